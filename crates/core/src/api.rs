@@ -1,0 +1,260 @@
+//! What the daemon and its clients say to each other, as JSON over HTTP.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::model::{
+    AgentName, Environment, Evidence, FleetName, LaunchId, Permission, SessionId, SessionName,
+    VendorId, VendorSessionId,
+};
+
+/// Changes whenever a client and a daemon of different versions would misunderstand each other.
+pub const PROTOCOL: u32 = 1;
+
+/// `GET /v1/health`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Health {
+    pub version: String,
+    pub protocol: u32,
+    pub pid: u32,
+    pub started_at: Timestamp,
+}
+
+/// Who asks: the folder and the environment of the command.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Caller {
+    pub cwd: PathBuf,
+    pub environment: Environment,
+}
+
+/// `POST /v1/run`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RunRequest {
+    pub caller: Caller,
+    pub prompt: Option<String>,
+    pub agent: Option<String>,
+    pub vendor: Option<String>,
+    pub name: Option<String>,
+    pub cwd: Option<PathBuf>,
+    pub model: Option<String>,
+    pub permission: Option<Permission>,
+    pub headless: bool,
+    pub args: Vec<String>,
+}
+
+/// `POST /v1/up`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct UpRequest {
+    pub caller: Caller,
+    pub agents: Vec<String>,
+    pub fleet: Option<String>,
+    pub fresh: Vec<String>,
+}
+
+/// `POST /v1/resume`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ResumeRequest {
+    pub caller: Caller,
+    pub selection: Selection,
+    pub fresh: Vec<String>,
+    /// Says what would be done, and does nothing.
+    pub plan: bool,
+}
+
+/// `POST /v1/stop`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct StopRequest {
+    pub cwd: PathBuf,
+    pub selection: Selection,
+}
+
+/// Which sessions are meant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Selection {
+    /// Those of the fleet at home in the caller's folder.
+    Here,
+    All,
+    /// Fleets or sessions by their addresses.
+    Named(Vec<String>),
+}
+
+/// A session as `segue ls --json` shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionView {
+    pub id: SessionId,
+    pub name: SessionName,
+    pub fleet: FleetName,
+    pub agent: Option<AgentName>,
+    pub vendor: VendorId,
+    pub vendor_session_id: Option<VendorSessionId>,
+    pub evidence: Option<Evidence>,
+    pub status: String,
+    pub status_detail: Option<String>,
+    pub cwd: PathBuf,
+    pub worktree: Option<PathBuf>,
+    pub branch: Option<String>,
+    pub headless: bool,
+    pub pid: Option<u32>,
+    pub holder_pid: Option<u32>,
+    pub launches: u32,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+/// `GET /v1/sessions`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionList {
+    pub sessions: Vec<SessionView>,
+}
+
+/// What came of bringing sessions back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestoreReport {
+    pub agents: Vec<AgentOutcome>,
+    pub complete: bool,
+}
+
+impl RestoreReport {
+    pub fn new(agents: Vec<AgentOutcome>) -> Self {
+        let complete = agents.iter().all(|agent| !agent.lost);
+        Self { agents, complete }
+    }
+}
+
+/// What came of bringing one session back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentOutcome {
+    pub session: Option<SessionId>,
+    pub name: String,
+    pub vendor: VendorId,
+    pub outcome: Outcome,
+    pub vendor_session_id: Option<VendorSessionId>,
+    pub note: Option<String>,
+    /// A conversation that was there is not back.
+    #[serde(default, skip_serializing)]
+    pub lost: bool,
+}
+
+/// How a session came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Started,
+    Attached,
+    Resumed,
+    Restored,
+    Adopted,
+    HandedOver,
+    Fresh,
+    Refused,
+}
+
+impl Outcome {
+    /// Returns the word used in tables and JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Started => "started",
+            Self::Attached => "attached",
+            Self::Resumed => "resumed",
+            Self::Restored => "restored",
+            Self::Adopted => "adopted",
+            Self::HandedOver => "handed_over",
+            Self::Fresh => "fresh",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+/// What `--plan` prints: the decision for each session, before anything is done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanReport {
+    pub plan: Vec<PlannedOutcome>,
+}
+
+/// One line of a [`PlanReport`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedOutcome {
+    pub session: Option<SessionId>,
+    pub name: String,
+    pub vendor: VendorId,
+    pub decision: String,
+    pub vendor_session_id: Option<VendorSessionId>,
+}
+
+/// `POST /v1/stop`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StopReport {
+    pub stopped: Vec<StoppedSession>,
+}
+
+/// One line of a [`StopReport`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoppedSession {
+    pub session: SessionId,
+    pub name: String,
+    /// False when nothing ran.
+    pub was_running: bool,
+}
+
+/// `GET /v1/attach`: where the session's terminal is served.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttachPoint {
+    pub session: SessionId,
+    pub name: String,
+    pub launch: LaunchId,
+    pub socket: PathBuf,
+}
+
+/// How a headless turn ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnReport {
+    pub session: SessionView,
+    pub ok: bool,
+    pub text: String,
+}
+
+/// `POST /v1/trust`: what a project file would run, and the answer to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrustRequest {
+    pub folder: PathBuf,
+    /// The digest that was shown to the person; none only asks.
+    pub digest: Option<String>,
+}
+
+/// What a person is shown before trusting a project file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrustView {
+    pub folder: PathBuf,
+    pub digest: String,
+    pub trusted: bool,
+    /// One line for each thing the file runs or loosens.
+    pub contents: Vec<String>,
+}
+
+/// `POST /v1/doctor`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DoctorReport {
+    pub findings: Vec<Finding>,
+}
+
+/// Something that disagrees, and its cure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    pub severity: Severity,
+    pub what: String,
+    pub cure: Option<String>,
+    pub fixed: bool,
+}
+
+/// How bad a [`Finding`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Nothing is wrong; worth knowing.
+    Note,
+    Warning,
+    Problem,
+}

@@ -1,0 +1,44 @@
+//! Agents that run together under one human name.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{AgentName, FleetName, SessionName, VendorId, VendorSessionId};
+
+/// A set of agents that one command brings back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fleet {
+    pub name: FleetName,
+    /// The project folder; none for the fleet of sessions that were started outside any project.
+    pub folder: Option<PathBuf>,
+}
+
+/// What `fleets/<name>.json` holds: a copy for people and for `segue doctor`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FleetRecord {
+    pub fleet: FleetName,
+    pub folder: Option<PathBuf>,
+    pub agents: Vec<FleetMember>,
+    pub written_at: Timestamp,
+}
+
+/// One line of a [`FleetRecord`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FleetMember {
+    pub name: SessionName,
+    pub agent: Option<AgentName>,
+    pub vendor: VendorId,
+    pub session: super::SessionId,
+    pub session_id: Option<VendorSessionId>,
+}
+
+/// A person's word that a project file may run what it says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trust {
+    pub folder: PathBuf,
+    /// Digest of everything in the file that can run or loosen something.
+    pub digest: String,
+    pub at: Timestamp,
+}

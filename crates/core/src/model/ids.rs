@@ -1,0 +1,167 @@
+//! Identifiers: ours are UUIDv7 and immutable, a vendor's is an opaque text.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::error::{Error, Result};
+
+macro_rules! uuid_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(Uuid);
+
+        impl $name {
+            pub fn new(id: Uuid) -> Self {
+                Self(id)
+            }
+
+            pub fn uuid(self) -> Uuid {
+                self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = uuid::Error;
+
+            fn from_str(text: &str) -> Result<Self, uuid::Error> {
+                text.parse().map(Self)
+            }
+        }
+    };
+}
+
+uuid_id! {
+    /// Names one conversation, for ever.
+    SessionId
+}
+uuid_id! {
+    /// Names one process life of a session.
+    LaunchId
+}
+
+macro_rules! text_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+text_id! {
+    /// A vendor's own name for a conversation; opaque to us.
+    VendorSessionId
+}
+text_id! {
+    /// A kind of agent CLI.
+    VendorId
+}
+
+impl VendorSessionId {
+    pub fn new(id: impl Into<String>) -> Self {
+        Self(id.into())
+    }
+}
+
+impl VendorId {
+    pub fn new(id: impl Into<String>) -> Self {
+        Self(id.into())
+    }
+}
+
+macro_rules! name {
+    ($(#[$doc:meta])* $name:ident, $what:literal) => {
+        text_id! {
+            $(#[$doc])*
+            $name
+        }
+
+        impl $name {
+            /// Accepts 1 to 64 letters, digits, `-` and `_`, beginning with a letter or a digit.
+            pub fn parse(text: &str) -> Result<Self> {
+                check_name($what, text)?;
+                Ok(Self(text.to_owned()))
+            }
+        }
+    };
+}
+
+name! {
+    /// The human name of a set of agents that run together.
+    FleetName, "fleet"
+}
+name! {
+    /// The name of a worker in the configuration.
+    AgentName, "agent"
+}
+name! {
+    /// The name of a session, unique in its fleet.
+    SessionName, "session"
+}
+
+const LONGEST_NAME: usize = 64;
+
+fn check_name(what: &str, text: &str) -> Result<()> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let begins_well = text.starts_with(|c: char| c.is_ascii_alphanumeric());
+    if begins_well && text.len() <= LONGEST_NAME && text.chars().all(plain) {
+        return Ok(());
+    }
+    let shown: String = text.chars().take(LONGEST_NAME).collect();
+    Err(Error::usage(format!("`{}` cannot be the name of a {what}", shown.escape_debug()))
+        .caused_by("a name has 1 to 64 letters, digits, - and _, and begins with a letter or digit")
+        .hint(format!("use a name such as `{}`", suggestion(text))))
+}
+
+fn suggestion(text: &str) -> String {
+    let dashed: String =
+        text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let words: Vec<&str> = dashed.split('-').filter(|word| !word.is_empty()).collect();
+    let joined: String = words.join("-").chars().take(LONGEST_NAME).collect();
+    if joined.is_empty() { "coder".to_owned() } else { joined }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_could_leave_their_folder_or_look_like_flags_are_refused() {
+        for bad in ["", "a b", "a/b", "../x", "-v", "_x", "ä", "a\nb", "a\u{1b}[31m", &"x".repeat(65)]
+        {
+            assert!(SessionName::parse(bad).is_err(), "{bad:?}");
+        }
+        for good in ["coder", "coder-1", "A_b", "7"] {
+            assert!(SessionName::parse(good).is_ok(), "{good:?}");
+        }
+    }
+
+    #[test]
+    fn a_refused_name_comes_with_one_that_would_do() {
+        let error = SessionName::parse("my agent/1").unwrap_err();
+        assert_eq!(error.hints, ["use a name such as `my-agent-1`"]);
+    }
+}

@@ -1,0 +1,72 @@
+//! One conversation.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{AgentName, FleetName, SessionId, SessionName, Status, VendorId};
+
+/// One conversation with an agent. It outlives processes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    pub id: SessionId,
+    pub name: SessionName,
+    pub fleet: FleetName,
+    pub agent: Option<AgentName>,
+    pub vendor: VendorId,
+    /// The real path of the folder it works in.
+    pub cwd: PathBuf,
+    /// The vendor's configuration folder at the first launch.
+    pub config_dir: PathBuf,
+    pub model: Option<String>,
+    pub permission: Permission,
+    pub instructions: Option<String>,
+    pub headless: bool,
+    pub restart: Restart,
+    /// Arguments added to the vendor's own.
+    pub args: Vec<String>,
+    /// Variables from the project file: never secrets.
+    pub env: BTreeMap<String, String>,
+    /// The session whose agent started this one.
+    pub parent: Option<SessionId>,
+    pub status: Status,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+impl Session {
+    /// Returns `fleet/name`, the address that is unique on this machine.
+    pub fn address(&self) -> String {
+        format!("{}/{}", self.fleet, self.name)
+    }
+}
+
+/// How much an agent may do without asking; ordered from tight to loose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Permission {
+    Ask,
+    AcceptEdits,
+    Auto,
+}
+
+impl Permission {
+    /// Returns the word used in files and flags.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::AcceptEdits => "accept-edits",
+            Self::Auto => "auto",
+        }
+    }
+}
+
+/// What happens when the process ends by itself with a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Restart {
+    OnCrash,
+    Never,
+}

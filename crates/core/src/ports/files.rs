@@ -1,0 +1,37 @@
+//! A vendor's files, wherever they are.
+
+use std::fmt::Debug;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+/// Reading and mending a vendor's files. No method holds more of a file than it was asked for.
+pub trait Files: Debug + Send + Sync {
+    /// Returns the facts about a path, or `None` where nothing is there.
+    fn facts(&self, path: &Path) -> io::Result<Option<FileFacts>>;
+
+    /// Returns at most `limit` bytes from the beginning.
+    fn head(&self, path: &Path, limit: usize) -> io::Result<Vec<u8>>;
+
+    /// Returns at most `limit` bytes from the end.
+    fn tail(&self, path: &Path, limit: usize) -> io::Result<Vec<u8>>;
+
+    /// Returns at most `limit` bytes from `offset`; fewer at the end of the file.
+    fn read_at(&self, path: &Path, offset: u64, limit: usize) -> io::Result<Vec<u8>>;
+
+    /// Returns the paths in a folder; an absent folder is empty.
+    fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>>;
+
+    /// Appends a newline if the last line was torn; tells whether it did.
+    fn end_last_line(&self, path: &Path) -> io::Result<bool>;
+}
+
+/// What a file system knows about a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileFacts {
+    pub length: u64,
+    pub modified: Timestamp,
+    /// Tells two names of one file from two files.
+    pub inode: u64,
+}

@@ -1,0 +1,54 @@
+//! Launch folders: the copies of the truth that people and `segue doctor` read, and the guard.
+
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+
+use crate::error::Result;
+use crate::model::{FleetName, FleetRecord, LaunchEnd, LaunchId, LaunchRecord};
+
+/// `launches/<id>/` and `fleets/<name>.json`. Every write is atomic and on disk when it returns.
+pub trait LaunchFolders: Debug + Send + Sync {
+    /// Writes `session.json`, making the folder if need be.
+    fn write(&self, record: &LaunchRecord) -> Result<()>;
+
+    /// Returns every launch whose folder can be read, and the paths of those that cannot.
+    fn read_all(&self) -> Result<(Vec<LaunchRecord>, Vec<PathBuf>)>;
+
+    /// Returns how the launch ended, if its holder wrote that down.
+    fn end(&self, launch: LaunchId) -> Result<Option<LaunchEnd>>;
+
+    /// Returns the file in which a headless launch's output stream is kept.
+    fn stream(&self, launch: LaunchId) -> PathBuf;
+
+    /// Puts a message that is too long for a command line into a file; returns its path.
+    fn write_message(&self, launch: LaunchId, message: &str) -> Result<PathBuf>;
+
+    /// Makes sure that the launch's guard is a hard link to the transcript as it is now.
+    fn guard(&self, launch: LaunchId, transcript: &Path) -> Result<Guarded>;
+
+    /// Tells whether the launch guards a transcript of that file name.
+    fn has_guard(&self, launch: LaunchId, transcript: &Path) -> bool;
+
+    /// Links the guarded transcript back to where it was.
+    fn restore(&self, launch: LaunchId, transcript: &Path) -> Result<()>;
+
+    fn write_fleet(&self, record: &FleetRecord) -> Result<()>;
+
+    fn remove_fleet(&self, fleet: &FleetName) -> Result<()>;
+
+    /// Forgets a launch: its folder goes, with its guard.
+    fn remove(&self, launch: LaunchId) -> Result<()>;
+}
+
+/// What came of guarding a transcript.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guarded {
+    /// The link was made now.
+    Linked,
+    /// The link was there and still names the same file.
+    Already,
+    /// There is no transcript yet.
+    NoTranscript,
+    /// Another filesystem: a hard link cannot be made.
+    OtherFilesystem,
+}

@@ -1,0 +1,69 @@
+//! Holders: the processes that own one launch's terminal each.
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use crate::error::Result;
+use crate::model::{Environment, LaunchEnd, LaunchId, LaunchRecord, ProcessRef};
+
+/// Starting holders and talking to them. A holder outlives whoever started it.
+#[async_trait]
+pub trait Holders: Debug + Send + Sync {
+    /// Starts a holder for a launch whose folder is written; returns once the vendor's process
+    /// exists. A session that another holder has is a conflict.
+    async fn start(&self, order: &StartOrder) -> Result<Held>;
+
+    /// Returns the launch's holder, if it is alive.
+    async fn find(&self, launch: LaunchId) -> Result<Option<Held>>;
+
+    /// Ends the agent and every descendant; returns when all are gone and the end is on disk.
+    async fn stop(&self, launch: LaunchId, grace: Duration) -> Result<Option<LaunchEnd>>;
+
+    /// Returns the environment that the agent was started with.
+    async fn environment(&self, launch: LaunchId) -> Result<Option<Environment>>;
+
+    /// Lets a holder go whose agent has ended: nobody needs its memory any more.
+    async fn release(&self, launch: LaunchId) -> Result<()>;
+
+    /// Types bytes into the agent's terminal.
+    async fn inject(&self, launch: LaunchId, bytes: &[u8]) -> Result<()>;
+
+    /// Follows what happens in the holder.
+    async fn subscribe(&self, launch: LaunchId) -> Result<Box<dyn HolderEvents>>;
+}
+
+/// What is needed to start a holder beyond the record on disk.
+#[derive(Clone, Debug)]
+pub struct StartOrder {
+    pub record: LaunchRecord,
+    /// The whole command line; the record's copy is for reading.
+    pub argv: Vec<String>,
+    pub environment: Environment,
+}
+
+/// A live holder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    pub holder: ProcessRef,
+    pub agent: Option<ProcessRef>,
+    /// Set when the agent has ended and the holder only keeps its environment.
+    pub end: Option<LaunchEnd>,
+}
+
+/// A subscription to one holder.
+#[async_trait]
+pub trait HolderEvents: Debug + Send {
+    /// Returns the next event; `None` when the holder is gone.
+    async fn next(&mut self) -> Option<HolderEvent>;
+}
+
+/// What a holder tells its subscribers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HolderEvent {
+    Title(String),
+    Bell,
+    /// The agent ended; every descendant is gone and the end is on disk.
+    Ended(LaunchEnd),
+}

@@ -1,0 +1,62 @@
+//! This machine's processes, programs and folders.
+
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+
+use super::ProgramSpec;
+use crate::error::Result;
+use crate::model::{Environment, LaunchId, ProcessRef};
+
+/// Looking at the machine, and ending what dead launches left on it.
+#[async_trait]
+pub trait Machine: Debug + Send + Sync {
+    /// Returns the process that has this number now; a zombie is nobody.
+    fn process(&self, pid: u32) -> Option<ProcessRef>;
+
+    /// Tells whether this very process still runs.
+    fn is_alive(&self, process: &ProcessRef) -> bool;
+
+    /// Returns a process's command line, for a person.
+    fn describe(&self, pid: u32) -> Option<String>;
+
+    /// Returns the number of the process and of all its ancestors.
+    fn ancestry(&self, pid: u32) -> Vec<u32>;
+
+    /// Returns the launch that a process's environment names.
+    fn mark(&self, pid: u32) -> Option<LaunchId>;
+
+    /// Ends every process that carries the mark of one of these launches, and waits for that.
+    async fn end_marked(&self, dead: &[LaunchId]) -> Result<Vec<Ended>>;
+
+    /// Finds a vendor's program in the given environment's PATH, then in the usual places.
+    fn find_program(&self, spec: &ProgramSpec, environment: &Environment) -> Option<Program>;
+
+    /// Looks at a folder in which an agent shall work.
+    fn folder(&self, path: &Path) -> Result<Folder>;
+}
+
+/// A process that was ended because its launch was dead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    pub pid: u32,
+    pub command: String,
+}
+
+/// A vendor's program on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    pub path: PathBuf,
+    /// What comes before the vendor's own arguments.
+    pub arguments: Vec<String>,
+    pub version: Option<String>,
+}
+
+/// A folder that exists and can be entered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Folder {
+    pub real_path: PathBuf,
+    pub git_commit: Option<String>,
+    pub git_branch: Option<String>,
+}

@@ -1,0 +1,34 @@
+//! The seams: what the flows need from the world, in the words of `model`.
+
+mod clock;
+mod files;
+mod folders;
+mod holders;
+mod machine;
+mod store;
+mod vendor;
+
+use std::sync::Arc;
+
+pub use clock::Clock;
+pub use files::{FileFacts, Files};
+pub use folders::{Guarded, LaunchFolders};
+pub use holders::{Held, HolderEvent, HolderEvents, Holders, StartOrder};
+pub use machine::{Ended, Folder, Machine, Program};
+pub use store::{Change, Commit, EventQuery, OpenLaunch, SessionSummary, Store};
+pub use vendor::{
+    Activity, Capabilities, CommandLine, CommandPlan, Conversation, Live, Place, ProgramSpec, Signal,
+    Vendor, Vendors,
+};
+
+/// Everything the flows are given.
+#[derive(Clone, Debug)]
+pub struct Ports {
+    pub store: Arc<dyn Store>,
+    pub vendors: Arc<dyn Vendors>,
+    pub holders: Arc<dyn Holders>,
+    pub folders: Arc<dyn LaunchFolders>,
+    pub files: Arc<dyn Files>,
+    pub machine: Arc<dyn Machine>,
+    pub clock: Arc<dyn Clock>,
+}

@@ -1,0 +1,99 @@
+//! Memory: one atomic write, a few reads.
+
+use std::fmt::Debug;
+use std::path::Path;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use crate::error::Result;
+use crate::model::{
+    Binding, Event, Fleet, FleetName, Launch, LaunchEnd, LaunchId, NewEvent, Permission, ProcessRef,
+    Session, SessionId, Status, Trust,
+};
+
+/// What Segue remembers. A commit is on disk when it returns, all of it or none.
+#[async_trait]
+pub trait Store: Debug + Send + Sync {
+    /// Applies changes and appends events; returns the sequence number of the last event in the log.
+    async fn commit(&self, commit: Commit) -> Result<i64>;
+
+    async fn session(&self, id: SessionId) -> Result<Option<Session>>;
+
+    /// Returns all sessions, the oldest first.
+    async fn sessions(&self) -> Result<Vec<SessionSummary>>;
+
+    /// Returns a session's launches, the oldest first.
+    async fn launches(&self, session: SessionId) -> Result<Vec<Launch>>;
+
+    /// Returns every launch without an end.
+    async fn open_launches(&self) -> Result<Vec<Launch>>;
+
+    /// Returns a session's ledger, the oldest line first.
+    async fn bindings(&self, session: SessionId) -> Result<Vec<Binding>>;
+
+    async fn events(&self, query: &EventQuery) -> Result<Vec<Event>>;
+
+    async fn fleet(&self, name: &FleetName) -> Result<Option<Fleet>>;
+
+    /// Returns the fleet whose project folder this is.
+    async fn fleet_of(&self, folder: &Path) -> Result<Option<Fleet>>;
+
+    async fn trust(&self, folder: &Path) -> Result<Option<Trust>>;
+}
+
+/// Changes and the facts they come from, together or not at all.
+#[derive(Clone, Debug, Default)]
+pub struct Commit {
+    pub changes: Vec<Change>,
+    pub events: Vec<NewEvent>,
+}
+
+/// One change. Whatever contradicts what is stored is a conflict, and nothing is written.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// Makes a fleet known; one name with two folders, or one folder with two names, is a conflict.
+    PutFleet(Fleet),
+    /// A name that is taken in its fleet is a conflict.
+    CreateSession(Box<Session>),
+    SetStatus { session: SessionId, status: Status, at: Timestamp },
+    /// Permissions only get tighter; a looser one is a conflict.
+    TightenPermission { session: SessionId, permission: Permission, at: Timestamp },
+    /// A second open launch of a session is a conflict.
+    CreateLaunch(Box<Launch>),
+    /// Records the processes of an open launch.
+    SetProcesses { launch: LaunchId, holder: Option<ProcessRef>, agent: Option<ProcessRef> },
+    /// Closes a launch; one that is closed already keeps its first end, without a conflict.
+    EndLaunch { launch: LaunchId, end: LaunchEnd },
+    /// Appends to the ledger. An id that another session has is a conflict.
+    AddBinding(Binding),
+    /// Forgets a session with its launches and bindings; its events stay. An open launch is a conflict.
+    RemoveSession(SessionId),
+    PutTrust(Trust),
+}
+
+/// A session with what lists show about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionSummary {
+    pub session: Session,
+    /// The newest line of its ledger.
+    pub binding: Option<Binding>,
+    pub open: Option<OpenLaunch>,
+    pub launches: u32,
+}
+
+/// The launch that is thought to be alive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenLaunch {
+    pub id: LaunchId,
+    pub holder: Option<ProcessRef>,
+    pub agent: Option<ProcessRef>,
+}
+
+/// Which events to return: those after a sequence number, the oldest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventQuery {
+    pub after: i64,
+    pub session: Option<SessionId>,
+    pub limit: u32,
+}

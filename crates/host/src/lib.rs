@@ -1,0 +1,1 @@
+//! This machine: holders, terminals, processes, files, clock.

@@ -1,0 +1,1 @@
+//! Memory: sessions, launches, bindings and events in SQLite.

@@ -1,0 +1,1 @@
+//! Test environments, fakes and contract suites.
