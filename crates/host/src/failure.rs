@@ -1,0 +1,71 @@
+//! What a failed look at the disk is called in front of a person.
+
+use std::io;
+use std::path::Path;
+
+use segue_core::{Error, Kind};
+
+/// Words an I/O error: "cannot `action` `path`", with the hint that its cause allows.
+pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error) -> Error {
+    let worded = Error::new(
+        kind_of(error),
+        format!("cannot {action} `{}`", path.display()),
+    )
+    .caused_by(error);
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => worded.hint(format!(
+            "free some space; run `df -h {}` to see how much there is",
+            quoted(path)
+        )),
+        io::ErrorKind::PermissionDenied => worded.hint(format!(
+            "run `namei -l {}` to see who may do what there",
+            quoted(path)
+        )),
+        _ => worded,
+    }
+}
+
+/// Writes a path so that a shell takes it as one word.
+pub(crate) fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text;
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+fn kind_of(error: &io::Error) -> Kind {
+    match error.kind() {
+        io::ErrorKind::NotFound => Kind::NotFound,
+        io::ErrorKind::PermissionDenied
+        | io::ErrorKind::ReadOnlyFilesystem
+        | io::ErrorKind::StorageFull
+        | io::ErrorKind::QuotaExceeded => Kind::Unavailable,
+        _ => Kind::Internal,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_unavailable_and_says_where_to_look() {
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        let error = cannot("write", Path::new("/a b/c"), &full);
+        assert_eq!(error.kind, Kind::Unavailable);
+        assert_eq!(error.message, "cannot write `/a b/c`");
+        assert!(
+            error.hints[0].contains("df -h '/a b/c'"),
+            "{:?}",
+            error.hints
+        );
+    }
+
+    #[test]
+    fn a_quote_in_a_path_cannot_end_the_quotes() {
+        assert_eq!(quoted(Path::new("/it's")), r"'/it'\''s'");
+        assert_eq!(quoted(Path::new("/plain-1.x")), "/plain-1.x");
+    }
+}

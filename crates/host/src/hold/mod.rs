@@ -1,0 +1,1 @@
+//! The holder: the small process that owns one launch's terminal.

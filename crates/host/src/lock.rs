@@ -1,0 +1,137 @@
+//! Locks between processes: a file that one of them has at a time, until it drops it or dies.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use segue_core::Result;
+
+use crate::failure::cannot;
+
+/// A lock on a file, given back on drop and by the kernel when the process dies. The file stays.
+#[derive(Debug)]
+pub struct FileLock {
+    /// Programs that are started meanwhile do not inherit it: it is opened close-on-exec.
+    _file: File,
+}
+
+impl FileLock {
+    /// Waits until nobody else has the lock. It blocks its thread.
+    pub fn acquire_blocking(path: &Path) -> Result<Self> {
+        loop {
+            let file = open(path)?;
+            wait_for(&file).map_err(|error| cannot("lock", path, &error))?;
+            if is_named(&file, path) {
+                return Ok(Self { _file: file });
+            }
+        }
+    }
+
+    /// Takes the lock, or returns `None` when somebody else has it.
+    pub fn try_acquire(path: &Path) -> Result<Option<Self>> {
+        loop {
+            let file = open(path)?;
+            match file.try_lock() {
+                Ok(()) if is_named(&file, path) => return Ok(Some(Self { _file: file })),
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(error)) => return Err(cannot("lock", path, &error)),
+            }
+        }
+    }
+}
+
+fn open(path: &Path) -> Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .map_err(|error| cannot("lock", path, &error))
+}
+
+fn wait_for(file: &File) -> io::Result<()> {
+    loop {
+        match file.lock() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
+}
+
+/// Tells whether the path still names the locked file: two files would be two locks.
+fn is_named(file: &File, path: &Path) -> bool {
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(locked), Ok(named)) => (locked.dev(), locked.ino()) == (named.dev(), named.ino()),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn one_has_it_at_a_time() {
+        let temp = TempDir::new().unwrap();
+        let path = temp.path().join("lock");
+        let first = FileLock::try_acquire(&path).unwrap().unwrap();
+        assert!(FileLock::try_acquire(&path).unwrap().is_none());
+        drop(first);
+        assert!(FileLock::try_acquire(&path).unwrap().is_some());
+    }
+
+    #[test]
+    fn whoever_waits_gets_it_next() {
+        let temp = TempDir::new().unwrap();
+        let path = temp.path().join("lock");
+        let first = FileLock::acquire_blocking(&path).unwrap();
+        let (sender, receiver) = mpsc::channel();
+        let waiter = std::thread::spawn(move || {
+            sender.send("waits").unwrap();
+            let _lock = FileLock::acquire_blocking(&path).unwrap();
+            sender.send("has it").unwrap();
+        });
+        assert_eq!(receiver.recv().unwrap(), "waits");
+        assert!(receiver.try_recv().is_err());
+        drop(first);
+        assert_eq!(
+            receiver.recv_timeout(Duration::from_secs(20)).unwrap(),
+            "has it"
+        );
+        waiter.join().unwrap();
+    }
+
+    #[test]
+    fn a_program_started_meanwhile_does_not_keep_it() {
+        let temp = TempDir::new().unwrap();
+        let path = temp.path().join("lock");
+        let lock = FileLock::try_acquire(&path).unwrap().unwrap();
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        drop(lock);
+        let again = FileLock::try_acquire(&path).unwrap();
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        assert!(again.is_some());
+    }
+
+    #[test]
+    fn a_lock_file_that_was_replaced_is_not_mistaken_for_the_lock() {
+        let temp = TempDir::new().unwrap();
+        let path = temp.path().join("lock");
+        let _old = FileLock::try_acquire(&path).unwrap().unwrap();
+        fs::remove_file(&path).unwrap();
+        let new = FileLock::try_acquire(&path).unwrap();
+        assert!(new.is_some());
+        assert!(FileLock::try_acquire(&path).unwrap().is_none());
+    }
+}

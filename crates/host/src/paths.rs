@@ -1,0 +1,372 @@
+//! Where Segue keeps its files, and who may look into them.
+
+use std::fs::{self, DirBuilder, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, access};
+use segue_core::model::{Environment, LaunchId, SessionId};
+use segue_core::{Error, Result};
+
+use crate::atomic::sync_folder;
+use crate::failure::{cannot, quoted};
+
+/// The places of one Segue. Two with different values of `SEGUE_HOME` never meet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paths {
+    /// `SEGUE_HOME`, when it is set.
+    home: Option<PathBuf>,
+    config: PathBuf,
+    data: PathBuf,
+    state: PathBuf,
+}
+
+impl Paths {
+    /// Finds the places: all under `SEGUE_HOME`, else in the XDG folders.
+    pub fn from_environment(environment: &Environment) -> Result<Self> {
+        if let Some(home) = absolute(environment, "SEGUE_HOME")? {
+            return Ok(Self {
+                config: home.clone(),
+                data: home.join("data"),
+                state: home.join("state"),
+                home: Some(home),
+            });
+        }
+        Ok(Self {
+            home: None,
+            config: xdg(environment, "XDG_CONFIG_HOME", ".config")?,
+            data: xdg(environment, "XDG_DATA_HOME", ".local/share")?,
+            state: xdg(environment, "XDG_STATE_HOME", ".local/state")?,
+        })
+    }
+
+    pub fn config_file(&self) -> PathBuf {
+        self.config.join("config.toml")
+    }
+
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    pub fn database(&self) -> PathBuf {
+        self.data.join("segue.db")
+    }
+
+    pub fn state(&self) -> &Path {
+        &self.state
+    }
+
+    pub fn launches(&self) -> PathBuf {
+        self.state.join("launches")
+    }
+
+    pub fn launch(&self, launch: LaunchId) -> PathBuf {
+        self.launches().join(launch.to_string())
+    }
+
+    pub fn fleets(&self) -> PathBuf {
+        self.state.join("fleets")
+    }
+
+    pub fn locks(&self) -> PathBuf {
+        self.state.join("locks")
+    }
+
+    /// Returns the lock that the holder of a session's live launch has.
+    pub fn session_lock(&self, session: SessionId) -> PathBuf {
+        self.locks().join(format!("session-{session}"))
+    }
+
+    pub fn daemon_socket(&self) -> PathBuf {
+        self.state.join("daemon.sock")
+    }
+
+    /// Returns the lock that the daemon has while it lives.
+    pub fn daemon_lock(&self) -> PathBuf {
+        self.locks().join("daemon")
+    }
+
+    /// Returns the lock under which clients start a daemon, one at a time.
+    pub fn start_lock(&self) -> PathBuf {
+        self.locks().join("start")
+    }
+
+    pub fn log_file(&self) -> PathBuf {
+        self.state.join("daemon.log")
+    }
+
+    /// Makes the folders that are missing, and refuses those that others could use.
+    pub fn ensure(&self) -> Result<()> {
+        if let Some(home) = &self.home {
+            ensure_folder(home, Openness::Readable)?;
+        }
+        let folders = [
+            self.data.clone(),
+            self.state.clone(),
+            self.launches(),
+            self.fleets(),
+            self.locks(),
+        ];
+        folders
+            .iter()
+            .try_for_each(|folder| ensure_folder(folder, Openness::Private))?;
+        // The settings say what is run; the folder is the user's own, and need not exist.
+        match fs::metadata(&self.config) {
+            Ok(_) => check_folder(&self.config, Openness::Readable),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+/// How much of a folder others may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Openness {
+    /// Nothing: what is in it is for its owner.
+    Private,
+    /// A look at it: what is private lies deeper, in folders of its own.
+    Readable,
+}
+
+impl Openness {
+    fn forbidden_bits(self) -> u32 {
+        match self {
+            Self::Private => 0o077,
+            Self::Readable => 0o022,
+        }
+    }
+}
+
+/// Makes a folder with mode 0700 if it is missing, and checks it.
+pub(crate) fn ensure_folder(folder: &Path, openness: Openness) -> Result<()> {
+    match fs::metadata(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => make_folder(folder)?,
+        _ => {}
+    }
+    check_folder(folder, openness)
+}
+
+fn make_folder(folder: &Path) -> Result<()> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|error| cannot("make the folder", folder, &error))?;
+    // A umask may have taken bits away that the owner needs.
+    fs::set_permissions(folder, Permissions::from_mode(0o700))
+        .map_err(|error| cannot("make the folder", folder, &error))?;
+    match folder.parent() {
+        Some(parent) => {
+            sync_folder(parent).map_err(|error| cannot("make the folder", folder, &error))
+        }
+        None => Ok(()),
+    }
+}
+
+fn check_folder(folder: &Path, openness: Openness) -> Result<()> {
+    let facts = fs::metadata(folder).map_err(|error| cannot("use the folder", folder, &error))?;
+    if !facts.is_dir() {
+        return Err(
+            Error::config(format!("`{}` is not a folder", folder.display()))
+                .hint(format!("move it away: `mv {0} {0}.old`", quoted(folder))),
+        );
+    }
+    check_owner(folder, facts.uid())?;
+    check_mode(folder, facts.mode() & 0o777, openness)?;
+    access(folder, Access::WRITE_OK | Access::EXEC_OK)
+        .map_err(|error| cannot("write into the folder", folder, &error.into()))
+}
+
+fn check_owner(folder: &Path, owner: u32) -> Result<()> {
+    let me = rustix::process::geteuid().as_raw();
+    if owner == me {
+        return Ok(());
+    }
+    Err(Error::config(format!(
+        "the folder `{}` belongs to user {owner}, and this is user {me}",
+        folder.display()
+    ))
+    .hint(format!(
+        "give it back with `sudo chown -R {me} {}`",
+        quoted(folder)
+    ))
+    .hint("or use a folder of your own: `export SEGUE_HOME=~/.segue`"))
+}
+
+fn check_mode(folder: &Path, mode: u32, openness: Openness) -> Result<()> {
+    if mode & openness.forbidden_bits() == 0 {
+        return Ok(());
+    }
+    Err(Error::config(format!(
+        "the folder `{}` has mode {mode:04o}: others could reach what is in it",
+        folder.display()
+    ))
+    .hint(format!("run `chmod 700 {}`", quoted(folder))))
+}
+
+fn xdg(environment: &Environment, name: &str, default: &str) -> Result<PathBuf> {
+    let base = match absolute(environment, name)? {
+        Some(base) => base,
+        None => home(environment, name)?.join(default),
+    };
+    Ok(base.join("segue"))
+}
+
+fn home(environment: &Environment, wanted: &str) -> Result<PathBuf> {
+    absolute(environment, "HOME")?.ok_or_else(|| {
+        Error::config(format!(
+            "cannot tell where files belong: neither HOME nor {wanted} is set"
+        ))
+        .hint("say where everything goes: `export SEGUE_HOME=/some/folder`")
+    })
+}
+
+/// Returns a variable's path; an empty value counts as none, as the XDG specification has it.
+fn absolute(environment: &Environment, name: &str) -> Result<Option<PathBuf>> {
+    let Some(value) = environment.get(name).filter(|value| !value.is_empty()) else {
+        return Ok(None);
+    };
+    let path = PathBuf::from(value);
+    if path.is_absolute() {
+        return Ok(Some(path));
+    }
+    Err(Error::config(format!(
+        "{name} is `{value}`, which is not an absolute path"
+    ))
+    .hint(format!("run `export {name}=\"$PWD\"/{}`", quoted(&path))))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::chown;
+
+    use segue_core::Kind;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn environment(pairs: &[(&str, &str)]) -> Environment {
+        Environment::new(
+            pairs
+                .iter()
+                .map(|(n, v)| ((*n).to_owned(), (*v).to_owned())),
+        )
+    }
+
+    fn paths_in(folder: &Path) -> Paths {
+        Paths::from_environment(&environment(&[("SEGUE_HOME", folder.to_str().unwrap())])).unwrap()
+    }
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().mode() & 0o777
+    }
+
+    #[test]
+    fn one_variable_moves_everything() {
+        let paths = paths_in(Path::new("/x"));
+        assert_eq!(paths.config_file(), Path::new("/x/config.toml"));
+        assert_eq!(paths.database(), Path::new("/x/data/segue.db"));
+        assert_eq!(paths.daemon_socket(), Path::new("/x/state/daemon.sock"));
+    }
+
+    #[test]
+    fn without_it_the_xdg_folders_count_and_their_defaults_are_under_home() {
+        let paths = Paths::from_environment(&environment(&[
+            ("HOME", "/home/a"),
+            ("XDG_DATA_HOME", "/d"),
+            ("XDG_STATE_HOME", ""),
+        ]))
+        .unwrap();
+        assert_eq!(
+            paths.config_file(),
+            Path::new("/home/a/.config/segue/config.toml")
+        );
+        assert_eq!(paths.data(), Path::new("/d/segue"));
+        assert_eq!(paths.state(), Path::new("/home/a/.local/state/segue"));
+    }
+
+    #[test]
+    fn relative_and_missing_values_are_named() {
+        let table: &[(&[(&str, &str)], &str)] = &[
+            (&[("SEGUE_HOME", "x/y")], "SEGUE_HOME"),
+            (
+                &[("HOME", "/h"), ("XDG_DATA_HOME", "data")],
+                "XDG_DATA_HOME",
+            ),
+            (&[("HOME", "h")], "HOME"),
+            (&[], "HOME"),
+        ];
+        for (variables, named) in table {
+            let error = Paths::from_environment(&environment(variables)).unwrap_err();
+            assert_eq!(error.kind, Kind::Config);
+            assert!(error.message.contains(named), "{error}");
+            assert!(!error.hints.is_empty(), "{error}");
+        }
+    }
+
+    #[test]
+    fn folders_are_made_for_their_owner_alone_and_a_second_time_is_fine() {
+        let temp = TempDir::new().unwrap();
+        let paths = paths_in(&temp.path().join("deep/er"));
+        paths.ensure().unwrap();
+        paths.ensure().unwrap();
+        for folder in [
+            paths.data(),
+            paths.state(),
+            &paths.launches(),
+            &paths.locks(),
+        ] {
+            assert_eq!(mode(folder), 0o700, "{}", folder.display());
+        }
+    }
+
+    #[test]
+    fn a_folder_that_others_could_use_is_refused_with_the_cure() {
+        let temp = TempDir::new().unwrap();
+        let paths = paths_in(temp.path());
+        paths.ensure().unwrap();
+        for looser in [0o777, 0o750, 0o701] {
+            fs::set_permissions(paths.state(), Permissions::from_mode(looser)).unwrap();
+            let error = paths.ensure().unwrap_err();
+            assert_eq!(error.kind, Kind::Config);
+            assert!(error.message.contains(&format!("{looser:04o}")), "{error}");
+            assert_eq!(
+                error.hints,
+                [format!("run `chmod 700 {}`", paths.state().display())]
+            );
+        }
+        fs::set_permissions(paths.state(), Permissions::from_mode(0o700)).unwrap();
+        paths.ensure().unwrap();
+    }
+
+    #[test]
+    fn a_home_that_others_can_only_read_will_do_but_not_one_they_can_write() {
+        let temp = TempDir::new().unwrap();
+        let paths = paths_in(temp.path());
+        fs::set_permissions(temp.path(), Permissions::from_mode(0o755)).unwrap();
+        paths.ensure().unwrap();
+        fs::set_permissions(temp.path(), Permissions::from_mode(0o777)).unwrap();
+        assert!(paths.ensure().unwrap_err().message.contains("0777"));
+    }
+
+    #[test]
+    fn a_folder_of_somebody_else_is_refused_by_name() {
+        let temp = TempDir::new().unwrap();
+        let paths = paths_in(temp.path());
+        paths.ensure().unwrap();
+        if chown(paths.data(), Some(12345), None).is_err() {
+            // Only root can give a folder away; the rule itself is then shown on `/`.
+            let error = check_folder(Path::new("/"), Openness::Readable).unwrap_err();
+            assert!(error.message.contains("belongs to user 0"), "{error}");
+            return;
+        }
+        let error = paths.ensure().unwrap_err();
+        assert_eq!(error.kind, Kind::Config);
+        assert!(error.message.contains("12345"), "{error}");
+    }
+
+    #[test]
+    fn a_file_in_the_way_is_named() {
+        let temp = TempDir::new().unwrap();
+        fs::write(temp.path().join("state"), "x").unwrap();
+        let error = paths_in(temp.path()).ensure().unwrap_err();
+        assert!(error.message.contains("is not a folder"), "{error}");
+    }
+}

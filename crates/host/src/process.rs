@@ -1,0 +1,337 @@
+//! Processes of this machine: which one it is, whose child, and how to end exactly that one.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use segue_core::model::ProcessRef;
+use tokio::io::Interest;
+
+use crate::descriptor::watched;
+
+/// More than the kernel lets an environment be.
+const LONGEST_ENVIRONMENT: u64 = 8 << 20;
+/// As much of a command line as a person reads.
+const LONGEST_COMMAND: u64 = 4096;
+
+/// Returns the process that has this number now; a zombie is nobody.
+pub fn find(pid: u32) -> Option<ProcessRef> {
+    let stat = Stat::read(pid).filter(|stat| stat.alive)?;
+    Some(ProcessRef {
+        pid,
+        started: stat.started,
+        boot: boot()?.to_owned(),
+    })
+}
+
+/// Tells whether this very process still runs.
+pub fn is_alive(process: &ProcessRef) -> bool {
+    find(process.pid).as_ref() == Some(process)
+}
+
+/// Returns the parent's number; none for the first process and for one that is gone.
+pub fn parent(pid: u32) -> Option<u32> {
+    Stat::read(pid)
+        .map(|stat| stat.parent)
+        .filter(|parent| *parent != 0)
+}
+
+/// Returns the numbers of the live children.
+pub fn children(pid: u32) -> Vec<u32> {
+    table()
+        .into_iter()
+        .filter(|stat| stat.parent == pid)
+        .map(|stat| stat.pid)
+        .collect()
+}
+
+/// Returns the numbers of all live descendants, parents before their children.
+pub fn descendants(pid: u32) -> Vec<u32> {
+    let table = table();
+    let mut found = vec![pid];
+    let mut next = 0;
+    while let Some(ancestor) = found.get(next).copied() {
+        found.extend(
+            table
+                .iter()
+                .filter(|stat| stat.parent == ancestor)
+                .map(|stat| stat.pid),
+        );
+        next += 1;
+    }
+    found.split_off(1)
+}
+
+/// Returns the numbers of all processes that can be seen.
+pub fn all() -> Vec<u32> {
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect()
+}
+
+/// Returns the command line as one line for a person, without control characters.
+pub fn command_line(pid: u32) -> Option<String> {
+    let bytes = read_bounded(pid, "cmdline", LONGEST_COMMAND)?;
+    let words = bytes
+        .split(|byte| *byte == 0)
+        .filter(|word| !word.is_empty());
+    let words: Vec<String> = words
+        .map(|word| visible(&String::from_utf8_lossy(word)))
+        .collect();
+    if !words.is_empty() {
+        return Some(words.join(" "));
+    }
+    let name = read_bounded(pid, "comm", LONGEST_COMMAND)?;
+    Some(format!(
+        "[{}]",
+        visible(String::from_utf8_lossy(&name).trim_end())
+    ))
+}
+
+/// Returns the value that a variable had when the process was started; none where that cannot be
+/// read, as with the processes of other users.
+pub fn variable(pid: u32, name: &str) -> Option<String> {
+    let environment = read_bounded(pid, "environ", LONGEST_ENVIRONMENT)?;
+    let value = environment
+        .split(|byte| *byte == 0)
+        .find_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
+    String::from_utf8(value.to_vec()).ok()
+}
+
+/// One process, held so that its number cannot come to mean another one.
+#[derive(Debug)]
+pub struct ProcessHandle {
+    pidfd: OwnedFd,
+}
+
+impl ProcessHandle {
+    /// Takes hold of a process; `None` when it is gone.
+    pub fn open(process: &ProcessRef) -> io::Result<Option<Self>> {
+        let Some(pid) = i32::try_from(process.pid).ok().and_then(Pid::from_raw) else {
+            return Ok(None);
+        };
+        let pidfd = match pidfd_open(pid, PidfdFlags::empty()) {
+            Ok(pidfd) => pidfd,
+            Err(Errno::SRCH) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        // Whoever has the number after it was opened is whom it was opened for, or `process` had
+        // gone before.
+        Ok(is_alive(process).then_some(Self { pidfd }))
+    }
+
+    /// Sends a signal; tells whether the process was there to get it.
+    pub fn signal(&self, signal: Signal) -> io::Result<bool> {
+        match pidfd_send_signal(&self.pidfd, signal) {
+            Ok(()) => Ok(true),
+            Err(Errno::SRCH) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Waits until the process has ended.
+    pub async fn gone(&self) -> io::Result<()> {
+        // A descriptor of its own for each wait: one can be registered only once.
+        let pidfd = watched(self.pidfd.try_clone()?, Interest::READABLE)?;
+        let ready = pidfd.readable().await?;
+        drop(ready);
+        Ok(())
+    }
+
+    /// Waits until the process has ended, but not longer than this; tells whether it has.
+    pub async fn gone_within(&self, limit: Duration) -> io::Result<bool> {
+        match tokio::time::timeout(limit, self.gone()).await {
+            Ok(gone) => gone.map(|()| true),
+            Err(_) => Ok(false),
+        }
+    }
+}
+
+/// What `/proc/<pid>/stat` says that we need.
+#[derive(Debug, PartialEq, Eq)]
+struct Stat {
+    pid: u32,
+    parent: u32,
+    started: u64,
+    /// A zombie has ended; only its status is left.
+    alive: bool,
+}
+
+impl Stat {
+    fn read(pid: u32) -> Option<Self> {
+        Self::parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    /// Parses the line after the last `)`: the name before it can hold anything.
+    fn parse(pid: u32, line: &[u8]) -> Option<Self> {
+        let end_of_name = line.iter().rposition(|byte| *byte == b')')?;
+        let rest = std::str::from_utf8(line.get(end_of_name + 1..)?).ok()?;
+        let mut fields = rest.split_ascii_whitespace();
+        let state = fields.next()?;
+        let parent = fields.next()?.parse().ok()?;
+        // The state is field 3 and the parent field 4; the start is field 22.
+        let started = fields.nth(17)?.parse().ok()?;
+        Some(Self {
+            pid,
+            parent,
+            started,
+            alive: !matches!(state, "Z" | "X" | "x"),
+        })
+    }
+}
+
+fn table() -> Vec<Stat> {
+    all()
+        .into_iter()
+        .filter_map(Stat::read)
+        .filter(|stat| stat.alive)
+        .collect()
+}
+
+fn boot() -> Option<&'static str> {
+    static BOOT: OnceLock<Option<String>> = OnceLock::new();
+    let boot = BOOT.get_or_init(|| {
+        let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        Some(id.trim().to_owned())
+    });
+    boot.as_deref()
+}
+
+fn read_bounded(pid: u32, file: &str, limit: u64) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(format!("/proc/{pid}/{file}"))
+        .ok()?
+        .take(limit)
+        .read_to_end(&mut bytes)
+        .ok()?;
+    Some(bytes)
+}
+
+fn visible(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Child, Command, Stdio};
+
+    use super::*;
+
+    /// A child that ends when it is dropped, also when its test fails.
+    struct Ends(Child);
+
+    impl Drop for Ends {
+        fn drop(&mut self) {
+            let _gone_already = self.0.kill();
+            let _status = self.0.wait();
+        }
+    }
+
+    fn cat(arguments: &[&str]) -> Ends {
+        let mut command = Command::new("cat");
+        command
+            .args(arguments)
+            .env("SEGUE_LAUNCH", "abc")
+            .env("XSEGUE_LAUNCH", "no");
+        Ends(
+            command
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap(),
+        )
+    }
+
+    #[test]
+    fn a_name_full_of_brackets_does_not_confuse() {
+        let line = b"7 (a) b) R 5 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
+        let stat = Stat {
+            pid: 7,
+            parent: 5,
+            started: 4242,
+            alive: true,
+        };
+        assert_eq!(Stat::parse(7, line), Some(stat));
+        let zombie = b"7 (z) Z 5 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
+        assert!(!Stat::parse(7, zombie).unwrap().alive);
+        assert_eq!(Stat::parse(7, b"7 (torn) R 5"), None);
+    }
+
+    #[test]
+    fn this_process_is_alive_and_a_later_one_with_its_number_is_another() {
+        let me = find(std::process::id()).unwrap();
+        assert!(is_alive(&me));
+        assert!(!is_alive(&ProcessRef {
+            started: me.started + 1,
+            ..me.clone()
+        }));
+        assert!(!is_alive(&ProcessRef {
+            boot: "another".into(),
+            ..me
+        }));
+        assert_eq!(find(u32::MAX), None);
+        assert_eq!(find(0), None);
+    }
+
+    #[test]
+    fn a_child_is_found_with_its_command_and_its_mark() {
+        let child = cat(&["-", "u\u{1b}[31m"]);
+        let pid = child.0.id();
+        assert_eq!(parent(pid), Some(std::process::id()));
+        assert!(children(std::process::id()).contains(&pid));
+        assert!(descendants(std::process::id()).contains(&pid));
+        assert_eq!(descendants(pid), Vec::<u32>::new());
+        assert_eq!(command_line(pid).unwrap(), "cat - u[31m");
+        assert_eq!(variable(pid, "SEGUE_LAUNCH").unwrap(), "abc");
+        assert_eq!(variable(pid, "SEGUE"), None);
+    }
+
+    #[test]
+    fn a_zombie_is_nobody() {
+        let mut child = cat(&[]);
+        let process = find(child.0.id()).unwrap();
+        let handle = ProcessHandle::open(&process).unwrap().unwrap();
+        child.0.kill().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        assert!(
+            runtime
+                .block_on(handle.gone_within(Duration::from_secs(20)))
+                .unwrap()
+        );
+        // Nobody has collected its status yet: the number is still taken.
+        assert!(Stat::read(process.pid).is_some());
+        assert_eq!(find(process.pid), None);
+        assert!(!is_alive(&process));
+        assert!(ProcessHandle::open(&process).unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn a_signal_reaches_the_process_and_its_end_is_an_event() {
+        let child = cat(&[]);
+        let process = find(child.0.id()).unwrap();
+        let handle = ProcessHandle::open(&process).unwrap().unwrap();
+        assert!(!handle.gone_within(Duration::from_millis(1)).await.unwrap());
+        assert!(handle.signal(Signal::TERM).unwrap());
+        assert!(handle.gone_within(Duration::from_secs(20)).await.unwrap());
+        assert!(handle.gone_within(Duration::from_secs(20)).await.unwrap());
+    }
+
+    #[test]
+    fn the_number_of_another_process_cannot_be_opened() {
+        let child = cat(&[]);
+        let mut process = find(child.0.id()).unwrap();
+        process.started += 1;
+        assert!(ProcessHandle::open(&process).unwrap().is_none());
+    }
+}

@@ -1,0 +1,201 @@
+//! Unix sockets at any path, also where the path is longer than an address can be.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixStream as BlockingStream;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags, open};
+use segue_core::{Error, Result};
+use tokio::net::{UnixListener, UnixStream};
+
+use crate::failure::{cannot, quoted};
+
+/// The longest path that fits into an address with its final zero.
+const LONGEST: usize = 107;
+
+/// Listens at a path, for the owner alone. The caller holds the lock that makes it the only one
+/// to listen there; a socket that nobody listens on any more is replaced.
+pub fn bind(path: &Path) -> Result<UnixListener> {
+    let address = Address::of(path).map_err(|error| cannot("listen at", path, &error))?;
+    remove_stale(path, &address)?;
+    let listener =
+        UnixListener::bind(address.path()).map_err(|error| cannot("listen at", path, &error))?;
+    fs::set_permissions(path, Permissions::from_mode(0o600))
+        .map_err(|error| cannot("listen at", path, &error))?;
+    Ok(listener)
+}
+
+/// Connects to whoever listens at a path.
+pub async fn connect(path: &Path) -> io::Result<UnixStream> {
+    let address = Address::of(path)?;
+    UnixStream::connect(address.path()).await
+}
+
+/// Connects to whoever listens at a path, without a runtime.
+pub fn connect_blocking(path: &Path) -> io::Result<BlockingStream> {
+    BlockingStream::connect(Address::of(path)?.path())
+}
+
+/// Who is at the other end of a connection, as the kernel says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer {
+    pub pid: u32,
+    pub uid: u32,
+}
+
+/// Returns who connected.
+pub fn peer(stream: &UnixStream) -> Result<Peer> {
+    let failed = || Error::internal("cannot tell who connected");
+    let credentials = stream
+        .peer_cred()
+        .map_err(|error| failed().caused_by(error))?;
+    let pid = credentials.pid().and_then(|pid| u32::try_from(pid).ok());
+    let pid = pid.ok_or_else(|| failed().caused_by("the kernel names no process"))?;
+    Ok(Peer {
+        pid,
+        uid: credentials.uid(),
+    })
+}
+
+/// A path that fits into a socket address.
+enum Address {
+    Short(PathBuf),
+    /// Goes through the open folder, which must stay open while the path is used.
+    ThroughFolder {
+        path: PathBuf,
+        _folder: OwnedFd,
+    },
+}
+
+impl Address {
+    fn of(path: &Path) -> io::Result<Self> {
+        if path.as_os_str().as_bytes().len() <= LONGEST {
+            return Ok(Self::Short(path.to_owned()));
+        }
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = open(parent, flags, Mode::empty())?;
+        let path = Path::new("/proc/self/fd")
+            .join(folder.as_raw_fd().to_string())
+            .join(name);
+        Ok(Self::ThroughFolder {
+            path,
+            _folder: folder,
+        })
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::Short(path) | Self::ThroughFolder { path, .. } => path,
+        }
+    }
+}
+
+fn remove_stale(path: &Path, address: &Address) -> Result<()> {
+    let facts = match fs::symlink_metadata(path) {
+        Ok(facts) => facts,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(cannot("listen at", path, &error)),
+    };
+    if !facts.file_type().is_socket() {
+        return Err(
+            Error::conflict(format!("`{}` is not a socket", path.display()))
+                .hint(format!("move it away: `mv {0} {0}.old`", quoted(path))),
+        );
+    }
+    match BlockingStream::connect(address.path()) {
+        Ok(_) => Err(Error::conflict(format!(
+            "another process listens at `{}`",
+            path.display()
+        ))),
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            fs::remove_file(path).map_err(|error| cannot("remove the stale socket", path, &error))
+        }
+        Err(error) => Err(cannot("listen at", path, &error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt as _;
+
+    use segue_core::Kind;
+    use tempfile::TempDir;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    use super::*;
+
+    async fn exchange(path: &Path) {
+        let listener = bind(path).unwrap();
+        let mut client = connect(path).await.unwrap();
+        let (mut served, _) = listener.accept().await.unwrap();
+        client.write_all(b"x").await.unwrap();
+        assert_eq!(served.read_u8().await.unwrap(), b'x');
+        let me = Peer {
+            pid: std::process::id(),
+            uid: rustix::process::geteuid().as_raw(),
+        };
+        assert_eq!(peer(&served).unwrap(), me);
+        connect_blocking(path).unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_socket_is_for_its_owner_alone() {
+        let temp = TempDir::new().unwrap();
+        let path = temp.path().join("socket");
+        exchange(&path).await;
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[tokio::test]
+    async fn a_path_that_is_too_long_for_an_address_works_all_the_same() {
+        let temp = TempDir::new().unwrap();
+        let deep = temp.path().join("d".repeat(200)).join("e".repeat(200));
+        fs::create_dir_all(&deep).unwrap();
+        let path = deep.join("daemon.sock");
+        exchange(&path).await;
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[tokio::test]
+    async fn a_stale_socket_is_replaced_and_a_live_one_is_not() {
+        let temp = TempDir::new().unwrap();
+        let path = temp.path().join("socket");
+        drop(bind(&path).unwrap());
+        assert!(path.exists());
+        let listener = bind(&path).unwrap();
+        assert_eq!(bind(&path).unwrap_err().kind, Kind::Conflict);
+        connect(&path).await.unwrap();
+        drop(listener);
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_no_socket_is_left_alone() {
+        let temp = TempDir::new().unwrap();
+        let path = temp.path().join("socket");
+        fs::write(&path, "precious").unwrap();
+        assert_eq!(bind(&path).unwrap_err().kind, Kind::Conflict);
+        assert_eq!(fs::read(&path).unwrap(), b"precious");
+    }
+
+    #[tokio::test]
+    async fn nobody_there_is_told_apart_from_nobody_listening() {
+        let temp = TempDir::new().unwrap();
+        let path = temp.path().join("socket");
+        assert_eq!(
+            connect(&path).await.unwrap_err().kind(),
+            io::ErrorKind::NotFound
+        );
+        drop(bind(&path).unwrap());
+        assert_eq!(
+            connect(&path).await.unwrap_err().kind(),
+            io::ErrorKind::ConnectionRefused
+        );
+    }
+}
