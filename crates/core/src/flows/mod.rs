@@ -1,1 +1,17 @@
-//! x
+//! The verbs, each written against the ports alone.
+//!
+//! Whoever calls them owns the session's [`SessionState`] and calls one at a time; that is what makes
+//! them simple.
+
+pub mod doctor;
+pub mod guard;
+pub mod launch;
+pub mod look;
+pub mod observe;
+pub mod restore;
+#[cfg(test)]
+pub(crate) mod samples;
+pub mod state;
+pub mod view;
+
+pub use state::SessionState;

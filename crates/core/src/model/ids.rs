@@ -150,7 +150,8 @@ mod tests {
 
     #[test]
     fn names_that_could_leave_their_folder_or_look_like_flags_are_refused() {
-        for bad in ["", "a b", "a/b", "../x", "-v", "_x", "ä", "a\nb", "a\u{1b}[31m", &"x".repeat(65)]
+        for bad in
+            ["", "a b", "a/b", "../x", "-v", "_x", "ä", "a\nb", "a\u{1b}[31m", &"x".repeat(65)]
         {
             assert!(SessionName::parse(bad).is_err(), "{bad:?}");
         }

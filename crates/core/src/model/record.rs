@@ -25,7 +25,11 @@ pub struct LaunchRecord {
 impl LaunchRecord {
     pub fn new(session: Session, launch: Launch, bindings: Vec<Binding>) -> Self {
         Self {
-            agent_id: session.agent.as_ref().map_or(session.name.as_str(), |a| a.as_str()).to_owned(),
+            agent_id: session
+                .agent
+                .as_ref()
+                .map_or(session.name.as_str(), |a| a.as_str())
+                .to_owned(),
             cli_command: launch.argv.clone(),
             session_name: session.address(),
             session_id: bindings.last().map(|binding| binding.vendor_session.clone()),

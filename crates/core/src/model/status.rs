@@ -46,6 +46,8 @@ pub enum How {
     Stopped,
     /// The process ended by itself with a failure.
     Crashed(Exit),
+    /// A headless turn ended without the vendor's word that it went well.
+    TurnFailed,
     /// The process could not be started.
     NeverStarted,
 }
@@ -102,6 +104,7 @@ impl fmt::Display for How {
             Self::Quit => f.write_str("quit"),
             Self::Stopped => f.write_str("stopped"),
             Self::Crashed(exit) => write!(f, "crashed: {exit}"),
+            Self::TurnFailed => f.write_str("the turn failed"),
             Self::NeverStarted => f.write_str("never started"),
         }
     }

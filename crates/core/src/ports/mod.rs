@@ -17,8 +17,8 @@ pub use holders::{Held, HolderEvent, HolderEvents, Holders, StartOrder};
 pub use machine::{Ended, Folder, Machine, Program};
 pub use store::{Change, Commit, EventQuery, OpenLaunch, SessionSummary, Store};
 pub use vendor::{
-    Activity, Capabilities, CommandLine, CommandPlan, Conversation, Live, Place, ProgramSpec, Signal,
-    Vendor, Vendors,
+    Activity, Capabilities, CommandLine, CommandPlan, Conversation, Live, Place, ProgramSpec,
+    Signal, Vendor, Vendors,
 };
 
 /// Everything the flows are given.

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 
 use crate::error::Result;
 use crate::model::{
-    Binding, Event, Fleet, FleetName, Launch, LaunchEnd, LaunchId, NewEvent, Permission, ProcessRef,
-    Session, SessionId, Status, Trust,
+    Binding, Event, Fleet, FleetName, Launch, LaunchEnd, LaunchId, NewEvent, Permission,
+    ProcessRef, Session, SessionId, Status, Trust,
 };
 
 /// What Segue remembers. A commit is on disk when it returns, all of it or none.
@@ -56,15 +56,34 @@ pub enum Change {
     PutFleet(Fleet),
     /// A name that is taken in its fleet is a conflict.
     CreateSession(Box<Session>),
-    SetStatus { session: SessionId, status: Status, at: Timestamp },
+    SetStatus {
+        session: SessionId,
+        status: Status,
+        at: Timestamp,
+    },
+    /// Sets `Session::spoke`, for ever.
+    MarkSpoke {
+        session: SessionId,
+    },
     /// Permissions only get tighter; a looser one is a conflict.
-    TightenPermission { session: SessionId, permission: Permission, at: Timestamp },
+    TightenPermission {
+        session: SessionId,
+        permission: Permission,
+        at: Timestamp,
+    },
     /// A second open launch of a session is a conflict.
     CreateLaunch(Box<Launch>),
     /// Records the processes of an open launch.
-    SetProcesses { launch: LaunchId, holder: Option<ProcessRef>, agent: Option<ProcessRef> },
+    SetProcesses {
+        launch: LaunchId,
+        holder: Option<ProcessRef>,
+        agent: Option<ProcessRef>,
+    },
     /// Closes a launch; one that is closed already keeps its first end, without a conflict.
-    EndLaunch { launch: LaunchId, end: LaunchEnd },
+    EndLaunch {
+        launch: LaunchId,
+        end: LaunchEnd,
+    },
     /// Appends to the ledger. An id that another session has is a conflict.
     AddBinding(Binding),
     /// Forgets a session with its launches and bindings; its events stay. An open launch is a conflict.

@@ -130,6 +130,9 @@ pub struct Conversation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Live {
     pub pid: u32,
+    /// Clock ticks since boot at which it began, where the vendor writes that down: a file left by
+    /// a crash names a number that another process may have by now.
+    pub started: Option<u64>,
     pub id: VendorSessionId,
 }
 
@@ -137,10 +140,16 @@ pub struct Live {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// It is in this conversation.
-    Conversation { id: VendorSessionId, evidence: Evidence },
+    Conversation {
+        id: VendorSessionId,
+        evidence: Evidence,
+    },
     Activity(Activity),
     /// A headless turn ended, well or not.
-    TurnEnded { ok: bool, text: String },
+    TurnEnded {
+        ok: bool,
+        text: String,
+    },
 }
 
 /// What the agent does.

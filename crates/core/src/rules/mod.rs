@@ -1,1 +1,10 @@
-//! x
+//! Decisions, as pure functions: facts in, decision out.
+
+pub mod address;
+pub mod environment;
+pub mod lifecycle;
+pub mod naming;
+pub mod recovery;
+pub mod restarts;
+pub mod scope;
+pub mod secrets;

@@ -1,0 +1,30 @@
+//! The first line of defence: a hard link to the live transcript in the launch folder.
+
+use crate::error::Result;
+use crate::failpoint;
+use crate::flows::SessionState;
+use crate::model::EventKind;
+use crate::ports::{Change, Commit, Guarded, Ports};
+
+/// Guards the transcript of the conversation that the session is in, if there is one yet, and
+/// remembers that something was said.
+pub async fn keep(ports: &Ports, state: &mut SessionState) -> Result<()> {
+    let Some(launch) = state.launches.last().map(|launch| launch.id) else { return Ok(()) };
+    let Some(id) = state.vendor_session().cloned() else { return Ok(()) };
+    let vendor = ports.vendors.get(&state.session.vendor)?;
+    let transcript = vendor.transcript(&state.place(), &id);
+    let guarded = ports.folders.guard(launch, &transcript)?;
+    failpoint::hit("guard.link.after");
+    if guarded == Guarded::NoTranscript || state.session.spoke {
+        return Ok(());
+    }
+    let mut commit = Commit::default();
+    commit.changes.push(Change::MarkSpoke { session: state.session.id });
+    if guarded == Guarded::OtherFilesystem {
+        let text = format!("{} is on another filesystem: no guard", transcript.display());
+        commit.events.push(state.event(ports, EventKind::TranscriptUnguarded, text));
+    }
+    state.commit(ports, commit).await?;
+    failpoint::hit("guard.spoke.after");
+    Ok(())
+}

@@ -1,0 +1,194 @@
+//! Starting a process for a session: the record first, the process after it.
+
+use crate::error::{Error, Result};
+use crate::failpoint;
+use crate::flows::SessionState;
+use crate::model::{
+    Binding, Environment, EventKind, Evidence, Exit, How, Launch, LaunchEnd, LaunchId, LaunchMode,
+    LaunchRecord, Session, Status, VendorSessionId,
+};
+use crate::ports::{Change, CommandPlan, Commit, Held, Ports, Program, StartOrder, Vendor};
+use crate::rules::environment;
+
+/// One argument of a command cannot be much larger than this; a longer message goes into a file.
+const LONGEST_ARGUMENT: usize = 100_000;
+
+/// What is to be started.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    pub mode: LaunchMode,
+    pub id: Option<VendorSessionId>,
+    pub message: Option<String>,
+    /// The environment of the command that asks for it.
+    pub environment: Environment,
+    /// The session itself is made in the same commit.
+    pub first: bool,
+}
+
+/// Records a launch, then starts it. When this fails the session says so, and nothing runs.
+pub async fn start(ports: &Ports, state: &mut SessionState, wish: Wish) -> Result<Held> {
+    let order = prepare(ports, &state.session, &wish, next_number(state))?;
+    record(ports, state, &wish, &order.record.launch).await?;
+    match hold(ports, state, order).await {
+        Ok(held) => Ok(held),
+        Err(error) => {
+            never_started(ports, state, &error).await?;
+            Err(error)
+        }
+    }
+}
+
+fn next_number(state: &SessionState) -> u32 {
+    state.launches.last().map_or(1, |launch| launch.number + 1)
+}
+
+fn prepare(ports: &Ports, session: &Session, wish: &Wish, number: u32) -> Result<StartOrder> {
+    let vendor = ports.vendors.get(&session.vendor)?;
+    let program = find_program(ports, vendor.as_ref(), &wish.environment)?;
+    let folder = ports.machine.folder(&session.cwd)?;
+    let id = LaunchId::new(ports.clock.new_id());
+    let argv = argv(ports, vendor.as_ref(), session, wish, (id, &program))?;
+    let mut launch = Launch {
+        id,
+        session: session.id,
+        number,
+        mode: wish.mode,
+        planned: wish.id.clone(),
+        message: wish.message.clone(),
+        program: program.path,
+        argv: argv.clone(),
+        cwd: session.cwd.clone(),
+        vendor_version: program.version,
+        git_commit: folder.git_commit,
+        environment: Vec::new(),
+        created_at: ports.clock.now(),
+        holder: None,
+        agent: None,
+        end: None,
+    };
+    let environment = agent_environment(vendor.as_ref(), session, &launch, &wish.environment);
+    launch.environment = environment.names();
+    let record = LaunchRecord::new(session.clone(), launch, Vec::new());
+    Ok(StartOrder { record, argv, environment })
+}
+
+fn find_program(ports: &Ports, vendor: &dyn Vendor, caller: &Environment) -> Result<Program> {
+    ports.machine.find_program(&vendor.program(), caller).ok_or_else(|| {
+        Error::vendor(format!("the program of `{}` is not installed", vendor.id()))
+            .caused_by("it is neither in PATH nor in the usual places")
+            .hint("install it, or choose another agent with `--vendor`")
+    })
+}
+
+fn argv(
+    ports: &Ports,
+    vendor: &dyn Vendor,
+    session: &Session,
+    wish: &Wish,
+    (launch, program): (LaunchId, &Program),
+) -> Result<Vec<String>> {
+    let message = match &wish.message {
+        Some(message) if message.len() > LONGEST_ARGUMENT => {
+            let path = ports.folders.write_message(launch, message)?;
+            Some(format!("Read the file {} and do what it says.", path.display()))
+        }
+        message => message.clone(),
+    };
+    let plan =
+        CommandPlan { session, mode: wish.mode, id: wish.id.as_ref(), message: message.as_deref() };
+    let mut argv = vec![program.path.display().to_string()];
+    argv.extend(program.arguments.iter().cloned());
+    argv.extend(vendor.command(&plan)?.arguments);
+    Ok(argv)
+}
+
+fn agent_environment(
+    vendor: &dyn Vendor,
+    session: &Session,
+    launch: &Launch,
+    caller: &Environment,
+) -> Environment {
+    let mut environment = environment::for_agent(caller, session, launch);
+    let place =
+        crate::ports::Place { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() };
+    vendor.prepare_environment(&place, &mut environment);
+    environment
+}
+
+/// Makes the launch durable: in the store, then in its folder.
+async fn record(
+    ports: &Ports,
+    state: &mut SessionState,
+    wish: &Wish,
+    launch: &Launch,
+) -> Result<()> {
+    let mut commit = Commit::default();
+    if wish.first {
+        commit.changes.push(Change::CreateSession(Box::new(state.session.clone())));
+        commit.events.push(state.event(ports, EventKind::SessionCreated, state.session.address()));
+    }
+    commit.changes.push(Change::CreateLaunch(Box::new(launch.clone())));
+    if let Some(binding) = preset(state, wish, launch) {
+        commit.events.push(state.event(
+            ports,
+            EventKind::Bound,
+            format!("{} ({})", binding.vendor_session, binding.evidence),
+        ));
+        commit.changes.push(Change::AddBinding(binding));
+    }
+    let (status, event) = state.status_change(ports, Status::Starting);
+    commit.changes.push(status);
+    commit.events.push(event);
+    let planned = format!("launch {} ({:?})", launch.number, launch.mode).to_lowercase();
+    commit.events.push(state.event(ports, EventKind::LaunchPlanned, planned));
+    for event in &mut commit.events {
+        event.launch = Some(launch.id);
+    }
+    failpoint::hit("launch.commit.before");
+    state.commit(ports, commit).await?;
+    failpoint::hit("launch.commit.after");
+    state.turn = None;
+    state.write_record(ports)?;
+    failpoint::hit("launch.record.after");
+    Ok(())
+}
+
+/// Returns the ledger's line for an id that we chose and that it does not have yet.
+fn preset(state: &SessionState, wish: &Wish, launch: &Launch) -> Option<Binding> {
+    let id = wish.id.as_ref().filter(|_| wish.mode == LaunchMode::Fresh)?;
+    (state.vendor_session() != Some(id)).then(|| Binding {
+        session: state.session.id,
+        launch: Some(launch.id),
+        vendor_session: id.clone(),
+        evidence: Evidence::Preset,
+        at: launch.created_at,
+    })
+}
+
+async fn hold(ports: &Ports, state: &mut SessionState, order: StartOrder) -> Result<Held> {
+    let launch = order.record.launch.id;
+    failpoint::hit("launch.hold.before");
+    let held = ports.holders.start(&order).await?;
+    failpoint::hit("launch.hold.after");
+    let (holder, agent) = (Some(held.holder.clone()), held.agent.clone());
+    let pid = agent.as_ref().map_or(0, |agent| agent.pid);
+    let commit = Commit {
+        changes: vec![Change::SetProcesses { launch, holder, agent }],
+        events: vec![state.event(ports, EventKind::LaunchStarted, format!("process {pid}"))],
+    };
+    state.commit(ports, commit).await?;
+    failpoint::hit("launch.started.after");
+    Ok(held)
+}
+
+async fn never_started(ports: &Ports, state: &mut SessionState, why: &Error) -> Result<()> {
+    let Some(launch) = state.open().map(|launch| launch.id) else { return Ok(()) };
+    let end = LaunchEnd { exit: Exit::NeverStarted, asked: false, at: ports.clock.now() };
+    let (status, event) = state.status_change(ports, Status::Ended(How::NeverStarted));
+    let told = state.event(ports, EventKind::LaunchEnded, format!("not started: {why}"));
+    let commit = Commit {
+        changes: vec![Change::EndLaunch { launch, end }, status],
+        events: vec![told, event],
+    };
+    state.commit(ports, commit).await
+}

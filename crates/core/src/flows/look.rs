@@ -1,0 +1,164 @@
+//! Looking at everything that a decision about a session needs. Nothing here changes anything.
+
+use crate::error::Result;
+use crate::flows::SessionState;
+use crate::model::{Launch, LaunchId, Status, VendorSessionId, WaitingFor};
+use crate::ports::{Conversation, Live, Ports, SessionSummary, Vendor};
+use crate::rules::recovery::{
+    Candidate, History, Place, Process, Resumes, Seen, Transcript, Turn, Unproven,
+};
+
+/// Whether a person asked for this very session, which is a choice, or for many at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    ByName,
+    InBulk,
+}
+
+/// What was seen, and what is needed to act on it.
+#[derive(Clone, Debug)]
+pub struct Sight {
+    pub seen: Seen,
+    /// The conversation of the proven id, where its transcript is there.
+    pub conversation: Option<Conversation>,
+}
+
+/// Looks at a session's processes, folder, ledger and transcript.
+pub async fn look(ports: &Ports, state: &SessionState, asked: Asked) -> Result<Sight> {
+    let vendor = ports.vendors.get(&state.session.vendor)?;
+    let proven = state.vendor_session().cloned();
+    let process = process(ports, state, vendor.as_ref(), proven.as_ref()).await?;
+    let conversation = match &proven {
+        Some(id) => vendor.conversation(ports.files.as_ref(), &state.place(), id)?,
+        None => None,
+    };
+    let unproven = match proven {
+        Some(_) => Unproven::default(),
+        None => unproven(ports, state, vendor.as_ref()).await?,
+    };
+    let there = ports.machine.folder(&state.session.cwd).is_ok();
+    let seen = Seen {
+        process,
+        folder: if there { Place::There } else { Place::Gone },
+        transcript: transcript(ports, state, vendor.as_ref(), conversation.as_ref()),
+        spoke: state.session.spoke || conversation.is_some(),
+        proven,
+        unproven,
+        vendor: if vendor.capabilities().resume { Resumes::Yes } else { Resumes::No },
+        turn: turn(state, conversation.as_ref()),
+        history: history(state, asked),
+    };
+    Ok(Sight { seen, conversation })
+}
+
+async fn process(
+    ports: &Ports,
+    state: &SessionState,
+    vendor: &dyn Vendor,
+    id: Option<&VendorSessionId>,
+) -> Result<Process> {
+    if let Some(launch) = state.open()
+        && let Some(held) = ports.holders.find(launch.id).await?
+        && held.end.is_none()
+    {
+        return Ok(Process::Ours);
+    }
+    let Some(id) = id else { return Ok(Process::None) };
+    let live = vendor.live(ports.files.as_ref(), &state.place())?;
+    let foreign =
+        live.iter().filter(|live| live.id == *id).find(|live| is_foreign(ports, state, live));
+    Ok(foreign.map_or(Process::None, |live| Process::Foreign {
+        pid: live.pid,
+        command: ports.machine.describe(live.pid).unwrap_or_default(),
+    }))
+}
+
+/// Tells whether a process that claims the conversation lives and is not a leftover of ours.
+fn is_foreign(ports: &Ports, state: &SessionState, live: &Live) -> bool {
+    let Some(process) = ports.machine.process(live.pid) else { return false };
+    if live.started.is_some_and(|started| started != process.started) {
+        return false;
+    }
+    let ours = |mark: LaunchId| state.launches.iter().any(|launch| launch.id == mark);
+    !ports.machine.mark(live.pid).is_some_and(ours)
+}
+
+fn transcript(
+    ports: &Ports,
+    state: &SessionState,
+    vendor: &dyn Vendor,
+    conversation: Option<&Conversation>,
+) -> Transcript {
+    if conversation.is_some() {
+        return Transcript::There;
+    }
+    let Some(id) = state.vendor_session() else { return Transcript::Gone };
+    let path = vendor.transcript(&state.place(), id);
+    let guarding = |launch: &&Launch| ports.folders.has_guard(launch.id, &path);
+    let newest = state.launches.iter().rev().find(guarding);
+    newest.map_or(Transcript::Gone, |launch| Transcript::Guarded(launch.id))
+}
+
+fn turn(state: &SessionState, conversation: Option<&Conversation>) -> Turn {
+    if !state.session.headless {
+        return Turn::Interactive;
+    }
+    let cut = conversation.is_none_or(|conversation| conversation.turn_open);
+    if state.session.status == Status::Idle && !cut { Turn::Over } else { Turn::Cut }
+}
+
+fn history(state: &SessionState, asked: Asked) -> History {
+    let gave_up = state.session.status == Status::Waiting(WaitingFor::Choice);
+    if gave_up && asked == Asked::InBulk { History::GaveUp } else { History::Unremarkable }
+}
+
+async fn unproven(ports: &Ports, state: &SessionState, vendor: &dyn Vendor) -> Result<Unproven> {
+    let neighbours = neighbours(ports, state).await?;
+    let claimed = claimed(ports, &neighbours).await?;
+    let conversations = vendor.conversations(ports.files.as_ref(), &state.place())?;
+    let candidates = conversations
+        .iter()
+        .filter(|it| !claimed.contains(&it.id))
+        .map(|it| candidate(ports, state, it))
+        .collect();
+    let only_one = neighbours.iter().all(|it| it.binding.is_some() || it.launches == 0);
+    Ok(Unproven { only_one, candidates })
+}
+
+/// Returns the other sessions of the same vendor, config dir and folder.
+async fn neighbours(ports: &Ports, state: &SessionState) -> Result<Vec<SessionSummary>> {
+    let own = &state.session;
+    let mut sessions = ports.store.sessions().await?;
+    sessions.retain(|SessionSummary { session, .. }| {
+        session.id != own.id
+            && session.vendor == own.vendor
+            && session.config_dir == own.config_dir
+            && session.cwd == own.cwd
+    });
+    Ok(sessions)
+}
+
+async fn claimed(ports: &Ports, sessions: &[SessionSummary]) -> Result<Vec<VendorSessionId>> {
+    let mut ids = Vec::new();
+    for summary in sessions {
+        let bindings = ports.store.bindings(summary.session.id).await?;
+        ids.extend(bindings.into_iter().map(|binding| binding.vendor_session));
+    }
+    Ok(ids)
+}
+
+fn candidate(ports: &Ports, state: &SessionState, conversation: &Conversation) -> Candidate {
+    let began = conversation.began_at;
+    let during = |launch: &Launch| {
+        launch.created_at <= began && began <= launch.end.map_or(ports.clock.now(), |end| end.at)
+    };
+    let said = conversation.first_message.as_deref();
+    let ours = |launch: &Launch| launch.message.is_some() && launch.message.as_deref() == said;
+    let first_words: String = said.unwrap_or("(nothing said)").chars().take(60).collect();
+    Candidate {
+        id: conversation.id.clone(),
+        began_during_launch: state.launches.iter().any(during),
+        first_message_is_ours: state.launches.iter().any(ours),
+        description: format!("{began:.0}: {first_words}"),
+    }
+}

@@ -1,0 +1,188 @@
+//! Carrying out what `rules::lifecycle` decides about an observation.
+
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::failpoint;
+use crate::flows::SessionState;
+use crate::flows::state::TurnWord;
+use crate::model::{
+    Binding, EventKind, Evidence, Exit, LaunchEnd, LaunchId, Status, VendorSessionId, WaitingFor,
+};
+use crate::ports::{Change, Commit, Ports, Signal};
+use crate::rules::lifecycle::{self, Action, Kept, Observation};
+use crate::rules::restarts::Failures;
+
+/// How long an agent that came up in the wrong conversation has to go by itself.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// What the owner of the session has to do after an observation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FollowUp {
+    /// The ledger has a new line: its copies are to be written again.
+    Bound,
+    /// The launch came up in another conversation and was ended.
+    Refused {
+        found: VendorSessionId,
+    },
+    RestartAfter(Duration),
+    Ended,
+}
+
+/// Applies a signal of the launch's own process.
+pub async fn signal(
+    ports: &Ports,
+    state: &mut SessionState,
+    launch: LaunchId,
+    signal: Signal,
+) -> Result<Vec<FollowUp>> {
+    if let Signal::TurnEnded { ok, text } = &signal {
+        state.turn = Some(TurnWord { ok: *ok, text: text.clone() });
+    }
+    apply(ports, state, launch, &Observation::Signal(signal)).await
+}
+
+/// Applies the end of a launch.
+pub async fn ended(
+    ports: &Ports,
+    state: &mut SessionState,
+    launch: LaunchId,
+    end: LaunchEnd,
+    environment: Kept,
+) -> Result<Vec<FollowUp>> {
+    let mut launches = state.launches.clone();
+    launches.iter_mut().filter(|it| it.id == launch).for_each(|it| it.end = Some(end));
+    let failures = Failures::count(&launches, ports.clock.now());
+    apply(ports, state, launch, &Observation::Ended { end, environment, failures }).await
+}
+
+async fn apply(
+    ports: &Ports,
+    state: &mut SessionState,
+    launch: LaunchId,
+    observation: &Observation,
+) -> Result<Vec<FollowUp>> {
+    let actions = lifecycle::next(&state.standing(), launch, observation);
+    if actions.contains(&Action::EndLeftovers) {
+        end_leftovers(ports, state, launch).await?;
+    }
+    let mut commit = Commit::default();
+    for action in &actions {
+        plan(ports, state, launch, action, &mut commit);
+    }
+    if !commit.changes.is_empty() {
+        failpoint::hit("observe.commit.before");
+        state.commit(ports, commit).await?;
+        failpoint::hit("observe.commit.after");
+    }
+    let mut follow_ups = Vec::new();
+    for action in actions {
+        follow_ups.extend(follow_up(ports, state, launch, action).await?);
+    }
+    Ok(follow_ups)
+}
+
+async fn end_leftovers(ports: &Ports, state: &mut SessionState, launch: LaunchId) -> Result<()> {
+    let ended = ports.machine.end_marked(&[launch]).await?;
+    if ended.is_empty() {
+        return Ok(());
+    }
+    let commands: Vec<_> = ended.iter().map(|it| format!("{} ({})", it.pid, it.command)).collect();
+    let text = format!("ended what launch {launch} left behind: {}", commands.join(", "));
+    let events = vec![state.event(ports, EventKind::LeftoversEnded, text)];
+    state.commit(ports, Commit { changes: Vec::new(), events }).await
+}
+
+/// Adds the durable part of an action to the commit.
+fn plan(
+    ports: &Ports,
+    state: &SessionState,
+    launch: LaunchId,
+    action: &Action,
+    commit: &mut Commit,
+) {
+    match action {
+        Action::SetStatus(status) => {
+            let (change, event) = state.status_change(ports, *status);
+            commit.changes.push(change);
+            commit.events.push(event);
+        }
+        Action::Bind { id, evidence } => {
+            let text = format!("{id} ({evidence})");
+            commit.events.push(state.event(ports, EventKind::Bound, text));
+            commit.changes.push(Change::AddBinding(binding(ports, state, launch, (id, *evidence))));
+        }
+        Action::RefuseConversation { found } => {
+            let wanted = state.vendor_session().map_or_else(String::new, ToString::to_string);
+            let text = format!("asked for {wanted}, came up in {found}: ended, not bound");
+            commit.events.push(state.event(ports, EventKind::BindingRefused, text));
+            let (change, event) = state.status_change(ports, Status::Waiting(WaitingFor::Choice));
+            commit.changes.push(change);
+            commit.events.push(event);
+        }
+        Action::CloseLaunch { end } => {
+            commit.changes.push(Change::EndLaunch { launch, end: *end });
+            commit.events.push(state.event(ports, EventKind::LaunchEnded, told(*end)));
+        }
+        Action::GiveUp => {
+            let text = "it failed too often: no further attempt until somebody chooses";
+            commit.events.push(state.event(ports, EventKind::GaveUp, text));
+        }
+        Action::Restart { after } => {
+            let text = format!("again in {} ms", after.as_millis());
+            commit.events.push(state.event(ports, EventKind::RestartPlanned, text));
+        }
+        Action::NoteTurn { .. } | Action::EndLeftovers | Action::ReleaseHolder => {}
+    }
+}
+
+fn told(end: LaunchEnd) -> String {
+    match (end.exit, end.asked) {
+        (exit, true) => format!("{exit}, as asked"),
+        (Exit::Unknown, false) => "nobody knows how".to_owned(),
+        (exit, false) => exit.to_string(),
+    }
+}
+
+fn binding(
+    ports: &Ports,
+    state: &SessionState,
+    launch: LaunchId,
+    (id, evidence): (&VendorSessionId, Evidence),
+) -> Binding {
+    Binding {
+        session: state.session.id,
+        launch: Some(launch),
+        vendor_session: id.clone(),
+        evidence,
+        at: ports.clock.now(),
+    }
+}
+
+async fn follow_up(
+    ports: &Ports,
+    state: &SessionState,
+    launch: LaunchId,
+    action: Action,
+) -> Result<Option<FollowUp>> {
+    Ok(match action {
+        Action::Bind { .. } => {
+            state.write_record(ports)?;
+            failpoint::hit("observe.record.after");
+            Some(FollowUp::Bound)
+        }
+        Action::RefuseConversation { found } => {
+            ports.holders.stop(launch, GRACE).await?;
+            Some(FollowUp::Refused { found })
+        }
+        Action::CloseLaunch { .. } => Some(FollowUp::Ended),
+        Action::ReleaseHolder => {
+            ports.holders.release(launch).await?;
+            None
+        }
+        Action::Restart { after } => Some(FollowUp::RestartAfter(after)),
+        Action::SetStatus(_) | Action::NoteTurn { .. } | Action::EndLeftovers | Action::GiveUp => {
+            None
+        }
+    })
+}

@@ -1,0 +1,253 @@
+//! Bringing a session back: carrying out what `rules::recovery` decided.
+
+use crate::api::Outcome;
+use crate::error::{Error, Result};
+use crate::failpoint;
+use crate::flows::look::Sight;
+use crate::flows::{SessionState, launch};
+use crate::model::{
+    Binding, Environment, EventKind, Evidence, LaunchId, LaunchMode, VendorSessionId,
+};
+use crate::ports::{Change, Commit, Ports};
+use crate::rules::recovery::{Candidate, Decision, Refusal};
+
+/// Said to an agent whose turn was cut off, and only then.
+const NUDGE: &str = "Your process ended in the middle of this turn and was started again. \
+                     Look at what is already done, then go on.";
+
+/// What carrying out a decision led to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// Nothing had to be started.
+    Settled {
+        outcome: Outcome,
+        note: Option<String>,
+    },
+    /// A process was started; its outcome is true once the process shows its conversation.
+    Launched {
+        outcome: Outcome,
+        note: Option<String>,
+    },
+    Refused {
+        error: Error,
+    },
+}
+
+/// Carries out a decision, up to the start of a process.
+pub async fn carry_out(
+    ports: &Ports,
+    state: &mut SessionState,
+    sight: &Sight,
+    decision: Decision,
+    environment: Environment,
+) -> Result<Done> {
+    match decision {
+        Decision::Attach => Ok(settled(Outcome::Attached, None)),
+        Decision::Rest { .. } => {
+            Ok(settled(Outcome::Resumed, Some("headless and between turns: nothing to start")))
+        }
+        Decision::Resume { id } => {
+            resume(ports, state, sight, id, environment).await?;
+            Ok(launched(Outcome::Resumed, None))
+        }
+        Decision::Restore { id, from } => {
+            put_back(ports, state, &id, from).await?;
+            let sight = with_conversation(ports, state, sight, &id)?;
+            resume(ports, state, &sight, id, environment).await?;
+            Ok(launched(Outcome::Restored, Some("the transcript was gone; its guard had it")))
+        }
+        Decision::Adopt { id } => {
+            adopt(ports, state, &id).await?;
+            let sight = with_conversation(ports, state, sight, &id)?;
+            resume(ports, state, &sight, id, environment).await?;
+            Ok(launched(Outcome::Adopted, Some("the only conversation that it can have been")))
+        }
+        Decision::StartAgain => {
+            start_again(ports, state, environment).await?;
+            Ok(launched(Outcome::Started, Some("nothing had been said yet")))
+        }
+        Decision::Fresh => {
+            fresh(ports, state, environment).await?;
+            Ok(launched(Outcome::Fresh, Some("its vendor cannot resume")))
+        }
+        Decision::Refuse(refusal) => Ok(Done::Refused { error: refused(state, &refusal) }),
+    }
+}
+
+fn settled(outcome: Outcome, note: Option<&str>) -> Done {
+    Done::Settled { outcome, note: note.map(str::to_owned) }
+}
+
+fn launched(outcome: Outcome, note: Option<&str>) -> Done {
+    Done::Launched { outcome, note: note.map(str::to_owned) }
+}
+
+async fn resume(
+    ports: &Ports,
+    state: &mut SessionState,
+    sight: &Sight,
+    id: VendorSessionId,
+    environment: Environment,
+) -> Result<()> {
+    let vendor = ports.vendors.get(&state.session.vendor)?;
+    let transcript = vendor.transcript(&state.place(), &id);
+    ports.files.end_last_line(&transcript).map_err(|error| {
+        Error::internal(format!("cannot mend the last line of `{}`", transcript.display()))
+            .caused_by(error)
+    })?;
+    failpoint::hit("resume.mend.after");
+    let message = message_for(state, sight);
+    let wish =
+        launch::Wish { mode: LaunchMode::Resume, id: Some(id), message, environment, first: false };
+    launch::start(ports, state, wish).await?;
+    Ok(())
+}
+
+/// Returns what a resumed agent is told: to go on, if its turn was cut; a headless one that was
+/// ended before its message got into the transcript is told that message again.
+fn message_for(state: &SessionState, sight: &Sight) -> Option<String> {
+    if sight.conversation.as_ref().is_some_and(|conversation| conversation.turn_open) {
+        return Some(NUDGE.to_owned());
+    }
+    let last = state.launches.last().and_then(|launch| launch.message.clone());
+    last.filter(|_| state.session.headless)
+}
+
+fn with_conversation(
+    ports: &Ports,
+    state: &SessionState,
+    sight: &Sight,
+    id: &VendorSessionId,
+) -> Result<Sight> {
+    let vendor = ports.vendors.get(&state.session.vendor)?;
+    let conversation = vendor.conversation(ports.files.as_ref(), &state.place(), id)?;
+    Ok(Sight { seen: sight.seen.clone(), conversation })
+}
+
+async fn put_back(
+    ports: &Ports,
+    state: &mut SessionState,
+    id: &VendorSessionId,
+    from: LaunchId,
+) -> Result<()> {
+    let vendor = ports.vendors.get(&state.session.vendor)?;
+    let transcript = vendor.transcript(&state.place(), id);
+    failpoint::hit("restore.link.before");
+    ports.folders.restore(from, &transcript)?;
+    failpoint::hit("restore.link.after");
+    let text = format!("{} from the guard of launch {from}", transcript.display());
+    let events = vec![state.event(ports, EventKind::TranscriptRestored, text)];
+    state.commit(ports, Commit { changes: Vec::new(), events }).await
+}
+
+async fn adopt(ports: &Ports, state: &mut SessionState, id: &VendorSessionId) -> Result<()> {
+    let binding = Binding {
+        session: state.session.id,
+        launch: None,
+        vendor_session: id.clone(),
+        evidence: Evidence::Discovered,
+        at: ports.clock.now(),
+    };
+    let events = vec![state.event(ports, EventKind::Bound, format!("{id} (discovered)"))];
+    let changes =
+        vec![Change::AddBinding(binding), Change::MarkSpoke { session: state.session.id }];
+    state.commit(ports, Commit { changes, events }).await?;
+    failpoint::hit("adopt.commit.after");
+    Ok(())
+}
+
+/// Starts with the message of the first launch, under the id that was chosen for it.
+async fn start_again(
+    ports: &Ports,
+    state: &mut SessionState,
+    environment: Environment,
+) -> Result<()> {
+    let first = state.launches.iter().rev().find(|launch| launch.mode == LaunchMode::Fresh);
+    let message = first.and_then(|launch| launch.message.clone());
+    let planned = first.and_then(|launch| launch.planned.clone());
+    start_fresh(ports, state, planned, message, environment).await
+}
+
+/// Starts a new conversation; the old one stays in the ledger.
+pub async fn fresh(
+    ports: &Ports,
+    state: &mut SessionState,
+    environment: Environment,
+) -> Result<()> {
+    let vendor = ports.vendors.get(&state.session.vendor)?;
+    let id = vendor.preset_id(&state.session, ports.clock.random_id());
+    start_fresh(ports, state, id, None, environment).await
+}
+
+async fn start_fresh(
+    ports: &Ports,
+    state: &mut SessionState,
+    id: Option<VendorSessionId>,
+    message: Option<String>,
+    environment: Environment,
+) -> Result<()> {
+    let mode = LaunchMode::Fresh;
+    let wish = launch::Wish { mode, id, message, environment, first: false };
+    launch::start(ports, state, wish).await?;
+    Ok(())
+}
+
+/// Says in one line what a decision would do; for `--plan`.
+pub fn describe(decision: &Decision) -> String {
+    match decision {
+        Decision::Attach => "runs: nothing to do".to_owned(),
+        Decision::Rest { .. } => "headless and between turns: nothing to start".to_owned(),
+        Decision::Resume { .. } => "resume".to_owned(),
+        Decision::Restore { .. } => "restore the transcript from its guard, then resume".to_owned(),
+        Decision::Adopt { .. } => "take in the only possible conversation, then resume".to_owned(),
+        Decision::StartAgain => "start: nothing had been said yet".to_owned(),
+        Decision::Fresh => "start fresh: the vendor cannot resume".to_owned(),
+        Decision::Refuse(refusal) => format!("refuse: {}", reason(refusal)),
+    }
+}
+
+fn reason(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::OpenElsewhere { pid, command } => {
+            format!("its conversation is open in process {pid} ({command})")
+        }
+        Refusal::FolderGone => "the folder it works in is gone".to_owned(),
+        Refusal::TranscriptGone { id } => {
+            format!("the transcript of conversation {id} is gone, and no guard has it")
+        }
+        Refusal::Ambiguous { candidates } if candidates.is_empty() => {
+            "its conversation was never identified, and none is there".to_owned()
+        }
+        Refusal::Ambiguous { candidates } => {
+            format!("which of {} conversations it is cannot be told", candidates.len())
+        }
+        Refusal::DiedAtOnce => "it could not be brought back before; it needs a choice".to_owned(),
+    }
+}
+
+fn refused(state: &SessionState, refusal: &Refusal) -> Error {
+    let name = state.session.address();
+    let error = Error::conflict(format!("cannot resume `{name}`: {}", reason(refusal)));
+    let fresh = format!("run `segue resume {name} --fresh {name}` to begin a new conversation");
+    match refusal {
+        Refusal::OpenElsewhere { .. } => error.hint("end that process, then resume again"),
+        Refusal::FolderGone => {
+            error.hint(format!("bring `{}` back, then resume again", state.session.cwd.display()))
+        }
+        Refusal::TranscriptGone { .. } => error
+            .caused_by(format!("nothing is under `{}`", state.session.config_dir.display()))
+            .hint("put the transcript back from a backup, then resume again")
+            .hint(fresh),
+        Refusal::Ambiguous { candidates } => {
+            candidates.iter().fold(error, with_candidate).hint(fresh)
+        }
+        Refusal::DiedAtOnce => error
+            .hint(format!("run `segue log {name}` to see why"))
+            .hint(format!("run `segue resume {name}` to try again"))
+            .hint(fresh),
+    }
+}
+
+fn with_candidate(error: Error, candidate: &Candidate) -> Error {
+    error.caused_by(format!("candidate {}: {}", candidate.id, candidate.description))
+}

@@ -1,0 +1,150 @@
+//! A session as its one owner holds it in memory: always a copy of what the store has.
+
+use crate::error::{Error, Result};
+use crate::model::{
+    Binding, EventKind, Evidence, Launch, LaunchId, LaunchRecord, NewEvent, Session, SessionId,
+    Status, VendorSessionId,
+};
+use crate::ports::{Change, Commit, Place, Ports};
+use crate::rules::lifecycle::{OpenStanding, Standing};
+
+/// A session, its launches and its ledger.
+#[derive(Clone, Debug)]
+pub struct SessionState {
+    pub session: Session,
+    pub launches: Vec<Launch>,
+    pub bindings: Vec<Binding>,
+    /// The open launch's word about its turn, if it is headless.
+    pub turn: Option<TurnWord>,
+}
+
+/// What a headless launch said about its turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnWord {
+    pub ok: bool,
+    pub text: String,
+}
+
+impl SessionState {
+    /// Begins the memory of a session that the store does not have yet.
+    pub fn new(session: Session) -> Self {
+        Self { session, launches: Vec::new(), bindings: Vec::new(), turn: None }
+    }
+
+    /// Loads what the store has.
+    pub async fn load(ports: &Ports, id: SessionId) -> Result<Self> {
+        let unknown = || Error::not_found(format!("there is no session `{id}`"));
+        let session = ports.store.session(id).await?.ok_or_else(unknown)?;
+        let launches = ports.store.launches(id).await?;
+        let bindings = ports.store.bindings(id).await?;
+        Ok(Self { session, launches, bindings, turn: None })
+    }
+
+    /// Returns the launch that is thought to be alive.
+    pub fn open(&self) -> Option<&Launch> {
+        self.launches.last().filter(|launch| launch.is_open())
+    }
+
+    /// Returns the newest line of the ledger.
+    pub fn bound(&self) -> Option<&Binding> {
+        self.bindings.last()
+    }
+
+    pub fn vendor_session(&self) -> Option<&VendorSessionId> {
+        self.bound().map(|binding| &binding.vendor_session)
+    }
+
+    /// Tells whether the launch's own process has shown which conversation it is in.
+    pub fn is_confirmed(&self, launch: LaunchId) -> bool {
+        let own = |it: &&Binding| it.launch == Some(launch) && it.evidence != Evidence::Preset;
+        self.bindings.iter().any(|it| own(&it))
+    }
+
+    pub fn place(&self) -> Place {
+        Place { config_dir: self.session.config_dir.clone(), cwd: self.session.cwd.clone() }
+    }
+
+    /// Returns what the rules of the life cycle look at.
+    pub fn standing(&self) -> Standing {
+        Standing {
+            status: self.session.status,
+            open: self.open().map(|launch| OpenStanding {
+                launch: launch.id,
+                mode: launch.mode,
+                confirmed: self.is_confirmed(launch.id),
+                turn: self.turn.as_ref().map(|turn| turn.ok),
+            }),
+            bound: self.bound().map(|it| (it.vendor_session.clone(), it.evidence)),
+            headless: self.session.headless,
+            restart: self.session.restart,
+        }
+    }
+
+    /// Commits changes with their events, and then does the same to this copy.
+    pub async fn commit(&mut self, ports: &Ports, commit: Commit) -> Result<()> {
+        let changes = commit.changes.clone();
+        ports.store.commit(commit).await?;
+        changes.into_iter().for_each(|change| self.apply(change));
+        Ok(())
+    }
+
+    fn apply(&mut self, change: Change) {
+        match change {
+            Change::SetStatus { status, at, .. } => {
+                self.session.status = status;
+                self.session.updated_at = at;
+            }
+            Change::MarkSpoke { .. } => self.session.spoke = true,
+            Change::TightenPermission { permission, .. } => self.session.permission = permission,
+            Change::CreateLaunch(launch) => self.launches.push(*launch),
+            Change::SetProcesses { launch, holder, agent } => {
+                if let Some(launch) = self.launch_mut(launch) {
+                    launch.holder = holder;
+                    launch.agent = agent;
+                }
+            }
+            Change::EndLaunch { launch, end } => {
+                if let Some(launch) = self.launch_mut(launch) {
+                    launch.end.get_or_insert(end);
+                }
+            }
+            Change::AddBinding(binding) => self.bindings.push(binding),
+            Change::CreateSession(_)
+            | Change::PutFleet(_)
+            | Change::RemoveSession(_)
+            | Change::PutTrust(_) => {}
+        }
+    }
+
+    fn launch_mut(&mut self, id: LaunchId) -> Option<&mut Launch> {
+        self.launches.iter_mut().find(|launch| launch.id == id)
+    }
+
+    /// Returns a fact about this session.
+    pub fn event(&self, ports: &Ports, kind: EventKind, text: impl Into<String>) -> NewEvent {
+        NewEvent {
+            at: ports.clock.now(),
+            session: Some(self.session.id),
+            launch: self.launches.last().map(|launch| launch.id),
+            kind,
+            text: text.into(),
+        }
+    }
+
+    /// Returns the change and the fact of a new status.
+    pub fn status_change(&self, ports: &Ports, status: Status) -> (Change, NewEvent) {
+        let text = match status.detail() {
+            Some(detail) => format!("{} ({detail})", status.word()),
+            None => status.word().to_owned(),
+        };
+        let event = self.event(ports, EventKind::StatusChanged, text);
+        (Change::SetStatus { session: self.session.id, status, at: event.at }, event)
+    }
+
+    /// Writes the newest launch's `session.json` again, with what is known now.
+    pub fn write_record(&self, ports: &Ports) -> Result<()> {
+        let Some(launch) = self.launches.last() else { return Ok(()) };
+        let record = LaunchRecord::new(self.session.clone(), launch.clone(), self.bindings.clone());
+        ports.folders.write(&record)
+    }
+}

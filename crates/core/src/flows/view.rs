@@ -1,0 +1,76 @@
+//! Sessions as people and scripts see them.
+
+use crate::api::{SessionList, SessionView};
+use crate::error::Result;
+use crate::flows::SessionState;
+use crate::model::{FleetMember, FleetName, FleetRecord};
+use crate::ports::{OpenLaunch, Ports, SessionSummary};
+
+/// Returns one session as `segue ls --json` shows it.
+pub fn session(summary: &SessionSummary) -> SessionView {
+    let SessionSummary { session, binding, open, launches } = summary;
+    let pid = |of: fn(&OpenLaunch) -> Option<u32>| open.as_ref().and_then(of);
+    SessionView {
+        id: session.id,
+        name: session.name.clone(),
+        fleet: session.fleet.clone(),
+        agent: session.agent.clone(),
+        vendor: session.vendor.clone(),
+        vendor_session_id: binding.as_ref().map(|it| it.vendor_session.clone()),
+        evidence: binding.as_ref().map(|it| it.evidence),
+        status: session.status.word().to_owned(),
+        status_detail: session.status.detail(),
+        cwd: session.cwd.clone(),
+        worktree: None,
+        branch: None,
+        headless: session.headless,
+        pid: pid(|open| open.agent.as_ref().map(|it| it.pid)),
+        holder_pid: pid(|open| open.holder.as_ref().map(|it| it.pid)),
+        launches: *launches,
+        created_at: session.created_at,
+        updated_at: session.updated_at,
+    }
+}
+
+/// Returns all sessions.
+pub async fn sessions(ports: &Ports) -> Result<SessionList> {
+    let summaries = ports.store.sessions().await?;
+    Ok(SessionList { sessions: summaries.iter().map(session).collect() })
+}
+
+/// Returns the summary of a session from its owner's copy.
+pub fn summary(state: &SessionState) -> SessionSummary {
+    SessionSummary {
+        session: state.session.clone(),
+        binding: state.bound().cloned(),
+        open: state.open().map(|launch| OpenLaunch {
+            id: launch.id,
+            holder: launch.holder.clone(),
+            agent: launch.agent.clone(),
+        }),
+        launches: u32::try_from(state.launches.len()).unwrap_or(u32::MAX),
+    }
+}
+
+/// Writes `fleets/<name>.json` again.
+pub async fn write_fleet(ports: &Ports, name: &FleetName) -> Result<()> {
+    let folder = ports.store.fleet(name).await?.and_then(|fleet| fleet.folder);
+    let sessions = ports.store.sessions().await?;
+    let agents: Vec<FleetMember> =
+        sessions.iter().filter(|it| it.session.fleet == *name).map(member).collect();
+    if agents.is_empty() {
+        return ports.folders.remove_fleet(name);
+    }
+    let written_at = ports.clock.now();
+    ports.folders.write_fleet(&FleetRecord { fleet: name.clone(), folder, agents, written_at })
+}
+
+fn member(summary: &SessionSummary) -> FleetMember {
+    FleetMember {
+        name: summary.session.name.clone(),
+        agent: summary.session.agent.clone(),
+        vendor: summary.session.vendor.clone(),
+        session: summary.session.id,
+        session_id: summary.binding.as_ref().map(|it| it.vendor_session.clone()),
+    }
+}

@@ -1,0 +1,68 @@
+//! The environment of an agent.
+
+use crate::model::{Environment, Launch, Session};
+
+/// Names that every agent is given; a nested Segue recognises its agent by them.
+pub const SESSION: &str = "SEGUE_SESSION";
+pub const LAUNCH: &str = "SEGUE_LAUNCH";
+const AGENT: &str = "SEGUE_AGENT";
+const FLEET: &str = "SEGUE_FLEET";
+const TASK: &str = "SEGUE_TASK";
+
+/// Ours alone: marks of the launch around this one, secrets, and what tests set.
+const NOT_FOR_AGENTS: [&str; 4] = ["SEGUE_TOKEN", SESSION, LAUNCH, TASK];
+const NOT_FOR_AGENTS_PREFIX: &str = "SEGUE_FAILPOINT";
+
+/// Variables of the surroundings that would be untrue inside the holder's terminal.
+const UNTRUE_INSIDE: [&str; 3] = ["STY", "LINES", "COLUMNS"];
+
+/// Returns what an agent gets: the caller's environment, the project file's additions, the marks of
+/// its launch, and nothing that is ours alone.
+pub fn for_agent(caller: &Environment, session: &Session, launch: &Launch) -> Environment {
+    let mut environment = caller.clone();
+    environment.retain(|name| {
+        let ours = NOT_FOR_AGENTS.contains(&name) || name.starts_with(NOT_FOR_AGENTS_PREFIX);
+        !ours && !name.starts_with("TMUX") && !UNTRUE_INSIDE.contains(&name)
+    });
+    for (name, value) in &session.env {
+        environment.set(name, value);
+    }
+    environment.set(SESSION, session.id.to_string());
+    environment.set(LAUNCH, launch.id.to_string());
+    let agent = session.agent.as_ref().map_or(session.name.as_str(), |agent| agent.as_str());
+    environment.set(AGENT, agent);
+    environment.set(FLEET, session.fleet.as_str());
+    environment.set(TASK, "");
+    environment
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flows::samples;
+    use crate::rules::lifecycle::samples::launch;
+
+    #[test]
+    fn an_agent_gets_the_callers_environment_with_its_own_marks() {
+        let caller = [
+            ("PATH", "/bin"),
+            ("SEGUE_HOME", "/s"),
+            ("SEGUE_SESSION", "outer"),
+            ("SEGUE_LAUNCH", "outer"),
+            ("SEGUE_TOKEN", "secret"),
+            ("SEGUE_FAILPOINT", "x"),
+            ("TMUX", "1"),
+            ("TMUX_PANE", "%1"),
+            ("STY", "1"),
+        ];
+        let caller = Environment::new(caller.map(|(name, value)| (name.into(), value.into())));
+        let mut session = samples::session(1, "coder");
+        session.env.insert("EXAMPLE".into(), "1".into());
+        let environment = for_agent(&caller, &session, &launch(7));
+        let names = environment.names();
+        let expected = ["EXAMPLE", "PATH", AGENT, FLEET, "SEGUE_HOME", LAUNCH, SESSION, TASK];
+        assert_eq!(names, expected);
+        assert_eq!(environment.get(SESSION), Some(session.id.to_string().as_str()));
+        assert_eq!(environment.get(LAUNCH), Some(launch(7).id.to_string().as_str()));
+    }
+}

@@ -1,0 +1,191 @@
+//! What a session's state becomes when something is observed about its launch.
+//!
+//! One pure function, [`next`]: state and observation in, actions out. The supervisor carries the
+//! actions out and commits them; it decides nothing itself.
+
+use std::time::Duration;
+
+use super::restarts::{Failures, Next};
+use crate::model::{
+    Evidence, Exit, How, LaunchEnd, LaunchId, LaunchMode, Restart, Status, VendorSessionId,
+    WaitingFor,
+};
+use crate::ports::{Activity, Signal};
+
+/// What is known about a session when an observation arrives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    pub status: Status,
+    pub open: Option<OpenStanding>,
+    /// The newest line of the ledger.
+    pub bound: Option<(VendorSessionId, Evidence)>,
+    pub headless: bool,
+    pub restart: Restart,
+}
+
+/// What is known about the launch that is thought to be alive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenStanding {
+    pub launch: LaunchId,
+    pub mode: LaunchMode,
+    /// Evidence from this launch's own process has named the conversation it was to be in.
+    pub confirmed: bool,
+    /// A headless launch's own word about its turn.
+    pub turn: Option<bool>,
+}
+
+/// Something that was seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Observation {
+    /// The launch's own process showed something.
+    Signal(Signal),
+    /// The launch is over. Without anybody who knows how, the exit is unknown.
+    Ended { end: LaunchEnd, environment: Kept, failures: Failures },
+}
+
+/// Whether the values of the agent's environment are still in a holder's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    Yes,
+    No,
+}
+
+/// Something to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    SetStatus(Status),
+    /// Append to the ledger.
+    Bind {
+        id: VendorSessionId,
+        evidence: Evidence,
+    },
+    /// A resumed process is in another conversation than the one asked for: end it, tell it.
+    RefuseConversation {
+        found: VendorSessionId,
+    },
+    /// Remember a headless launch's own word about its turn.
+    NoteTurn {
+        ok: bool,
+    },
+    CloseLaunch {
+        end: LaunchEnd,
+    },
+    /// End every process that still carries the launch's mark.
+    EndLeftovers,
+    /// Let the holder go that kept the environment.
+    ReleaseHolder,
+    Restart {
+        after: Duration,
+    },
+    GiveUp,
+}
+
+/// Decides what an observation about `launch` means. What concerns any other launch than the open
+/// one comes too late and means nothing.
+pub fn next(standing: &Standing, launch: LaunchId, observation: &Observation) -> Vec<Action> {
+    let Some(open) = standing.open.as_ref().filter(|open| open.launch == launch) else {
+        return Vec::new();
+    };
+    match observation {
+        Observation::Signal(Signal::Conversation { id, evidence }) => {
+            conversation(standing, open, id, *evidence)
+        }
+        Observation::Signal(Signal::Activity(activity)) => active(standing, *activity),
+        Observation::Signal(Signal::TurnEnded { ok, .. }) => vec![Action::NoteTurn { ok: *ok }],
+        Observation::Ended { end, environment, failures } => {
+            ended(standing, open, *end, *environment, *failures)
+        }
+    }
+}
+
+fn conversation(
+    standing: &Standing,
+    open: &OpenStanding,
+    id: &VendorSessionId,
+    evidence: Evidence,
+) -> Vec<Action> {
+    let bind = || vec![Action::Bind { id: id.clone(), evidence }];
+    match &standing.bound {
+        // The first evidence of this launch for the id that we asked for: worth a line.
+        Some((bound, _)) if bound == id && !open.confirmed => bind(),
+        Some((bound, _)) if bound == id => Vec::new(),
+        // The vendor did not find what it was to resume, and began something else.
+        Some(_) if open.mode == LaunchMode::Resume && !open.confirmed => {
+            vec![Action::RefuseConversation { found: id.clone() }]
+        }
+        // The user cleared or forked inside the process, or the vendor chose its own id.
+        Some(_) | None => bind(),
+    }
+}
+
+fn active(standing: &Standing, activity: Activity) -> Vec<Action> {
+    let status = match activity {
+        Activity::Working => Status::Working,
+        Activity::Idle => Status::Idle,
+        Activity::Waiting(reason) => Status::Waiting(reason),
+    };
+    if status == standing.status { Vec::new() } else { vec![Action::SetStatus(status)] }
+}
+
+fn ended(
+    standing: &Standing,
+    open: &OpenStanding,
+    end: LaunchEnd,
+    environment: Kept,
+    failures: Failures,
+) -> Vec<Action> {
+    let mut actions = vec![Action::EndLeftovers, Action::CloseLaunch { end }];
+    if crashed(standing, end) && standing.restart == Restart::OnCrash {
+        actions.extend(after_crash(end, environment, failures));
+    } else {
+        actions.push(Action::SetStatus(settled(standing, open, end)));
+        actions.push(Action::ReleaseHolder);
+    }
+    actions
+}
+
+/// Tells whether an interactive agent ended without anybody wanting it.
+fn crashed(standing: &Standing, end: LaunchEnd) -> bool {
+    !standing.headless && !end.asked && !end.exit.is_clean() && end.exit != Exit::NeverStarted
+}
+
+fn after_crash(end: LaunchEnd, environment: Kept, failures: Failures) -> Vec<Action> {
+    match (failures.next(), environment) {
+        (Next::GiveUp, _) => vec![
+            Action::SetStatus(Status::Waiting(WaitingFor::Choice)),
+            Action::ReleaseHolder,
+            Action::GiveUp,
+        ],
+        (Next::RestartAfter(_), Kept::No) => {
+            vec![Action::SetStatus(Status::Waiting(WaitingFor::Environment))]
+        }
+        (Next::RestartAfter(after), Kept::Yes) => {
+            vec![Action::SetStatus(over(end.exit)), Action::Restart { after }]
+        }
+    }
+}
+
+fn settled(standing: &Standing, open: &OpenStanding, end: LaunchEnd) -> Status {
+    if end.asked {
+        return Status::Ended(How::Stopped);
+    }
+    match (standing.headless, end.exit, open.turn) {
+        (true, Exit::Code(0), Some(true)) => Status::Idle,
+        (true, Exit::Code(0), _) => Status::Ended(How::TurnFailed),
+        (false, Exit::Code(0), _) => Status::Ended(How::Quit),
+        (_, exit, _) => over(exit),
+    }
+}
+
+fn over(exit: Exit) -> Status {
+    match exit {
+        Exit::Unknown => Status::Lost,
+        Exit::NeverStarted => Status::Ended(How::NeverStarted),
+        exit => Status::Ended(How::Crashed(exit)),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod samples;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,247 @@
+use jiff::Timestamp;
+use proptest::prelude::*;
+
+use super::samples::launch_id;
+use super::*;
+
+fn id(text: &str) -> VendorSessionId {
+    VendorSessionId::new(text)
+}
+
+fn standing() -> Standing {
+    Standing {
+        status: Status::Starting,
+        open: Some(OpenStanding {
+            launch: launch_id(1),
+            mode: LaunchMode::Fresh,
+            confirmed: false,
+            turn: None,
+        }),
+        bound: Some((id("a"), Evidence::Preset)),
+        headless: false,
+        restart: Restart::OnCrash,
+    }
+}
+
+fn resumed(confirmed: bool) -> Standing {
+    let mut standing = standing();
+    let open = standing.open.as_mut().unwrap();
+    open.mode = LaunchMode::Resume;
+    open.confirmed = confirmed;
+    standing
+}
+
+fn seen(text: &str) -> Observation {
+    Observation::Signal(Signal::Conversation { id: id(text), evidence: Evidence::Registry })
+}
+
+fn end(exit: Exit, asked: bool) -> LaunchEnd {
+    LaunchEnd { exit, asked, at: Timestamp::UNIX_EPOCH }
+}
+
+fn over(exit: Exit, asked: bool, environment: Kept) -> Observation {
+    let failures = Failures { fast_in_a_row: 1, in_window: 1 };
+    Observation::Ended { end: end(exit, asked), environment, failures }
+}
+
+fn act(standing: &Standing, observation: &Observation) -> Vec<Action> {
+    next(standing, launch_id(1), observation)
+}
+
+#[test]
+fn evidence_table() {
+    let bind = |text: &str| vec![Action::Bind { id: id(text), evidence: Evidence::Registry }];
+    let mut unbound = standing();
+    unbound.bound = None;
+    let mut confirmed = standing();
+    confirmed.open.as_mut().unwrap().confirmed = true;
+    let refuse = vec![Action::RefuseConversation { found: id("b") }];
+    let table = [
+        ("a preset id is confirmed once", standing(), "a", bind("a")),
+        ("and not again", confirmed.clone(), "a", vec![]),
+        ("an unbound launch is bound", unbound, "b", bind("b")),
+        ("a fresh vendor that chose its own id is believed", standing(), "b", bind("b")),
+        ("cleared inside the process", confirmed, "b", bind("b")),
+        ("a resume is confirmed", resumed(false), "a", bind("a")),
+        ("a resume that came up elsewhere is refused", resumed(false), "b", refuse),
+        ("cleared after the resume", resumed(true), "b", bind("b")),
+    ];
+    for (what, standing, found, expected) in table {
+        assert_eq!(act(&standing, &seen(found)), expected, "{what}");
+    }
+}
+
+#[test]
+fn what_concerns_another_launch_means_nothing() {
+    for observation in [seen("b"), over(Exit::Code(1), false, Kept::Yes)] {
+        assert_eq!(next(&standing(), launch_id(2), &observation), []);
+        let mut closed = standing();
+        closed.open = None;
+        assert_eq!(act(&closed, &observation), []);
+    }
+}
+
+fn last_status(actions: &[Action]) -> Status {
+    let statuses = actions.iter().filter_map(|action| match action {
+        Action::SetStatus(status) => Some(*status),
+        _ => None,
+    });
+    statuses.collect::<Vec<_>>().pop().unwrap()
+}
+
+#[test]
+fn endings_of_an_interactive_agent() {
+    let crashed = |exit| Status::Ended(How::Crashed(exit));
+    let waiting = Status::Waiting(WaitingFor::Environment);
+    let table = [
+        (Exit::Code(0), false, Kept::Yes, Status::Ended(How::Quit), false),
+        (Exit::Code(0), true, Kept::Yes, Status::Ended(How::Stopped), false),
+        (Exit::Signal(15), true, Kept::Yes, Status::Ended(How::Stopped), false),
+        (Exit::Unknown, true, Kept::No, Status::Ended(How::Stopped), false),
+        (Exit::Code(1), false, Kept::Yes, crashed(Exit::Code(1)), true),
+        (Exit::Signal(9), false, Kept::Yes, crashed(Exit::Signal(9)), true),
+        (Exit::Signal(9), false, Kept::No, waiting, false),
+        (Exit::Unknown, false, Kept::No, waiting, false),
+        (Exit::NeverStarted, false, Kept::No, Status::Ended(How::NeverStarted), false),
+    ];
+    for (exit, asked, kept, status, restarts) in table {
+        let actions = act(&standing(), &over(exit, asked, kept));
+        let what = format!("{exit:?} asked {asked} {kept:?}");
+        assert_eq!(last_status(&actions), status, "{what}");
+        let restart = Action::Restart { after: Duration::from_millis(500) };
+        assert_eq!(actions.contains(&restart), restarts, "{what}");
+        assert_eq!(actions[0], Action::EndLeftovers, "{what}");
+        assert_eq!(actions[1], Action::CloseLaunch { end: end(exit, asked) }, "{what}");
+    }
+}
+
+#[test]
+fn an_agent_that_is_never_restarted_is_lost_when_nobody_knows_its_end() {
+    let mut standing = standing();
+    standing.restart = Restart::Never;
+    let actions = act(&standing, &over(Exit::Unknown, false, Kept::No));
+    assert_eq!(last_status(&actions), Status::Lost);
+}
+
+#[test]
+fn the_third_death_at_once_asks_a_person() {
+    let failures = Failures { fast_in_a_row: 3, in_window: 3 };
+    let environment = Kept::Yes;
+    let observation = Observation::Ended { end: end(Exit::Code(1), false), environment, failures };
+    let actions = act(&standing(), &observation);
+    assert_eq!(last_status(&actions), Status::Waiting(WaitingFor::Choice));
+    assert!(actions.contains(&Action::GiveUp) && actions.contains(&Action::ReleaseHolder));
+}
+
+#[test]
+fn a_headless_turn_went_well_only_if_exit_and_word_agree() {
+    let table = [
+        (Exit::Code(0), Some(true), Status::Idle),
+        (Exit::Code(0), Some(false), Status::Ended(How::TurnFailed)),
+        (Exit::Code(0), None, Status::Ended(How::TurnFailed)),
+        (Exit::Code(1), Some(true), Status::Ended(How::Crashed(Exit::Code(1)))),
+        (Exit::Unknown, Some(true), Status::Lost),
+    ];
+    for (exit, turn, status) in table {
+        let mut standing = standing();
+        standing.headless = true;
+        standing.open.as_mut().unwrap().turn = turn;
+        let actions = act(&standing, &over(exit, false, Kept::Yes));
+        assert_eq!(last_status(&actions), status, "{exit:?} {turn:?}");
+    }
+}
+
+fn any_observation() -> impl Strategy<Value = Observation> {
+    let exit = prop_oneof![
+        (0..3).prop_map(Exit::Code),
+        (1..16).prop_map(Exit::Signal),
+        Just(Exit::Unknown),
+        Just(Exit::NeverStarted),
+    ];
+    let kept = prop_oneof![Just(Kept::Yes), Just(Kept::No)];
+    let failures = (0..5_usize, 0..8_usize)
+        .prop_map(|(fast_in_a_row, in_window)| Failures { fast_in_a_row, in_window });
+    prop_oneof![
+        "[abc]".prop_map(|text| seen(&text)),
+        Just(Observation::Signal(Signal::Activity(Activity::Working))),
+        Just(Observation::Signal(Signal::Activity(Activity::Idle))),
+        any::<bool>()
+            .prop_map(|ok| Observation::Signal(Signal::TurnEnded { ok, text: String::new() })),
+        (exit, any::<bool>(), kept, failures).prop_map(|(exit, asked, environment, failures)| {
+            Observation::Ended { end: end(exit, asked), environment, failures }
+        }),
+    ]
+}
+
+/// Applies actions the way the supervisor does, and keeps the books that the properties are about.
+struct Books {
+    standing: Standing,
+    ledger: Vec<VendorSessionId>,
+    live: usize,
+    launches: u128,
+}
+
+impl Books {
+    fn apply(&mut self, action: Action) {
+        match action {
+            Action::SetStatus(status) => self.standing.status = status,
+            Action::Bind { id, evidence } => {
+                self.ledger.push(id.clone());
+                self.standing.bound = Some((id, evidence));
+                if let Some(open) = &mut self.standing.open {
+                    open.confirmed = true;
+                }
+            }
+            Action::CloseLaunch { .. } => {
+                assert!(self.standing.open.take().is_some(), "closed twice");
+                self.live -= 1;
+            }
+            Action::Restart { .. } => self.start(LaunchMode::Resume),
+            Action::NoteTurn { ok } => {
+                if let Some(open) = &mut self.standing.open {
+                    open.turn = Some(ok);
+                }
+            }
+            Action::RefuseConversation { .. }
+            | Action::EndLeftovers
+            | Action::ReleaseHolder
+            | Action::GiveUp => {}
+        }
+    }
+
+    fn start(&mut self, mode: LaunchMode) {
+        self.launches += 1;
+        self.live += 1;
+        let launch = launch_id(self.launches);
+        self.standing.open = Some(OpenStanding { launch, mode, confirmed: false, turn: None });
+    }
+}
+
+proptest! {
+    /// Whatever is observed, in whatever order and however late: at most one launch lives, the
+    /// ledger only grows, and a resume never moves a session to a conversation it did not ask for.
+    #[test]
+    fn never_two_live_launches_and_never_another_conversation(
+        observations in prop::collection::vec((any_observation(), 0..3_u128), 1..60)
+    ) {
+        let mut books = Books { standing: standing(), ledger: vec![id("a")], live: 1, launches: 1 };
+        for (observation, late) in observations {
+            let before = books.ledger.clone();
+            let asked = books.standing.open.clone();
+            let bound = books.standing.bound.clone();
+            let about = launch_id(books.launches.saturating_sub(late));
+            for action in next(&books.standing.clone(), about, &observation) {
+                books.apply(action);
+            }
+            prop_assert!(books.live <= 1);
+            prop_assert_eq!(&books.ledger[..before.len()], &before[..]);
+            if let Some(open) = asked
+                && open.mode == LaunchMode::Resume
+                && !open.confirmed
+                && books.ledger.len() > before.len()
+            {
+                prop_assert_eq!(books.ledger.last(), bound.as_ref().map(|(id, _)| id));
+            }
+        }
+    }
+}

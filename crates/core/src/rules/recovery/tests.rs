@@ -1,0 +1,215 @@
+use proptest::prelude::*;
+use uuid::Uuid;
+
+use super::*;
+
+fn id(text: &str) -> VendorSessionId {
+    VendorSessionId::new(text)
+}
+
+fn guard() -> LaunchId {
+    LaunchId::new(Uuid::from_u128(7))
+}
+
+/// A session that was cut off: proven id, transcript there, nothing runs.
+fn seen() -> Seen {
+    Seen {
+        process: Process::None,
+        folder: Place::There,
+        proven: Some(id("a")),
+        transcript: Transcript::There,
+        spoke: true,
+        unproven: Unproven::default(),
+        vendor: Resumes::Yes,
+        turn: Turn::Interactive,
+        history: History::Unremarkable,
+    }
+}
+
+#[expect(clippy::fn_params_excessive_bools, reason = "the two signs of a table's rows")]
+fn candidate(text: &str, began_during_launch: bool, first_message_is_ours: bool) -> Candidate {
+    let description = String::new();
+    Candidate { id: id(text), began_during_launch, first_message_is_ours, description }
+}
+
+fn unbound(only_one: bool, candidates: Vec<Candidate>) -> Seen {
+    let unproven = Unproven { only_one, candidates };
+    Seen { proven: None, transcript: Transcript::Gone, unproven, ..seen() }
+}
+
+fn ambiguous(candidates: Vec<Candidate>) -> Decision {
+    Decision::Refuse(Refusal::Ambiguous { candidates })
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
+fn the_table_for_a_proven_id() {
+    let foreign = || Process::Foreign { pid: 9, command: "agent".into() };
+    let elsewhere = || Refusal::OpenElsewhere { pid: 9, command: "agent".into() };
+    let table = [
+        ("holder alive", Seen { process: Process::Ours, ..seen() }, Decision::Attach),
+        (
+            "holder alive, though all else is gone",
+            Seen { process: Process::Ours, transcript: Transcript::Gone, ..seen() },
+            Decision::Attach,
+        ),
+        ("open elsewhere", Seen { process: foreign(), ..seen() }, Decision::Refuse(elsewhere())),
+        ("proven and there", seen(), Decision::Resume { id: id("a") }),
+        (
+            "gone, guarded",
+            Seen { transcript: Transcript::Guarded(guard()), ..seen() },
+            Decision::Restore { id: id("a"), from: guard() },
+        ),
+        (
+            "gone, nothing has it",
+            Seen { transcript: Transcript::Gone, ..seen() },
+            Decision::Refuse(Refusal::TranscriptGone { id: id("a") }),
+        ),
+        (
+            "nothing was ever said",
+            Seen { transcript: Transcript::Gone, spoke: false, ..seen() },
+            Decision::StartAgain,
+        ),
+        ("vendor cannot resume", Seen { vendor: Resumes::No, ..seen() }, Decision::Fresh),
+        (
+            "vendor cannot resume, nothing was said",
+            Seen { vendor: Resumes::No, spoke: false, ..seen() },
+            Decision::StartAgain,
+        ),
+        (
+            "folder gone",
+            Seen { folder: Place::Gone, ..seen() },
+            Decision::Refuse(Refusal::FolderGone),
+        ),
+        (
+            "died at once three times",
+            Seen { history: History::GaveUp, ..seen() },
+            Decision::Refuse(Refusal::DiedAtOnce),
+        ),
+        (
+            "headless, between turns",
+            Seen { turn: Turn::Over, ..seen() },
+            Decision::Rest { id: id("a") },
+        ),
+        (
+            "headless, in a turn",
+            Seen { turn: Turn::Cut, ..seen() },
+            Decision::Resume { id: id("a") },
+        ),
+    ];
+    for (what, seen, expected) in table {
+        assert_eq!(decide(&seen), expected, "{what}");
+    }
+}
+
+#[test]
+fn the_table_without_a_proven_id() {
+    let ours = || candidate("x", true, true);
+    let table = [
+        (
+            "exactly one, all signs agree",
+            unbound(true, vec![ours()]),
+            Decision::Adopt { id: id("x") },
+        ),
+        ("another launch could own it", unbound(false, vec![ours()]), ambiguous(vec![ours()])),
+        (
+            "somebody else's first message",
+            unbound(true, vec![candidate("x", true, false)]),
+            ambiguous(vec![candidate("x", true, false)]),
+        ),
+        (
+            "a newer stray beside it",
+            unbound(true, vec![ours(), candidate("y", true, false)]),
+            ambiguous(vec![ours(), candidate("y", true, false)]),
+        ),
+        (
+            "older conversations do not count",
+            unbound(true, vec![candidate("old", false, true), ours()]),
+            Decision::Adopt { id: id("x") },
+        ),
+        (
+            "nothing said, nothing there",
+            Seen { spoke: false, ..unbound(true, vec![]) },
+            Decision::StartAgain,
+        ),
+        ("something was said, nothing there", unbound(true, vec![]), ambiguous(vec![])),
+    ];
+    for (what, seen, expected) in table {
+        assert_eq!(decide(&seen), expected, "{what}");
+    }
+}
+
+fn any_seen() -> impl Strategy<Value = Seen> {
+    let process = prop_oneof![
+        3 => Just(Process::None),
+        1 => Just(Process::Ours),
+        1 => Just(Process::Foreign { pid: 9, command: "agent".into() }),
+    ];
+    let transcript = prop_oneof![
+        Just(Transcript::There),
+        Just(Transcript::Gone),
+        Just(Transcript::Guarded(guard())),
+    ];
+    let candidates = prop::collection::vec(
+        ("[xyz]", any::<bool>(), any::<bool>()).prop_map(|(id, a, b)| candidate(&id, a, b)),
+        0..4,
+    );
+    let rest = (
+        any::<bool>(),
+        any::<bool>(),
+        prop_oneof![Just(Resumes::Yes), Just(Resumes::No)],
+        prop_oneof![Just(Turn::Interactive), Just(Turn::Cut), Just(Turn::Over)],
+        prop_oneof![3 => Just(History::Unremarkable), 1 => Just(History::GaveUp)],
+    );
+    let proven = prop::option::of("[ab]".prop_map(|text| id(&text)));
+    (process, proven, transcript, candidates, rest).prop_map(
+        |(process, proven, transcript, candidates, (spoke, only_one, vendor, turn, history))| {
+            Seen {
+                process,
+                folder: Place::There,
+                proven,
+                transcript,
+                spoke,
+                unproven: Unproven { only_one, candidates },
+                vendor,
+                turn,
+                history,
+            }
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn no_id_is_used_that_was_not_proven(seen in any_seen()) {
+        match decide(&seen) {
+            Decision::Resume { id } | Decision::Restore { id, .. } | Decision::Rest { id } => {
+                prop_assert_eq!(Some(id), seen.proven);
+            }
+            Decision::Adopt { id } => {
+                let fits = |it: &&Candidate| it.began_during_launch;
+                let began: Vec<_> = seen.unproven.candidates.iter().filter(fits).collect();
+                prop_assert!(seen.proven.is_none() && seen.unproven.only_one);
+                prop_assert_eq!(began.len(), 1);
+                prop_assert!(began[0].id == id && began[0].first_message_is_ours);
+            }
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn nothing_is_started_beside_a_live_process(seen in any_seen()) {
+        let decision = decide(&seen);
+        match seen.process {
+            Process::Ours => prop_assert_eq!(decision, Decision::Attach),
+            Process::Foreign { .. } => prop_assert!(matches!(decision, Decision::Refuse(_))),
+            Process::None => {}
+        }
+    }
+
+    #[test]
+    fn a_conversation_is_never_silently_blank(seen in any_seen()) {
+        let blank = matches!(decide(&seen), Decision::StartAgain);
+        prop_assert!(!(blank && seen.spoke));
+    }
+}

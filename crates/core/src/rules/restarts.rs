@@ -1,0 +1,138 @@
+//! How often a crashing agent is started again, and when that ends.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::model::{Exit, Launch};
+
+/// A launch that failed sooner than this died at once.
+const FAST: Duration = Duration::from_secs(15);
+/// So many launches that died at once, one after the other, end the attempts.
+const FAST_LIMIT: usize = 3;
+/// So many failures in the window end the attempts, however long each launch lived.
+const WINDOW: Duration = Duration::from_secs(600);
+const WINDOW_LIMIT: usize = 6;
+const FIRST_DELAY: Duration = Duration::from_millis(500);
+const LONGEST_DELAY: Duration = Duration::from_secs(30);
+
+/// What to do after a crash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    RestartAfter(Duration),
+    GiveUp,
+}
+
+/// How a session's launches failed of late.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Failures {
+    /// Launches that died at once, counted back from the newest.
+    pub fast_in_a_row: usize,
+    pub in_window: usize,
+}
+
+impl Failures {
+    /// Counts from the session's closed launches, the oldest first.
+    pub fn count(launches: &[Launch], now: Timestamp) -> Self {
+        let fast_in_a_row = launches.iter().rev().take_while(|launch| died_at_once(launch)).count();
+        let in_window = launches.iter().filter(|launch| failed_within(launch, now)).count();
+        Self { fast_in_a_row, in_window }
+    }
+
+    /// Decides about the crash that was counted last.
+    pub fn next(self) -> Next {
+        if self.fast_in_a_row >= FAST_LIMIT || self.in_window >= WINDOW_LIMIT {
+            return Next::GiveUp;
+        }
+        let doublings = u32::try_from(self.in_window.saturating_sub(1)).unwrap_or(u32::MAX);
+        let delay = FIRST_DELAY.saturating_mul(2_u32.saturating_pow(doublings));
+        Next::RestartAfter(delay.min(LONGEST_DELAY))
+    }
+}
+
+/// Tells whether the agent itself failed: a machine that went away is not the agent's fault.
+fn failed(launch: &Launch) -> Option<Timestamp> {
+    let end = launch.end?;
+    let at_fault = matches!(end.exit, Exit::Code(code) if code != 0)
+        || matches!(end.exit, Exit::Signal(_) | Exit::NeverStarted);
+    (at_fault && !end.asked).then_some(end.at)
+}
+
+fn died_at_once(launch: &Launch) -> bool {
+    failed(launch).is_some_and(|at| lived(launch.created_at, at) < FAST)
+}
+
+fn failed_within(launch: &Launch, now: Timestamp) -> bool {
+    failed(launch).is_some_and(|at| lived(at, now) < WINDOW)
+}
+
+fn lived(from: Timestamp, to: Timestamp) -> Duration {
+    Duration::try_from(to.duration_since(from)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::lifecycle::samples;
+
+    const T0: i64 = 1_800_000_000;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(T0 + seconds).unwrap()
+    }
+
+    fn launch(from: i64, to: i64, exit: Exit) -> Launch {
+        let mut launch = samples::launch(1);
+        launch.created_at = at(from);
+        launch.end = Some(crate::model::LaunchEnd { exit, asked: false, at: at(to) });
+        launch
+    }
+
+    #[test]
+    fn three_deaths_at_once_end_the_attempts() {
+        let crash = |from| launch(from, from + 2, Exit::Signal(11));
+        let two = [crash(0), crash(10)];
+        assert!(matches!(Failures::count(&two, at(20)).next(), Next::RestartAfter(_)));
+        let three = [crash(0), crash(10), crash(20)];
+        assert_eq!(Failures::count(&three, at(30)).next(), Next::GiveUp);
+    }
+
+    #[test]
+    fn a_launch_that_lived_begins_the_count_anew() {
+        let crash = |from, to| launch(from, to, Exit::Code(1));
+        let launches = [crash(0, 1), crash(5, 6), crash(10, 60), crash(70, 71)];
+        assert_eq!(Failures::count(&launches, at(80)).fast_in_a_row, 1);
+    }
+
+    #[test]
+    fn a_machine_that_went_away_is_not_the_agents_failure() {
+        let gone = launch(0, 1, Exit::Unknown);
+        let launches = [gone.clone(), gone.clone(), gone];
+        assert_eq!(Failures::count(&launches, at(2)), Failures::default());
+    }
+
+    #[test]
+    fn a_stop_that_was_asked_for_is_no_failure() {
+        let mut stopped = launch(0, 1, Exit::Signal(15));
+        stopped.end.as_mut().unwrap().asked = true;
+        assert_eq!(Failures::count(&[stopped], at(2)), Failures::default());
+    }
+
+    #[test]
+    fn the_delay_grows_and_the_window_has_an_end() {
+        let slow = |n: i64| launch(n * 20, n * 20 + 16, Exit::Code(1));
+        let mut delays = Vec::new();
+        for count in 1..=5 {
+            let launches: Vec<_> = (0..count).map(slow).collect();
+            let Next::RestartAfter(delay) = Failures::count(&launches, at(count * 20)).next()
+            else {
+                panic!("gave up after {count}");
+            };
+            delays.push(delay.as_millis());
+        }
+        assert_eq!(delays, [500, 1000, 2000, 4000, 8000]);
+        let six: Vec<_> = (0..6).map(slow).collect();
+        assert_eq!(Failures::count(&six, at(120)).next(), Next::GiveUp);
+        assert_eq!(Failures::count(&six, at(5000)).in_window, 0);
+    }
+}

@@ -1,0 +1,129 @@
+//! What a caller may do: a person everything, an agent only what concerns itself and its children.
+
+use crate::error::{Error, Result};
+use crate::model::{Permission, Session, SessionId};
+
+/// Who calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    Person,
+    /// A process that descends from a launch of this session.
+    Agent(Box<Session>),
+}
+
+/// Something that only a person may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    Remove,
+    Trust,
+    Repair,
+    Adopt,
+    StopDaemon,
+    /// A verb on everything, or on a whole fleet.
+    Everything,
+}
+
+impl Scope {
+    /// Refuses what an agent must leave to a person.
+    pub fn allow(&self, deed: Deed) -> Result<()> {
+        match self {
+            Self::Person => Ok(()),
+            Self::Agent(session) => Err(refusal(session, deed_words(deed))),
+        }
+    }
+
+    /// Refuses an agent that reaches for another session than its own and its children.
+    pub fn allow_session(&self, id: SessionId, parent: Option<SessionId>) -> Result<()> {
+        match self {
+            Self::Agent(own) if own.id != id && parent != Some(own.id) => {
+                Err(refusal(own, "reach a session that is neither its own nor its child"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the permission for a new session: never looser than the calling agent's own.
+    pub fn permission(&self, wanted: Option<Permission>) -> Result<Permission> {
+        match self {
+            Self::Person => Ok(wanted.unwrap_or(Permission::Ask)),
+            Self::Agent(own) if wanted.is_some_and(|wanted| wanted > own.permission) => {
+                Err(refusal(own, "start an agent with a looser permission than its own")
+                    .hint(format!("leave out --permission, or use `{}`", own.permission.word())))
+            }
+            Self::Agent(own) => Ok(wanted.unwrap_or(Permission::Ask).min(own.permission)),
+        }
+    }
+
+    /// Returns the session that a new one is the child of.
+    pub fn parent(&self) -> Option<SessionId> {
+        match self {
+            Self::Person => None,
+            Self::Agent(own) => Some(own.id),
+        }
+    }
+}
+
+fn deed_words(deed: Deed) -> &'static str {
+    match deed {
+        Deed::Remove => "forget a session",
+        Deed::Trust => "trust a project file",
+        Deed::Repair => "repair the store",
+        Deed::Adopt => "take in a conversation",
+        Deed::StopDaemon => "stop the daemon",
+        Deed::Everything => "act on sessions that are not its own",
+    }
+}
+
+fn refusal(session: &Session, what: &str) -> Error {
+    Error::usage(format!("an agent may not {what}"))
+        .caused_by(format!("this command was called from inside `{}`", session.address()))
+        .hint("run it in a terminal of your own")
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::flows::samples;
+
+    fn agent(permission: Permission) -> Scope {
+        let mut session = samples::session(1, "coder");
+        session.permission = permission;
+        Scope::Agent(Box::new(session))
+    }
+
+    #[test]
+    fn permissions_never_get_looser_through_an_agent() {
+        use Permission::{AcceptEdits, Ask, Auto};
+        let table = [
+            (Ask, None, Some(Ask)),
+            (Ask, Some(Ask), Some(Ask)),
+            (Ask, Some(AcceptEdits), None),
+            (Ask, Some(Auto), None),
+            (AcceptEdits, None, Some(Ask)),
+            (AcceptEdits, Some(Auto), None),
+            (Auto, Some(Auto), Some(Auto)),
+            (Auto, None, Some(Ask)),
+        ];
+        for (own, wanted, expected) in table {
+            assert_eq!(agent(own).permission(wanted).ok(), expected, "{own:?} {wanted:?}");
+        }
+        assert_eq!(Scope::Person.permission(Some(Auto)).ok(), Some(Auto));
+    }
+
+    #[test]
+    fn an_agent_reaches_itself_and_its_children() {
+        let scope = agent(Permission::Ask);
+        let own = SessionId::new(Uuid::from_u128(1));
+        let other = SessionId::new(Uuid::from_u128(2));
+        assert!(scope.allow_session(own, None).is_ok());
+        assert!(scope.allow_session(other, Some(own)).is_ok());
+        assert!(scope.allow_session(other, None).is_err());
+        assert!(Scope::Person.allow_session(other, None).is_ok());
+        for deed in [Deed::Remove, Deed::Trust, Deed::Repair, Deed::Adopt, Deed::StopDaemon] {
+            assert!(scope.allow(deed).is_err(), "{deed:?}");
+            assert!(Scope::Person.allow(deed).is_ok(), "{deed:?}");
+        }
+    }
+}
