@@ -72,11 +72,7 @@ fn folder_of(path: &Path) -> Result<&Path> {
 }
 
 fn put(temporary: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(temporary)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(temporary)?;
     file.write_all(content)?;
     file.sync_all()
 }
@@ -91,9 +87,7 @@ mod tests {
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap();
-        entries
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect()
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
     }
 
     #[test]
@@ -103,10 +97,7 @@ mod tests {
         write(&path, b"one", points!("test.write")).unwrap();
         write(&path, b"two", points!("test.write")).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"two");
-        assert_eq!(
-            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
-            0o600
-        );
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(names(temp.path()), ["session.json"]);
     }
 
@@ -129,10 +120,7 @@ mod tests {
     }
 
     fn put_full() -> io::Result<()> {
-        OpenOptions::new()
-            .write(true)
-            .open("/dev/full")?
-            .write_all(b"x")
+        OpenOptions::new().write(true).open("/dev/full")?.write_all(b"x")
     }
 
     #[test]

@@ -7,20 +7,16 @@ use segue_core::{Error, Kind};
 
 /// Words an I/O error: "cannot `action` `path`", with the hint that its cause allows.
 pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error) -> Error {
-    let worded = Error::new(
-        kind_of(error),
-        format!("cannot {action} `{}`", path.display()),
-    )
-    .caused_by(error);
+    let worded = Error::new(kind_of(error), format!("cannot {action} `{}`", path.display()))
+        .caused_by(error);
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => worded.hint(format!(
             "free some space; run `df -h {}` to see how much there is",
             quoted(path)
         )),
-        io::ErrorKind::PermissionDenied => worded.hint(format!(
-            "run `namei -l {}` to see who may do what there",
-            quoted(path)
-        )),
+        io::ErrorKind::PermissionDenied => {
+            worded.hint(format!("run `namei -l {}` to see who may do what there", quoted(path)))
+        }
         _ => worded,
     }
 }
@@ -56,11 +52,7 @@ mod tests {
         let error = cannot("write", Path::new("/a b/c"), &full);
         assert_eq!(error.kind, Kind::Unavailable);
         assert_eq!(error.message, "cannot write `/a b/c`");
-        assert!(
-            error.hints[0].contains("df -h '/a b/c'"),
-            "{:?}",
-            error.hints
-        );
+        assert!(error.hints[0].contains("df -h '/a b/c'"), "{:?}", error.hints);
     }
 
     #[test]

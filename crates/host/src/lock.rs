@@ -104,10 +104,7 @@ mod tests {
         assert_eq!(receiver.recv().unwrap(), "waits");
         assert!(receiver.try_recv().is_err());
         drop(first);
-        assert_eq!(
-            receiver.recv_timeout(Duration::from_secs(20)).unwrap(),
-            "has it"
-        );
+        assert_eq!(receiver.recv_timeout(Duration::from_secs(20)).unwrap(), "has it");
         waiter.join().unwrap();
     }
 

@@ -101,16 +101,9 @@ impl Paths {
         if let Some(home) = &self.home {
             ensure_folder(home, Openness::Readable)?;
         }
-        let folders = [
-            self.data.clone(),
-            self.state.clone(),
-            self.launches(),
-            self.fleets(),
-            self.locks(),
-        ];
-        folders
-            .iter()
-            .try_for_each(|folder| ensure_folder(folder, Openness::Private))?;
+        let folders =
+            [self.data.clone(), self.state.clone(), self.launches(), self.fleets(), self.locks()];
+        folders.iter().try_for_each(|folder| ensure_folder(folder, Openness::Private))?;
         // The settings say what is run; the folder is the user's own, and need not exist.
         match fs::metadata(&self.config) {
             Ok(_) => check_folder(&self.config, Openness::Readable),
@@ -163,10 +156,8 @@ fn make_folder(folder: &Path) -> Result<()> {
 fn check_folder(folder: &Path, openness: Openness) -> Result<()> {
     let facts = fs::metadata(folder).map_err(|error| cannot("use the folder", folder, &error))?;
     if !facts.is_dir() {
-        return Err(
-            Error::config(format!("`{}` is not a folder", folder.display()))
-                .hint(format!("move it away: `mv {0} {0}.old`", quoted(folder))),
-        );
+        return Err(Error::config(format!("`{}` is not a folder", folder.display()))
+            .hint(format!("move it away: `mv {0} {0}.old`", quoted(folder))));
     }
     check_owner(folder, facts.uid())?;
     check_mode(folder, facts.mode() & 0o777, openness)?;
@@ -183,10 +174,7 @@ fn check_owner(folder: &Path, owner: u32) -> Result<()> {
         "the folder `{}` belongs to user {owner}, and this is user {me}",
         folder.display()
     ))
-    .hint(format!(
-        "give it back with `sudo chown -R {me} {}`",
-        quoted(folder)
-    ))
+    .hint(format!("give it back with `sudo chown -R {me} {}`", quoted(folder)))
     .hint("or use a folder of your own: `export SEGUE_HOME=~/.segue`"))
 }
 
@@ -211,10 +199,8 @@ fn xdg(environment: &Environment, name: &str, default: &str) -> Result<PathBuf> 
 
 fn home(environment: &Environment, wanted: &str) -> Result<PathBuf> {
     absolute(environment, "HOME")?.ok_or_else(|| {
-        Error::config(format!(
-            "cannot tell where files belong: neither HOME nor {wanted} is set"
-        ))
-        .hint("say where everything goes: `export SEGUE_HOME=/some/folder`")
+        Error::config(format!("cannot tell where files belong: neither HOME nor {wanted} is set"))
+            .hint("say where everything goes: `export SEGUE_HOME=/some/folder`")
     })
 }
 
@@ -227,10 +213,8 @@ fn absolute(environment: &Environment, name: &str) -> Result<Option<PathBuf>> {
     if path.is_absolute() {
         return Ok(Some(path));
     }
-    Err(Error::config(format!(
-        "{name} is `{value}`, which is not an absolute path"
-    ))
-    .hint(format!("run `export {name}=\"$PWD\"/{}`", quoted(&path))))
+    Err(Error::config(format!("{name} is `{value}`, which is not an absolute path"))
+        .hint(format!("run `export {name}=\"$PWD\"/{}`", quoted(&path))))
 }
 
 #[cfg(test)]
@@ -243,11 +227,7 @@ mod tests {
     use super::*;
 
     fn environment(pairs: &[(&str, &str)]) -> Environment {
-        Environment::new(
-            pairs
-                .iter()
-                .map(|(n, v)| ((*n).to_owned(), (*v).to_owned())),
-        )
+        Environment::new(pairs.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())))
     }
 
     fn paths_in(folder: &Path) -> Paths {
@@ -274,10 +254,7 @@ mod tests {
             ("XDG_STATE_HOME", ""),
         ]))
         .unwrap();
-        assert_eq!(
-            paths.config_file(),
-            Path::new("/home/a/.config/segue/config.toml")
-        );
+        assert_eq!(paths.config_file(), Path::new("/home/a/.config/segue/config.toml"));
         assert_eq!(paths.data(), Path::new("/d/segue"));
         assert_eq!(paths.state(), Path::new("/home/a/.local/state/segue"));
     }
@@ -286,10 +263,7 @@ mod tests {
     fn relative_and_missing_values_are_named() {
         let table: &[(&[(&str, &str)], &str)] = &[
             (&[("SEGUE_HOME", "x/y")], "SEGUE_HOME"),
-            (
-                &[("HOME", "/h"), ("XDG_DATA_HOME", "data")],
-                "XDG_DATA_HOME",
-            ),
+            (&[("HOME", "/h"), ("XDG_DATA_HOME", "data")], "XDG_DATA_HOME"),
             (&[("HOME", "h")], "HOME"),
             (&[], "HOME"),
         ];
@@ -307,12 +281,7 @@ mod tests {
         let paths = paths_in(&temp.path().join("deep/er"));
         paths.ensure().unwrap();
         paths.ensure().unwrap();
-        for folder in [
-            paths.data(),
-            paths.state(),
-            &paths.launches(),
-            &paths.locks(),
-        ] {
+        for folder in [paths.data(), paths.state(), &paths.launches(), &paths.locks()] {
             assert_eq!(mode(folder), 0o700, "{}", folder.display());
         }
     }
@@ -327,10 +296,7 @@ mod tests {
             let error = paths.ensure().unwrap_err();
             assert_eq!(error.kind, Kind::Config);
             assert!(error.message.contains(&format!("{looser:04o}")), "{error}");
-            assert_eq!(
-                error.hints,
-                [format!("run `chmod 700 {}`", paths.state().display())]
-            );
+            assert_eq!(error.hints, [format!("run `chmod 700 {}`", paths.state().display())]);
         }
         fs::set_permissions(paths.state(), Permissions::from_mode(0o700)).unwrap();
         paths.ensure().unwrap();

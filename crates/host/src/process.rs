@@ -13,6 +13,8 @@ use tokio::io::Interest;
 
 use crate::descriptor::watched;
 
+/// `PF_KTHREAD` among the flags in `/proc/<pid>/stat`.
+const KERNEL_THREAD: u32 = 0x0020_0000;
 /// More than the kernel lets an environment be.
 const LONGEST_ENVIRONMENT: u64 = 8 << 20;
 /// As much of a command line as a person reads.
@@ -21,11 +23,7 @@ const LONGEST_COMMAND: u64 = 4096;
 /// Returns the process that has this number now; a zombie is nobody.
 pub fn find(pid: u32) -> Option<ProcessRef> {
     let stat = Stat::read(pid).filter(|stat| stat.alive)?;
-    Some(ProcessRef {
-        pid,
-        started: stat.started,
-        boot: boot()?.to_owned(),
-    })
+    Some(ProcessRef { pid, started: stat.started, boot: boot()?.to_owned() })
 }
 
 /// Tells whether this very process still runs.
@@ -35,18 +33,24 @@ pub fn is_alive(process: &ProcessRef) -> bool {
 
 /// Returns the parent's number; none for the first process and for one that is gone.
 pub fn parent(pid: u32) -> Option<u32> {
-    Stat::read(pid)
-        .map(|stat| stat.parent)
-        .filter(|parent| *parent != 0)
+    Stat::read(pid).map(|stat| stat.parent).filter(|parent| *parent != 0)
+}
+
+/// Returns the number of the process and of all its ancestors, the nearest first.
+pub fn ancestry(pid: u32) -> Vec<u32> {
+    let mut line = Vec::new();
+    let mut next = Stat::read(pid).map(|stat| stat.pid);
+    // A number that was taken over while we look must not lead us in a circle.
+    while let Some(pid) = next.filter(|pid| !line.contains(pid)) {
+        line.push(pid);
+        next = parent(pid);
+    }
+    line
 }
 
 /// Returns the numbers of the live children.
 pub fn children(pid: u32) -> Vec<u32> {
-    table()
-        .into_iter()
-        .filter(|stat| stat.parent == pid)
-        .map(|stat| stat.pid)
-        .collect()
+    table().into_iter().filter(|stat| stat.parent == pid).map(|stat| stat.pid).collect()
 }
 
 /// Returns the numbers of all live descendants, parents before their children.
@@ -55,12 +59,7 @@ pub fn descendants(pid: u32) -> Vec<u32> {
     let mut found = vec![pid];
     let mut next = 0;
     while let Some(ancestor) = found.get(next).copied() {
-        found.extend(
-            table
-                .iter()
-                .filter(|stat| stat.parent == ancestor)
-                .map(|stat| stat.pid),
-        );
+        found.extend(table.iter().filter(|stat| stat.parent == ancestor).map(|stat| stat.pid));
         next += 1;
     }
     found.split_off(1)
@@ -71,29 +70,19 @@ pub fn all() -> Vec<u32> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
     };
-    entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .collect()
+    entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
 /// Returns the command line as one line for a person, without control characters.
 pub fn command_line(pid: u32) -> Option<String> {
     let bytes = read_bounded(pid, "cmdline", LONGEST_COMMAND)?;
-    let words = bytes
-        .split(|byte| *byte == 0)
-        .filter(|word| !word.is_empty());
-    let words: Vec<String> = words
-        .map(|word| visible(&String::from_utf8_lossy(word)))
-        .collect();
+    let words = bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty());
+    let words: Vec<String> = words.map(|word| visible(&String::from_utf8_lossy(word))).collect();
     if !words.is_empty() {
         return Some(words.join(" "));
     }
     let name = read_bounded(pid, "comm", LONGEST_COMMAND)?;
-    Some(format!(
-        "[{}]",
-        visible(String::from_utf8_lossy(&name).trim_end())
-    ))
+    Some(format!("[{}]", visible(String::from_utf8_lossy(&name).trim_end())))
 }
 
 /// Returns the value that a variable had when the process was started; none where that cannot be
@@ -104,6 +93,13 @@ pub fn variable(pid: u32, name: &str) -> Option<String> {
         .split(|byte| *byte == 0)
         .find_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
     String::from_utf8(value.to_vec()).ok()
+}
+
+/// Tells whether a process is being replaced by another program right now, a moment in which it
+/// shows neither its command line nor its environment.
+pub(crate) fn is_between_programs(pid: u32) -> bool {
+    let is_program = Stat::read(pid).is_some_and(|stat| stat.alive && !stat.kernel);
+    is_program && read_bounded(pid, "cmdline", 1).is_some_and(|line| line.is_empty())
 }
 
 /// One process, held so that its number cannot come to mean another one.
@@ -163,6 +159,8 @@ struct Stat {
     started: u64,
     /// A zombie has ended; only its status is left.
     alive: bool,
+    /// A thread of the kernel: it never was a program.
+    kernel: bool,
 }
 
 impl Stat {
@@ -177,23 +175,16 @@ impl Stat {
         let mut fields = rest.split_ascii_whitespace();
         let state = fields.next()?;
         let parent = fields.next()?.parse().ok()?;
-        // The state is field 3 and the parent field 4; the start is field 22.
-        let started = fields.nth(17)?.parse().ok()?;
-        Some(Self {
-            pid,
-            parent,
-            started,
-            alive: !matches!(state, "Z" | "X" | "x"),
-        })
+        // The state is field 3, the parent 4, the flags 9 and the start 22.
+        let flags: u32 = fields.nth(4)?.parse().ok()?;
+        let started = fields.nth(12)?.parse().ok()?;
+        let alive = !matches!(state, "Z" | "X" | "x");
+        Some(Self { pid, parent, started, alive, kernel: flags & KERNEL_THREAD != 0 })
     }
 }
 
 fn table() -> Vec<Stat> {
-    all()
-        .into_iter()
-        .filter_map(Stat::read)
-        .filter(|stat| stat.alive)
-        .collect()
+    all().into_iter().filter_map(Stat::read).filter(|stat| stat.alive).collect()
 }
 
 fn boot() -> Option<&'static str> {
@@ -207,11 +198,7 @@ fn boot() -> Option<&'static str> {
 
 fn read_bounded(pid: u32, file: &str, limit: u64) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(format!("/proc/{pid}/{file}"))
-        .ok()?
-        .take(limit)
-        .read_to_end(&mut bytes)
-        .ok()?;
+    File::open(format!("/proc/{pid}/{file}")).ok()?.take(limit).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 
@@ -237,31 +224,19 @@ mod tests {
 
     fn cat(arguments: &[&str]) -> Ends {
         let mut command = Command::new("cat");
-        command
-            .args(arguments)
-            .env("SEGUE_LAUNCH", "abc")
-            .env("XSEGUE_LAUNCH", "no");
-        Ends(
-            command
-                .stdin(Stdio::piped())
-                .stdout(Stdio::null())
-                .spawn()
-                .unwrap(),
-        )
+        command.args(arguments).env("SEGUE_LAUNCH", "abc").env("XSEGUE_LAUNCH", "no");
+        Ends(command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap())
     }
 
     #[test]
     fn a_name_full_of_brackets_does_not_confuse() {
         let line = b"7 (a) b) R 5 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
-        let stat = Stat {
-            pid: 7,
-            parent: 5,
-            started: 4242,
-            alive: true,
-        };
+        let stat = Stat { pid: 7, parent: 5, started: 4242, alive: true, kernel: false };
         assert_eq!(Stat::parse(7, line), Some(stat));
         let zombie = b"7 (z) Z 5 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
         assert!(!Stat::parse(7, zombie).unwrap().alive);
+        let kernel = b"7 (k) S 2 0 0 0 -1 69238880 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
+        assert!(Stat::parse(7, kernel).unwrap().kernel);
         assert_eq!(Stat::parse(7, b"7 (torn) R 5"), None);
     }
 
@@ -269,14 +244,8 @@ mod tests {
     fn this_process_is_alive_and_a_later_one_with_its_number_is_another() {
         let me = find(std::process::id()).unwrap();
         assert!(is_alive(&me));
-        assert!(!is_alive(&ProcessRef {
-            started: me.started + 1,
-            ..me.clone()
-        }));
-        assert!(!is_alive(&ProcessRef {
-            boot: "another".into(),
-            ..me
-        }));
+        assert!(!is_alive(&ProcessRef { started: me.started + 1, ..me.clone() }));
+        assert!(!is_alive(&ProcessRef { boot: "another".into(), ..me }));
         assert_eq!(find(u32::MAX), None);
         assert_eq!(find(0), None);
     }
@@ -286,12 +255,15 @@ mod tests {
         let child = cat(&["-", "u\u{1b}[31m"]);
         let pid = child.0.id();
         assert_eq!(parent(pid), Some(std::process::id()));
+        assert_eq!(ancestry(pid)[..2], [pid, std::process::id()]);
+        assert_eq!(ancestry(pid).last(), ancestry(std::process::id()).last());
         assert!(children(std::process::id()).contains(&pid));
         assert!(descendants(std::process::id()).contains(&pid));
         assert_eq!(descendants(pid), Vec::<u32>::new());
         assert_eq!(command_line(pid).unwrap(), "cat - u[31m");
         assert_eq!(variable(pid, "SEGUE_LAUNCH").unwrap(), "abc");
         assert_eq!(variable(pid, "SEGUE"), None);
+        assert!(!is_between_programs(pid));
     }
 
     #[test]
@@ -300,15 +272,8 @@ mod tests {
         let process = find(child.0.id()).unwrap();
         let handle = ProcessHandle::open(&process).unwrap().unwrap();
         child.0.kill().unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        assert!(
-            runtime
-                .block_on(handle.gone_within(Duration::from_secs(20)))
-                .unwrap()
-        );
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        assert!(runtime.block_on(handle.gone_within(Duration::from_secs(20))).unwrap());
         // Nobody has collected its status yet: the number is still taken.
         assert!(Stat::read(process.pid).is_some());
         assert_eq!(find(process.pid), None);

@@ -50,15 +50,10 @@ pub struct Peer {
 /// Returns who connected.
 pub fn peer(stream: &UnixStream) -> Result<Peer> {
     let failed = || Error::internal("cannot tell who connected");
-    let credentials = stream
-        .peer_cred()
-        .map_err(|error| failed().caused_by(error))?;
+    let credentials = stream.peer_cred().map_err(|error| failed().caused_by(error))?;
     let pid = credentials.pid().and_then(|pid| u32::try_from(pid).ok());
     let pid = pid.ok_or_else(|| failed().caused_by("the kernel names no process"))?;
-    Ok(Peer {
-        pid,
-        uid: credentials.uid(),
-    })
+    Ok(Peer { pid, uid: credentials.uid() })
 }
 
 /// A path that fits into a socket address.
@@ -81,13 +76,8 @@ impl Address {
         };
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = open(parent, flags, Mode::empty())?;
-        let path = Path::new("/proc/self/fd")
-            .join(folder.as_raw_fd().to_string())
-            .join(name);
-        Ok(Self::ThroughFolder {
-            path,
-            _folder: folder,
-        })
+        let path = Path::new("/proc/self/fd").join(folder.as_raw_fd().to_string()).join(name);
+        Ok(Self::ThroughFolder { path, _folder: folder })
     }
 
     fn path(&self) -> &Path {
@@ -104,16 +94,11 @@ fn remove_stale(path: &Path, address: &Address) -> Result<()> {
         Err(error) => return Err(cannot("listen at", path, &error)),
     };
     if !facts.file_type().is_socket() {
-        return Err(
-            Error::conflict(format!("`{}` is not a socket", path.display()))
-                .hint(format!("move it away: `mv {0} {0}.old`", quoted(path))),
-        );
+        return Err(Error::conflict(format!("`{}` is not a socket", path.display()))
+            .hint(format!("move it away: `mv {0} {0}.old`", quoted(path))));
     }
     match BlockingStream::connect(address.path()) {
-        Ok(_) => Err(Error::conflict(format!(
-            "another process listens at `{}`",
-            path.display()
-        ))),
+        Ok(_) => Err(Error::conflict(format!("another process listens at `{}`", path.display()))),
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
             fs::remove_file(path).map_err(|error| cannot("remove the stale socket", path, &error))
         }
@@ -137,10 +122,7 @@ mod tests {
         let (mut served, _) = listener.accept().await.unwrap();
         client.write_all(b"x").await.unwrap();
         assert_eq!(served.read_u8().await.unwrap(), b'x');
-        let me = Peer {
-            pid: std::process::id(),
-            uid: rustix::process::geteuid().as_raw(),
-        };
+        let me = Peer { pid: std::process::id(), uid: rustix::process::geteuid().as_raw() };
         assert_eq!(peer(&served).unwrap(), me);
         connect_blocking(path).unwrap();
     }
@@ -188,14 +170,8 @@ mod tests {
     async fn nobody_there_is_told_apart_from_nobody_listening() {
         let temp = TempDir::new().unwrap();
         let path = temp.path().join("socket");
-        assert_eq!(
-            connect(&path).await.unwrap_err().kind(),
-            io::ErrorKind::NotFound
-        );
+        assert_eq!(connect(&path).await.unwrap_err().kind(), io::ErrorKind::NotFound);
         drop(bind(&path).unwrap());
-        assert_eq!(
-            connect(&path).await.unwrap_err().kind(),
-            io::ErrorKind::ConnectionRefused
-        );
+        assert_eq!(connect(&path).await.unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
     }
 }

@@ -24,11 +24,7 @@ impl Surroundings {
                 .hint("run `cd` to go to a folder that exists")
         })?;
         let (environment, left_out) = readable(std::env::vars_os());
-        Ok(Self {
-            environment,
-            cwd,
-            left_out,
-        })
+        Ok(Self { environment, cwd, left_out })
     }
 }
 
@@ -59,12 +55,8 @@ mod tests {
     fn a_value_that_is_not_text_is_left_out_rather_than_changed() {
         let torn = OsString::from_vec(vec![b'a', 0xff]);
         let (environment, left_out) = readable(
-            [
-                ("GOOD".into(), "1".into()),
-                ("TORN".into(), torn.clone()),
-                (torn, "x".into()),
-            ]
-            .into_iter(),
+            [("GOOD".into(), "1".into()), ("TORN".into(), torn.clone()), (torn, "x".into())]
+                .into_iter(),
         );
         assert_eq!(environment.names(), ["GOOD"]);
         assert_eq!(left_out, ["TORN"]);

@@ -1,0 +1,178 @@
+//! Regular files of this machine, read in pieces.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rustix::fs::OFlags;
+use segue_core::failpoint;
+use segue_core::ports::{FileFacts, Files};
+
+/// The local disk.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LocalFiles;
+
+impl Files for LocalFiles {
+    fn facts(&self, path: &Path) -> io::Result<Option<FileFacts>> {
+        let facts = match fs::metadata(path) {
+            Ok(facts) => facts,
+            Err(error) if is_absence(&error) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let nanoseconds = i32::try_from(facts.mtime_nsec()).unwrap_or_default();
+        let modified = Timestamp::new(facts.mtime(), nanoseconds).map_err(io::Error::other)?;
+        Ok(Some(FileFacts { length: facts.len(), modified, inode: facts.ino() }))
+    }
+
+    fn head(&self, path: &Path, limit: usize) -> io::Result<Vec<u8>> {
+        self.read_at(path, 0, limit)
+    }
+
+    fn tail(&self, path: &Path, limit: usize) -> io::Result<Vec<u8>> {
+        let file = open_regular(path)?;
+        let length = file.metadata()?.len();
+        read_from(file, length.saturating_sub(limit as u64), limit)
+    }
+
+    fn read_at(&self, path: &Path, offset: u64, limit: usize) -> io::Result<Vec<u8>> {
+        read_from(open_regular(path)?, offset, limit)
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let paths: io::Result<Vec<PathBuf>> = entries.map(|entry| Ok(entry?.path())).collect();
+        let mut paths = paths?;
+        paths.sort();
+        Ok(paths)
+    }
+
+    fn end_last_line(&self, path: &Path) -> io::Result<bool> {
+        let mut options = OpenOptions::new();
+        let mut file = open_regular_with(path, options.read(true).append(true))?;
+        if file.metadata()?.len() == 0 {
+            return Ok(false);
+        }
+        let mut last = [0];
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+        if last == *b"\n" {
+            return Ok(false);
+        }
+        failpoint::hit("transcript.end_line.before");
+        file.write_all(b"\n")?;
+        file.sync_all()?;
+        failpoint::hit("transcript.end_line.after");
+        Ok(true)
+    }
+}
+
+/// Opens a regular file for reading; anything else, such as a pipe, could block or have effects.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    open_regular_with(path, OpenOptions::new().read(true))
+}
+
+fn open_regular_with(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    refuse_irregular(&fs::metadata(path)?)?;
+    // Whatever took the file's place since then does not block, and is refused all the same.
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = options.custom_flags(flags.bits().cast_signed()).open(path)?;
+    refuse_irregular(&file.metadata()?)?;
+    Ok(file)
+}
+
+fn refuse_irregular(facts: &fs::Metadata) -> io::Result<()> {
+    if facts.is_file() {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
+}
+
+fn read_from(mut file: File, offset: u64, limit: usize) -> io::Result<Vec<u8>> {
+    file.seek(SeekFrom::Start(offset))?;
+    let mut bytes = Vec::new();
+    file.take(limit as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn file(content: &[u8]) -> (TempDir, PathBuf) {
+        let temp = TempDir::new().unwrap();
+        let path = temp.path().join("transcript.jsonl");
+        fs::write(&path, content).unwrap();
+        (temp, path)
+    }
+
+    #[test]
+    fn a_piece_is_what_was_asked_for_and_no_more() {
+        let (_temp, path) = file(b"0123456789");
+        assert_eq!(LocalFiles.head(&path, 3).unwrap(), b"012");
+        assert_eq!(LocalFiles.tail(&path, 3).unwrap(), b"789");
+        assert_eq!(LocalFiles.tail(&path, 99).unwrap(), b"0123456789");
+        assert_eq!(LocalFiles.read_at(&path, 8, 99).unwrap(), b"89");
+        assert_eq!(LocalFiles.read_at(&path, 99, 5).unwrap(), b"");
+    }
+
+    #[test]
+    fn the_end_of_a_huge_file_costs_as_much_as_that_of_a_small_one() {
+        let (_temp, path) = file(b"");
+        File::options().write(true).open(&path).unwrap().set_len(1 << 40).unwrap();
+        assert_eq!(LocalFiles.tail(&path, 4).unwrap(), [0; 4]);
+        assert_eq!(LocalFiles.facts(&path).unwrap().unwrap().length, 1 << 40);
+    }
+
+    #[test]
+    fn pipes_and_devices_are_neither_read_nor_waited_for() {
+        let temp = TempDir::new().unwrap();
+        let pipe = temp.path().join("pipe");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        for path in [pipe.as_path(), Path::new("/dev/zero"), temp.path()] {
+            let error = LocalFiles.head(path, 1).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{}", path.display());
+            assert!(LocalFiles.end_last_line(path).is_err());
+        }
+    }
+
+    #[test]
+    fn a_torn_last_line_is_ended_once() {
+        let (_temp, path) = file(b"{\"a\":1}\n{\"b\"");
+        assert!(LocalFiles.end_last_line(&path).unwrap());
+        assert!(!LocalFiles.end_last_line(&path).unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"{\"a\":1}\n{\"b\"\n");
+        let (_temp, empty) = file(b"");
+        assert!(!LocalFiles.end_last_line(&empty).unwrap());
+    }
+
+    #[test]
+    fn what_is_not_there_is_nothing_and_an_absent_folder_is_empty() {
+        let (temp, path) = file(b"x");
+        assert_eq!(LocalFiles.facts(&temp.path().join("no")).unwrap(), None);
+        assert_eq!(LocalFiles.facts(&path.join("below a file")).unwrap(), None);
+        assert_eq!(LocalFiles.list(&temp.path().join("no")).unwrap(), Vec::<PathBuf>::new());
+        assert_eq!(LocalFiles.list(temp.path()).unwrap(), [path]);
+    }
+
+    #[test]
+    fn two_names_of_one_file_have_one_inode() {
+        let (temp, path) = file(b"x");
+        let other = temp.path().join("other");
+        fs::hard_link(&path, &other).unwrap();
+        let inode = |path: &Path| LocalFiles.facts(path).unwrap().unwrap().inode;
+        assert_eq!(inode(&path), inode(&other));
+    }
+}

@@ -1,0 +1,93 @@
+//! A folder in which an agent shall work, and what git says about it.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use rustix::fs::{Access, access};
+use segue_core::ports::Folder;
+use segue_core::{Error, Result};
+
+use crate::failure::quoted;
+use crate::git;
+
+/// Looks at a folder: it must exist and be enterable; its real path is what counts.
+pub(crate) fn look(path: &Path) -> Result<Folder> {
+    if !path.is_absolute() {
+        return Err(Error::usage(format!("`{}` is not an absolute path", path.display())));
+    }
+    let real_path = fs::canonicalize(path).map_err(|error| refused(path, &error))?;
+    if !real_path.is_dir() {
+        return Err(not_a_folder(path));
+    }
+    access(&real_path, Access::READ_OK | Access::EXEC_OK)
+        .map_err(|error| refused(path, &error.into()))?;
+    let head = git::head(&real_path);
+    let git_branch = head.as_ref().and_then(|head| head.branch.clone());
+    Ok(Folder { real_path, git_commit: head.and_then(|head| head.commit), git_branch })
+}
+
+fn refused(path: &Path, error: &io::Error) -> Error {
+    let shown = path.display();
+    match error.kind() {
+        io::ErrorKind::NotFound => Error::not_found(format!("the folder `{shown}` does not exist"))
+            .hint(format!("make it with `mkdir -p {}`", quoted(path))),
+        io::ErrorKind::NotADirectory => not_a_folder(path),
+        io::ErrorKind::PermissionDenied => {
+            Error::usage(format!("the folder `{shown}` may not be entered or read"))
+                .caused_by(error)
+                .hint(format!("run `namei -l {}` to see who may do what there", quoted(path)))
+        }
+        _ => Error::usage(format!("the folder `{shown}` cannot be used")).caused_by(error),
+    }
+}
+
+fn not_a_folder(path: &Path) -> Error {
+    Error::usage(format!("`{}` is not a folder", path.display()))
+        .hint("give the folder that it is in")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use segue_core::Kind;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_is_known_by_its_real_path() {
+        let temp = TempDir::new().unwrap();
+        let real = temp.path().canonicalize().unwrap().join("real");
+        fs::create_dir(&real).unwrap();
+        symlink(&real, temp.path().join("link")).unwrap();
+        let folder = look(&temp.path().join("link/../link/.")).unwrap();
+        assert_eq!(folder, Folder { real_path: real, git_commit: None, git_branch: None });
+    }
+
+    #[test]
+    fn what_cannot_be_a_working_folder_is_said_plainly() {
+        let temp = TempDir::new().unwrap();
+        let file = temp.path().join("file");
+        fs::write(&file, "").unwrap();
+        let table = [
+            (temp.path().join("gone"), Kind::NotFound, "does not exist"),
+            (file.clone(), Kind::Usage, "is not a folder"),
+            (file.join("below"), Kind::Usage, "is not a folder"),
+            (Path::new("relative").to_owned(), Kind::Usage, "is not an absolute path"),
+        ];
+        for (path, kind, words) in table {
+            let error = look(&path).unwrap_err();
+            assert_eq!(error.kind, kind, "{error}");
+            assert!(error.message.contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_may_not_be_entered_is_a_usage_error() {
+        let error = refused(Path::new("/locked"), &io::ErrorKind::PermissionDenied.into());
+        assert_eq!(error.kind, Kind::Usage);
+        assert!(error.message.contains("may not be entered"), "{error}");
+    }
+}

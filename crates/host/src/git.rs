@@ -1,0 +1,152 @@
+//! What a checkout has checked out, read from git's own files without starting git.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use crate::files::open_regular;
+
+/// More than any HEAD, ref or `.git` file is long.
+const LONGEST_FILE: u64 = 4096;
+/// More than the refs of a very large repository.
+const LONGEST_REFS: u64 = 256 << 20;
+
+/// What HEAD names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// None in a repository without commits.
+    pub(crate) commit: Option<String>,
+    /// None when HEAD is detached.
+    pub(crate) branch: Option<String>,
+}
+
+/// Returns what is checked out in a folder or in the nearest one above it that is a checkout.
+pub(crate) fn head(folder: &Path) -> Option<Head> {
+    let repository = folder.ancestors().find_map(Repository::of)?;
+    let head = first_line(&repository.folder.join("HEAD"))?;
+    let Some(reference) = head.strip_prefix("ref: ").map(str::trim) else {
+        return object(&head).map(|commit| Head { commit: Some(commit), branch: None });
+    };
+    let branch = reference.strip_prefix("refs/heads/").filter(|branch| *branch != ".invalid");
+    Some(Head { commit: repository.resolve(reference), branch: branch.map(str::to_owned) })
+}
+
+/// Git's folders of one checkout.
+struct Repository {
+    /// What belongs to this checkout alone.
+    folder: PathBuf,
+    /// What it shares with the other worktrees.
+    common: PathBuf,
+}
+
+impl Repository {
+    fn of(checkout: &Path) -> Option<Self> {
+        let entry = checkout.join(".git");
+        let facts = fs::metadata(&entry).ok()?;
+        let folder = if facts.is_dir() {
+            entry
+        } else {
+            checkout.join(first_line(&entry)?.strip_prefix("gitdir: ")?)
+        };
+        let common = match first_line(&folder.join("commondir")) {
+            Some(shared) => folder.join(shared),
+            None => folder.clone(),
+        };
+        Some(Self { folder, common })
+    }
+
+    fn resolve(&self, reference: &str) -> Option<String> {
+        // A name that climbs out of the repository is not a ref.
+        if reference.split('/').any(|part| part == ".." || part.is_empty()) {
+            return None;
+        }
+        let loose = [&self.folder, &self.common].map(|folder| folder.join(reference));
+        loose.iter().find_map(|path| object(&first_line(path)?)).or_else(|| self.packed(reference))
+    }
+
+    fn packed(&self, reference: &str) -> Option<String> {
+        let file = open_regular(&self.common.join("packed-refs")).ok()?;
+        let lines = BufReader::new(file.take(LONGEST_REFS)).lines();
+        lines.map_while(Result::ok).find_map(|line| {
+            let (commit, name) = line.split_once(' ')?;
+            (name == reference).then(|| object(commit))?
+        })
+    }
+}
+
+/// Accepts the name of a commit: 40 hexadecimal digits, or 64 with SHA-256.
+fn object(text: &str) -> Option<String> {
+    let hexadecimal = text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (matches!(text.len(), 40 | 64) && hexadecimal).then(|| text.to_owned())
+}
+
+fn first_line(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    open_regular(path).ok()?.take(LONGEST_FILE).read_to_string(&mut text).ok()?;
+    text.lines().next().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    const ONE: &str = "1111111111111111111111111111111111111111";
+    const TWO: &str = "2222222222222222222222222222222222222222";
+
+    fn put(path: PathBuf, content: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    fn on(commit: Option<&str>, branch: Option<&str>) -> Option<Head> {
+        Some(Head { commit: commit.map(str::to_owned), branch: branch.map(str::to_owned) })
+    }
+
+    #[test]
+    fn loose_refs_win_over_packed_ones_also_from_a_folder_below() {
+        let temp = TempDir::new().unwrap();
+        let git = temp.path().join(".git");
+        let below = temp.path().join("a/b");
+        fs::create_dir_all(&below).unwrap();
+        put(git.join("HEAD"), "ref: refs/heads/feature/x\n");
+        assert_eq!(head(&below), on(None, Some("feature/x")));
+        put(
+            git.join("packed-refs"),
+            &format!("# pack-refs with: peeled\n{ONE} refs/heads/feature/x\n^{TWO}\n"),
+        );
+        assert_eq!(head(&below), on(Some(ONE), Some("feature/x")));
+        put(git.join("refs/heads/feature/x"), &format!("{TWO}\n"));
+        assert_eq!(head(&below), on(Some(TWO), Some("feature/x")));
+    }
+
+    #[test]
+    fn a_detached_head_has_a_commit_and_no_branch() {
+        let temp = TempDir::new().unwrap();
+        put(temp.path().join(".git/HEAD"), &format!("{ONE}\n"));
+        assert_eq!(head(temp.path()), on(Some(ONE), None));
+    }
+
+    #[test]
+    fn a_worktree_has_its_own_head_and_the_shared_refs() {
+        let temp = TempDir::new().unwrap();
+        let own = temp.path().join("main/.git/worktrees/tree");
+        put(temp.path().join("tree/.git"), "gitdir: ../main/.git/worktrees/tree\n");
+        put(own.join("HEAD"), "ref: refs/heads/topic\n");
+        put(own.join("commondir"), "../..\n");
+        put(temp.path().join("main/.git/refs/heads/topic"), &format!("{ONE}\n"));
+        assert_eq!(head(&temp.path().join("tree")), on(Some(ONE), Some("topic")));
+    }
+
+    #[test]
+    fn nonsense_is_nothing() {
+        let temp = TempDir::new().unwrap();
+        assert_eq!(head(temp.path()), None);
+        put(temp.path().join("secret"), ONE);
+        put(temp.path().join(".git/HEAD"), "ref: ../secret\n");
+        assert_eq!(head(temp.path()), on(None, None));
+        put(temp.path().join(".git/HEAD"), "what is this\n");
+        assert_eq!(head(temp.path()), None);
+    }
+}

@@ -1,0 +1,225 @@
+//! What dead launches left running: found by the mark in its environment, and ended.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use segue_core::model::LaunchId;
+use segue_core::ports::Ended;
+use segue_core::{Error, Result, failpoint};
+use tokio::time::Instant;
+
+use crate::process::{self, ProcessHandle};
+
+/// The variable that marks every process of a launch.
+pub const LAUNCH_MARK: &str = "SEGUE_LAUNCH";
+
+/// How long a process has to end by itself.
+const GRACE: Duration = Duration::from_millis(500);
+/// How long the kernel may take to end one that was killed.
+const KILL_LIMIT: Duration = Duration::from_secs(10);
+/// More passes than a process can fork away from: those after the first do not wait.
+const PASSES: usize = 100;
+/// More looks than the start of a program takes.
+const LOOKS: usize = 50;
+
+/// Returns the launch that a process's environment names.
+pub(crate) fn mark(pid: u32) -> Option<LaunchId> {
+    process::variable(pid, LAUNCH_MARK)?.parse().ok()
+}
+
+/// Ends every process that carries one of the marks; returns when a look finds none.
+pub(crate) async fn end_marked(dead: &[LaunchId]) -> Result<Vec<Ended>> {
+    let marks: HashSet<LaunchId> = dead.iter().copied().collect();
+    let mut ended = Vec::new();
+    if marks.is_empty() {
+        return Ok(ended);
+    }
+    for _ in 0..PASSES {
+        let leftovers = find(&marks).await?;
+        if leftovers.is_empty() {
+            return Ok(ended);
+        }
+        // Only the first pass is polite: what comes after it was started by something told to end.
+        let grace = if ended.is_empty() { Some(GRACE) } else { None };
+        end(&leftovers, grace).await?;
+        ended.extend(leftovers.into_iter().map(|leftover| leftover.ended));
+    }
+    Err(Error::unavailable("processes of a dead launch multiply faster than they can be ended"))
+}
+
+async fn end(leftovers: &[Leftover], grace: Option<Duration>) -> Result<()> {
+    failpoint::hit("leftovers.end.before");
+    if let Some(grace) = grace {
+        signal(leftovers, Signal::TERM)?;
+        wait(leftovers, grace).await?;
+    }
+    signal(leftovers, Signal::KILL)?;
+    if !wait(leftovers, KILL_LIMIT).await? {
+        return Err(does_not_end(leftovers));
+    }
+    failpoint::hit("leftovers.end.after");
+    Ok(())
+}
+
+/// A process that carries the mark of a dead launch, held so that no other is hit.
+struct Leftover {
+    ended: Ended,
+    handle: ProcessHandle,
+}
+
+/// Looks at every process, again while one of them cannot be seen properly.
+async fn find(marks: &HashSet<LaunchId>) -> Result<Vec<Leftover>> {
+    for _ in 0..LOOKS {
+        let marks = marks.clone();
+        let look = tokio::task::spawn_blocking(move || look(&marks)).await;
+        let seen =
+            look.map_err(|error| Error::internal("cannot see processes").caused_by(error))?;
+        if !seen.leftovers.is_empty() || !seen.blurred {
+            return Ok(seen.leftovers);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// What one look at all processes shows.
+#[derive(Default)]
+struct Look {
+    leftovers: Vec<Leftover>,
+    /// Some process was just being replaced by another program, and showed no environment.
+    blurred: bool,
+}
+
+fn look(marks: &HashSet<LaunchId>) -> Look {
+    let mut seen = Look::default();
+    for pid in process::all().into_iter().filter(|pid| *pid != std::process::id()) {
+        match leftover(pid, marks) {
+            Some(leftover) => seen.leftovers.push(leftover),
+            None => seen.blurred |= process::is_between_programs(pid),
+        }
+    }
+    seen
+}
+
+fn leftover(pid: u32, marks: &HashSet<LaunchId>) -> Option<Leftover> {
+    // The mark is read between two looks that see the same process: it is that process's.
+    let process = process::find(pid)?;
+    marks.get(&mark(pid)?)?;
+    let command = process::command_line(pid).unwrap_or_default();
+    let handle = ProcessHandle::open(&process).ok()??;
+    Some(Leftover { ended: Ended { pid, command }, handle })
+}
+
+fn signal(leftovers: &[Leftover], signal: Signal) -> Result<()> {
+    leftovers.iter().try_for_each(|leftover| {
+        let sent = leftover.handle.signal(signal);
+        sent.map(drop).map_err(|error| cannot_end(&leftover.ended).caused_by(error))
+    })
+}
+
+/// Waits for all of them together; tells whether all are gone.
+async fn wait(leftovers: &[Leftover], limit: Duration) -> Result<bool> {
+    let deadline = Instant::now() + limit;
+    for leftover in leftovers {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let gone = leftover.handle.gone_within(left).await;
+        if !gone.map_err(|error| cannot_end(&leftover.ended).caused_by(error))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn cannot_end(process: &Ended) -> Error {
+    Error::unavailable(format!(
+        "cannot end process {} (`{}`), which a dead launch left behind",
+        process.pid, process.command
+    ))
+}
+
+fn does_not_end(leftovers: &[Leftover]) -> Error {
+    let pids: Vec<String> = leftovers.iter().map(|left| left.ended.pid.to_string()).collect();
+    Error::unavailable("processes that a dead launch left behind do not end, although killed")
+        .hint(format!("see what they wait for: `ps -o pid,stat,wchan,args -p {}`", pids.join(",")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead as _, BufReader};
+    use std::process::{Child, Command, Stdio};
+
+    use uuid::Uuid;
+
+    use super::*;
+
+    /// A marked shell that is ended when it is dropped, also when its test fails.
+    struct Marked {
+        child: Child,
+        launch: LaunchId,
+    }
+
+    impl Marked {
+        /// Starts a shell and waits for the line that says that it has done its part.
+        fn shell(script: &str) -> Self {
+            let launch = LaunchId::new(Uuid::new_v4());
+            let mut command = Command::new("sh");
+            command.args(["-c", script]).env(LAUNCH_MARK, launch.to_string());
+            let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+            let mut line = String::new();
+            let mut output = BufReader::new(child.stdout.take().unwrap());
+            output.read_line(&mut line).unwrap();
+            assert_eq!(line, "up\n");
+            Self { child, launch }
+        }
+    }
+
+    impl Drop for Marked {
+        fn drop(&mut self) {
+            for pid in process::all().into_iter().filter(|pid| mark(*pid) == Some(self.launch)) {
+                let process = process::find(pid).map(|process| ProcessHandle::open(&process));
+                if let Some(Ok(Some(handle))) = process {
+                    handle.signal(Signal::KILL).unwrap();
+                }
+            }
+            self.child.wait().unwrap();
+        }
+    }
+
+    fn marked(launch: LaunchId) -> Vec<u32> {
+        process::all().into_iter().filter(|pid| mark(*pid) == Some(launch)).collect()
+    }
+
+    #[tokio::test]
+    async fn everything_with_the_mark_ends_also_in_sessions_of_its_own() {
+        let dead = Marked::shell("setsid sh -c 'echo up; exec sleep 600' & wait");
+        let alive = Marked::shell("echo up; sleep 600");
+        let ended = end_marked(&[dead.launch]).await.unwrap();
+        assert_eq!(ended.len(), 2, "{ended:?}");
+        assert!(ended.iter().all(|process| process.command.contains("sleep 600")), "{ended:?}");
+        assert_eq!(marked(dead.launch), Vec::<u32>::new());
+        assert!(!marked(alive.launch).is_empty());
+        assert_eq!(end_marked(&[dead.launch]).await.unwrap(), []);
+    }
+
+    #[tokio::test]
+    async fn a_process_that_does_not_listen_is_killed() {
+        let stubborn = Marked::shell("trap '' TERM; echo up; sleep 600 & wait; sleep 600");
+        let ended = end_marked(&[stubborn.launch]).await.unwrap();
+        assert!(!ended.is_empty());
+        assert_eq!(marked(stubborn.launch), Vec::<u32>::new());
+    }
+
+    #[tokio::test]
+    async fn what_is_started_while_it_ends_is_ended_too() {
+        let heir = Marked::shell(
+            "trap 'setsid sleep 600 & exit' TERM; echo up; while :; do sleep 1; done",
+        );
+        end_marked(&[heir.launch]).await.unwrap();
+        assert_eq!(marked(heir.launch), Vec::<u32>::new());
+    }
+
+    #[tokio::test]
+    async fn no_marks_end_nothing() {
+        assert_eq!(end_marked(&[]).await.unwrap(), []);
+    }
+}

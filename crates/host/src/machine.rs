@@ -1,0 +1,49 @@
+//! This machine as the flows see it.
+
+use std::path::Path;
+
+use async_trait::async_trait;
+use segue_core::Result;
+use segue_core::model::{Environment, LaunchId, ProcessRef};
+use segue_core::ports::{Ended, Folder, Machine, Program, ProgramSpec};
+
+use crate::{folder, leftovers, process, programs};
+
+/// The machine that this program runs on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LocalMachine;
+
+#[async_trait]
+impl Machine for LocalMachine {
+    fn process(&self, pid: u32) -> Option<ProcessRef> {
+        process::find(pid)
+    }
+
+    fn is_alive(&self, process: &ProcessRef) -> bool {
+        process::is_alive(process)
+    }
+
+    fn describe(&self, pid: u32) -> Option<String> {
+        process::command_line(pid)
+    }
+
+    fn ancestry(&self, pid: u32) -> Vec<u32> {
+        process::ancestry(pid)
+    }
+
+    fn mark(&self, pid: u32) -> Option<LaunchId> {
+        leftovers::mark(pid)
+    }
+
+    async fn end_marked(&self, dead: &[LaunchId]) -> Result<Vec<Ended>> {
+        leftovers::end_marked(dead).await
+    }
+
+    fn find_program(&self, spec: &ProgramSpec, environment: &Environment) -> Option<Program> {
+        programs::find(spec, environment)
+    }
+
+    fn folder(&self, path: &Path) -> Result<Folder> {
+        folder::look(path)
+    }
+}

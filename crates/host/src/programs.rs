@@ -1,0 +1,156 @@
+//! Where programs are: this one, and those of vendors.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, access};
+use segue_core::model::Environment;
+use segue_core::ports::{Program, ProgramSpec};
+
+/// Finds a vendor's program.
+pub(crate) fn find(spec: &ProgramSpec, environment: &Environment) -> Option<Program> {
+    match spec {
+        ProgramSpec::Itself { subcommand } => Some(Program {
+            path: installed().unwrap_or_else(|| PathBuf::from("/proc/self/exe")),
+            arguments: vec![(*subcommand).to_owned()],
+            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        }),
+        ProgramSpec::Named { name, .. } => {
+            let path = in_path(name, environment).or_else(|| in_usual_places(name, environment))?;
+            Some(Program { path, arguments: Vec::new(), version: None })
+        }
+    }
+}
+
+/// Returns a path that starts this very program, also when its file was replaced meanwhile. It
+/// holds for any process, as long as this one lives.
+pub fn this_program() -> PathBuf {
+    installed().unwrap_or_else(|| PathBuf::from(format!("/proc/{}/exe", std::process::id())))
+}
+
+/// Looks for an executable in the absolute folders of `PATH`.
+pub(crate) fn in_path(name: &str, environment: &Environment) -> Option<PathBuf> {
+    if name.contains('/') {
+        return Some(PathBuf::from(name)).filter(|path| path.is_absolute() && is_executable(path));
+    }
+    first(std::env::split_paths(environment.get("PATH").unwrap_or_default()), name)
+}
+
+/// Returns the file that this program was started from, if it is still the same one.
+fn installed() -> Option<PathBuf> {
+    let path = std::env::current_exe().ok()?;
+    let identity = |path: &Path| fs::metadata(path).map(|facts| (facts.dev(), facts.ino())).ok();
+    (identity(&path)? == identity(Path::new("/proc/self/exe"))?).then_some(path)
+}
+
+fn in_usual_places(name: &str, environment: &Environment) -> Option<PathBuf> {
+    if name.contains('/') {
+        return None;
+    }
+    let home = environment.get("HOME").map(Path::new);
+    let mut folders: Vec<PathBuf> = home
+        .map(|home| vec![home.join(".local/bin"), home.join(".npm-global/bin")])
+        .unwrap_or_default();
+    folders.push(PathBuf::from("/usr/local/bin"));
+    let nvm = match environment.get("NVM_DIR").filter(|folder| !folder.is_empty()) {
+        Some(folder) => Some(PathBuf::from(folder)),
+        None => home.map(|home| home.join(".nvm")),
+    };
+    folders.extend(nvm.map(|nvm| nvm_folders(&nvm)).unwrap_or_default());
+    first(folders, name)
+}
+
+/// Returns the program folders of the installed versions, the newest first.
+fn nvm_folders(nvm: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(nvm.join("versions/node")) else { return Vec::new() };
+    let mut versions: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    versions.sort_by_cached_key(|path| std::cmp::Reverse(version_of(path)));
+    versions.into_iter().map(|version| version.join("bin")).collect()
+}
+
+/// Reads `v22.4.1` as numbers, so that 9 is older than 10.
+fn version_of(path: &Path) -> Vec<u64> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.trim_start_matches('v').split('.').map(|part| part.parse().unwrap_or(0)).collect()
+}
+
+fn first(folders: impl IntoIterator<Item = PathBuf>, name: &str) -> Option<PathBuf> {
+    // A relative folder would mean another program in every folder.
+    let absolute = folders.into_iter().filter(|folder| folder.is_absolute());
+    absolute.map(|folder| folder.join(name)).find(|path| is_executable(path))
+}
+
+fn is_executable(path: &Path) -> bool {
+    path.is_file() && access(path, Access::EXEC_OK).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn put(path: &Path, mode: u32) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "#!/bin/sh\n").unwrap();
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+
+    fn named(name: &str) -> ProgramSpec {
+        ProgramSpec::Named { name: name.to_owned(), version_argument: "--version" }
+    }
+
+    fn environment(pairs: &[(&str, String)]) -> Environment {
+        Environment::new(pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())))
+    }
+
+    #[test]
+    fn path_comes_first_then_the_usual_places_with_the_newest_nvm() {
+        let temp = TempDir::new().unwrap();
+        let home = temp.path();
+        let bin = home.join("bin");
+        let surroundings = environment(&[
+            ("PATH", format!("relative::{}", bin.display())),
+            ("HOME", home.display().to_string()),
+        ]);
+        let look = || find(&named("the-agent"), &surroundings).map(|program| program.path);
+        assert_eq!(look(), None);
+        let places = [
+            home.join(".nvm/versions/node/v9.11.2/bin/the-agent"),
+            home.join(".nvm/versions/node/v22.4.1/bin/the-agent"),
+            home.join(".npm-global/bin/the-agent"),
+            home.join(".local/bin/the-agent"),
+            bin.join("the-agent"),
+        ];
+        for place in places {
+            put(&place, 0o644);
+            assert_ne!(look().as_ref(), Some(&place), "it is not executable");
+            put(&place, 0o755);
+            assert_eq!(look(), Some(place));
+        }
+    }
+
+    #[test]
+    fn a_name_with_a_slash_is_taken_only_when_it_is_absolute() {
+        let temp = TempDir::new().unwrap();
+        let program = temp.path().join("tool");
+        put(&program, 0o755);
+        let none = Environment::default();
+        assert_eq!(find(&named(program.to_str().unwrap()), &none).unwrap().path, program);
+        assert_eq!(find(&named("./tool"), &none), None);
+        assert_eq!(find(&named("/"), &none), None);
+    }
+
+    #[test]
+    fn this_program_is_found_with_its_subcommand() {
+        let spec = ProgramSpec::Itself { subcommand: "demo" };
+        let program = find(&spec, &Environment::default()).unwrap();
+        assert_eq!(program.path, std::env::current_exe().unwrap());
+        assert_eq!(program.arguments, ["demo"]);
+        assert_eq!(this_program(), program.path);
+    }
+}
