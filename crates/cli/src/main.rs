@@ -1,2 +1,112 @@
-//! The command line.
-fn main() {}
+//! The command line: arguments, rendering, errors, exit status.
+
+mod args;
+mod commands;
+mod context;
+mod output;
+mod render;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use segue_core::{Error, Result};
+use segue_server::wiring::{self, Local};
+
+use crate::args::{Command, Stop};
+use crate::commands::{completions, daemon, man};
+use crate::context::{Context, Ending};
+use crate::output::{Format, Output};
+
+fn main() -> ExitCode {
+    let words = match words(std::env::args_os()) {
+        Ok(words) => words,
+        Err(error) => return failed(&error, &mut Output::bare(Format::Text)),
+    };
+    // These are started for every agent: they must not wait for anything that they do not need.
+    let rest = || words.get(2..).unwrap_or_default().to_vec();
+    match words.get(1).map(String::as_str) {
+        Some("hold") => wiring::hold(rest()),
+        Some("exec-agent") => wiring::exec_agent(rest()),
+        Some("demo-agent") => wiring::demo_agent(rest()),
+        _ => for_a_person(&words),
+    }
+}
+
+/// Returns the words of the command line; the rest of the program speaks UTF-8.
+fn words(arguments: impl Iterator<Item = OsString>) -> Result<Vec<String>> {
+    let word = |(number, argument): (usize, OsString)| {
+        argument.into_string().map_err(|argument| {
+            let shown = argument.to_string_lossy().into_owned();
+            Error::usage(format!("argument {number} is not UTF-8: `{shown}`"))
+                .hint("give a prompt in another encoding as UTF-8, for example through `iconv`")
+        })
+    };
+    arguments.enumerate().map(word).collect()
+}
+
+fn for_a_person(words: &[String]) -> ExitCode {
+    let format = if args::wants_json(words) { Format::Json } else { Format::Text };
+    let mut output = Output::bare(format);
+    let command = match args::parse(words) {
+        Ok(arguments) => arguments.command,
+        Err(Stop::Show(help)) => return shown(&help),
+        Err(Stop::Failure(error)) => return failed(&error, &mut output),
+    };
+    let ending = match command {
+        Some(Command::Completions(arguments)) => completions::run(&arguments, &mut output),
+        Some(Command::Man(arguments)) => man::run(&arguments, &mut output),
+        Some(Command::Daemon(daemon::Arguments { action: Some(daemon::Action::Run) })) => {
+            Local::here().and_then(wiring::run_daemon).map(|()| Ending::Done)
+        }
+        command => return with_surroundings(command, format),
+    };
+    match ending {
+        Ok(ending) => ExitCode::from(ending.exit_status()),
+        Err(error) => failed(&error, &mut output),
+    }
+}
+
+fn with_surroundings(command: Option<Command>, format: Format) -> ExitCode {
+    let mut context = match Local::here() {
+        Ok(local) => Context::new(local, format),
+        Err(error) => return failed(&error, &mut Output::bare(format)),
+    };
+    match in_runtime(command, &mut context) {
+        Ok(ending) => ExitCode::from(ending.exit_status()),
+        Err(error) => failed(&error, &mut context.output),
+    }
+}
+
+fn in_runtime(command: Option<Command>, context: &mut Context) -> Result<Ending> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Error::unavailable("cannot set up this command").caused_by(error))?;
+    runtime.block_on(commands::carry_out(command, context))
+}
+
+fn shown(help: &clap::Error) -> ExitCode {
+    // A reader that went away has read enough.
+    let _enough = help.print();
+    ExitCode::SUCCESS
+}
+
+fn failed(error: &Error, output: &mut Output) -> ExitCode {
+    output.failure(error);
+    ExitCode::from(error.kind.exit_status())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStringExt as _;
+
+    use super::*;
+
+    #[test]
+    fn an_argument_that_is_not_utf8_is_a_usage_error() {
+        let arguments = [OsString::from("segue"), OsString::from_vec(b"caf\xe9".to_vec())];
+        let error = words(arguments.into_iter()).unwrap_err();
+        assert_eq!(error.message, "argument 1 is not UTF-8: `caf\u{fffd}`");
+        assert_eq!(error.kind.exit_status(), 2);
+    }
+}

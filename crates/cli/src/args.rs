@@ -1,0 +1,146 @@
+//! What was typed: the commands and their flags, and errors about them in our own words.
+
+use clap::{Parser, Subcommand};
+use segue_core::Error;
+
+use crate::commands::{
+    attach, completions, daemon, doctor, init, log, ls, man, resume, rm, run, stop, trust, up,
+};
+
+/// Commands of later versions: known, so that nobody takes them for a typing error.
+const NOT_BUILT: [&str; 10] =
+    ["send", "messages", "answer", "wait", "show", "adopt", "handoff", "fork", "search", "vendors"];
+
+/// Keeps the conversations of coding agents alive.
+///
+/// Segue starts agents, knows which conversation each one is in, and brings every one of them back
+/// into that same conversation: after a crash, a reboot or an upgrade. Without a command it shows
+/// what runs in this folder.
+#[derive(Debug, Parser)]
+#[command(
+    name = "segue",
+    version,
+    disable_help_subcommand = true,
+    after_help = "Examples:\n  \
+        segue run \"fix the flaky test\"      start an agent here and attach to it\n  \
+        segue up                            start or bring back the agents of segue.toml\n  \
+        segue resume --all                  bring everything back after a reboot\n\n\
+        SESSION is `fleet/name`, a name, an id or four or more characters of its beginning."
+)]
+pub(crate) struct Arguments {
+    /// Print JSON for programs instead of text for people
+    #[arg(long, global = true, display_order = 900)]
+    pub(crate) json: bool,
+
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Init(init::Arguments),
+    Up(up::Arguments),
+    Resume(resume::Arguments),
+    Run(run::Arguments),
+    Ls(ls::Arguments),
+    Attach(attach::Arguments),
+    Stop(stop::Arguments),
+    Log(log::Arguments),
+    Rm(rm::Arguments),
+    Doctor(doctor::Arguments),
+    Trust(trust::Arguments),
+    Daemon(daemon::Arguments),
+    Completions(completions::Arguments),
+    Man(man::Arguments),
+}
+
+/// Why nothing is to be done.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// Help or the version was asked for: it is to be shown.
+    Show(clap::Error),
+    Failure(Error),
+}
+
+/// Reads the words of a command line, the program's own name first.
+pub(crate) fn parse(words: &[String]) -> Result<Arguments, Stop> {
+    if let Some(command) = command_word(words).filter(|word| NOT_BUILT.contains(word)) {
+        return Err(Stop::Failure(not_built(&format!("segue {command}"))));
+    }
+    let error = match Arguments::try_parse_from(words) {
+        Ok(arguments) => return Ok(arguments),
+        Err(error) => error,
+    };
+    if let Some(arguments) = with_dashed_prompt(words) {
+        return Ok(arguments);
+    }
+    if error.use_stderr() {
+        Err(Stop::Failure(in_our_words(&error)))
+    } else {
+        Err(Stop::Show(error))
+    }
+}
+
+/// Tells whether JSON was asked for, also in a command line that cannot be read.
+pub(crate) fn wants_json(words: &[String]) -> bool {
+    words.iter().take_while(|word| *word != "--").any(|word| word == "--json")
+}
+
+/// Makes the error about something that people may rely on later, but not yet.
+pub(crate) fn not_built(what: &str) -> Error {
+    Error::usage(format!("`{what}` is not built yet"))
+        .hint("run `segue --help` to see what there is")
+}
+
+fn command_word(words: &[String]) -> Option<&str> {
+    words.iter().skip(1).map(String::as_str).find(|word| *word != "--json")
+}
+
+/// Reads a command line whose prompt begins with `-`. A prompt is told from a mistyped flag by the
+/// white space in it.
+fn with_dashed_prompt(words: &[String]) -> Option<Arguments> {
+    let before_rest = words.iter().take_while(|word| *word != "--").enumerate();
+    let dashed = |word: &str| word.starts_with('-') && word.contains(char::is_whitespace);
+    let mut places = before_rest.filter(|(_, word)| dashed(word)).map(|(place, _)| place);
+    places.find_map(|place| with_prompt_at(place, words))
+}
+
+/// Reads a command line with a harmless word in the prompt's place, and puts the prompt back.
+fn with_prompt_at(place: usize, words: &[String]) -> Option<Arguments> {
+    const STAND_IN: &str = "prompt";
+    let mut readable = words.to_vec();
+    let prompt = std::mem::replace(readable.get_mut(place)?, STAND_IN.to_owned());
+    let mut arguments = Arguments::try_parse_from(readable).ok()?;
+    let Some(Command::Run(run)) = &mut arguments.command else { return None };
+    let stand_in = run.prompt.replace(prompt);
+    (stand_in.as_deref() == Some(STAND_IN)).then_some(arguments)
+}
+
+/// Returns an error of the parser as everything else says errors.
+fn in_our_words(error: &clap::Error) -> Error {
+    let text = error.render().to_string();
+    let mut paragraphs = text.split("\n\n");
+    let first = paragraphs.next().unwrap_or_default();
+    let message: Vec<&str> = first.split_whitespace().collect();
+    let message = message.join(" ");
+    let mut ours = Error::usage(message.trim_start_matches("error: "));
+    let lines: Vec<&str> = paragraphs.flat_map(str::lines).collect();
+    let tips = lines.iter().filter_map(|line| line.trim().strip_prefix("tip: "));
+    // What follows `--` is for the vendor here, not another way to say the same.
+    for tip in tips.filter(|tip| !tip.contains("use '-- ")) {
+        ours = ours.hint(tip);
+    }
+    let usage = lines.iter().find_map(|line| line.strip_prefix("Usage: "));
+    let command = command_of(usage.unwrap_or("segue"));
+    ours.hint(format!("run `{command} --help` to see how it is used"))
+}
+
+/// Returns the words of a usage line that name the command.
+fn command_of(usage: &str) -> String {
+    let plain = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase());
+    let words: Vec<&str> = usage.split(' ').take_while(plain).collect();
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests;

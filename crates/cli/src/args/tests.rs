@@ -1,0 +1,168 @@
+use clap::CommandFactory as _;
+
+use super::*;
+use crate::commands::daemon::Action;
+
+fn parsed(line: &str) -> Result<Arguments, Stop> {
+    let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+    parse(&words)
+}
+
+fn failure(line: &str) -> Error {
+    match parsed(line) {
+        Err(Stop::Failure(error)) => error,
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+fn command(line: &str) -> Command {
+    parsed(line).unwrap().command.unwrap()
+}
+
+#[test]
+fn the_definition_of_the_commands_is_sound() {
+    Arguments::command().debug_assert();
+}
+
+#[test]
+fn every_command_line_of_the_contract_is_understood() {
+    let lines = [
+        "segue",
+        "segue --json",
+        "segue init",
+        "segue up",
+        "segue up coder tester --fleet night --fresh coder",
+        "segue up --session night",
+        "segue up --resume night",
+        "segue resume",
+        "segue resume shop shop/coder",
+        "segue resume --all --plan --json",
+        "segue resume --fresh shop/coder",
+        "segue run",
+        "segue run - --agent a --name n --cwd d --model m --permission ask -d",
+        "segue run p --vendor v --headless --wait -- --vendor-flag",
+        "segue ls --all --json",
+        "segue --json ls",
+        "segue attach shop/coder",
+        "segue stop shop",
+        "segue stop --all",
+        "segue log",
+        "segue log coder --follow",
+        "segue rm coder --purge --yes",
+        "segue doctor --fix",
+        "segue trust",
+        "segue trust dir --yes",
+        "segue daemon",
+        "segue daemon start",
+        "segue daemon stop",
+        "segue daemon status --json",
+        "segue daemon run",
+        "segue completions bash",
+        "segue man dir",
+    ];
+    for line in lines {
+        assert!(parsed(line).is_ok(), "{line}: {:?}", parsed(line));
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_command_line_is_a_usage_error_with_a_hint() {
+    let lines = [
+        "segue nonsense",
+        "segue attach",
+        "segue attach a b",
+        "segue stop",
+        "segue stop a --all",
+        "segue resume a --all",
+        "segue run --agent a --vendor v",
+        "segue run --wait -d p",
+        "segue run --permission sudo p",
+        "segue run --unknown",
+        "segue run one two",
+        "segue up --resume a b",
+        "segue up --resume a --fleet b",
+        "segue rm",
+        "segue rm a b",
+        "segue daemon restart",
+        "segue completions cmd",
+        "segue --unknown",
+    ];
+    for line in lines {
+        let error = failure(line);
+        assert_eq!(error.kind.exit_status(), 2, "{line}");
+        assert!(!error.message.is_empty() && !error.message.contains('\n'), "{line}: {error:?}");
+        assert!(!error.message.starts_with("error"), "{line}: {error:?}");
+        assert!(error.hints.last().unwrap().contains("--help` to see"), "{line}: {error:?}");
+    }
+}
+
+#[test]
+fn an_error_keeps_the_tips_and_names_the_command() {
+    assert_eq!(
+        failure("segue run --vender demo"),
+        Error::usage("unexpected argument '--vender' found")
+            .hint("a similar argument exists: '--vendor'")
+            .hint("run `segue run --help` to see how it is used"),
+    );
+    assert_eq!(
+        failure("segue attach"),
+        Error::usage("the following required arguments were not provided: <SESSION>")
+            .hint("run `segue attach --help` to see how it is used"),
+    );
+}
+
+#[test]
+fn commands_of_later_versions_say_that_they_are_not_built_yet() {
+    for command in NOT_BUILT {
+        for line in [format!("segue {command} x --y"), format!("segue --json {command} --help")] {
+            let error = failure(&line);
+            assert_eq!(error.message, format!("`segue {command}` is not built yet"));
+            assert_eq!(error.kind.exit_status(), 2);
+        }
+    }
+}
+
+#[test]
+fn help_shows_what_works_and_nothing_else() {
+    let help = Arguments::command().render_long_help().to_string();
+    for command in NOT_BUILT {
+        assert!(!help.contains(&format!("\n  {command} ")), "{command}");
+    }
+    let mut run = Arguments::command().find_subcommand("run").unwrap().clone();
+    assert!(!run.render_long_help().to_string().contains("--worktree"));
+}
+
+#[test]
+fn every_command_has_an_example_in_its_help() {
+    let command = Arguments::command();
+    for command in command.get_subcommands() {
+        let help = command.clone().render_long_help().to_string();
+        assert!(help.contains("Example"), "{}", command.get_name());
+        assert!(help.contains("  segue "), "{}", command.get_name());
+    }
+}
+
+#[test]
+fn help_and_version_are_shown_and_are_not_errors() {
+    for line in ["segue --help", "segue run -h", "segue --version", "segue -V"] {
+        assert!(matches!(parsed(line), Err(Stop::Show(_))), "{line}");
+    }
+}
+
+#[test]
+fn json_may_stand_before_or_after_the_command() {
+    for line in ["segue --json ls", "segue ls --json"] {
+        assert!(parsed(line).unwrap().json, "{line}");
+    }
+    let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<String>>();
+    assert!(wants_json(&words("segue nonsense --json")));
+    assert!(!wants_json(&words("segue run x -- --json")));
+}
+
+#[test]
+fn the_second_names_of_flags_mean_the_same() {
+    let Command::Up(up) = command("segue up --session night") else { panic!() };
+    assert_eq!(up.fleet.as_deref(), Some("night"));
+    let Command::Daemon(daemon) = command("segue daemon stop") else { panic!() };
+    assert_eq!(daemon.action, Some(Action::Stop));
+}

@@ -1,0 +1,70 @@
+//! `segue attach`
+
+use std::io::{self, IsTerminal as _};
+
+use clap::Args;
+use segue_core::model::LaunchEnd;
+use segue_core::{Error, Kind, Result};
+use segue_server::client::Client;
+use segue_server::wiring::{self, AttachEnd};
+
+use crate::context::{Context, Ending};
+
+/// Open the live terminal of a session; Ctrl-\ d leaves it running
+#[derive(Debug, Args)]
+#[command(after_help = "Press Ctrl-\\ and then d to detach; the agent goes on.\n\n\
+    Examples:\n  segue attach coder\n  segue attach shop/reviewer")]
+pub(crate) struct Arguments {
+    /// `fleet/name`, a name, an id or its beginning
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: String,
+}
+
+pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
+    if !can_attach() {
+        return Err(Error::usage("`segue attach` needs a terminal")
+            .caused_by("standard input or standard output is not one")
+            .hint("run `segue log SESSION --follow` to see what happens without one"));
+    }
+    let client = Client::connect(&context.local).await?;
+    attach(&arguments.session, &client, context).await
+}
+
+/// Tells whether this command has a terminal to give to an agent.
+pub(crate) fn can_attach() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
+/// Gives this terminal to the session until its user detaches or its agent ends.
+pub(crate) async fn attach(
+    session: &str,
+    client: &Client,
+    context: &mut Context,
+) -> Result<Ending> {
+    let point = client.attach_point(session, context.cwd()).await?;
+    context.output.note(&format!("attached to {}; press Ctrl-\\ d to detach", point.name));
+    match wiring::attach(&point).await? {
+        AttachEnd::Detached => {
+            context.output.note(&format!("detached from {}; it goes on", point.name));
+            context.output.hint(&format!("run `segue attach {}` to come back", point.name));
+            Ok(Ending::Done)
+        }
+        AttachEnd::AgentEnded(end) => after_end(&point.name, &end, context),
+        AttachEnd::HolderGone => {
+            Err(Error::unavailable(format!("the terminal of `{}` is gone", point.name))
+                .caused_by("the process that held it ended; the conversation is kept")
+                .hint(format!("run `segue resume {}` to bring it back", point.name)))
+        }
+    }
+}
+
+fn after_end(name: &str, end: &LaunchEnd, context: &Context) -> Result<Ending> {
+    if end.asked || end.exit.is_clean() {
+        context.output.note(&format!("{name} ended; its conversation is kept"));
+        context.output.hint(&format!("run `segue resume {name}` to go on with it"));
+        return Ok(Ending::Done);
+    }
+    Err(Error::new(Kind::Vendor, format!("the agent of `{name}` ended: {}", end.exit))
+        .hint(format!("run `segue log {name}` to see what happened"))
+        .hint(format!("run `segue resume {name}` to bring it back")))
+}

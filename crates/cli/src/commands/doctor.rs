@@ -1,0 +1,103 @@
+//! `segue doctor`
+
+use clap::Args;
+use segue_core::api::{DoctorReport, Finding, Severity};
+use segue_core::{Kind, Result};
+use segue_server::client::Client;
+
+use crate::context::{Context, Ending};
+use crate::render::plain::one_line;
+use crate::render::style::{Colour, Tone};
+
+/// Compare store, processes and files; say what disagrees, and the cure
+#[derive(Debug, Args)]
+#[command(after_help = "The exit status is 0 when nothing is wrong or all of it was cured.\n\n\
+    Examples:\n  segue doctor\n  segue doctor --fix")]
+pub(crate) struct Arguments {
+    /// Cure what can be cured without losing anything
+    #[arg(long)]
+    pub(crate) fix: bool,
+}
+
+pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
+    let client = Client::connect(&context.local).await?;
+    let report = client.doctor(arguments.fix).await?;
+    if context.wants_json() {
+        context.output.json(&report)?;
+    } else {
+        let text = text(&report, context.output.colour());
+        context.output.text(&text)?;
+    }
+    let sick = report.findings.iter().any(is_open);
+    if sick && !arguments.fix {
+        context.output.hint("run `segue doctor --fix` to cure what can be cured");
+    }
+    Ok(if sick { Ending::Told(Kind::Internal) } else { Ending::Done })
+}
+
+/// Tells whether a finding still asks for something.
+fn is_open(finding: &Finding) -> bool {
+    finding.severity != Severity::Note && !finding.fixed
+}
+
+fn text(report: &DoctorReport, colour: Colour) -> String {
+    if report.findings.is_empty() {
+        return "nothing is wrong\n".to_owned();
+    }
+    report.findings.iter().map(|finding| entry(finding, colour)).collect()
+}
+
+fn entry(finding: &Finding, colour: Colour) -> String {
+    let (word, tone) = label(finding);
+    let what = format!("{} {}\n", colour.paint(tone, word), one_line(&finding.what));
+    match &finding.cure {
+        Some(cure) if !finding.fixed => format!("{what}  cure: {}\n", one_line(cure)),
+        _ => what,
+    }
+}
+
+fn label(finding: &Finding) -> (&'static str, Tone) {
+    match finding.severity {
+        _ if finding.fixed => ("fixed:", Tone::Good),
+        Severity::Note => ("note:", Tone::Faint),
+        Severity::Warning => ("warning:", Tone::Attention),
+        Severity::Problem => ("problem:", Tone::Bad),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(severity: Severity, what: &str, cure: Option<&str>, fixed: bool) -> Finding {
+        Finding { severity, what: what.to_owned(), cure: cure.map(str::to_owned), fixed }
+    }
+
+    #[test]
+    fn a_finding_comes_with_its_cure_until_it_is_fixed() {
+        let findings = vec![
+            finding(Severity::Problem, "the store is\ngone", Some("rebuild it"), false),
+            finding(Severity::Warning, "a launch folder is torn", None, false),
+            finding(Severity::Problem, "a process is left over", Some("end it"), true),
+            finding(Severity::Note, "logout ends the daemon", Some("run `enable-linger`"), false),
+        ];
+        let expected = "\
+problem: the store is gone
+  cure: rebuild it
+warning: a launch folder is torn
+fixed: a process is left over
+note: logout ends the daemon
+  cure: run `enable-linger`
+";
+        assert_eq!(text(&DoctorReport { findings }, Colour::Off), expected);
+        assert_eq!(text(&DoctorReport { findings: vec![] }, Colour::Off), "nothing is wrong\n");
+    }
+
+    #[test]
+    fn notes_and_what_is_fixed_ask_for_nothing() {
+        assert!(is_open(&finding(Severity::Problem, "x", None, false)));
+        assert!(is_open(&finding(Severity::Warning, "x", None, false)));
+        assert!(!is_open(&finding(Severity::Problem, "x", None, true)));
+        assert!(!is_open(&finding(Severity::Note, "x", None, false)));
+    }
+}

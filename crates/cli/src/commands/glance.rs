@@ -1,0 +1,174 @@
+//! `segue` without a command: what there is in this folder, and what to do next.
+
+use std::path::{Path, PathBuf};
+
+use segue_core::Result;
+use segue_core::api::SessionView;
+use segue_server::client::Client;
+use serde::Serialize;
+
+use crate::context::{Context, Ending};
+use crate::render::sessions::{address, counted, place, table};
+
+/// The name of a project file.
+pub(crate) const PROJECT_FILE: &str = "segue.toml";
+
+/// What there is in a folder.
+#[derive(Debug, Serialize)]
+struct Glance {
+    folder: PathBuf,
+    project_file: Option<PathBuf>,
+    sessions: Vec<SessionView>,
+    sessions_elsewhere: usize,
+}
+
+pub(crate) async fn run(context: &mut Context) -> Result<Ending> {
+    let client = Client::connect(&context.local).await?;
+    let glance = look(context.cwd(), client.sessions().await?.sessions);
+    if context.wants_json() {
+        context.output.json(&glance)?;
+        return Ok(Ending::Done);
+    }
+    let heading = heading(&glance, context.surroundings().home);
+    let table = table(&glance.sessions, context.surroundings()).render(context.output.colour());
+    context.output.text(&format!("{heading}\n{table}"))?;
+    for step in next_steps(&glance) {
+        context.output.hint(&step);
+    }
+    Ok(Ending::Done)
+}
+
+fn look(cwd: &Path, all: Vec<SessionView>) -> Glance {
+    let project_file =
+        cwd.ancestors().map(|folder| folder.join(PROJECT_FILE)).find(|f| f.is_file());
+    let folder = project_file.as_deref().and_then(Path::parent).unwrap_or(cwd).to_owned();
+    let count = all.len();
+    let sessions = at_home(&folder, all);
+    Glance { sessions_elsewhere: count - sessions.len(), folder, project_file, sessions }
+}
+
+/// Returns the sessions that work in the folder or below it.
+fn at_home(folder: &Path, all: Vec<SessionView>) -> Vec<SessionView> {
+    all.into_iter().filter(|session| session.cwd.starts_with(folder)).collect()
+}
+
+fn heading(glance: &Glance, home: Option<&Path>) -> String {
+    let folder = place(&glance.folder, home);
+    if glance.sessions.is_empty() {
+        format!("no sessions in {folder}")
+    } else {
+        format!("{} in {folder}", counted(glance.sessions.len(), "session"))
+    }
+}
+
+fn next_steps(glance: &Glance) -> Vec<String> {
+    let mut steps = Vec::new();
+    for session in glance.sessions.iter().filter(|session| asks(session)) {
+        let what = session.status_detail.as_deref().unwrap_or("something");
+        steps.push(format!("run `segue attach {}`: it asks for {what}", address(session)));
+    }
+    let missing = glance.sessions.iter().filter(|session| is_missing(session)).count();
+    if missing > 0 {
+        let sessions = counted(missing, "session");
+        steps.push(format!("run `segue resume` to bring back {sessions} that do not run"));
+    }
+    if glance.sessions.is_empty() {
+        steps.extend(first_steps(glance.project_file.is_some()));
+    }
+    if glance.sessions_elsewhere > 0 {
+        let sessions = counted(glance.sessions_elsewhere, "session");
+        steps.push(format!("run `segue ls` to see {sessions} in other folders"));
+    }
+    steps
+}
+
+fn first_steps(has_project: bool) -> Vec<String> {
+    if has_project {
+        return vec!["run `segue up` to start the agents of segue.toml".to_owned()];
+    }
+    vec![
+        "run `segue run \"what is to be done\"` to start an agent".to_owned(),
+        "run `segue init` to write a project file with several".to_owned(),
+    ]
+}
+
+/// Tells whether its terminal shows a question.
+fn asks(session: &SessionView) -> bool {
+    session.status == "waiting" && !needs_resume(session)
+}
+
+/// Tells whether a session does not run although nobody left it.
+fn is_missing(session: &SessionView) -> bool {
+    match session.status.as_str() {
+        "lost" => true,
+        "ended" => session.status_detail.as_deref() != Some("quit"),
+        "waiting" => needs_resume(session),
+        _ => false,
+    }
+}
+
+fn needs_resume(session: &SessionView) -> bool {
+    matches!(session.status_detail.as_deref(), Some("environment" | "choice"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::sessions::tests::session;
+
+    fn glance(sessions: Vec<SessionView>) -> Glance {
+        let folder = PathBuf::from("/home/ann/shop");
+        Glance { folder, project_file: None, sessions, sessions_elsewhere: 0 }
+    }
+
+    #[test]
+    fn the_next_steps_follow_from_what_there_is() {
+        let mut some = glance(vec![
+            session("coder", "waiting", Some("permission"), 1),
+            session("lost", "lost", None, 1),
+            session("crashed", "ended", Some("crashed: signal 9"), 1),
+            session("quit", "ended", Some("quit"), 1),
+            session("restart", "waiting", Some("environment"), 1),
+            session("busy", "working", None, 1),
+        ]);
+        some.sessions_elsewhere = 1;
+        assert_eq!(
+            next_steps(&some),
+            [
+                "run `segue attach shop/coder`: it asks for permission",
+                "run `segue resume` to bring back 3 sessions that do not run",
+                "run `segue ls` to see 1 session in other folders",
+            ]
+        );
+        assert_eq!(next_steps(&glance(vec![session("a", "idle", None, 1)])), [""; 0]);
+    }
+
+    #[test]
+    fn an_empty_folder_is_told_how_to_begin() {
+        assert_eq!(
+            next_steps(&glance(vec![])),
+            [
+                "run `segue run \"what is to be done\"` to start an agent",
+                "run `segue init` to write a project file with several",
+            ]
+        );
+        let with_project = Glance { project_file: Some("x".into()), ..glance(vec![]) };
+        assert_eq!(next_steps(&with_project), ["run `segue up` to start the agents of segue.toml"]);
+    }
+
+    #[test]
+    fn the_heading_counts() {
+        let home = Some(Path::new("/home/ann"));
+        assert_eq!(heading(&glance(vec![]), home), "no sessions in ~/shop");
+        let one = glance(vec![session("a", "idle", None, 1)]);
+        assert_eq!(heading(&one, home), "1 session in ~/shop");
+    }
+
+    #[test]
+    fn a_folder_is_home_to_what_works_below_it() {
+        let all = vec![session("a", "idle", None, 1)];
+        assert_eq!(at_home(Path::new("/home/ann"), all.clone()).len(), 1);
+        assert_eq!(at_home(Path::new("/home/ann/shop"), all.clone()).len(), 1);
+        assert_eq!(at_home(Path::new("/home/ann/sho"), all).len(), 0);
+    }
+}

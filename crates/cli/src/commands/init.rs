@@ -1,0 +1,111 @@
+//! `segue init`
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::path::Path;
+
+use clap::Args;
+use segue_core::model::FleetName;
+use segue_core::{Error, Result};
+use serde::Serialize;
+
+use super::glance::PROJECT_FILE;
+use crate::context::{Context, Ending};
+
+/// The project file comes last: once it is there, everything it names is there.
+const FILES: [(&str, &str); 4] = [
+    ("prompts/coder.md", include_str!("init/coder.md")),
+    ("prompts/reviewer.md", include_str!("init/reviewer.md")),
+    ("prompts/start.md", include_str!("init/start.md")),
+    (PROJECT_FILE, include_str!("init/project.toml")),
+];
+
+/// Write a commented segue.toml and prompts into this folder
+#[derive(Debug, Args)]
+#[command(after_help = "It never overwrites a file.\n\n\
+    Example:\n  segue init && segue up")]
+pub(crate) struct Arguments {}
+
+/// What was written, and what was there already.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+struct Written {
+    written: Vec<&'static str>,
+    left_alone: Vec<&'static str>,
+}
+
+pub(crate) fn run(context: &mut Context) -> Result<Ending> {
+    let written = write_into(context.cwd())?;
+    if context.wants_json() {
+        context.output.json(&written)?;
+        return Ok(Ending::Done);
+    }
+    let lines = written.written.iter().map(|file| format!("wrote {file}\n"));
+    let kept = written.left_alone.iter().map(|file| format!("left {file} alone\n"));
+    context.output.text(&lines.chain(kept).collect::<String>())?;
+    context.output.hint("run `segue up` to start the agents of segue.toml");
+    Ok(Ending::Done)
+}
+
+fn write_into(folder: &Path) -> Result<Written> {
+    if folder.join(PROJECT_FILE).exists() {
+        return Ok(Written { written: Vec::new(), left_alone: vec![PROJECT_FILE] });
+    }
+    let mut report = Written::default();
+    let fleet = fleet_name(folder);
+    for (file, template) in FILES {
+        let is_new = write_new(&folder.join(file), &template.replace("@FLEET@", &fleet))
+            .map_err(|error| Error::internal(format!("cannot write `{file}`")).caused_by(error))?;
+        if is_new { report.written.push(file) } else { report.left_alone.push(file) }
+    }
+    Ok(report)
+}
+
+/// Returns the folder's name, if it can be the name of a fleet.
+fn fleet_name(folder: &Path) -> String {
+    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+    name.filter(|name| FleetName::parse(name).is_ok()).unwrap_or_else(|| "project".to_owned())
+}
+
+/// Writes a file that is not there yet; returns false when it is.
+fn write_new(path: &Path, text: &str) -> io::Result<bool> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut file = match OpenOptions::new().write(true).create_new(true).open(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
+        other => other?,
+    };
+    let result = fill(&mut file, path, text);
+    if result.is_err() {
+        // Half a file would be left alone by the next try.
+        fs::remove_file(path)?;
+    }
+    result.map(|()| true)
+}
+
+fn fill(file: &mut File, path: &Path, text: &str) -> io::Result<()> {
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fleet_is_named_after_its_folder_where_that_is_possible() {
+        assert_eq!(fleet_name(Path::new("/src/shop")), "shop");
+        assert_eq!(fleet_name(Path::new("/src/my shop")), "project");
+        assert_eq!(fleet_name(Path::new("/")), "project");
+    }
+
+    #[test]
+    fn every_file_that_the_project_file_names_is_written() {
+        let (_, project) = FILES[3];
+        for (file, _) in &FILES[..3] {
+            assert!(project.contains(file), "{file}");
+        }
+        assert_eq!(project.matches("\"prompts/").count(), 4);
+    }
+}

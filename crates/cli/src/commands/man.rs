@@ -1,0 +1,56 @@
+//! `segue man`
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, CommandFactory as _};
+use segue_core::{Error, Result};
+
+use crate::args;
+use crate::context::Ending;
+use crate::output::Output;
+
+/// Print the manual page, or write the pages of all commands into a folder
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  segue man | man -l -\n  segue man ~/.local/share/man/man1")]
+pub(crate) struct Arguments {
+    /// Where the pages go
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Ending> {
+    match &arguments.folder {
+        Some(folder) => write_pages(folder)?,
+        None => output.text(&page()?)?,
+    }
+    Ok(Ending::Done)
+}
+
+fn page() -> Result<String> {
+    let mut page = Vec::new();
+    clap_mangen::Man::new(args::Arguments::command())
+        .render(&mut page)
+        .map_err(|error| Error::internal("cannot make the manual page").caused_by(error))?;
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}
+
+fn write_pages(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder)
+        .and_then(|()| clap_mangen::generate_to(args::Arguments::command(), folder))
+        .map_err(|error| {
+            Error::internal(format!("cannot write manual pages into `{}`", folder.display()))
+                .caused_by(error)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_manual_page_names_the_commands_that_work() {
+        let page = page().unwrap();
+        assert!(page.contains("segue\\-resume(1)"), "{page}");
+        assert!(!page.contains("handoff"), "{page}");
+    }
+}

@@ -1,0 +1,45 @@
+//! One file per command: its flags, its request, its answer.
+
+pub(crate) mod attach;
+pub(crate) mod completions;
+pub(crate) mod daemon;
+pub(crate) mod doctor;
+pub(crate) mod glance;
+pub(crate) mod init;
+pub(crate) mod log;
+pub(crate) mod ls;
+pub(crate) mod man;
+pub(crate) mod outcomes;
+pub(crate) mod prompt;
+pub(crate) mod resume;
+pub(crate) mod rm;
+pub(crate) mod run;
+pub(crate) mod stop;
+pub(crate) mod trust;
+pub(crate) mod up;
+
+use segue_core::Result;
+
+use crate::args::Command;
+use crate::context::{Context, Ending};
+
+/// Carries a command out that needs the daemon or may ask a person.
+pub(crate) async fn carry_out(command: Option<Command>, context: &mut Context) -> Result<Ending> {
+    match command {
+        None => glance::run(context).await,
+        Some(Command::Init(_)) => init::run(context),
+        Some(Command::Up(arguments)) => up::run(arguments, context).await,
+        Some(Command::Resume(arguments)) => resume::run(arguments, context).await,
+        Some(Command::Run(arguments)) => run::run(arguments, context).await,
+        Some(Command::Ls(arguments)) => ls::run(&arguments, context).await,
+        Some(Command::Attach(arguments)) => attach::run(&arguments, context).await,
+        Some(Command::Stop(arguments)) => stop::run(arguments, context).await,
+        Some(Command::Log(arguments)) => log::run(&arguments, context).await,
+        Some(Command::Rm(arguments)) => rm::run(&arguments, context).await,
+        Some(Command::Doctor(arguments)) => doctor::run(&arguments, context).await,
+        Some(Command::Trust(arguments)) => trust::run(&arguments, context).await,
+        Some(Command::Daemon(arguments)) => daemon::run(&arguments, context).await,
+        Some(Command::Completions(arguments)) => completions::run(&arguments, &mut context.output),
+        Some(Command::Man(arguments)) => man::run(&arguments, &mut context.output),
+    }
+}

@@ -1,0 +1,85 @@
+//! The first message to an agent: from the command line or from standard input.
+
+use std::io::{self, Read};
+
+use segue_core::{Error, Result};
+
+/// Far more than any vendor takes; keeps a mistyped redirection from filling the memory.
+const LONGEST: u64 = 16 * 1024 * 1024;
+
+/// Returns the message that was given as an argument, `-` meaning standard input.
+pub(crate) fn read(argument: Option<String>) -> Result<Option<String>> {
+    match argument {
+        None => Ok(None),
+        Some(dash) if dash == "-" => from(io::stdin().lock()).map(Some),
+        Some(text) => checked(text).map(Some),
+    }
+}
+
+fn from(input: impl Read) -> Result<String> {
+    let mut bytes = Vec::new();
+    input.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|error| {
+        Error::internal("cannot read the prompt from standard input").caused_by(error)
+    })?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(Error::usage("the prompt is longer than 16 MiB")
+            .hint("put it into a file and ask the agent to read that file"));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        Error::usage("the prompt on standard input is not UTF-8").caused_by(error.utf8_error())
+    })?;
+    // The line break that `echo` adds is not part of what was said.
+    checked(text.trim_end_matches(['\n', '\r']).to_owned())
+}
+
+/// Control characters may be meant; a zero byte cannot be handed to any program.
+fn checked(text: String) -> Result<String> {
+    if text.trim().is_empty() {
+        return Err(Error::usage("the prompt is empty")
+            .hint("leave it out to start an agent without a first message"));
+    }
+    match text.find('\0') {
+        Some(place) => Err(Error::usage(format!("the prompt has a zero byte at offset {place}"))
+            .caused_by("no program can be given one in an argument")
+            .hint("remove it, for example with `tr -d '\\0'`")),
+        None => Ok(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_arrives_as_it_is() {
+        let long = "x".repeat(1 << 20);
+        for text in ["hello", "- a list\n- of things", "tab\tbell\u{7}escape\u{1b}[31m", &long] {
+            assert_eq!(read(Some(text.to_owned())).unwrap().as_deref(), Some(text));
+            assert_eq!(from(text.as_bytes()).unwrap(), text);
+        }
+        assert_eq!(read(None).unwrap(), None);
+    }
+
+    #[test]
+    fn line_breaks_at_the_end_of_standard_input_are_not_said() {
+        assert_eq!(from("hello\n".as_bytes()).unwrap(), "hello");
+        assert_eq!(from("two\n\nlines\r\n".as_bytes()).unwrap(), "two\n\nlines");
+    }
+
+    #[test]
+    fn what_cannot_be_said_is_refused() {
+        let table: [(&[u8], &str); 4] = [
+            (b"a\0b", "the prompt has a zero byte at offset 1"),
+            (b"", "the prompt is empty"),
+            (b" \n\t\n", "the prompt is empty"),
+            (b"caf\xe9", "the prompt on standard input is not UTF-8"),
+        ];
+        for (bytes, message) in table {
+            let error = from(bytes).unwrap_err();
+            assert_eq!(error.message, message);
+            assert_eq!(error.kind.exit_status(), 2);
+        }
+        let endless = io::repeat(b'x');
+        assert_eq!(from(endless).unwrap_err().message, "the prompt is longer than 16 MiB");
+    }
+}

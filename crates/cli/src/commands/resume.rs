@@ -1,0 +1,85 @@
+//! `segue resume`
+
+use clap::Args;
+use segue_core::Result;
+use segue_core::api::{Caller, ResumeRequest, Selection};
+use segue_server::client::Client;
+
+use super::outcomes;
+use crate::context::{Context, Ending};
+
+/// Bring sessions back into their conversations
+#[derive(Debug, Args)]
+#[command(after_help = "Without an argument: the sessions of this folder. \
+    It can be interrupted and repeated; the exit status is 8 when a conversation is not back.\n\n\
+    Examples:\n  segue resume\n  segue resume --all --plan\n  segue resume --fresh shop/coder")]
+pub(crate) struct Arguments {
+    /// Fleets or sessions
+    #[arg(value_name = "FLEET|SESSION")]
+    pub(crate) names: Vec<String>,
+
+    /// Everything that is recorded on this machine
+    #[arg(long, conflicts_with = "names")]
+    pub(crate) all: bool,
+
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub(crate) plan: bool,
+
+    /// Begin this session's conversation anew; alone, bring back only this session
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) fresh: Vec<String>,
+}
+
+pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
+    let request = request(arguments, context.caller());
+    let client = Client::connect(&context.local).await?;
+    if request.plan {
+        let report = client.plan(&request).await?;
+        return outcomes::show_plan(&report, context);
+    }
+    let report = client.resume(&request).await?;
+    outcomes::show(&report, context)
+}
+
+/// Returns the request to bring one fleet or session back: `segue up --resume NAME`.
+pub(crate) fn of_one(name: String, fresh: Vec<String>) -> Arguments {
+    Arguments { names: vec![name], all: false, plan: false, fresh }
+}
+
+fn request(arguments: Arguments, caller: Caller) -> ResumeRequest {
+    let Arguments { names, all, plan, fresh } = arguments;
+    let selection = match (all, names.is_empty(), fresh.is_empty()) {
+        (true, _, _) => Selection::All,
+        (false, false, _) => Selection::Named(names),
+        (false, true, false) => Selection::Named(fresh.clone()),
+        (false, true, true) => Selection::Here,
+    };
+    ResumeRequest { caller, selection, fresh, plan }
+}
+
+#[cfg(test)]
+mod tests {
+    use segue_core::model::Environment;
+
+    use super::*;
+
+    fn selection(names: &[&str], all: bool, fresh: &[&str]) -> Selection {
+        let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+        let arguments = Arguments { names: owned(names), all, plan: false, fresh: owned(fresh) };
+        let caller = Caller { cwd: "/".into(), environment: Environment::default() };
+        request(arguments, caller).selection
+    }
+
+    #[test]
+    fn the_arguments_say_which_sessions_are_meant() {
+        let named =
+            |names: &[&str]| Selection::Named(names.iter().map(|&name| name.to_owned()).collect());
+        assert_eq!(selection(&[], false, &[]), Selection::Here);
+        assert_eq!(selection(&[], true, &[]), Selection::All);
+        assert_eq!(selection(&[], true, &["a"]), Selection::All);
+        assert_eq!(selection(&["shop", "a"], false, &[]), named(&["shop", "a"]));
+        assert_eq!(selection(&["shop"], false, &["a"]), named(&["shop"]));
+        assert_eq!(selection(&[], false, &["a"]), named(&["a"]));
+    }
+}

@@ -1,0 +1,59 @@
+//! `segue rm`
+
+use clap::Args;
+use segue_core::{Error, Result};
+use segue_server::client::Client;
+
+use crate::context::{Context, Ending};
+use crate::output::Output;
+use crate::render::sessions::address;
+
+/// Forget a session; its transcript stays unless --purge
+#[derive(Debug, Args)]
+#[command(after_help = "Without a terminal it must be told --yes.\n\n\
+    Examples:\n  segue rm coder\n  segue rm shop/tester --purge --yes")]
+pub(crate) struct Arguments {
+    /// `fleet/name`, a name, an id or its beginning
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: String,
+
+    /// Delete Segue's own copies of the conversation too
+    #[arg(long)]
+    pub(crate) purge: bool,
+
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
+    let client = Client::connect(&context.local).await?;
+    let session = client.session(&arguments.session, context.cwd()).await?;
+    let name = address(&session);
+    confirm(arguments, &name, context)?;
+    // The id, so that what was asked about is what is removed.
+    client.remove(&session.id.to_string(), context.cwd(), arguments.purge).await?;
+    if context.wants_json() {
+        context.output.json(&session)?;
+    } else {
+        context.output.text(&format!("{name} is forgotten\n"))?;
+    }
+    Ok(Ending::Done)
+}
+
+fn confirm(arguments: &Arguments, name: &str, context: &Context) -> Result<()> {
+    if arguments.yes {
+        return Ok(());
+    }
+    if !Output::can_ask() {
+        return Err(Error::usage(format!(
+            "`{name}` is not removed: there is no terminal to ask on"
+        ))
+        .hint(format!("run `segue rm {name} --yes` to remove it without being asked")));
+    }
+    let rest = if arguments.purge { " and delete Segue's copies of it" } else { "" };
+    if context.output.ask(&format!("forget {name}{rest}?"))? {
+        return Ok(());
+    }
+    Err(Error::usage(format!("`{name}` is not removed: the answer was no")))
+}

@@ -1,0 +1,278 @@
+//! `segue run`
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use segue_core::api::{Caller, RunRequest, SessionView, TurnReport};
+use segue_core::model::Permission;
+use segue_core::{Error, Result};
+use segue_server::client::Client;
+use serde::Serialize;
+
+use super::{attach, prompt, trust};
+use crate::args::not_built;
+use crate::context::{Context, Ending};
+use crate::render::sessions::address;
+
+/// Start one agent
+#[derive(Debug, Args)]
+#[command(after_help = "On a terminal it attaches to the agent unless -d is given; \
+    otherwise it prints the session's address and ends.\n\n\
+    Examples:\n  segue run \"fix the flaky test\"\n  name=$(segue run -d --name fixer - < task.md)\n  \
+    segue run --headless \"which tests are slow?\"")]
+pub(crate) struct Arguments {
+    /// The first message; - reads it from standard input
+    #[arg(value_name = "PROMPT|-")]
+    pub(crate) prompt: Option<String>,
+
+    /// An agent of the project file
+    #[arg(long, value_name = "AGENT", conflicts_with = "vendor")]
+    pub(crate) agent: Option<String>,
+
+    /// The kind of agent to start
+    #[arg(long, value_name = "VENDOR")]
+    pub(crate) vendor: Option<String>,
+
+    /// The session's name; made up when left out
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+
+    /// Where it works; this folder when left out
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+
+    /// The vendor's model
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+
+    /// What it may do without asking
+    #[arg(long, value_enum, value_name = "PERMISSION")]
+    pub(crate) permission: Option<PermissionArgument>,
+
+    #[arg(long, value_name = "BRANCH", hide = true)]
+    pub(crate) worktree: Option<String>,
+
+    /// Without a terminal: one turn, whose answer is printed
+    #[arg(long)]
+    pub(crate) headless: bool,
+
+    #[command(flatten)]
+    pub(crate) waiting: Waiting,
+
+    /// Arguments for the vendor's own program
+    #[arg(last = true, value_name = "VENDOR-ARGS")]
+    pub(crate) vendor_arguments: Vec<String>,
+}
+
+/// How long the command stays.
+#[derive(Debug, Args)]
+pub(crate) struct Waiting {
+    /// Stay until the turn ends; a headless run does so unless -d is given
+    #[arg(long, conflicts_with = "detach")]
+    pub(crate) wait: bool,
+
+    /// Come back at once; the agent goes on
+    #[arg(long, short)]
+    pub(crate) detach: bool,
+}
+
+/// The words for [`Permission`] on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum PermissionArgument {
+    Ask,
+    AcceptEdits,
+    Auto,
+}
+
+impl From<PermissionArgument> for Permission {
+    fn from(argument: PermissionArgument) -> Self {
+        match argument {
+            PermissionArgument::Ask => Self::Ask,
+            PermissionArgument::AcceptEdits => Self::AcceptEdits,
+            PermissionArgument::Auto => Self::Auto,
+        }
+    }
+}
+
+/// What follows once the agent runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Afterwards {
+    Attach,
+    WaitForTurn,
+    PrintAddress,
+}
+
+pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
+    let can_attach = attach::can_attach() && !context.wants_json();
+    let afterwards = afterwards(&arguments, can_attach)?;
+    let request = request(arguments, context.caller())?;
+    let client = Client::connect(&context.local).await?;
+    let session = trust::asking(&client, context, async || client.run(&request).await).await?;
+    match afterwards {
+        Afterwards::Attach => attach::attach(&session.id.to_string(), &client, context).await,
+        Afterwards::WaitForTurn => show_turn(&client.wait_turn(session.id).await?, context),
+        Afterwards::PrintAddress => show_address(&session, context),
+    }
+}
+
+fn afterwards(arguments: &Arguments, can_attach: bool) -> Result<Afterwards> {
+    if arguments.worktree.is_some() {
+        return Err(not_built("segue run --worktree"));
+    }
+    if arguments.headless && arguments.prompt.is_none() {
+        return Err(Error::usage("a headless run needs a prompt")
+            .hint("run `segue run --headless \"what is to be done\"`"));
+    }
+    match (arguments.headless, arguments.waiting.wait, arguments.waiting.detach) {
+        (false, true, _) => Err(not_built("segue run --wait` without `--headless")),
+        (true, _, false) => Ok(Afterwards::WaitForTurn),
+        (false, false, false) if can_attach => Ok(Afterwards::Attach),
+        _ => Ok(Afterwards::PrintAddress),
+    }
+}
+
+fn request(arguments: Arguments, caller: Caller) -> Result<RunRequest> {
+    let cwd = arguments.cwd.map(|folder| caller.cwd.join(folder));
+    Ok(RunRequest {
+        prompt: prompt::read(arguments.prompt)?,
+        caller,
+        agent: arguments.agent,
+        vendor: arguments.vendor,
+        name: arguments.name,
+        cwd,
+        model: arguments.model,
+        permission: arguments.permission.map(Permission::from),
+        headless: arguments.headless,
+        args: arguments.vendor_arguments,
+    })
+}
+
+fn show_address(session: &SessionView, context: &mut Context) -> Result<Ending> {
+    if context.wants_json() {
+        context.output.json(session)?;
+        return Ok(Ending::Done);
+    }
+    let name = address(session);
+    context.output.text(&format!("{name}\n"))?;
+    let command = if session.headless { "log" } else { "attach" };
+    context.output.hint(&format!("run `segue {command} {name}` to see it work"));
+    Ok(Ending::Done)
+}
+
+/// The session as `segue ls` shows it, with the end of its turn.
+#[derive(Serialize)]
+struct Turn<'a> {
+    #[serde(flatten)]
+    session: &'a SessionView,
+    ok: bool,
+    text: &'a str,
+}
+
+fn show_turn(turn: &TurnReport, context: &mut Context) -> Result<Ending> {
+    let name = address(&turn.session);
+    if context.wants_json() && turn.ok {
+        context.output.json(&Turn { session: &turn.session, ok: turn.ok, text: &turn.text })?;
+    } else if turn.ok {
+        context.output.words_of_agent(&turn.text)?;
+    }
+    if turn.ok {
+        return Ok(Ending::Done);
+    }
+    let failed = Error::vendor(format!("the turn of `{name}` failed"));
+    let failed = if turn.text.is_empty() { failed } else { failed.caused_by(&turn.text) };
+    Err(failed.hint(format!("run `segue log {name}` to see what happened")))
+}
+
+#[cfg(test)]
+mod tests {
+    use segue_core::model::Environment;
+
+    use super::*;
+    use crate::args::{self, Command};
+
+    fn parsed(words: &[&str]) -> Arguments {
+        let words: Vec<String> =
+            ["segue", "run"].iter().chain(words).map(|&word| word.to_owned()).collect();
+        match args::parse(&words).unwrap().command {
+            Some(Command::Run(arguments)) => arguments,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn requested(words: &[&str]) -> RunRequest {
+        let caller = Caller { cwd: "/src/shop".into(), environment: Environment::default() };
+        request(parsed(words), caller).unwrap()
+    }
+
+    #[test]
+    fn the_flags_say_what_follows() {
+        let table: [(&[&str], bool, Afterwards); 8] = [
+            (&["x"], true, Afterwards::Attach),
+            (&["x"], false, Afterwards::PrintAddress),
+            (&["-d", "x"], true, Afterwards::PrintAddress),
+            (&["--detach", "x"], false, Afterwards::PrintAddress),
+            (&["--headless", "x"], true, Afterwards::WaitForTurn),
+            (&["--headless", "--wait", "x"], false, Afterwards::WaitForTurn),
+            (&["--headless", "-d", "x"], true, Afterwards::PrintAddress),
+            (&[], true, Afterwards::Attach),
+        ];
+        for (words, can_attach, expected) in table {
+            assert_eq!(afterwards(&parsed(words), can_attach).unwrap(), expected, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_built_yet_or_makes_no_sense_is_refused() {
+        let table: [(&[&str], &str); 3] = [
+            (&["--worktree", "x", "y"], "`segue run --worktree` is not built yet"),
+            (&["--wait", "x"], "`segue run --wait` without `--headless` is not built yet"),
+            (&["--headless"], "a headless run needs a prompt"),
+        ];
+        for (words, message) in table {
+            let error = afterwards(&parsed(words), true).unwrap_err();
+            assert_eq!((error.message.as_str(), error.kind.exit_status()), (message, 2));
+        }
+    }
+
+    #[test]
+    fn every_flag_reaches_the_daemon() {
+        let request = requested(&[
+            "do it",
+            "--vendor",
+            "v",
+            "--name",
+            "n",
+            "--cwd",
+            "sub",
+            "--model",
+            "m",
+            "--permission",
+            "accept-edits",
+            "--headless",
+            "--",
+            "--slow",
+            "-x",
+        ]);
+        assert_eq!(request.prompt.as_deref(), Some("do it"));
+        assert_eq!(request.vendor.as_deref(), Some("v"));
+        assert_eq!(request.name.as_deref(), Some("n"));
+        assert_eq!(request.cwd, Some("/src/shop/sub".into()));
+        assert_eq!(request.model.as_deref(), Some("m"));
+        assert_eq!(request.permission, Some(Permission::AcceptEdits));
+        assert!(request.headless);
+        assert_eq!(request.args, ["--slow", "-x"]);
+        assert_eq!(requested(&["--agent", "a"]).agent.as_deref(), Some("a"));
+    }
+
+    #[test]
+    fn a_prompt_may_begin_with_a_dash_when_it_is_not_a_flag() {
+        for prompt in
+            ["- fix this\n- and that", "--help me with this", "-d is a flag", "-hello there"]
+        {
+            assert_eq!(requested(&[prompt]).prompt.as_deref(), Some(prompt));
+            assert_eq!(requested(&["-d", prompt, "--name", "n"]).prompt.as_deref(), Some(prompt));
+        }
+        let with_rest = requested(&["--", "-x y"]);
+        assert_eq!((with_rest.prompt, with_rest.args), (None, vec!["-x y".to_owned()]));
+    }
+}

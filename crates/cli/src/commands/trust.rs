@@ -1,0 +1,122 @@
+//! `segue trust`, and the question that other commands ask when a project file is not trusted.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use segue_core::api::{TrustRequest, TrustView};
+use segue_core::{Error, Kind, Result};
+use segue_server::client::Client;
+
+use crate::context::{Context, Ending};
+use crate::output::Output;
+use crate::render::plain::one_line;
+use crate::render::sessions::place;
+use crate::render::shell;
+
+/// Allow a project file to run what it says
+#[derive(Debug, Args)]
+#[command(after_help = "A project file can run commands. What it would run is shown first; \
+    when that changes, it must be allowed again.\n\n\
+    Examples:\n  segue trust\n  segue trust ~/src/shop --yes")]
+pub(crate) struct Arguments {
+    /// The project's folder; this one when left out
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
+    let folder = context.cwd().join(arguments.folder.as_deref().unwrap_or_else(|| "".as_ref()));
+    let client = Client::connect(&context.local).await?;
+    let mut view = client.trust(&TrustRequest { folder, digest: None }).await?;
+    let known = view.trusted;
+    if !known {
+        confirm(&view, arguments.yes, context)?;
+        view = grant(&client, &view).await?;
+    }
+    if context.wants_json() {
+        context.output.json(&view)?;
+    } else {
+        let already = if known { "already " } else { "" };
+        let folder = place(&view.folder, context.surroundings().home);
+        context.output.text(&format!("{} is {already}trusted\n", one_line(&folder)))?;
+    }
+    Ok(Ending::Done)
+}
+
+/// Does something that a project file may stand in the way of: on a terminal its person is shown
+/// what the file would run and asked, and a yes tries again.
+pub(crate) async fn asking<T>(
+    client: &Client,
+    context: &Context,
+    attempt: impl AsyncFn() -> Result<T>,
+) -> Result<T> {
+    let refusal = match attempt().await {
+        Err(error) if error.kind == Kind::Config && Output::can_ask() => error,
+        other => return other,
+    };
+    let question = TrustRequest { folder: context.cwd().to_owned(), digest: None };
+    // Whatever else is wrong with the file is what the refusal says already.
+    let Ok(view) = client.trust(&question).await else { return Err(refusal) };
+    if view.trusted {
+        return Err(refusal);
+    }
+    confirm(&view, false, context)?;
+    grant(client, &view).await?;
+    attempt().await
+}
+
+fn confirm(view: &TrustView, yes: bool, context: &Context) -> Result<()> {
+    let folder = one_line(&place(&view.folder, context.surroundings().home));
+    context.output.note(&contents(&folder, view));
+    if yes {
+        return Ok(());
+    }
+    if !Output::can_ask() {
+        let word = shell::word(&view.folder.to_string_lossy());
+        return Err(Error::config(format!(
+            "`{folder}` is not trusted: there is no terminal to ask on"
+        ))
+        .hint(format!("run `segue trust {word} --yes` to allow what is shown above")));
+    }
+    if context.output.ask("allow this?")? {
+        return Ok(());
+    }
+    Err(Error::config(format!("`{folder}` is not trusted: the answer was no")))
+}
+
+async fn grant(client: &Client, view: &TrustView) -> Result<TrustView> {
+    let shown = TrustRequest { folder: view.folder.clone(), digest: Some(view.digest.clone()) };
+    client.trust(&shown).await
+}
+
+fn contents(folder: &str, view: &TrustView) -> String {
+    let lines: Vec<String> =
+        view.contents.iter().map(|line| format!("  {}", one_line(line))).collect();
+    if lines.is_empty() {
+        return format!("the project file of {folder} asks for nothing special");
+    }
+    format!("the project file of {folder} asks for this:\n{}", lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_thing_the_file_would_run_is_on_a_line_of_its_own() {
+        let view = TrustView {
+            folder: "/src/shop".into(),
+            digest: "d".to_owned(),
+            trusted: false,
+            contents: vec!["coder: runs `mytool\u{1b}[8m chat`".to_owned(), "a\nb".to_owned()],
+        };
+        assert_eq!(
+            contents("~/shop", &view),
+            "the project file of ~/shop asks for this:\n  coder: runs `mytool chat`\n  a b",
+        );
+    }
+}

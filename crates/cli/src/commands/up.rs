@@ -1,0 +1,43 @@
+//! `segue up`
+
+use clap::Args;
+use segue_core::Result;
+use segue_core::api::UpRequest;
+use segue_server::client::Client;
+
+use super::{outcomes, resume, trust};
+use crate::context::{Context, Ending};
+
+/// Start the agents of segue.toml, or bring them back
+#[derive(Debug, Args)]
+#[command(after_help = "Each agent resumes its conversation if it has one, and starts otherwise; \
+    what runs already is left alone. The exit status is 8 when a conversation is not back.\n\n\
+    Examples:\n  segue up\n  segue up coder reviewer\n  segue up --fleet night")]
+pub(crate) struct Arguments {
+    /// Only these agents of the project file
+    #[arg(value_name = "AGENT")]
+    pub(crate) agents: Vec<String>,
+
+    /// The set of sessions, when it is not the project file's own
+    #[arg(long, visible_alias = "session", value_name = "NAME")]
+    pub(crate) fleet: Option<String>,
+
+    /// Begin this agent's conversation anew
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) fresh: Vec<String>,
+
+    /// The same as `segue resume NAME`
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["agents", "fleet"])]
+    pub(crate) resume: Option<String>,
+}
+
+pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
+    let Arguments { agents, fleet, fresh, resume } = arguments;
+    if let Some(name) = resume {
+        return resume::run(resume::of_one(name, fresh), context).await;
+    }
+    let request = UpRequest { caller: context.caller(), agents, fleet, fresh };
+    let client = Client::connect(&context.local).await?;
+    let report = trust::asking(&client, context, async || client.up(&request).await).await?;
+    outcomes::show(&report, context)
+}

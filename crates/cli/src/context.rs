@@ -1,0 +1,63 @@
+//! What every command is given.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use segue_core::Kind;
+use segue_core::api::Caller;
+use segue_server::wiring::Local;
+
+use crate::output::{Format, Output};
+use crate::render::sessions::Surroundings;
+
+/// The surroundings of this command, and where its answer goes.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) local: Local,
+    pub(crate) output: Output,
+    home: Option<PathBuf>,
+    now: Timestamp,
+}
+
+/// How a command ended that did not fail outright.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Done,
+    /// The answer itself says what is wrong; only the exit status is left to tell.
+    Told(Kind),
+}
+
+impl Context {
+    pub(crate) fn new(local: Local, format: Format) -> Self {
+        let environment = local.environment();
+        let home = environment.get("HOME").map(PathBuf::from);
+        let output = Output::new(format, environment);
+        Self { local, output, home, now: Timestamp::now() }
+    }
+
+    pub(crate) fn caller(&self) -> Caller {
+        self.local.caller()
+    }
+
+    pub(crate) fn cwd(&self) -> &Path {
+        self.local.cwd()
+    }
+
+    pub(crate) fn wants_json(&self) -> bool {
+        self.output.format() == Format::Json
+    }
+
+    pub(crate) fn surroundings(&self) -> Surroundings<'_> {
+        Surroundings { now: self.now, home: self.home.as_deref() }
+    }
+}
+
+impl Ending {
+    /// Returns the exit status.
+    pub(crate) fn exit_status(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Told(kind) => kind.exit_status(),
+        }
+    }
+}

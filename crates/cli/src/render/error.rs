@@ -1,0 +1,83 @@
+//! Errors: for people on standard error, for programs as JSON.
+
+use segue_core::{Error, Result};
+use serde::Serialize;
+
+use super::json;
+use super::plain::plain;
+use super::style::{Colour, Tone};
+
+/// Returns the error, its causes and its hints, a line each.
+pub(crate) fn text(error: &Error, colour: Colour) -> String {
+    let mut text = entry(&colour.paint(Tone::Bad, "error:"), &error.message);
+    for cause in &error.causes {
+        text.push_str(&entry(&format!("  {}", colour.paint(Tone::Faint, "caused by:")), cause));
+    }
+    for hint in &error.hints {
+        text.push_str(&entry(&colour.paint(Tone::Help, "hint:"), hint));
+    }
+    text
+}
+
+/// Returns `{"error": …}`.
+pub(crate) fn json(error: &Error) -> Result<String> {
+    json::line(&Answer { error })
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    error: &'a Error,
+}
+
+/// Returns a labelled text; further lines of it are set in, so that none looks like a label.
+fn entry(label: &str, text: &str) -> String {
+    let harmless = plain(text);
+    format!("{label} {}\n", harmless.trim_end().replace('\n', "\n    "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error() -> Error {
+        Error::conflict("session `shop/coder` is held")
+            .caused_by("process 4711 has it open")
+            .caused_by("it was started by hand")
+            .hint("run `segue ls` to see it")
+            .hint("run `segue stop shop/coder` first")
+    }
+
+    #[test]
+    fn causes_and_hints_follow_the_message() {
+        let expected = "\
+error: session `shop/coder` is held
+  caused by: process 4711 has it open
+  caused by: it was started by hand
+hint: run `segue ls` to see it
+hint: run `segue stop shop/coder` first
+";
+        assert_eq!(text(&error(), Colour::Off), expected);
+    }
+
+    #[test]
+    fn on_a_terminal_the_labels_have_colours() {
+        let coloured = text(&error(), Colour::On);
+        assert!(coloured.starts_with("\u{1b}[1;31merror:\u{1b}[0m session"), "{coloured:?}");
+        assert_eq!(plain(&coloured), text(&error(), Colour::Off));
+    }
+
+    #[test]
+    fn a_message_cannot_forge_a_hint_or_move_the_cursor() {
+        let forged = Error::vendor("it said\nhint: run `rm -rf ~`\u{1b}[1A\u{1b}]0;x\u{7}");
+        assert_eq!(text(&forged, Colour::Off), "error: it said\n    hint: run `rm -rf ~`\n",);
+    }
+
+    #[test]
+    fn programs_get_kind_message_and_hints() {
+        assert_eq!(
+            json(&Error::not_found("no session `x`").hint("run `segue ls`")).unwrap(),
+            "{\"error\":{\"kind\":\"not_found\",\"message\":\"no session `x`\",\
+             \"hints\":[\"run `segue ls`\"]}}\n",
+        );
+    }
+}

@@ -1,0 +1,41 @@
+//! JSON for programs: one document on one line.
+
+use segue_core::{Error, Result};
+use serde::Serialize;
+
+use super::plain::is_dangerous;
+
+/// Returns a value as one line of JSON, with its line break.
+pub(crate) fn line(value: &impl Serialize) -> Result<String> {
+    let text = serde_json::to_string(value)
+        .map_err(|error| Error::internal("cannot write the answer as JSON").caused_by(error))?;
+    Ok(escaped(&text) + "\n")
+}
+
+/// Escapes what JSON would allow but a terminal would act on; the value stays the same.
+fn escaped(text: &str) -> String {
+    if !text.contains(is_dangerous) {
+        return text.to_owned();
+    }
+    let escape = |character: char| {
+        if is_dangerous(character) {
+            format!("\\u{:04x}", u32::from(character))
+        } else {
+            character.to_string()
+        }
+    };
+    text.chars().map(escape).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_is_one_line_that_no_terminal_acts_on_and_says_the_same() {
+        let value = "red \u{1b}[31m \u{9b}31m \u{7f} \u{202e} two\nlines ü";
+        let text = line(&value).unwrap();
+        assert_eq!(text, "\"red \\u001b[31m \\u009b31m \\u007f \\u202e two\\nlines ü\"\n",);
+        assert_eq!(serde_json::from_str::<String>(&text).unwrap(), value);
+    }
+}

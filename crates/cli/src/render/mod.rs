@@ -1,0 +1,10 @@
+//! How things look: every function here turns facts into text and writes nothing.
+
+pub(crate) mod error;
+pub(crate) mod json;
+pub(crate) mod plain;
+pub(crate) mod sessions;
+pub(crate) mod shell;
+pub(crate) mod style;
+pub(crate) mod table;
+pub(crate) mod time;

@@ -1,0 +1,131 @@
+//! Sessions in a table: name, vendor, status, since, where.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use segue_core::api::SessionView;
+
+use super::style::Tone;
+use super::table::{Cell, Table};
+use super::time::since;
+
+/// What a table of sessions is drawn against.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Surroundings<'a> {
+    pub(crate) now: Timestamp,
+    pub(crate) home: Option<&'a Path>,
+}
+
+/// Returns the table of `segue ls`.
+pub(crate) fn table(sessions: &[SessionView], surroundings: Surroundings<'_>) -> Table {
+    let mut table = Table::new(&["NAME", "VENDOR", "STATUS", "SINCE", "WHERE"]);
+    for session in sessions {
+        table.row([
+            Cell::toned(address(session), Tone::Strong),
+            Cell::new(session.vendor.as_str()),
+            Cell::toned(status(session), tone(&session.status)),
+            Cell::new(since(session.updated_at, surroundings.now)),
+            Cell::new(place(&session.cwd, surroundings.home)),
+        ]);
+    }
+    table
+}
+
+/// Returns `fleet/name`.
+pub(crate) fn address(session: &SessionView) -> String {
+    format!("{}/{}", session.fleet, session.name)
+}
+
+/// Returns a folder, with `~` for the home folder.
+pub(crate) fn place(folder: &Path, home: Option<&Path>) -> String {
+    let below = home.and_then(|home| folder.strip_prefix(home).ok());
+    match below {
+        Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+        Some(rest) => format!("~/{}", rest.display()),
+        None => folder.display().to_string(),
+    }
+}
+
+/// Returns `3 sessions`, `1 session`.
+pub(crate) fn counted(count: usize, word: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {word}{ending}")
+}
+
+fn status(session: &SessionView) -> String {
+    match &session.status_detail {
+        Some(detail) => format!("{} ({detail})", session.status),
+        None => session.status.clone(),
+    }
+}
+
+fn tone(status: &str) -> Tone {
+    match status {
+        "working" => Tone::Good,
+        "waiting" => Tone::Attention,
+        "lost" => Tone::Bad,
+        "ended" => Tone::Faint,
+        _ => Tone::Plain,
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::render::style::Colour;
+
+    pub(crate) const NOW: i64 = 1_767_323_472;
+
+    /// Makes a session whose status changed `age` seconds before [`NOW`].
+    pub(crate) fn session(name: &str, status: &str, detail: Option<&str>, age: i64) -> SessionView {
+        let at = Timestamp::from_second(NOW - age).unwrap();
+        serde_json::from_value(json!({
+            "id": "0198f9d2-0000-7000-8000-000000000001", "name": name, "fleet": "shop",
+            "agent": null, "vendor": "demo", "vendor_session_id": null, "evidence": null,
+            "status": status, "status_detail": detail, "cwd": "/home/ann/shop", "worktree": null,
+            "branch": null, "headless": false, "pid": null, "holder_pid": null, "launches": 1,
+            "created_at": at, "updated_at": at,
+        }))
+        .unwrap()
+    }
+
+    fn surroundings() -> Surroundings<'static> {
+        Surroundings {
+            now: Timestamp::from_second(NOW).unwrap(),
+            home: Some(Path::new("/home/ann")),
+        }
+    }
+
+    #[test]
+    fn a_session_shows_name_vendor_status_since_and_where() {
+        let sessions = [
+            session("coder", "working", None, 200),
+            session("reviewer", "waiting", Some("permission"), 5),
+            session("tester", "ended", Some("crashed: signal 9"), 90_000),
+        ];
+        let expected = "\
+NAME           VENDOR  STATUS                     SINCE  WHERE
+shop/coder     demo    working                    3m     ~/shop
+shop/reviewer  demo    waiting (permission)       5s     ~/shop
+shop/tester    demo    ended (crashed: signal 9)  1d     ~/shop
+";
+        assert_eq!(table(&sessions, surroundings()).render(Colour::Off), expected);
+    }
+
+    #[test]
+    fn only_the_home_folder_itself_becomes_a_tilde() {
+        let home = Some(Path::new("/home/ann"));
+        assert_eq!(place(Path::new("/home/ann"), home), "~");
+        assert_eq!(place(Path::new("/home/ann/x/y"), home), "~/x/y");
+        assert_eq!(place(Path::new("/home/anna/x"), home), "/home/anna/x");
+        assert_eq!(place(Path::new("/x"), None), "/x");
+    }
+
+    #[test]
+    fn one_is_not_plural() {
+        assert_eq!(counted(1, "session"), "1 session");
+        assert_eq!(counted(0, "session"), "0 sessions");
+    }
+}

@@ -1,0 +1,75 @@
+//! Moments and durations as people read them.
+
+use jiff::Timestamp;
+
+const MINUTE: i64 = 60;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+const WEEK: i64 = 7 * DAY;
+const YEAR: i64 = 365 * DAY;
+
+/// Returns how long ago something was, in one unit: `40s`, `3m`, `5h`, `2d`, `3w`, `1y`.
+pub(crate) fn since(then: Timestamp, now: Timestamp) -> String {
+    // A clock that was set back must not show a negative age.
+    let seconds = now.duration_since(then).as_secs().max(0);
+    let (count, unit) = match seconds {
+        ..MINUTE => (seconds, 's'),
+        MINUTE..HOUR => (seconds / MINUTE, 'm'),
+        HOUR..DAY => (seconds / HOUR, 'h'),
+        DAY..WEEK => (seconds / DAY, 'd'),
+        WEEK..YEAR => (seconds / WEEK, 'w'),
+        _ => (seconds / YEAR, 'y'),
+    };
+    format!("{count}{unit}")
+}
+
+/// Tells whether something was more than a day ago.
+pub(crate) fn over_a_day_ago(then: Timestamp, now: Timestamp) -> bool {
+    now.duration_since(then).as_secs() > DAY
+}
+
+/// Returns a moment in UTC, to the second.
+pub(crate) fn moment(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%d %H:%M:%SZ").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    #[test]
+    fn an_age_is_told_in_its_largest_unit() {
+        let table = [
+            (0, "0s"),
+            (59, "59s"),
+            (60, "1m"),
+            (3599, "59m"),
+            (3600, "1h"),
+            (86_399, "23h"),
+            (86_400, "1d"),
+            (604_799, "6d"),
+            (604_800, "1w"),
+            (31_535_999, "52w"),
+            (31_536_000, "1y"),
+            (-90, "0s"),
+        ];
+        for (age, expected) in table {
+            assert_eq!(since(at(1_000_000_000), at(1_000_000_000 + age)), expected, "{age}");
+        }
+    }
+
+    #[test]
+    fn a_moment_is_in_utc() {
+        assert_eq!(moment(at(1_767_323_472)), "2026-01-02 03:11:12Z");
+    }
+
+    #[test]
+    fn a_day_ago_is_not_over_a_day_ago() {
+        assert!(!over_a_day_ago(at(0), at(86_400)));
+        assert!(over_a_day_ago(at(0), at(86_401)));
+    }
+}

@@ -1,0 +1,191 @@
+//! What the program says before it talks to anybody: nothing here starts a daemon.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// A folder that is home, working folder and Segue's own place.
+struct World {
+    folder: TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        Self { folder: TempDir::new().unwrap() }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn segue(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_segue"));
+        command.env_clear().env("HOME", self.path()).env("SEGUE_HOME", self.path().join("segue"));
+        command.current_dir(self.path()).stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.segue().args(arguments).output().unwrap()
+    }
+
+    fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Output {
+        let mut command = self.segue();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.args(arguments).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        child.wait_with_output().unwrap()
+    }
+}
+
+/// Exit status, standard output and standard error.
+fn told(output: &Output) -> (Option<i32>, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn a_bad_command_line_ends_with_2_and_says_so_on_standard_error() {
+    let expected = "\
+error: the following required arguments were not provided: <SESSION>
+hint: run `segue attach --help` to see how it is used
+";
+    let output = World::new().run(&["attach"]);
+    assert_eq!(told(&output), (Some(2), String::new(), expected.to_owned()));
+}
+
+#[test]
+fn with_json_an_error_is_told_to_programs_too() {
+    let (status, stdout, stderr) = told(&World::new().run(&["send", "x", "--json"]));
+    assert_eq!(status, Some(2));
+    assert_eq!(
+        stdout,
+        "{\"error\":{\"kind\":\"usage\",\"message\":\"`segue send` is not built yet\",\
+         \"hints\":[\"run `segue --help` to see what there is\"]}}\n",
+    );
+    assert!(stderr.starts_with("error: `segue send` is not built yet\n"), "{stderr}");
+}
+
+#[test]
+fn an_argument_that_is_not_utf8_is_refused() {
+    let world = World::new();
+    let mut command = world.segue();
+    let output = command.arg("run").arg(OsStr::from_bytes(b"caf\xe9")).output().unwrap();
+    let (status, stdout, stderr) = told(&output);
+    assert_eq!((status, stdout.as_str()), (Some(2), ""));
+    assert!(stderr.starts_with("error: argument 2 is not UTF-8"), "{stderr}");
+}
+
+#[test]
+fn what_was_typed_cannot_reach_the_terminal_as_a_control_sequence() {
+    let (status, _, stderr) = told(&World::new().run(&["\u{1b}[2J\u{9b}31mx"]));
+    assert_eq!(status, Some(2));
+    assert!(!stderr.contains(|c: char| c.is_control() && c != '\n'), "{stderr:?}");
+}
+
+#[test]
+fn help_and_version_go_to_standard_output() {
+    let world = World::new();
+    for arguments in [&["--help"][..], &["resume", "--help"], &["--version"]] {
+        let (status, stdout, stderr) = told(&world.run(arguments));
+        assert_eq!((status, stderr.as_str()), (Some(0), ""), "{arguments:?}");
+        assert!(stdout.contains("segue"), "{arguments:?}: {stdout}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let world = World::new();
+    let mut command = world.segue();
+    command.args(["completions", "zsh"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(told(&output), (Some(0), String::new(), String::new()));
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_is_an_error() {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = World::new().segue().args(["completions", "zsh"]).stdout(full).output().unwrap();
+    let (status, _, stderr) = told(&output);
+    assert_eq!(status, Some(1));
+    assert!(stderr.starts_with("error: cannot write to standard output\n"), "{stderr}");
+}
+
+#[test]
+fn a_prompt_that_cannot_be_said_is_refused_before_anything_is_started() {
+    let world = World::new();
+    let table: [(&[u8], &str); 3] = [
+        (b"a\0b", "error: the prompt has a zero byte at offset 1\n"),
+        (b"\n", "error: the prompt is empty\n"),
+        (b"caf\xe9", "error: the prompt on standard input is not UTF-8\n"),
+    ];
+    for (input, expected) in table {
+        let (status, stdout, stderr) = told(&world.run_with_input(&["run", "-d", "-"], input));
+        assert_eq!((status, stdout.as_str()), (Some(2), ""), "{stderr}");
+        assert!(stderr.starts_with(expected), "{stderr}");
+    }
+    let (status, _, stderr) = told(&world.run(&["run", "--headless"]));
+    assert_eq!(status, Some(2));
+    assert!(stderr.starts_with("error: a headless run needs a prompt\n"), "{stderr}");
+    assert!(!world.path().join("segue").exists());
+}
+
+#[test]
+fn attach_needs_a_terminal() {
+    let (status, stdout, stderr) = told(&World::new().run(&["attach", "coder"]));
+    assert_eq!((status, stdout.as_str()), (Some(2), ""));
+    assert!(stderr.starts_with("error: `segue attach` needs a terminal\n"), "{stderr}");
+}
+
+#[test]
+fn init_writes_a_project_and_never_overwrites() {
+    let world = World::new();
+    fs::create_dir(world.path().join("prompts")).unwrap();
+    fs::write(world.path().join("prompts/coder.md"), "mine").unwrap();
+
+    let (status, stdout, _) = told(&world.run(&["init"]));
+    assert_eq!(status, Some(0));
+    assert_eq!(
+        stdout,
+        "wrote prompts/reviewer.md\nwrote prompts/start.md\nwrote segue.toml\n\
+         left prompts/coder.md alone\n",
+    );
+    assert_eq!(fs::read_to_string(world.path().join("prompts/coder.md")).unwrap(), "mine");
+
+    fs::write(world.path().join("segue.toml"), "mine too").unwrap();
+    fs::remove_file(world.path().join("prompts/start.md")).unwrap();
+    let (status, stdout, _) = told(&world.run(&["init", "--json"]));
+    assert_eq!(status, Some(0));
+    assert_eq!(stdout, "{\"written\":[],\"left_alone\":[\"segue.toml\"]}\n");
+    assert_eq!(fs::read_to_string(world.path().join("segue.toml")).unwrap(), "mine too");
+    assert!(!world.path().join("prompts/start.md").exists());
+}
+
+#[test]
+fn init_that_cannot_write_says_which_file() {
+    let world = World::new();
+    fs::write(world.path().join("prompts"), "a file where a folder is needed").unwrap();
+    let (status, stdout, stderr) = told(&world.run(&["init"]));
+    assert_eq!((status, stdout.as_str()), (Some(1), ""));
+    assert!(stderr.starts_with("error: cannot write `prompts/coder.md`\n  caused by:"), "{stderr}");
+    assert!(!world.path().join("segue.toml").exists());
+}
+
+#[test]
+fn manual_pages_of_all_commands_can_be_written() {
+    let world = World::new();
+    let (status, stdout, stderr) = told(&world.run(&["man", "pages"]));
+    assert_eq!((status, stdout.as_str(), stderr.as_str()), (Some(0), "", ""));
+    for page in ["segue.1", "segue-run.1", "segue-resume.1"] {
+        assert!(world.path().join("pages").join(page).is_file(), "{page}");
+    }
+    assert!(!world.path().join("pages/segue-handoff.1").exists());
+}
