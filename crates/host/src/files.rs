@@ -52,6 +52,13 @@ impl Files for LocalFiles {
         Ok(paths)
     }
 
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        match fs::remove_file(path) {
+            Err(error) if is_absence(&error) => Ok(()),
+            removed => removed,
+        }
+    }
+
     fn end_last_line(&self, path: &Path) -> io::Result<bool> {
         let mut options = OpenOptions::new();
         let mut file = open_regular_with(path, options.read(true).append(true))?;
@@ -164,7 +171,10 @@ mod tests {
         assert_eq!(LocalFiles.facts(&temp.path().join("no")).unwrap(), None);
         assert_eq!(LocalFiles.facts(&path.join("below a file")).unwrap(), None);
         assert_eq!(LocalFiles.list(&temp.path().join("no")).unwrap(), Vec::<PathBuf>::new());
-        assert_eq!(LocalFiles.list(temp.path()).unwrap(), [path]);
+        assert_eq!(LocalFiles.list(temp.path()).unwrap(), std::slice::from_ref(&path));
+        LocalFiles.remove(&path).unwrap();
+        LocalFiles.remove(&path).unwrap();
+        assert_eq!(LocalFiles.facts(&path).unwrap(), None);
     }
 
     #[test]

@@ -3,12 +3,17 @@
 mod failure;
 mod folder;
 mod git;
+mod guard;
+mod inherited;
 mod leftovers;
 
 pub mod atomic;
 pub mod clock;
+pub mod daemon;
 pub mod descriptor;
+pub mod failpoints;
 pub mod files;
+pub mod folders;
 pub mod hold;
 pub mod lock;
 pub mod machine;
@@ -18,10 +23,13 @@ pub mod programs;
 pub mod scope;
 pub mod socket;
 pub mod surroundings;
+pub mod watch;
 
 pub use clock::SystemClock;
 pub use files::LocalFiles;
+pub use folders::DiskFolders;
 pub use leftovers::LAUNCH_MARK;
 pub use machine::LocalMachine;
 pub use paths::Paths;
 pub use surroundings::Surroundings;
+pub use watch::{Change, Watcher};

@@ -1,0 +1,154 @@
+use std::ffi::OsString;
+use std::io::BufRead as _;
+use std::os::unix::fs::PermissionsExt as _;
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use segue_core::Kind;
+use tempfile::TempDir;
+
+use super::*;
+use crate::Surroundings;
+
+fn shell(script: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", script]);
+    command
+}
+
+fn run(script: &str, limit: Duration) -> (TempDir, Result<Ready>) {
+    let temp = TempDir::new().unwrap();
+    let outcome = start(shell(script), &temp.path().join("daemon.log"), limit);
+    (temp, outcome)
+}
+
+#[test]
+fn a_daemon_that_says_so_is_ready() {
+    let (temp, outcome) = run("echo to the log >&2; echo ready", READY_LIMIT);
+    assert!(outcome.unwrap().pid > 0);
+    let log = temp.path().join("daemon.log");
+    assert_eq!(fs::read_to_string(&log).unwrap(), "to the log\n");
+    assert_eq!(fs::metadata(log).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn its_error_arrives_whole() {
+    let error = Error::config("the store is newer").caused_by("version 9").hint("run `segue x`");
+    let script = format!("echo '{FAILED}{}'", serde_json::to_string(&error).unwrap());
+    assert_eq!(run(&script, READY_LIMIT).1, Err(error));
+    let garbled = run("echo good morning", READY_LIMIT).1.unwrap_err();
+    assert_eq!(garbled.causes, ["good morning"]);
+}
+
+#[test]
+fn a_daemon_that_dies_without_a_word_is_quoted_from_its_log() {
+    let error = run("echo 'no such library' >&2; exec >&-; exit 3", READY_LIMIT).1.unwrap_err();
+    assert_eq!(error.kind, Kind::Unavailable);
+    assert!(error.message.contains("before it was ready"), "{error}");
+    assert_eq!(error.causes, ["no such library"]);
+    assert!(error.hints[0].contains("daemon.log"), "{error:?}");
+}
+
+#[test]
+fn a_daemon_that_takes_too_long_is_not_waited_for() {
+    let temp = TempDir::new().unwrap();
+    let gate = temp.path().join("gate");
+    mknodat(CWD, &gate, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    // It waits for the gate, and ends when the test opens it.
+    let command = shell(&format!("cat '{}'; echo ready", gate.display()));
+    let error = start(command, &temp.path().join("log"), Duration::from_millis(1)).unwrap_err();
+    drop(File::options().write(true).open(gate).unwrap());
+    assert!(error.message.contains("not ready yet"), "{error}");
+}
+
+#[test]
+fn a_program_that_is_not_there_is_unavailable() {
+    let temp = TempDir::new().unwrap();
+    let missing = Command::new("/nonexistent/segue");
+    let error = start(missing, &temp.path().join("log"), READY_LIMIT).unwrap_err();
+    assert_eq!(error.kind, Kind::Unavailable);
+}
+
+#[test]
+fn a_log_that_grew_too_large_is_put_aside() {
+    let temp = TempDir::new().unwrap();
+    let log = temp.path().join("daemon.log");
+    File::create(&log).unwrap().set_len(LARGEST_LOG + 1).unwrap();
+    drop(open_log(&log).unwrap());
+    assert_eq!(fs::metadata(&log).unwrap().len(), 0);
+    assert!(temp.path().join("daemon.log.old").exists());
+}
+
+#[test]
+fn a_daemon_gets_nothing_of_an_agent() {
+    for kept in ["HOME", "PATH", "SEGUE_HOME", "LC_ALL", "XDG_RUNTIME_DIR", "SEGUE_FAILPOINT_LOG"] {
+        assert!(is_kept(kept), "{kept}");
+    }
+    for dropped in ["SEGUE_SESSION", "SEGUE_LAUNCH", "API_KEY", "TERM", "HOMEX", "LD_PRELOAD"] {
+        assert!(!is_kept(dropped), "{dropped}");
+    }
+}
+
+/// Not a test of its own: the daemon's side, in a process that the next test starts.
+#[test]
+fn server() {
+    let surroundings = Surroundings::read().unwrap();
+    if surroundings.environment.get("SERVE_UNTIL_INPUT_ENDS").is_none() {
+        return;
+    }
+    become_daemon().unwrap();
+    announce(&Ok(())).unwrap();
+    io::copy(&mut io::stdin(), &mut io::sink()).unwrap();
+}
+
+#[test]
+fn a_daemon_leaves_the_terminal_the_folder_and_the_pipe_of_its_caller() {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "daemon::tests::server", "--nocapture"]);
+    command.env("SERVE_UNTIL_INPUT_ENDS", "1").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let stdin = child.stdin.take();
+    let said = io::read_to_string(child.stdout.take().unwrap()).unwrap();
+    // The pipe has ended, and the process goes on: it waits for its input.
+    let proc = format!("/proc/{}", child.id());
+    let seen = (
+        fs::read_link(format!("{proc}/cwd")).unwrap(),
+        fs::read_link(format!("{proc}/fd/1")).unwrap(),
+        rustix::process::getsid(rustix::process::Pid::from_raw(child.id().cast_signed())).unwrap(),
+    );
+    drop(stdin);
+    child.wait().unwrap();
+    assert!(said.lines().any(|line| line == READY), "{said}");
+    assert_eq!(seen.0, Path::new("/"));
+    assert_eq!(seen.1, Path::new("/dev/null"));
+    assert_eq!(seen.2.as_raw_nonzero().get(), child.id().cast_signed());
+}
+
+/// Not a test of its own: prints which of its descriptors a started program would get.
+#[test]
+fn starter() {
+    let surroundings = Surroundings::read().unwrap();
+    if surroundings.environment.get("START_WITHOUT_INHERITED").is_none() {
+        return;
+    }
+    let words = [
+        "sh",
+        "-c",
+        "for n in 3 4 5 6 7 8 9; do [ -e /proc/$$/fd/$n ] && echo has $n; done; echo $0",
+        "a b",
+    ];
+    let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+    let output = without_inherited(&words).output().unwrap();
+    io::stdout().write_all(&output.stdout).unwrap();
+}
+
+#[test]
+fn what_a_caller_left_open_is_not_kept_open() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "exec \"$@\" 5</dev/null 9</dev/null", "sh"]);
+    command.arg(std::env::current_exe().unwrap());
+    command.args(["--exact", "daemon::tests::starter", "--nocapture"]);
+    let output = command.env("START_WITHOUT_INHERITED", "1").output().unwrap();
+    let lines: Vec<String> = output.stdout.lines().map(|line| line.unwrap()).collect();
+    assert!(lines.iter().any(|line| line == "a b"), "{lines:?}");
+    assert!(!lines.iter().any(|line| line.starts_with("has ")), "{lines:?}");
+}

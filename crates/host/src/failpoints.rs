@@ -1,0 +1,201 @@
+//! What happens at the places that `segue_core::failpoint` names, in builds made for tests.
+//!
+//! `SEGUE_FAILPOINT=<name>[:n]` kills the process at the n-th hit of that name (the first, without
+//! a number); `SEGUE_FAILPOINT=list` kills nothing. Both append names to the file in
+//! `SEGUE_FAILPOINT_LOG`: the one it died at, or every one it passed. `SEGUE_FAILPOINT_ROLE`
+//! restricts this to `cli`, `daemon` or `holder`.
+
+use segue_core::model::Environment;
+
+/// Which of our processes this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Cli,
+    Daemon,
+    Holder,
+}
+
+/// Does what the environment says about failpoints; nothing in a normal build.
+#[cfg(not(feature = "failpoints"))]
+pub fn arm(_environment: &Environment, _role: Role) {}
+
+/// Does what the environment says about failpoints.
+#[cfg(feature = "failpoints")]
+pub fn arm(environment: &Environment, role: Role) {
+    armed::arm(environment, role);
+}
+
+#[cfg(feature = "failpoints")]
+mod armed {
+    use std::fs::OpenOptions;
+    use std::io::Write as _;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    use std::path::PathBuf;
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use rustix::process::{Signal, getpid, kill_process};
+    use segue_core::failpoint;
+    use segue_core::model::Environment;
+
+    use super::Role;
+
+    static ARMED: OnceLock<Armed> = OnceLock::new();
+
+    struct Armed {
+        wanted: Wanted,
+        log: Option<PathBuf>,
+    }
+
+    pub(super) enum Wanted {
+        /// Every name is written down.
+        List,
+        /// The process dies at this name, when it was hit this often more.
+        Death { name: String, left: AtomicU32 },
+    }
+
+    pub(super) fn arm(environment: &Environment, role: Role) {
+        let Some(wanted) = wanted(environment, role) else { return };
+        let log = environment.get("SEGUE_FAILPOINT_LOG").map(PathBuf::from);
+        if ARMED.set(Armed { wanted, log }).is_ok() {
+            failpoint::install(on_hit);
+        }
+    }
+
+    pub(super) fn wanted(environment: &Environment, role: Role) -> Option<Wanted> {
+        let role = match role {
+            Role::Cli => "cli",
+            Role::Daemon => "daemon",
+            Role::Holder => "holder",
+        };
+        if environment.get("SEGUE_FAILPOINT_ROLE").is_some_and(|only| only != role) {
+            return None;
+        }
+        let value = environment.get("SEGUE_FAILPOINT").filter(|value| !value.is_empty())?;
+        if value == "list" {
+            return Some(Wanted::List);
+        }
+        let (name, hits) = match value.split_once(':') {
+            Some((name, hits)) => (name, hits.parse().ok()?),
+            None => (value, 1),
+        };
+        Some(Wanted::Death { name: name.to_owned(), left: AtomicU32::new(hits) })
+    }
+
+    fn on_hit(name: &str) {
+        let Some(armed) = ARMED.get() else { return };
+        match &armed.wanted {
+            Wanted::List => armed.write_down(name),
+            Wanted::Death { name: fatal, left } => {
+                if name == fatal && left.fetch_sub(1, Ordering::SeqCst) == 1 {
+                    armed.write_down(name);
+                    die();
+                }
+            }
+        }
+    }
+
+    impl Armed {
+        fn write_down(&self, name: &str) {
+            let Some(log) = &self.log else { return };
+            let opened = OpenOptions::new().append(true).create(true).mode(0o600).open(log);
+            let written = opened.and_then(|mut file| {
+                file.write_all(format!("{name}\n").as_bytes())?;
+                file.sync_all()
+            });
+            if let Err(error) = written {
+                tracing::error!(%error, log = %log.display(), "a failpoint cannot be written down");
+            }
+        }
+    }
+
+    fn die() -> ! {
+        // Killing oneself cannot fail; should it all the same, nothing more may happen here.
+        let _sent = kill_process(getpid(), Signal::KILL);
+        loop {
+            std::thread::park();
+        }
+    }
+}
+
+#[cfg(feature = "failpoints")]
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::process::ExitStatusExt as _;
+    use std::path::Path;
+    use std::process::{Command, ExitStatus};
+
+    use tempfile::TempDir;
+
+    use super::armed::{Wanted, wanted};
+    use super::*;
+    use crate::{Surroundings, atomic, points};
+
+    /// Not a test of its own: what the tests below start, in a process that may die.
+    #[test]
+    fn victim() {
+        let surroundings = Surroundings::read().unwrap();
+        let Some(folder) = surroundings.environment.get("VICTIM_FOLDER") else { return };
+        arm(&surroundings.environment, Role::Daemon);
+        for content in ["one", "two"] {
+            let path = Path::new(folder).join("file");
+            atomic::write(&path, content.as_bytes(), points!("victim.write")).unwrap();
+        }
+    }
+
+    fn run(folder: &Path, failpoint: &str, role: &str) -> (ExitStatus, String) {
+        let log = folder.join("log");
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "failpoints::tests::victim"]);
+        command.env("VICTIM_FOLDER", folder).env("SEGUE_FAILPOINT", failpoint);
+        command.env("SEGUE_FAILPOINT_ROLE", role).env("SEGUE_FAILPOINT_LOG", &log);
+        let status = command.output().unwrap().status;
+        (status, fs::read_to_string(log).unwrap_or_default())
+    }
+
+    #[test]
+    fn a_list_kills_nothing_and_names_every_point_in_order() {
+        let temp = TempDir::new().unwrap();
+        let (status, log) = run(temp.path(), "list", "daemon");
+        assert!(status.success());
+        let once = "victim.write.before\nvictim.write.written\nvictim.write.after\n";
+        assert_eq!(log, once.repeat(2));
+    }
+
+    #[test]
+    fn the_process_dies_at_the_named_hit_and_the_old_file_is_whole() {
+        for (failpoint, content) in [
+            ("victim.write.before", None),
+            ("victim.write.written", None),
+            ("victim.write.after", Some("one")),
+            ("victim.write.before:2", Some("one")),
+            ("victim.write.written:2", Some("one")),
+            ("victim.write.after:2", Some("two")),
+        ] {
+            let temp = TempDir::new().unwrap();
+            let (status, log) = run(temp.path(), failpoint, "daemon");
+            assert_eq!(status.signal(), Some(9), "{failpoint}");
+            assert_eq!(log.trim(), failpoint.trim_end_matches(":2"));
+            let found = fs::read_to_string(temp.path().join("file")).ok();
+            assert_eq!(found.as_deref(), content, "{failpoint}");
+        }
+    }
+
+    #[test]
+    fn another_role_is_left_alone() {
+        let temp = TempDir::new().unwrap();
+        let (status, log) = run(temp.path(), "victim.write.before", "holder");
+        assert!(status.success());
+        assert_eq!(log, "");
+    }
+
+    #[test]
+    fn without_the_variable_nothing_is_armed() {
+        assert!(wanted(&Environment::default(), Role::Cli).is_none());
+        let set = Environment::new([("SEGUE_FAILPOINT".to_owned(), "a.b:3".to_owned())]);
+        assert!(
+            matches!(wanted(&set, Role::Cli), Some(Wanted::Death { name, .. }) if name == "a.b")
+        );
+    }
+}

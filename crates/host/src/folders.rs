@@ -1,0 +1,206 @@
+//! Launch folders and fleet files on disk.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use segue_core::model::{FleetName, FleetRecord, LaunchEnd, LaunchId, LaunchRecord};
+use segue_core::ports::{Guarded, LaunchFolders};
+use segue_core::{Error, Result, failpoint};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::atomic::{self, Points, sync_folder};
+use crate::failure::cannot;
+use crate::files::open_regular;
+use crate::guard;
+use crate::paths::{Openness, Paths, ensure_folder};
+use crate::points;
+
+/// The name of the write-ahead record in a launch folder.
+pub const RECORD: &str = "session.json";
+/// The name of the file in which a holder says how its agent ended: a serialised [`LaunchEnd`].
+pub const END: &str = "end.json";
+/// The name of the file that keeps a headless launch's output.
+pub const STREAM: &str = "stream.jsonl";
+const MESSAGE: &str = "message.md";
+const GUARD: &str = "guard";
+/// What the folder of a forgotten launch is called until all of it is gone.
+const REMOVED: &str = ".removed-";
+
+/// `launches/<id>/` and `fleets/<name>.json` under the state folder.
+#[derive(Clone, Debug)]
+pub struct DiskFolders {
+    paths: Paths,
+}
+
+impl DiskFolders {
+    pub fn new(paths: Paths) -> Self {
+        Self { paths }
+    }
+
+    fn guard_of(&self, launch: LaunchId, transcript: &Path) -> Result<PathBuf> {
+        let name = transcript.file_name().ok_or_else(|| {
+            Error::internal(format!("`{}` does not name a transcript", transcript.display()))
+        })?;
+        Ok(self.paths.launch(launch).join(GUARD).join(name))
+    }
+
+    fn fleet_file(&self, fleet: &FleetName) -> Result<PathBuf> {
+        // Names from files were never checked; one that climbs out of the folder is refused here.
+        let name = FleetName::parse(fleet.as_str())?;
+        Ok(self.paths.fleets().join(format!("{name}.json")))
+    }
+}
+
+impl LaunchFolders for DiskFolders {
+    fn write(&self, record: &LaunchRecord) -> Result<()> {
+        let folder = self.paths.launch(record.launch.id);
+        failpoint::hit("launch_folder.make.before");
+        ensure_folder(&folder, Openness::Private)?;
+        failpoint::hit("launch_folder.make.after");
+        write_json(&folder.join(RECORD), record, points!("record.write"))
+    }
+
+    fn read_all(&self) -> Result<(Vec<LaunchRecord>, Vec<PathBuf>)> {
+        let mut records = Vec::new();
+        let mut unreadable = Vec::new();
+        for folder in entries(&self.paths.launches())? {
+            match read_record(&folder) {
+                Some(record) => records.push(record),
+                None => unreadable.push(folder),
+            }
+        }
+        Ok((records, unreadable))
+    }
+
+    fn end(&self, launch: LaunchId) -> Result<Option<LaunchEnd>> {
+        let path = self.paths.launch(launch).join(END);
+        match read_json(&path) {
+            Ok(end) => Ok(Some(end)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            // It was written whole or not at all: whoever damaged it took the knowledge with it.
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                tracing::warn!(path = %path.display(), %error, "the end of a launch is unreadable");
+                Ok(None)
+            }
+            Err(error) => Err(cannot("read", &path, &error)),
+        }
+    }
+
+    fn stream(&self, launch: LaunchId) -> PathBuf {
+        self.paths.launch(launch).join(STREAM)
+    }
+
+    fn write_message(&self, launch: LaunchId, message: &str) -> Result<PathBuf> {
+        let folder = self.paths.launch(launch);
+        ensure_folder(&folder, Openness::Private)?;
+        let path = folder.join(MESSAGE);
+        atomic::write(&path, message.as_bytes(), points!("message.write"))?;
+        Ok(path)
+    }
+
+    fn guard(&self, launch: LaunchId, transcript: &Path) -> Result<Guarded> {
+        guard::keep(transcript, &self.guard_of(launch, transcript)?)
+    }
+
+    fn has_guard(&self, launch: LaunchId, transcript: &Path) -> bool {
+        self.guard_of(launch, transcript).is_ok_and(|guard| guard.is_file())
+    }
+
+    fn restore(&self, launch: LaunchId, transcript: &Path) -> Result<()> {
+        guard::restore(&self.guard_of(launch, transcript)?, transcript)
+    }
+
+    fn write_fleet(&self, record: &FleetRecord) -> Result<()> {
+        let path = self.fleet_file(&record.fleet)?;
+        ensure_folder(&self.paths.fleets(), Openness::Private)?;
+        write_json(&path, record, points!("fleet.write"))
+    }
+
+    fn remove_fleet(&self, fleet: &FleetName) -> Result<()> {
+        let path = self.fleet_file(fleet)?;
+        failpoint::hit("fleet.remove.before");
+        let removed = unless_absent(fs::remove_file(&path))
+            .and_then(|()| unless_absent(sync_folder(&self.paths.fleets())));
+        removed.map_err(|error| cannot("remove", &path, &error))?;
+        failpoint::hit("fleet.remove.after");
+        Ok(())
+    }
+
+    fn remove(&self, launch: LaunchId) -> Result<()> {
+        let folder = self.paths.launch(launch);
+        failpoint::hit("launch_folder.remove.before");
+        // Under another name first: a launch is there as a whole or not at all.
+        let hidden = self.paths.launches().join(format!("{REMOVED}{launch}"));
+        let removed = unless_absent(fs::rename(&folder, &hidden))
+            .and_then(|()| unless_absent(sync_folder(&self.paths.launches())))
+            .and_then(|()| remove_hidden(&self.paths.launches()));
+        removed.map_err(|error| cannot("remove", &folder, &error))?;
+        failpoint::hit("launch_folder.remove.after");
+        Ok(())
+    }
+}
+
+/// Returns what is in a folder, without hidden entries: those are being made or removed.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let found = match fs::read_dir(folder) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(cannot("read", folder, &error)),
+    };
+    let paths: io::Result<Vec<PathBuf>> = found.map(|entry| Ok(entry?.path())).collect();
+    let mut paths = paths.map_err(|error| cannot("read", folder, &error))?;
+    paths.retain(|path| !name_of(path).starts_with('.'));
+    paths.sort();
+    Ok(paths)
+}
+
+/// Returns the record of a folder, if it is there, whole, and about that folder's launch.
+fn read_record(folder: &Path) -> Option<LaunchRecord> {
+    let launch: LaunchId = name_of(folder).parse().ok()?;
+    let record: LaunchRecord = read_json(&folder.join(RECORD)).ok()?;
+    (record.launch.id == launch && record.launch.session == record.session.id).then_some(record)
+}
+
+/// Removes what an earlier removal, cut short, left behind, along with this one's.
+fn remove_hidden(launches: &Path) -> io::Result<()> {
+    let found = match fs::read_dir(launches) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found?,
+    };
+    for entry in found {
+        let path = entry?.path();
+        if name_of(&path).starts_with(REMOVED) {
+            unless_absent(fs::remove_dir_all(path))?;
+        }
+    }
+    Ok(())
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path) -> io::Result<T> {
+    let text = io::read_to_string(open_regular(path)?)?;
+    serde_json::from_str(&text).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+fn write_json<T: Serialize>(path: &Path, value: &T, points: Points) -> Result<()> {
+    let mut text = serde_json::to_vec_pretty(value).map_err(|error| {
+        Error::internal(format!("cannot write `{}`", path.display())).caused_by(error)
+    })?;
+    text.push(b'\n');
+    atomic::write(path, &text, points)
+}
+
+fn unless_absent(done: io::Result<()>) -> io::Result<()> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,188 @@
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt as _;
+
+use jiff::Timestamp;
+use segue_core::model::{
+    Exit, Launch, LaunchMode, Permission, Restart, Session, SessionId, SessionName, Status,
+    VendorId,
+};
+use segue_core::{Kind, model::Environment};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use super::*;
+
+fn disk() -> (TempDir, DiskFolders) {
+    let temp = TempDir::new().unwrap();
+    let home = ("SEGUE_HOME".to_owned(), temp.path().to_str().unwrap().to_owned());
+    let paths = Paths::from_environment(&Environment::new([home])).unwrap();
+    paths.ensure().unwrap();
+    (temp, DiskFolders::new(paths))
+}
+
+fn session() -> Session {
+    Session {
+        id: SessionId::new(Uuid::now_v7()),
+        name: SessionName::parse("coder").unwrap(),
+        fleet: FleetName::parse("shop").unwrap(),
+        agent: None,
+        vendor: VendorId::new("x"),
+        cwd: PathBuf::from("/work"),
+        config_dir: PathBuf::from("/config"),
+        model: None,
+        permission: Permission::Ask,
+        instructions: None,
+        headless: false,
+        restart: Restart::Never,
+        args: Vec::new(),
+        env: BTreeMap::new(),
+        parent: None,
+        spoke: false,
+        status: Status::Starting,
+        created_at: Timestamp::UNIX_EPOCH,
+        updated_at: Timestamp::UNIX_EPOCH,
+    }
+}
+
+fn record() -> LaunchRecord {
+    let session = session();
+    let launch = Launch {
+        id: LaunchId::new(Uuid::now_v7()),
+        session: session.id,
+        number: 1,
+        mode: LaunchMode::Fresh,
+        planned: None,
+        message: Some("hello".to_owned()),
+        program: PathBuf::from("/bin/true"),
+        argv: vec!["true".to_owned()],
+        cwd: PathBuf::from("/work"),
+        vendor_version: None,
+        git_commit: None,
+        environment: Vec::new(),
+        created_at: Timestamp::UNIX_EPOCH,
+        holder: None,
+        agent: None,
+        end: None,
+    };
+    LaunchRecord::new(session, launch, Vec::new())
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().mode() & 0o777
+}
+
+#[test]
+fn records_come_back_and_damaged_folders_are_named() {
+    let (_temp, folders) = disk();
+    let (first, second) = (record(), record());
+    folders.write(&first).unwrap();
+    folders.write(&second).unwrap();
+    folders.write(&second).unwrap();
+    let launches = folders.paths.launches();
+    let torn = launches.join(Uuid::now_v7().to_string());
+    fs::create_dir(&torn).unwrap();
+    fs::write(torn.join(RECORD), "{\"agent_id\": \"co").unwrap();
+    // A copy under another launch's name says nothing about that launch.
+    let copied = launches.join(Uuid::now_v7().to_string());
+    fs::create_dir(&copied).unwrap();
+    fs::copy(folders.paths.launch(first.launch.id).join(RECORD), copied.join(RECORD)).unwrap();
+    fs::create_dir(launches.join(".removed-x")).unwrap();
+
+    let (records, unreadable) = folders.read_all().unwrap();
+    assert_eq!(records, [first.clone(), second]);
+    assert_eq!(unreadable, [torn, copied]);
+    let folder = folders.paths.launch(first.launch.id);
+    assert_eq!((mode(&folder), mode(&folder.join(RECORD))), (0o700, 0o600));
+}
+
+#[test]
+fn the_record_has_the_fields_that_scripts_rely_on() {
+    let (_temp, folders) = disk();
+    let record = record();
+    folders.write(&record).unwrap();
+    let text = fs::read_to_string(folders.paths.launch(record.launch.id).join(RECORD)).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["agent_id"], "coder");
+    assert_eq!(value["session_name"], "shop/coder");
+    assert_eq!(value["session_id"], serde_json::Value::Null);
+    assert_eq!(value["cli_command"][0], "true");
+    assert_eq!(value["spawned_at"], "1970-01-01T00:00:00Z");
+}
+
+#[test]
+fn the_end_is_what_the_holder_wrote_and_damage_makes_it_unknown() {
+    let (_temp, folders) = disk();
+    let record = record();
+    folders.write(&record).unwrap();
+    let launch = record.launch.id;
+    assert_eq!(folders.end(launch).unwrap(), None);
+    let end = LaunchEnd { exit: Exit::Signal(9), asked: false, at: Timestamp::UNIX_EPOCH };
+    let path = folders.paths.launch(launch).join(END);
+    fs::write(&path, serde_json::to_vec(&end).unwrap()).unwrap();
+    assert_eq!(folders.end(launch).unwrap(), Some(end));
+    fs::write(&path, "{").unwrap();
+    assert_eq!(folders.end(launch).unwrap(), None);
+}
+
+#[test]
+fn a_long_message_goes_through_a_private_file() {
+    let (_temp, folders) = disk();
+    let launch = LaunchId::new(Uuid::now_v7());
+    let message = "ä".repeat(1 << 20);
+    let path = folders.write_message(launch, &message).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), message);
+    assert_eq!(mode(&path), 0o600);
+    assert_eq!(folders.stream(launch).file_name().unwrap(), STREAM);
+}
+
+#[test]
+fn a_fleet_file_is_written_and_removed_and_cannot_be_elsewhere() {
+    let (_temp, folders) = disk();
+    let mut record = FleetRecord {
+        fleet: FleetName::parse("shop").unwrap(),
+        folder: None,
+        agents: Vec::new(),
+        written_at: Timestamp::UNIX_EPOCH,
+    };
+    folders.write_fleet(&record).unwrap();
+    let path = folders.paths.fleets().join("shop.json");
+    assert_eq!(mode(&path), 0o600);
+    folders.remove_fleet(&record.fleet).unwrap();
+    folders.remove_fleet(&record.fleet).unwrap();
+    assert!(!path.exists());
+    if let Ok(bad) = serde_json::from_str("\"../escaped\"") {
+        record.fleet = bad;
+        assert_eq!(folders.write_fleet(&record).unwrap_err().kind, Kind::Usage);
+    }
+}
+
+#[test]
+fn a_forgotten_launch_leaves_nothing_also_after_a_removal_that_was_cut_short() {
+    let (_temp, folders) = disk();
+    let record = record();
+    folders.write(&record).unwrap();
+    let launches = folders.paths.launches();
+    fs::create_dir_all(launches.join(".removed-earlier/guard")).unwrap();
+    folders.remove(record.launch.id).unwrap();
+    folders.remove(record.launch.id).unwrap();
+    assert_eq!(fs::read_dir(&launches).unwrap().count(), 0);
+}
+
+#[test]
+fn a_guarded_transcript_survives_its_deletion() {
+    let (temp, folders) = disk();
+    let record = record();
+    folders.write(&record).unwrap();
+    let launch = record.launch.id;
+    let transcript = temp.path().join("vendor/deep/conversation.jsonl");
+    assert_eq!(folders.guard(launch, &transcript).unwrap(), Guarded::NoTranscript);
+    assert!(!folders.has_guard(launch, &transcript));
+    fs::create_dir_all(transcript.parent().unwrap()).unwrap();
+    fs::write(&transcript, "one\n").unwrap();
+    assert_eq!(folders.guard(launch, &transcript).unwrap(), Guarded::Linked);
+    assert!(folders.has_guard(launch, &transcript));
+    fs::remove_dir_all(temp.path().join("vendor")).unwrap();
+    folders.restore(launch, &transcript).unwrap();
+    assert_eq!(fs::read(&transcript).unwrap(), b"one\n");
+    assert_eq!(folders.guard(launch, &transcript).unwrap(), Guarded::Already);
+}

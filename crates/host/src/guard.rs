@@ -1,0 +1,227 @@
+//! The guard: a second name for a live transcript, which survives the deletion of the first.
+
+use std::fs::{self, DirBuilder, Metadata};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+use segue_core::ports::Guarded;
+use segue_core::{Error, Result, failpoint};
+
+use crate::atomic::{sync_folder, temporary_name};
+use crate::failure::{cannot, quoted};
+
+/// Makes sure that the guard is a hard link to the transcript as it is now. The folder in which
+/// the guard's own folder is made must exist: a launch that was forgotten is not guarded anew.
+pub(crate) fn keep(transcript: &Path, guard: &Path) -> Result<Guarded> {
+    let failed = |error: &io::Error| cannot("guard", transcript, error);
+    let Some((real, now)) = regular(transcript).map_err(|error| failed(&error))? else {
+        return Ok(Guarded::NoTranscript);
+    };
+    let kept = fs::symlink_metadata(guard).ok();
+    if kept.as_ref().is_some_and(|kept| is_same(kept, &now)) {
+        return Ok(Guarded::Already);
+    }
+    failpoint::hit("guard.link.before");
+    let linked = make_folder_of(guard)
+        .and_then(|()| match kept {
+            // A vendor that starts its file over must not take what was said with it.
+            Some(kept) if kept.len() > now.len() => link(guard, &earlier(guard)),
+            _ => Ok(()),
+        })
+        .and_then(|()| link(&real, guard));
+    match linked {
+        Ok(()) => {}
+        Err(error) if is_impossible(&error) => return Ok(Guarded::OtherFilesystem),
+        Err(error) => return Err(failed(&error)),
+    }
+    failpoint::hit("guard.link.after");
+    Ok(Guarded::Linked)
+}
+
+/// Links the guarded file back to its old name. A file that has the name now is not touched.
+pub(crate) fn restore(guard: &Path, transcript: &Path) -> Result<()> {
+    let failed = |error: &io::Error| cannot("restore", transcript, error);
+    let kept = fs::metadata(guard).map_err(|error| {
+        Error::not_found(format!("no guard holds `{}`", transcript.display())).caused_by(error)
+    })?;
+    let folder = transcript.parent().unwrap_or(Path::new("/"));
+    failpoint::hit("transcript.restore.before");
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| failed(&error))?;
+    match fs::hard_link(guard, transcript) {
+        Ok(()) => sync_folder(folder).map_err(|error| failed(&error))?,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let taken = fs::symlink_metadata(transcript).map_err(|error| failed(&error))?;
+            if !is_same(&kept, &taken) {
+                return Err(in_the_way(guard, transcript));
+            }
+        }
+        Err(error) => return Err(failed(&error)),
+    }
+    failpoint::hit("transcript.restore.after");
+    Ok(())
+}
+
+/// Returns the real path and the facts of a regular file; nothing where there is none.
+fn regular(path: &Path) -> io::Result<Option<(PathBuf, Metadata)>> {
+    let absent = |error: &io::Error| {
+        matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    };
+    // A hard link to a symbolic link would guard only the latter.
+    let real = match fs::canonicalize(path) {
+        Err(error) if absent(&error) => return Ok(None),
+        real => real?,
+    };
+    match fs::symlink_metadata(&real) {
+        Ok(facts) if facts.is_file() => Ok(Some((real, facts))),
+        Ok(_) => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
+        Err(error) if absent(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Gives a file another name, in place of what had that name, at no moment without either.
+fn link(file: &Path, name: &Path) -> io::Result<()> {
+    let temporary = temporary_name(name);
+    fs::hard_link(file, &temporary)?;
+    let renamed = fs::rename(&temporary, name);
+    // A rename between two names of one file does nothing, and leaves the temporary one.
+    let _gone_already = fs::remove_file(&temporary);
+    renamed?;
+    name.parent().map_or(Ok(()), sync_folder)
+}
+
+fn make_folder_of(guard: &Path) -> io::Result<()> {
+    let Some(folder) = guard.parent() else { return Ok(()) };
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => folder.parent().map_or(Ok(()), sync_folder),
+    }
+}
+
+/// Returns the name of what was guarded before the vendor started its file over.
+fn earlier(guard: &Path) -> PathBuf {
+    let mut name = guard.as_os_str().to_owned();
+    name.push(".earlier");
+    PathBuf::from(name)
+}
+
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+/// Tells whether the filesystems cannot have such a link, as opposed to a failure to make it.
+fn is_impossible(error: &io::Error) -> bool {
+    let never = [Errno::XDEV, Errno::PERM, Errno::OPNOTSUPP, Errno::NOSYS, Errno::MLINK];
+    never.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+fn in_the_way(guard: &Path, transcript: &Path) -> Error {
+    Error::conflict(format!("`{}` is another file than the guarded one", transcript.display()))
+        .hint(format!("compare them: `diff {} {}`", quoted(guard), quoted(transcript)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use segue_core::Kind;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn places() -> (TempDir, PathBuf, PathBuf) {
+        let temp = TempDir::new().unwrap();
+        let transcript = temp.path().join("conversation.jsonl");
+        let guard = temp.path().join("guard/conversation.jsonl");
+        (temp, transcript, guard)
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_guard_follows_every_append_and_a_replaced_file() {
+        let (_temp, transcript, guard) = places();
+        fs::write(&transcript, "one\n").unwrap();
+        assert_eq!(keep(&transcript, &guard).unwrap(), Guarded::Linked);
+        fs::write(&transcript, "one\ntwo\n").unwrap();
+        assert_eq!(keep(&transcript, &guard).unwrap(), Guarded::Already);
+        assert_eq!(fs::read(&guard).unwrap(), b"one\ntwo\n");
+        fs::write(transcript.with_extension("new"), "one\ntwo\nthree\n").unwrap();
+        fs::rename(transcript.with_extension("new"), &transcript).unwrap();
+        assert_eq!(keep(&transcript, &guard).unwrap(), Guarded::Linked);
+        assert_eq!(fs::read(&guard).unwrap(), b"one\ntwo\nthree\n");
+        assert_eq!(names(guard.parent().unwrap()), ["conversation.jsonl"]);
+    }
+
+    #[test]
+    fn a_file_that_was_started_over_does_not_take_the_old_words_with_it() {
+        let (_temp, transcript, guard) = places();
+        fs::write(&transcript, "a long conversation\n").unwrap();
+        keep(&transcript, &guard).unwrap();
+        fs::remove_file(&transcript).unwrap();
+        fs::write(&transcript, "new\n").unwrap();
+        assert_eq!(keep(&transcript, &guard).unwrap(), Guarded::Linked);
+        assert_eq!(fs::read(&guard).unwrap(), b"new\n");
+        assert_eq!(fs::read(earlier(&guard)).unwrap(), b"a long conversation\n");
+    }
+
+    #[test]
+    fn the_file_behind_a_symbolic_link_is_what_is_guarded() {
+        let (temp, transcript, guard) = places();
+        symlink(temp.path().join("real"), &transcript).unwrap();
+        assert_eq!(keep(&transcript, &guard).unwrap(), Guarded::NoTranscript);
+        fs::write(temp.path().join("real"), "words").unwrap();
+        assert_eq!(keep(&transcript, &guard).unwrap(), Guarded::Linked);
+        fs::remove_file(temp.path().join("real")).unwrap();
+        assert_eq!(fs::read(&guard).unwrap(), b"words");
+    }
+
+    #[test]
+    fn another_filesystem_is_an_answer_and_not_a_failure() {
+        let (_temp, _, guard) = places();
+        let Ok(elsewhere) = TempDir::new_in("/dev/shm") else { return };
+        let transcript = elsewhere.path().join("conversation.jsonl");
+        fs::write(&transcript, "x").unwrap();
+        assert_eq!(keep(&transcript, &guard).unwrap(), Guarded::OtherFilesystem);
+        assert_eq!(names(guard.parent().unwrap()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_restore_never_overwrites_and_can_be_repeated() {
+        let (_temp, transcript, guard) = places();
+        fs::write(&transcript, "ours").unwrap();
+        keep(&transcript, &guard).unwrap();
+        restore(&guard, &transcript).unwrap();
+        fs::remove_file(&transcript).unwrap();
+        fs::write(&transcript, "theirs").unwrap();
+        assert_eq!(restore(&guard, &transcript).unwrap_err().kind, Kind::Conflict);
+        assert_eq!(fs::read(&transcript).unwrap(), b"theirs");
+        fs::remove_file(&transcript).unwrap();
+        restore(&guard, &transcript).unwrap();
+        restore(&guard, &transcript).unwrap();
+        assert_eq!(fs::read(&transcript).unwrap(), b"ours");
+    }
+
+    #[test]
+    fn without_a_guard_nothing_is_made() {
+        let (temp, _, guard) = places();
+        let transcript = temp.path().join("gone/conversation.jsonl");
+        assert_eq!(restore(&guard, &transcript).unwrap_err().kind, Kind::NotFound);
+        assert!(!temp.path().join("gone").exists());
+    }
+
+    #[test]
+    fn a_folder_is_not_a_transcript() {
+        let (temp, _, guard) = places();
+        assert!(keep(temp.path(), &guard).is_err());
+    }
+}

@@ -1,0 +1,43 @@
+//! Descriptors that a caller left open for us, and that a daemon must not keep open for ever.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs;
+use std::process::Command;
+
+use rustix::fs::OFlags;
+
+/// Returns a command for these words that does not pass on what this process itself inherited,
+/// such as the lock in `( flock 9; segue run -d … ) 9>lock`.
+pub(crate) fn without_inherited(words: &[OsString]) -> Command {
+    let inherited = inherited();
+    let Some((program, arguments)) = words.split_first().filter(|_| !inherited.is_empty()) else {
+        let mut words = words.iter();
+        let mut command = Command::new(words.next().cloned().unwrap_or_default());
+        command.args(words);
+        return command;
+    };
+    let mut script = String::from("exec \"$@\"");
+    for descriptor in inherited {
+        // A `String` takes every write.
+        let _written = write!(script, " {descriptor}>&-");
+    }
+    let mut command = Command::new("/bin/sh");
+    command.arg("-c").arg(script).arg("sh").arg(program).args(arguments);
+    command
+}
+
+/// Returns the open descriptors, beyond the first three, that a started program would get. Those
+/// above 9 are not among them: a plain shell cannot name them.
+fn inherited() -> Vec<u32> {
+    (3..=9).filter(|descriptor| is_passed_on(*descriptor)).collect()
+}
+
+fn is_passed_on(descriptor: u32) -> bool {
+    let Ok(facts) = fs::read_to_string(format!("/proc/self/fdinfo/{descriptor}")) else {
+        return false;
+    };
+    let flags = facts.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
+    flags.is_some_and(|flags| flags & OFlags::CLOEXEC.bits() == 0)
+}

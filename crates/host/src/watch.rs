@@ -1,0 +1,259 @@
+//! Changes in folders, as the kernel reports them; nothing here looks by itself.
+//!
+//! A folder that does not exist yet is waited for in the nearest one above it that does. What is
+//! not noticed: that a folder *above* a watched one was renamed.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+use rustix::io::Errno;
+use segue_core::{Error, Result};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+use crate::descriptor::watched;
+use crate::failure::cannot;
+
+/// What happened in the watched folders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Something at this path is new, different, or gone.
+    At { path: PathBuf, gone: bool },
+    /// More happened than the kernel could remember: look at everything again.
+    Overflow,
+}
+
+/// Watches folders, but not the folders in them.
+#[derive(Debug)]
+pub struct Watcher {
+    inotify: AsyncFd<OwnedFd>,
+    /// Each wanted folder, and where it is waited for.
+    aims: BTreeMap<PathBuf, Aim>,
+    /// The wanted folders that one of the kernel's watches serves.
+    served: HashMap<i32, BTreeSet<PathBuf>>,
+    changes: VecDeque<Change>,
+}
+
+/// Where a wanted folder is waited for: it is there, or it is not and this is the nearest above it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Aim {
+    watch: i32,
+    at: PathBuf,
+}
+
+impl Watcher {
+    pub fn new() -> Result<Self> {
+        let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)
+            .map_err(io::Error::from)
+            .and_then(|descriptor| watched(descriptor, Interest::READABLE))
+            .map_err(|error| too_many(&error, "instances"))?;
+        Ok(Self {
+            inotify,
+            aims: BTreeMap::new(),
+            served: HashMap::new(),
+            changes: VecDeque::new(),
+        })
+    }
+
+    /// Begins to watch a folder; one that is watched already stays so. What is in it now is not
+    /// reported: look after this, not before.
+    pub fn add(&mut self, folder: &Path) -> Result<()> {
+        if !folder.is_absolute() {
+            return Err(Error::internal(format!("`{}` is not absolute", folder.display())));
+        }
+        if self.aims.contains_key(folder) {
+            return Ok(());
+        }
+        self.aim(folder)
+    }
+
+    /// Ends the watch of a folder.
+    pub fn remove(&mut self, folder: &Path) {
+        if let Some(aim) = self.aims.remove(folder) {
+            self.leave(folder, aim.watch);
+        }
+    }
+
+    /// Waits for the next change. It may be dropped at any time without losing one.
+    pub async fn next(&mut self) -> Result<Change> {
+        loop {
+            if let Some(change) = self.changes.pop_front() {
+                return Ok(change);
+            }
+            let mut ready = self.inotify.readable().await.map_err(|error| lost(&error))?;
+            let happened = read(self.inotify.get_ref()).map_err(|error| lost(&error))?;
+            if happened.is_empty() {
+                ready.clear_ready();
+            }
+            drop(ready);
+            for event in happened {
+                self.take(&event);
+            }
+        }
+    }
+
+    fn take(&mut self, event: &Happened) {
+        if event.flags.contains(ReadFlags::QUEUE_OVERFLOW) {
+            self.changes.push_back(Change::Overflow);
+            let wanted: Vec<PathBuf> = self.aims.keys().cloned().collect();
+            wanted.iter().for_each(|folder| self.aim_again(folder));
+            return;
+        }
+        let Some(wanted) = self.served.get(&event.watch).cloned() else { return };
+        for folder in wanted {
+            self.take_for(&folder, event);
+        }
+    }
+
+    /// Applies one event to one of the folders that its watch serves.
+    fn take_for(&mut self, folder: &Path, event: &Happened) {
+        let Some(aim) = self.aims.get(folder) else { return };
+        let arrived = aim.at == folder;
+        if event.flags.intersects(ReadFlags::IGNORED | ReadFlags::MOVE_SELF) {
+            if arrived {
+                self.report(folder.to_owned(), true);
+            }
+            self.aim_again(folder);
+        } else if let Some(name) = &event.name {
+            if arrived {
+                let gone = event.flags.intersects(ReadFlags::DELETE | ReadFlags::MOVED_FROM);
+                self.report(folder.join(name), gone);
+            } else if next_step(folder, &aim.at) == Some(name.as_os_str()) {
+                self.aim_again(folder);
+            }
+        }
+    }
+
+    /// Aims anew after the world changed; what could not be seen meanwhile is reported now.
+    fn aim_again(&mut self, folder: &Path) {
+        let before = self.aims.remove(folder);
+        if let Some(aim) = &before {
+            self.leave(folder, aim.watch);
+        }
+        if let Err(error) = self.aim(folder) {
+            tracing::warn!(folder = %folder.display(), %error, "a folder cannot be watched any more");
+            return;
+        }
+        let arrived = self.aims.get(folder).is_some_and(|aim| aim.at == folder);
+        if arrived && before.as_ref() != self.aims.get(folder) {
+            let found = fs::read_dir(folder).into_iter().flatten().flatten();
+            found.for_each(|entry| self.report(entry.path(), false));
+        }
+    }
+
+    /// Watches the folder, or the nearest existing one above it.
+    fn aim(&mut self, folder: &Path) -> Result<()> {
+        loop {
+            let at = nearest(folder);
+            let flags = if at == folder { inside() } else { above() };
+            let watch = match inotify::add_watch(self.inotify.get_ref(), at, flags) {
+                Ok(watch) => watch,
+                // It went away between the two looks.
+                Err(Errno::NOENT | Errno::NOTDIR) if at != Path::new("/") => continue,
+                Err(Errno::NOSPC) => return Err(too_many(&Errno::NOSPC.into(), "watches")),
+                Err(error) => return Err(cannot("watch", at, &error.into())),
+            };
+            self.served.entry(watch).or_default().insert(folder.to_owned());
+            // What was made before the watch was there would never be reported.
+            if nearest(folder) == at {
+                self.aims.insert(folder.to_owned(), Aim { watch, at: at.to_owned() });
+                return Ok(());
+            }
+            self.leave(folder, watch);
+        }
+    }
+
+    /// Takes a folder from a watch, and ends the watch when it serves nobody.
+    fn leave(&mut self, folder: &Path, watch: i32) {
+        let Some(wanted) = self.served.get_mut(&watch) else { return };
+        wanted.remove(folder);
+        if wanted.is_empty() {
+            self.served.remove(&watch);
+            // The kernel may have ended it already, with the folder.
+            let _gone_already = inotify::remove_watch(self.inotify.get_ref(), watch);
+        }
+    }
+
+    fn report(&mut self, path: PathBuf, gone: bool) {
+        let change = Change::At { path, gone };
+        if self.changes.back() != Some(&change) {
+            self.changes.push_back(change);
+        }
+    }
+}
+
+/// One event, out of the kernel's buffer.
+struct Happened {
+    watch: i32,
+    flags: ReadFlags,
+    name: Option<OsString>,
+}
+
+/// Reads what there is to read now.
+fn read(descriptor: &OwnedFd) -> io::Result<Vec<Happened>> {
+    let mut buffer = [MaybeUninit::uninit(); 16 << 10];
+    let mut reader = inotify::Reader::new(descriptor, &mut buffer);
+    let mut happened = Vec::new();
+    loop {
+        match reader.next() {
+            Ok(event) => happened.push(Happened {
+                watch: event.wd(),
+                flags: event.events(),
+                name: event.file_name().map(|name| OsStr::from_bytes(name.to_bytes()).to_owned()),
+            }),
+            Err(Errno::AGAIN) => return Ok(happened),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn inside() -> WatchFlags {
+    above()
+        | WatchFlags::MODIFY
+        | WatchFlags::CLOSE_WRITE
+        | WatchFlags::DELETE
+        | WatchFlags::MOVED_FROM
+}
+
+/// Only what can make a wanted folder appear: others write there all the time.
+fn above() -> WatchFlags {
+    WatchFlags::CREATE
+        | WatchFlags::MOVED_TO
+        | WatchFlags::MOVE_SELF
+        | WatchFlags::DELETE_SELF
+        | WatchFlags::ONLYDIR
+        | WatchFlags::MASK_ADD
+}
+
+/// Returns the folder, or the nearest one above it that exists.
+fn nearest(folder: &Path) -> &Path {
+    folder.ancestors().find(|path| path.is_dir()).unwrap_or(Path::new("/"))
+}
+
+/// Returns the name that must appear in `at` before `folder` can be there.
+fn next_step<'a>(folder: &'a Path, at: &Path) -> Option<&'a OsStr> {
+    folder.strip_prefix(at).ok()?.iter().next()
+}
+
+fn too_many(error: &io::Error, what: &str) -> Error {
+    Error::unavailable("cannot watch files: the system's limit is reached").caused_by(error).hint(
+        format!(
+            "see it with `sysctl fs.inotify.max_user_{what}`, and raise it with `sudo sysctl -w`"
+        ),
+    )
+}
+
+fn lost(error: &io::Error) -> Error {
+    Error::internal("cannot watch files any more").caused_by(error)
+}
+
+#[cfg(test)]
+mod tests;

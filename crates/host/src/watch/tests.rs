@@ -1,0 +1,170 @@
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::*;
+
+fn at(path: impl Into<PathBuf>) -> Change {
+    Change::At { path: path.into(), gone: false }
+}
+
+fn gone(path: impl Into<PathBuf>) -> Change {
+    Change::At { path: path.into(), gone: true }
+}
+
+/// Waits until this very change is reported.
+async fn until(watcher: &mut Watcher, wanted: &Change) {
+    let look = async { while watcher.next().await.unwrap() != *wanted {} };
+    let in_time = tokio::time::timeout(Duration::from_secs(20), look).await;
+    assert!(in_time.is_ok(), "never reported: {wanted:?}");
+}
+
+/// Returns all that is reported before a file that the test makes for this purpose.
+async fn before_marker(watcher: &mut Watcher, folder: &Path) -> Vec<Change> {
+    let marker = folder.join("marker");
+    fs::write(&marker, "").unwrap();
+    let mut seen = Vec::new();
+    loop {
+        let change = tokio::time::timeout(Duration::from_secs(20), watcher.next()).await;
+        match change.unwrap().unwrap() {
+            change if change == at(&marker) => return seen,
+            change => seen.push(change),
+        }
+    }
+}
+
+#[tokio::test]
+async fn files_that_come_change_and_go_are_reported() {
+    let temp = TempDir::new().unwrap();
+    let mut watcher = Watcher::new().unwrap();
+    watcher.add(temp.path()).unwrap();
+    watcher.add(temp.path()).unwrap();
+    let file = temp.path().join("file");
+    fs::write(&file, "x").unwrap();
+    until(&mut watcher, &at(&file)).await;
+    before_marker(&mut watcher, temp.path()).await;
+    fs::write(&file, "xy").unwrap();
+    until(&mut watcher, &at(&file)).await;
+    fs::rename(&file, temp.path().join("renamed")).unwrap();
+    until(&mut watcher, &gone(&file)).await;
+    until(&mut watcher, &at(temp.path().join("renamed"))).await;
+    fs::remove_file(temp.path().join("renamed")).unwrap();
+    until(&mut watcher, &gone(temp.path().join("renamed"))).await;
+}
+
+#[tokio::test]
+async fn a_folder_that_does_not_exist_yet_is_waited_for() {
+    let temp = TempDir::new().unwrap();
+    let deep = temp.path().join("a/b/c");
+    let mut watcher = Watcher::new().unwrap();
+    watcher.add(&deep).unwrap();
+    // Made at one go, with its content: all of it may be there before the first event is read.
+    fs::create_dir_all(&deep).unwrap();
+    fs::write(deep.join("early"), "x").unwrap();
+    until(&mut watcher, &at(deep.join("early"))).await;
+    fs::write(deep.join("late"), "x").unwrap();
+    until(&mut watcher, &at(deep.join("late"))).await;
+}
+
+#[tokio::test]
+async fn the_way_down_may_be_made_step_by_step_and_by_a_rename() {
+    let temp = TempDir::new().unwrap();
+    let deep = temp.path().join("a/b");
+    let mut watcher = Watcher::new().unwrap();
+    watcher.add(&deep).unwrap();
+    watcher.add(temp.path()).unwrap();
+    fs::create_dir(temp.path().join("a")).unwrap();
+    until(&mut watcher, &at(temp.path().join("a"))).await;
+    fs::create_dir(temp.path().join("elsewhere")).unwrap();
+    fs::rename(temp.path().join("elsewhere"), &deep).unwrap();
+    fs::write(deep.join("file"), "x").unwrap();
+    until(&mut watcher, &at(deep.join("file"))).await;
+}
+
+#[tokio::test]
+async fn a_folder_that_goes_is_reported_and_waited_for_again() {
+    let temp = TempDir::new().unwrap();
+    let folder = temp.path().join("folder");
+    fs::create_dir(&folder).unwrap();
+    let mut watcher = Watcher::new().unwrap();
+    watcher.add(&folder).unwrap();
+    for _ in 0..3 {
+        fs::remove_dir_all(&folder).unwrap();
+        until(&mut watcher, &gone(&folder)).await;
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("file"), "x").unwrap();
+        until(&mut watcher, &at(folder.join("file"))).await;
+    }
+    fs::rename(&folder, temp.path().join("away")).unwrap();
+    until(&mut watcher, &gone(&folder)).await;
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("file"), "x").unwrap();
+    until(&mut watcher, &at(folder.join("file"))).await;
+}
+
+#[tokio::test]
+async fn a_busy_folder_above_wakes_nobody() {
+    let temp = TempDir::new().unwrap();
+    let busy = temp.path().join("busy");
+    fs::write(&busy, "x").unwrap();
+    let quiet = temp.path().join("quiet");
+    fs::create_dir(&quiet).unwrap();
+    let mut watcher = Watcher::new().unwrap();
+    watcher.add(&temp.path().join("wanted/deep")).unwrap();
+    watcher.add(&quiet).unwrap();
+    fs::write(&busy, "xyz").unwrap();
+    fs::remove_file(&busy).unwrap();
+    assert_eq!(before_marker(&mut watcher, &quiet).await, []);
+    assert!(read(watcher.inotify.get_ref()).unwrap().len() <= 1);
+}
+
+#[tokio::test]
+async fn a_folder_that_is_not_watched_any_more_is_silent() {
+    let temp = TempDir::new().unwrap();
+    let (kept, left) = (temp.path().join("kept"), temp.path().join("left"));
+    fs::create_dir(&kept).unwrap();
+    fs::create_dir(&left).unwrap();
+    let mut watcher = Watcher::new().unwrap();
+    watcher.add(&kept).unwrap();
+    watcher.add(&left).unwrap();
+    watcher.remove(&left);
+    watcher.remove(&left);
+    fs::write(left.join("file"), "x").unwrap();
+    assert_eq!(before_marker(&mut watcher, &kept).await, []);
+    assert_eq!(watcher.served.len(), 1);
+}
+
+#[tokio::test]
+async fn an_overflow_is_told_and_nothing_stays_unwatched() {
+    let limit = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
+    let limit: usize = limit.trim().parse().unwrap();
+    let temp = TempDir::new().unwrap();
+    let (busy, late) = (temp.path().join("busy"), temp.path().join("late"));
+    fs::create_dir(&busy).unwrap();
+    let mut watcher = Watcher::new().unwrap();
+    watcher.add(&busy).unwrap();
+    watcher.add(&late).unwrap();
+    let (one, two) = (busy.join("one"), busy.join("two"));
+    fs::write(&one, "x").unwrap();
+    // Two renames are four events, and the kernel cannot merge them.
+    for _ in 0..=limit / 4 {
+        fs::rename(&one, &two).unwrap();
+        fs::rename(&two, &one).unwrap();
+    }
+    // This event is lost; the folder is noticed all the same.
+    fs::create_dir(&late).unwrap();
+    until(&mut watcher, &Change::Overflow).await;
+    fs::write(late.join("file"), "x").unwrap();
+    until(&mut watcher, &at(late.join("file"))).await;
+    until_written(&mut watcher, &busy.join("file")).await;
+}
+
+async fn until_written(watcher: &mut Watcher, file: &Path) {
+    fs::write(file, "x").unwrap();
+    until(watcher, &at(file)).await;
+}
+
+#[tokio::test]
+async fn a_relative_folder_is_refused() {
+    assert!(Watcher::new().unwrap().add(Path::new("relative")).is_err());
+}
