@@ -1,1 +1,10 @@
-//! The daemon: life cycle, supervisor, routes.
+//! The daemon: life cycle, supervisor, routes; and the client that talks to it.
+
+pub mod client;
+mod connection;
+mod daemon;
+mod events;
+mod project;
+mod routes;
+mod supervisor;
+pub mod wiring;

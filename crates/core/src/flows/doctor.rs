@@ -1,1 +1,200 @@
-//! x
+//! Comparing store, launch folders, processes and transcripts; and the cures.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use crate::api::{Finding, Severity};
+use crate::error::Result;
+use crate::model::{
+    EventKind, Exit, Fleet, Launch, LaunchEnd, LaunchId, LaunchRecord, NewEvent, SessionId,
+};
+use crate::ports::{Change, Commit, EventQuery, Ports};
+
+/// What `segue doctor` does about what it finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Look,
+    Fix,
+}
+
+/// Compares everything with everything; with [`Mode::Fix`] cures what can be cured.
+pub async fn examine(ports: &Ports, mode: Mode) -> Result<Vec<Finding>> {
+    let (records, unreadable) = ports.folders.read_all()?;
+    let mut findings: Vec<Finding> = unreadable
+        .iter()
+        .map(|path| {
+            let what = format!("the launch folder `{}` cannot be read", path.display());
+            problem(Severity::Warning, what, "delete it if it is of no use")
+        })
+        .collect();
+    findings.extend(unknown_sessions(ports, &records, mode).await?);
+    findings.extend(leftovers(ports, mode).await?);
+    findings.extend(lost_transcripts(ports).await?);
+    Ok(findings)
+}
+
+fn problem(severity: Severity, what: String, cure: &str) -> Finding {
+    Finding { severity, what, cure: Some(cure.to_owned()), fixed: false }
+}
+
+/// Launch folders of sessions that the store does not know.
+async fn unknown_sessions(
+    ports: &Ports,
+    records: &[LaunchRecord],
+    mode: Mode,
+) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for (id, launches) in by_session(records) {
+        if ports.store.session(id).await?.is_some() {
+            continue;
+        }
+        let Some(newest) = launches.last() else { continue };
+        let name = newest.session.address();
+        let removed = was_removed(ports, id).await?;
+        let (what, cure) = if removed {
+            (format!("`{name}` was removed, but its launch folders are there"), "they can go")
+        } else {
+            (format!("the store does not know `{name}`, which has launch folders"), "take it in")
+        };
+        let mut finding = problem(Severity::Problem, what, cure);
+        if mode == Mode::Fix {
+            if removed {
+                launches.iter().try_for_each(|it| ports.folders.remove(it.launch.id))?;
+            } else {
+                take_in(ports, &launches).await?;
+            }
+            finding.fixed = true;
+        }
+        findings.push(finding);
+    }
+    Ok(findings)
+}
+
+fn by_session(records: &[LaunchRecord]) -> BTreeMap<SessionId, Vec<&LaunchRecord>> {
+    let mut sessions: BTreeMap<SessionId, Vec<&LaunchRecord>> = BTreeMap::new();
+    for record in records {
+        sessions.entry(record.session.id).or_default().push(record);
+    }
+    for launches in sessions.values_mut() {
+        launches.sort_by_key(|record| record.launch.number);
+    }
+    sessions
+}
+
+async fn was_removed(ports: &Ports, id: SessionId) -> Result<bool> {
+    let query = EventQuery { after: 0, session: Some(id), limit: u32::MAX };
+    let events = ports.store.events(&query).await?;
+    Ok(events.iter().any(|event| event.fact.kind == EventKind::SessionRemoved))
+}
+
+/// Rebuilds an empty store from the launch folders; returns how many sessions it has then.
+pub async fn rebuild(ports: &Ports) -> Result<usize> {
+    let (records, _) = ports.folders.read_all()?;
+    let sessions = by_session(&records);
+    for launches in sessions.values() {
+        take_in(ports, launches).await?;
+    }
+    Ok(sessions.len())
+}
+
+/// Writes a session, its launches and its ledger into the store, as its newest folder has them.
+async fn take_in(ports: &Ports, launches: &[&LaunchRecord]) -> Result<()> {
+    let Some(newest) = launches.last() else { return Ok(()) };
+    let session = newest.session.clone();
+    let fleet = Fleet { name: session.fleet.clone(), folder: fleet_folder(ports, newest)? };
+    let mut changes = vec![Change::PutFleet(fleet), Change::CreateSession(Box::new(session))];
+    for record in launches {
+        let open = record.launch.id == newest.launch.id;
+        let launch = Launch { end: None, ..record.launch.clone() };
+        changes.push(Change::CreateLaunch(Box::new(launch)));
+        if let Some(end) = end_of(ports, &record.launch, open)? {
+            changes.push(Change::EndLaunch { launch: record.launch.id, end });
+        }
+    }
+    let mut seen = BTreeSet::new();
+    for binding in launches.iter().flat_map(|record| &record.bindings) {
+        if seen.insert((binding.at, binding.vendor_session.clone(), binding.evidence.word())) {
+            changes.push(Change::AddBinding(binding.clone()));
+        }
+    }
+    let events = vec![NewEvent {
+        at: ports.clock.now(),
+        session: Some(newest.session.id),
+        launch: None,
+        kind: EventKind::StoreRebuilt,
+        text: format!("{} from {} launch folders", newest.session.address(), launches.len()),
+    }];
+    ports.store.commit(Commit { changes, events }).await?;
+    Ok(())
+}
+
+fn fleet_folder(ports: &Ports, record: &LaunchRecord) -> Result<Option<std::path::PathBuf>> {
+    let fleet = ports.folders.read_fleet(&record.session.fleet)?;
+    Ok(fleet.and_then(|fleet| fleet.folder))
+}
+
+/// Returns the end of a launch. The newest one without an end stays open: its holder may live.
+fn end_of(ports: &Ports, launch: &Launch, newest: bool) -> Result<Option<LaunchEnd>> {
+    let known = launch.end.or(ports.folders.end(launch.id)?);
+    let unknown = LaunchEnd { exit: Exit::Unknown, asked: false, at: launch.created_at };
+    Ok(known.or((!newest).then_some(unknown)))
+}
+
+/// Processes that carry the mark of a launch that is over.
+async fn leftovers(ports: &Ports, mode: Mode) -> Result<Vec<Finding>> {
+    let open: HashSet<LaunchId> =
+        ports.store.open_launches().await?.iter().map(|launch| launch.id).collect();
+    let known: HashSet<LaunchId> =
+        ports.folders.read_all()?.0.iter().map(|record| record.launch.id).collect();
+    let left: Vec<(u32, LaunchId)> = ports
+        .machine
+        .marked()
+        .into_iter()
+        // A mark that we have no folder of belongs to another Segue: not ours to end.
+        .filter(|(_, launch)| known.contains(launch) && !open.contains(launch))
+        .collect();
+    let mut findings: Vec<Finding> = left
+        .iter()
+        .map(|(pid, launch)| {
+            let command = ports.machine.describe(*pid).unwrap_or_default();
+            let what = format!("process {pid} ({command}) is left of launch {launch}");
+            problem(Severity::Problem, what, "end it")
+        })
+        .collect();
+    if mode == Mode::Fix && !left.is_empty() {
+        let dead: Vec<LaunchId> = left.iter().map(|(_, launch)| *launch).collect();
+        ports.machine.end_marked(&dead).await?;
+        findings.iter_mut().for_each(|finding| finding.fixed = true);
+    }
+    Ok(findings)
+}
+
+/// Conversations whose transcript is gone and that no guard has.
+async fn lost_transcripts(ports: &Ports) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for summary in ports.store.sessions().await? {
+        let Some(binding) = summary.binding.filter(|_| summary.session.spoke) else { continue };
+        let Ok(vendor) = ports.vendors.get(&summary.session.vendor) else { continue };
+        let place = crate::ports::Place {
+            config_dir: summary.session.config_dir.clone(),
+            cwd: summary.session.cwd.clone(),
+        };
+        let path = vendor.transcript(&place, &binding.vendor_session);
+        if matches!(ports.files.facts(&path), Ok(None)) {
+            let launches = ports.store.launches(summary.session.id).await?;
+            let guarded = launches.iter().any(|it| ports.folders.has_guard(it.id, &path));
+            findings.push(lost(&summary.session.address(), &path, guarded));
+        }
+    }
+    Ok(findings)
+}
+
+fn lost(name: &str, path: &std::path::Path, guarded: bool) -> Finding {
+    let what = format!("the transcript of `{name}` is gone: `{}`", path.display());
+    if guarded {
+        let cure = format!("its guard has it: `segue resume {name}` puts it back");
+        Finding { severity: Severity::Warning, what, cure: Some(cure), fixed: false }
+    } else {
+        let cure = format!("put it back from a backup, or `segue resume {name} --fresh {name}`");
+        Finding { severity: Severity::Problem, what, cure: Some(cure), fixed: false }
+    }
+}

@@ -23,6 +23,9 @@ pub trait Files: Debug + Send + Sync {
     /// Returns the paths in a folder; an absent folder is empty.
     fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>>;
 
+    /// Deletes a file; one that is absent already is no error.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
     /// Appends a newline if the last line was torn; tells whether it did.
     fn end_last_line(&self, path: &Path) -> io::Result<bool>;
 }

@@ -34,6 +34,8 @@ pub trait LaunchFolders: Debug + Send + Sync {
 
     fn write_fleet(&self, record: &FleetRecord) -> Result<()>;
 
+    fn read_fleet(&self, fleet: &FleetName) -> Result<Option<FleetRecord>>;
+
     fn remove_fleet(&self, fleet: &FleetName) -> Result<()>;
 
     /// Forgets a launch: its folder goes, with its guard.

@@ -27,6 +27,9 @@ pub trait Machine: Debug + Send + Sync {
     /// Returns the launch that a process's environment names.
     fn mark(&self, pid: u32) -> Option<LaunchId>;
 
+    /// Returns every process that carries the mark of a launch, whichever.
+    fn marked(&self) -> Vec<(u32, LaunchId)>;
+
     /// Ends every process that carries the mark of one of these launches, and waits for that.
     async fn end_marked(&self, dead: &[LaunchId]) -> Result<Vec<Ended>>;
 

@@ -36,8 +36,8 @@ pub trait Store: Debug + Send + Sync {
 
     async fn fleet(&self, name: &FleetName) -> Result<Option<Fleet>>;
 
-    /// Returns the fleet whose project folder this is.
-    async fn fleet_of(&self, folder: &Path) -> Result<Option<Fleet>>;
+    /// Returns the fleets whose project folder this is, the oldest first.
+    async fn fleets_of(&self, folder: &Path) -> Result<Vec<Fleet>>;
 
     async fn trust(&self, folder: &Path) -> Result<Option<Trust>>;
 }
@@ -52,7 +52,7 @@ pub struct Commit {
 /// One change. Whatever contradicts what is stored is a conflict, and nothing is written.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// Makes a fleet known; one name with two folders, or one folder with two names, is a conflict.
+    /// Makes a fleet known; one name with two folders is a conflict, one folder may have several.
     PutFleet(Fleet),
     /// A name that is taken in its fleet is a conflict.
     CreateSession(Box<Session>),

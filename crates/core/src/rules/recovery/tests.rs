@@ -42,7 +42,6 @@ fn ambiguous(candidates: Vec<Candidate>) -> Decision {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "a table")]
 fn the_table_for_a_proven_id() {
     let foreign = || Process::Foreign { pid: 9, command: "agent".into() };
     let elsewhere = || Refusal::OpenElsewhere { pid: 9, command: "agent".into() };

@@ -1,0 +1,223 @@
+//! What the command line asks of the daemon; starts it when it is not there.
+
+use std::path::Path;
+use std::time::Duration;
+
+use http_body_util::BodyExt as _;
+use hyper::Method;
+use hyper::body::Incoming;
+use segue_core::api::{
+    AttachPoint, DoctorReport, Health, PROTOCOL, PlanReport, RestoreReport, ResumeRequest,
+    RunRequest, SessionList, SessionView, StopReport, StopRequest, TrustRequest, TrustView,
+    TurnReport, UpRequest,
+};
+use segue_core::model::{Event, SessionId};
+use segue_core::{Error, Result};
+use segue_host::lock::FileLock;
+use segue_host::{daemon, socket};
+
+use crate::connection::Connection;
+use crate::routes::{AddressQuery, DoctorRequest, EventsQuery, query};
+use crate::wiring::{Local, VERSION};
+
+/// How long an old daemon may take to finish what it does when it is replaced.
+const HANDOVER: Duration = Duration::from_secs(20);
+
+/// A connection to the daemon, in the words of the API.
+#[derive(Debug)]
+pub struct Client {
+    connection: Connection,
+}
+
+impl Client {
+    /// Connects to the daemon; starts or replaces it if need be, but never from inside an agent.
+    pub async fn connect(local: &Local) -> Result<Self> {
+        local.paths().ensure()?;
+        if let Some(client) = Self::connect_running(local).await?
+            && client.is_current(local).await?
+        {
+            return Ok(client);
+        }
+        Self::start(local).await
+    }
+
+    /// Connects to the daemon if there is one.
+    pub async fn connect_running(local: &Local) -> Result<Option<Self>> {
+        match socket::connect(&local.paths().daemon_socket()).await {
+            Ok(stream) => {
+                Ok(Some(Self { connection: Connection::open(stream).await? }))
+            }
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(Error::unavailable("cannot reach the daemon").caused_by(error)),
+        }
+    }
+
+    /// Tells whether the daemon is of this very version; an agent takes what it finds, as long as
+    /// it speaks the same protocol.
+    async fn is_current(&self, local: &Local) -> Result<bool> {
+        let health = self.health().await?;
+        Ok(health.version == VERSION
+            || (local.is_inside_agent() && health.protocol == PROTOCOL))
+    }
+
+    /// Lock, probe, handshake, start, ready: whoever comes second finds the first one's daemon.
+    async fn start(local: &Local) -> Result<Self> {
+        if local.is_inside_agent() {
+            return Err(Error::unavailable("the daemon does not run")
+                .caused_by("an agent may not start it")
+                .hint("run `segue ls` in a terminal of your own"));
+        }
+        let start_lock = local.paths().start_lock();
+        let _starting = blocking(move || FileLock::acquire_blocking(&start_lock)).await?;
+        if let Some(client) = Self::connect_running(local).await? {
+            if client.is_current(local).await? {
+                return Ok(client);
+            }
+            client.shut_down().await?;
+            wait_for_the_end(local).await?;
+        }
+        let (paths, environment) = (local.paths().clone(), local.environment().clone());
+        blocking(move || daemon::spawn_daemon(&paths, &environment)).await?;
+        Self::connect_running(local).await?.ok_or_else(|| {
+            Error::unavailable("the daemon was started but does not answer")
+                .hint(format!("look into `{}`", local.paths().log_file().display()))
+        })
+    }
+
+    pub async fn health(&self) -> Result<Health> {
+        self.connection.ask(Method::GET, "/v1/health", &()).await
+    }
+
+    pub async fn run(&self, request: &RunRequest) -> Result<SessionView> {
+        self.connection.ask(Method::POST, "/v1/run", request).await
+    }
+
+    /// Waits for the end of a headless turn.
+    pub async fn wait_turn(&self, session: SessionId) -> Result<TurnReport> {
+        self.connection.ask(Method::GET, &format!("/v1/sessions/{session}/turn"), &()).await
+    }
+
+    pub async fn up(&self, request: &UpRequest) -> Result<RestoreReport> {
+        self.connection.ask(Method::POST, "/v1/up", request).await
+    }
+
+    pub async fn resume(&self, request: &ResumeRequest) -> Result<RestoreReport> {
+        self.connection.ask(Method::POST, "/v1/resume", request).await
+    }
+
+    /// Says what a resume would do.
+    pub async fn plan(&self, request: &ResumeRequest) -> Result<PlanReport> {
+        self.connection.ask(Method::POST, "/v1/plan", request).await
+    }
+
+    pub async fn sessions(&self) -> Result<SessionList> {
+        self.connection.ask(Method::GET, "/v1/sessions", &()).await
+    }
+
+    pub async fn session(&self, address: &str, cwd: &Path) -> Result<SessionView> {
+        self.ask_about(Method::GET, "/v1/session", address, cwd).await
+    }
+
+    pub async fn attach_point(&self, address: &str, cwd: &Path) -> Result<AttachPoint> {
+        self.ask_about(Method::GET, "/v1/attach", address, cwd).await
+    }
+
+    pub async fn stop(&self, request: &StopRequest) -> Result<StopReport> {
+        self.connection.ask(Method::POST, "/v1/stop", request).await
+    }
+
+    pub async fn remove(&self, address: &str, cwd: &Path, purge: bool) -> Result<()> {
+        let path = query("/v1/session", &AddressQuery::new(address, cwd, purge))?;
+        self.connection.ask(Method::DELETE, &path, &()).await
+    }
+
+    /// Returns events after a sequence number, the oldest first.
+    pub async fn events(
+        &self,
+        session: Option<SessionId>,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<Event>> {
+        let path = query("/v1/events", &EventsQuery { session, after, limit })?;
+        self.connection.ask(Method::GET, &path, &()).await
+    }
+
+    /// Follows events as they happen.
+    pub async fn follow(&self, session: Option<SessionId>, after: i64) -> Result<EventStream> {
+        let path = query("/v1/events/follow", &EventsQuery { session, after, limit: 0 })?;
+        Ok(EventStream { body: self.connection.follow(&path).await?, pending: Vec::new() })
+    }
+
+    pub async fn doctor(&self, fix: bool) -> Result<DoctorReport> {
+        self.connection.ask(Method::POST, "/v1/doctor", &DoctorRequest { fix }).await
+    }
+
+    pub async fn trust(&self, request: &TrustRequest) -> Result<TrustView> {
+        self.connection.ask(Method::POST, "/v1/trust", request).await
+    }
+
+    /// Asks the daemon to end; agents are not harmed.
+    pub async fn shut_down(&self) -> Result<()> {
+        self.connection.ask(Method::POST, "/v1/shutdown", &()).await
+    }
+
+    async fn ask_about<A: serde::de::DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        address: &str,
+        cwd: &Path,
+    ) -> Result<A> {
+        let path = query(path, &AddressQuery::new(address, cwd, false))?;
+        self.connection.ask(method, &path, &()).await
+    }
+}
+
+fn is_absent(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{ConnectionRefused, NotFound};
+    matches!(error.kind(), NotFound | ConnectionRefused)
+}
+
+/// Waits until an ending daemon has let go of its lock.
+async fn wait_for_the_end(local: &Local) -> Result<()> {
+    let lock = local.paths().daemon_lock();
+    let ended = blocking(move || FileLock::acquire_blocking(&lock).map(drop));
+    tokio::time::timeout(HANDOVER, ended).await.unwrap_or_else(|_| {
+        Err(Error::unavailable("a daemon of another version does not end")
+            .hint("run `segue daemon stop`, or end the process that `segue daemon status` names"))
+    })
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|error| Err(Error::internal("a task failed").caused_by(error)))
+}
+
+/// Events as they happen, one JSON line each.
+#[derive(Debug)]
+pub struct EventStream {
+    body: Incoming,
+    pending: Vec<u8>,
+}
+
+impl EventStream {
+    /// Returns the next event; `None` when the daemon ends.
+    pub async fn next(&mut self) -> Option<Result<Event>> {
+        loop {
+            if let Some(end) = self.pending.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.pending.drain(..=end).collect();
+                return Some(parse(&line));
+            }
+            let frame = self.body.frame().await?.ok()?;
+            self.pending.extend_from_slice(frame.data_ref()?);
+        }
+    }
+}
+
+fn parse(line: &[u8]) -> Result<Event> {
+    serde_json::from_slice(line)
+        .map_err(|error| Error::internal("an event cannot be understood").caused_by(error))
+}

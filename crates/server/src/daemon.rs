@@ -1,0 +1,185 @@
+//! The daemon: one per user, may die at any time; agents go on.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use segue_core::api::{DoctorReport, Finding, Severity};
+use segue_core::flows::doctor::{self, Mode};
+use segue_core::{Error, Kind, Result};
+use segue_host::lock::FileLock;
+use segue_host::{Paths, daemon as process, socket};
+use segue_store as store;
+use tokio::net::UnixListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+use crate::events::TellingStore;
+use crate::routes::{self, PeerInfo};
+use crate::supervisor::Supervisor;
+use crate::wiring::{self, Local};
+
+/// What the routes share.
+#[derive(Debug)]
+pub(crate) struct Daemon {
+    pub(crate) paths: Paths,
+    pub(crate) owner: u32,
+    pub(crate) started_at: Timestamp,
+    /// Without a store nothing can be done but `doctor`; the error says why.
+    opened: Result<Opened>,
+    reconciled: watch::Receiver<bool>,
+    ending: watch::Sender<bool>,
+}
+
+#[derive(Debug)]
+struct Opened {
+    supervisor: Arc<Supervisor>,
+    cursor: watch::Receiver<i64>,
+}
+
+/// Runs the daemon until it is asked to end; tells whoever started it when it can be reached.
+pub(crate) async fn run(local: Local) -> Result<()> {
+    let started = start(&local).await;
+    let told = started.as_ref().map(|_| ()).map_err(Clone::clone);
+    process::announce(&told)?;
+    let (daemon, listener, lock) = started?;
+    let served = serve(daemon, listener).await;
+    // The lock goes last: whoever waits for it may bind the socket again.
+    drop(lock);
+    served
+}
+
+async fn start(local: &Local) -> Result<(Arc<Daemon>, UnixListener, FileLock)> {
+    let paths = local.paths().clone();
+    paths.ensure()?;
+    let lock = FileLock::try_acquire(&paths.daemon_lock())?.ok_or_else(|| {
+        Error::conflict("another daemon runs")
+            .hint("run `segue daemon status` to see it, `segue daemon stop` to end it")
+    })?;
+    let now = wiring::now();
+    let opened = open(&paths, now).await;
+    if let Err(error) = &opened {
+        tracing::error!(%error, "the store cannot be used");
+    }
+    let (done, reconciled) = watch::channel(false);
+    if let Ok(opened) = &opened {
+        let supervisor = Arc::clone(&opened.supervisor);
+        tokio::spawn(async move {
+            if let Err(error) = supervisor.reconcile().await {
+                tracing::error!(%error, "not every launch could be looked at");
+            }
+            done.send_replace(true);
+        });
+    }
+    let listener = socket::bind(&paths.daemon_socket())?;
+    let (ending, _) = watch::channel(false);
+    let owner = rustix::process::getuid().as_raw();
+    let daemon = Daemon { paths, owner, started_at: now, opened, reconciled, ending };
+    Ok((Arc::new(daemon), listener, lock))
+}
+
+async fn open(paths: &Paths, now: Timestamp) -> Result<Opened> {
+    let database = paths.database();
+    if !store::exists(&database) && wiring::has_launches(paths)? {
+        return Err(Error::unavailable(format!("the store `{}` is gone", database.display()))
+            .caused_by("launch folders are there, so it was there before")
+            .hint("run `segue doctor --fix` to rebuild it from them"));
+    }
+    let (store, cursor) = TellingStore::new(store::open(&database, now).await?);
+    let supervisor = Supervisor::new(wiring::ports(paths, store))?;
+    Ok(Opened { supervisor, cursor })
+}
+
+async fn serve(daemon: Arc<Daemon>, listener: UnixListener) -> Result<()> {
+    let failed = |error| Error::internal("the daemon cannot go on").caused_by(error);
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+    let mut ending = daemon.ending();
+    let app = routes::router(Arc::clone(&daemon)).into_make_service_with_connect_info::<PeerInfo>();
+    let end = async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+            _ = ending.changed() => {}
+        }
+        daemon.shut_down();
+    };
+    axum::serve(listener, app).with_graceful_shutdown(end).await.map_err(failed)
+}
+
+impl Daemon {
+    /// Returns the supervisor, or why there is none.
+    pub(crate) fn supervisor(&self) -> Result<Arc<Supervisor>> {
+        self.opened.as_ref().map(|it| Arc::clone(&it.supervisor)).map_err(Clone::clone)
+    }
+
+    /// Returns the supervisor once it knows what became of every launch.
+    pub(crate) async fn ready(&self) -> Result<Arc<Supervisor>> {
+        let supervisor = self.supervisor()?;
+        // The sender goes only when the first look is over, one way or the other.
+        let _over = self.reconciled.clone().wait_for(|done| *done).await;
+        Ok(supervisor)
+    }
+
+    pub(crate) fn cursor(&self) -> watch::Receiver<i64> {
+        let closed = || watch::channel(0).1;
+        self.opened.as_ref().map_or_else(|_| closed(), |it| it.cursor.clone())
+    }
+
+    pub(crate) fn ending(&self) -> watch::Receiver<bool> {
+        self.ending.subscribe()
+    }
+
+    pub(crate) fn shut_down(&self) {
+        self.ending.send_replace(true);
+    }
+
+    /// Says what disagrees; with `fix`, cures what can be cured.
+    pub(crate) async fn examine(&self, fix: bool) -> Result<DoctorReport> {
+        let broken = match &self.opened {
+            Err(error) => Some(error.clone()),
+            Ok(_) if !store::exists(&self.paths.database()) => {
+                Some(Error::unavailable("the store's file was deleted while the daemon ran"))
+            }
+            Ok(_) => None,
+        };
+        if let Some(error) = broken {
+            return self.examine_without_store(error, fix).await;
+        }
+        let mode = if fix { Mode::Fix } else { Mode::Look };
+        let mut findings = doctor::examine(&self.ready().await?.ports, mode).await?;
+        findings.extend(wiring::machine_notes());
+        Ok(DoctorReport { findings })
+    }
+
+    async fn examine_without_store(&self, error: Error, fix: bool) -> Result<DoctorReport> {
+        let curable = error.hints.iter().any(|hint| hint.contains("doctor --fix"))
+            || !store::exists(&self.paths.database());
+        let mut finding = Finding {
+            severity: Severity::Problem,
+            what: error.to_string(),
+            cure: error.hints.first().cloned(),
+            fixed: false,
+        };
+        if fix && curable {
+            let sessions = self.rebuild().await?;
+            finding.cure = Some(format!("rebuilt with {sessions} sessions from launch folders"));
+            finding.fixed = true;
+            // The next command finds a daemon that has opened the new store.
+            self.shut_down();
+        }
+        Ok(DoctorReport { findings: vec![finding] })
+    }
+
+    async fn rebuild(&self) -> Result<usize> {
+        let database = self.paths.database();
+        let now = wiring::now();
+        if store::exists(&database) {
+            store::set_aside(&database, &format!("broken-{}", now.as_millisecond()))?;
+        }
+        let store = store::open(&database, now).await?;
+        doctor::rebuild(&wiring::ports(&self.paths, store)).await.map_err(|error| Error {
+            kind: Kind::Unavailable,
+            ..error
+        })
+    }
+}

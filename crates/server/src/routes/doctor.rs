@@ -1,0 +1,25 @@
+//! What disagrees, and the cure.
+
+use axum::Json;
+use axum::extract::State;
+use segue_core::api::DoctorReport;
+use segue_core::rules::scope::Deed;
+use serde::{Deserialize, Serialize};
+
+use super::{Answer, App, Caller};
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct DoctorRequest {
+    pub(crate) fix: bool,
+}
+
+pub(crate) async fn doctor(
+    State(app): State<App>,
+    caller: Caller,
+    Json(request): Json<DoctorRequest>,
+) -> Answer<DoctorReport> {
+    if request.fix && app.supervisor().is_ok() {
+        caller.scope(&app).await?.allow(Deed::Repair)?;
+    }
+    Ok(Json(app.examine(request.fix).await?))
+}

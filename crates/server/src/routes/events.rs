@@ -1,0 +1,94 @@
+//! The log: what happened, and what happens.
+
+use std::convert::Infallible;
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::{Query, State};
+use axum::response::Response;
+use segue_core::Result;
+use segue_core::model::{Event, SessionId};
+use segue_core::ports::EventQuery;
+use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc;
+
+use super::{Answer, App, Caller, Refusal};
+
+const AT_ONCE: u32 = 1000;
+
+/// Which events.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct EventsQuery {
+    pub(crate) session: Option<SessionId>,
+    pub(crate) after: i64,
+    pub(crate) limit: u32,
+}
+
+pub(crate) async fn list(
+    State(app): State<App>,
+    _caller: Caller,
+    Query(query): Query<EventsQuery>,
+) -> Answer<Vec<Event>> {
+    let EventsQuery { session, after, limit } = query;
+    let supervisor = app.ready().await?;
+    Ok(Json(supervisor.ports.store.events(&EventQuery { after, session, limit }).await?))
+}
+
+pub(crate) async fn follow(
+    State(app): State<App>,
+    _caller: Caller,
+    Query(query): Query<EventsQuery>,
+) -> std::result::Result<Response, Refusal> {
+    app.ready().await?;
+    let (sender, receiver) = mpsc::channel(64);
+    tokio::spawn(async move {
+        // The reader went away, or the daemon ends: either way there is nobody to tell.
+        let _ended = send_all(&app, query, &sender).await;
+    });
+    Ok(Response::new(Body::from_stream(Lines(receiver))))
+}
+
+/// Sends what is in the log, then waits for what comes.
+async fn send_all(
+    app: &App,
+    mut query: EventsQuery,
+    sender: &mpsc::Sender<Bytes>,
+) -> Result<()> {
+    let supervisor = app.ready().await?;
+    let (mut cursor, mut ending) = (app.cursor(), app.ending());
+    loop {
+        cursor.mark_unchanged();
+        let EventsQuery { session, after, .. } = query;
+        let batch = EventQuery { after, session, limit: AT_ONCE };
+        let events = supervisor.ports.store.events(&batch).await?;
+        for event in &events {
+            query.after = event.seq;
+            let mut line = serde_json::to_vec(event).unwrap_or_default();
+            line.push(b'\n');
+            if sender.send(line.into()).await.is_err() {
+                return Ok(());
+            }
+        }
+        if !events.is_empty() {
+            continue;
+        }
+        tokio::select! {
+            changed = cursor.changed() => if changed.is_err() { return Ok(()) },
+            _ = ending.changed() => return Ok(()),
+            () = sender.closed() => return Ok(()),
+        }
+    }
+}
+
+struct Lines(mpsc::Receiver<Bytes>);
+
+impl futures_core::Stream for Lines {
+    type Item = std::result::Result<Bytes, Infallible>;
+
+    fn poll_next(
+        mut self: std::pin::Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Self::Item>> {
+        self.0.poll_recv(context).map(|line| line.map(Ok))
+    }
+}

@@ -1,0 +1,111 @@
+//! The HTTP interface. A route authenticates, parses, asks the supervisor, and does nothing else.
+
+mod doctor;
+mod events;
+mod scope;
+mod sessions;
+pub(crate) mod trust;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use segue_core::api::{Health, PROTOCOL};
+use segue_core::rules::scope::Deed;
+use segue_core::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+pub(crate) use doctor::DoctorRequest;
+pub(crate) use events::EventsQuery;
+pub(crate) use scope::{Caller, PeerInfo};
+
+use crate::daemon::Daemon;
+use crate::wiring::VERSION;
+
+/// A prompt may be large; nothing else is.
+const LARGEST_REQUEST: usize = 64 * 1024 * 1024;
+
+/// What every route is given.
+pub(crate) type App = Arc<Daemon>;
+
+pub(crate) fn router(app: App) -> Router {
+    Router::new()
+        .route("/v1/health", get(health))
+        .route("/v1/shutdown", post(shut_down))
+        .route("/v1/run", post(sessions::run))
+        .route("/v1/up", post(sessions::up))
+        .route("/v1/resume", post(sessions::resume))
+        .route("/v1/plan", post(sessions::plan))
+        .route("/v1/stop", post(sessions::stop))
+        .route("/v1/sessions", get(sessions::list))
+        .route("/v1/sessions/{id}/turn", get(sessions::turn))
+        .route("/v1/session", get(sessions::show).delete(sessions::remove))
+        .route("/v1/attach", get(sessions::attach))
+        .route("/v1/events", get(events::list))
+        .route("/v1/events/follow", get(events::follow))
+        .route("/v1/doctor", post(doctor::doctor))
+        .route("/v1/trust", post(trust::trust))
+        .layer(axum::extract::DefaultBodyLimit::max(LARGEST_REQUEST))
+        .with_state(app)
+}
+
+async fn health(State(app): State<App>) -> Json<Health> {
+    Json(Health {
+        version: VERSION.to_owned(),
+        protocol: PROTOCOL,
+        pid: std::process::id(),
+        started_at: app.started_at,
+    })
+}
+
+async fn shut_down(State(app): State<App>, caller: Caller) -> Answer<()> {
+    caller.scope(&app).await?.allow(Deed::StopDaemon)?;
+    app.shut_down();
+    Ok(Json(()))
+}
+
+/// What a route answers.
+pub(crate) type Answer<T> = std::result::Result<Json<T>, Refusal>;
+
+/// An error on its way to the client.
+#[derive(Debug)]
+pub(crate) struct Refusal(Error);
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self(error)
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.0.kind.http_status());
+        (status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), Json(self.0)).into_response()
+    }
+}
+
+/// Which session, said by a person in a folder.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct AddressQuery {
+    pub(crate) address: String,
+    pub(crate) cwd: PathBuf,
+    #[serde(default)]
+    pub(crate) purge: bool,
+}
+
+impl AddressQuery {
+    pub(crate) fn new(address: &str, cwd: &Path, purge: bool) -> Self {
+        Self { address: address.to_owned(), cwd: cwd.to_owned(), purge }
+    }
+}
+
+/// Appends a query to a path.
+pub(crate) fn query(path: &str, parameters: &impl Serialize) -> Result<String> {
+    let encoded = serde_urlencoded::to_string(parameters)
+        .map_err(|error| Error::internal("a request cannot be written").caused_by(error))?;
+    Ok(format!("{path}?{encoded}"))
+}

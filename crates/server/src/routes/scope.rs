@@ -1,0 +1,65 @@
+//! Who calls: a person, or an agent that one of our launches started.
+
+use axum::extract::connect_info::{ConnectInfo, Connected};
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::serve::IncomingStream;
+use segue_core::model::LaunchId;
+use segue_core::rules::scope::Scope;
+use segue_core::{Error, Result};
+use segue_host::socket::{self, Peer};
+use tokio::net::UnixListener;
+
+use super::{App, Refusal};
+
+/// The process at the other end of a connection.
+#[derive(Clone, Debug)]
+pub(crate) struct PeerInfo(Option<Peer>);
+
+impl Connected<IncomingStream<'_, UnixListener>> for PeerInfo {
+    fn connect_info(stream: IncomingStream<'_, UnixListener>) -> Self {
+        Self(socket::peer(stream.io()).ok())
+    }
+}
+
+/// The process that made a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Caller(Peer);
+
+impl FromRequestParts<App> for Caller {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Refusal> {
+        let info = ConnectInfo::<PeerInfo>::from_request_parts(parts, app).await;
+        let peer = info.ok().and_then(|ConnectInfo(info)| info.0);
+        let unknown = || Error::usage("the calling process cannot be identified");
+        let peer = peer.ok_or_else(unknown)?;
+        if peer.uid != app.owner {
+            return Err(Error::usage("this daemon belongs to another user").into());
+        }
+        Ok(Self(peer))
+    }
+}
+
+impl Caller {
+    /// Returns what the caller may do. Holders are subreapers, so whatever an agent starts stays
+    /// below its holder: the ancestry tells, whatever the caller did to its environment.
+    pub(crate) async fn scope(self, app: &App) -> Result<Scope> {
+        let store = &app.supervisor()?.ports.store;
+        let machine = &app.supervisor()?.ports.machine;
+        let ancestry = machine.ancestry(self.0.pid);
+        let marks: Vec<LaunchId> = ancestry.iter().filter_map(|pid| machine.mark(*pid)).collect();
+        for launch in store.open_launches().await? {
+            let holder = launch.holder.as_ref().is_some_and(|it| ancestry.contains(&it.pid));
+            if (holder || marks.contains(&launch.id))
+                && let Some(session) = store.session(launch.session).await?
+            {
+                return Ok(Scope::Agent(Box::new(session)));
+            }
+        }
+        match marks.is_empty() {
+            true => Ok(Scope::Person),
+            false => Err(Error::usage("an agent whose launch is over may not use Segue")),
+        }
+    }
+}

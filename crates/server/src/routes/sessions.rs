@@ -1,0 +1,124 @@
+//! Sessions: run, up, resume, plan, stop, list, show, attach, remove.
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use segue_core::Error;
+use segue_core::api::{
+    AttachPoint, PlanReport, RestoreReport, ResumeRequest, RunRequest, SessionList, SessionView,
+    StopReport, StopRequest, TurnReport, UpRequest,
+};
+use segue_core::flows::view;
+use segue_core::model::SessionId;
+use segue_core::rules::scope::Deed;
+
+use super::{AddressQuery, Answer, App, Caller};
+use crate::supervisor::{self, Message};
+
+pub(crate) async fn run(
+    State(app): State<App>,
+    caller: Caller,
+    Json(request): Json<RunRequest>,
+) -> Answer<SessionView> {
+    let scope = caller.scope(&app).await?;
+    let supervisor = app.ready().await?;
+    let config_file = app.paths.config_file();
+    Ok(Json(supervisor::run(&supervisor, &scope, &config_file, request).await?))
+}
+
+pub(crate) async fn up(
+    State(app): State<App>,
+    caller: Caller,
+    Json(request): Json<UpRequest>,
+) -> Answer<RestoreReport> {
+    let scope = caller.scope(&app).await?;
+    Ok(Json(supervisor::up(&app.ready().await?, &scope, request).await?))
+}
+
+pub(crate) async fn resume(
+    State(app): State<App>,
+    caller: Caller,
+    Json(request): Json<ResumeRequest>,
+) -> Answer<RestoreReport> {
+    let scope = caller.scope(&app).await?;
+    Ok(Json(supervisor::resume(&app.ready().await?, &scope, request).await?))
+}
+
+pub(crate) async fn plan(
+    State(app): State<App>,
+    caller: Caller,
+    Json(request): Json<ResumeRequest>,
+) -> Answer<PlanReport> {
+    let scope = caller.scope(&app).await?;
+    Ok(Json(supervisor::plan(&app.ready().await?, &scope, request).await?))
+}
+
+pub(crate) async fn stop(
+    State(app): State<App>,
+    caller: Caller,
+    Json(request): Json<StopRequest>,
+) -> Answer<StopReport> {
+    let scope = caller.scope(&app).await?;
+    Ok(Json(supervisor::stop(&app.ready().await?, &scope, request).await?))
+}
+
+pub(crate) async fn list(State(app): State<App>, _caller: Caller) -> Answer<SessionList> {
+    Ok(Json(view::sessions(&app.ready().await?.ports).await?))
+}
+
+pub(crate) async fn show(
+    State(app): State<App>,
+    caller: Caller,
+    Query(query): Query<AddressQuery>,
+) -> Answer<SessionView> {
+    let scope = caller.scope(&app).await?;
+    let supervisor = app.ready().await?;
+    let summary = supervisor::find(&supervisor, &scope, &query.address, &query.cwd).await?;
+    Ok(Json(view::session(&summary)))
+}
+
+pub(crate) async fn remove(
+    State(app): State<App>,
+    caller: Caller,
+    Query(query): Query<AddressQuery>,
+) -> Answer<()> {
+    let scope = caller.scope(&app).await?;
+    scope.allow(Deed::Remove)?;
+    let supervisor = app.ready().await?;
+    let summary = supervisor::find(&supervisor, &scope, &query.address, &query.cwd).await?;
+    let purge = query.purge;
+    let removed = supervisor.ask(summary.session.id, |reply| Message::Remove { purge, reply });
+    Ok(Json(removed.await?))
+}
+
+pub(crate) async fn attach(
+    State(app): State<App>,
+    caller: Caller,
+    Query(query): Query<AddressQuery>,
+) -> Answer<AttachPoint> {
+    let scope = caller.scope(&app).await?;
+    let supervisor = app.ready().await?;
+    let summary = supervisor::find(&supervisor, &scope, &query.address, &query.cwd).await?;
+    let name = summary.session.address();
+    if summary.session.headless {
+        return Err(Error::conflict(format!("`{name}` is headless: it has no terminal"))
+            .hint(format!("run `segue log {name}` to see what it does"))
+            .into());
+    }
+    let open = summary.open.ok_or_else(|| {
+        Error::conflict(format!("`{name}` is not running"))
+            .hint(format!("run `segue resume {name}`, then attach"))
+    })?;
+    let socket = segue_host::hold::socket_path(&app.paths.launch(open.id));
+    Ok(Json(AttachPoint { session: summary.session.id, name, launch: open.id, socket }))
+}
+
+pub(crate) async fn turn(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<SessionId>,
+) -> Answer<TurnReport> {
+    let scope = caller.scope(&app).await?;
+    let supervisor = app.ready().await?;
+    supervisor::find(&supervisor, &scope, &id.to_string(), std::path::Path::new("/")).await?;
+    Ok(Json(supervisor.ask(id, |reply| Message::WaitTurn { reply }).await?))
+}

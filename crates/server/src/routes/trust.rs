@@ -1,0 +1,75 @@
+//! Trust in project files: a person's word that a file may run what it says.
+
+use std::path::Path;
+
+use axum::Json;
+use axum::extract::State;
+use segue_core::api::{TrustRequest, TrustView};
+use segue_core::model::{EventKind, NewEvent, Trust};
+use segue_core::ports::{Change, Commit, Ports};
+use segue_core::rules::scope::Deed;
+use segue_core::{Error, Result};
+
+use super::{Answer, App, Caller};
+use crate::project::{Project, root};
+
+pub(crate) async fn trust(
+    State(app): State<App>,
+    caller: Caller,
+    Json(request): Json<TrustRequest>,
+) -> Answer<TrustView> {
+    caller.scope(&app).await?.allow(Deed::Trust)?;
+    let ports = &app.ready().await?.ports;
+    let project = project_in(ports, &request.folder)?;
+    let mut view = view(ports, &project).await?;
+    if let Some(shown) = request.digest {
+        if shown != view.digest {
+            return Err(Error::conflict("the project file changed while you looked at it")
+                .hint("run `segue trust` again")
+                .into());
+        }
+        record(ports, &view).await?;
+        view.trusted = true;
+    }
+    Ok(Json(view))
+}
+
+fn project_in(ports: &Ports, folder: &Path) -> Result<Project> {
+    let folder = ports.machine.folder(folder)?.real_path;
+    let root = root(&folder).ok_or_else(|| {
+        Error::not_found(format!("no `segue.toml` is in `{}` or above it", folder.display()))
+            .hint("run `segue init` to write one")
+    })?;
+    Project::read(&root)
+}
+
+async fn view(ports: &Ports, project: &Project) -> Result<TrustView> {
+    let contents = project.contents();
+    // The whole text stands for itself: no two files that differ can be taken for each other.
+    let digest = contents.join("\n");
+    let known = ports.store.trust(&project.folder).await?;
+    let trusted = known.is_some_and(|trust| trust.digest == digest);
+    Ok(TrustView { folder: project.folder.clone(), digest, trusted, contents })
+}
+
+async fn record(ports: &Ports, view: &TrustView) -> Result<()> {
+    let at = ports.clock.now();
+    let trust = Trust { folder: view.folder.clone(), digest: view.digest.clone(), at };
+    let text = view.folder.display().to_string();
+    let kind = EventKind::Trusted;
+    let events = vec![NewEvent { at, session: None, launch: None, kind, text }];
+    ports.store.commit(Commit { changes: vec![Change::PutTrust(trust)], events }).await?;
+    Ok(())
+}
+
+/// Refuses a project file that nobody has trusted as it is now.
+pub(crate) async fn require(ports: &Ports, project: &Project) -> Result<()> {
+    let view = view(ports, project).await?;
+    if view.trusted {
+        return Ok(());
+    }
+    let folder = project.folder.display();
+    let error = Error::config(format!("`{folder}/segue.toml` is not trusted as it is now"));
+    let error = view.contents.iter().fold(error, |error, line| error.caused_by(line));
+    Err(error.hint(format!("look at it, then run `segue trust {folder}`")))
+}

@@ -1,0 +1,226 @@
+//! The owner of one session: handles one message at a time.
+
+mod observe;
+mod verbs;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use segue_core::api::{AgentOutcome, Outcome, PlannedOutcome, SessionView, TurnReport};
+use segue_core::flows::look::Asked;
+use segue_core::flows::{SessionState, launch, view};
+use segue_core::model::{Environment, LaunchId, SessionId};
+use segue_core::ports::{HolderEvent, Ports};
+use segue_core::{Error, Result};
+use tokio::sync::{mpsc, oneshot};
+
+use super::gate::Pass;
+use super::stream::StreamReader;
+use super::{Inbox, Supervisor};
+
+/// The way back to whoever asked.
+pub(crate) type Reply<T> = oneshot::Sender<Result<T>>;
+
+/// What can be asked of a session, and what can happen to it.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// Starts a session that is new.
+    Start { start: Box<Start>, reply: Reply<SessionView> },
+    /// Starts a session that is new, and answers when it has shown its conversation.
+    StartVerified { start: Box<Start>, reply: Reply<AgentOutcome> },
+    Resume { environment: Environment, asked: Asked, fresh: bool, reply: Reply<AgentOutcome> },
+    Plan { asked: Asked, reply: Reply<PlannedOutcome> },
+    Stop { reply: Reply<bool> },
+    Remove { purge: bool, reply: Reply<()> },
+    WaitTurn { reply: Reply<TurnReport> },
+    /// Finds out what became of the launch that was open when the daemon started.
+    Reconcile { reply: oneshot::Sender<()> },
+    Holder { launch: LaunchId, event: HolderEvent },
+    HolderGone { launch: LaunchId },
+    FileChanged { path: PathBuf },
+    /// Changes were missed: look at everything.
+    LookAgain,
+    RestartDue { after: LaunchId },
+    Deadline { launch: LaunchId },
+}
+
+/// The first launch of a session.
+#[derive(Debug)]
+pub(crate) struct Start {
+    pub(crate) message: Option<String>,
+    pub(crate) environment: Environment,
+}
+
+/// A launch that has yet to show which conversation it is in, and whoever waits for that.
+#[derive(Debug)]
+struct Pending {
+    launch: LaunchId,
+    outcome: Outcome,
+    note: Option<String>,
+    reply: Reply<AgentOutcome>,
+}
+
+/// The owner of one session.
+pub(crate) struct Actor {
+    supervisor: Arc<Supervisor>,
+    ports: Ports,
+    state: SessionState,
+    own: mpsc::WeakUnboundedSender<Message>,
+    pending: Option<Pending>,
+    /// The right to be starting; given back as soon as the launch is confirmed or over.
+    passes: Vec<Pass>,
+    stream: Option<StreamReader>,
+    waiting_for_turn: Vec<Reply<TurnReport>>,
+    /// The crashed launch whose restart is due.
+    restarting: Option<LaunchId>,
+    removed: bool,
+}
+
+impl Actor {
+    pub(crate) fn start(supervisor: &Arc<Supervisor>, state: SessionState) -> Inbox {
+        let (inbox, messages) = mpsc::unbounded_channel();
+        let actor = Self {
+            supervisor: Arc::clone(supervisor),
+            ports: supervisor.ports.clone(),
+            state,
+            own: inbox.downgrade(),
+            pending: None,
+            passes: Vec::new(),
+            stream: None,
+            waiting_for_turn: Vec::new(),
+            restarting: None,
+            removed: false,
+        };
+        tokio::spawn(actor.run(messages));
+        inbox
+    }
+
+    async fn run(mut self, mut messages: mpsc::UnboundedReceiver<Message>) {
+        while let Some(message) = messages.recv().await {
+            if let Err(error) = self.handle(message).await {
+                let session = self.state.session.address();
+                tracing::error!(%session, %error, "an observation could not be recorded");
+            }
+            if self.removed {
+                self.supervisor.forget(self.state.session.id);
+                return;
+            }
+        }
+    }
+
+    async fn handle(&mut self, message: Message) -> Result<()> {
+        match message {
+            Message::Start { start, reply } => {
+                let result = self.begin(*start).await;
+                answer(reply, result.map(|()| self.view()));
+                self.drop_if_unrecorded();
+                Ok(())
+            }
+            Message::StartVerified { start, reply } => {
+                self.begin_verified(*start, reply).await;
+                self.drop_if_unrecorded();
+                Ok(())
+            }
+            Message::Resume { environment, asked, fresh, reply } => {
+                self.resume(environment, asked, fresh, reply).await;
+                Ok(())
+            }
+            Message::Plan { asked, reply } => {
+                answer(reply, self.plan(asked).await);
+                Ok(())
+            }
+            Message::Stop { reply } => {
+                answer(reply, self.stop().await);
+                Ok(())
+            }
+            Message::Remove { purge, reply } => {
+                let result = self.remove(purge).await;
+                self.removed = result.is_ok();
+                answer(reply, result);
+                Ok(())
+            }
+            Message::WaitTurn { reply } => {
+                self.wait_turn(reply);
+                Ok(())
+            }
+            Message::Reconcile { reply } => {
+                let result = self.reconcile().await;
+                // The daemon may have stopped waiting.
+                let _gone = reply.send(());
+                result
+            }
+            Message::RestartDue { after } => self.restart(after).await,
+            Message::Deadline { launch } => {
+                self.give_up_waiting(launch);
+                Ok(())
+            }
+            observation => self.observe(observation).await,
+        }
+    }
+
+    /// A session whose first commit failed does not exist, and its actor neither.
+    fn drop_if_unrecorded(&mut self) {
+        self.removed = self.state.launches.is_empty();
+    }
+
+    fn id(&self) -> SessionId {
+        self.state.session.id
+    }
+
+    fn view(&self) -> SessionView {
+        view::session(&view::summary(&self.state))
+    }
+
+    /// Sends a message to this actor after a while, without holding anything up meanwhile.
+    fn tell_later(&self, after: Duration, message: Message) {
+        let own = self.own.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(after).await;
+            if let Some(inbox) = own.upgrade() {
+                // The session may be gone by then.
+                let _gone = inbox.send(message);
+            }
+        });
+    }
+
+    fn outcome(&self, outcome: Outcome, note: Option<String>) -> AgentOutcome {
+        let had_conversation = self.state.session.spoke;
+        AgentOutcome {
+            session: Some(self.id()),
+            name: self.state.session.address(),
+            vendor: self.state.session.vendor.clone(),
+            outcome,
+            vendor_session_id: self.state.vendor_session().cloned(),
+            note,
+            lost: match outcome {
+                Outcome::Refused => true,
+                Outcome::Fresh => had_conversation,
+                _ => false,
+            },
+        }
+    }
+
+    fn refused(&self, error: &Error) -> AgentOutcome {
+        let hints: String = error.hints.iter().map(|hint| format!("; {hint}")).collect();
+        self.outcome(Outcome::Refused, Some(format!("{error}{hints}")))
+    }
+}
+
+/// Answers; whoever asked may be gone, and what was done stays done.
+fn answer<T>(reply: Reply<T>, result: Result<T>) {
+    let _gone = reply.send(result);
+}
+
+/// The launch that a new session begins with.
+fn first_wish(actor: &Actor, start: Start) -> Result<launch::Wish> {
+    let session = &actor.state.session;
+    let vendor = actor.ports.vendors.get(&session.vendor)?;
+    Ok(launch::Wish {
+        mode: segue_core::model::LaunchMode::Fresh,
+        id: vendor.preset_id(session, actor.ports.clock.random_id()),
+        message: start.message,
+        environment: start.environment,
+        first: true,
+    })
+}

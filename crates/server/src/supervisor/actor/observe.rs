@@ -1,0 +1,256 @@
+//! What happens to a session.
+
+use std::path::Path;
+
+use segue_core::flows::look::Asked;
+use segue_core::flows::observe::{self, FollowUp};
+use segue_core::flows::restore::Done;
+use segue_core::flows::guard;
+use segue_core::model::{EventKind, Exit, LaunchEnd, LaunchId, Status, WaitingFor};
+use segue_core::ports::{Commit, HolderEvent, Signal};
+use segue_core::rules::lifecycle::Kept;
+use segue_core::{Error, Result};
+
+use super::{Actor, Message, answer};
+
+impl Actor {
+    pub(super) async fn observe(&mut self, message: Message) -> Result<()> {
+        match message {
+            Message::Holder { launch, event: HolderEvent::Ended(end) } => {
+                self.launch_ended(launch, end, Kept::Yes).await
+            }
+            Message::HolderGone { launch } => self.holder_gone(launch).await,
+            Message::FileChanged { path } => self.file_changed(&path).await,
+            Message::LookAgain => self.look_again().await,
+            // Titles and bells are for screens; no status depends on them.
+            _ => Ok(()),
+        }
+    }
+
+    /// Finds out what became of the open launch while no daemon watched.
+    pub(super) async fn reconcile(&mut self) -> Result<()> {
+        let Some(launch) = self.state.open().map(|launch| launch.id) else { return Ok(()) };
+        match self.ports.holders.find(launch).await? {
+            Some(held) => match held.end {
+                Some(end) => self.launch_ended(launch, end, Kept::Yes).await,
+                None => {
+                    self.record_processes(launch, held).await?;
+                    self.after_start().await
+                }
+            },
+            None => self.holder_gone(launch).await,
+        }
+    }
+
+    /// A daemon may have died between the start of the holder and the note of it.
+    async fn record_processes(
+        &mut self,
+        launch: LaunchId,
+        held: segue_core::ports::Held,
+    ) -> Result<()> {
+        if self.state.open().is_some_and(|it| it.agent.is_some() && it.agent == held.agent) {
+            return Ok(());
+        }
+        let (holder, agent) = (Some(held.holder), held.agent);
+        let change = segue_core::ports::Change::SetProcesses { launch, holder, agent };
+        let events = vec![self.state.event(&self.ports, EventKind::LaunchStarted, "found alive")];
+        self.state.commit(&self.ports, Commit { changes: vec![change], events }).await
+    }
+
+    /// Closes the open launch if its holder is gone, without waiting for the news of it.
+    pub(super) async fn close_if_dead(&mut self) -> Result<()> {
+        let Some(launch) = self.state.open().map(|launch| launch.id) else { return Ok(()) };
+        match self.ports.holders.find(launch).await? {
+            Some(held) => match held.end {
+                Some(end) => self.launch_ended(launch, end, Kept::Yes).await,
+                None => Ok(()),
+            },
+            None => self.holder_gone(launch).await,
+        }
+    }
+
+    pub(super) fn subscribe(&self, launch: LaunchId) {
+        let (own, holders) = (self.own.clone(), self.ports.holders.clone());
+        tokio::spawn(async move {
+            if let Ok(mut events) = holders.subscribe(launch).await {
+                while let Some(event) = events.next().await {
+                    let Some(inbox) = own.upgrade() else { return };
+                    let _gone = inbox.send(Message::Holder { launch, event });
+                }
+            }
+            if let Some(inbox) = own.upgrade() {
+                let _gone = inbox.send(Message::HolderGone { launch });
+            }
+        });
+    }
+
+    pub(super) async fn follow_files(&self) -> Result<()> {
+        let vendor = self.ports.vendors.get(&self.state.session.vendor)?;
+        let mut folders = vendor.watched(&self.state.place());
+        let stream = self.stream.as_ref().and_then(|stream| stream.path().parent());
+        folders.extend(stream.map(Path::to_owned));
+        self.supervisor.watch.follow(self.id(), folders).await
+    }
+
+    /// Looks at everything that carries signals, because changes may have been missed.
+    pub(super) async fn look_again(&mut self) -> Result<()> {
+        let vendor = self.ports.vendors.get(&self.state.session.vendor)?;
+        for folder in vendor.watched(&self.state.place()) {
+            for path in self.ports.files.list(&folder).unwrap_or_default() {
+                self.read_signals(&path).await?;
+            }
+        }
+        self.read_stream().await?;
+        guard::keep(&self.ports, &mut self.state).await
+    }
+
+    async fn file_changed(&mut self, path: &Path) -> Result<()> {
+        if self.stream.as_ref().is_some_and(|stream| stream.path() == path) {
+            return self.read_stream().await;
+        }
+        self.read_signals(path).await?;
+        if self.is_transcript(path)? {
+            guard::keep(&self.ports, &mut self.state).await?;
+        }
+        Ok(())
+    }
+
+    fn is_transcript(&self, path: &Path) -> Result<bool> {
+        let Some(id) = self.state.vendor_session() else { return Ok(false) };
+        let vendor = self.ports.vendors.get(&self.state.session.vendor)?;
+        Ok(vendor.transcript(&self.state.place(), id) == path)
+    }
+
+    async fn read_signals(&mut self, path: &Path) -> Result<()> {
+        let Some(launch) = self.state.open() else { return Ok(()) };
+        let Some(pid) = launch.agent.as_ref().map(|agent| agent.pid) else { return Ok(()) };
+        let id = launch.id;
+        let vendor = self.ports.vendors.get(&self.state.session.vendor)?;
+        let signals = vendor.file_signals(self.ports.files.as_ref(), path, pid);
+        self.signals(id, signals).await
+    }
+
+    pub(super) async fn read_stream(&mut self) -> Result<()> {
+        let Some(launch) = self.state.open().map(|launch| launch.id) else { return Ok(()) };
+        let Some(stream) = self.stream.as_mut() else { return Ok(()) };
+        let lines = stream.new_lines(self.ports.files.as_ref());
+        let vendor = self.ports.vendors.get(&self.state.session.vendor)?;
+        let signals = lines.iter().flat_map(|line| vendor.stream_signals(line)).collect();
+        self.signals(launch, signals).await
+    }
+
+    async fn signals(&mut self, launch: LaunchId, signals: Vec<Signal>) -> Result<()> {
+        for signal in signals {
+            let follow_ups =
+                observe::signal(&self.ports, &mut self.state, launch, signal).await?;
+            self.follow_up(launch, follow_ups).await?;
+        }
+        Ok(())
+    }
+
+    async fn holder_gone(&mut self, launch: LaunchId) -> Result<()> {
+        if self.state.open().is_none_or(|open| open.id != launch) {
+            return Ok(());
+        }
+        let unknown =
+            LaunchEnd { exit: Exit::Unknown, asked: false, at: self.ports.clock.now() };
+        let end = self.ports.folders.end(launch)?.unwrap_or(unknown);
+        self.launch_ended(launch, end, Kept::No).await
+    }
+
+    async fn launch_ended(
+        &mut self,
+        launch: LaunchId,
+        end: LaunchEnd,
+        environment: Kept,
+    ) -> Result<()> {
+        if self.stream.is_none() && self.state.session.headless {
+            let path = self.ports.folders.stream(launch);
+            self.stream = Some(super::super::stream::StreamReader::new(path));
+        }
+        self.look_again().await?;
+        let follow_ups =
+            observe::ended(&self.ports, &mut self.state, launch, end, environment).await?;
+        self.follow_up(launch, follow_ups).await
+    }
+
+    pub(super) async fn follow_up(
+        &mut self,
+        launch: LaunchId,
+        follow_ups: Vec<FollowUp>,
+    ) -> Result<()> {
+        for follow_up in follow_ups {
+            match follow_up {
+                FollowUp::Bound => self.bound(launch).await?,
+                FollowUp::Refused { found } => self.refuse_pending(
+                    &Error::vendor(format!("it came up in another conversation, {found}"))
+                        .caused_by("that process was ended, and nothing was bound to it")
+                        .hint("run `segue log` to see what happened"),
+                ),
+                FollowUp::Ended => self.over(),
+                FollowUp::RestartAfter(after) => {
+                    self.restarting = Some(launch);
+                    self.tell_later(after, Message::RestartDue { after: launch });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn bound(&mut self, launch: LaunchId) -> Result<()> {
+        guard::keep(&self.ports, &mut self.state).await?;
+        self.supervisor.scribe.write(&self.state.session.fleet).await?;
+        self.passes.clear();
+        if self.pending.as_ref().is_some_and(|pending| pending.launch == launch)
+            && let Some(pending) = self.pending.take()
+        {
+            answer(pending.reply, Ok(self.outcome(pending.outcome, pending.note)));
+        }
+        Ok(())
+    }
+
+    /// The launch is closed: nobody waits for it any more.
+    fn over(&mut self) {
+        self.passes.clear();
+        self.supervisor.watch.leave(self.id());
+        self.stream = None;
+        let how = self.state.session.status.detail().unwrap_or_default();
+        let name = self.state.session.address();
+        self.refuse_pending(
+            &Error::vendor("it ended before it showed its conversation")
+                .caused_by(how)
+                .hint(format!("run `segue log {name}` to see what happened")),
+        );
+        for reply in std::mem::take(&mut self.waiting_for_turn) {
+            let report = self.turn_report();
+            answer(reply, Ok(report));
+        }
+    }
+
+    /// Starts a crashed agent again, with the environment that its holder kept.
+    pub(super) async fn restart(&mut self, after: LaunchId) -> Result<()> {
+        if self.restarting != Some(after) || self.state.open().is_some() {
+            return Ok(());
+        }
+        let environment = self.ports.holders.environment(after).await?;
+        let Some(environment) = environment else {
+            self.restarting = None;
+            return self.wait_for(WaitingFor::Environment, None).await;
+        };
+        let error = match self.bring_back(environment, Asked::InBulk).await {
+            Ok(Done::Refused { error }) | Err(error) => error,
+            Ok(_) => return Ok(()),
+        };
+        self.wait_for(WaitingFor::Choice, Some(error)).await
+    }
+
+    async fn wait_for(&mut self, reason: WaitingFor, why: Option<Error>) -> Result<()> {
+        let (change, event) = self.state.status_change(&self.ports, Status::Waiting(reason));
+        let mut events = vec![event];
+        let gave_up = |error: Error| {
+            self.state.event(&self.ports, EventKind::GaveUp, error.to_string())
+        };
+        events.extend(why.map(gave_up));
+        self.state.commit(&self.ports, Commit { changes: vec![change], events }).await
+    }
+}

@@ -1,0 +1,284 @@
+//! What people ask of a session.
+
+use std::time::Duration;
+
+use segue_core::api::{AgentOutcome, Outcome, PlannedOutcome, TurnReport};
+use segue_core::flows::look::{self, Asked};
+use segue_core::flows::restore::{self, Done};
+use segue_core::flows::{launch, observe};
+use segue_core::model::{
+    Environment, EventKind, Exit, How, LaunchEnd, LaunchId, Status, WaitingFor,
+};
+use segue_core::ports::{Change, Commit};
+use segue_core::rules::lifecycle::Kept;
+use segue_core::rules::recovery::{self, Decision};
+use segue_core::{Error, Result, failpoint};
+
+use super::super::gate::Key;
+use super::super::stream::StreamReader;
+use super::{Actor, Message, Pending, Reply, Start, answer, first_wish};
+
+/// How long an agent has to end by itself before it is ended.
+const GRACE: Duration = Duration::from_secs(5);
+
+impl Actor {
+    pub(super) async fn begin(&mut self, start: Start) -> Result<()> {
+        let wish = first_wish(self, start)?;
+        self.enter_gates(wish.id.is_none()).await?;
+        let started = launch::start(&self.ports, &mut self.state, wish).await;
+        if started.is_err() {
+            self.passes.clear();
+        }
+        started?;
+        self.after_start().await
+    }
+
+    pub(super) async fn begin_verified(&mut self, start: Start, reply: Reply<AgentOutcome>) {
+        match self.begin(start).await {
+            Ok(()) => self.expect_evidence(Outcome::Started, None, reply),
+            Err(error) => answer(reply, Err(error)),
+        }
+    }
+
+    /// Waits for the right to start: paced per account, and one at a time where the vendor finds
+    /// its own id.
+    async fn enter_gates(&mut self, finds_own_id: bool) -> Result<()> {
+        let vendor = self.ports.vendors.get(&self.state.session.vendor)?;
+        let name = vendor.id().to_string();
+        let config_dir = self.state.session.config_dir.clone();
+        let account = Key::Account { vendor: name.clone(), config_dir };
+        let at_once = vendor.capabilities().starting_at_once;
+        let gates = &self.supervisor.gates;
+        self.passes.extend(gates.enter(account, at_once).await);
+        if finds_own_id {
+            let finding = Key::Finding { vendor: name, place: self.state.place() };
+            self.passes.extend(gates.enter(finding, 1).await);
+        }
+        Ok(())
+    }
+
+    /// Follows a launch that was just started or found alive.
+    pub(super) async fn after_start(&mut self) -> Result<()> {
+        let Some(launch) = self.state.open().map(|launch| launch.id) else { return Ok(()) };
+        self.restarting = None;
+        self.stream = self.state.session.headless.then(|| {
+            StreamReader::new(self.ports.folders.stream(launch))
+        });
+        self.subscribe(launch);
+        self.follow_files().await?;
+        self.supervisor.scribe.write(&self.state.session.fleet).await?;
+        failpoint::hit("start.fleet.after");
+        self.look_again().await
+    }
+
+    pub(super) async fn resume(
+        &mut self,
+        environment: Environment,
+        asked: Asked,
+        fresh: bool,
+        reply: Reply<AgentOutcome>,
+    ) {
+        let done = if fresh {
+            self.start_fresh(environment).await
+        } else {
+            self.bring_back(environment, asked).await
+        };
+        match done {
+            Ok(Done::Settled { outcome, note }) => answer(reply, Ok(self.outcome(outcome, note))),
+            Ok(Done::Launched { outcome, note }) => self.expect_evidence(outcome, note, reply),
+            Ok(Done::Refused { error }) | Err(error) => answer(reply, Ok(self.refused(&error))),
+        }
+    }
+
+    pub(super) async fn bring_back(&mut self, environment: Environment, asked: Asked) -> Result<Done> {
+        self.close_if_dead().await?;
+        let sight = look::look(&self.ports, &self.state, asked).await?;
+        let decision = recovery::decide(&sight.seen);
+        let lingering = self.restarting.take();
+        if starts_process(&decision) {
+            self.end_leftovers().await?;
+            self.enter_gates(self.finds_own_id()?).await?;
+        }
+        let done =
+            restore::carry_out(&self.ports, &mut self.state, &sight, decision, environment).await;
+        if let Some(launch) = lingering {
+            self.ports.holders.release(launch).await?;
+        }
+        if let Ok(Done::Launched { .. }) = &done {
+            self.after_start().await?;
+        } else {
+            self.passes.clear();
+        }
+        done
+    }
+
+    fn finds_own_id(&self) -> Result<bool> {
+        let vendor = self.ports.vendors.get(&self.state.session.vendor)?;
+        let random = self.ports.clock.random_id();
+        let bound = self.state.vendor_session().is_some();
+        Ok(!bound && vendor.preset_id(&self.state.session, random).is_none())
+    }
+
+    async fn start_fresh(&mut self, environment: Environment) -> Result<Done> {
+        if self.state.open().is_some() {
+            self.stop().await?;
+        }
+        self.end_leftovers().await?;
+        self.enter_gates(self.finds_own_id()?).await?;
+        restore::fresh(&self.ports, &mut self.state, environment).await?;
+        self.after_start().await?;
+        let note = "a new conversation, as asked; the old one stays in the log".to_owned();
+        Ok(Done::Launched { outcome: Outcome::Fresh, note: Some(note) })
+    }
+
+    /// Ends whatever any closed launch of this session left behind.
+    async fn end_leftovers(&mut self) -> Result<()> {
+        let dead: Vec<LaunchId> =
+            self.state.launches.iter().filter(|it| !it.is_open()).map(|it| it.id).collect();
+        let ended = self.ports.machine.end_marked(&dead).await?;
+        if ended.is_empty() {
+            return Ok(());
+        }
+        let text = format!("{} processes of dead launches", ended.len());
+        let events = vec![self.state.event(&self.ports, EventKind::LeftoversEnded, text)];
+        self.state.commit(&self.ports, Commit { changes: Vec::new(), events }).await
+    }
+
+    pub(super) async fn plan(&mut self, asked: Asked) -> Result<PlannedOutcome> {
+        let sight = look::look(&self.ports, &self.state, asked).await?;
+        let decision = recovery::decide(&sight.seen);
+        Ok(PlannedOutcome {
+            session: Some(self.id()),
+            name: self.state.session.address(),
+            vendor: self.state.session.vendor.clone(),
+            decision: restore::describe(&decision),
+            vendor_session_id: self.state.vendor_session().cloned(),
+        })
+    }
+
+    /// Answers when the launch has shown its conversation, has ended, or has said nothing for long.
+    fn expect_evidence(
+        &mut self,
+        outcome: Outcome,
+        note: Option<String>,
+        reply: Reply<AgentOutcome>,
+    ) {
+        let Some(launch) = self.state.open().map(|launch| launch.id) else {
+            let error = Error::vendor("it ended before it showed its conversation");
+            return answer(reply, Ok(self.refused(&error)));
+        };
+        if self.state.is_confirmed(launch) {
+            return answer(reply, Ok(self.outcome(outcome, note)));
+        }
+        self.pending = Some(Pending { launch, outcome, note, reply });
+        if let Ok(vendor) = self.ports.vendors.get(&self.state.session.vendor) {
+            self.tell_later(vendor.capabilities().evidence_within, Message::Deadline { launch });
+        }
+    }
+
+    pub(super) fn give_up_waiting(&mut self, launch: LaunchId) {
+        if self.pending.as_ref().is_some_and(|pending| pending.launch == launch) {
+            self.passes.clear();
+            self.refuse_pending(
+                &Error::vendor("it runs, but has not shown which conversation it is in")
+                    .hint(format!("run `segue attach {}` to look", self.state.session.address())),
+            );
+        }
+    }
+
+    pub(super) fn refuse_pending(&mut self, error: &Error) {
+        if let Some(pending) = self.pending.take() {
+            answer(pending.reply, Ok(self.refused(error)));
+        }
+    }
+
+    /// Ends the session's process; tells whether there was one.
+    pub(super) async fn stop(&mut self) -> Result<bool> {
+        if let Some(launch) = self.restarting.take() {
+            self.ports.holders.release(launch).await?;
+        }
+        let Some(launch) = self.state.open().map(|launch| launch.id) else {
+            self.settle_as_stopped().await?;
+            return Ok(false);
+        };
+        failpoint::hit("stop.holder.before");
+        let end = self.ports.holders.stop(launch, GRACE).await?;
+        failpoint::hit("stop.holder.after");
+        let at = self.ports.clock.now();
+        let end = match end.or(self.ports.folders.end(launch)?) {
+            Some(end) => end,
+            None => LaunchEnd { exit: Exit::Unknown, asked: true, at },
+        };
+        let end = LaunchEnd { asked: true, ..end };
+        self.read_stream().await?;
+        let follow_ups =
+            observe::ended(&self.ports, &mut self.state, launch, end, Kept::No).await?;
+        failpoint::hit("stop.commit.after");
+        self.follow_up(launch, follow_ups).await?;
+        Ok(true)
+    }
+
+    /// A session that waits to be brought back does not wait any more.
+    async fn settle_as_stopped(&mut self) -> Result<()> {
+        let status = self.state.session.status;
+        let waits = matches!(status, Status::Waiting(WaitingFor::Environment | WaitingFor::Choice));
+        if !waits && !matches!(status, Status::Lost | Status::Ended(How::Crashed(_))) {
+            return Ok(());
+        }
+        let (change, event) =
+            self.state.status_change(&self.ports, Status::Ended(How::Stopped));
+        let commit = Commit { changes: vec![change], events: vec![event] };
+        self.state.commit(&self.ports, commit).await
+    }
+
+    pub(super) async fn remove(&mut self, purge: bool) -> Result<()> {
+        let name = self.state.session.address();
+        if self.state.open().is_some() {
+            return Err(Error::conflict(format!("`{name}` is running"))
+                .hint(format!("run `segue stop {name}` first")));
+        }
+        let transcripts = if purge { self.transcripts()? } else { Vec::new() };
+        let commit = Commit {
+            changes: vec![Change::RemoveSession(self.id())],
+            events: vec![self.state.event(&self.ports, EventKind::SessionRemoved, name)],
+        };
+        failpoint::hit("remove.commit.before");
+        self.state.commit(&self.ports, commit).await?;
+        failpoint::hit("remove.commit.after");
+        for launch in &self.state.launches {
+            self.ports.folders.remove(launch.id)?;
+        }
+        for transcript in transcripts {
+            self.ports.files.remove(&transcript).map_err(|error| {
+                Error::internal(format!("cannot delete `{}`", transcript.display()))
+                    .caused_by(error)
+            })?;
+        }
+        self.supervisor.scribe.write(&self.state.session.fleet).await
+    }
+
+    fn transcripts(&self) -> Result<Vec<std::path::PathBuf>> {
+        let vendor = self.ports.vendors.get(&self.state.session.vendor)?;
+        let place = self.state.place();
+        let of = |it: &segue_core::model::Binding| vendor.transcript(&place, &it.vendor_session);
+        Ok(self.state.bindings.iter().map(of).collect())
+    }
+
+    pub(super) fn wait_turn(&mut self, reply: Reply<TurnReport>) {
+        if self.state.open().is_some() {
+            self.waiting_for_turn.push(reply);
+        } else {
+            answer(reply, Ok(self.turn_report()));
+        }
+    }
+
+    pub(super) fn turn_report(&mut self) -> TurnReport {
+        let ok = self.state.session.status == Status::Idle;
+        let text = self.state.turn.as_ref().map(|turn| turn.text.clone()).unwrap_or_default();
+        TurnReport { session: self.view(), ok, text }
+    }
+}
+
+fn starts_process(decision: &Decision) -> bool {
+    !matches!(decision, Decision::Attach | Decision::Rest { .. } | Decision::Refuse(_))
+}

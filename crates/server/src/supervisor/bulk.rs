@@ -1,0 +1,226 @@
+//! Verbs on many sessions at once: each session's part runs beside the others, the answer is one.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use segue_core::api::{
+    AgentOutcome, PlanReport, RestoreReport, ResumeRequest, StopReport, StopRequest,
+    StoppedSession, UpRequest,
+};
+use segue_core::flows::SessionState;
+use segue_core::flows::look::Asked;
+use segue_core::model::{Environment, FleetName, SessionId};
+use segue_core::rules::scope::{Deed, Scope};
+use segue_core::{Error, Kind, Result};
+use tokio::task::JoinSet;
+
+use super::run::{agent_session, ensure_fleet};
+use super::select::{Selected, find, selected};
+use super::{Message, Start, Supervisor, ask};
+use crate::project::{Agent, Project};
+use crate::routes::trust;
+
+/// Brings the selected sessions back.
+pub(crate) async fn resume(
+    supervisor: &Arc<Supervisor>,
+    scope: &Scope,
+    request: ResumeRequest,
+) -> Result<RestoreReport> {
+    let (chosen, fresh) = chosen(supervisor, scope, &request).await?;
+    let tasks = chosen.into_iter().map(|it| {
+        let id = it.summary.session.id;
+        let environment = request.caller.environment.clone();
+        let fresh = fresh.contains(&id);
+        let supervisor = Arc::clone(supervisor);
+        async move { bring_back(&supervisor, id, it.asked, (environment, fresh)).await }
+    });
+    Ok(RestoreReport::new(all(tasks).await?))
+}
+
+/// Says what a resume would do, and does nothing.
+pub(crate) async fn plan(
+    supervisor: &Arc<Supervisor>,
+    scope: &Scope,
+    request: ResumeRequest,
+) -> Result<PlanReport> {
+    let (chosen, fresh) = chosen(supervisor, scope, &request).await?;
+    let mut plan = Vec::new();
+    for it in chosen {
+        let id = it.summary.session.id;
+        let mut planned =
+            supervisor.ask(id, |reply| Message::Plan { asked: it.asked, reply }).await?;
+        if fresh.contains(&id) {
+            planned.decision = "begin a new conversation, as asked".to_owned();
+        }
+        plan.push(planned);
+    }
+    Ok(PlanReport { plan })
+}
+
+/// Returns the selected sessions, and which of them are to begin a new conversation.
+async fn chosen(
+    supervisor: &Arc<Supervisor>,
+    scope: &Scope,
+    request: &ResumeRequest,
+) -> Result<(Vec<Selected>, Vec<SessionId>)> {
+    let cwd = &request.caller.cwd;
+    let mut chosen = selected(supervisor, scope, &request.selection, cwd).await?;
+    let mut fresh = Vec::new();
+    for name in &request.fresh {
+        let summary = find(supervisor, scope, name, cwd).await?;
+        let id = summary.session.id;
+        fresh.push(id);
+        if chosen.iter().all(|it| it.summary.session.id != id) {
+            chosen.push(Selected { summary, asked: Asked::ByName });
+        }
+    }
+    Ok((chosen, fresh))
+}
+
+async fn bring_back(
+    supervisor: &Arc<Supervisor>,
+    id: SessionId,
+    asked: Asked,
+    (environment, fresh): (Environment, bool),
+) -> Result<AgentOutcome> {
+    supervisor.ask(id, |reply| Message::Resume { environment, asked, fresh, reply }).await
+}
+
+/// Resumes or starts the agents of the project.
+pub(crate) async fn up(
+    supervisor: &Arc<Supervisor>,
+    scope: &Scope,
+    request: UpRequest,
+) -> Result<RestoreReport> {
+    scope.allow(Deed::Everything)?;
+    let cwd = supervisor.ports.machine.folder(&request.caller.cwd)?.real_path;
+    let mut project = Project::around(&cwd)?.ok_or_else(|| {
+        Error::config("no `segue.toml` is in this folder or above it")
+            .hint("run `segue init` to write one")
+    })?;
+    if let Some(name) = &request.fleet {
+        project.fleet = FleetName::parse(name)?;
+    }
+    let agents = wanted_agents(&project, &request)?;
+    for agent in &agents {
+        supervisor.ports.vendors.get(&agent.vendor)?;
+    }
+    trust::require(&supervisor.ports, &project).await?;
+    let fleet = ensure_fleet(&supervisor.ports, Some(&project)).await?;
+    let project = Arc::new(project);
+    let tasks = agents.into_iter().map(|agent| {
+        let lift = Lift {
+            supervisor: Arc::clone(supervisor),
+            project: Arc::clone(&project),
+            fleet: fleet.clone(),
+            asked: asked_by(&request, &agent),
+            fresh: request.fresh.iter().any(|name| name == agent.name.as_str()),
+            environment: request.caller.environment.clone(),
+            agent,
+        };
+        lift.up()
+    });
+    Ok(RestoreReport::new(all(tasks).await?))
+}
+
+fn wanted_agents(project: &Project, request: &UpRequest) -> Result<Vec<Agent>> {
+    for name in &request.fresh {
+        project.agent(name)?;
+    }
+    if request.agents.is_empty() {
+        return Ok(project.agents.clone());
+    }
+    request.agents.iter().map(|name| project.agent(name).cloned()).collect()
+}
+
+fn asked_by(request: &UpRequest, agent: &Agent) -> Asked {
+    let named = request.agents.iter().any(|name| name == agent.name.as_str());
+    if named { Asked::ByName } else { Asked::InBulk }
+}
+
+/// One agent of the project on its way up.
+struct Lift {
+    supervisor: Arc<Supervisor>,
+    project: Arc<Project>,
+    fleet: FleetName,
+    agent: Agent,
+    asked: Asked,
+    fresh: bool,
+    environment: Environment,
+}
+
+impl Lift {
+    async fn up(self) -> Result<AgentOutcome> {
+        if let Some(id) = self.existing().await? {
+            return self.bring_back(id).await;
+        }
+        match self.start().await {
+            // Somebody else started this agent at the same moment: it is theirs and ours.
+            Err(error) if error.kind == Kind::Conflict => match self.existing().await? {
+                Some(id) => self.bring_back(id).await,
+                None => Err(error),
+            },
+            result => result,
+        }
+    }
+
+    async fn existing(&self) -> Result<Option<SessionId>> {
+        let sessions = self.supervisor.ports.store.sessions().await?;
+        let own = |it: &&segue_core::ports::SessionSummary| {
+            it.session.fleet == self.fleet && it.session.name.as_str() == self.agent.name.as_str()
+        };
+        Ok(sessions.iter().find(own).map(|it| it.session.id))
+    }
+
+    async fn bring_back(&self, id: SessionId) -> Result<AgentOutcome> {
+        let how = (self.environment.clone(), self.fresh);
+        bring_back(&self.supervisor, id, self.asked, how).await
+    }
+
+    async fn start(&self) -> Result<AgentOutcome> {
+        let ports = &self.supervisor.ports;
+        let session =
+            agent_session(ports, &self.project, &self.fleet, &self.agent, &self.environment)?;
+        let inbox = self.supervisor.adopt_new(SessionState::new(session));
+        let message = self.agent.prompt.clone();
+        let start = Box::new(Start { message, environment: self.environment.clone() });
+        ask(&inbox, |reply| Message::StartVerified { start, reply }).await
+    }
+}
+
+/// Ends the processes of the selected sessions.
+pub(crate) async fn stop(
+    supervisor: &Arc<Supervisor>,
+    scope: &Scope,
+    request: StopRequest,
+) -> Result<StopReport> {
+    let chosen = selected(supervisor, scope, &request.selection, &request.cwd).await?;
+    let tasks = chosen.into_iter().map(|it| {
+        let session = it.summary.session;
+        let supervisor = Arc::clone(supervisor);
+        async move {
+            let was_running =
+                supervisor.ask(session.id, |reply| Message::Stop { reply }).await?;
+            Ok(StoppedSession { session: session.id, name: session.address(), was_running })
+        }
+    });
+    Ok(StopReport { stopped: all(tasks).await? })
+}
+
+/// Runs all tasks beside each other; returns their answers in order, or the first failure.
+async fn all<T, F>(tasks: impl Iterator<Item = F>) -> Result<Vec<T>>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T>> + Send + 'static,
+{
+    let mut running = JoinSet::new();
+    for (number, task) in tasks.enumerate() {
+        running.spawn(async move { (number, task.await) });
+    }
+    let mut answers = Vec::new();
+    while let Some(joined) = running.join_next().await {
+        answers.push(joined.map_err(|error| Error::internal("a task failed").caused_by(error))?);
+    }
+    answers.sort_by_key(|(number, _)| *number);
+    answers.into_iter().map(|(_, answer)| answer).collect()
+}

@@ -1,0 +1,136 @@
+//! The supervisor: one owner (an [`actor`]) per session that is touched, and what they share.
+//!
+//! An actor handles one message at a time, so a session needs no lock; different sessions do not
+//! wait for each other, except at a [`gate`].
+
+mod actor;
+mod bulk;
+mod gate;
+mod run;
+mod scribe;
+mod select;
+mod stream;
+mod watch;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use segue_core::flows::SessionState;
+use segue_core::model::SessionId;
+use segue_core::ports::Ports;
+use segue_core::{Error, Result};
+use tokio::sync::{mpsc, oneshot};
+
+pub(crate) use actor::{Message, Start};
+pub(crate) use bulk::{plan, resume, stop, up};
+pub(crate) use run::run;
+pub(crate) use select::find;
+
+use actor::Actor;
+use gate::Gates;
+use scribe::Scribe;
+use watch::Watch;
+
+/// The way to an actor.
+pub(crate) type Inbox = mpsc::UnboundedSender<Message>;
+
+/// What all actors share.
+#[derive(Debug)]
+pub(crate) struct Supervisor {
+    pub(crate) ports: Ports,
+    actors: Mutex<HashMap<SessionId, Inbox>>,
+    gates: Gates,
+    scribe: Scribe,
+    watch: Watch,
+}
+
+impl Supervisor {
+    pub(crate) fn new(ports: Ports) -> Result<Arc<Self>> {
+        let scribe = Scribe::start(ports.clone());
+        let (watch, router) = Watch::new()?;
+        let (actors, gates) = (Mutex::default(), Gates::default());
+        let supervisor = Arc::new(Self { ports, actors, gates, scribe, watch });
+        router.start(Arc::downgrade(&supervisor));
+        Ok(supervisor)
+    }
+
+    /// Finds out what became of every launch that the store thinks alive; returns when all are
+    /// known, so that readers never see what is long untrue.
+    pub(crate) async fn reconcile(self: &Arc<Self>) -> Result<()> {
+        let open = self.ports.store.open_launches().await?;
+        let mut answers = Vec::new();
+        for launch in open {
+            let (reply, answer) = oneshot::channel();
+            let inbox = self.actor(launch.session).await?;
+            if inbox.send(Message::Reconcile { reply }).is_ok() {
+                answers.push(answer);
+            }
+        }
+        for answer in answers {
+            // An actor that failed has logged why; the others must not wait for it.
+            let _failed = answer.await;
+        }
+        Ok(())
+    }
+
+    /// Asks the session's actor and waits for its answer.
+    pub(crate) async fn ask<T>(
+        self: &Arc<Self>,
+        session: SessionId,
+        message: impl FnOnce(oneshot::Sender<Result<T>>) -> Message,
+    ) -> Result<T> {
+        let inbox = self.actor(session).await?;
+        ask(&inbox, message).await
+    }
+
+    /// Tells a session's actor something, if it has one.
+    pub(crate) fn tell(&self, session: SessionId, message: Message) {
+        if let Some(inbox) = self.actors().get(&session) {
+            // An actor that has just ended does not need to know.
+            let _ended = inbox.send(message);
+        }
+    }
+
+    /// Makes an actor for a session that the store does not have yet.
+    pub(crate) fn adopt_new(self: &Arc<Self>, state: SessionState) -> Inbox {
+        let id = state.session.id;
+        let inbox = Actor::start(self, state);
+        self.actors().insert(id, inbox.clone());
+        inbox
+    }
+
+    async fn actor(self: &Arc<Self>, id: SessionId) -> Result<Inbox> {
+        if let Some(inbox) = self.actors().get(&id).filter(|inbox| !inbox.is_closed()) {
+            return Ok(inbox.clone());
+        }
+        let state = SessionState::load(&self.ports, id).await?;
+        let mut actors = self.actors();
+        // Somebody else may have loaded it meanwhile: the first one is the owner.
+        if let Some(inbox) = actors.get(&id).filter(|inbox| !inbox.is_closed()) {
+            return Ok(inbox.clone());
+        }
+        let inbox = Actor::start(self, state);
+        actors.insert(id, inbox.clone());
+        drop(actors);
+        Ok(inbox)
+    }
+
+    fn forget(&self, id: SessionId) {
+        self.actors().remove(&id);
+    }
+
+    fn actors(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, Inbox>> {
+        self.actors.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Sends a message with a way to answer, and waits.
+pub(crate) async fn ask<T>(
+    inbox: &Inbox,
+    message: impl FnOnce(oneshot::Sender<Result<T>>) -> Message,
+) -> Result<T> {
+    let (reply, answer) = oneshot::channel();
+    let ended = || Error::unavailable("the daemon is ending").hint("run the command again");
+    inbox.send(message(reply)).map_err(|_| ended())?;
+    answer.await.map_err(|_| ended())?
+}

@@ -1,0 +1,238 @@
+//! Starting a new session.
+
+use std::path::{Path, PathBuf};
+
+use segue_core::api::{RunRequest, SessionView};
+use segue_core::flows::SessionState;
+use segue_core::model::{
+    AgentName, Environment, Fleet, FleetName, Permission, Restart, Session, SessionId, SessionName,
+    Status, VendorId,
+};
+use segue_core::ports::{Change, Commit, Ports, ProgramSpec, Vendor};
+use segue_core::rules::scope::Scope;
+use segue_core::rules::{naming, secrets};
+use segue_core::{Error, Kind, Result};
+use std::sync::Arc;
+
+use super::{Message, Start, Supervisor, ask};
+use crate::project::{Agent, Project, default_vendor};
+use crate::routes::trust;
+
+/// The fleet of sessions that belong to no project.
+const NO_PROJECT: &str = "default";
+/// How often another name is tried when somebody else took the suggested one.
+const NAMES_TRIED: usize = 5;
+
+/// Starts a session as a person or an agent asked for it.
+pub(crate) async fn run(
+    supervisor: &Arc<Supervisor>,
+    scope: &Scope,
+    config_file: &Path,
+    request: RunRequest,
+) -> Result<SessionView> {
+    secrets::refuse_in_arguments(&request.args)?;
+    let ports = &supervisor.ports;
+    let cwd = request.cwd.as_ref().map_or(request.caller.cwd.clone(), |cwd| request.caller.cwd.join(cwd));
+    let cwd = ports.machine.folder(&cwd)?.real_path;
+    let project = Project::around(&cwd)?;
+    let agent = agent(ports, project.as_ref(), request.agent.as_deref()).await?;
+    let wanted = request.permission.or_else(|| agent.map(|agent| agent.permission));
+    let draft = Draft {
+        fleet: ensure_fleet(ports, project.as_ref()).await?,
+        vendor: vendor(ports, &request, agent, config_file)?,
+        permission: scope.permission(wanted)?,
+        parent: scope.parent(),
+        cwd,
+    };
+    let message = request.prompt.clone().or_else(|| agent.and_then(|it| it.prompt.clone()));
+    for _ in 0..NAMES_TRIED {
+        let name = name(ports, &draft.fleet, &request, agent).await?;
+        let session = session(ports, &draft, name, &request, agent)?;
+        let environment = request.caller.environment.clone();
+        let start = Start { message: message.clone(), environment };
+        let inbox = supervisor.adopt_new(SessionState::new(session));
+        match ask(&inbox, |reply| Message::Start { start: Box::new(start), reply }).await {
+            Err(error) if error.kind == Kind::Conflict && request.name.is_none() => {}
+            result => return result,
+        }
+    }
+    Err(Error::conflict("no free name was found").hint("give the session a name with `--name`"))
+}
+
+/// What is decided about a session before its name is.
+struct Draft {
+    fleet: FleetName,
+    vendor: VendorId,
+    permission: Permission,
+    parent: Option<SessionId>,
+    cwd: PathBuf,
+}
+
+async fn agent<'a>(
+    ports: &Ports,
+    project: Option<&'a Project>,
+    name: Option<&str>,
+) -> Result<Option<&'a Agent>> {
+    let Some(name) = name else { return Ok(None) };
+    let project = project.ok_or_else(|| {
+        Error::config(format!("there is no agent `{name}`: no `segue.toml` is around this folder"))
+            .hint("run `segue init` to write one, or use `--vendor`")
+    })?;
+    let agent = project.agent(name)?;
+    trust::require(ports, project).await?;
+    Ok(Some(agent))
+}
+
+/// Makes the fleet known before its first session is.
+pub(crate) async fn ensure_fleet(ports: &Ports, project: Option<&Project>) -> Result<FleetName> {
+    let name = match project {
+        Some(project) => project.fleet.clone(),
+        None => FleetName::parse(NO_PROJECT)?,
+    };
+    let fleet = Fleet { name, folder: project.map(|project| project.folder.clone()) };
+    let name = fleet.name.clone();
+    if ports.store.fleet(&name).await?.as_ref() != Some(&fleet) {
+        let changes = vec![Change::PutFleet(fleet)];
+        ports.store.commit(Commit { changes, events: Vec::new() }).await?;
+    }
+    Ok(name)
+}
+
+fn vendor(
+    ports: &Ports,
+    request: &RunRequest,
+    agent: Option<&Agent>,
+    config_file: &Path,
+) -> Result<VendorId> {
+    if let Some(vendor) = &request.vendor {
+        return Ok(ports.vendors.get(&VendorId::new(vendor.clone()))?.id());
+    }
+    if let Some(agent) = agent {
+        return Ok(agent.vendor.clone());
+    }
+    if let Some(vendor) = default_vendor(config_file)? {
+        return Ok(ports.vendors.get(&vendor)?.id());
+    }
+    only_installed(ports, &request.caller.environment)
+}
+
+/// Returns the only vendor whose program is there; the built-in one counts when no other is.
+fn only_installed(ports: &Ports, environment: &Environment) -> Result<VendorId> {
+    let all = ports.vendors.all();
+    let built_in = |it: &&Arc<dyn Vendor>| matches!(it.program(), ProgramSpec::Itself { .. });
+    let installed = |it: &&Arc<dyn Vendor>| {
+        ports.machine.find_program(&it.program(), environment).is_some()
+    };
+    let others: Vec<_> = all.iter().filter(|it| !built_in(it)).filter(installed).collect();
+    match others.as_slice() {
+        [] => all.iter().find(built_in).map(|it| it.id()).ok_or_else(|| {
+            Error::vendor("no agent CLI is installed").hint("install one, then try again")
+        }),
+        [only] => Ok(only.id()),
+        several => {
+            let names: Vec<_> = several.iter().map(|it| it.id().to_string()).collect();
+            Err(Error::usage("several agent CLIs are installed: which one?")
+                .hint(format!("add `--vendor` with one of: {}", names.join(", "))))
+        }
+    }
+}
+
+async fn name(
+    ports: &Ports,
+    fleet: &FleetName,
+    request: &RunRequest,
+    agent: Option<&Agent>,
+) -> Result<SessionName> {
+    if let Some(name) = &request.name {
+        return SessionName::parse(name);
+    }
+    let sessions = ports.store.sessions().await?;
+    let taken = |name: &str| {
+        sessions.iter().any(|it| it.session.fleet == *fleet && it.session.name.as_str() == name)
+    };
+    match agent.map(|agent| agent.name.as_str()).filter(|name| !taken(name)) {
+        Some(name) => SessionName::parse(name),
+        None => SessionName::parse(&naming::suggest(ports.clock.random_id(), taken)),
+    }
+}
+
+fn session(
+    ports: &Ports,
+    draft: &Draft,
+    name: SessionName,
+    request: &RunRequest,
+    agent: Option<&Agent>,
+) -> Result<Session> {
+    let vendor = ports.vendors.get(&draft.vendor)?;
+    if request.headless && request.prompt.is_none() {
+        return Err(Error::usage("a headless run needs a prompt").hint("add it, or `-` for stdin"));
+    }
+    let environment = with_own(&request.caller.environment, agent);
+    let mut args = agent.map(|agent| agent.args.clone()).unwrap_or_default();
+    args.extend(request.args.iter().cloned());
+    let now = ports.clock.now();
+    Ok(Session {
+        id: SessionId::new(ports.clock.new_id()),
+        name,
+        fleet: draft.fleet.clone(),
+        agent: agent.map(|agent| agent.name.clone()),
+        vendor: draft.vendor.clone(),
+        cwd: draft.cwd.clone(),
+        config_dir: vendor.config_dir(&environment)?,
+        model: request.model.clone().or_else(|| agent.and_then(|agent| agent.model.clone())),
+        permission: draft.permission,
+        instructions: agent.and_then(|agent| agent.instructions.clone()),
+        headless: request.headless,
+        restart: agent.map_or(Restart::OnCrash, |agent| agent.restart),
+        args,
+        env: agent.map(|agent| agent.env.clone()).unwrap_or_default(),
+        parent: draft.parent,
+        status: Status::Starting,
+        spoke: false,
+        created_at: now,
+        updated_at: now,
+    })
+}
+
+/// Adds the variables that the project file gives an agent: one may name its config dir.
+fn with_own(caller: &Environment, agent: Option<&Agent>) -> Environment {
+    let mut environment = caller.clone();
+    for (name, value) in agent.iter().flat_map(|agent| &agent.env) {
+        environment.set(name, value);
+    }
+    environment
+}
+
+/// Makes the session of a project's agent.
+pub(crate) fn agent_session(
+    ports: &Ports,
+    project: &Project,
+    fleet: &FleetName,
+    agent: &Agent,
+    environment: &Environment,
+) -> Result<Session> {
+    let vendor = ports.vendors.get(&agent.vendor)?;
+    let now = ports.clock.now();
+    let name = SessionName::parse(AgentName::as_str(&agent.name))?;
+    Ok(Session {
+        id: SessionId::new(ports.clock.new_id()),
+        name,
+        fleet: fleet.clone(),
+        agent: Some(agent.name.clone()),
+        vendor: agent.vendor.clone(),
+        cwd: ports.machine.folder(&project.folder)?.real_path,
+        config_dir: vendor.config_dir(&with_own(environment, Some(agent)))?,
+        model: agent.model.clone(),
+        permission: agent.permission,
+        instructions: agent.instructions.clone(),
+        headless: false,
+        restart: agent.restart,
+        args: agent.args.clone(),
+        env: agent.env.clone(),
+        parent: None,
+        status: Status::Starting,
+        spoke: false,
+        created_at: now,
+        updated_at: now,
+    })
+}

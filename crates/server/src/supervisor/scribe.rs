@@ -1,0 +1,49 @@
+//! The one writer of `fleets/<name>.json`: whoever asks is answered after a write that began later,
+//! and many who ask at once share one.
+
+use std::collections::BTreeMap;
+
+use segue_core::Result;
+use segue_core::flows::view;
+use segue_core::model::FleetName;
+use segue_core::ports::Ports;
+use tokio::sync::{mpsc, oneshot};
+
+type Order = (FleetName, oneshot::Sender<Result<()>>);
+
+/// The way to the writer.
+#[derive(Clone, Debug)]
+pub(crate) struct Scribe(mpsc::UnboundedSender<Order>);
+
+impl Scribe {
+    pub(crate) fn start(ports: Ports) -> Self {
+        let (sender, orders) = mpsc::unbounded_channel();
+        tokio::spawn(write_all(ports, orders));
+        Self(sender)
+    }
+
+    /// Returns when the fleet's file holds what the store had when this was called, or later.
+    pub(crate) async fn write(&self, fleet: &FleetName) -> Result<()> {
+        let (reply, answer) = oneshot::channel();
+        if self.0.send((fleet.clone(), reply)).is_err() {
+            return Ok(());
+        }
+        answer.await.unwrap_or(Ok(()))
+    }
+}
+
+async fn write_all(ports: Ports, mut orders: mpsc::UnboundedReceiver<Order>) {
+    while let Some((fleet, reply)) = orders.recv().await {
+        let mut waiting = BTreeMap::from([(fleet, vec![reply])]);
+        while let Ok((fleet, reply)) = orders.try_recv() {
+            waiting.entry(fleet).or_default().push(reply);
+        }
+        for (fleet, replies) in waiting {
+            let result = view::write_fleet(&ports, &fleet).await;
+            for reply in replies {
+                // Whoever asked may be gone; the file is written all the same.
+                let _gone = reply.send(result.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The only file that names concrete parts: which store, which host, which vendors.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use segue_core::api::{AttachPoint, Caller};
+use segue_core::model::Environment;
+use segue_core::ports::{Ports, Store, Vendors};
+use segue_core::rules::environment;
+use segue_core::{Error, Result};
+use segue_host::clock::SystemClock;
+use segue_host::files::LocalFiles;
+use segue_host::folders::DiskFolders;
+use segue_host::hold::{self, LocalHolders};
+use segue_host::machine::LocalMachine;
+use segue_host::{Paths, Surroundings, failpoints};
+
+pub use segue_host::hold::AttachEnd;
+
+/// The version of this program.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// This process's place in the world, read once.
+#[derive(Clone, Debug)]
+pub struct Local {
+    paths: Paths,
+    surroundings: Surroundings,
+}
+
+impl Local {
+    /// Reads the environment and the working folder.
+    pub fn here() -> Result<Self> {
+        let surroundings = Surroundings::read()?;
+        let paths = Paths::from_environment(&surroundings.environment)?;
+        Ok(Self { paths, surroundings })
+    }
+
+    /// Returns who asks, for a request.
+    pub fn caller(&self) -> Caller {
+        Caller { cwd: self.cwd().to_owned(), environment: self.environment().clone() }
+    }
+
+    pub fn cwd(&self) -> &Path {
+        &self.surroundings.cwd
+    }
+
+    pub fn environment(&self) -> &Environment {
+        &self.surroundings.environment
+    }
+
+    /// Tells whether an agent called this process.
+    pub fn is_inside_agent(&self) -> bool {
+        self.environment().get(environment::LAUNCH).is_some()
+    }
+
+    pub fn paths(&self) -> &Paths {
+        &self.paths
+    }
+}
+
+/// Makes the parts that the flows are given.
+pub(crate) fn ports(paths: &Paths, store: Arc<dyn Store>) -> Ports {
+    Ports {
+        store,
+        vendors: vendors(),
+        holders: Arc::new(LocalHolders::new(paths.clone())),
+        folders: Arc::new(DiskFolders::new(paths.clone())),
+        files: Arc::new(LocalFiles),
+        machine: Arc::new(LocalMachine::new()),
+        clock: Arc::new(SystemClock),
+    }
+}
+
+fn vendors() -> Arc<dyn Vendors> {
+    Arc::new(segue_vendors::all())
+}
+
+/// Returns the time of this machine.
+pub(crate) fn now() -> jiff::Timestamp {
+    use segue_core::ports::Clock as _;
+    SystemClock.now()
+}
+
+/// Tells whether any launch was ever recorded here.
+pub(crate) fn has_launches(paths: &Paths) -> Result<bool> {
+    use segue_core::ports::LaunchFolders as _;
+    let (records, unreadable) = DiskFolders::new(paths.clone()).read_all()?;
+    Ok(!records.is_empty() || !unreadable.is_empty())
+}
+
+/// Runs the daemon in this process.
+pub fn run_daemon(local: Local) -> Result<()> {
+    failpoints::arm(local.environment(), failpoints::Role::Daemon);
+    segue_host::daemon::become_daemon()?;
+    start_log();
+    runtime()?.block_on(crate::daemon::run(local))
+}
+
+/// Makes the runtime of the daemon: one thread is enough for something that mostly waits.
+fn runtime() -> Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Error::internal("cannot start the runtime").caused_by(error))
+}
+
+fn start_log() {
+    let subscriber = tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false);
+    // A second subscriber can only be a test's.
+    let _first_wins = subscriber.try_init();
+}
