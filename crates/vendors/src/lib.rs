@@ -1,1 +1,64 @@
 //! One folder per agent CLI: what to start, how to read it; starts nothing.
+
+pub mod demo;
+
+use std::sync::Arc;
+
+use segue_core::model::VendorId;
+use segue_core::ports::{Vendor, Vendors};
+use segue_core::{Error, Result};
+
+/// Returns every vendor that this build can drive; a new one is a line here.
+pub fn all() -> Known {
+    Known { vendors: vec![Arc::new(demo::Demo)] }
+}
+
+/// The vendors that this build can drive.
+#[derive(Clone, Debug)]
+pub struct Known {
+    vendors: Vec<Arc<dyn Vendor>>,
+}
+
+impl Vendors for Known {
+    fn get(&self, id: &VendorId) -> Result<Arc<dyn Vendor>> {
+        let found = self.vendors.iter().find(|vendor| vendor.id() == *id);
+        found.cloned().ok_or_else(|| self.unknown(id))
+    }
+
+    fn all(&self) -> Vec<Arc<dyn Vendor>> {
+        self.vendors.clone()
+    }
+}
+
+impl Known {
+    fn unknown(&self, id: &VendorId) -> Error {
+        let names: Vec<String> =
+            self.vendors.iter().map(|vendor| format!("`{}`", vendor.id())).collect();
+        let shown: String = id.as_str().chars().take(64).collect();
+        Error::usage(format!("`{}` is not a vendor that can be driven", shown.escape_debug()))
+            .hint(format!("use one of the known vendors: {}", names.join(", ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use segue_core::Kind;
+
+    use super::*;
+
+    #[test]
+    fn every_vendor_is_found_by_its_own_name() {
+        let known = all();
+        for vendor in known.all() {
+            assert_eq!(known.get(&vendor.id()).unwrap().id(), vendor.id());
+        }
+    }
+
+    #[test]
+    fn an_unknown_vendor_is_a_usage_error_that_lists_the_known() {
+        let error = all().get(&VendorId::new("nobody\u{1b}")).unwrap_err();
+        assert_eq!(error.kind, Kind::Usage);
+        assert_eq!(error.message, "`nobody\\u{1b}` is not a vendor that can be driven");
+        assert_eq!(error.hints, ["use one of the known vendors: `demo`"]);
+    }
+}

@@ -1,0 +1,193 @@
+//! What the agent was asked on its command line.
+
+use segue_core::model::Permission;
+
+use super::super::home;
+
+pub(super) const USAGE: &str = "usage: demo-agent [--session-id ID | --resume ID] [--own-id] \
+     [--print] [--model M] [--permission ask|accept-edits|auto] [--instructions TEXT] \
+     [--ask-trust] [--] [PROMPT]";
+
+/// The parsed command line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Invocation {
+    pub(super) identity: Identity,
+    pub(super) mode: Mode,
+    pub(super) model: Option<String>,
+    pub(super) permission: Permission,
+    pub(super) instructions: Option<String>,
+    pub(super) ask_trust: bool,
+    pub(super) prompt: Option<String>,
+}
+
+/// Which conversation is wanted.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Identity {
+    /// A new one, with an id of the agent's own choice.
+    Own,
+    /// A new one with this id.
+    Preset(String),
+    /// The one that has this id.
+    Resume(String),
+}
+
+/// How the agent talks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    Interactive,
+    /// One turn, as JSON lines.
+    Headless,
+}
+
+/// Reads a command line; the error is for a person.
+pub(super) fn parse(arguments: Vec<String>) -> Result<Invocation, String> {
+    let mut flags = Flags::default();
+    let mut rest = arguments.into_iter();
+    while let Some(argument) = rest.next() {
+        if argument == "--" {
+            rest.by_ref().try_for_each(|prompt| flags.set_prompt(prompt))?;
+        } else if argument.starts_with('-') && argument.len() > 1 {
+            flags.read(&argument, &mut rest)?;
+        } else {
+            flags.set_prompt(argument)?;
+        }
+    }
+    flags.into_invocation()
+}
+
+#[derive(Default)]
+struct Flags {
+    preset: Option<String>,
+    resume: Option<String>,
+    switches: Vec<Switch>,
+    model: Option<String>,
+    permission: Option<Permission>,
+    instructions: Option<String>,
+    prompt: Option<String>,
+}
+
+#[derive(PartialEq, Eq)]
+enum Switch {
+    OwnId,
+    Print,
+    AskTrust,
+}
+
+impl Flags {
+    fn read(&mut self, flag: &str, rest: &mut impl Iterator<Item = String>) -> Result<(), String> {
+        let mut value = || rest.next().ok_or_else(|| format!("`{flag}` needs a value"));
+        match flag {
+            "--session-id" => self.preset = Some(value()?),
+            "--resume" => self.resume = Some(value()?),
+            "--own-id" => self.switches.push(Switch::OwnId),
+            "--print" => self.switches.push(Switch::Print),
+            "--ask-trust" => self.switches.push(Switch::AskTrust),
+            "--model" => self.model = Some(value()?),
+            "--permission" => self.permission = Some(permission(&value()?)?),
+            "--instructions" => self.instructions = Some(value()?),
+            _ => return Err(format!("unknown argument `{}`", flag.escape_debug())),
+        }
+        Ok(())
+    }
+
+    fn set_prompt(&mut self, prompt: String) -> Result<(), String> {
+        match self.prompt.replace(prompt) {
+            None => Ok(()),
+            Some(_) => Err("only one prompt can be given".to_owned()),
+        }
+    }
+
+    fn has(&self, switch: &Switch) -> bool {
+        self.switches.contains(switch)
+    }
+
+    fn into_invocation(self) -> Result<Invocation, String> {
+        let mode = if self.has(&Switch::Print) { Mode::Headless } else { Mode::Interactive };
+        if mode == Mode::Headless && self.prompt.is_none() {
+            return Err("`--print` needs a prompt".to_owned());
+        }
+        Ok(Invocation {
+            identity: self.identity()?,
+            mode,
+            ask_trust: self.has(&Switch::AskTrust),
+            model: self.model,
+            permission: self.permission.unwrap_or(Permission::Ask),
+            instructions: self.instructions,
+            prompt: self.prompt,
+        })
+    }
+
+    fn identity(&self) -> Result<Identity, String> {
+        match (&self.preset, &self.resume) {
+            (Some(_), Some(_)) => {
+                Err("`--session-id` and `--resume` cannot be used together".to_owned())
+            }
+            (_, Some(id)) => Ok(Identity::Resume(id.clone())),
+            (Some(_), None) if self.has(&Switch::OwnId) => Ok(Identity::Own),
+            (Some(id), None) if home::is_id(id) => Ok(Identity::Preset(id.clone())),
+            (Some(id), None) => Err(format!("invalid session ID `{}`", id.escape_debug())),
+            (None, None) => Ok(Identity::Own),
+        }
+    }
+}
+
+fn permission(word: &str) -> Result<Permission, String> {
+    let all = [Permission::Ask, Permission::AcceptEdits, Permission::Auto];
+    let found = all.into_iter().find(|permission| permission.word() == word);
+    found.ok_or_else(|| format!("unknown permission `{}`", word.escape_debug()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &[&str]) -> Result<Invocation, String> {
+        parse(line.iter().map(|argument| (*argument).to_owned()).collect())
+    }
+
+    #[test]
+    fn nothing_at_all_is_an_interactive_agent_with_its_own_id() {
+        let found = read(&[]).unwrap();
+        assert_eq!(found.identity, Identity::Own);
+        assert_eq!(found.mode, Mode::Interactive);
+        assert_eq!(found.permission, Permission::Ask);
+        assert_eq!(found.prompt, None);
+    }
+
+    #[test]
+    fn a_prompt_that_looks_like_a_flag_survives_behind_two_dashes() {
+        let found = read(&["--print", "--", "--resume"]).unwrap();
+        assert_eq!(found.prompt.as_deref(), Some("--resume"));
+        assert_eq!(found.identity, Identity::Own);
+        assert_eq!(read(&["--", "--"]).unwrap().prompt.as_deref(), Some("--"));
+        assert_eq!(read(&["-"]).unwrap().prompt.as_deref(), Some("-"));
+    }
+
+    #[test]
+    fn an_own_id_beats_a_preset_but_not_a_resume() {
+        let preset = read(&["--session-id", "a", "--own-id"]).unwrap();
+        assert_eq!(preset.identity, Identity::Own);
+        let resume = read(&["--resume", "a", "--own-id"]).unwrap();
+        assert_eq!(resume.identity, Identity::Resume("a".into()));
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused_with_words() {
+        let table: [(&[&str], &str); 8] = [
+            (&["--verbose"], "unknown argument `--verbose`"),
+            (&["--model"], "`--model` needs a value"),
+            (&["a", "b"], "only one prompt can be given"),
+            (&["--", "a", "b"], "only one prompt can be given"),
+            (&["--print"], "`--print` needs a prompt"),
+            (&["--permission", "all"], "unknown permission `all`"),
+            (&["--session-id", "../x"], "invalid session ID `../x`"),
+            (
+                &["--session-id", "a", "--resume", "a"],
+                "`--session-id` and `--resume` cannot be used together",
+            ),
+        ];
+        for (line, message) in table {
+            assert_eq!(read(line).unwrap_err(), message);
+        }
+    }
+}

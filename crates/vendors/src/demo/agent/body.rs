@@ -1,0 +1,184 @@
+//! The agent's body: carries out what the engine decides.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::super::home::NESTED_VARIABLE;
+use super::super::records::LiveStatus;
+use super::effect::{Effect, Event, Placement};
+use super::engine::Engine;
+use super::log::Log;
+use super::presence::{self, Presence};
+use super::{AgentHost, Tool, tool};
+
+/// Transcript, live entry, tools and the time of the next wake-up.
+#[derive(Debug)]
+pub(super) struct Body<'a> {
+    pub(super) host: &'a dyn AgentHost,
+    pub(super) home: PathBuf,
+    pub(super) cwd: PathBuf,
+    pub(super) log: Log,
+    pub(super) presence: Presence,
+    pub(super) tools: Vec<Running>,
+    pub(super) deadline: Option<Instant>,
+}
+
+/// A tool that has not ended yet.
+#[derive(Debug)]
+pub(super) struct Running {
+    tool: Box<dyn Tool>,
+    placement: Placement,
+}
+
+/// How the agent's life ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// It cleans up behind itself.
+    Clean(u8),
+    /// It leaves everything as it is.
+    Crash(u8),
+}
+
+/// What the agent looks like from outside.
+pub(super) trait Face {
+    /// Shows an effect that was carried out, in the conversation with this id.
+    fn show(&mut self, effect: &Effect, id: &str) -> io::Result<()>;
+}
+
+enum Outcome {
+    Done,
+    Event(Event),
+    End(Ending),
+}
+
+impl Body<'_> {
+    /// Has the engine handle an event, carries out what it decides, and shows that.
+    pub(super) fn live(
+        &mut self,
+        engine: &mut Engine,
+        face: &mut dyn Face,
+        event: Event,
+    ) -> io::Result<Option<Ending>> {
+        let mut events = vec![event];
+        while let Some(event) = events.pop() {
+            for effect in engine.handle(event) {
+                let outcome = self.carry_out(&effect)?;
+                face.show(&effect, self.log.id())?;
+                match outcome {
+                    Outcome::Done => {}
+                    Outcome::Event(event) => events.push(event),
+                    Outcome::End(ending) => return Ok(Some(ending)),
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Says that the agent has begun to exist.
+    pub(super) fn announce(&mut self, status: LiveStatus) -> io::Result<()> {
+        self.presence.announce(self.log.id(), status, self.host.now())
+    }
+
+    /// Returns the outputs of the tools that run, in the order of their numbers.
+    pub(super) fn tool_outputs(&self) -> Vec<BorrowedFd<'_>> {
+        self.tools.iter().map(|running| running.tool.output()).collect()
+    }
+
+    /// Looks at a tool that has something to say; returns what that means for the engine.
+    pub(super) fn hear_tool(&mut self, number: usize) -> io::Result<Option<Event>> {
+        let Some(running) = self.tools.get(number) else { return Ok(None) };
+        if read_some(running.tool.output())? > 0 {
+            return Ok(None);
+        }
+        let mut ended = self.tools.remove(number);
+        ended.tool.end()?;
+        Ok((ended.placement == Placement::Foreground).then_some(Event::ToolEnded))
+    }
+
+    /// Ends what shall not outlive the agent, and takes its entry away.
+    pub(super) fn clean_up(&mut self) -> io::Result<()> {
+        self.stop_tool()?;
+        self.presence.remove()
+    }
+
+    fn carry_out(&mut self, effect: &Effect) -> io::Result<Outcome> {
+        let now = self.host.now();
+        match effect {
+            Effect::Record(said, text) => self.log.say(*said, text, now)?,
+            Effect::EndTurn => self.log.end_turn(now)?,
+            Effect::Status(status) => self.announce(*status)?,
+            Effect::Wake(pause) => self.deadline = Instant::now().checked_add(*pause),
+            Effect::StartTool { lasts, placement } => {
+                return Ok(Outcome::Event(self.start_tool(*lasts, *placement)));
+            }
+            Effect::StopTool => self.stop_tool()?,
+            Effect::Trust => presence::trust(&self.home, &self.cwd)?,
+            Effect::Clear => {
+                self.log.clear(new_id());
+                self.announce(self.presence.status())?;
+            }
+            Effect::Fork => {
+                self.log.fork(new_id(), now)?;
+                self.announce(self.presence.status())?;
+            }
+            Effect::Exit(status) => return Ok(Outcome::End(Ending::Clean(*status))),
+            Effect::Crash(status) => return Ok(Outcome::End(self.crash(*status))),
+            Effect::Notice(_) | Effect::Streamed(_) | Effect::Show(_) | Effect::Finished { .. } => {
+            }
+        }
+        Ok(Outcome::Done)
+    }
+
+    fn start_tool(&mut self, lasts: Duration, placement: Placement) -> Event {
+        match self.try_tool(lasts, placement) {
+            Ok(running) => {
+                let pid = running.tool.pid();
+                self.tools.push(running);
+                Event::ToolStarted(pid)
+            }
+            Err(error) => Event::ToolFailed(error.to_string()),
+        }
+    }
+
+    /// Starts a tool and waits until it is in its place.
+    fn try_tool(&self, lasts: Duration, placement: Placement) -> io::Result<Running> {
+        let inside = [(NESTED_VARIABLE.to_owned(), self.log.id().to_owned())];
+        let mut tool = self.host.start_tool(&tool::arguments(lasts, placement), &inside)?;
+        if read_some(tool.output())? == 0 {
+            tool.end()?;
+            return Err(io::Error::other("the tool ended at once"));
+        }
+        Ok(Running { tool, placement })
+    }
+
+    fn stop_tool(&mut self) -> io::Result<()> {
+        let is_foreground = |running: &mut Running| running.placement == Placement::Foreground;
+        self.tools.extract_if(.., is_foreground).try_for_each(|mut running| running.tool.end())
+    }
+
+    fn crash(&self, status: Option<u8>) -> Ending {
+        if status.is_none() {
+            self.host.crash();
+        }
+        // A crash that did not happen still looks like one: 128 + SIGSEGV.
+        Ending::Crash(status.unwrap_or(139))
+    }
+}
+
+/// Makes an id of the kind that vendors use.
+pub(super) fn new_id() -> String {
+    uuid::Uuid::new_v4().to_string()
+}
+
+/// Reads what is there; 0 at the end.
+fn read_some(output: BorrowedFd<'_>) -> io::Result<usize> {
+    let mut bytes = [0; 256];
+    loop {
+        match rustix::io::read(output, &mut bytes) {
+            Err(rustix::io::Errno::INTR) => {}
+            read => return Ok(read?),
+        }
+    }
+}

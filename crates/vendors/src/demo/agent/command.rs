@@ -1,0 +1,150 @@
+//! Messages that tell the agent to show one of its awkward sides.
+
+use std::time::Duration;
+
+pub(super) const HELP: &str = "\
+/help               this list
+/crash [STATUS]     dies, with an exit status or as if by a bad access to memory
+/fail               a turn that fails (headless: exit status 0 all the same)
+/hang               stops answering
+/slow SECONDS       answers one word at a time
+/ask                asks for permission
+/question           asks its user something
+/tool SECONDS       runs a tool and waits for it
+/daemonize SECONDS  runs a tool in a process session of its own, which outlives the agent
+/fill LINES         fills the screen with colours, wide characters and emoji
+/alt                alternate screen on or off
+/mouse              mouse reports on or off
+/title TEXT         sets the terminal's title
+/bell               rings
+/clear              begins a new conversation, with a new id, in the same process
+/fork               goes on in a copy of this conversation, with a new id
+/stray              does nothing
+/exit               leaves";
+
+/// What a message asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Command {
+    /// Part of the conversation: recorded, and answered.
+    Turn(Work),
+    /// About the program: leaves no trace in the conversation.
+    Local(Local),
+}
+
+/// What the agent does in a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    Say,
+    /// With an exit status, or by a signal.
+    Crash(Option<u8>),
+    Fail,
+    Hang,
+    Slow(Duration),
+    Ask,
+    Question,
+    Tool(Duration),
+    Daemonize(Duration),
+}
+
+/// What the program does for itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Local {
+    Help,
+    Fill(u32),
+    Alternate,
+    Mouse,
+    Title(String),
+    Bell,
+    Clear,
+    Fork,
+    Stray,
+    Exit,
+    /// A command with an argument that cannot be meant.
+    Unusable(String),
+}
+
+/// Reads a message. What is no known command is something to say.
+pub(super) fn parse(message: &str) -> Command {
+    let message = message.trim();
+    let (name, argument) = message.split_once(char::is_whitespace).unwrap_or((message, ""));
+    let argument = argument.trim();
+    turn(name, argument)
+        .map(Command::Turn)
+        .or_else(|| local(name, argument).map(Command::Local))
+        .unwrap_or(Command::Turn(Work::Say))
+}
+
+fn turn(name: &str, argument: &str) -> Option<Work> {
+    Some(match name {
+        "/crash" if argument.is_empty() => Work::Crash(None),
+        "/crash" => Work::Crash(Some(argument.parse().ok()?)),
+        "/fail" => Work::Fail,
+        "/hang" => Work::Hang,
+        "/slow" => Work::Slow(seconds(argument)?),
+        "/ask" => Work::Ask,
+        "/question" => Work::Question,
+        "/tool" => Work::Tool(seconds(argument)?),
+        "/daemonize" => Work::Daemonize(seconds(argument)?),
+        _ => return None,
+    })
+}
+
+fn local(name: &str, argument: &str) -> Option<Local> {
+    Some(match name {
+        "/help" => Local::Help,
+        "/fill" => argument.parse().map_or_else(|_| unusable(name), Local::Fill),
+        "/alt" => Local::Alternate,
+        "/mouse" => Local::Mouse,
+        "/title" => Local::Title(argument.to_owned()),
+        "/bell" => Local::Bell,
+        "/clear" => Local::Clear,
+        "/fork" => Local::Fork,
+        "/stray" => Local::Stray,
+        "/exit" => Local::Exit,
+        "/crash" | "/slow" | "/tool" | "/daemonize" => unusable(name),
+        _ => return None,
+    })
+}
+
+fn unusable(name: &str) -> Local {
+    Local::Unusable(format!("{name} needs a number; /help shows how"))
+}
+
+fn seconds(argument: &str) -> Option<Duration> {
+    const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+    let time = Duration::try_from_secs_f64(argument.parse().ok()?).ok()?;
+    (time <= LONGEST).then_some(time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_of_the_help_is_known() {
+        for line in HELP.lines() {
+            let name = line.split_whitespace().next().unwrap();
+            let command = parse(&format!("{name} 3"));
+            assert_ne!(command, Command::Turn(Work::Say), "{name}");
+        }
+    }
+
+    #[test]
+    fn arguments_are_read_and_bad_ones_refused() {
+        let second = Duration::from_secs(1);
+        assert_eq!(parse("/slow 1"), Command::Turn(Work::Slow(second)));
+        assert_eq!(parse(" /tool\t0.5 "), Command::Turn(Work::Tool(second / 2)));
+        assert_eq!(parse("/crash"), Command::Turn(Work::Crash(None)));
+        assert_eq!(parse("/crash 3"), Command::Turn(Work::Crash(Some(3))));
+        for bad in ["/crash 300", "/slow", "/slow -1", "/slow nan", "/tool 1e99", "/fill x"] {
+            assert!(matches!(parse(bad), Command::Local(Local::Unusable(_))), "{bad}");
+        }
+    }
+
+    #[test]
+    fn text_that_only_looks_like_a_command_is_said() {
+        for text in ["/home/user/file", "/", "hello /crash", "-x", "/crashed"] {
+            assert_eq!(parse(text), Command::Turn(Work::Say), "{text}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The line that a person is typing.
+
+use unicode_width::UnicodeWidthChar as _;
+
+use super::keys::Key;
+
+/// The draft and the place in it where typing goes on.
+#[derive(Debug, Default)]
+pub(super) struct Editor {
+    draft: Vec<char>,
+    cursor: usize,
+}
+
+impl Editor {
+    pub(super) fn is_empty(&self) -> bool {
+        self.draft.is_empty()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.draft.clear();
+        self.cursor = 0;
+    }
+
+    /// Takes the draft out.
+    pub(super) fn take(&mut self) -> String {
+        self.cursor = 0;
+        self.draft.drain(..).collect()
+    }
+
+    /// Edits the draft; keys that edit nothing are ignored.
+    pub(super) fn press(&mut self, key: &Key) {
+        match key {
+            Key::Char(c) => self.insert([*c]),
+            Key::Paste(text) => self.insert(text.chars()),
+            Key::Backspace if self.cursor > 0 => {
+                self.cursor -= 1;
+                self.draft.remove(self.cursor);
+            }
+            Key::Delete if self.cursor < self.draft.len() => {
+                self.draft.remove(self.cursor);
+            }
+            Key::Left => self.cursor = self.cursor.saturating_sub(1),
+            Key::Right => self.cursor = (self.cursor + 1).min(self.draft.len()),
+            Key::Home | Key::Control('a') => self.cursor = 0,
+            Key::End | Key::Control('e') => self.cursor = self.draft.len(),
+            Key::Control('u') => {
+                self.draft.drain(..self.cursor);
+                self.cursor = 0;
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns what fits into so many columns around the cursor, and the cursor's column in it.
+    pub(super) fn view(&self, columns: usize) -> (String, usize) {
+        let shown: Vec<char> = self.draft.iter().map(|c| visible(*c)).collect();
+        let width = |c: &char| c.width().unwrap_or(0);
+        let mut from = self.cursor;
+        let mut before = 0;
+        while from > 0 && before + width(&shown[from - 1]) < columns {
+            from -= 1;
+            before += width(&shown[from]);
+        }
+        let mut left = columns.saturating_sub(before);
+        let after = shown[self.cursor..].iter().take_while(|c| {
+            let fits = width(c) < left;
+            left = left.saturating_sub(width(c));
+            fits
+        });
+        (shown[from..self.cursor].iter().chain(after).collect(), before)
+    }
+
+    fn insert(&mut self, characters: impl IntoIterator<Item = char>) {
+        let tail = self.draft.split_off(self.cursor);
+        self.draft.extend(characters);
+        self.cursor = self.draft.len();
+        self.draft.extend(tail);
+    }
+}
+
+/// Shows what would move the cursor or worse as a sign of one column.
+fn visible(c: char) -> char {
+    match c {
+        '\n' => '⏎',
+        '\t' => ' ',
+        c if c.is_control() => '·',
+        c => c,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(text: &str) -> Editor {
+        let mut editor = Editor::default();
+        text.chars().for_each(|c| editor.press(&Key::Char(c)));
+        editor
+    }
+
+    #[test]
+    fn keys_edit_where_the_cursor_is() {
+        let mut editor = typed("wörld");
+        editor.press(&Key::Home);
+        editor.press(&Key::Paste("héllo\n".into()));
+        editor.press(&Key::Right);
+        editor.press(&Key::Backspace);
+        editor.press(&Key::Delete);
+        editor.press(&Key::End);
+        editor.press(&Key::Char('!'));
+        assert_eq!(editor.take(), "héllo\nrld!");
+        editor.press(&Key::Backspace);
+        assert!(editor.is_empty());
+    }
+
+    #[test]
+    fn wide_characters_take_their_columns() {
+        let mut editor = typed("日本語x");
+        assert_eq!(editor.view(20), ("日本語x".to_owned(), 7));
+        editor.press(&Key::Left);
+        editor.press(&Key::Left);
+        assert_eq!(editor.view(20), ("日本語x".to_owned(), 4));
+    }
+
+    #[test]
+    fn a_long_draft_shows_the_part_around_the_cursor() {
+        let mut editor = typed("0123456789日");
+        assert_eq!(editor.view(6), ("789日".to_owned(), 5));
+        editor.press(&Key::Home);
+        assert_eq!(editor.view(6), ("01234".to_owned(), 0));
+        assert_eq!(editor.view(0), (String::new(), 0));
+    }
+
+    #[test]
+    fn control_characters_are_only_shown_as_signs() {
+        let mut editor = Editor::default();
+        editor.press(&Key::Paste("a\n\u{1b}[31m".into()));
+        assert_eq!(editor.view(20), ("a⏎·[31m".to_owned(), 7));
+        assert_eq!(editor.take(), "a\n\u{1b}[31m");
+    }
+}

@@ -1,0 +1,282 @@
+//! The agent's mind: a state machine from events to effects, without a machine under it.
+
+use std::collections::VecDeque;
+use std::mem;
+use std::time::Duration;
+
+use segue_core::model::Permission;
+
+use super::super::records::LiveStatus;
+use super::arguments::Mode;
+use super::command::{self, Command, HELP, Local, Work};
+use super::effect::{Dialog, Effect, Event, Placement, Said, Show};
+use super::memory::Memory;
+
+/// The agent's mind.
+#[derive(Debug)]
+pub(super) struct Engine {
+    memory: Memory,
+    permission: Permission,
+    mode: Mode,
+    phase: Phase,
+    /// Messages that came while it was busy.
+    waiting: VecDeque<String>,
+    effects: Vec<Effect>,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Resting,
+    Streaming { words: VecDeque<String>, said: String, pause: Duration },
+    Hanging,
+    Asking(Asked),
+    RunningTool(Placement),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Asked {
+    Trust,
+    Permission,
+    Question,
+}
+
+const COLOURS: &[&str] = &["red", "green", "blue"];
+
+impl Engine {
+    pub(super) fn new(memory: Memory, permission: Permission, mode: Mode) -> Self {
+        let (waiting, effects) = (VecDeque::new(), Vec::new());
+        Self { memory, permission, mode, phase: Phase::Resting, waiting, effects }
+    }
+
+    /// Takes in what happened and returns what to do about it, in order.
+    pub(super) fn handle(&mut self, event: Event) -> Vec<Effect> {
+        match event {
+            Event::Begin { trusted, prompt } => self.begin(trusted, prompt),
+            Event::Message(text) => self.waiting.push_back(text),
+            Event::Choice(choice) => self.choose(choice),
+            Event::Interrupt => self.interrupt(),
+            Event::Tick => self.stream(),
+            Event::ToolStarted(pid) => self.tool_started(pid),
+            Event::ToolFailed(reason) => self.tool_over(&format!("failed: {reason}")),
+            Event::ToolEnded => self.tool_over("done"),
+        }
+        while self.is_resting() {
+            let Some(text) = self.waiting.pop_front() else { break };
+            self.perform(&text);
+        }
+        mem::take(&mut self.effects)
+    }
+
+    /// Tells whether nothing is going on.
+    pub(super) fn is_resting(&self) -> bool {
+        matches!(self.phase, Phase::Resting)
+    }
+
+    /// Returns the question that is open.
+    pub(super) fn dialog(&self) -> Option<Dialog> {
+        let Phase::Asking(asked) = self.phase else { return None };
+        Some(match asked {
+            Asked::Trust => {
+                Dialog { question: "Do you trust this folder?", choices: &["yes", "no, exit"] }
+            }
+            Asked::Permission => Dialog { question: "Allow?", choices: &["yes", "no"] },
+            Asked::Question => Dialog { question: "Which colour?", choices: COLOURS },
+        })
+    }
+
+    fn emit(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    fn begin(&mut self, trusted: bool, prompt: Option<String>) {
+        self.waiting.extend(prompt);
+        if trusted {
+            return self.rest();
+        }
+        self.ask(Asked::Trust, LiveStatus::WaitingTrust);
+    }
+
+    fn rest(&mut self) {
+        self.phase = Phase::Resting;
+        if self.waiting.is_empty() {
+            self.emit(Effect::Status(LiveStatus::Idle));
+        }
+    }
+
+    fn perform(&mut self, text: &str) {
+        if text.trim().is_empty() {
+            return self.finish_local(String::new());
+        }
+        match command::parse(text) {
+            Command::Local(local) => self.perform_locally(local),
+            Command::Turn(work) => {
+                self.memory.hear(text);
+                self.emit(Effect::Record(Said::User, text.to_owned()));
+                self.emit(Effect::Status(LiveStatus::Working));
+                self.work(work, text);
+            }
+        }
+    }
+
+    fn work(&mut self, work: Work, text: &str) {
+        match work {
+            Work::Say => self.finish(true, self.memory.answer(text)),
+            Work::Fail => self.finish(false, "This turn failed, as it was told to.".to_owned()),
+            Work::Crash(status) => self.emit(Effect::Crash(status)),
+            Work::Hang => self.phase = Phase::Hanging,
+            Work::Slow(lasts) => self.begin_stream(lasts),
+            Work::Ask => self.begin_permission(),
+            Work::Question => self.begin_question(),
+            Work::Tool(lasts) => self.start_tool(lasts, Placement::Foreground),
+            Work::Daemonize(lasts) => self.start_tool(lasts, Placement::OwnSession),
+        }
+    }
+
+    fn finish(&mut self, ok: bool, text: String) {
+        self.emit(Effect::Record(Said::Assistant, text.clone()));
+        self.emit(Effect::EndTurn);
+        self.emit(Effect::Finished { ok, text });
+        self.rest();
+    }
+
+    fn perform_locally(&mut self, local: Local) {
+        match local {
+            Local::Help => return self.finish_local(HELP.to_owned()),
+            Local::Unusable(reason) => return self.finish_local(reason),
+            Local::Clear => {
+                self.memory = Memory::default();
+                self.emit(Effect::Clear);
+            }
+            Local::Fork => self.emit(Effect::Fork),
+            Local::Exit => return self.emit(Effect::Exit(0)),
+            Local::Stray => {}
+            Local::Fill(lines) => self.emit(Effect::Show(Show::Fill(lines))),
+            Local::Alternate => self.emit(Effect::Show(Show::Alternate)),
+            Local::Mouse => self.emit(Effect::Show(Show::Mouse)),
+            Local::Title(title) => self.emit(Effect::Show(Show::Title(title))),
+            Local::Bell => self.emit(Effect::Show(Show::Bell)),
+        }
+        self.finish_local(String::new());
+    }
+
+    fn finish_local(&mut self, text: String) {
+        if !text.is_empty() {
+            self.emit(Effect::Notice(text.clone()));
+        }
+        self.emit(Effect::Finished { ok: true, text });
+        self.rest();
+    }
+
+    fn begin_stream(&mut self, lasts: Duration) {
+        let answer = format!("Slowly but surely: {}", self.memory.answer(""));
+        let words: VecDeque<String> = answer.split(' ').map(str::to_owned).collect();
+        let pause = lasts / u32::try_from(words.len()).unwrap_or(1);
+        self.phase = Phase::Streaming { words, said: String::new(), pause };
+        self.emit(Effect::Wake(pause));
+    }
+
+    fn stream(&mut self) {
+        let Phase::Streaming { words, said, pause } = &mut self.phase else { return };
+        if let Some(word) = words.pop_front() {
+            if !said.is_empty() {
+                said.push(' ');
+            }
+            said.push_str(&word);
+        }
+        let (said, pause, is_whole) = (said.clone(), *pause, words.is_empty());
+        if is_whole {
+            return self.finish(true, said);
+        }
+        self.emit(Effect::Streamed(said));
+        self.emit(Effect::Wake(pause));
+    }
+
+    fn begin_permission(&mut self) {
+        self.emit(Effect::Record(Said::ToolCall, "edit notes.txt".to_owned()));
+        match (self.permission, self.mode) {
+            (Permission::Auto, _) => self.settle_permission("allowed without asking", true),
+            (_, Mode::Headless) => self.settle_permission("denied: nobody can be asked", false),
+            (_, Mode::Interactive) => self.ask(Asked::Permission, LiveStatus::WaitingPermission),
+        }
+    }
+
+    fn settle_permission(&mut self, result: &str, allowed: bool) {
+        self.emit(Effect::Record(Said::ToolResult, result.to_owned()));
+        let answer = if allowed { "I edited notes.txt." } else { "I left notes.txt as it was." };
+        self.finish(true, answer.to_owned());
+    }
+
+    fn begin_question(&mut self) {
+        self.emit(Effect::Record(Said::ToolCall, "ask for a colour".to_owned()));
+        match self.mode {
+            Mode::Interactive => self.ask(Asked::Question, LiveStatus::WaitingQuestion),
+            Mode::Headless => self.settle_question(None),
+        }
+    }
+
+    fn settle_question(&mut self, choice: Option<usize>) {
+        let colour = choice.and_then(|index| COLOURS.get(index)).copied();
+        let result = colour.unwrap_or("no answer");
+        self.emit(Effect::Record(Said::ToolResult, result.to_owned()));
+        let answer =
+            colour.map_or("You chose no colour.".to_owned(), |c| format!("You chose {c}."));
+        self.finish(true, answer);
+    }
+
+    fn ask(&mut self, asked: Asked, status: LiveStatus) {
+        self.phase = Phase::Asking(asked);
+        self.emit(Effect::Status(status));
+    }
+
+    fn choose(&mut self, choice: Option<usize>) {
+        let Phase::Asking(asked) = self.phase else { return };
+        let yes = choice == Some(0);
+        match asked {
+            Asked::Trust if yes => {
+                self.emit(Effect::Trust);
+                self.rest();
+            }
+            Asked::Trust => self.emit(Effect::Exit(1)),
+            Asked::Permission => {
+                self.emit(Effect::Status(LiveStatus::Working));
+                self.settle_permission(if yes { "allowed" } else { "denied" }, yes);
+            }
+            Asked::Question => {
+                self.emit(Effect::Status(LiveStatus::Working));
+                self.settle_question(choice);
+            }
+        }
+    }
+
+    fn interrupt(&mut self) {
+        match self.phase {
+            Phase::Resting => return,
+            Phase::Asking(_) => return self.choose(None),
+            Phase::RunningTool(_) => self.emit(Effect::StopTool),
+            Phase::Streaming { .. } | Phase::Hanging => {}
+        }
+        self.finish(false, "[interrupted]".to_owned());
+    }
+
+    fn start_tool(&mut self, lasts: Duration, placement: Placement) {
+        self.emit(Effect::Record(Said::ToolCall, format!("sleep {}", lasts.as_secs_f64())));
+        self.phase = Phase::RunningTool(placement);
+        self.emit(Effect::StartTool { lasts, placement });
+    }
+
+    fn tool_started(&mut self, pid: u32) {
+        if matches!(self.phase, Phase::RunningTool(Placement::OwnSession)) {
+            self.tool_over(&format!("runs on its own as process {pid}"));
+        }
+    }
+
+    fn tool_over(&mut self, result: &str) {
+        if matches!(self.phase, Phase::RunningTool(_)) {
+            self.emit(Effect::Record(Said::ToolResult, result.to_owned()));
+            self.finish(true, format!("The tool: {result}."));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+use super::*;
+
+fn engine(permission: Permission, mode: Mode) -> Engine {
+    Engine::new(Memory::default(), permission, mode)
+}
+
+fn interactive() -> Engine {
+    engine(Permission::Ask, Mode::Interactive)
+}
+
+fn tell(engine: &mut Engine, text: &str) -> Vec<Effect> {
+    engine.handle(Event::Message(text.to_owned()))
+}
+
+fn record(said: Said, text: &str) -> Effect {
+    Effect::Record(said, text.to_owned())
+}
+
+fn status(status: LiveStatus) -> Effect {
+    Effect::Status(status)
+}
+
+fn finished(ok: bool, text: &str) -> [Effect; 4] {
+    [
+        record(Said::Assistant, text),
+        Effect::EndTurn,
+        Effect::Finished { ok, text: text.to_owned() },
+        status(LiveStatus::Idle),
+    ]
+}
+
+fn answered(text: &str, answer: &str) -> Vec<Effect> {
+    let mut effects = vec![record(Said::User, text), status(LiveStatus::Working)];
+    effects.extend(finished(true, answer));
+    effects
+}
+
+#[test]
+fn a_message_is_on_disk_before_its_answer_and_the_turn_ends() {
+    let mut engine = interactive();
+    let told = tell(&mut engine, "remember the word fox");
+    assert_eq!(told, answered("remember the word fox", "I will remember fox."));
+    let asked = tell(&mut engine, "what is the word?");
+    assert_eq!(asked, answered("what is the word?", "The word is fox."));
+}
+
+#[test]
+fn a_prompt_is_the_first_message_and_none_is_idle() {
+    let begin = |prompt: Option<&str>| {
+        let prompt = prompt.map(str::to_owned);
+        interactive().handle(Event::Begin { trusted: true, prompt })
+    };
+    assert_eq!(begin(None), [status(LiveStatus::Idle)]);
+    assert_eq!(begin(Some("hi")), answered("hi", "This conversation has 1 message from you."));
+}
+
+#[test]
+fn an_untrusted_folder_holds_the_prompt_back() {
+    let begin = Event::Begin { trusted: false, prompt: Some("hi".into()) };
+    let mut engine = interactive();
+    assert_eq!(engine.handle(begin.clone()), [status(LiveStatus::WaitingTrust)]);
+    let mut wanted = vec![Effect::Trust];
+    wanted.extend(answered("hi", "This conversation has 1 message from you."));
+    assert_eq!(engine.handle(Event::Choice(Some(0))), wanted);
+    for refusal in [Some(1), None] {
+        let mut engine = interactive();
+        engine.handle(begin.clone());
+        assert_eq!(engine.handle(Event::Choice(refusal)), [Effect::Exit(1)]);
+    }
+}
+
+#[test]
+fn a_permission_is_asked_unless_everything_is_allowed() {
+    let edit = record(Said::ToolCall, "edit notes.txt");
+    for permission in [Permission::Ask, Permission::AcceptEdits] {
+        let mut engine = engine(permission, Mode::Interactive);
+        let effects = tell(&mut engine, "/ask");
+        assert_eq!(effects[2..], [edit.clone(), status(LiveStatus::WaitingPermission)]);
+        assert_eq!(engine.dialog().unwrap().choices, ["yes", "no"]);
+        let answer = engine.handle(Event::Choice(Some(1)));
+        assert_eq!(answer[1], record(Said::ToolResult, "denied"));
+        assert_eq!(answer[2..], finished(true, "I left notes.txt as it was."));
+    }
+    let effects = tell(&mut engine(Permission::Auto, Mode::Interactive), "/ask");
+    assert_eq!(effects[3], record(Said::ToolResult, "allowed without asking"));
+    let effects = tell(&mut engine(Permission::Ask, Mode::Headless), "/ask");
+    assert_eq!(effects[3], record(Said::ToolResult, "denied: nobody can be asked"));
+}
+
+#[test]
+fn a_question_takes_one_of_its_choices() {
+    let mut engine = interactive();
+    tell(&mut engine, "/question");
+    let effects = engine.handle(Event::Choice(Some(2)));
+    assert_eq!(effects[2..], finished(true, "You chose blue."));
+    tell(&mut engine, "/question");
+    let effects = engine.handle(Event::Interrupt);
+    assert_eq!(effects[2..], finished(true, "You chose no colour."));
+}
+
+#[test]
+fn a_slow_answer_is_recorded_only_when_it_is_whole() {
+    let mut engine = interactive();
+    let begun = tell(&mut engine, "/slow 10");
+    assert_eq!(begun[2..], [Effect::Wake(Duration::from_secs(1))]);
+    for words in 1..10 {
+        let effects = engine.handle(Event::Tick);
+        let [Effect::Streamed(said), Effect::Wake(_)] = &effects[..] else { panic!("{effects:?}") };
+        assert_eq!(said.split(' ').count(), words);
+    }
+    let whole = "Slowly but surely: This conversation has 1 message from you.";
+    assert_eq!(engine.handle(Event::Tick), finished(true, whole));
+    assert_eq!(engine.handle(Event::Tick), []);
+}
+
+#[test]
+fn a_hanging_turn_answers_nothing_until_it_is_interrupted() {
+    let mut engine = interactive();
+    assert_eq!(tell(&mut engine, "/hang").len(), 2);
+    assert_eq!(tell(&mut engine, "hello?"), []);
+    assert_eq!(engine.handle(Event::Tick), []);
+    let effects = engine.handle(Event::Interrupt);
+    assert_eq!(effects[0], record(Said::Assistant, "[interrupted]"));
+    let later = answered("hello?", "This conversation has 2 messages from you.");
+    assert_eq!(effects[3..], later);
+}
+
+#[test]
+fn a_crash_leaves_the_turn_open() {
+    for (text, status) in [("/crash", None), ("/crash 3", Some(3))] {
+        let effects = tell(&mut interactive(), text);
+        assert_eq!(effects[0], record(Said::User, text));
+        assert_eq!(effects[2..], [Effect::Crash(status)]);
+    }
+}
+
+#[test]
+fn a_tool_is_waited_for_unless_it_has_its_own_session() {
+    let mut engine = interactive();
+    let lasts = Duration::from_millis(1500);
+    let effects = tell(&mut engine, "/tool 1.5");
+    let start = |placement| Effect::StartTool { lasts, placement };
+    let call = record(Said::ToolCall, "sleep 1.5");
+    assert_eq!(effects[2..], [call.clone(), start(Placement::Foreground)]);
+    assert_eq!(engine.handle(Event::ToolStarted(7)), []);
+    let effects = engine.handle(Event::ToolEnded);
+    assert_eq!(effects[0], record(Said::ToolResult, "done"));
+
+    let effects = tell(&mut engine, "/daemonize 1.5");
+    assert_eq!(effects[2..], [call, start(Placement::OwnSession)]);
+    let effects = engine.handle(Event::ToolStarted(7));
+    assert_eq!(effects[0], record(Said::ToolResult, "runs on its own as process 7"));
+    assert!(engine.is_resting());
+}
+
+#[test]
+fn an_interrupted_tool_is_stopped() {
+    let mut engine = interactive();
+    tell(&mut engine, "/tool 60");
+    let effects = engine.handle(Event::Interrupt);
+    assert_eq!(effects[0], Effect::StopTool);
+    assert_eq!(engine.handle(Event::ToolEnded), []);
+}
+
+#[test]
+fn a_cleared_conversation_forgets_and_a_forked_one_does_not() {
+    let mut engine = interactive();
+    tell(&mut engine, "remember the word fox");
+    assert_eq!(tell(&mut engine, "/fork")[0], Effect::Fork);
+    let forked = tell(&mut engine, "which word?");
+    assert_eq!(forked, answered("which word?", "The word is fox."));
+    assert_eq!(tell(&mut engine, "/clear")[0], Effect::Clear);
+    let cleared = tell(&mut engine, "which word?");
+    assert_eq!(cleared, answered("which word?", "I was told no word in this conversation."));
+}
+
+#[test]
+fn local_commands_leave_no_trace_in_the_conversation() {
+    let locals = ["/help", "/fill 3", "/alt", "/mouse", "/title x", "/bell", "/stray", "/exit"];
+    for text in locals.into_iter().chain(["/slow x", "  "]) {
+        let effects = tell(&mut interactive(), text);
+        let recorded = effects.iter().any(|effect| matches!(effect, Effect::Record(..)));
+        assert!(!recorded, "{text}: {effects:?}");
+    }
+    assert_eq!(tell(&mut interactive(), "/exit"), [Effect::Exit(0)]);
+}
+
+#[test]
+fn a_failed_turn_is_over_but_not_well() {
+    let effects = tell(&mut interactive(), "/fail");
+    assert_eq!(effects[2..], finished(false, "This turn failed, as it was told to."));
+}

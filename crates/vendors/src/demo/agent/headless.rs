@@ -1,0 +1,99 @@
+//! One turn without a terminal, as JSON lines on standard output.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::arguments::Invocation;
+use super::body::{Body, Ending, Face};
+use super::effect::{Effect, Event, Said};
+use super::engine::Engine;
+use super::wait::{Signals, Wake};
+
+/// Lives for one turn. A turn that failed and a SIGTERM both end with status 0, as they do with
+/// real agents: only the `result` line says whether it went well.
+pub(super) fn live(
+    invocation: &Invocation,
+    body: &mut Body<'_>,
+    mut engine: Engine,
+    mut signals: Signals,
+) -> io::Result<Ending> {
+    let mut stream = Stream::new(invocation, &body.cwd);
+    stream.init(body.log.id())?;
+    let begin = Event::Begin { trusted: true, prompt: invocation.prompt.clone() };
+    if let Some(ending) = body.live(&mut engine, &mut stream, begin)? {
+        return Ok(ending);
+    }
+    while !engine.is_resting() {
+        for wake in signals.wait(None, &body.tool_outputs(), body.deadline)? {
+            let event = match wake {
+                Wake::Stop => return Ok(Ending::Clean(0)),
+                Wake::Tool(number) => body.hear_tool(number)?,
+                Wake::Deadline => {
+                    body.deadline = None;
+                    Some(Event::Tick)
+                }
+                Wake::Resized | Wake::Input => None,
+            };
+            let Some(event) = event else { continue };
+            if let Some(ending) = body.live(&mut engine, &mut stream, event)? {
+                return Ok(ending);
+            }
+        }
+    }
+    Ok(Ending::Clean(0))
+}
+
+/// The output stream.
+struct Stream {
+    about: Value,
+}
+
+impl Stream {
+    fn new(invocation: &Invocation, cwd: &Path) -> Self {
+        let about = json!({
+            "cwd": cwd.to_string_lossy(),
+            "model": invocation.model,
+            "permission": invocation.permission.word(),
+            "instructions": invocation.instructions,
+            "version": env!("CARGO_PKG_VERSION"),
+        });
+        Self { about }
+    }
+
+    /// Names the conversation; again whenever it becomes another.
+    fn init(&self, id: &str) -> io::Result<()> {
+        let mut line = self.about.clone();
+        line["type"] = json!("init");
+        line["session_id"] = json!(id);
+        print(&line)
+    }
+}
+
+impl Face for Stream {
+    fn show(&mut self, effect: &Effect, id: &str) -> io::Result<()> {
+        match effect {
+            Effect::Record(Said::Assistant, text) => {
+                print(&json!({"type": "assistant", "text": text}))
+            }
+            Effect::Record(Said::ToolCall, text) => {
+                print(&json!({"type": "tool_call", "text": text}))
+            }
+            Effect::Record(Said::ToolResult, text) => {
+                print(&json!({"type": "tool_result", "text": text}))
+            }
+            Effect::Finished { ok, text } => {
+                print(&json!({"type": "result", "ok": ok, "text": text, "session_id": id}))
+            }
+            Effect::Clear | Effect::Fork => self.init(id),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn print(line: &Value) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{line}")?;
+    out.flush()
+}

@@ -1,0 +1,241 @@
+//! From the bytes of a terminal to keys.
+
+use std::mem;
+use std::time::Duration;
+
+/// How long a lone escape byte may be the beginning of something longer.
+pub(super) const ESCAPE_WAIT: Duration = Duration::from_millis(50);
+
+const PASTE_END: &[u8] = b"\x1b[201~";
+
+/// Something that a person did at the terminal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Key {
+    Char(char),
+    Enter,
+    Backspace,
+    Delete,
+    Left,
+    Right,
+    Home,
+    End,
+    Escape,
+    /// A letter with the control key.
+    Control(char),
+    Paste(String),
+    /// A report of the mouse, as the terminal sent it.
+    Mouse(String),
+    /// An answer, a focus report or a key without a meaning here.
+    Other,
+}
+
+/// Keys out of bytes that arrive in any pieces.
+#[derive(Debug, Default)]
+pub(super) struct KeyReader {
+    pending: Vec<u8>,
+    paste: Option<Vec<u8>>,
+}
+
+enum Next {
+    Key(Key, usize),
+    PasteBegins(usize),
+    Incomplete,
+}
+
+impl KeyReader {
+    /// Takes in bytes and returns the keys that are complete.
+    pub(super) fn feed(&mut self, bytes: &[u8]) -> Vec<Key> {
+        let mut keys = Vec::new();
+        self.pending.extend(bytes);
+        loop {
+            if self.paste.is_some() && !self.read_paste(&mut keys) {
+                return keys;
+            }
+            match next(&self.pending) {
+                Next::Key(key, length) => {
+                    self.pending.drain(..length);
+                    keys.push(key);
+                }
+                Next::PasteBegins(length) => {
+                    self.pending.drain(..length);
+                    self.paste = Some(Vec::new());
+                }
+                Next::Incomplete => return keys,
+            }
+        }
+    }
+
+    /// Tells whether an escape waits for what may follow it.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.paste.is_none() && !self.pending.is_empty()
+    }
+
+    /// Gives up waiting: a lone escape is the key, half a sequence is nothing.
+    pub(super) fn give_up(&mut self) -> Vec<Key> {
+        if !self.is_waiting() {
+            return Vec::new();
+        }
+        let pending = mem::take(&mut self.pending);
+        vec![if pending == b"\x1b" { Key::Escape } else { Key::Other }]
+    }
+
+    /// Moves bytes into the paste; tells whether it is complete.
+    fn read_paste(&mut self, keys: &mut Vec<Key>) -> bool {
+        let Some(paste) = &mut self.paste else { return true };
+        // The end may be split between two pieces.
+        let from = paste.len().saturating_sub(PASTE_END.len());
+        paste.append(&mut self.pending);
+        let end = paste[from..].windows(PASTE_END.len()).position(|window| window == PASTE_END);
+        let Some(end) = end.map(|at| at + from) else { return false };
+        self.pending = paste.split_off(end + PASTE_END.len());
+        paste.truncate(end);
+        let text = String::from_utf8_lossy(paste).replace("\r\n", "\n").replace('\r', "\n");
+        keys.push(Key::Paste(text));
+        self.paste = None;
+        true
+    }
+}
+
+fn next(bytes: &[u8]) -> Next {
+    match bytes {
+        [] => Next::Incomplete,
+        [0x1b, rest @ ..] => escape(rest),
+        [b'\r', ..] => Next::Key(Key::Enter, 1),
+        [b'\n' | b'\t', ..] => Next::Key(Key::Char(char::from(bytes[0])), 1),
+        [0x7f | 0x08, ..] => Next::Key(Key::Backspace, 1),
+        [byte @ 1..=26, ..] => Next::Key(Key::Control(char::from(byte + b'a' - 1)), 1),
+        [0..0x20, ..] => Next::Key(Key::Other, 1),
+        _ => character(bytes),
+    }
+}
+
+fn escape(rest: &[u8]) -> Next {
+    match rest {
+        [] => Next::Incomplete,
+        [b'[', sequence @ ..] => control_sequence(sequence),
+        [b'O'] => Next::Incomplete,
+        [b'O', last, ..] => Next::Key(named(*last), 3),
+        [b']' | b'P' | b'_' | b'^', text @ ..] => control_string(text),
+        // A line break inside the message.
+        [b'\r', ..] => Next::Key(Key::Char('\n'), 2),
+        _ => Next::Key(Key::Escape, 1),
+    }
+}
+
+fn control_sequence(sequence: &[u8]) -> Next {
+    let Some(end) = sequence.iter().position(|byte| (0x40..=0x7e).contains(byte)) else {
+        return Next::Incomplete;
+    };
+    let length = end + 3;
+    let parameters = String::from_utf8_lossy(&sequence[..end]);
+    let key = match (&*parameters, sequence[end]) {
+        ("200", b'~') => return Next::PasteBegins(length),
+        ("1" | "7", b'~') => Key::Home,
+        ("4" | "8", b'~') => Key::End,
+        ("3", b'~') => Key::Delete,
+        (report, last @ (b'M' | b'm')) if report.starts_with('<') => {
+            Key::Mouse(format!("{}{}", &report[1..], char::from(last)))
+        }
+        ("", last) => named(last),
+        _ => Key::Other,
+    };
+    Next::Key(key, length)
+}
+
+fn named(last: u8) -> Key {
+    match last {
+        b'C' => Key::Right,
+        b'D' => Key::Left,
+        b'H' => Key::Home,
+        b'F' => Key::End,
+        _ => Key::Other,
+    }
+}
+
+/// Skips a terminal's answer, up to a bell or a string terminator.
+fn control_string(text: &[u8]) -> Next {
+    let bell = text.iter().position(|byte| *byte == 0x07).map(|at| at + 3);
+    let terminator = text.windows(2).position(|pair| pair == b"\x1b\\").map(|at| at + 4);
+    match bell.into_iter().chain(terminator).min() {
+        Some(length) => Next::Key(Key::Other, length),
+        None => Next::Incomplete,
+    }
+}
+
+fn character(bytes: &[u8]) -> Next {
+    let length = match bytes[0] {
+        0xc2..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0..=0xf4 => 4,
+        _ => 1,
+    };
+    let Some(encoded) = bytes.get(..length) else {
+        return Next::Incomplete;
+    };
+    match std::str::from_utf8(encoded) {
+        Ok(text) => Next::Key(text.chars().next().map_or(Key::Other, Key::Char), length),
+        Err(_) => Next::Key(Key::Char(char::REPLACEMENT_CHARACTER), 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(bytes: &[u8]) -> Vec<Key> {
+        KeyReader::default().feed(bytes)
+    }
+
+    #[test]
+    fn letters_of_any_length_and_control_keys_are_read() {
+        let wanted = [Key::Char('a'), Key::Char('ü'), Key::Char('日'), Key::Char('🙂'), Key::Enter];
+        assert_eq!(keys("aü日🙂\r".as_bytes()), wanted);
+        assert_eq!(keys(b"\x03\x04\x7f"), [Key::Control('c'), Key::Control('d'), Key::Backspace]);
+        assert_eq!(
+            keys(b"\x1b[D\x1bOC\x1b[H\x1b[4~\x1b[3~"),
+            [Key::Left, Key::Right, Key::Home, Key::End, Key::Delete]
+        );
+    }
+
+    #[test]
+    fn a_paste_of_many_lines_is_one_key() {
+        let paste = b"\x1b[200~one\rtwo\r\n\x1b[Dthree\x1b[201~\r";
+        let text = "one\ntwo\n\u{1b}[Dthree".to_owned();
+        assert_eq!(keys(paste), [Key::Paste(text), Key::Enter]);
+    }
+
+    #[test]
+    fn bytes_may_arrive_one_by_one() {
+        let bytes = "x\u{1b}[200~日\u{1b}[201~\u{1b}[C\u{1b}]11;rgb:0/0/0\u{7}é".as_bytes();
+        let mut reader = KeyReader::default();
+        let found: Vec<Key> = bytes.iter().flat_map(|byte| reader.feed(&[*byte])).collect();
+        let wanted =
+            [Key::Char('x'), Key::Paste("日".into()), Key::Right, Key::Other, Key::Char('é')];
+        assert_eq!(found, wanted);
+        assert!(!reader.is_waiting());
+    }
+
+    #[test]
+    fn a_lone_escape_is_a_key_once_nothing_follows() {
+        let mut reader = KeyReader::default();
+        assert_eq!(reader.feed(b"\x1b"), []);
+        assert!(reader.is_waiting());
+        assert_eq!(reader.give_up(), [Key::Escape]);
+        assert_eq!(keys(b"\x1by"), [Key::Escape, Key::Char('y')]);
+    }
+
+    #[test]
+    fn answers_of_the_terminal_are_not_typed_text() {
+        let answers =
+            b"\x1b[?62;22c\x1b[12;3R\x1b]11;rgb:1/2/3\x1b\\\x1bP>|term\x1b\\\x1b[I\x1b[?0u";
+        assert_eq!(keys(answers), vec![Key::Other; 6]);
+        assert_eq!(keys(b"\x1b[<0;10;5M"), [Key::Mouse("0;10;5M".into())]);
+    }
+
+    #[test]
+    fn invalid_bytes_do_not_stop_what_follows() {
+        let wanted = [Key::Char('\u{fffd}'), Key::Char('a')];
+        assert_eq!(keys(b"\xffa"), wanted);
+        assert_eq!(keys(b"\xe9a \r").last(), Some(&Key::Enter));
+    }
+}

@@ -1,0 +1,250 @@
+//! The agent's transcript, as it writes and remembers it.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use super::super::home;
+use super::super::records::Record;
+use super::effect::Said;
+use super::memory::Memory;
+
+/// The transcript of the conversation that the agent is in.
+///
+/// There is no file before the first message, nothing locks it, lines are appended with plain
+/// writes and without a flush to the disk, and a line that was torn by a kill is not mended: the
+/// next one is glued to it. Real agents do all of this.
+#[derive(Debug)]
+pub(super) struct Log {
+    home: PathBuf,
+    cwd: PathBuf,
+    id: String,
+    file: Option<File>,
+}
+
+impl Log {
+    /// Prepares a conversation in which nothing was said yet.
+    pub(super) fn new(home: &Path, cwd: &Path, id: String) -> Self {
+        Self { home: home.to_owned(), cwd: cwd.to_owned(), id, file: None }
+    }
+
+    /// Opens a conversation and remembers it; `None` when there is none that can be read.
+    pub(super) fn resume(home: &Path, cwd: &Path, id: &str) -> io::Result<Option<(Self, Memory)>> {
+        let mut log = Self::new(home, cwd, id.to_owned());
+        if !home::is_id(id) || !log.exists()? {
+            return Ok(None);
+        }
+        let Some(memory) = remember(&log.path())? else { return Ok(None) };
+        log.file = Some(OpenOptions::new().append(true).open(log.path())?);
+        Ok(Some((log, memory)))
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Tells whether there is a file of that conversation, whatever is in it.
+    pub(super) fn exists(&self) -> io::Result<bool> {
+        self.path().try_exists()
+    }
+
+    /// Appends what was said.
+    pub(super) fn say(&mut self, said: Said, text: &str, at: Timestamp) -> io::Result<()> {
+        let text = text.to_owned();
+        self.append(&match said {
+            Said::User => Record::User { text, at },
+            Said::Assistant => Record::Assistant { text, at },
+            Said::ToolCall => Record::ToolCall { text, at },
+            Said::ToolResult => Record::ToolResult { text, at },
+        })
+    }
+
+    /// Completes the turn.
+    pub(super) fn end_turn(&mut self, at: Timestamp) -> io::Result<()> {
+        self.append(&Record::TurnEnd { at })
+    }
+
+    /// Goes on in a new conversation, of which there is no file yet.
+    pub(super) fn clear(&mut self, id: String) {
+        self.id = id;
+        self.file = None;
+    }
+
+    /// Goes on in a copy of the conversation.
+    pub(super) fn fork(&mut self, id: String, at: Timestamp) -> io::Result<()> {
+        let was_begun = self.file.is_some();
+        let source = self.path();
+        self.clear(id);
+        if !was_begun {
+            return Ok(());
+        }
+        let mut old = BufReader::new(File::open(source)?);
+        old.skip_until(b'\n')?;
+        let mut copy = self.create()?;
+        copy.write_all(&line(&self.header(at))?)?;
+        io::copy(&mut old, &mut copy)?;
+        self.file = Some(copy);
+        Ok(())
+    }
+
+    fn path(&self) -> PathBuf {
+        home::transcript(&self.home, &self.cwd, &self.id)
+    }
+
+    /// The header goes out together with the first message, in one write.
+    fn append(&mut self, record: &Record) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        if self.file.is_none() {
+            if let Record::User { at, .. } = record {
+                bytes = line(&self.header(*at))?;
+            }
+            self.file = Some(self.create()?);
+        }
+        bytes.extend(line(record)?);
+        self.file.as_mut().map_or(Ok(()), |file| file.write_all(&bytes))
+    }
+
+    fn create(&self) -> io::Result<File> {
+        let path = self.path();
+        if let Some(folder) = path.parent() {
+            make_folder(folder)?;
+        }
+        OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+    }
+
+    fn header(&self, at: Timestamp) -> Record {
+        Record::Session {
+            id: self.id.clone(),
+            cwd: self.cwd.to_string_lossy().into_owned(),
+            at,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}
+
+/// Makes a folder that only its owner can enter.
+pub(super) fn make_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+fn line(record: &Record) -> io::Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec(record)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// Reads a transcript line by line; without a header it is no conversation.
+fn remember(path: &Path) -> io::Result<Option<Memory>> {
+    let mut reader = BufReader::new(File::open(path)?);
+    let mut memory = Memory::default();
+    let mut bytes = Vec::new();
+    reader.read_until(b'\n', &mut bytes)?;
+    if !matches!(Record::read(&bytes), Some(Record::Session { .. })) {
+        return Ok(None);
+    }
+    loop {
+        bytes.clear();
+        if reader.read_until(b'\n', &mut bytes)? == 0 {
+            return Ok(Some(memory));
+        }
+        if let Some(Record::User { text, .. }) = Record::read(&bytes) {
+            memory.hear(&text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+    fn begun(home: &TempDir) -> Log {
+        let mut log = Log::new(home.path(), Path::new("/work"), "one".into());
+        log.say(Said::User, "remember the word fox", NOW).unwrap();
+        log
+    }
+
+    fn resumed(home: &TempDir, id: &str) -> Option<Memory> {
+        Log::resume(home.path(), Path::new("/work"), id).unwrap().map(|(_, memory)| memory)
+    }
+
+    #[test]
+    fn there_is_no_file_before_the_first_message() {
+        let home = tempfile::tempdir().unwrap();
+        let mut log = Log::new(home.path(), Path::new("/work"), "one".into());
+        assert!(!log.exists().unwrap());
+        log.say(Said::User, "hi", NOW).unwrap();
+        let text = fs::read_to_string(log.path()).unwrap();
+        let wanted = r#"{"type":"session","id":"one","cwd":"/work","at":"1970-01-01T00:00:00Z""#;
+        assert!(text.starts_with(wanted), "{text}");
+        let user = r#"{"type":"user","text":"hi","at":"1970-01-01T00:00:00Z"}"#;
+        assert_eq!(text.lines().nth(1), Some(user));
+    }
+
+    #[test]
+    fn a_conversation_is_remembered_from_its_own_folder_only() {
+        let home = tempfile::tempdir().unwrap();
+        begun(&home).end_turn(NOW).unwrap();
+        assert_eq!(resumed(&home, "one").unwrap().answer("which word"), "The word is fox.");
+        assert!(resumed(&home, "two").is_none());
+        assert!(resumed(&home, "../-work/one").is_none());
+        assert!(Log::resume(home.path(), Path::new("/other"), "one").unwrap().is_none());
+    }
+
+    #[test]
+    fn a_torn_line_is_tolerated_and_swallows_the_next_one() {
+        let home = tempfile::tempdir().unwrap();
+        let log = begun(&home);
+        let path = log.path();
+        let mut bytes = fs::read(&path).unwrap();
+        bytes.extend(b"{\"type\":\"assis");
+        fs::write(&path, bytes).unwrap();
+        let (mut log, memory) =
+            Log::resume(home.path(), Path::new("/work"), "one").unwrap().unwrap();
+        assert_eq!(memory.heard(), 1);
+        log.say(Said::User, "glued", NOW).unwrap();
+        log.say(Said::User, "heard", NOW).unwrap();
+        assert_eq!(resumed(&home, "one").unwrap().heard(), 2);
+    }
+
+    #[test]
+    fn a_file_without_a_header_is_no_conversation() {
+        let home = tempfile::tempdir().unwrap();
+        let path = begun(&home).path();
+        fs::write(path, "").unwrap();
+        assert!(resumed(&home, "one").is_none());
+    }
+
+    #[test]
+    fn a_fork_has_the_history_under_its_own_name_and_leaves_the_original_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let mut log = begun(&home);
+        let original = fs::read(log.path()).unwrap();
+        let path = log.path();
+        log.fork("two".into(), NOW).unwrap();
+        log.say(Said::User, "more", NOW).unwrap();
+        assert_eq!(fs::read(path).unwrap(), original);
+        assert_eq!(resumed(&home, "two").unwrap().heard(), 2);
+        let text = fs::read_to_string(log.path()).unwrap();
+        assert!(text.starts_with(r#"{"type":"session","id":"two""#), "{text}");
+    }
+
+    #[test]
+    fn a_cleared_conversation_begins_with_its_first_message() {
+        let home = tempfile::tempdir().unwrap();
+        let mut log = begun(&home);
+        log.clear("two".into());
+        assert!(!log.exists().unwrap());
+        log.say(Said::User, "hi", NOW).unwrap();
+        assert_eq!(resumed(&home, "two").unwrap().heard(), 1);
+        assert_eq!(resumed(&home, "one").unwrap().heard(), 1);
+    }
+}

@@ -1,0 +1,89 @@
+//! What the agent knows of its conversation, and what it answers.
+
+const LONGEST_QUOTE: usize = 200;
+
+/// What was said so far, as far as answers need it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Memory {
+    heard: usize,
+    first: Option<String>,
+    word: Option<String>,
+}
+
+impl Memory {
+    /// Takes in one message of the user.
+    pub(super) fn hear(&mut self, text: &str) {
+        self.heard += 1;
+        if self.first.is_none() {
+            self.first = Some(text.chars().take(LONGEST_QUOTE).collect());
+        }
+        if let Some(word) = word_in(text) {
+            self.word = Some(word);
+        }
+    }
+
+    /// Returns how many messages the user has sent.
+    pub(super) fn heard(&self) -> usize {
+        self.heard
+    }
+
+    /// Answers a message that was heard.
+    pub(super) fn answer(&self, text: &str) -> String {
+        let asked = text.to_lowercase();
+        if let Some(word) = word_in(text) {
+            return format!("I will remember {word}.");
+        }
+        if asked.contains("what is the word") || asked.contains("which word") {
+            return match &self.word {
+                Some(word) => format!("The word is {word}."),
+                None => "I was told no word in this conversation.".to_owned(),
+            };
+        }
+        if asked.contains("what did i say first") {
+            let first = self.first.as_deref().unwrap_or_default();
+            return format!("The first thing you said was: {first}");
+        }
+        let messages = if self.heard == 1 { "message" } else { "messages" };
+        format!("This conversation has {} {messages} from you.", self.heard)
+    }
+}
+
+/// Finds the word that the agent is told to remember.
+fn word_in(text: &str) -> Option<String> {
+    const TOLD: &str = "remember the word";
+    let at = text.to_ascii_lowercase().find(TOLD)?;
+    let rest = text.get(at + TOLD.len()..)?;
+    let word = rest.split_whitespace().next()?.trim_matches(|c: char| !c.is_alphanumeric());
+    (!word.is_empty()).then(|| word.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn talk(messages: &[&str]) -> String {
+        let mut memory = Memory::default();
+        messages.iter().for_each(|message| memory.hear(message));
+        memory.answer(messages.last().unwrap())
+    }
+
+    #[test]
+    fn a_word_is_remembered_and_the_last_one_counts() {
+        assert_eq!(talk(&["Please remember the word \"Zebra\"."]), "I will remember Zebra.");
+        let told = ["remember the word one", "hello", "remember the word zwölf!", "Which word?"];
+        assert_eq!(talk(&told), "The word is zwölf.");
+    }
+
+    #[test]
+    fn a_word_that_was_never_told_is_not_made_up() {
+        assert_eq!(talk(&["what is the word?"]), "I was told no word in this conversation.");
+        assert_eq!(talk(&["remember the word"]), "This conversation has 1 message from you.");
+    }
+
+    #[test]
+    fn other_text_is_answered_with_the_number_of_messages() {
+        assert_eq!(talk(&["a", "b", "c"]), "This conversation has 3 messages from you.");
+        let first = "The first thing you said was: hello there";
+        assert_eq!(talk(&["hello there", "x", "What did I say first?"]), first);
+    }
+}

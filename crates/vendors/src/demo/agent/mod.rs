@@ -1,0 +1,110 @@
+//! The demo agent program: remembers, answers, and can be told to misbehave in every known way.
+//!
+//! `engine` decides what to do and does nothing; `body` has the transcript, the live entry and the
+//! tools; `interactive` and `headless` are its two faces.
+
+mod arguments;
+mod body;
+mod command;
+mod editor;
+mod effect;
+mod engine;
+mod headless;
+mod interactive;
+mod keys;
+mod log;
+mod memory;
+mod paint;
+mod presence;
+mod screen;
+mod start;
+mod terminal;
+mod tool;
+mod wait;
+mod window;
+
+use std::fmt::Debug;
+use std::io::{self, Write as _};
+use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use segue_core::model::{Environment, ProcessRef};
+
+/// What the agent needs from the machine and cannot do itself.
+pub trait AgentHost: Debug {
+    /// Returns this process.
+    fn process(&self) -> ProcessRef;
+
+    fn environment(&self) -> &Environment;
+
+    /// Returns the real path of the folder that the agent was started in.
+    fn cwd(&self) -> io::Result<PathBuf>;
+
+    fn now(&self) -> Timestamp;
+
+    /// Starts the agent program once more, with these arguments and additional variables. Its
+    /// input and its errors go nowhere, its output is the tool's.
+    fn start_tool(
+        &self,
+        arguments: &[String],
+        variables: &[(String, String)],
+    ) -> io::Result<Box<dyn Tool>>;
+
+    /// Ends this process by a signal, as a bad access to memory would.
+    fn crash(&self);
+}
+
+/// A tool that the agent started. Dropping it ends nothing.
+pub trait Tool: Debug {
+    fn pid(&self) -> u32;
+
+    /// Returns what the tool prints; it is at its end when the tool has ended.
+    fn output(&self) -> BorrowedFd<'_>;
+
+    /// Ends the tool if it still runs, and collects its status.
+    fn end(&mut self) -> io::Result<()>;
+}
+
+/// Why the agent does not start: its exit status, and words for a person.
+#[derive(Debug)]
+struct Refusal {
+    status: u8,
+    message: String,
+}
+
+impl Refusal {
+    fn new(status: u8, message: impl Into<String>) -> Self {
+        Self { status, message: message.into() }
+    }
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Self {
+        Self::new(1, error.to_string())
+    }
+}
+
+/// Runs the agent and returns its exit status.
+pub fn run(arguments: Vec<String>, host: &dyn AgentHost) -> u8 {
+    let ended = match arguments.first().map(String::as_str) {
+        Some(tool::FLAG) => tool::run(&arguments[1..]),
+        Some("--help") => help(),
+        _ => start::start(arguments, host),
+    };
+    ended.unwrap_or_else(|refusal| {
+        // With nobody left to read it, the status alone has to do.
+        let _unread = writeln!(io::stderr(), "error: {}", refusal.message);
+        refusal.status
+    })
+}
+
+fn help() -> Result<u8, Refusal> {
+    writeln!(
+        io::stdout(),
+        "{}\n\nmessages that it understands:\n{}",
+        arguments::USAGE,
+        command::HELP
+    )?;
+    Ok(0)
+}

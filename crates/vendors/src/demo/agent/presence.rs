@@ -1,0 +1,113 @@
+//! What the agent tells about itself in files: its live entry, and which folders are trusted.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use segue_core::model::ProcessRef;
+
+use super::super::home;
+use super::super::records::{LiveEntry, LiveStatus};
+use super::log::make_folder;
+
+/// The agent's entry among the live ones. A clean exit removes it; a crash leaves it behind.
+#[derive(Debug)]
+pub(super) struct Presence {
+    folder: PathBuf,
+    entry: LiveEntry,
+}
+
+impl Presence {
+    pub(super) fn new(home: &Path, cwd: &Path, process: &ProcessRef, id: &str) -> Self {
+        let entry = LiveEntry {
+            pid: process.pid,
+            started: process.started,
+            id: id.to_owned(),
+            cwd: cwd.to_string_lossy().into_owned(),
+            status: LiveStatus::Starting,
+            at: Timestamp::UNIX_EPOCH,
+        };
+        Self { folder: home::live(home), entry }
+    }
+
+    /// Says what the agent does, and in which conversation.
+    pub(super) fn announce(
+        &mut self,
+        id: &str,
+        status: LiveStatus,
+        at: Timestamp,
+    ) -> io::Result<()> {
+        id.clone_into(&mut self.entry.id);
+        self.entry.status = status;
+        self.entry.at = at;
+        let temporary = self.folder.join(format!(".{}.json.tmp", self.entry.pid));
+        write_private(&temporary, &serde_json::to_vec(&self.entry)?)?;
+        fs::rename(temporary, self.path())
+    }
+
+    pub(super) fn status(&self) -> LiveStatus {
+        self.entry.status
+    }
+
+    /// Takes the entry away.
+    pub(super) fn remove(&self) -> io::Result<()> {
+        fs::remove_file(self.path())
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.join(format!("{}.json", self.entry.pid))
+    }
+}
+
+/// Tells whether somebody said that the agent may work in this folder.
+pub(super) fn is_trusted(home: &Path, cwd: &Path) -> bool {
+    // The name of the file is not unique for a folder, its content is.
+    fs::read_to_string(trust_file(home, cwd)).is_ok_and(|trusted| trusted == cwd.to_string_lossy())
+}
+
+/// Remembers that the agent may work in this folder.
+pub(super) fn trust(home: &Path, cwd: &Path) -> io::Result<()> {
+    write_private(&trust_file(home, cwd), cwd.to_string_lossy().as_bytes())
+}
+
+fn trust_file(home: &Path, cwd: &Path) -> PathBuf {
+    let transcripts = home::transcripts(home, cwd);
+    home.join("trusted").join(transcripts.file_name().unwrap_or_default())
+}
+
+fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        make_folder(folder)?;
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    options.open(path)?.write_all(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_entry_follows_the_agent_and_goes_with_it() {
+        let home = tempfile::tempdir().unwrap();
+        let process = ProcessRef { pid: 7, started: 99, boot: "b".into() };
+        let mut presence = Presence::new(home.path(), Path::new("/work"), &process, "one");
+        presence.announce("two", LiveStatus::WaitingTrust, Timestamp::UNIX_EPOCH).unwrap();
+        let text = fs::read_to_string(home.path().join("live/7.json")).unwrap();
+        let wanted = r#"{"pid":7,"started":99,"id":"two","cwd":"/work","status":"waiting_trust","at":"1970-01-01T00:00:00Z"}"#;
+        assert_eq!(text, wanted);
+        presence.remove().unwrap();
+        assert_eq!(fs::read_dir(home.path().join("live")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn trust_is_for_one_folder() {
+        let home = tempfile::tempdir().unwrap();
+        trust(home.path(), Path::new("/work/a_b")).unwrap();
+        assert!(is_trusted(home.path(), Path::new("/work/a_b")));
+        assert!(!is_trusted(home.path(), Path::new("/work/a.b")));
+    }
+}

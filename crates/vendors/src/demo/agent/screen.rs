@@ -1,0 +1,267 @@
+//! The agent's screen: lines that scroll, and a part at the bottom that is drawn again and again.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+
+use super::paint::{Line, coloured, wrap};
+
+/// How many lines are kept to draw the screen again after a change of its size.
+const KEPT_LINES: usize = 300;
+
+/// How much is written at once.
+const CHUNK: usize = 32 * 1024;
+
+/// A screen on whatever shows it.
+#[derive(Debug)]
+pub(super) struct Screen<W> {
+    out: W,
+    columns: usize,
+    rows: usize,
+    kept: VecDeque<Line>,
+    /// Rows of the bottom part that are on the screen; the cursor is in the last of them.
+    drawn: usize,
+    modes: Vec<TerminalMode>,
+    is_stale: bool,
+}
+
+/// What the person can switch on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TerminalMode {
+    Alternate,
+    Mouse,
+}
+
+impl TerminalMode {
+    fn number(self) -> &'static str {
+        match self {
+            Self::Alternate => "1049",
+            Self::Mouse => "1000;1006",
+        }
+    }
+}
+
+/// The part at the bottom: each line one row, the cursor in the last.
+#[derive(Debug)]
+pub(super) struct Bottom {
+    pub(super) lines: Vec<Line>,
+    pub(super) cursor: usize,
+}
+
+impl<W: Write> Screen<W> {
+    /// Takes the terminal over. It asks what the terminal is and does not wait for an answer.
+    pub(super) fn open(out: W, columns: usize, rows: usize) -> io::Result<Self> {
+        let mut screen = Self {
+            out,
+            columns,
+            rows,
+            kept: VecDeque::new(),
+            drawn: 0,
+            modes: Vec::new(),
+            is_stale: false,
+        };
+        screen.write("\x1b[?2004h\x1b[c\x1b]11;?\x1b\\")?;
+        Ok(screen)
+    }
+
+    /// Gives the terminal back as it was.
+    pub(super) fn close(&mut self) -> io::Result<()> {
+        let off: String =
+            self.modes.iter().map(|mode| format!("\x1b[?{}l", mode.number())).collect();
+        self.write(&format!("{}{off}\x1b[?2004l\x1b[0m\x1b]2;\x1b\\", self.erased()))
+    }
+
+    pub(super) fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Shows lines above the bottom part.
+    pub(super) fn print(&mut self, lines: impl IntoIterator<Item = Line>) -> io::Result<()> {
+        let mut text = self.erased();
+        self.drawn = 0;
+        for line in lines {
+            for row in self.rows_of(&line) {
+                text.push_str(&row);
+                text.push_str("\r\n");
+            }
+            self.keep(line);
+            if text.len() > CHUNK {
+                self.write(&text)?;
+                text.clear();
+            }
+        }
+        self.write(&text)
+    }
+
+    /// Draws the bottom part, and everything after a change of the size.
+    pub(super) fn draw(&mut self, bottom: &Bottom) -> io::Result<()> {
+        let height = self.rows.saturating_sub(1).max(1);
+        let shown = &bottom.lines[bottom.lines.len().saturating_sub(height)..];
+        let before = if self.is_stale { self.repainted(shown.len()) } else { self.erased() };
+        let rows: Vec<String> = shown.iter().map(|line| coloured(line.tone, &line.text)).collect();
+        let text = format!("{before}{}\x1b[{}G", rows.join("\r\n"), bottom.cursor + 1);
+        (self.drawn, self.is_stale) = (shown.len(), false);
+        self.write(&text)
+    }
+
+    /// Has everything drawn again for this size.
+    pub(super) fn resize(&mut self, columns: usize, rows: usize) {
+        (self.columns, self.rows, self.is_stale) = (columns, rows, true);
+    }
+
+    /// Switches a mode on or off; returns whether it is on now.
+    pub(super) fn toggle(&mut self, mode: TerminalMode) -> io::Result<bool> {
+        let was_on = self.modes.contains(&mode);
+        self.modes.retain(|on| *on != mode);
+        if !was_on {
+            self.modes.push(mode);
+        }
+        self.is_stale |= mode == TerminalMode::Alternate;
+        let letter = if was_on { 'l' } else { 'h' };
+        self.write(&format!("\x1b[?{}{letter}", mode.number()))?;
+        Ok(!was_on)
+    }
+
+    pub(super) fn title(&mut self, title: &str) -> io::Result<()> {
+        self.write(&format!("\x1b]2;{}\x1b\\", title.replace(char::is_control, "")))
+    }
+
+    pub(super) fn bell(&mut self) -> io::Result<()> {
+        self.write("\x07")
+    }
+
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(text.as_bytes())?;
+        self.out.flush()
+    }
+
+    fn rows_of(&self, line: &Line) -> Vec<String> {
+        let rows = wrap(&line.text, self.columns.max(1));
+        rows.iter().map(|row| coloured(line.tone, row)).collect()
+    }
+
+    fn keep(&mut self, line: Line) {
+        if self.kept.len() == KEPT_LINES {
+            self.kept.pop_front();
+        }
+        self.kept.push_back(line);
+    }
+
+    /// Returns what takes the bottom part off the screen.
+    fn erased(&self) -> String {
+        match self.drawn {
+            0 => String::new(),
+            1 => "\r\x1b[J".to_owned(),
+            rows => format!("\r\x1b[{}A\x1b[J", rows - 1),
+        }
+    }
+
+    /// Returns what draws the newest lines on an empty screen and leaves room below.
+    fn repainted(&self, room: usize) -> String {
+        let mut newest: Vec<String> = Vec::new();
+        let height = self.rows.saturating_sub(room);
+        for line in self.kept.iter().rev() {
+            newest.extend(self.rows_of(line).into_iter().rev());
+            if newest.len() >= height {
+                break;
+            }
+        }
+        newest.truncate(height);
+        newest.reverse();
+        let rows: String = newest.iter().map(|row| format!("{row}\r\n")).collect();
+        format!("\x1b[H\x1b[2J{rows}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::paint::{Tone, filling};
+    use super::*;
+
+    fn screen(columns: u16, rows: u16) -> Screen<vt100::Parser> {
+        let (rows_there, columns_there) = (rows.try_into().unwrap(), columns.try_into().unwrap());
+        let parser = vt100::Parser::new(rows_there, columns_there, 0);
+        Screen::open(parser, columns.into(), rows.into()).unwrap()
+    }
+
+    fn prompt(text: &str) -> Bottom {
+        Bottom { lines: vec![Line::new(Tone::Plain, text)], cursor: text.len() }
+    }
+
+    fn plain(text: &str) -> Line {
+        Line::new(Tone::Plain, text)
+    }
+
+    fn rows(screen: &Screen<vt100::Parser>) -> Vec<String> {
+        let (_, columns) = screen.out.screen().size();
+        let rows: Vec<String> = screen.out.screen().rows(0, columns.get()).collect();
+        rows.into_iter().map(|row| row.trim_end().to_owned()).collect()
+    }
+
+    #[test]
+    fn lines_scroll_above_the_prompt() {
+        let mut screen = screen(10, 4);
+        screen.draw(&prompt("> ")).unwrap();
+        screen.print([plain("one"), plain("two words here")]).unwrap();
+        screen.draw(&prompt("> x")).unwrap();
+        assert_eq!(rows(&screen), ["one", "two words", "here", "> x"]);
+        assert_eq!(screen.out.screen().cursor_position(), (3, 3));
+        screen.print([plain("three")]).unwrap();
+        screen.draw(&prompt("> ")).unwrap();
+        assert_eq!(rows(&screen), ["two words", "here", "three", ">"]);
+    }
+
+    #[test]
+    fn a_tall_bottom_part_leaves_no_trace_when_it_shrinks() {
+        let mut screen = screen(12, 5);
+        screen.print([plain("text")]).unwrap();
+        let lines = ["a", "b", "c"].map(plain).to_vec();
+        screen.draw(&Bottom { lines, cursor: 0 }).unwrap();
+        screen.draw(&prompt("> ")).unwrap();
+        assert_eq!(rows(&screen), ["text", ">", "", "", ""]);
+    }
+
+    #[test]
+    fn a_new_size_shows_the_newest_lines_again() {
+        let mut screen = screen(10, 6);
+        screen.print((1..=9).map(|number| plain(&format!("l{number} 日本語")))).unwrap();
+        screen.draw(&prompt("> ")).unwrap();
+        screen.out.screen_mut().set_size(5.try_into().unwrap(), 6.try_into().unwrap());
+        screen.resize(6, 5);
+        screen.draw(&prompt("> ")).unwrap();
+        assert_eq!(rows(&screen), ["l8 日", "本語", "l9 日", "本語", ">"]);
+    }
+
+    #[test]
+    fn a_filled_screen_is_as_wide_as_it_says_and_bounded_in_memory() {
+        let mut screen = screen(80, 5);
+        screen.print(filling(2000)).unwrap();
+        screen.draw(&prompt("> ")).unwrap();
+        let shown = rows(&screen);
+        assert!(
+            shown[3].starts_with("line 02000 日本語の文字 한국어 🙂🚀🧪 cafe\u{301} ▁"),
+            "{shown:?}"
+        );
+        assert_eq!(screen.kept.len(), KEPT_LINES);
+    }
+
+    #[test]
+    fn the_terminal_is_given_back_as_it_was() {
+        let mut screen = screen(20, 5);
+        assert!(screen.toggle(TerminalMode::Alternate).unwrap());
+        assert!(screen.toggle(TerminalMode::Mouse).unwrap());
+        screen.draw(&prompt("> ")).unwrap();
+        assert!(screen.out.screen().alternate_screen() && screen.out.screen().bracketed_paste());
+        screen.close().unwrap();
+        let terminal = screen.out.screen();
+        assert!(!terminal.alternate_screen() && !terminal.bracketed_paste());
+        assert_eq!(terminal.mouse_protocol_mode(), vt100::MouseProtocolMode::None);
+    }
+
+    #[test]
+    fn a_terminal_without_any_room_is_survived() {
+        let mut screen = screen(1, 1);
+        screen.print(filling(2)).unwrap();
+        screen.resize(0, 0);
+        screen.draw(&prompt("> ")).unwrap();
+    }
+}

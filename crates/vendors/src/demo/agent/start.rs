@@ -1,0 +1,94 @@
+//! The beginning of the agent: which conversation it is in, before it shows a face.
+
+use std::path::Path;
+
+use super::super::home::{self, NESTED_VARIABLE};
+use super::super::records::LiveStatus;
+use super::arguments::{self, Identity, Invocation, Mode, USAGE};
+use super::body::{Body, Ending, new_id};
+use super::engine::Engine;
+use super::log::Log;
+use super::memory::Memory;
+use super::presence::Presence;
+use super::terminal::Terminal;
+use super::wait::Signals;
+use super::{AgentHost, Refusal, headless, interactive};
+
+/// Makes `--resume` of an unknown conversation begin a new one, as several real agents do.
+const BLANK_VARIABLE: &str = "SEGUE_DEMO_BLANK_ON_UNKNOWN";
+
+/// Runs the agent from its command line to its end.
+pub(super) fn start(arguments: Vec<String>, host: &dyn AgentHost) -> Result<u8, Refusal> {
+    let invocation = arguments::parse(arguments)
+        .map_err(|reason| Refusal::new(2, format!("{reason}\n{USAGE}")))?;
+    refuse_nesting(host)?;
+    let home =
+        home::home(host.environment()).map_err(|error| Refusal::new(2, error.to_string()))?;
+    let cwd = host.cwd()?;
+    let (log, memory) = identify(&invocation, host, &home, &cwd)?;
+    let presence = Presence::new(&home, &cwd, &host.process(), log.id());
+    let (tools, deadline) = (Vec::new(), None);
+    let mut body = Body { host, home, cwd, log, presence, tools, deadline };
+    let ending = live(&invocation, &mut body, memory)?;
+    Ok(match ending {
+        Ending::Clean(status) => {
+            body.clean_up()?;
+            status
+        }
+        Ending::Crash(status) => status,
+    })
+}
+
+fn live(invocation: &Invocation, body: &mut Body<'_>, memory: Memory) -> Result<Ending, Refusal> {
+    let signals = Signals::listen()?;
+    match invocation.mode {
+        Mode::Headless => {
+            body.announce(LiveStatus::Starting)?;
+            let engine = Engine::new(memory, invocation.permission, invocation.mode);
+            Ok(headless::live(invocation, body, engine, signals)?)
+        }
+        Mode::Interactive => {
+            let terminal = Terminal::take()?;
+            body.announce(LiveStatus::Starting)?;
+            Ok(interactive::live(invocation, body, memory, signals, &terminal)?)
+        }
+    }
+}
+
+fn refuse_nesting(host: &dyn AgentHost) -> Result<(), Refusal> {
+    match host.environment().get(NESTED_VARIABLE) {
+        None => Ok(()),
+        Some(outer) => Err(Refusal::new(
+            1,
+            format!("cannot run inside another session (`{NESTED_VARIABLE}` is `{outer}`)"),
+        )),
+    }
+}
+
+/// Decides which conversation it is. Nothing is locked: two agents can have the same one.
+fn identify(
+    invocation: &Invocation,
+    host: &dyn AgentHost,
+    home: &Path,
+    cwd: &Path,
+) -> Result<(Log, Memory), Refusal> {
+    let blank = |id| (Log::new(home, cwd, id), Memory::default());
+    match &invocation.identity {
+        Identity::Own => Ok(blank(new_id())),
+        Identity::Preset(id) => {
+            let (log, memory) = blank(id.clone());
+            if log.exists()? {
+                return Err(Refusal::new(2, format!("session ID {id} is already in use")));
+            }
+            Ok((log, memory))
+        }
+        Identity::Resume(id) => match Log::resume(home, cwd, id)? {
+            Some(resumed) => Ok(resumed),
+            None if host.environment().get(BLANK_VARIABLE) == Some("1") => Ok(blank(new_id())),
+            None => {
+                let shown = id.escape_debug();
+                Err(Refusal::new(1, format!("no conversation found with session ID {shown}")))
+            }
+        },
+    }
+}

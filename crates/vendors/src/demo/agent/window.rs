@@ -1,0 +1,126 @@
+//! What a person sees of the agent.
+
+use std::io::{self, Write};
+
+use super::super::records::LiveStatus;
+use super::body::Face;
+use super::editor::Editor;
+use super::effect::{Dialog, Effect, Said, Show};
+use super::paint::{Line, Tone, boxed, end_of, filling};
+use super::screen::{Bottom, Screen, TerminalMode};
+
+/// The conversation on a screen, with the question or the draft under it.
+#[derive(Debug)]
+pub(super) struct Window<W> {
+    screen: Screen<W>,
+    /// The answer that is still coming.
+    streamed: String,
+    status: Option<LiveStatus>,
+}
+
+impl<W: Write> Window<W> {
+    pub(super) fn open(out: W, (columns, rows): (usize, usize)) -> io::Result<Self> {
+        let screen = Screen::open(out, columns, rows)?;
+        Ok(Self { screen, streamed: String::new(), status: None })
+    }
+
+    pub(super) fn close(&mut self) -> io::Result<()> {
+        self.screen.close()
+    }
+
+    pub(super) fn resize(&mut self, (columns, rows): (usize, usize)) {
+        self.screen.resize(columns, rows);
+    }
+
+    pub(super) fn notice(&mut self, text: impl Into<String>) -> io::Result<()> {
+        self.screen.print([Line::new(Tone::Notice, text)])
+    }
+
+    /// Draws the part at the bottom: an open question, or the draft.
+    pub(super) fn draw(&mut self, dialog: Option<Dialog>, editor: &Editor) -> io::Result<()> {
+        let columns = self.screen.columns();
+        let mut lines = Vec::new();
+        if !self.streamed.is_empty() {
+            let answer = format!("● {}", self.streamed);
+            lines.push(Line::new(Tone::Assistant, end_of(&answer, columns)));
+        }
+        if let Some(dialog) = dialog {
+            let rows = boxed(&question(&dialog), columns);
+            lines.extend(rows.into_iter().map(|row| Line::new(Tone::Alarm, row)));
+            return self.screen.draw(&Bottom { lines, cursor: 0 });
+        }
+        if self.status == Some(LiveStatus::Working) {
+            lines.push(Line::new(Tone::Notice, end_of("working, ctrl-c interrupts", columns)));
+        }
+        let (draft, cursor) = editor.view(columns.saturating_sub(3));
+        lines.push(Line::new(Tone::Plain, format!("> {draft}")));
+        self.screen.draw(&Bottom { lines, cursor: cursor + 2 })
+    }
+
+    fn record(&mut self, said: Said, text: &str) -> io::Result<()> {
+        let (tone, mark) = match said {
+            Said::User => (Tone::User, ">"),
+            Said::Assistant => (Tone::Assistant, "●"),
+            Said::ToolCall => (Tone::Tool, "$"),
+            Said::ToolResult => (Tone::Tool, "="),
+        };
+        self.streamed.clear();
+        self.screen.print([Line::new(tone, format!("{mark} {text}"))])
+    }
+
+    /// The title follows the status; one that was set by hand stays until the next change.
+    fn set_status(&mut self, status: LiveStatus) -> io::Result<()> {
+        if self.status.replace(status) == Some(status) {
+            return Ok(());
+        }
+        self.screen.title(match status {
+            LiveStatus::Starting => "demo: starting",
+            LiveStatus::Working => "demo: working",
+            LiveStatus::Idle => "demo: idle",
+            LiveStatus::WaitingPermission
+            | LiveStatus::WaitingTrust
+            | LiveStatus::WaitingQuestion => "demo: asks",
+        })
+    }
+
+    fn present(&mut self, show: &Show) -> io::Result<()> {
+        match show {
+            Show::Fill(count) => self.screen.print(filling(*count)),
+            Show::Alternate => self.toggle(TerminalMode::Alternate, "alternate screen"),
+            Show::Mouse => self.toggle(TerminalMode::Mouse, "mouse reports"),
+            Show::Title(title) => self.screen.title(title),
+            Show::Bell => self.screen.bell(),
+        }
+    }
+
+    fn toggle(&mut self, mode: TerminalMode, name: &str) -> io::Result<()> {
+        let is_on = self.screen.toggle(mode)?;
+        self.notice(format!("{name} {}", if is_on { "on" } else { "off" }))
+    }
+}
+
+impl<W: Write> Face for Window<W> {
+    fn show(&mut self, effect: &Effect, id: &str) -> io::Result<()> {
+        match effect {
+            Effect::Record(said, text) => self.record(*said, text),
+            Effect::Status(status) => self.set_status(*status),
+            Effect::Notice(text) => self.notice(text),
+            Effect::Streamed(text) => {
+                self.streamed.clone_from(text);
+                Ok(())
+            }
+            Effect::Show(show) => self.present(show),
+            Effect::Clear => self.notice(format!("new conversation {id}")),
+            Effect::Fork => self.notice(format!("a copy of the conversation, {id}")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns a question with its numbered choices: `Allow? 1 yes 2 no`.
+fn question(dialog: &Dialog) -> String {
+    let choices = dialog.choices.iter().enumerate();
+    let numbered: Vec<String> =
+        choices.map(|(index, choice)| format!("{} {choice}", index + 1)).collect();
+    format!("{} {}", dialog.question, numbered.join(" "))
+}

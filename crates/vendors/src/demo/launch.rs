@@ -1,0 +1,141 @@
+//! What to start: ids, arguments and environment of a launch.
+
+use segue_core::model::{Environment, LaunchMode, Session, VendorSessionId};
+use segue_core::ports::{CommandLine, CommandPlan, Place};
+use segue_core::{Error, Result};
+use uuid::Uuid;
+
+use super::home::{HOME_VARIABLE, NESTED_VARIABLE};
+
+/// Given in a session's own arguments, it makes the agent choose its id, as some real ones do.
+const OWN_ID: &str = "--own-id";
+
+pub(super) fn preset_id(session: &Session, random: Uuid) -> Option<VendorSessionId> {
+    let chooses_itself = session.args.iter().any(|argument| argument == OWN_ID);
+    (!chooses_itself).then(|| VendorSessionId::new(random.to_string()))
+}
+
+pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) {
+    environment.retain(|name| name != NESTED_VARIABLE);
+    environment.set(HOME_VARIABLE, place.config_dir.to_string_lossy());
+}
+
+pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
+    let session = plan.session;
+    let mut arguments = identity(plan)?;
+    if session.headless {
+        arguments.push("--print".to_owned());
+    }
+    if let Some(model) = &session.model {
+        arguments.extend(["--model".to_owned(), model.clone()]);
+    }
+    arguments.extend(["--permission".to_owned(), session.permission.word().to_owned()]);
+    if let Some(instructions) = &session.instructions {
+        arguments.extend(["--instructions".to_owned(), instructions.clone()]);
+    }
+    arguments.extend(session.args.iter().cloned());
+    arguments.extend(message(plan)?);
+    Ok(CommandLine { arguments })
+}
+
+fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
+    match (plan.mode, plan.id) {
+        (LaunchMode::Fresh, None) => Ok(Vec::new()),
+        (LaunchMode::Fresh, Some(id)) => Ok(vec!["--session-id".to_owned(), id.to_string()]),
+        (LaunchMode::Resume, Some(id)) => Ok(vec!["--resume".to_owned(), id.to_string()]),
+        (LaunchMode::Resume, None) => Err(Error::internal(format!(
+            "cannot resume session `{}` without the id of its conversation",
+            plan.session.address()
+        ))),
+    }
+}
+
+/// Puts the message behind `--`, so that one that looks like a flag stays a message.
+fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
+    match plan.message {
+        Some(message) => Ok(vec!["--".to_owned(), message.to_owned()]),
+        None if plan.session.headless => {
+            let address = plan.session.address();
+            Err(Error::usage(format!("session `{address}` is headless and was given no prompt"))
+                .hint("run `segue run --headless PROMPT`"))
+        }
+        None => Ok(Vec::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::session;
+    use super::*;
+
+    fn arguments(session: &Session, mode: LaunchMode, message: Option<&str>) -> Vec<String> {
+        let id = VendorSessionId::new("an-id");
+        let plan = CommandPlan { session, mode, id: Some(&id), message };
+        command(&plan).unwrap().arguments
+    }
+
+    #[test]
+    fn a_fresh_start_names_the_id_and_keeps_a_message_that_looks_like_a_flag() {
+        let found = arguments(&session(), LaunchMode::Fresh, Some("--help"));
+        assert_eq!(found, ["--session-id", "an-id", "--permission", "ask", "--", "--help"]);
+    }
+
+    #[test]
+    fn a_resume_keeps_model_permission_instructions_and_own_arguments() {
+        let mut session = session();
+        session.model = Some("m1".into());
+        session.instructions = Some("be kind".into());
+        session.permission = segue_core::model::Permission::AcceptEdits;
+        session.args = vec!["--ask-trust".into()];
+        let found = arguments(&session, LaunchMode::Resume, None);
+        let wanted = "--resume an-id --model m1 --permission accept-edits --instructions";
+        let mut wanted: Vec<&str> = wanted.split(' ').collect();
+        wanted.extend(["be kind", "--ask-trust"]);
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn a_headless_launch_needs_a_message() {
+        let mut session = session();
+        session.headless = true;
+        let found = arguments(&session, LaunchMode::Fresh, Some("hi"));
+        assert_eq!(found[2..], ["--print", "--permission", "ask", "--", "hi"]);
+        let plan =
+            CommandPlan { session: &session, mode: LaunchMode::Fresh, id: None, message: None };
+        assert_eq!(command(&plan).unwrap_err().kind, segue_core::Kind::Usage);
+    }
+
+    #[test]
+    fn a_resume_without_an_id_is_refused_rather_than_started_blank() {
+        let session = session();
+        let plan = CommandPlan {
+            session: &session,
+            mode: LaunchMode::Resume,
+            id: None,
+            message: Some("x"),
+        };
+        assert!(command(&plan).is_err());
+    }
+
+    #[test]
+    fn an_id_is_preset_unless_the_agent_chooses_its_own() {
+        let mut session = session();
+        let random = Uuid::from_u128(7);
+        assert_eq!(preset_id(&session, random).unwrap().as_str(), random.to_string());
+        session.args = vec![OWN_ID.into()];
+        assert_eq!(preset_id(&session, random), None);
+    }
+
+    #[test]
+    fn the_environment_names_the_recorded_folder_and_no_outer_session() {
+        let mut environment = Environment::new([
+            (NESTED_VARIABLE.to_owned(), "outer".to_owned()),
+            (HOME_VARIABLE.to_owned(), "/elsewhere".to_owned()),
+            ("PATH".to_owned(), "/bin".to_owned()),
+        ]);
+        let place = Place { config_dir: "/recorded".into(), cwd: "/work".into() };
+        prepare_environment(&place, &mut environment);
+        assert_eq!(environment.names(), ["PATH", HOME_VARIABLE]);
+        assert_eq!(environment.get(HOME_VARIABLE), Some("/recorded"));
+    }
+}

@@ -1,0 +1,100 @@
+//! The built-in vendor: an agent that anybody can try everything with, without an account.
+//!
+//! This folder has both sides of it: what Segue knows about the vendor, and (in `agent`) the agent
+//! program itself, which behaves like a real agent CLI with all its awkward sides.
+
+pub mod agent;
+mod home;
+mod launch;
+mod records;
+mod registry;
+#[cfg(test)]
+mod samples;
+mod signals;
+mod transcript;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use segue_core::Result;
+use segue_core::model::{Environment, Session, VendorId, VendorSessionId};
+use segue_core::ports::{
+    Capabilities, CommandLine, CommandPlan, Conversation, Files, Live, Place, ProgramSpec, Signal,
+    Vendor,
+};
+use uuid::Uuid;
+
+/// The subcommand of this program that is the agent.
+pub const SUBCOMMAND: &str = "demo-agent";
+
+/// The built-in vendor.
+#[derive(Clone, Copy, Debug)]
+pub struct Demo;
+
+impl Vendor for Demo {
+    fn id(&self) -> VendorId {
+        VendorId::new("demo")
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            resume: true,
+            headless: true,
+            evidence_within: Duration::from_secs(20),
+            starting_at_once: 8,
+        }
+    }
+
+    fn program(&self) -> ProgramSpec {
+        ProgramSpec::Itself { subcommand: SUBCOMMAND }
+    }
+
+    fn config_dir(&self, environment: &Environment) -> Result<PathBuf> {
+        home::home(environment)
+    }
+
+    fn prepare_environment(&self, place: &Place, environment: &mut Environment) {
+        launch::prepare_environment(place, environment);
+    }
+
+    fn preset_id(&self, session: &Session, random: Uuid) -> Option<VendorSessionId> {
+        launch::preset_id(session, random)
+    }
+
+    fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
+        launch::command(plan)
+    }
+
+    fn transcript(&self, place: &Place, id: &VendorSessionId) -> PathBuf {
+        home::transcript(&place.config_dir, &place.cwd, id.as_str())
+    }
+
+    fn conversation(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+    ) -> Result<Option<Conversation>> {
+        transcript::conversation(files, &self.transcript(place, id), id)
+    }
+
+    fn conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
+        transcript::conversations(files, place)
+    }
+
+    fn live(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
+        registry::live(files, place)
+    }
+
+    fn watched(&self, place: &Place) -> Vec<PathBuf> {
+        vec![home::live(&place.config_dir), home::transcripts(&place.config_dir, &place.cwd)]
+    }
+
+    fn file_signals(&self, files: &dyn Files, changed: &Path, agent_pid: u32) -> Vec<Signal> {
+        signals::of_file(files, changed, agent_pid)
+    }
+
+    fn stream_signals(&self, line: &str) -> Vec<Signal> {
+        signals::of_stream(line)
+    }
+}

@@ -1,0 +1,104 @@
+//! What the tests of this vendor share.
+
+use std::fs;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use jiff::Timestamp;
+use segue_core::model::Session;
+use segue_core::ports::{FileFacts, Files, Place};
+use serde_json::json;
+use tempfile::TempDir;
+
+/// A session as the flows would hand it over.
+pub(super) fn session() -> Session {
+    let value = json!({
+        "id": "01980000-0000-7000-8000-000000000001", "name": "coder", "fleet": "shop",
+        "agent": null, "vendor": "demo", "cwd": "/work", "config_dir": "/home/u/.segue-demo",
+        "model": null, "permission": "ask", "instructions": null, "headless": false,
+        "restart": "on-crash", "args": [], "env": {}, "parent": null,
+        "status": {"status": "starting"}, "spoke": false,
+        "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
+    });
+    serde_json::from_value(value).unwrap()
+}
+
+/// A home of the agent in a temporary folder.
+pub(super) struct Home {
+    pub(super) folder: TempDir,
+    pub(super) place: Place,
+    pub(super) disk: Disk,
+}
+
+impl Home {
+    pub(super) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place { config_dir: folder.path().to_owned(), cwd: "/work/a".into() };
+        Self { folder, place, disk: Disk::default() }
+    }
+
+    pub(super) fn write(&self, path: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+}
+
+/// Files on disk, with a memory of how much was read.
+#[derive(Debug, Default)]
+pub(super) struct Disk {
+    bytes_read: AtomicUsize,
+}
+
+impl Disk {
+    pub(super) fn bytes_read(&self) -> usize {
+        self.bytes_read.load(Ordering::Relaxed)
+    }
+}
+
+impl Files for Disk {
+    fn facts(&self, path: &Path) -> io::Result<Option<FileFacts>> {
+        match fs::metadata(path) {
+            Ok(facts) => Ok(Some(FileFacts {
+                length: facts.len(),
+                modified: Timestamp::UNIX_EPOCH,
+                inode: facts.ino(),
+            })),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn head(&self, path: &Path, limit: usize) -> io::Result<Vec<u8>> {
+        self.read_at(path, 0, limit)
+    }
+
+    fn tail(&self, path: &Path, limit: usize) -> io::Result<Vec<u8>> {
+        let length = fs::metadata(path)?.len();
+        self.read_at(path, length.saturating_sub(limit as u64), limit)
+    }
+
+    fn read_at(&self, path: &Path, offset: u64, limit: usize) -> io::Result<Vec<u8>> {
+        let mut file = fs::File::open(path)?;
+        file.seek(SeekFrom::Start(offset))?;
+        let mut bytes = Vec::new();
+        file.take(limit as u64).read_to_end(&mut bytes)?;
+        self.bytes_read.fetch_add(bytes.len(), Ordering::Relaxed);
+        Ok(bytes)
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
+        match fs::read_dir(folder) {
+            Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn end_last_line(&self, _path: &Path) -> io::Result<bool> {
+        Ok(false)
+    }
+}

@@ -1,0 +1,125 @@
+//! What the agent's files and its output stream say about the launch.
+
+use std::path::Path;
+
+use segue_core::model::{Evidence, VendorSessionId, WaitingFor};
+use segue_core::ports::{Activity, Files, Signal};
+use serde::Deserialize;
+
+use super::records::LiveStatus;
+use super::{home, registry};
+
+/// Reads the entry of the launch's own process; other processes' files say nothing about it.
+pub(super) fn of_file(files: &dyn Files, changed: &Path, agent_pid: u32) -> Vec<Signal> {
+    if registry::pid_of(changed) != Some(agent_pid) {
+        return Vec::new();
+    }
+    let Some(entry) = registry::read(files, changed) else { return Vec::new() };
+    let mut signals = vec![Signal::Conversation {
+        id: VendorSessionId::new(entry.id),
+        evidence: Evidence::Registry,
+    }];
+    signals.extend(activity(entry.status).map(Signal::Activity));
+    signals
+}
+
+fn activity(status: LiveStatus) -> Option<Activity> {
+    match status {
+        LiveStatus::Starting => None,
+        LiveStatus::Working => Some(Activity::Working),
+        LiveStatus::Idle => Some(Activity::Idle),
+        LiveStatus::WaitingPermission => Some(Activity::Waiting(WaitingFor::Permission)),
+        LiveStatus::WaitingTrust => Some(Activity::Waiting(WaitingFor::Trust)),
+        LiveStatus::WaitingQuestion => Some(Activity::Waiting(WaitingFor::Question)),
+    }
+}
+
+/// A line of a headless turn's output, as far as it is a signal.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum StreamLine {
+    Init { session_id: String },
+    Result { ok: bool, text: String },
+}
+
+/// Reads one line of a headless turn's output.
+pub(super) fn of_stream(line: &str) -> Vec<Signal> {
+    match serde_json::from_str(line) {
+        Ok(StreamLine::Init { session_id }) if home::is_id(&session_id) => {
+            let id = VendorSessionId::new(session_id);
+            let evidence = Evidence::Stream;
+            vec![Signal::Conversation { id, evidence }, Signal::Activity(Activity::Working)]
+        }
+        Ok(StreamLine::Result { ok, text }) => vec![Signal::TurnEnded { ok, text }],
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::Home;
+    use super::*;
+
+    fn write_entry(home: &Home, id: &str, status: &str) -> std::path::PathBuf {
+        let entry = format!(
+            r#"{{"pid":7,"started":99,"id":"{id}","cwd":"/work/a","status":"{status}",
+            "at":"2026-01-01T00:00:00Z"}}"#
+        );
+        home.write("live/7.json", entry)
+    }
+
+    fn conversation(id: &str, evidence: Evidence) -> Signal {
+        Signal::Conversation { id: VendorSessionId::new(id), evidence }
+    }
+
+    #[test]
+    fn the_own_entry_names_the_conversation_and_what_the_agent_does() {
+        let home = Home::new();
+        let table = [
+            ("starting", None),
+            ("working", Some(Activity::Working)),
+            ("idle", Some(Activity::Idle)),
+            ("waiting_permission", Some(Activity::Waiting(WaitingFor::Permission))),
+            ("waiting_trust", Some(Activity::Waiting(WaitingFor::Trust))),
+            ("waiting_question", Some(Activity::Waiting(WaitingFor::Question))),
+        ];
+        for (status, activity) in table {
+            let path = write_entry(&home, "an-id", status);
+            let mut wanted = vec![conversation("an-id", Evidence::Registry)];
+            wanted.extend(activity.map(Signal::Activity));
+            assert_eq!(of_file(&home.disk, &path, 7), wanted, "{status}");
+        }
+    }
+
+    #[test]
+    fn a_cleared_conversation_is_followed_to_its_new_id() {
+        let home = Home::new();
+        let path = write_entry(&home, "before", "idle");
+        assert_eq!(of_file(&home.disk, &path, 7)[0], conversation("before", Evidence::Registry));
+        write_entry(&home, "after", "idle");
+        assert_eq!(of_file(&home.disk, &path, 7)[0], conversation("after", Evidence::Registry));
+    }
+
+    #[test]
+    fn another_process_or_a_file_that_is_gone_says_nothing() {
+        let home = Home::new();
+        let path = write_entry(&home, "an-id", "idle");
+        assert_eq!(of_file(&home.disk, &path, 8), []);
+        let transcript = home.write("conversations/-work-a/7.json", "{}");
+        assert_eq!(of_file(&home.disk, &transcript, 7), []);
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(of_file(&home.disk, &path, 7), []);
+    }
+
+    #[test]
+    fn the_stream_names_the_conversation_and_how_the_turn_ended() {
+        let init = r#"{"type":"init","session_id":"an-id","cwd":"/work/a"}"#;
+        let wanted = [conversation("an-id", Evidence::Stream), Signal::Activity(Activity::Working)];
+        assert_eq!(of_stream(init), wanted);
+        let result = r#"{"type":"result","ok":false,"text":"no","session_id":"an-id"}"#;
+        assert_eq!(of_stream(result), [Signal::TurnEnded { ok: false, text: "no".into() }]);
+        for nothing in [r#"{"type":"assistant","text":"hi"}"#, "not json", "", "[]"] {
+            assert_eq!(of_stream(nothing), [], "{nothing}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Reading transcripts: a bounded piece of the beginning, a bounded piece of the end.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use segue_core::model::VendorSessionId;
+use segue_core::ports::{Conversation, Files, Place};
+use segue_core::{Error, Result};
+use serde::Deserialize;
+
+use super::home;
+use super::records::Record;
+
+const PIECE: usize = 64 * 1024;
+
+/// How far the beginning and the end are read at most, whatever is in the file.
+const BUDGET: usize = 1024 * 1024;
+
+/// Reads what decisions need about one conversation; a file without a header is none.
+pub(super) fn conversation(
+    files: &dyn Files,
+    path: &Path,
+    id: &VendorSessionId,
+) -> Result<Option<Conversation>> {
+    read(files, path, id).map_err(|error| {
+        Error::vendor(format!("cannot read the transcript `{}`", path.display())).caused_by(error)
+    })
+}
+
+/// Lists the conversations of a folder, the oldest first; what cannot be read is left out.
+pub(super) fn conversations(files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
+    let folder = home::transcripts(&place.config_dir, &place.cwd);
+    let paths = files.list(&folder).map_err(|error| {
+        Error::vendor(format!("cannot list the transcripts in `{}`", folder.display()))
+            .caused_by(error)
+    })?;
+    let named = paths.iter().filter_map(|path| Some((path, id_of(path)?)));
+    let mut found: Vec<Conversation> =
+        named.filter_map(|(path, id)| read(files, path, &id).ok().flatten()).collect();
+    // Two folders can share one folder of transcripts.
+    found.retain(|conversation| conversation.cwd == place.cwd);
+    found.sort_by(|a, b| (a.began_at, &a.id).cmp(&(b.began_at, &b.id)));
+    Ok(found)
+}
+
+/// The name of the file decides, as it does for the agent.
+fn id_of(path: &Path) -> Option<VendorSessionId> {
+    let is_transcript = path.extension().is_some_and(|extension| extension == "jsonl");
+    let stem = path.file_stem()?.to_str()?;
+    (is_transcript && home::is_id(stem)).then(|| VendorSessionId::new(stem))
+}
+
+fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Option<Conversation>> {
+    let Some(facts) = files.facts(path)? else { return Ok(None) };
+    let Some(beginning) = read_beginning(files, path)? else { return Ok(None) };
+    Ok(Some(Conversation {
+        id: id.clone(),
+        transcript: path.to_owned(),
+        cwd: beginning.cwd,
+        began_at: beginning.at,
+        first_message: beginning.first_message,
+        turn_open: is_turn_open(files, path, facts.length)?,
+    }))
+}
+
+struct Beginning {
+    cwd: PathBuf,
+    at: Timestamp,
+    first_message: Option<String>,
+}
+
+/// Reads little first: the first message is nearly always near.
+fn read_beginning(files: &dyn Files, path: &Path) -> io::Result<Option<Beginning>> {
+    let bytes = files.head(path, PIECE)?;
+    let found = beginning(&bytes);
+    let is_enough = found.as_ref().is_some_and(|found| found.first_message.is_some());
+    if is_enough || bytes.len() < PIECE {
+        return Ok(found);
+    }
+    let bytes = files.head(path, BUDGET)?;
+    let cut = if bytes.len() == BUDGET { cut_message(&bytes) } else { None };
+    Ok(beginning(&bytes)
+        .map(|found| Beginning { first_message: found.first_message.or(cut), ..found }))
+}
+
+fn beginning(bytes: &[u8]) -> Option<Beginning> {
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let Some(Record::Session { cwd, at, .. }) = Record::read(lines.next()?) else { return None };
+    let first_message = lines.find_map(|line| match Record::read(line) {
+        Some(Record::User { text, .. }) => Some(text),
+        _ => None,
+    });
+    Some(Beginning { cwd: PathBuf::from(cwd), at, first_message })
+}
+
+/// Returns the part that was read of a first message that is longer than the budget: to say that
+/// nothing was said would be wrong.
+fn cut_message(bytes: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Cut {
+        text: String,
+    }
+    let line = String::from_utf8_lossy(bytes.rsplit(|byte| *byte == b'\n').next()?).into_owned();
+    let line = line.trim_end_matches('\u{fffd}');
+    if !line.starts_with(r#"{"type":"user","text":""#) {
+        return None;
+    }
+    // The cut may be inside an escape of up to six characters, or of twelve for a pair.
+    let ends = line.char_indices().rev().map(|(at, _)| &line[..at]).take(12);
+    let mut closed = ends.map(|part| format!("{part}\"}}"));
+    closed.find_map(|part| serde_json::from_str::<Cut>(&part).ok()).map(|cut| cut.text)
+}
+
+/// Reads backwards until a line says whether the last turn has ended.
+fn is_turn_open(files: &dyn Files, path: &Path, length: u64) -> io::Result<bool> {
+    let mut tail = Vec::new();
+    let mut start = length;
+    while start > 0 && tail.len() < BUDGET {
+        let piece = start.min(PIECE as u64);
+        start -= piece;
+        let mut bytes = files.read_at(path, start, usize::try_from(piece).unwrap_or(PIECE))?;
+        bytes.append(&mut tail);
+        tail = bytes;
+        if let Some(open) = last_word(&tail, start == 0) {
+            return Ok(open);
+        }
+    }
+    // A line that is longer than the budget is not the end of a turn.
+    Ok(start > 0)
+}
+
+/// Tells from the last line that can be read whether a turn is open.
+fn last_word(tail: &[u8], from_the_start: bool) -> Option<bool> {
+    #[derive(Deserialize)]
+    struct Typed {
+        #[serde(rename = "type")]
+        kind: String,
+    }
+    let whole = if from_the_start {
+        tail
+    } else {
+        let line_end = tail.iter().position(|byte| *byte == b'\n')?;
+        &tail[line_end + 1..]
+    };
+    whole.rsplit(|byte| *byte == b'\n').find_map(|line| {
+        let typed: Typed = serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
+        match typed.kind.as_str() {
+            "turn_end" | "session" => Some(false),
+            "user" | "assistant" | "tool_call" | "tool_result" => Some(true),
+            _ => None,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests;

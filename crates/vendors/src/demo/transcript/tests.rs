@@ -1,0 +1,131 @@
+use super::super::samples::Home;
+use super::*;
+
+const HEADER: &str =
+    r#"{"type":"session","id":"x","cwd":"/work/a","at":"2026-01-01T00:00:00Z","version":"1"}"#;
+const END: &str = r#"{"type":"turn_end","at":"2026-01-01T00:00:02Z"}"#;
+
+fn line(kind: &str, text: &str) -> String {
+    let text = serde_json::to_string(text).unwrap();
+    format!(r#"{{"type":"{kind}","text":{text},"at":"2026-01-01T00:00:01Z"}}"#)
+}
+
+fn lines(lines: &[&str]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn write(home: &Home, id: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+    home.write(&format!("conversations/-work-a/{id}.jsonl"), bytes)
+}
+
+fn look(home: &Home, bytes: impl AsRef<[u8]>) -> Option<Conversation> {
+    let path = write(home, "an-id", bytes);
+    conversation(&home.disk, &path, &VendorSessionId::new("an-id")).unwrap()
+}
+
+#[test]
+fn a_finished_turn_is_closed_and_the_first_message_is_known() {
+    let home = Home::new();
+    let text = lines(&[HEADER, &line("user", "first"), &line("assistant", "hi"), END]);
+    let found = look(&home, text).unwrap();
+    assert_eq!(found.id.as_str(), "an-id");
+    assert_eq!(found.cwd, Path::new("/work/a"));
+    assert_eq!(found.began_at.to_string(), "2026-01-01T00:00:00Z");
+    assert_eq!(found.first_message.as_deref(), Some("first"));
+    assert!(!found.turn_open);
+}
+
+#[test]
+fn a_turn_without_an_end_is_open() {
+    let home = Home::new();
+    for kind in ["user", "assistant", "tool_call", "tool_result"] {
+        let text = lines(&[HEADER, &line("user", "a"), END, &line(kind, "b")]);
+        assert!(look(&home, text).unwrap().turn_open, "{kind}");
+    }
+}
+
+#[test]
+fn a_torn_last_line_is_as_if_it_was_never_written() {
+    let home = Home::new();
+    let closed = lines(&[HEADER, &line("user", "a"), &line("assistant", "b"), END]);
+    let torn_message = format!("{closed}{}", &line("user", "lost")[..20]);
+    assert!(!look(&home, torn_message).unwrap().turn_open);
+    let torn_end = &closed[..closed.len() - 10];
+    assert!(look(&home, torn_end).unwrap().turn_open);
+}
+
+#[test]
+fn garbage_unknown_types_and_invalid_text_are_skipped() {
+    let home = Home::new();
+    let mut bytes = lines(&[HEADER]).into_bytes();
+    bytes.extend(b"\xff\xfe{{{\n{\"type\":\"mood\",\"text\":\"fine\"}\n");
+    bytes.extend(b"{\"type\":\"user\",\"text\":\"caf\xe9\",\"at\":\"2026-01-01T00:00:01Z\"}\n");
+    bytes.extend(lines(&[END]).bytes());
+    bytes.extend(b"{\"type\":\"mood\",\"text\":\"\xff\"}\n\n");
+    let found = look(&home, bytes).unwrap();
+    assert_eq!(found.first_message.as_deref(), Some("caf\u{fffd}"));
+    assert!(!found.turn_open);
+}
+
+#[test]
+fn no_file_no_header_and_nothing_said_are_three_different_things() {
+    let home = Home::new();
+    let absent = home.place.config_dir.join("none.jsonl");
+    let id = VendorSessionId::new("none");
+    assert_eq!(conversation(&home.disk, &absent, &id).unwrap(), None);
+    assert_eq!(look(&home, ""), None);
+    assert_eq!(look(&home, &HEADER[..30]), None);
+    let silent = look(&home, lines(&[HEADER])).unwrap();
+    assert_eq!((silent.first_message, silent.turn_open), (None, false));
+}
+
+#[test]
+fn a_long_transcript_costs_no_more_than_a_short_one() {
+    let home = Home::new();
+    let mut text = lines(&[HEADER, &line("user", "first")]);
+    for _ in 0..200 {
+        text.push_str(&lines(&[&line("tool_result", &"x".repeat(50_000)), END]));
+    }
+    let found = look(&home, &text).unwrap();
+    assert_eq!(found.first_message.as_deref(), Some("first"));
+    assert!(!found.turn_open);
+    assert!(home.disk.bytes_read() <= 2 * PIECE, "{} of {}", home.disk.bytes_read(), text.len());
+}
+
+#[test]
+fn a_last_line_of_many_megabytes_is_an_open_turn_and_is_not_loaded() {
+    let home = Home::new();
+    let huge = line("tool_result", &"x".repeat(20_000_000));
+    let text = lines(&[HEADER, &line("user", "first"), END, &huge]);
+    assert!(look(&home, &text).unwrap().turn_open);
+    assert!(look(&home, &text[..text.len() - 5]).unwrap().turn_open);
+    assert!(home.disk.bytes_read() < 3 * BUDGET, "{}", home.disk.bytes_read());
+}
+
+#[test]
+fn a_first_message_that_is_longer_than_the_budget_is_not_nothing() {
+    let home = Home::new();
+    for unit in ["\u{1f642}", "\u{1}", "a\"b\\"] {
+        let said = unit.repeat(2 * BUDGET / unit.len());
+        let found = look(&home, lines(&[HEADER, &line("user", &said)])).unwrap();
+        let first = found.first_message.unwrap();
+        assert!(said.starts_with(&first) && first.len() > 1000, "{unit:?}: {}", first.len());
+        assert!(found.turn_open);
+    }
+}
+
+#[test]
+fn conversations_are_those_of_the_folder_in_the_order_of_their_beginning() {
+    let home = Home::new();
+    let begun = |at: &str| HEADER.replace("2026-01-01T00:00:00Z", at);
+    write(&home, "newer", lines(&[&begun("2026-02-01T00:00:00Z"), &line("user", "n"), END]));
+    write(&home, "older", lines(&[HEADER, &line("user", "o")]));
+    write(&home, "foreign", lines(&[&HEADER.replace("/work/a", "/work.a"), &line("user", "f")]));
+    write(&home, "broken", "{");
+    home.write("conversations/-work-a/notes.txt", lines(&[HEADER]));
+    home.write("conversations/-work-b/other.jsonl", lines(&[HEADER]));
+    let found = conversations(&home.disk, &home.place).unwrap();
+    let ids: Vec<&str> = found.iter().map(|found| found.id.as_str()).collect();
+    assert_eq!(ids, ["older", "newer"]);
+    assert_eq!([found[0].turn_open, found[1].turn_open], [true, false]);
+}
