@@ -1,0 +1,50 @@
+# Everything a fresh Debian machine needs is installed by these targets; what is there is left alone.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+CARGO ?= cargo
+# Tests run the product with its failpoints; they have a target folder of their own, so that the
+# program that people run is never built with them.
+TEST_TARGET := target/failpoints
+
+.PHONY: help run test bench fmt check setup tools docs soak
+
+help:
+	@echo "make run    the main job: a fleet of demo agents that survives everything"
+	@echo "make test   all tests and checks"
+	@echo "make bench  what things cost, against a baseline measured in the same run"
+	@echo "make soak   the long form of the survival tests"
+	@echo "make fmt    format the code"
+
+run: setup
+	@$(CARGO) build --quiet -p segue-cli -p segue-testkit
+	@target/debug/tour
+
+test: setup tools check
+	SEGUE_TEST_TARGET=$(TEST_TARGET) $(CARGO) nextest run --workspace --features segue-cli/failpoints --target-dir $(TEST_TARGET)
+	$(CARGO) test --quiet --doc --workspace --features segue-cli/failpoints --target-dir $(TEST_TARGET)
+
+# What can be told without running anything.
+check: tools
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --quiet --workspace --all-targets --features segue-cli/failpoints --target-dir $(TEST_TARGET) -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --quiet --workspace --no-deps --target-dir $(TEST_TARGET)
+	cargo-machete --skip-target-dir
+	cargo-deny --log-level error check bans licenses sources
+
+bench: setup
+	$(CARGO) build --quiet --release -p segue-cli -p segue-testkit
+	target/release/bench
+
+soak: setup tools
+	SEGUE_SOAK=1 $(CARGO) nextest run -p segue-cli --features segue-cli/failpoints --target-dir $(TEST_TARGET) survival
+
+fmt:
+	$(CARGO) fmt --all
+
+setup:
+	@./scripts/setup
+
+tools: setup
+	@./scripts/tools
