@@ -5,7 +5,6 @@ use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 
 use clap::Args;
-use segue_core::model::FleetName;
 use segue_core::{Error, Result};
 use serde::Serialize;
 
@@ -51,19 +50,12 @@ fn write_into(folder: &Path) -> Result<Written> {
         return Ok(Written { written: Vec::new(), left_alone: vec![PROJECT_FILE] });
     }
     let mut report = Written::default();
-    let fleet = fleet_name(folder);
-    for (file, template) in FILES {
-        let is_new = write_new(&folder.join(file), &template.replace("@FLEET@", &fleet))
+    for (file, text) in FILES {
+        let is_new = write_new(&folder.join(file), text)
             .map_err(|error| Error::internal(format!("cannot write `{file}`")).caused_by(error))?;
         if is_new { report.written.push(file) } else { report.left_alone.push(file) }
     }
     Ok(report)
-}
-
-/// Returns the folder's name, if it can be the name of a fleet.
-fn fleet_name(folder: &Path) -> String {
-    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
-    name.filter(|name| FleetName::parse(name).is_ok()).unwrap_or_else(|| "project".to_owned())
 }
 
 /// Writes a file that is not there yet; returns false when it is.
@@ -92,13 +84,6 @@ fn fill(file: &mut File, path: &Path, text: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_fleet_is_named_after_its_folder_where_that_is_possible() {
-        assert_eq!(fleet_name(Path::new("/src/shop")), "shop");
-        assert_eq!(fleet_name(Path::new("/src/my shop")), "project");
-        assert_eq!(fleet_name(Path::new("/")), "project");
-    }
 
     #[test]
     fn every_file_that_the_project_file_names_is_written() {

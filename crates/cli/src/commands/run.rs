@@ -107,7 +107,9 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     let afterwards = afterwards(&arguments, can_attach)?;
     let request = request(arguments, context.caller())?;
     let client = Client::connect(&context.local).await?;
-    let session = trust::asking(&client, context, async || client.run(&request).await).await?;
+    let folder = request.cwd.as_deref().unwrap_or(context.cwd());
+    let attempt = async || client.run(&request).await;
+    let session = trust::asking(&client, context, folder, attempt).await?;
     match afterwards {
         Afterwards::Attach => attach::attach(&session.id.to_string(), &client, context).await,
         Afterwards::WaitForTurn => show_turn(&client.wait_turn(session.id).await?, context),

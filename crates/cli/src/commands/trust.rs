@@ -1,6 +1,6 @@
 //! `segue trust`, and the question that other commands ask when a project file is not trusted.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use segue_core::api::{TrustRequest, TrustView};
@@ -48,17 +48,18 @@ pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<
 }
 
 /// Does something that a project file may stand in the way of: on a terminal its person is shown
-/// what the file would run and asked, and a yes tries again.
+/// what the file of that folder would run and asked, and a yes tries again.
 pub(crate) async fn asking<T>(
     client: &Client,
     context: &Context,
+    folder: &Path,
     attempt: impl AsyncFn() -> Result<T>,
 ) -> Result<T> {
     let refusal = match attempt().await {
         Err(error) if error.kind == Kind::Config && Output::can_ask() => error,
         other => return other,
     };
-    let question = TrustRequest { folder: context.cwd().to_owned(), digest: None };
+    let question = TrustRequest { folder: folder.to_owned(), digest: None };
     // Whatever else is wrong with the file is what the refusal says already.
     let Ok(view) = client.trust(&question).await else { return Err(refusal) };
     if view.trusted {

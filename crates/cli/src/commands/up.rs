@@ -38,6 +38,7 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     }
     let request = UpRequest { caller: context.caller(), agents, fleet, fresh };
     let client = Client::connect(&context.local).await?;
-    let report = trust::asking(&client, context, async || client.up(&request).await).await?;
+    let attempt = async || client.up(&request).await;
+    let report = trust::asking(&client, context, context.cwd(), attempt).await?;
     outcomes::show(&report, context)
 }
