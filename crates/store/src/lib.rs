@@ -1,1 +1,34 @@
 //! Memory: sessions, launches, bindings and events in SQLite.
+//!
+//! One thread owns the connection (`sqlite`); everything else asks it. A commit is one transaction
+//! (`write`), on disk when it returns. Whatever could make that untrue (a network filesystem, a
+//! damaged or newer database, a file that is gone) is refused in words that a person understands.
+
+mod backup;
+mod change;
+mod database;
+mod fault;
+mod files;
+mod filesystem;
+mod lock;
+mod migrations;
+mod opening;
+mod read;
+mod rows;
+mod sqlite;
+mod values;
+mod write;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use segue_core::Result;
+use segue_core::ports::Store;
+
+pub use files::{exists, set_aside};
+pub use sqlite::SqliteStore;
+
+/// Opens the store at this path, making a new one where there is none. Its folder must exist.
+pub async fn open(path: &Path) -> Result<Arc<dyn Store>> {
+    Ok(Arc::new(SqliteStore::open(path).await?))
+}

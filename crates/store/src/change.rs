@@ -1,0 +1,50 @@
+//! One function per change; each finds what contradicts it and says so before it writes.
+
+mod bindings;
+mod fleets;
+mod launches;
+mod sessions;
+
+use rusqlite::Transaction;
+use segue_core::Error;
+use segue_core::model::SessionId;
+use segue_core::ports::Change;
+
+use crate::fault::Fault;
+use crate::read;
+use crate::values::Word;
+
+/// Applies one change inside a transaction.
+pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<(), Fault> {
+    match change {
+        Change::PutFleet(fleet) => fleets::put(transaction, fleet),
+        Change::PutTrust(trust) => fleets::put_trust(transaction, trust),
+        Change::CreateSession(session) => sessions::create(transaction, session),
+        Change::SetStatus { session, status, at } => {
+            sessions::set_status(transaction, *session, *status, *at)
+        }
+        Change::MarkSpoke { session } => sessions::mark_spoke(transaction, *session),
+        Change::TightenPermission { session, permission, at } => {
+            sessions::tighten(transaction, *session, *permission, *at)
+        }
+        Change::RemoveSession(session) => sessions::remove(transaction, *session),
+        Change::CreateLaunch(launch) => launches::create(transaction, launch),
+        Change::SetProcesses { launch, holder, agent } => {
+            launches::set_processes(transaction, *launch, holder.as_ref(), agent.as_ref())
+        }
+        Change::EndLaunch { launch, end } => launches::end(transaction, *launch, end),
+        Change::AddBinding(binding) => bindings::add(transaction, binding),
+    }
+}
+
+/// Returns `fleet/name`; a session that is not there is not found.
+fn address(transaction: &Transaction<'_>, session: SessionId) -> Result<String, Fault> {
+    let sql = "SELECT fleet || '/' || name FROM sessions WHERE id = ?1";
+    let found = read::one(transaction, sql, [Word(&session)], |row| row.get(0))?;
+    found.ok_or_else(|| no_session(session).into())
+}
+
+fn no_session(session: SessionId) -> Error {
+    Error::not_found(format!("no session has the id `{session}`"))
+        .hint("run `segue ls --all` to see all sessions")
+}

@@ -1,0 +1,77 @@
+//! The ledger: which vendor's id is whose, line after line.
+
+use rusqlite::Transaction;
+use segue_core::Error;
+use segue_core::model::{Binding, LaunchId, SessionId, VendorId};
+
+use super::launches::session_of;
+use super::{address, no_session};
+use crate::fault::Fault;
+use crate::read;
+use crate::rows;
+use crate::values::{Time, Word};
+
+pub(super) fn add(transaction: &Transaction<'_>, binding: &Binding) -> Result<(), Fault> {
+    let vendor = vendor_of(transaction, binding.session)?;
+    if let Some(launch) = binding.launch {
+        check_launch(transaction, binding.session, launch)?;
+    }
+    claim(transaction, &vendor, binding)?;
+    transaction
+        .prepare_cached(
+            "INSERT INTO bindings (session, launch, vendor_session, evidence, at)
+             VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute((
+            Word(&binding.session),
+            Word(&binding.launch),
+            Word(&binding.vendor_session),
+            Word(&binding.evidence),
+            Time(binding.at),
+        ))?;
+    Ok(())
+}
+
+fn vendor_of(transaction: &Transaction<'_>, session: SessionId) -> Result<VendorId, Fault> {
+    let sql = "SELECT vendor FROM sessions WHERE id = ?1";
+    let found = read::one(transaction, sql, [Word(&session)], rows::word)?;
+    found.ok_or_else(|| no_session(session).into())
+}
+
+fn check_launch(
+    transaction: &Transaction<'_>,
+    session: SessionId,
+    launch: LaunchId,
+) -> Result<(), Fault> {
+    let owner = session_of(transaction, launch)?;
+    if owner == session {
+        return Ok(());
+    }
+    let (owner, address) = (address(transaction, owner)?, address(transaction, session)?);
+    Err(Error::conflict(format!("launch `{launch}` belongs to `{owner}`, not to `{address}`"))
+        .hint(format!("run `segue log {owner}` to see its launches"))
+        .into())
+}
+
+/// Takes the vendor's id for the session; one that it has already stays its own.
+fn claim(transaction: &Transaction<'_>, vendor: &VendorId, binding: &Binding) -> Result<(), Fault> {
+    let id = &binding.vendor_session;
+    let sql = "SELECT session FROM claims WHERE vendor = ?1 AND vendor_session = ?2";
+    let owner = read::one(transaction, sql, (Word(vendor), Word(id)), rows::word::<SessionId>)?;
+    match owner {
+        Some(owner) if owner == binding.session => Ok(()),
+        Some(owner) => Err(taken(vendor, binding, &address(transaction, owner)?).into()),
+        None => {
+            let sql = "INSERT INTO claims (vendor, vendor_session, session) VALUES (?1, ?2, ?3)";
+            let parameters = (Word(vendor), Word(id), Word(&binding.session));
+            transaction.prepare_cached(sql)?.execute(parameters)?;
+            Ok(())
+        }
+    }
+}
+
+fn taken(vendor: &VendorId, binding: &Binding, owner: &str) -> Error {
+    let id = &binding.vendor_session;
+    Error::conflict(format!("the {vendor} conversation `{id}` belongs to session `{owner}`"))
+        .hint(format!("run `segue log {owner}` to see since when"))
+}

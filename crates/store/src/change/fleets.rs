@@ -1,0 +1,42 @@
+//! Fleets and trusted project files.
+
+use rusqlite::Transaction;
+use segue_core::Error;
+use segue_core::model::{Fleet, Trust};
+
+use crate::fault::Fault;
+use crate::read;
+use crate::values::{Location, Time, Word};
+
+pub(super) fn put(transaction: &Transaction<'_>, fleet: &Fleet) -> Result<(), Fault> {
+    if let Some(known) = read::fleet(transaction, &fleet.name)? {
+        return if known == *fleet { Ok(()) } else { Err(other_folder(&known, fleet).into()) };
+    }
+    transaction
+        .prepare_cached("INSERT INTO fleets (name, folder) VALUES (?1, ?2)")?
+        .execute((Word(&fleet.name), fleet.folder.as_deref().map(Location)))?;
+    Ok(())
+}
+
+pub(super) fn put_trust(transaction: &Transaction<'_>, trust: &Trust) -> Result<(), Fault> {
+    transaction
+        .prepare_cached(
+            "INSERT INTO trusts (folder, digest, at) VALUES (?1, ?2, ?3)
+             ON CONFLICT (folder) DO UPDATE SET digest = excluded.digest, at = excluded.at",
+        )?
+        .execute((Location(&trust.folder), &trust.digest, Time(trust.at)))?;
+    Ok(())
+}
+
+fn other_folder(known: &Fleet, wanted: &Fleet) -> Error {
+    Error::conflict(format!("the fleet name `{}` is taken by {}", known.name, place(known)))
+        .caused_by(format!("it cannot also be the fleet of {}", place(wanted)))
+        .hint("give this folder's fleet another name: `segue up --fleet NAME`")
+}
+
+fn place(fleet: &Fleet) -> String {
+    match &fleet.folder {
+        Some(folder) => format!("the folder `{}`", folder.display()),
+        None => "sessions outside any project".to_owned(),
+    }
+}

@@ -1,0 +1,116 @@
+//! Launches: at most one open for each session, and the first end stays.
+
+use rusqlite::{Transaction, named_params};
+use segue_core::Error;
+use segue_core::model::{Launch, LaunchEnd, LaunchId, ProcessRef, SessionId};
+
+use super::address;
+use crate::fault::Fault;
+use crate::read;
+use crate::rows;
+use crate::values::{Json, Location, Time, Word};
+
+const INSERT: &str = "
+    INSERT INTO launches (
+        id, session, number, mode, created_at, holder, agent, ended, planned, vendor_version,
+        git_commit, program, cwd, environment, argv, message
+    ) VALUES (
+        :id, :session, :number, :mode, :created_at, :holder, :agent, :ended, :planned,
+        :vendor_version, :git_commit, :program, :cwd, :environment, :argv, :message
+    )";
+
+pub(super) fn create(transaction: &Transaction<'_>, launch: &Launch) -> Result<(), Fault> {
+    let address = address(transaction, launch.session)?;
+    if launch.is_open() {
+        check_none_is_open(transaction, launch.session, &address)?;
+    }
+    check_id_is_free(transaction, launch.id)?;
+    transaction.prepare_cached(INSERT)?.execute(named_params! {
+        ":id": Word(&launch.id),
+        ":session": Word(&launch.session),
+        ":number": launch.number,
+        ":mode": Word(&launch.mode),
+        ":created_at": Time(launch.created_at),
+        ":holder": launch.holder.as_ref().map(Json),
+        ":agent": launch.agent.as_ref().map(Json),
+        ":ended": launch.end.as_ref().map(Json),
+        ":planned": Word(&launch.planned),
+        ":vendor_version": launch.vendor_version,
+        ":git_commit": launch.git_commit,
+        ":program": Location(&launch.program),
+        ":cwd": Location(&launch.cwd),
+        ":environment": Json(&launch.environment),
+        ":argv": Json(&launch.argv),
+        ":message": launch.message,
+    })?;
+    Ok(())
+}
+
+/// Records what is known; a process that is not given stays as it was recorded.
+pub(super) fn set_processes(
+    transaction: &Transaction<'_>,
+    launch: LaunchId,
+    holder: Option<&ProcessRef>,
+    agent: Option<&ProcessRef>,
+) -> Result<(), Fault> {
+    let session = session_of(transaction, launch)?;
+    let sql = "UPDATE launches SET holder = coalesce(?2, holder), agent = coalesce(?3, agent)
+               WHERE id = ?1 AND ended IS NULL";
+    let parameters = (Word(&launch), holder.map(Json), agent.map(Json));
+    if transaction.prepare_cached(sql)?.execute(parameters)? == 0 {
+        let address = address(transaction, session)?;
+        return Err(Error::conflict(format!("launch `{launch}` of `{address}` has ended"))
+            .hint(format!("run `segue log {address}` to see how"))
+            .into());
+    }
+    Ok(())
+}
+
+pub(super) fn end(
+    transaction: &Transaction<'_>,
+    launch: LaunchId,
+    end: &LaunchEnd,
+) -> Result<(), Fault> {
+    session_of(transaction, launch)?;
+    let sql = "UPDATE launches SET ended = ?2 WHERE id = ?1 AND ended IS NULL";
+    transaction.prepare_cached(sql)?.execute((Word(&launch), Json(end)))?;
+    Ok(())
+}
+
+/// Returns whose launch it is; one that is not there is not found.
+pub(super) fn session_of(
+    transaction: &Transaction<'_>,
+    launch: LaunchId,
+) -> Result<SessionId, Fault> {
+    let sql = "SELECT session FROM launches WHERE id = ?1";
+    let found = read::one(transaction, sql, [Word(&launch)], rows::word)?;
+    let missing = || {
+        Error::not_found(format!("no launch has the id `{launch}`"))
+            .hint("run `segue ls --all` to see all sessions")
+    };
+    found.ok_or_else(|| missing().into())
+}
+
+fn check_none_is_open(
+    transaction: &Transaction<'_>,
+    session: SessionId,
+    address: &str,
+) -> Result<(), Fault> {
+    let open = "SELECT 1 FROM launches WHERE session = ?1 AND ended IS NULL";
+    if !transaction.prepare_cached(open)?.exists([Word(&session)])? {
+        return Ok(());
+    }
+    Err(Error::conflict(format!("session `{address}` has a live launch already"))
+        .hint(format!("run `segue attach {address}` to see it, or `segue stop {address}` first"))
+        .into())
+}
+
+fn check_id_is_free(transaction: &Transaction<'_>, launch: LaunchId) -> Result<(), Fault> {
+    let taken = "SELECT 1 FROM launches WHERE id = ?1";
+    if !transaction.prepare_cached(taken)?.exists([Word(&launch)])? {
+        return Ok(());
+    }
+    Err(Error::conflict(format!("the launch id `{launch}` is taken"))
+        .hint("run `segue log` to see what was launched")
+        .into())
+}

@@ -1,0 +1,63 @@
+//! An open database and the files it is made of.
+
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use segue_core::Result;
+
+use crate::fault;
+use crate::files::beside;
+
+/// A connection that notices when its files are no longer the ones at its path.
+#[derive(Debug)]
+pub(crate) struct Database {
+    pub(crate) connection: Connection,
+    path: PathBuf,
+    parts: Vec<Part>,
+}
+
+impl Database {
+    /// Takes a connection in WAL mode that has read something, so that all its files are there.
+    pub(crate) fn new(connection: Connection, path: &Path) -> Result<Self> {
+        let parts = ["", "-wal", "-shm"]
+            .into_iter()
+            .map(|suffix| Part::at(beside(path, suffix)))
+            .collect::<io::Result<_>>()
+            .map_err(|error| fault::system("find the files of", path, &error))?;
+        Ok(Self { connection, path: path.to_owned(), parts })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Fails when a file was deleted or replaced: what is written then is lost with the last handle.
+    pub(crate) fn check_files(&self) -> Result<()> {
+        if self.parts.iter().all(Part::is_still_there) {
+            return Ok(());
+        }
+        Err(fault::gone(&self.path))
+    }
+}
+
+/// One file of a database, told apart from any later one of the same name.
+#[derive(Debug)]
+struct Part {
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+}
+
+impl Part {
+    fn at(path: PathBuf) -> io::Result<Self> {
+        let found = std::fs::metadata(&path)?;
+        Ok(Self { path, device: found.dev(), inode: found.ino() })
+    }
+
+    fn is_still_there(&self) -> bool {
+        std::fs::metadata(&self.path)
+            .is_ok_and(|found| (found.dev(), found.ino()) == (self.device, self.inode))
+    }
+}

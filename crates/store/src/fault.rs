@@ -1,0 +1,110 @@
+//! What can go wrong underneath, and how a person is told.
+
+use std::io;
+use std::path::Path;
+
+use rusqlite::ErrorCode;
+use rusqlite::ffi;
+use segue_core::{Error, Kind};
+
+/// A failure before it is put into words: SQLite's own, or one that has its words already.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    Sqlite(rusqlite::Error),
+    Told(Error),
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Told(error)
+    }
+}
+
+impl Fault {
+    /// Puts the failure into words; the path is the store's.
+    pub(crate) fn told(self, path: &Path) -> Error {
+        match self {
+            Self::Told(error) => error,
+            Self::Sqlite(error) => sqlite(path, &error),
+        }
+    }
+}
+
+/// Tells of a file operation that failed, such as "create the store".
+pub(crate) fn system(doing: &str, path: &Path, error: &io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            disk_full(path).caused_by(error)
+        }
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
+            read_only(path).caused_by(error)
+        }
+        _ => Error::unavailable(format!("cannot {doing} `{}`", path.display())).caused_by(error),
+    }
+}
+
+pub(crate) fn disk_full(path: &Path) -> Error {
+    let folder = path.parent().unwrap_or(path).display();
+    Error::unavailable("the disk is full")
+        .caused_by(format!("nothing more can be written to `{}`", path.display()))
+        .hint(format!("run `df -h {folder}` and free some space; nothing that was stored is lost"))
+}
+
+pub(crate) fn read_only(path: &Path) -> Error {
+    let folder = path.parent().unwrap_or(path).display();
+    Error::unavailable(format!("the store `{}` cannot be written", path.display()))
+        .hint(format!("run `ls -la {folder}` to see who may write there"))
+}
+
+pub(crate) fn damaged(path: &Path) -> Error {
+    Error::unavailable(format!("the store `{}` is damaged", path.display()))
+        .hint("run `segue doctor --fix` to put it aside and rebuild it from the launch folders")
+}
+
+pub(crate) fn gone(path: &Path) -> Error {
+    Error::unavailable("the store's file is gone")
+        .caused_by(format!("`{}` was deleted or replaced while it was open", path.display()))
+        .hint("run `segue doctor --fix` to rebuild it from the launch folders")
+}
+
+fn sqlite(path: &Path, error: &rusqlite::Error) -> Error {
+    match error {
+        rusqlite::Error::SqliteFailure(failure, _) => by_code(path, *failure).caused_by(error),
+        rusqlite::Error::FromSqlConversionFailure(..)
+        | rusqlite::Error::InvalidColumnType(..)
+        | rusqlite::Error::IntegralValueOutOfRange(..) => damaged(path).caused_by(error),
+        _ => Error::internal("the store failed").caused_by(error),
+    }
+}
+
+fn by_code(path: &Path, failure: ffi::Error) -> Error {
+    match failure.code {
+        _ if failure.extended_code == ffi::SQLITE_READONLY_DBMOVED => gone(path),
+        // The index of the write-ahead log could not grow: that is the disk, too.
+        _ if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => disk_full(path),
+        ErrorCode::DiskFull => disk_full(path),
+        ErrorCode::ReadOnly | ErrorCode::PermissionDenied => read_only(path),
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => damaged(path),
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => busy(path),
+        ErrorCode::ConstraintViolation => {
+            Error::new(Kind::Conflict, "the change contradicts what is stored")
+                .hint("run `segue ls --all` to see what is there")
+        }
+        ErrorCode::CannotOpen | ErrorCode::SystemIoFailure => {
+            Error::unavailable(format!("cannot read or write the store `{}`", path.display()))
+                .hint("run `segue doctor` to see what is wrong")
+        }
+        _ => Error::internal("the store failed"),
+    }
+}
+
+fn busy(path: &Path) -> Error {
+    Error::unavailable(format!("the store `{}` is busy", path.display()))
+        .hint("run the command again; another process is writing")
+}

@@ -1,0 +1,153 @@
+//! The store's files: the database and what SQLite keeps beside it. Nothing here overwrites a file.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, RenameFlags};
+use rustix::io::Errno;
+use segue_core::failpoint::hit;
+use segue_core::{Error, Result};
+
+use crate::fault;
+use crate::lock::OpeningLock;
+
+/// What SQLite may keep beside a database: write-ahead log, its index, rollback journal.
+pub(crate) const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+const FILE_MODE: u32 = 0o600;
+
+/// Tells whether a store is at this path.
+pub fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+/// Moves a store that cannot be used out of the way, with what SQLite keeps beside it; returns where
+/// it is now: `segue.db.<label>`, or the next free name.
+pub fn set_aside(path: &Path, label: &str) -> Result<PathBuf> {
+    let _lock = OpeningLock::take(path)?;
+    match move_aside(path, label)? {
+        Some(aside) => Ok(aside),
+        None => Err(Error::not_found(format!("there is no store at `{}`", path.display()))),
+    }
+}
+
+/// Moves whatever there is of a store aside; none when there is nothing. The caller has the lock.
+pub(crate) fn move_aside(path: &Path, label: &str) -> Result<Option<PathBuf>> {
+    if !whole(path).iter().any(|file| exists(file)) {
+        return Ok(None);
+    }
+    let aside = free_name(&beside(path, &format!(".{label}")));
+    hit("store.set_aside.before");
+    // The database goes first: a database without its log would open, with the newest commits gone.
+    for (from, to) in whole(path).iter().zip(whole(&aside)) {
+        if exists(from) {
+            rename_new(from, &to).map_err(|error| fault::system("move aside", from, &error))?;
+        }
+    }
+    sync_folder(path).map_err(|error| fault::system("sync the folder of", path, &error))?;
+    hit("store.set_aside.after");
+    Ok(Some(aside))
+}
+
+/// Returns the path with a suffix added to its file name.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
+}
+
+/// Returns the first of `name`, `name.2`, `name.3`, … at which there is no part of a database.
+pub(crate) fn free_name(name: &Path) -> PathBuf {
+    let is_free = |path: &PathBuf| !whole(path).iter().any(|file| exists(file));
+    let numbered = (2u32..).map(|number| beside(name, &format!(".{number}")));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(is_free).unwrap_or_else(|| name.to_owned())
+}
+
+/// Makes an empty file that only its owner can read; SQLite gives its companions the same mode.
+pub(crate) fn create_private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create_new(true).mode(FILE_MODE).open(path)
+}
+
+/// Removes a database and its companions, as far as they are there.
+pub(crate) fn remove_whole(path: &Path) -> io::Result<()> {
+    for file in whole(path) {
+        match fs::remove_file(&file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Renames a file to a name that must be free.
+pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => link_then_unlink(from, to),
+        renamed => renamed.map_err(Into::into),
+    }
+}
+
+/// Brings the folder's entries, not only the files' contents, to disk.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// Renames on a filesystem that cannot refuse to replace by itself.
+fn link_then_unlink(from: &Path, to: &Path) -> io::Result<()> {
+    fs::hard_link(from, to)?;
+    fs::remove_file(from)
+}
+
+fn whole(path: &Path) -> Vec<PathBuf> {
+    std::iter::once(path.to_owned()).chain(COMPANIONS.map(|suffix| beside(path, suffix))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neither_way_of_renaming_replaces_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        for rename in [rename_new, link_then_unlink] {
+            fs::write(&from, "new").unwrap();
+            fs::write(&to, "old").unwrap();
+            assert_eq!(rename(&from, &to).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+            assert_eq!(fs::read_to_string(&to).unwrap(), "old");
+            fs::remove_file(&to).unwrap();
+            rename(&from, &to).unwrap();
+            assert_eq!((exists(&from), fs::read_to_string(&to).unwrap()), (false, "new".into()));
+        }
+    }
+
+    #[test]
+    fn set_aside_moves_all_files_and_never_onto_earlier_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("segue.db");
+        for round in ["first", "second"] {
+            for file in [&store, &beside(&store, "-wal"), &beside(&store, "-shm")] {
+                fs::write(file, round).unwrap();
+            }
+            let aside = set_aside(&store, "damaged").unwrap();
+            assert!(!exists(&store) && !exists(&beside(&store, "-wal")));
+            for file in [&aside, &beside(&aside, "-wal"), &beside(&aside, "-shm")] {
+                assert_eq!(fs::read_to_string(file).unwrap(), round);
+            }
+        }
+        let first = folder.path().join("segue.db.damaged");
+        assert_eq!(fs::read_to_string(first).unwrap(), "first");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 6, "a lock or a file was left");
+    }
+
+    #[test]
+    fn nothing_to_set_aside_is_not_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = set_aside(&folder.path().join("segue.db"), "damaged").unwrap_err();
+        assert_eq!(error.kind, segue_core::Kind::NotFound);
+    }
+}

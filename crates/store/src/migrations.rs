@@ -1,0 +1,122 @@
+//! The shape of the database, one numbered step after another; a step is never edited.
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use segue_core::Error;
+use segue_core::failpoint::hit;
+
+use crate::fault::Fault;
+
+/// One step from the version before it.
+#[derive(Debug)]
+pub(crate) struct Migration {
+    pub(crate) number: i64,
+    pub(crate) sql: &'static str,
+}
+
+/// Every step, in order.
+pub(crate) const ALL: &[Migration] = &[
+    Migration { number: 1, sql: include_str!("../migrations/sqlite/0001_sessions.sql") },
+    Migration { number: 2, sql: include_str!("../migrations/sqlite/0002_trusts.sql") },
+];
+
+/// Returns the version that these steps lead to.
+pub(crate) fn newest(migrations: &[Migration]) -> i64 {
+    migrations.last().map_or(0, |migration| migration.number)
+}
+
+/// Returns the version of a database; 0 for one without any step.
+pub(crate) fn version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// Brings a database to the newest version, each step in its own transaction.
+pub(crate) fn apply(connection: &mut Connection, migrations: &[Migration]) -> Result<(), Fault> {
+    // A step may have to rebuild a table that others refer to; each is checked as a whole instead.
+    connection.pragma_update(None, "foreign_keys", false)?;
+    let from = version(connection)?;
+    for migration in migrations.iter().filter(|migration| migration.number > from) {
+        hit("store.migrate.before");
+        take_step(connection, migration)?;
+        hit("store.migrate.after");
+    }
+    Ok(connection.pragma_update(None, "foreign_keys", true)?)
+}
+
+fn take_step(connection: &mut Connection, migration: &Migration) -> Result<(), Fault> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute_batch(migration.sql)?;
+    check_references(&transaction, migration)?;
+    transaction.pragma_update(None, "user_version", migration.number)?;
+    Ok(transaction.commit()?)
+}
+
+fn check_references(transaction: &Transaction<'_>, migration: &Migration) -> Result<(), Fault> {
+    let mut check = transaction.prepare("PRAGMA foreign_key_check")?;
+    if check.exists([])? {
+        let message = format!("migration {} of the store would break references", migration.number);
+        return Err(Error::internal(message).into());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_in_the_folder_is_a_step_and_numbers_have_no_gaps() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/sqlite");
+        let mut files: Vec<_> =
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        assert_eq!(files.len(), ALL.len());
+        for ((file, migration), number) in files.iter().zip(ALL).zip(1..) {
+            let name = file.file_name().unwrap().to_str().unwrap();
+            assert!(name.starts_with(&format!("{number:04}_")), "{name}");
+            assert_eq!(migration.number, number);
+            assert_eq!(migration.sql, std::fs::read_to_string(file).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_version_and_the_data_before_it() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let steps = [
+            Migration {
+                number: 1,
+                sql: "CREATE TABLE things (name TEXT); INSERT INTO things VALUES ('kept');",
+            },
+            Migration { number: 2, sql: "DELETE FROM things; CREATE TABLE things (name TEXT);" },
+        ];
+        assert!(apply(&mut connection, &steps).is_err());
+        assert_eq!(version(&connection).unwrap(), 1);
+        let kept: String =
+            connection.query_row("SELECT name FROM things", [], |row| row.get(0)).unwrap();
+        assert_eq!(kept, "kept");
+    }
+
+    #[test]
+    fn a_step_that_breaks_references_is_undone() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let steps = [
+            Migration {
+                number: 1,
+                sql: "CREATE TABLE mothers (id INTEGER PRIMARY KEY);
+                      CREATE TABLE children (mother INTEGER REFERENCES mothers (id));
+                      INSERT INTO mothers VALUES (1); INSERT INTO children VALUES (1);",
+            },
+            Migration { number: 2, sql: "DELETE FROM mothers;" },
+        ];
+        assert!(apply(&mut connection, &steps).is_err());
+        assert_eq!(version(&connection).unwrap(), 1);
+        assert!(connection.prepare("SELECT 1 FROM mothers").unwrap().exists([]).unwrap());
+    }
+
+    #[test]
+    fn a_database_at_the_newest_version_is_left_alone() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        apply(&mut connection, ALL).unwrap();
+        apply(&mut connection, ALL).unwrap();
+        assert_eq!(version(&connection).unwrap(), newest(ALL));
+    }
+}

@@ -1,0 +1,222 @@
+//! Opening: everything that must be true of a database before anything is written to it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+use segue_core::failpoint::hit;
+use segue_core::{Error, Result};
+
+use crate::database::Database;
+use crate::fault::{self, Fault};
+use crate::files::{
+    beside, create_private, exists, move_aside, remove_whole, rename_new, sync_folder,
+};
+use crate::lock::OpeningLock;
+use crate::migrations::{self, Migration};
+use crate::{backup, filesystem};
+
+/// Marks a database as ours; the first migration writes it.
+const APPLICATION_ID: i64 = 0x5365_6775;
+
+/// How long a write waits for another process that writes.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How much of the database is kept in memory, at most; negative means KiB.
+const CACHE_SIZE: i64 = -8192;
+
+/// Opens the database at a path, making one where there is none.
+pub(crate) fn open(path: &Path) -> Result<Database> {
+    let path = real_path(path)?;
+    filesystem::check(path.parent().unwrap_or(&path))?;
+    let _lock = OpeningLock::take(&path)?;
+    if !exists(&path) {
+        create(&path)?;
+    }
+    check_file(&path)?;
+    open_existing(&path, migrations::ALL)
+}
+
+/// Follows links, since SQLite keeps its companions beside the real file.
+fn real_path(path: &Path) -> Result<PathBuf> {
+    if let Ok(real) = fs::canonicalize(path) {
+        return Ok(real);
+    }
+    let missing = |error| fault::system("find the folder of the store", path, &error);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).map_err(missing)?;
+    let name = path.file_name().ok_or_else(|| {
+        Error::config(format!("`{}` cannot be the path of a store", path.display()))
+    })?;
+    Ok(folder.join(name))
+}
+
+/// Makes a whole database under another name first, so that a file at the path is never half made.
+fn create(path: &Path) -> Result<()> {
+    // A log without its database would be played into the new one.
+    move_aside(path, "orphan")?;
+    let new = beside(path, ".new");
+    if let Err(fault) = build(&new).and_then(|()| publish(&new, path)) {
+        drop(remove_whole(&new));
+        return Err(fault.told(path));
+    }
+    Ok(())
+}
+
+fn build(new: &Path) -> Result<(), Fault> {
+    let failed = |error| fault::system("create the store", new, &error);
+    hit("store.create.before");
+    remove_whole(new).map_err(failed)?;
+    drop(create_private(new).map_err(failed)?);
+    let mut connection = connect(new)?;
+    write_ahead(&connection)?;
+    migrations::apply(&mut connection, migrations::ALL)?;
+    connection.close().map_err(|(_, error)| error)?;
+    hit("store.create.after");
+    Ok(())
+}
+
+fn publish(new: &Path, path: &Path) -> Result<(), Fault> {
+    let failed = |error| fault::system("create the store", path, &error);
+    fs::File::open(new).and_then(|file| file.sync_all()).map_err(failed)?;
+    hit("store.publish.before");
+    rename_new(new, path).map_err(failed)?;
+    sync_folder(path).map_err(failed)?;
+    hit("store.publish.after");
+    Ok(())
+}
+
+fn check_file(path: &Path) -> Result<()> {
+    let failed = |error| fault::system("open the store", path, &error);
+    let found = fs::metadata(path).map_err(failed)?;
+    if !found.is_file() {
+        return Err(fault::damaged(path).caused_by("it is not a file"));
+    }
+    // A store is never made empty: this one was cut off, and a blank one would hide the loss.
+    if found.len() == 0 {
+        return Err(fault::damaged(path).caused_by("the file is empty"));
+    }
+    if found.permissions().mode() & 0o077 != 0 {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn open_existing(path: &Path, migrations: &[Migration]) -> Result<Database> {
+    let told = |fault: Fault| fault.told(path);
+    let mut connection = connect(path).map_err(told)?;
+    inspect(&connection, path, migrations).map_err(told)?;
+    migrate(&mut connection, path, migrations).map_err(told)?;
+    write_ahead(&connection).map_err(told)?;
+    keep_log(&connection, false).map_err(told)?;
+    Database::new(connection, path)
+}
+
+fn connect(path: &Path) -> Result<Connection, Fault> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    // SQLite falls back to reading where it cannot write.
+    if connection.is_readonly("main")? {
+        return Err(fault::read_only(path).caused_by("the file is read-only").into());
+    }
+    // Until the database is accepted its log is left as it is, also when this connection closes.
+    let log = fs::metadata(beside(path, "-wal")).map_or(0, |log| log.len());
+    keep_log(&connection, log > 0)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.pragma_update(None, "cache_size", CACHE_SIZE)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    Ok(connection)
+}
+
+/// Looks before anything is written: a database that is refused keeps every byte.
+fn inspect(connection: &Connection, path: &Path, migrations: &[Migration]) -> Result<(), Fault> {
+    check_ownership(connection, path)?;
+    check_version(connection, path, migrations)?;
+    check_pages(connection, path)
+}
+
+/// Has the log stay beside the database, or be played into it, when the connection is closed.
+fn keep_log(connection: &Connection, keep: bool) -> Result<(), Fault> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep)?;
+    Ok(())
+}
+
+fn check_ownership(connection: &Connection, path: &Path) -> Result<(), Fault> {
+    let id: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    if id == APPLICATION_ID {
+        return Ok(());
+    }
+    Err(fault::damaged(path).caused_by("it is not a database of Segue").into())
+}
+
+fn check_version(
+    connection: &Connection,
+    path: &Path,
+    migrations: &[Migration],
+) -> Result<(), Fault> {
+    let (found, known) = (migrations::version(connection)?, migrations::newest(migrations));
+    if found <= known {
+        return Ok(());
+    }
+    Err(Error::unavailable(format!("the store `{}` is newer than this program", path.display()))
+        .caused_by(format!("it has version {found}, and this program knows {known}"))
+        .hint("run `segue --version` and install the version that last used this store")
+        .into())
+}
+
+fn check_pages(connection: &Connection, path: &Path) -> Result<(), Fault> {
+    let verdict: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if verdict == "ok" {
+        return Ok(());
+    }
+    Err(fault::damaged(path).caused_by(verdict).into())
+}
+
+fn migrate(
+    connection: &mut Connection,
+    path: &Path,
+    migrations: &[Migration],
+) -> Result<(), Fault> {
+    let (from, to) = (migrations::version(connection)?, migrations::newest(migrations));
+    if from < to {
+        backup::before_migration(connection, path, from, to)?;
+        migrations::apply(connection, migrations)?;
+    }
+    Ok(())
+}
+
+fn write_ahead(connection: &Connection) -> Result<(), Fault> {
+    let mode: String =
+        connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
+    if mode == "wal" {
+        return Ok(());
+    }
+    Err(Error::unavailable("the store cannot keep a write-ahead log")
+        .caused_by(format!("its journal mode stays `{mode}`"))
+        .hint("run `segue doctor` to see what is wrong")
+        .into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_is_synced_and_references_are_checked() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = open(&folder.path().join("segue.db")).unwrap();
+        let pragma = |name: &str| -> String {
+            let sql = format!("SELECT CAST({name} AS TEXT) FROM pragma_{name}");
+            database.connection.query_row(&sql, [], |row| row.get(0)).unwrap()
+        };
+        assert_eq!(pragma("journal_mode"), "wal");
+        assert_eq!(pragma("synchronous"), "2");
+        assert_eq!(pragma("foreign_keys"), "1");
+        assert_eq!(pragma("application_id"), APPLICATION_ID.to_string());
+    }
+}

@@ -1,0 +1,154 @@
+//! The questions that the store answers; each is one statement, so each sees one moment.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension as _, Params, Row};
+use segue_core::model::{Binding, Event, Fleet, FleetName, Launch, Session, SessionId, Trust};
+use segue_core::ports::{EventQuery, SessionSummary};
+
+use crate::rows;
+use crate::values::{Location, Word};
+
+const SESSION: &str =
+    concat!("SELECT ", rows::session_columns!(), " FROM sessions s WHERE s.id = ?1");
+
+/// Launches are only touched through their indexes and, where one is open, its short columns.
+const SESSIONS: &str = concat!(
+    "SELECT ",
+    rows::summary_columns!(),
+    " FROM sessions s
+      LEFT JOIN bindings b ON b.seq = (SELECT max(seq) FROM bindings WHERE session = s.id)
+      LEFT JOIN launches o ON o.session = s.id AND o.ended IS NULL
+      ORDER BY s.created_at, s.id"
+);
+
+const LAUNCHES: &str = concat!(
+    "SELECT ",
+    rows::launch_columns!(),
+    " FROM launches WHERE session = ?1 ORDER BY number, created_at, id"
+);
+
+const OPEN_LAUNCHES: &str = concat!(
+    "SELECT ",
+    rows::launch_columns!(),
+    " FROM launches WHERE ended IS NULL ORDER BY created_at, id"
+);
+
+const BINDINGS: &str = "
+    SELECT session, launch, vendor_session, evidence, at FROM bindings
+    WHERE session = ?1 ORDER BY seq";
+
+const EVENTS: &str = "
+    SELECT seq, at, session, launch, kind, text FROM events
+    WHERE seq > ?1 ORDER BY seq LIMIT ?2";
+
+const EVENTS_OF_SESSION: &str = "
+    SELECT seq, at, session, launch, kind, text FROM events
+    WHERE session = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2";
+
+pub(crate) fn session(connection: &Connection, id: SessionId) -> rusqlite::Result<Option<Session>> {
+    one(connection, SESSION, [Word(&id)], rows::session)
+}
+
+pub(crate) fn sessions(connection: &Connection) -> rusqlite::Result<Vec<SessionSummary>> {
+    all(connection, SESSIONS, [], rows::summary)
+}
+
+pub(crate) fn launches(
+    connection: &Connection,
+    session: SessionId,
+) -> rusqlite::Result<Vec<Launch>> {
+    all(connection, LAUNCHES, [Word(&session)], rows::launch)
+}
+
+pub(crate) fn open_launches(connection: &Connection) -> rusqlite::Result<Vec<Launch>> {
+    all(connection, OPEN_LAUNCHES, [], rows::launch)
+}
+
+pub(crate) fn bindings(
+    connection: &Connection,
+    session: SessionId,
+) -> rusqlite::Result<Vec<Binding>> {
+    all(connection, BINDINGS, [Word(&session)], rows::binding)
+}
+
+pub(crate) fn events(connection: &Connection, query: &EventQuery) -> rusqlite::Result<Vec<Event>> {
+    match query.session {
+        None => all(connection, EVENTS, (query.after, query.limit), rows::event),
+        Some(session) => {
+            let parameters = (query.after, query.limit, Word(&session));
+            all(connection, EVENTS_OF_SESSION, parameters, rows::event)
+        }
+    }
+}
+
+pub(crate) fn fleet(connection: &Connection, name: &FleetName) -> rusqlite::Result<Option<Fleet>> {
+    let sql = "SELECT name, folder FROM fleets WHERE name = ?1";
+    one(connection, sql, [Word(name)], rows::fleet)
+}
+
+pub(crate) fn fleets_of(connection: &Connection, folder: &Path) -> rusqlite::Result<Vec<Fleet>> {
+    let sql = "SELECT name, folder FROM fleets WHERE folder = ?1 ORDER BY seq";
+    all(connection, sql, [Location(folder)], rows::fleet)
+}
+
+pub(crate) fn trust(connection: &Connection, folder: &Path) -> rusqlite::Result<Option<Trust>> {
+    let sql = "SELECT folder, digest, at FROM trusts WHERE folder = ?1";
+    one(connection, sql, [Location(folder)], rows::trust)
+}
+
+/// Returns what the first row of a statement holds.
+pub(crate) fn one<T>(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl Params,
+    read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Option<T>> {
+    connection.prepare_cached(sql)?.query_row(parameters, read).optional()
+}
+
+fn all<T>(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl Params,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    connection.prepare_cached(sql)?.query_map(parameters, read)?.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::migrations;
+
+    fn plan(sql: &str) -> String {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrations::apply(&mut connection, migrations::ALL).unwrap();
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let parameters = vec![rusqlite::types::Null; statement.parameter_count()];
+        let lines = statement
+            .query_map(rusqlite::params_from_iter(parameters), |row| row.get::<_, String>(3))
+            .unwrap();
+        lines.map(|line| line.unwrap() + "\n").collect()
+    }
+
+    #[test]
+    fn the_list_of_sessions_walks_only_the_sessions() {
+        let plan = plan(SESSIONS);
+        let scans: Vec<_> = plan.lines().filter(|line| line.starts_with("SCAN")).collect();
+        assert_eq!(scans, ["SCAN s USING INDEX sessions_by_age"], "{plan}");
+        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+        assert!(plan.contains("USING COVERING INDEX launches_by_number"), "{plan}");
+        assert!(plan.contains("USING INDEX launches_one_open"), "{plan}");
+    }
+
+    #[test]
+    fn nothing_else_walks_a_whole_table() {
+        for sql in [SESSION, LAUNCHES, BINDINGS, EVENTS, EVENTS_OF_SESSION] {
+            assert!(!plan(sql).contains("SCAN"), "{}", plan(sql));
+        }
+        assert!(plan(EVENTS_OF_SESSION).contains("events_by_session"));
+        // Open launches are all the rows of their own index.
+        assert!(plan(OPEN_LAUNCHES).contains("launches_one_open"), "{}", plan(OPEN_LAUNCHES));
+    }
+}

@@ -1,0 +1,242 @@
+//! How rows become values of the model. Each list of columns stands beside the function that reads
+//! them, in the same order.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
+use rusqlite::Row;
+use rusqlite::types::{FromSql, Type, ValueRef};
+use segue_core::model::{
+    Binding, Event, Fleet, Launch, LaunchId, NewEvent, Session, SessionId, Trust,
+};
+use segue_core::ports::{OpenLaunch, SessionSummary};
+use serde::de::value::StrDeserializer;
+use serde::de::{DeserializeOwned, IntoDeserializer as _};
+
+macro_rules! session_columns {
+    () => {
+        "s.id, s.name, s.fleet, s.agent, s.vendor, s.cwd, s.config_dir, s.model, s.permission, \
+         s.instructions, s.headless, s.restart, s.args, s.env, s.parent, s.status, s.spoke, \
+         s.created_at, s.updated_at"
+    };
+}
+pub(crate) use session_columns;
+
+pub(crate) fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
+    read_session(&mut Columns::of(row))
+}
+
+fn read_session(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Session> {
+    Ok(Session {
+        id: columns.word()?,
+        name: columns.word()?,
+        fleet: columns.word()?,
+        agent: columns.optional_word()?,
+        vendor: columns.word()?,
+        cwd: columns.path()?,
+        config_dir: columns.path()?,
+        model: columns.plain()?,
+        permission: columns.word()?,
+        instructions: columns.plain()?,
+        headless: columns.plain()?,
+        restart: columns.word()?,
+        args: columns.json()?,
+        env: columns.json()?,
+        parent: columns.optional_word()?,
+        status: columns.json()?,
+        spoke: columns.plain()?,
+        created_at: columns.word()?,
+        updated_at: columns.word()?,
+    })
+}
+
+/// Follows the columns of a session with its newest binding, its open launch and a count.
+macro_rules! summary_columns {
+    () => {
+        concat!(
+            $crate::rows::session_columns!(),
+            ", b.launch, b.vendor_session, b.evidence, b.at, o.id, o.holder, o.agent, \
+             (SELECT count(*) FROM launches WHERE session = s.id)"
+        )
+    };
+}
+pub(crate) use summary_columns;
+
+pub(crate) fn summary(row: &Row<'_>) -> rusqlite::Result<SessionSummary> {
+    let mut columns = Columns::of(row);
+    let session = read_session(&mut columns)?;
+    Ok(SessionSummary {
+        binding: newest_binding(&mut columns, session.id)?,
+        open: open_launch(&mut columns)?,
+        launches: columns.plain()?,
+        session,
+    })
+}
+
+fn newest_binding(
+    columns: &mut Columns<'_, '_>,
+    session: SessionId,
+) -> rusqlite::Result<Option<Binding>> {
+    let launch = columns.optional_word()?;
+    let vendor_session = columns.optional_word()?;
+    let evidence = columns.optional_word()?;
+    let at = columns.optional_word()?;
+    let (Some(vendor_session), Some(evidence), Some(at)) = (vendor_session, evidence, at) else {
+        return Ok(None);
+    };
+    Ok(Some(Binding { session, launch, vendor_session, evidence, at }))
+}
+
+fn open_launch(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Option<OpenLaunch>> {
+    let id: Option<LaunchId> = columns.optional_word()?;
+    let holder = columns.optional_json()?;
+    let agent = columns.optional_json()?;
+    Ok(id.map(|id| OpenLaunch { id, holder, agent }))
+}
+
+macro_rules! launch_columns {
+    () => {
+        "id, session, number, mode, planned, message, program, argv, cwd, vendor_version, git_commit, \
+         environment, created_at, holder, agent, ended"
+    };
+}
+pub(crate) use launch_columns;
+
+pub(crate) fn launch(row: &Row<'_>) -> rusqlite::Result<Launch> {
+    let mut columns = Columns::of(row);
+    Ok(Launch {
+        id: columns.word()?,
+        session: columns.word()?,
+        number: columns.plain()?,
+        mode: columns.word()?,
+        planned: columns.optional_word()?,
+        message: columns.plain()?,
+        program: columns.path()?,
+        argv: columns.json()?,
+        cwd: columns.path()?,
+        vendor_version: columns.plain()?,
+        git_commit: columns.plain()?,
+        environment: columns.json()?,
+        created_at: columns.word()?,
+        holder: columns.optional_json()?,
+        agent: columns.optional_json()?,
+        end: columns.optional_json()?,
+    })
+}
+
+/// Reads `session, launch, vendor_session, evidence, at`.
+pub(crate) fn binding(row: &Row<'_>) -> rusqlite::Result<Binding> {
+    let mut columns = Columns::of(row);
+    Ok(Binding {
+        session: columns.word()?,
+        launch: columns.optional_word()?,
+        vendor_session: columns.word()?,
+        evidence: columns.word()?,
+        at: columns.word()?,
+    })
+}
+
+/// Reads `seq, at, session, launch, kind, text`.
+pub(crate) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
+    let mut columns = Columns::of(row);
+    Ok(Event {
+        seq: columns.plain()?,
+        fact: NewEvent {
+            at: columns.word()?,
+            session: columns.optional_word()?,
+            launch: columns.optional_word()?,
+            kind: columns.word()?,
+            text: columns.plain()?,
+        },
+    })
+}
+
+/// Reads `name, folder`.
+pub(crate) fn fleet(row: &Row<'_>) -> rusqlite::Result<Fleet> {
+    let mut columns = Columns::of(row);
+    Ok(Fleet { name: columns.word()?, folder: columns.optional_path()? })
+}
+
+/// Reads `folder, digest, at`.
+pub(crate) fn trust(row: &Row<'_>) -> rusqlite::Result<Trust> {
+    let mut columns = Columns::of(row);
+    Ok(Trust { folder: columns.path()?, digest: columns.plain()?, at: columns.word()? })
+}
+
+/// Reads a single column that is an identifier.
+pub(crate) fn word<T: DeserializeOwned>(row: &Row<'_>) -> rusqlite::Result<T> {
+    Columns::of(row).word()
+}
+
+/// Takes the columns of a row one after the other; looking them up by name costs more than reading.
+struct Columns<'row, 'statement> {
+    row: &'row Row<'statement>,
+    next: usize,
+}
+
+impl<'row, 'statement> Columns<'row, 'statement> {
+    fn of(row: &'row Row<'statement>) -> Self {
+        Self { row, next: 0 }
+    }
+
+    fn index(&mut self) -> usize {
+        self.next += 1;
+        self.next - 1
+    }
+
+    fn plain<T: FromSql>(&mut self) -> rusqlite::Result<T> {
+        let index = self.index();
+        self.row.get(index)
+    }
+
+    fn word<T: DeserializeOwned>(&mut self) -> rusqlite::Result<T> {
+        let index = self.index();
+        let text = self.row.get_ref(index)?.as_str()?;
+        from_word(index, text)
+    }
+
+    fn optional_word<T: DeserializeOwned>(&mut self) -> rusqlite::Result<Option<T>> {
+        let index = self.index();
+        let text = self.row.get_ref(index)?.as_str_or_null()?;
+        text.map(|text| from_word(index, text)).transpose()
+    }
+
+    fn json<T: DeserializeOwned>(&mut self) -> rusqlite::Result<T> {
+        let index = self.index();
+        let text = self.row.get_ref(index)?.as_str()?;
+        serde_json::from_str(text).map_err(|error| unreadable(index, error))
+    }
+
+    fn optional_json<T: DeserializeOwned>(&mut self) -> rusqlite::Result<Option<T>> {
+        let index = self.index();
+        let text = self.row.get_ref(index)?.as_str_or_null()?;
+        text.map(serde_json::from_str).transpose().map_err(|error| unreadable(index, error))
+    }
+
+    fn path(&mut self) -> rusqlite::Result<PathBuf> {
+        let index = self.index();
+        let bytes = self.row.get_ref(index)?.as_bytes()?;
+        Ok(OsStr::from_bytes(bytes).into())
+    }
+
+    fn optional_path(&mut self) -> rusqlite::Result<Option<PathBuf>> {
+        if self.row.get_ref(self.next)? == ValueRef::Null {
+            self.next += 1;
+            return Ok(None);
+        }
+        self.path().map(Some)
+    }
+}
+
+fn from_word<T: DeserializeOwned>(index: usize, text: &str) -> rusqlite::Result<T> {
+    let word: StrDeserializer<'_, serde::de::value::Error> = text.into_deserializer();
+    T::deserialize(word).map_err(|error| unreadable(index, error))
+}
+
+fn unreadable(
+    index: usize,
+    error: impl std::error::Error + Send + Sync + 'static,
+) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error))
+}

@@ -1,0 +1,61 @@
+//! How values of the model are written into columns.
+
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use jiff::Timestamp;
+use rusqlite::ToSql;
+use rusqlite::types::{ToSqlOutput, Value, ValueRef};
+use serde::Serialize;
+
+/// A value that is never searched, as JSON.
+#[derive(Debug)]
+pub(crate) struct Json<'value, T>(pub(crate) &'value T);
+
+impl<T: Serialize> ToSql for Json<'_, T> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let text = serde_json::to_string(self.0).map_err(unwritable)?;
+        Ok(ToSqlOutput::Owned(Value::Text(text)))
+    }
+}
+
+/// A value whose JSON is a single string, as that string: identifiers, names and words.
+#[derive(Debug)]
+pub(crate) struct Word<'value, T>(pub(crate) &'value T);
+
+impl<T: Serialize> ToSql for Word<'_, T> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        match serde_json::to_value(self.0).map_err(unwritable)? {
+            serde_json::Value::String(word) => Ok(ToSqlOutput::Owned(Value::Text(word))),
+            serde_json::Value::Null => Ok(ToSqlOutput::Owned(Value::Null)),
+            other => Err(unwritable(format!("`{other}` is not a word"))),
+        }
+    }
+}
+
+/// A moment, always with nine decimals, so that times sort as text.
+#[derive(Debug)]
+pub(crate) struct Time(pub(crate) Timestamp);
+
+impl ToSql for Time {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Owned(Value::Text(format!("{:.9}", self.0))))
+    }
+}
+
+/// A path: text where it is UTF-8, so that people can read it, else its bytes.
+#[derive(Debug)]
+pub(crate) struct Location<'path>(pub(crate) &'path Path);
+
+impl ToSql for Location<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let bytes = self.0.as_os_str().as_bytes();
+        let value =
+            if self.0.to_str().is_some() { ValueRef::Text(bytes) } else { ValueRef::Blob(bytes) };
+        Ok(ToSqlOutput::Borrowed(value))
+    }
+}
+
+fn unwritable(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(cause.into())
+}

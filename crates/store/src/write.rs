@@ -1,0 +1,83 @@
+//! The one way in: changes and events in a single transaction.
+
+use rusqlite::{Transaction, TransactionBehavior};
+use segue_core::failpoint::hit;
+use segue_core::model::NewEvent;
+use segue_core::ports::Commit;
+
+use crate::change;
+use crate::database::Database;
+use crate::fault::Fault;
+use crate::values::{Time, Word};
+
+/// Applies a commit; on disk when it returns. Returns the number of the last event in the log.
+pub(crate) fn commit(database: &mut Database, commit: &Commit) -> Result<i64, Fault> {
+    database.check_files()?;
+    hit("store.commit.before");
+    // Immediate: what is read to find a conflict cannot change before it is written.
+    let transaction =
+        database.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for change in &commit.changes {
+        change::apply(&transaction, change)?;
+    }
+    for event in &commit.events {
+        append(&transaction, event)?;
+    }
+    let last = last_event(&transaction)?;
+    transaction.commit()?;
+    // Files that went away meanwhile have taken the commit with them.
+    database.check_files()?;
+    hit("store.commit.after");
+    Ok(last)
+}
+
+fn append(transaction: &Transaction<'_>, event: &NewEvent) -> rusqlite::Result<()> {
+    transaction
+        .prepare_cached(
+            "INSERT INTO events (at, session, launch, kind, text) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute((
+            Time(event.at),
+            Word(&event.session),
+            Word(&event.launch),
+            Word(&event.kind),
+            &event.text,
+        ))?;
+    Ok(())
+}
+
+fn last_event(transaction: &Transaction<'_>) -> rusqlite::Result<i64> {
+    transaction
+        .prepare_cached("SELECT coalesce(max(seq), 0) FROM events")?
+        .query_row([], |row| row.get(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use segue_core::Kind;
+    use segue_core::model::EventKind;
+
+    use super::*;
+    use crate::opening;
+
+    fn told(length: usize) -> Commit {
+        let text = "x".repeat(length);
+        let kind = EventKind::StatusChanged;
+        let event =
+            NewEvent { at: jiff::Timestamp::UNIX_EPOCH, session: None, launch: None, kind, text };
+        Commit { changes: Vec::new(), events: vec![event] }
+    }
+
+    #[test]
+    fn a_commit_that_finds_no_space_writes_nothing_and_the_next_one_works() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut database = opening::open(&folder.path().join("segue.db")).unwrap();
+        let first = commit(&mut database, &told(1)).unwrap();
+        // SQLite answers a database at its size limit as it does a disk without space.
+        database.connection.pragma_update(None, "max_page_count", 1).unwrap();
+        let error = commit(&mut database, &told(100_000)).unwrap_err().told(database.path());
+        assert_eq!((error.kind, error.message.as_str()), (Kind::Unavailable, "the disk is full"));
+        database.connection.pragma_update(None, "max_page_count", 1_000_000).unwrap();
+        assert_eq!(commit(&mut database, &told(100_000)).unwrap(), first + 1);
+    }
+}

@@ -1,0 +1,121 @@
+//! Other processes: this very program again, running one ignored test.
+
+use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+const STORE: &str = "SEGUE_TEST_STORE";
+
+/// A process that is killed, at the latest, when it is dropped.
+pub(crate) struct Process {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Process {
+    /// Starts a test of this program with the path of a store.
+    pub(crate) fn start(test: &str, store: &Path) -> Self {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        let mut child = command
+            .args(["--exact", test, "--ignored", "--nocapture"])
+            .env(STORE, store)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let input = child.stdin.take().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        Self { child, input, output }
+    }
+
+    /// Waits until the process says a word, and returns what follows it.
+    pub(crate) fn hear(&mut self, word: &str) -> String {
+        let mut line = String::new();
+        loop {
+            let length = self.output.read_line(&mut line).unwrap();
+            assert!(length > 0, "the process ended without saying `{word}`");
+            if let Some(rest) = line.trim_end().strip_prefix(word) {
+                return rest.trim().to_owned();
+            }
+            line.clear();
+        }
+    }
+
+    pub(crate) fn tell(&mut self, word: &str) {
+        writeln!(self.input, "{word}").unwrap();
+    }
+
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Waits for its end, and returns the signal that ended it.
+    pub(crate) fn ending_signal(mut self) -> Option<i32> {
+        self.child.wait().unwrap().signal()
+    }
+
+    pub(crate) fn finish(mut self) {
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// Returns the store that the starting test named; none when nobody started us.
+pub(crate) fn named_store() -> Option<PathBuf> {
+    std::env::var_os(STORE).map(PathBuf::from)
+}
+
+/// Says a word on a line of its own to the starting test.
+pub(crate) fn say(word: &str) {
+    let mut output = std::io::stdout().lock();
+    writeln!(output, "\n{word}").unwrap();
+    output.flush().unwrap();
+}
+
+/// Waits for a word from the starting test, or for its end.
+pub(crate) fn listen() -> String {
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).unwrap();
+    line.trim().to_owned()
+}
+
+/// Runs a test of this program as root of a mount namespace, with a small filesystem of its own.
+///
+/// Says so and returns where this machine does not allow that.
+pub(crate) fn run_on_small_filesystem(test: &str) {
+    if !mounts_are_allowed() {
+        say("SKIPPED: this machine allows no mount namespace (`unshare -rm`)");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let script = r#"mount -t tmpfs -o size=2m,mode=700 none "$1" && shift && exec "$@""#;
+    let program: OsString = std::env::current_exe().unwrap().into();
+    let output = Command::new("unshare")
+        .args(["-rm", "sh", "-c", script, "sh"])
+        .arg(folder.path())
+        .arg(program)
+        .args(["--exact", test, "--ignored", "--nocapture"])
+        .env(STORE, folder.path().join("segue.db"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("1 passed"), "{test} did not run: {said}");
+}
+
+fn mounts_are_allowed() -> bool {
+    let tried = Command::new("unshare")
+        .args(["-rm", "sh", "-c", "mount -t tmpfs -o size=64k none /mnt"])
+        .output();
+    tried.is_ok_and(|output| output.status.success())
+}

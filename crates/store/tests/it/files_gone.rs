@@ -1,0 +1,84 @@
+//! Files that are taken away while the store has them open.
+
+use std::fs;
+
+use segue_core::Kind;
+use segue_core::ports::{Change, Commit, Store};
+use segue_testkit::contract::store::{Samples, assert_refused, commit};
+
+use crate::fixture::Place;
+
+type Trick = (&'static str, fn(&Place));
+
+#[tokio::test]
+async fn nothing_is_written_to_a_file_that_is_gone() {
+    let tricks: [Trick; 4] = [
+        ("deleted", |place| fs::remove_file(&place.store).unwrap()),
+        ("moved away", |place| fs::rename(&place.store, place.beside(".moved")).unwrap()),
+        ("replaced", |place| {
+            fs::copy(&place.store, place.beside(".copy")).unwrap();
+            fs::rename(place.beside(".copy"), &place.store).unwrap();
+        }),
+        ("all deleted", |place| {
+            for suffix in ["", "-wal", "-shm"] {
+                fs::remove_file(place.beside(suffix)).unwrap();
+            }
+        }),
+    ];
+    for (name, trick) in tricks {
+        let (place, samples) = (Place::new(), Samples::default());
+        let store = segue_store::open(&place.store).await.unwrap();
+        samples.stored_session(&*store, "shop", "coder").await;
+        trick(&place);
+        let before = place.contents();
+        assert_commits_are_refused(&*store, &samples).await;
+        drop(store);
+        assert!(place.contents() == before, "{name}: {:?}", place.contents().keys());
+    }
+}
+
+#[tokio::test]
+async fn a_log_that_is_gone_is_noticed_and_what_was_in_it_is_saved() {
+    for companion in ["-wal", "-shm"] {
+        let (place, samples) = (Place::new(), Samples::default());
+        let store = segue_store::open(&place.store).await.unwrap();
+        let session = samples.stored_session(&*store, "shop", "coder").await;
+        fs::remove_file(place.beside(companion)).unwrap();
+        assert_commits_are_refused(&*store, &samples).await;
+        drop(store);
+        let store = segue_store::open(&place.store).await.unwrap();
+        assert_eq!(store.session(session.id).await.unwrap(), Some(session));
+    }
+}
+
+async fn assert_commits_are_refused(store: &dyn Store, samples: &Samples) {
+    let more = Change::CreateSession(Box::new(samples.session("shop", "late")));
+    for refused in [commit([more]), Commit::default()] {
+        let result = store.commit(refused).await;
+        assert_refused(result.clone(), Kind::Unavailable, &["the store's file is gone"]);
+        assert!(result.unwrap_err().hints[0].contains("`segue doctor --fix`"));
+    }
+}
+
+#[tokio::test]
+async fn closing_the_old_one_does_no_harm_to_the_one_that_took_its_place() {
+    let (place, samples) = (Place::new(), Samples::default());
+    let old = segue_store::open(&place.store).await.unwrap();
+    samples.stored_session(&*old, "shop", "old").await;
+    segue_store::set_aside(&place.store, "aside").unwrap();
+    let new = segue_store::open(&place.store).await.unwrap();
+    samples.stored_session(&*new, "shop", "new").await;
+    drop(old);
+    samples.stored_session(&*new, "shop", "newer").await;
+    drop(new);
+    let names: Vec<_> = segue_store::open(&place.store)
+        .await
+        .unwrap()
+        .sessions()
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|found| found.session.name.to_string())
+        .collect();
+    assert_eq!(names, ["new", "newer"]);
+}

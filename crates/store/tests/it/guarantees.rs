@@ -1,0 +1,74 @@
+//! What the database itself refuses, whoever writes to it.
+
+use rusqlite::Connection;
+
+use crate::fixture::{OLD_SESSION_ID, Place, database_of_version, newest_version};
+
+fn connection(place: &Place) -> Connection {
+    database_of_version(&place.store, newest_version());
+    let connection = Connection::open(&place.store).unwrap();
+    connection
+        .execute_batch(&format!(
+            "INSERT INTO launches (
+                 id, session, number, mode, created_at, ended, program, cwd, environment, argv
+             ) VALUES ('ended', '{OLD_SESSION_ID}', 1, 'fresh', 't', '{{}}', '/p', '/c', '[]', '[]'),
+                      ('open', '{OLD_SESSION_ID}', 2, 'fresh', 't', NULL, '/p', '/c', '[]', '[]');
+             INSERT INTO events (at, kind, text) VALUES ('t', 'bound', 'fact');"
+        ))
+        .unwrap();
+    connection
+}
+
+#[test]
+fn the_database_refuses_what_would_break_a_promise() {
+    let place = Place::new();
+    let connection = connection(&place);
+    let refused = [
+        ("UPDATE bindings SET vendor_session = 'id-9'", "append-only"),
+        ("UPDATE bindings SET at = 'earlier'", "append-only"),
+        ("DELETE FROM bindings", "append-only"),
+        ("UPDATE claims SET session = 'other'", "stays with its session"),
+        ("DELETE FROM claims", "stays with its session"),
+        ("INSERT INTO claims SELECT vendor, vendor_session, 'other' FROM claims", "UNIQUE"),
+        ("UPDATE events SET text = 'another'", "append-only"),
+        ("DELETE FROM events", "append-only"),
+        ("UPDATE sessions SET id = 'other'", "keeps its id"),
+        ("UPDATE sessions SET vendor = 'other'", "keeps its id"),
+        ("UPDATE launches SET ended = NULL WHERE id = 'ended'", "first end"),
+        ("UPDATE launches SET ended = '[]' WHERE id = 'ended'", "first end"),
+        (
+            "INSERT INTO launches SELECT 'second', session, number, mode, created_at, holder, agent,
+             ended, planned, vendor_version, git_commit, program, cwd, environment, argv, message
+             FROM launches WHERE id = 'open'",
+            "UNIQUE",
+        ),
+        (
+            "INSERT INTO sessions SELECT 'second', fleet, name, agent, vendor, cwd, config_dir,
+             model, permission, headless, restart, parent, status, spoke, created_at, updated_at,
+             args, env, instructions FROM sessions",
+            "UNIQUE",
+        ),
+        (
+            "INSERT INTO bindings (session, vendor_session, evidence, at)
+             SELECT session, 'unclaimed', evidence, at FROM bindings",
+            "FOREIGN KEY",
+        ),
+        ("DELETE FROM launches WHERE id = 'open'; DELETE FROM bindings", "append-only"),
+    ];
+    for (sql, reason) in refused {
+        let error = connection.execute_batch(sql).unwrap_err().to_string();
+        assert!(error.contains(reason), "{sql}: {error}");
+    }
+}
+
+#[test]
+fn a_session_goes_with_its_launches_claims_and_bindings() {
+    let place = Place::new();
+    let connection = connection(&place);
+    connection.execute("DELETE FROM sessions", []).unwrap();
+    for (table, left) in [("launches", 0), ("claims", 0), ("bindings", 0), ("events", 1)] {
+        let count = format!("SELECT count(*) FROM {table}");
+        let found: u32 = connection.query_row(&count, [], |row| row.get(0)).unwrap();
+        assert_eq!(found, left, "{table}");
+    }
+}

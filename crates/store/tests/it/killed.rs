@@ -1,0 +1,93 @@
+//! SIGKILL before and after each durable step: what is there afterwards is whole.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use rustix::process::{Signal, getpid, kill_process};
+use segue_core::failpoint;
+use segue_core::ports::Commit;
+use segue_testkit::contract::store::{Samples, events};
+
+use crate::children::{Process, listen, named_store, say};
+use crate::fixture::{OLD_SESSION_ID, Place, database_of_version, newest_version};
+
+#[tokio::test]
+async fn a_store_that_is_killed_while_it_is_made_is_made_the_next_time() {
+    let points = [
+        "store.create.before",
+        "store.migrate.before",
+        "store.migrate.after",
+        "store.create.after",
+        "store.publish.before",
+        "store.publish.after",
+        "store.commit.before",
+    ];
+    for point in points {
+        let place = Place::new();
+        kill_at(point, &place.store);
+        let store = segue_store::open(&place.store).await.unwrap();
+        assert!(events(&*store).await.is_empty(), "{point}");
+        Samples::default().stored_session(&*store, "shop", "coder").await;
+        drop(store);
+        assert_eq!(place.contents().into_keys().collect::<Vec<_>>(), ["segue.db"], "{point}");
+    }
+}
+
+#[tokio::test]
+async fn a_commit_that_is_killed_afterwards_is_there() {
+    let place = Place::new();
+    kill_at("store.commit.after", &place.store);
+    let store = segue_store::open(&place.store).await.unwrap();
+    assert_eq!(events(&*store).await, ["committed"]);
+}
+
+#[tokio::test]
+async fn a_migration_that_is_killed_is_done_the_next_time_and_its_backup_is_whole() {
+    let points = [
+        "store.backup.before",
+        "store.backup.after",
+        "store.keep_backup.before",
+        "store.keep_backup.after",
+        "store.migrate.before",
+        "store.migrate.after",
+    ];
+    for point in points {
+        let place = Place::new();
+        database_of_version(&place.store, 1);
+        kill_at(point, &place.store);
+        let store = segue_store::open(&place.store).await.unwrap();
+        let id = OLD_SESSION_ID.parse().unwrap();
+        assert!(store.session(id).await.unwrap().is_some(), "{point}");
+        drop(store);
+        let backup = Place::new();
+        let made = place.beside(&format!(".before-1-to-{}", newest_version()));
+        std::fs::copy(made, &backup.store).unwrap();
+        let store = segue_store::open(&backup.store).await.unwrap();
+        assert!(store.session(id).await.unwrap().is_some(), "{point}: the backup");
+    }
+}
+
+fn kill_at(point: &str, store: &Path) {
+    let mut process = Process::start("killed::opens_and_commits", store);
+    process.hear("ready");
+    process.tell(point);
+    assert_eq!(process.ending_signal(), Some(Signal::KILL.as_raw()), "{point} was not reached");
+}
+
+static POINT: OnceLock<String> = OnceLock::new();
+
+#[tokio::test]
+#[ignore = "a process that another test starts"]
+async fn opens_and_commits() {
+    let Some(path) = named_store() else { return };
+    say("ready");
+    POINT.set(listen()).unwrap();
+    failpoint::install(|name| {
+        if POINT.get().is_some_and(|point| point == name) {
+            kill_process(getpid(), Signal::KILL).unwrap();
+        }
+    });
+    let store = segue_store::open(&path).await.unwrap();
+    let events = vec![Samples::default().event(None, "committed")];
+    store.commit(Commit { changes: Vec::new(), events }).await.unwrap();
+}

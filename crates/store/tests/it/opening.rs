@@ -1,0 +1,219 @@
+//! What is refused at the door, with every byte left as it was; and what is let in.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+
+use rusqlite::Connection;
+use segue_core::{Error, Kind};
+use segue_testkit::contract::store::{Samples, assert_refused};
+
+use crate::fixture::{Place, database_of_version, newest_version};
+
+#[tokio::test]
+async fn a_new_store_is_private_whole_and_leaves_nothing_beside_it_when_closed() {
+    let place = Place::new();
+    let store = segue_store::open(&place.store).await.unwrap();
+    Samples::default().stored_session(&*store, "shop", "coder").await;
+    for suffix in ["", "-wal", "-shm"] {
+        let mode = fs::metadata(place.beside(suffix)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "segue.db{suffix}");
+    }
+    drop(store);
+    assert_eq!(place.contents().into_keys().collect::<Vec<_>>(), ["segue.db"]);
+    assert!(segue_store::exists(&place.store));
+}
+
+#[tokio::test]
+async fn a_store_that_others_could_read_is_made_private() {
+    let place = Place::new();
+    drop(segue_store::open(&place.store).await.unwrap());
+    fs::set_permissions(&place.store, fs::Permissions::from_mode(0o644)).unwrap();
+    let _store = segue_store::open(&place.store).await.unwrap();
+    for suffix in ["", "-wal", "-shm"] {
+        let mode = fs::metadata(place.beside(suffix)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "segue.db{suffix}");
+    }
+}
+
+#[tokio::test]
+async fn a_newer_database_is_refused_and_keeps_every_byte() {
+    let place = Place::new();
+    database_of_version(&place.store, newest_version());
+    raise_version(&place.store, 99).close().unwrap();
+    let error = assert_refused_untouched(&place).await;
+    assert!(error.message.contains("newer"), "{error:?}");
+    assert!(error.causes[0].contains("99"), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_newer_database_whose_writer_was_killed_keeps_its_log() {
+    let place = Place::new();
+    database_of_version(&place.store, newest_version());
+    let _writer = raise_version(&place.store, 99);
+    let copy = place.killed_copy();
+    assert!(fs::metadata(copy.beside("-wal")).unwrap().len() > 0);
+    let before = (fs::read(&copy.store).unwrap(), fs::read(copy.beside("-wal")).unwrap());
+    refusal(&copy.store).await;
+    assert_eq!((fs::read(&copy.store).unwrap(), fs::read(copy.beside("-wal")).unwrap()), before);
+}
+
+type Damage = (&'static str, fn(&Path));
+
+#[tokio::test]
+async fn damaged_files_are_refused_and_keep_every_byte() {
+    let damages: [Damage; 6] = [
+        ("no database at all", |path| fs::write(path, "hello ".repeat(1000)).unwrap()),
+        ("empty", |path| fs::write(path, "").unwrap()),
+        ("cut off", |path| cut_off(path)),
+        ("overwritten in the middle", |path| overwrite(path, 4096 * 2)),
+        ("overwritten at the start", |path| overwrite(path, 0)),
+        ("somebody else's database", |path| foreign(path)),
+    ];
+    for (name, damage) in damages {
+        let place = Place::new();
+        database_of_version(&place.store, newest_version());
+        damage(&place.store);
+        let error = assert_refused_untouched(&place).await;
+        assert!(error.message.contains("is damaged"), "{name}: {error:?}");
+        assert!(error.hints[0].contains("`segue doctor --fix`"), "{name}: {error:?}");
+        assert!(!error.causes.is_empty(), "{name}: {error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_store_whose_writer_was_killed_keeps_its_log() {
+    let place = Place::new();
+    let store = segue_store::open(&place.store).await.unwrap();
+    Samples::default().stored_session(&*store, "shop", "coder").await;
+    let copy = place.killed_copy();
+    // The name of a table in the stored schema, wherever pages are: SQLite cannot read on.
+    overwrite(&copy.store, 4096);
+    fs::remove_file(copy.beside("-shm")).unwrap();
+    let before = (fs::read(&copy.store).unwrap(), fs::read(copy.beside("-wal")).unwrap());
+    let error = refusal(&copy.store).await;
+    assert!(error.message.contains("is damaged"), "{error:?}");
+    assert_eq!((fs::read(&copy.store).unwrap(), fs::read(copy.beside("-wal")).unwrap()), before);
+}
+
+#[tokio::test]
+async fn a_damaged_store_can_be_set_aside_and_a_new_one_made() {
+    let place = Place::new();
+    fs::write(&place.store, "precious").unwrap();
+    refusal(&place.store).await;
+    let aside = segue_store::set_aside(&place.store, "damaged").unwrap();
+    assert_eq!(aside, place.beside(".damaged"));
+    assert!(!segue_store::exists(&place.store));
+    let store = segue_store::open(&place.store).await.unwrap();
+    assert!(store.sessions().await.unwrap().is_empty());
+    assert_eq!(fs::read_to_string(aside).unwrap(), "precious");
+}
+
+#[tokio::test]
+async fn the_log_of_a_deleted_store_is_not_played_into_the_new_one() {
+    let place = Place::new();
+    let store = segue_store::open(&place.store).await.unwrap();
+    Samples::default().stored_session(&*store, "shop", "coder").await;
+    let copy = place.killed_copy();
+    let log = fs::read(copy.beside("-wal")).unwrap();
+    fs::remove_file(&copy.store).unwrap();
+    assert!(!segue_store::exists(&copy.store));
+
+    let store = segue_store::open(&copy.store).await.unwrap();
+    assert!(store.sessions().await.unwrap().is_empty());
+    Samples::default().stored_session(&*store, "shop", "coder").await;
+    assert_eq!(fs::read(copy.beside(".orphan-wal")).unwrap(), log);
+}
+
+#[tokio::test]
+async fn what_a_killed_maker_left_is_cleared_away() {
+    let place = Place::new();
+    for suffix in [".new", ".new-wal", ".lock"] {
+        fs::write(place.beside(suffix), "half").unwrap();
+    }
+    drop(segue_store::open(&place.store).await.unwrap());
+    assert_eq!(place.contents().into_keys().collect::<Vec<_>>(), ["segue.db"]);
+}
+
+#[tokio::test]
+async fn no_folder_no_store() {
+    let place = Place::new();
+    let error = refusal(&place.folder().join("absent/segue.db")).await;
+    assert!(error.message.contains("absent/segue.db"), "{error:?}");
+    assert!(place.contents().is_empty());
+}
+
+#[tokio::test]
+async fn a_folder_in_the_place_of_the_store_is_refused() {
+    let place = Place::new();
+    fs::create_dir(&place.store).unwrap();
+    let error = refusal(&place.store).await;
+    assert!(error.message.contains("segue.db"), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_link_to_a_store_is_that_store() {
+    let (place, elsewhere) = (Place::new(), Place::new());
+    symlink(&elsewhere.store, &place.store).unwrap();
+    drop(segue_store::open(&elsewhere.store).await.unwrap());
+    let store = segue_store::open(&place.store).await.unwrap();
+    Samples::default().stored_session(&*store, "shop", "coder").await;
+    let other = segue_store::open(&elsewhere.store).await.unwrap();
+    assert_eq!(other.sessions().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn many_that_open_a_new_store_at_once_have_one() {
+    let place = Place::new();
+    let tasks: Vec<_> = (0..12)
+        .map(|number| {
+            let path = place.store.clone();
+            tokio::spawn(async move {
+                let store = segue_store::open(&path).await.unwrap();
+                let name = format!("coder-{number}");
+                Samples::default().stored_session(&*store, "shop", &name).await;
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let store = segue_store::open(&place.store).await.unwrap();
+    assert_eq!(store.sessions().await.unwrap().len(), 12);
+}
+
+async fn refusal(path: &Path) -> Error {
+    segue_store::open(path).await.unwrap_err()
+}
+
+async fn assert_refused_untouched(place: &Place) -> Error {
+    let before = place.contents();
+    let error = refusal(&place.store).await;
+    assert_eq!(place.contents().keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
+    assert!(place.contents() == before, "bytes changed: {error:?}");
+    assert_refused::<()>(Err(error.clone()), Kind::Unavailable, &["segue.db"]);
+    error
+}
+
+fn raise_version(path: &Path, version: i64) -> Connection {
+    let connection = Connection::open(path).unwrap();
+    connection.pragma_update(None, "user_version", version).unwrap();
+    connection
+}
+
+fn cut_off(path: &Path) {
+    let half = fs::metadata(path).unwrap().len() / 2;
+    fs::OpenOptions::new().write(true).open(path).unwrap().set_len(half).unwrap();
+}
+
+fn overwrite(path: &Path, at: usize) {
+    let mut bytes = fs::read(path).unwrap();
+    bytes[at..at + 4096].fill(0xA5);
+    fs::write(path, bytes).unwrap();
+}
+
+fn foreign(path: &Path) {
+    fs::remove_file(path).unwrap();
+    let connection = Connection::open(path).unwrap();
+    connection.execute_batch("CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1);").unwrap();
+}

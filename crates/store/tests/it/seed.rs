@@ -1,0 +1,119 @@
+//! Checks that the programs before this one had to pass, by their numbers.
+
+use std::collections::BTreeSet;
+
+use segue_core::Kind;
+use segue_core::model::{Evidence, SessionId, Status};
+use segue_core::ports::{Change, Commit};
+use segue_testkit::contract::store::{Samples, assert_conflict, commit, events};
+
+use crate::children::{Process, listen, named_store, say};
+use crate::fixture::Place;
+
+#[tokio::test]
+async fn seed_34_an_id_never_changes_once_assigned() {
+    let (place, samples) = (Place::new(), Samples::default());
+    let store = segue_store::open(&place.store).await.unwrap();
+    let session = samples.stored_session(&*store, "shop", "coder").await;
+    let thief = samples.stored_session(&*store, "shop", "thief").await;
+    let first = samples.binding(session.id, "id-1", Evidence::Preset);
+    store.commit(commit([Change::AddBinding(first.clone())])).await.unwrap();
+
+    let stolen = samples.binding(thief.id, "id-1", Evidence::Adopted);
+    assert_conflict(store.commit(commit([Change::AddBinding(stolen)])).await, &["id-1"]);
+    let next = samples.binding(session.id, "id-2", Evidence::Hook);
+    store.commit(commit([Change::AddBinding(next.clone())])).await.unwrap();
+    drop(store);
+
+    let other = rusqlite::Connection::open(&place.store).unwrap();
+    for sql in ["UPDATE bindings SET vendor_session = 'id-9'", "UPDATE sessions SET id = 'x'"] {
+        assert!(other.execute(sql, []).is_err(), "{sql}");
+    }
+    drop(other);
+    let store = segue_store::open(&place.store).await.unwrap();
+    assert_eq!(store.session(session.id).await.unwrap(), Some(session.clone()));
+    assert_eq!(store.bindings(session.id).await.unwrap(), [first, next]);
+    assert!(store.bindings(thief.id).await.unwrap().is_empty());
+}
+
+const ROUNDS: usize = 25;
+
+#[tokio::test]
+async fn seed_35_two_processes_lose_no_update_and_share_no_id() {
+    let (place, samples) = (Place::new(), Samples::default());
+    let mut processes =
+        [1, 2].map(|_| Process::start("seed::seed_35_one_of_two_processes", &place.store));
+    for process in &mut processes {
+        process.hear("ready");
+    }
+    for (process, name) in processes.iter_mut().zip(["left", "right"]) {
+        process.tell(name);
+    }
+    let wins: usize =
+        processes.iter_mut().map(|process| process.hear("won").parse::<usize>().unwrap()).sum();
+    processes.into_iter().for_each(Process::finish);
+
+    assert_eq!(wins, ROUNDS, "each name and each vendor's id has one winner");
+    let store = segue_store::open(&place.store).await.unwrap();
+    let sessions = store.sessions().await.unwrap();
+    assert_eq!(sessions.len(), ROUNDS + 2 * ROUNDS);
+    let bindings = sessions.iter().filter_map(|found| found.binding.as_ref());
+    let ids: BTreeSet<_> = bindings.map(|binding| binding.vendor_session.as_str()).collect();
+    assert_eq!(ids.len(), ROUNDS);
+    let told: BTreeSet<_> = events(&*store).await.into_iter().collect();
+    let expected = ["left", "right"].map(|name| (0..ROUNDS).map(move |n| format!("{name} {n}")));
+    assert_eq!(told, expected.into_iter().flatten().collect());
+    samples.stored_session(&*store, "shop", "afterwards").await;
+}
+
+/// Wants the same names and vendor's ids as its twin, and adds sessions and events of its own.
+#[tokio::test]
+#[ignore = "a process that another test starts"]
+async fn seed_35_one_of_two_processes() {
+    let Some(path) = named_store() else { return };
+    let (store, samples) = (segue_store::open(&path).await.unwrap(), Samples::default());
+    say("ready");
+    let me = listen();
+    let mut won = 0;
+    for number in 0..ROUNDS {
+        let wanted = samples.session("shop", &format!("wanted-{number}"));
+        let id = samples.binding(wanted.id, &format!("id-{number}"), Evidence::Preset);
+        let changes = [Change::CreateSession(Box::new(wanted)), Change::AddBinding(id)];
+        match store.commit(commit(changes)).await {
+            Ok(_) => won += 1,
+            Err(error) => assert_eq!(error.kind, Kind::Conflict, "{error:?}"),
+        }
+        let own = samples.session("shop", &format!("{me}-{number}"));
+        let events = vec![samples.event(Some(own.id), &format!("{me} {number}"))];
+        let changes = vec![Change::CreateSession(Box::new(own))];
+        store.commit(Commit { changes, events }).await.unwrap();
+    }
+    say(&format!("won {won}"));
+}
+
+#[tokio::test]
+async fn seed_36_a_status_is_on_disk_when_its_commit_returns() {
+    for _ in 0..5 {
+        let place = Place::new();
+        let mut process = Process::start("seed::seed_36_commits_and_waits", &place.store);
+        let id: SessionId = process.hear("committed").parse().unwrap();
+        process.kill();
+        let store = segue_store::open(&place.store).await.unwrap();
+        let status = store.session(id).await.unwrap().map(|session| session.status);
+        assert_eq!(status, Some(Status::Working));
+        assert_eq!(events(&*store).await, ["works"]);
+    }
+}
+
+#[tokio::test]
+#[ignore = "a process that another test starts"]
+async fn seed_36_commits_and_waits() {
+    let Some(path) = named_store() else { return };
+    let (store, samples) = (segue_store::open(&path).await.unwrap(), Samples::default());
+    let session = samples.stored_session(&*store, "shop", "coder").await.id;
+    let changes = vec![Change::SetStatus { session, status: Status::Working, at: samples.time() }];
+    let events = vec![samples.event(Some(session), "works")];
+    store.commit(Commit { changes, events }).await.unwrap();
+    say(&format!("committed {session}"));
+    listen();
+}

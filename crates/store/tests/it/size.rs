@@ -1,0 +1,53 @@
+//! Many sessions: the list stays quick, whatever their launches carry.
+
+use std::time::{Duration, Instant};
+
+use segue_core::model::{Evidence, Exit, Launch};
+use segue_core::ports::{Change, Commit};
+use segue_testkit::contract::store::Samples;
+
+use crate::fixture::Place;
+
+/// Far above what it takes (a few milliseconds with optimisation), far below reading the messages.
+const LIMIT: Duration = Duration::from_millis(120);
+
+#[tokio::test]
+async fn a_thousand_sessions_with_long_messages_are_listed_at_once() {
+    let (place, samples) = (Place::new(), Samples::default());
+    let store = segue_store::open(&place.store).await.unwrap();
+    let changes = (0..1000).flat_map(|number| session_with_launches(&samples, number)).collect();
+    store.commit(Commit { changes, events: Vec::new() }).await.unwrap();
+    drop(store);
+
+    let store = segue_store::open(&place.store).await.unwrap();
+    let mut quickest = Duration::MAX;
+    for _ in 0..5 {
+        let begun = Instant::now();
+        let sessions = store.sessions().await.unwrap();
+        quickest = quickest.min(begun.elapsed());
+        assert_eq!(sessions.len(), 1000);
+        assert!(sessions.iter().all(|found| found.open.is_some() && found.launches == 2));
+    }
+    println!("1,000 sessions listed in {quickest:?}");
+    assert!(quickest < LIMIT, "{quickest:?}");
+}
+
+fn session_with_launches(samples: &Samples, number: u32) -> Vec<Change> {
+    let session = samples.session("shop", &format!("coder-{number}"));
+    let id = session.id;
+    let message = Some("long ".repeat(4000));
+    let ended = Launch {
+        message: message.clone(),
+        end: Some(samples.end(Exit::Code(0))),
+        ..samples.launch(id, 1)
+    };
+    let holder = Some(samples.process(number));
+    let open = Launch { message, holder, ..samples.launch(id, 2) };
+    vec![
+        Change::CreateSession(Box::new(session)),
+        Change::CreateLaunch(Box::new(ended)),
+        Change::CreateLaunch(Box::new(open)),
+        Change::AddBinding(samples.binding(id, &format!("id-{number}"), Evidence::Preset)),
+        Change::AddBinding(samples.binding(id, &format!("id-{number}"), Evidence::Hook)),
+    ]
+}
