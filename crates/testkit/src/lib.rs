@@ -1,1 +1,3 @@
 //! Test environments, fakes and contract suites.
+
+pub mod contract;

@@ -1,0 +1,3 @@
+//! Suites that every implementation of a port has to pass.
+
+pub mod store;

@@ -1,0 +1,79 @@
+//! Fleets, trusted project files, and the paths that they and sessions keep.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use segue_core::model::{Fleet, FleetName, Session, Trust};
+use segue_core::ports::Change;
+
+use super::{Backend, Samples, assert_conflict, commit};
+
+pub async fn a_fleet_has_one_folder(backend: &impl Backend) {
+    let store = backend.open().await;
+    let shop = fleet("shop", Some("/work/shop"));
+    for _ in 0..2 {
+        store.commit(commit([Change::PutFleet(shop.clone())])).await.unwrap();
+    }
+    for folder in [Some("/work/other"), None] {
+        let other = Change::PutFleet(fleet("shop", folder));
+        assert_conflict(store.commit(commit([other])).await, &["`shop`", "`/work/shop`"]);
+    }
+    assert_eq!(store.fleet(&shop.name).await.unwrap(), Some(shop.clone()));
+    assert_eq!(store.fleets_of(Path::new("/work/shop")).await.unwrap(), [shop]);
+    assert_eq!(store.fleet(&FleetName::parse("store").unwrap()).await.unwrap(), None);
+}
+
+pub async fn a_folder_may_have_several_fleets(backend: &impl Backend) {
+    let store = backend.open().await;
+    let fleets = ["zebra", "apple", "Mango"].map(|name| fleet(name, Some("/work/shop")));
+    for fleet in fleets.iter().chain([&fleet("loose", None), &fleets[0]]) {
+        store.commit(commit([Change::PutFleet(fleet.clone())])).await.unwrap();
+    }
+    assert_eq!(store.fleets_of(Path::new("/work/shop")).await.unwrap(), fleets);
+    for other in ["/work/other", "/work/shop/part", "/work"] {
+        assert_eq!(store.fleets_of(Path::new(other)).await.unwrap(), []);
+    }
+}
+
+pub async fn fleets_without_a_folder_do_not_meet(backend: &impl Backend) {
+    let store = backend.open().await;
+    for name in ["default", "loose", "default"] {
+        store.commit(commit([Change::PutFleet(fleet(name, None))])).await.unwrap();
+    }
+    let loose = fleet("loose", None);
+    assert_eq!(store.fleet(&loose.name).await.unwrap(), Some(loose));
+}
+
+pub async fn the_newest_trust_counts(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let folder = PathBuf::from("/work/shop");
+    assert_eq!(store.trust(&folder).await.unwrap(), None);
+    for digest in ["one", "two"] {
+        let trust = Trust { folder: folder.clone(), digest: digest.to_owned(), at: samples.time() };
+        store.commit(commit([Change::PutTrust(trust.clone())])).await.unwrap();
+        assert_eq!(store.trust(&folder).await.unwrap(), Some(trust));
+    }
+    assert_eq!(store.trust(Path::new("/work")).await.unwrap(), None);
+}
+
+pub async fn paths_that_are_not_text_come_back_unchanged(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let odd = PathBuf::from(OsStr::from_bytes(b"/work/\xff\xfe odd'\n"));
+    let session = Session { cwd: odd.clone(), ..samples.session("shop", "coder") };
+    let fleet = Fleet { folder: Some(odd.clone()), ..fleet("shop", None) };
+    let trust = Trust { folder: odd.clone(), digest: "one".to_owned(), at: samples.time() };
+    let changes = [
+        Change::CreateSession(Box::new(session.clone())),
+        Change::PutFleet(fleet.clone()),
+        Change::PutTrust(trust.clone()),
+    ];
+    store.commit(commit(changes)).await.unwrap();
+    assert_eq!(store.session(session.id).await.unwrap(), Some(session));
+    assert_eq!(store.fleets_of(&odd).await.unwrap(), [fleet]);
+    assert_eq!(store.trust(&odd).await.unwrap(), Some(trust));
+}
+
+fn fleet(name: &str, folder: Option<&str>) -> Fleet {
+    Fleet { name: FleetName::parse(name).unwrap(), folder: folder.map(PathBuf::from) }
+}

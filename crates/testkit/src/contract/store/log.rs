@@ -1,0 +1,92 @@
+//! The log of events: numbered, append-only, read from any place.
+
+use segue_core::model::{Event, EventKind, LaunchId, NewEvent, SessionId};
+use segue_core::ports::{Commit, EventQuery, Store};
+use uuid::Uuid;
+
+use super::{Backend, Samples, assert_conflict};
+
+pub async fn events_come_in_order_after_a_number_and_up_to_a_limit(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let facts: Vec<NewEvent> = (0..10).map(|n| samples.event(None, &format!("fact {n}"))).collect();
+    for pair in facts.chunks(2) {
+        append(&*store, pair.to_vec()).await;
+    }
+    let all = ask(&*store, 0, None, 100).await;
+    assert_eq!(all.iter().map(|event| event.fact.clone()).collect::<Vec<_>>(), facts);
+    assert!(all.is_sorted_by(|earlier, later| earlier.seq < later.seq));
+    assert!(all[0].seq > 0, "0 asks for the whole log");
+
+    let questions = [
+        (all[3].seq, 100, &all[4..]),
+        (all[3].seq, 2, &all[4..6]),
+        (all[9].seq, 100, &[]),
+        (0, 0, &[]),
+        (-5, u32::MAX, &all[..]),
+    ];
+    for (after, limit, answer) in questions {
+        assert_eq!(ask(&*store, after, None, limit).await, answer, "{limit} after {after}");
+    }
+}
+
+pub async fn events_of_one_session_are_told_apart(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    // Events need no session that is known: they outlive it.
+    let [one, other] = [1, 2].map(|_| SessionId::new(Uuid::now_v7()));
+    let launch = Some(LaunchId::new(Uuid::now_v7()));
+    let told = NewEvent {
+        launch,
+        kind: EventKind::GaveUp,
+        ..samples.event(Some(one), "gave up: \"three\" times\n")
+    };
+    let facts = vec![
+        samples.event(Some(one), "a"),
+        samples.event(Some(other), "b"),
+        samples.event(None, "c"),
+        told.clone(),
+    ];
+    append(&*store, facts).await;
+    let found = ask(&*store, 0, Some(one), 100).await;
+    assert_eq!(
+        found.iter().map(|event| event.fact.text.as_str()).collect::<Vec<_>>(),
+        ["a", told.text.as_str()]
+    );
+    assert_eq!(found[1].fact, told);
+    assert_eq!(ask(&*store, found[0].seq, Some(one), 100).await, found[1..]);
+    assert_eq!(ask(&*store, 0, Some(one), 1).await, found[..1]);
+    assert_eq!(ask(&*store, 0, Some(other), 100).await.len(), 1);
+}
+
+pub async fn a_commit_returns_the_last_number_of_the_log(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    for count in [1, 3] {
+        let facts = (0..count).map(|_| samples.event(None, "fact")).collect();
+        let last = append(&*store, facts).await;
+        let log = ask(&*store, 0, None, 100).await;
+        assert_eq!(log.last().map(|event| event.seq), Some(last));
+    }
+}
+
+pub async fn numbers_of_events_are_never_used_twice(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let coder = samples.stored_session(&*store, "shop", "coder").await;
+    let before = append(&*store, vec![samples.event(None, "kept")]).await;
+    let again = segue_core::ports::Change::CreateSession(Box::new(coder));
+    let facts = vec![samples.event(None, "never happened")];
+    assert_conflict(store.commit(Commit { changes: vec![again], events: facts }).await, &[]);
+    drop(store);
+
+    let store = backend.open().await;
+    let after = append(&*store, vec![samples.event(None, "next")]).await;
+    assert!(after > before);
+    let texts: Vec<_> = ask(&*store, 0, None, 9).await.into_iter().map(|e| e.fact.text).collect();
+    assert_eq!(texts, ["kept", "next"]);
+}
+
+async fn append(store: &dyn Store, events: Vec<NewEvent>) -> i64 {
+    store.commit(Commit { changes: Vec::new(), events }).await.unwrap()
+}
+
+async fn ask(store: &dyn Store, after: i64, session: Option<SessionId>, limit: u32) -> Vec<Event> {
+    store.events(&EventQuery { after, session, limit }).await.unwrap()
+}

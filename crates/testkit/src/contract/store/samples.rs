@@ -1,0 +1,126 @@
+//! Values to store: each sample is different from the one before.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use jiff::Timestamp;
+use segue_core::model::{
+    Binding, EventKind, Evidence, Exit, FleetName, Launch, LaunchEnd, LaunchId, LaunchMode,
+    NewEvent, Permission, ProcessRef, Restart, Session, SessionId, SessionName, Status, VendorId,
+    VendorSessionId,
+};
+use segue_core::ports::{Change, Commit, EventQuery, Store};
+use uuid::Uuid;
+
+/// Makes samples; its clock goes on by a little more than a second with each.
+#[derive(Debug, Default)]
+pub struct Samples {
+    ticks: AtomicI64,
+}
+
+impl Samples {
+    /// Returns a moment after all earlier ones, with nanoseconds in it.
+    pub fn time(&self) -> Timestamp {
+        let tick = self.ticks.fetch_add(1, Ordering::Relaxed);
+        Timestamp::from_nanosecond(i128::from(1_700_000_000 + tick) * 1_000_000_000 + 123_456_789)
+            .unwrap()
+    }
+
+    pub fn session(&self, fleet: &str, name: &str) -> Session {
+        let now = self.time();
+        Session {
+            id: SessionId::new(Uuid::now_v7()),
+            name: SessionName::parse(name).unwrap(),
+            fleet: FleetName::parse(fleet).unwrap(),
+            agent: None,
+            vendor: VendorId::new("sample"),
+            cwd: "/work/shop".into(),
+            config_dir: "/home/me/.sample".into(),
+            model: None,
+            permission: Permission::AcceptEdits,
+            instructions: None,
+            headless: false,
+            restart: Restart::OnCrash,
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            parent: None,
+            status: Status::Starting,
+            spoke: false,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    pub fn launch(&self, session: SessionId, number: u32) -> Launch {
+        Launch {
+            id: LaunchId::new(Uuid::now_v7()),
+            session,
+            number,
+            mode: LaunchMode::Fresh,
+            planned: None,
+            message: None,
+            program: "/usr/bin/sample".into(),
+            argv: vec!["sample".to_owned()],
+            cwd: "/work/shop".into(),
+            vendor_version: None,
+            git_commit: None,
+            environment: Vec::new(),
+            created_at: self.time(),
+            holder: None,
+            agent: None,
+            end: None,
+        }
+    }
+
+    pub fn binding(&self, session: SessionId, id: &str, evidence: Evidence) -> Binding {
+        let vendor_session = VendorSessionId::new(id);
+        Binding { session, launch: None, vendor_session, evidence, at: self.time() }
+    }
+
+    pub fn end(&self, exit: Exit) -> LaunchEnd {
+        LaunchEnd { exit, asked: false, at: self.time() }
+    }
+
+    pub fn event(&self, session: Option<SessionId>, text: &str) -> NewEvent {
+        let kind = EventKind::StatusChanged;
+        NewEvent { at: self.time(), session, launch: None, kind, text: text.to_owned() }
+    }
+
+    pub fn process(&self, pid: u32) -> ProcessRef {
+        let started = u64::MAX - u64::from(pid);
+        ProcessRef { pid, started, boot: "a-boot".to_owned() }
+    }
+
+    /// Stores a session and returns it.
+    pub async fn stored_session(&self, store: &dyn Store, fleet: &str, name: &str) -> Session {
+        let session = self.session(fleet, name);
+        let change = Change::CreateSession(Box::new(session.clone()));
+        store.commit(commit([change])).await.unwrap();
+        session
+    }
+
+    /// Stores an open launch and returns it.
+    pub async fn stored_launch(
+        &self,
+        store: &dyn Store,
+        session: SessionId,
+        number: u32,
+    ) -> Launch {
+        let launch = self.launch(session, number);
+        let change = Change::CreateLaunch(Box::new(launch.clone()));
+        store.commit(commit([change])).await.unwrap();
+        launch
+    }
+}
+
+/// Returns a commit of changes alone.
+pub fn commit(changes: impl IntoIterator<Item = Change>) -> Commit {
+    Commit { changes: changes.into_iter().collect(), events: Vec::new() }
+}
+
+/// Returns the texts of all events.
+pub async fn events(store: &dyn Store) -> Vec<String> {
+    let query = EventQuery { after: 0, session: None, limit: u32::MAX };
+    let events = store.events(&query).await.unwrap();
+    events.into_iter().map(|event| event.fact.text).collect()
+}

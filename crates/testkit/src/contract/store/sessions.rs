@@ -1,0 +1,207 @@
+//! Sessions: what is kept of them, and what they refuse.
+
+use std::collections::BTreeMap;
+
+use segue_core::Kind;
+use segue_core::model::{
+    AgentName, Binding, Evidence, Exit, How, Permission, Restart, Session, SessionId, Status,
+    WaitingFor,
+};
+use segue_core::ports::{Change, Commit, EventQuery, OpenLaunch, SessionSummary, Store};
+use uuid::Uuid;
+
+use super::{Backend, Samples, assert_conflict, assert_refused, commit, events};
+
+pub async fn every_field_of_a_session_comes_back(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let plain = samples.stored_session(&*store, "shop", "plain").await;
+    let full = Session {
+        agent: Some(AgentName::parse("coder").unwrap()),
+        model: Some("größer".to_owned()),
+        permission: Permission::Auto,
+        instructions: Some("line one\nline \"two\"\0\u{1b}[31m".to_owned()),
+        headless: true,
+        restart: Restart::Never,
+        args: vec!["--flag".to_owned(), String::new(), "a 'b' \"c\"".to_owned()],
+        env: BTreeMap::from([("EXAMPLE".to_owned(), "1=2".to_owned())]),
+        parent: Some(plain.id),
+        status: Status::Ended(How::Crashed(Exit::Signal(9))),
+        spoke: true,
+        updated_at: samples.time(),
+        ..samples.session("shop", "full")
+    };
+    store.commit(commit([Change::CreateSession(Box::new(full.clone()))])).await.unwrap();
+    for session in [plain, full] {
+        assert_eq!(store.session(session.id).await.unwrap(), Some(session));
+    }
+}
+
+pub async fn a_name_is_unique_in_its_fleet_only(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let first = samples.stored_session(&*store, "shop", "coder").await;
+    let again = Change::CreateSession(Box::new(samples.session("shop", "coder")));
+    assert_conflict(store.commit(commit([again])).await, &["`coder`", "`shop`", "taken"]);
+    samples.stored_session(&*store, "bank", "coder").await;
+    samples.stored_session(&*store, "shop", "Coder").await;
+    assert_eq!(store.session(first.id).await.unwrap(), Some(first));
+    assert_eq!(store.sessions().await.unwrap().len(), 3);
+}
+
+pub async fn a_session_id_is_used_once(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let first = samples.stored_session(&*store, "shop", "coder").await;
+    let twin = Session { id: first.id, ..samples.session("shop", "twin") };
+    let result = store.commit(commit([Change::CreateSession(Box::new(twin))])).await;
+    assert_conflict(result, &[&first.id.to_string(), "`shop/coder`"]);
+    assert_eq!(store.session(first.id).await.unwrap(), Some(first));
+}
+
+pub async fn a_status_is_kept_in_every_shape(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let created = samples.stored_session(&*store, "shop", "coder").await;
+    let shapes = [
+        Status::Working,
+        Status::Waiting(WaitingFor::Permission),
+        Status::Idle,
+        Status::Ended(How::Quit),
+        Status::Ended(How::Crashed(Exit::Code(-1))),
+        Status::Ended(How::Crashed(Exit::Unknown)),
+        Status::Lost,
+        Status::Starting,
+    ];
+    for status in shapes {
+        let at = samples.time();
+        let change = Change::SetStatus { session: created.id, status, at };
+        store.commit(commit([change])).await.unwrap();
+        let expected = Session { status, updated_at: at, ..created.clone() };
+        assert_eq!(store.session(created.id).await.unwrap(), Some(expected));
+    }
+}
+
+pub async fn what_spoke_has_spoken_for_ever(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let silent = samples.stored_session(&*store, "shop", "silent").await;
+    let created = samples.stored_session(&*store, "shop", "coder").await;
+    let spoke = || Change::MarkSpoke { session: created.id };
+    let at = samples.time();
+    let later = Change::SetStatus { session: created.id, status: Status::Starting, at };
+    store.commit(commit([spoke(), spoke(), later])).await.unwrap();
+    let expected = Session { spoke: true, updated_at: at, ..created.clone() };
+    assert_eq!(store.session(created.id).await.unwrap(), Some(expected));
+    assert_eq!(store.session(silent.id).await.unwrap(), Some(silent));
+}
+
+pub async fn permissions_only_get_tighter(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let session = samples.stored_session(&*store, "shop", "coder").await.id;
+    let set = |permission| Change::TightenPermission { session, permission, at: samples.time() };
+    let allowed = [Permission::AcceptEdits, Permission::Ask, Permission::Ask];
+    for permission in allowed {
+        store.commit(commit([set(permission)])).await.unwrap();
+        let kept = store.session(session).await.unwrap().map(|session| session.permission);
+        assert_eq!(kept, Some(permission));
+    }
+    for looser in [Permission::AcceptEdits, Permission::Auto] {
+        let result = store.commit(commit([set(looser)])).await;
+        assert_conflict(result, &["`shop/coder`", looser.word()]);
+    }
+    let kept = store.session(session).await.unwrap().map(|session| session.permission);
+    assert_eq!(kept, Some(Permission::Ask));
+}
+
+pub async fn sessions_are_listed_from_the_oldest_with_what_lists_show(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let (old, young) = (samples.session("shop", "old"), samples.session("bank", "young"));
+    // Stored the other way round: the list follows the time of creation.
+    for session in [&young, &old] {
+        let change = Change::CreateSession(Box::new(session.clone()));
+        store.commit(commit([change])).await.unwrap();
+    }
+    let ended = samples.stored_launch(&*store, old.id, 1).await;
+    let end = Change::EndLaunch { launch: ended.id, end: samples.end(Exit::Code(0)) };
+    store.commit(commit([end])).await.unwrap();
+    let open = samples.stored_launch(&*store, old.id, 2).await;
+    let (holder, agent) = (Some(samples.process(10)), Some(samples.process(11)));
+    let newest = samples.binding(old.id, "id-2", Evidence::Stream);
+    store
+        .commit(commit([
+            Change::SetProcesses { launch: open.id, holder: holder.clone(), agent: agent.clone() },
+            Change::AddBinding(samples.binding(old.id, "id-1", Evidence::Preset)),
+            Change::AddBinding(newest.clone()),
+        ]))
+        .await
+        .unwrap();
+    let open = Some(OpenLaunch { id: open.id, holder, agent });
+    let first = SessionSummary { session: old, binding: Some(newest), open, launches: 2 };
+    let second = SessionSummary { session: young, binding: None, open: None, launches: 0 };
+    assert_eq!(store.sessions().await.unwrap(), [first, second]);
+}
+
+pub async fn a_removed_session_takes_all_but_its_events_along(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let gone = session_with_history(&*store, &samples, "gone").await;
+    let stays = session_with_history(&*store, &samples, "stays").await;
+    store.commit(commit([Change::RemoveSession(gone)])).await.unwrap();
+
+    assert_eq!(store.session(gone).await.unwrap(), None);
+    assert_eq!(history(&*store, gone).await, (0, 0, 1));
+    assert_eq!(history(&*store, stays).await, (1, 1, 1));
+    assert_eq!(events(&*store).await, ["gone", "stays"]);
+    samples.stored_session(&*store, "shop", "gone").await;
+}
+
+/// Stores a session with one ended launch, one binding that it proved, and one event.
+async fn session_with_history(store: &dyn Store, samples: &Samples, name: &str) -> SessionId {
+    let session = samples.stored_session(store, "shop", name).await.id;
+    let launch = samples.stored_launch(store, session, 1).await.id;
+    let line = samples.binding(session, &format!("id-{name}"), Evidence::Preset);
+    let changes = vec![
+        Change::AddBinding(Binding { launch: Some(launch), ..line }),
+        Change::EndLaunch { launch, end: samples.end(Exit::Unknown) },
+    ];
+    let events = vec![samples.event(Some(session), name)];
+    store.commit(Commit { changes, events }).await.unwrap();
+    session
+}
+
+/// Counts a session's launches, bindings and events.
+async fn history(store: &dyn Store, session: SessionId) -> (usize, usize, usize) {
+    let query = EventQuery { after: 0, session: Some(session), limit: 10 };
+    (
+        store.launches(session).await.unwrap().len(),
+        store.bindings(session).await.unwrap().len(),
+        store.events(&query).await.unwrap().len(),
+    )
+}
+
+pub async fn a_session_with_an_open_launch_cannot_be_removed(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let session = samples.stored_session(&*store, "shop", "coder").await;
+    let launch = samples.stored_launch(&*store, session.id, 1).await;
+    let remove = || commit([Change::RemoveSession(session.id)]);
+    assert_conflict(store.commit(remove()).await, &["`shop/coder`", "launch"]);
+    assert_eq!(store.launches(session.id).await.unwrap().len(), 1);
+    let end = Change::EndLaunch { launch: launch.id, end: samples.end(Exit::Code(0)) };
+    store.commit(commit([end])).await.unwrap();
+    store.commit(remove()).await.unwrap();
+}
+
+pub async fn unknown_sessions_are_not_found(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let session = SessionId::new(Uuid::now_v7());
+    let changes = [
+        Change::SetStatus { session, status: Status::Idle, at: samples.time() },
+        Change::MarkSpoke { session },
+        Change::TightenPermission { session, permission: Permission::Ask, at: samples.time() },
+        Change::CreateLaunch(Box::new(samples.launch(session, 1))),
+        Change::AddBinding(samples.binding(session, "id-1", Evidence::Hook)),
+        Change::RemoveSession(session),
+    ];
+    for change in changes {
+        let result = store.commit(commit([change])).await;
+        assert_refused(result, Kind::NotFound, &[&session.to_string()]);
+    }
+    assert_eq!(store.session(session).await.unwrap(), None);
+    assert!(store.launches(session).await.unwrap().is_empty());
+    assert!(store.bindings(session).await.unwrap().is_empty());
+}

@@ -1,0 +1,163 @@
+//! A person at a terminal: a pseudo-terminal with a program in it, and the screen it shows.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
+
+use crate::world::DEADLINE;
+
+/// A program in a pseudo-terminal.
+#[derive(Debug)]
+pub struct Terminal {
+    master: File,
+    slave: OwnedFd,
+    child: Child,
+    screen: Screen,
+}
+
+struct Screen(vt100::Parser, Vec<u8>);
+
+impl std::fmt::Debug for Screen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0.screen().contents())
+    }
+}
+
+impl Terminal {
+    /// Starts a command in a new terminal of this size, in which it is the session leader.
+    pub fn start(command: &Command, rows: u16, columns: u16) -> Self {
+        let (master, slave) = open_pair(rows, columns);
+        // `setsid --ctty` makes the terminal the controlling one, which safe Rust cannot.
+        let mut inside = Command::new("setsid");
+        inside.arg("--ctty").arg(command.get_program()).args(command.get_args()).env_clear();
+        for (name, value) in command.get_envs() {
+            if let Some(value) = value {
+                inside.env(name, value);
+            }
+        }
+        if let Some(folder) = command.get_current_dir() {
+            inside.current_dir(folder);
+        }
+        let end = || Stdio::from(slave.try_clone().expect("a descriptor"));
+        let child = inside.stdin(end()).stdout(end()).stderr(end()).spawn().expect("it starts");
+        let parser = vt100::Parser::new(size(rows), size(columns), 0);
+        Self { master, slave, child, screen: Screen(parser, Vec::new()) }
+    }
+
+    /// Types.
+    pub fn write(&mut self, bytes: impl AsRef<[u8]>) {
+        self.master.write_all(bytes.as_ref()).expect("the terminal takes it");
+    }
+
+    /// Returns the screen as text.
+    pub fn contents(&self) -> String {
+        self.screen.0.screen().contents()
+    }
+
+    pub fn screen(&self) -> &vt100::Screen {
+        self.screen.0.screen()
+    }
+
+    /// Returns every byte that the program has written.
+    pub fn raw(&self) -> &[u8] {
+        &self.screen.1
+    }
+
+    /// Reads until the screen shows this text.
+    pub fn wait_for(&mut self, text: &str) {
+        self.wait_until(text, |screen| screen.contents().contains(text));
+    }
+
+    /// Reads until the screen is as wanted.
+    pub fn wait_until(&mut self, what: &str, wanted: impl Fn(&vt100::Screen) -> bool) {
+        let end = Instant::now() + DEADLINE;
+        while !wanted(self.screen.0.screen()) {
+            let more = self.read_before(end);
+            assert!(more, "waited for {what}, the screen is:\n{}", self.contents());
+        }
+    }
+
+    /// Reads what is there now without waiting for more.
+    pub fn drain(&mut self) {
+        while self.read_before(Instant::now()) {}
+    }
+
+    /// Waits for the program's end, reading what it still writes; returns its exit status.
+    pub fn wait(&mut self) -> i32 {
+        let end = Instant::now() + DEADLINE;
+        loop {
+            if let Some(status) = self.child.try_wait().expect("a child") {
+                self.drain();
+                return status.code().unwrap_or(-1);
+            }
+            let limit = (Instant::now() + Duration::from_millis(20)).min(end);
+            self.read_before(limit);
+            assert!(Instant::now() < end, "it does not end; the screen is:\n{}", self.contents());
+        }
+    }
+
+    pub fn resize(&mut self, rows: u16, columns: u16) {
+        tcsetwinsize(&self.slave, window(rows, columns)).expect("a size");
+        self.screen.0.set_size(size(rows), size(columns));
+    }
+
+    /// Returns the terminal's settings, to compare before and after.
+    pub fn settings(&self) -> Termios {
+        tcgetattr(&self.slave).expect("settings")
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn read_before(&mut self, end: Instant) -> bool {
+        let left = end.saturating_duration_since(Instant::now());
+        let timeout = rustix::time::Timespec::try_from(left).expect("a duration");
+        let mut fds = [PollFd::new(&self.master, PollFlags::IN)];
+        if poll(&mut fds, Some(&timeout)).unwrap_or(0) == 0 {
+            return false;
+        }
+        let mut buffer = [0; 16 * 1024];
+        match self.master.read(&mut buffer) {
+            Ok(0) | Err(_) => false,
+            Ok(count) => {
+                self.screen.0.process(&buffer[..count]);
+                self.screen.1.extend_from_slice(&buffer[..count]);
+                true
+            }
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _gone = self.child.wait();
+    }
+}
+
+fn open_pair(rows: u16, columns: u16) -> (File, OwnedFd) {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
+    grantpt(&master).expect("a terminal");
+    unlockpt(&master).expect("a terminal");
+    let name = ptsname(&master, Vec::new()).expect("a name");
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let slave = open(name.as_c_str(), flags, Mode::empty()).expect("the other end");
+    tcsetwinsize(&slave, window(rows, columns)).expect("a size");
+    (File::from(master), slave)
+}
+
+fn window(rows: u16, columns: u16) -> Winsize {
+    Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }
+}
+
+fn size(count: u16) -> std::num::NonZeroU16 {
+    std::num::NonZeroU16::new(count).expect("a terminal has a size")
+}

@@ -1,0 +1,170 @@
+//! A whole Segue of its own for one test: home, state, project folder, and nothing left behind.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::processes;
+
+/// How long anything may take before a test says that it hangs.
+pub const DEADLINE: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// A home, a state folder and a project folder for one test.
+#[derive(Debug)]
+pub struct World {
+    root: TempDir,
+    program: PathBuf,
+    variables: Vec<(String, String)>,
+}
+
+/// What a command printed, and how it ended.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    pub status: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl World {
+    /// Makes a world for this `segue`.
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        let root = tempfile::Builder::new().prefix("segue-").tempdir().expect("a folder");
+        for folder in ["home", "project"] {
+            fs::create_dir(root.path().join(folder)).expect("a folder");
+        }
+        Self { root, program: program.into(), variables: Vec::new() }
+    }
+
+    /// Sets a variable for every command from now on.
+    pub fn set(&mut self, name: &str, value: impl Into<String>) {
+        self.variables.retain(|(known, _)| known != name);
+        self.variables.push((name.to_owned(), value.into()));
+    }
+
+    pub fn unset(&mut self, name: &str) {
+        self.variables.retain(|(known, _)| known != name);
+    }
+
+    pub fn root(&self) -> &Path {
+        self.root.path()
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.root().join("home")
+    }
+
+    pub fn segue_home(&self) -> PathBuf {
+        self.root().join("segue")
+    }
+
+    pub fn state(&self) -> PathBuf {
+        self.segue_home().join("state")
+    }
+
+    pub fn database(&self) -> PathBuf {
+        self.segue_home().join("data").join("segue.db")
+    }
+
+    pub fn project(&self) -> PathBuf {
+        self.root().join("project")
+    }
+
+    /// Writes a file into the project folder.
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.project().join(name);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
+
+    /// Returns a command in the project folder, with nothing of this process's environment.
+    pub fn command(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).current_dir(self.project()).env_clear();
+        command.envs(self.environment()).stdin(Stdio::null());
+        command
+    }
+
+    /// Returns the environment of every command of this world.
+    pub fn environment(&self) -> Vec<(String, String)> {
+        let text = |path: PathBuf| path.to_str().expect("a plain path").to_owned();
+        let mut all = vec![
+            ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
+            ("HOME".to_owned(), text(self.home())),
+            ("SEGUE_HOME".to_owned(), text(self.segue_home())),
+            ("LANG".to_owned(), "C.UTF-8".to_owned()),
+            ("TERM".to_owned(), "xterm-256color".to_owned()),
+        ];
+        all.extend(self.variables.iter().cloned());
+        all
+    }
+
+    /// Runs `segue` and waits for its end.
+    pub fn segue<const N: usize>(&self, arguments: [&str; N]) -> Outcome {
+        Outcome::of(&mut self.command(arguments))
+    }
+
+    /// Runs `segue` and expects it to succeed.
+    pub fn ok<const N: usize>(&self, arguments: [&str; N]) -> String {
+        let outcome = self.segue(arguments);
+        assert_eq!(outcome.status, 0, "segue {arguments:?}: {outcome:#?}");
+        outcome.stdout
+    }
+
+    /// Runs `segue … --json` and returns what it printed, whatever its exit status.
+    pub fn json<const N: usize>(&self, arguments: [&str; N]) -> Value {
+        let outcome = self.segue(arguments);
+        serde_json::from_str(&outcome.stdout)
+            .unwrap_or_else(|error| panic!("segue {arguments:?}: {error}: {outcome:#?}"))
+    }
+
+    /// Starts `segue` and does not wait.
+    pub fn start<const N: usize>(&self, arguments: [&str; N]) -> Child {
+        let mut command = self.command(arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("segue starts")
+    }
+
+    /// Returns all sessions as `segue ls` has them.
+    pub fn sessions(&self) -> Vec<Value> {
+        let list = self.json(["ls", "--all", "--json"]);
+        list["sessions"].as_array().unwrap_or_else(|| panic!("no sessions in {list}")).clone()
+    }
+
+    /// Returns the one session of this name.
+    pub fn session(&self, name: &str) -> Value {
+        let sessions = self.sessions();
+        let found = sessions.iter().find(|it| it["name"] == name);
+        found.unwrap_or_else(|| panic!("no session {name} in {sessions:#?}")).clone()
+    }
+
+    /// Returns the numbers of all processes that belong to this world.
+    pub fn processes(&self) -> Vec<u32> {
+        processes::mentioning(self.root())
+    }
+
+    /// SIGKILL to the daemon, the holders, the agents and their tools, at once.
+    pub fn kill_everything(&self) {
+        processes::kill_all(|| self.processes());
+    }
+}
+
+impl Outcome {
+    pub fn of(command: &mut Command) -> Self {
+        let output = command.output().expect("the command starts");
+        Self {
+            status: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.kill_everything();
+    }
+}
