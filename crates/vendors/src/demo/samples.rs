@@ -98,6 +98,10 @@ impl Files for Disk {
         }
     }
 
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
     fn end_last_line(&self, _path: &Path) -> io::Result<bool> {
         Ok(false)
     }

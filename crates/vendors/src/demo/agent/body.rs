@@ -1,6 +1,7 @@
 //! The agent's body: carries out what the engine decides.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -12,6 +13,8 @@ use super::engine::Engine;
 use super::log::Log;
 use super::presence::{self, Presence};
 use super::{AgentHost, Tool, tool};
+
+const LARGEST_FILE: u64 = 4 * 1024 * 1024;
 
 /// Transcript, live entry, tools and the time of the next wake-up.
 #[derive(Debug)]
@@ -114,6 +117,10 @@ impl Body<'_> {
                 return Ok(Outcome::Event(self.start_tool(*lasts, *placement)));
             }
             Effect::StopTool => self.stop_tool()?,
+            Effect::Read(path) => {
+                let read = read_file(path).map_err(|error| error.to_string());
+                return Ok(Outcome::Event(Event::FileRead(read)));
+            }
             Effect::Trust => presence::trust(&self.home, &self.cwd)?,
             Effect::Clear => {
                 self.log.clear(new_id());
@@ -170,6 +177,13 @@ impl Body<'_> {
 /// Makes an id of the kind that vendors use.
 pub(super) fn new_id() -> String {
     uuid::Uuid::new_v4().to_string()
+}
+
+/// Reads a file that somebody else wrote for the agent, up to a size that is no prompt any more.
+fn read_file(path: &str) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(LARGEST_FILE).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Reads what is there; 0 at the end.

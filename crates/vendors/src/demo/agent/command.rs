@@ -32,9 +32,11 @@ pub(super) enum Command {
 }
 
 /// What the agent does in a turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Work {
     Say,
+    /// Does what a file says: how a prompt comes that is too long for a command line.
+    Read(String),
     /// With an exit status, or by a signal.
     Crash(Option<u8>),
     Fail,
@@ -68,10 +70,16 @@ pub(super) fn parse(message: &str) -> Command {
     let message = message.trim();
     let (name, argument) = message.split_once(char::is_whitespace).unwrap_or((message, ""));
     let argument = argument.trim();
-    turn(name, argument)
+    file_in(message)
+        .or_else(|| turn(name, argument))
         .map(Command::Turn)
         .or_else(|| local(name, argument).map(Command::Local))
         .unwrap_or(Command::Turn(Work::Say))
+}
+
+fn file_in(message: &str) -> Option<Work> {
+    let path = message.strip_prefix("Read the file ")?.strip_suffix(" and do what it says.")?;
+    Some(Work::Read(path.to_owned()))
 }
 
 fn turn(name: &str, argument: &str) -> Option<Work> {
@@ -139,6 +147,13 @@ mod tests {
         for bad in ["/crash 300", "/slow", "/slow -1", "/slow nan", "/tool 1e99", "/fill x"] {
             assert!(matches!(parse(bad), Command::Local(Local::Unusable(_))), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_file_is_read_whatever_is_in_its_name() {
+        let found = parse("Read the file /a b/c and do what it says.");
+        assert_eq!(found, Command::Turn(Work::Read("/a b/c".into())));
+        assert_eq!(parse("Read the file /a"), Command::Turn(Work::Say));
     }
 
     #[test]

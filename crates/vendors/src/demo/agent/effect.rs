@@ -20,6 +20,8 @@ pub(super) enum Event {
     ToolStarted(u32),
     ToolFailed(String),
     ToolEnded,
+    /// The content of a file, or why there is none.
+    FileRead(Result<String, String>),
 }
 
 /// Something that the agent does.
@@ -41,6 +43,7 @@ pub(super) enum Effect {
         placement: Placement,
     },
     StopTool,
+    Read(String),
     /// Remembers that the folder is trusted.
     Trust,
     Show(Show),

@@ -31,6 +31,7 @@ enum Phase {
     Hanging,
     Asking(Asked),
     RunningTool(Placement),
+    Reading,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +60,7 @@ impl Engine {
             Event::ToolStarted(pid) => self.tool_started(pid),
             Event::ToolFailed(reason) => self.tool_over(&format!("failed: {reason}")),
             Event::ToolEnded => self.tool_over("done"),
+            Event::FileRead(read) => self.file_read(read),
         }
         while self.is_resting() {
             let Some(text) = self.waiting.pop_front() else { break };
@@ -121,6 +123,7 @@ impl Engine {
     fn work(&mut self, work: Work, text: &str) {
         match work {
             Work::Say => self.finish(true, self.memory.answer(text)),
+            Work::Read(path) => self.begin_reading(path),
             Work::Fail => self.finish(false, "This turn failed, as it was told to.".to_owned()),
             Work::Crash(status) => self.emit(Effect::Crash(status)),
             Work::Hang => self.phase = Phase::Hanging,
@@ -165,6 +168,28 @@ impl Engine {
         }
         self.emit(Effect::Finished { ok: true, text });
         self.rest();
+    }
+
+    fn begin_reading(&mut self, path: String) {
+        self.emit(Effect::Record(Said::ToolCall, format!("read {path}")));
+        self.phase = Phase::Reading;
+        self.emit(Effect::Read(path));
+    }
+
+    fn file_read(&mut self, read: Result<String, String>) {
+        if !matches!(self.phase, Phase::Reading) {
+            return;
+        }
+        let (ok, result, answer) = match read {
+            Ok(text) => {
+                self.memory.learn(&text);
+                let answer = self.memory.answer(&text);
+                (true, text, answer)
+            }
+            Err(reason) => (false, reason, "I could not read the file.".to_owned()),
+        };
+        self.emit(Effect::Record(Said::ToolResult, result));
+        self.finish(ok, answer);
     }
 
     fn begin_stream(&mut self, lasts: Duration) {
@@ -253,7 +278,7 @@ impl Engine {
             Phase::Resting => return,
             Phase::Asking(_) => return self.choose(None),
             Phase::RunningTool(_) => self.emit(Effect::StopTool),
-            Phase::Streaming { .. } | Phase::Hanging => {}
+            Phase::Streaming { .. } | Phase::Hanging | Phase::Reading => {}
         }
         self.finish(false, "[interrupted]".to_owned());
     }

@@ -81,7 +81,10 @@ impl Desk<'_> {
             let deadline = body.deadline.into_iter().chain(self.escape_until).min();
             let input = Some(self.terminal.input());
             for wake in self.signals.wait(input, &body.tool_outputs(), deadline)? {
-                ended = ended.or(self.wake(body, wake)?);
+                ended = self.wake(body, wake)?;
+                if ended.is_some() {
+                    break;
+                }
             }
         }
     }

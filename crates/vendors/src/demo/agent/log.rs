@@ -150,8 +150,10 @@ fn remember(path: &Path) -> io::Result<Option<Memory>> {
         if reader.read_until(b'\n', &mut bytes)? == 0 {
             return Ok(Some(memory));
         }
-        if let Some(Record::User { text, .. }) = Record::read(&bytes) {
-            memory.hear(&text);
+        match Record::read(&bytes) {
+            Some(Record::User { text, .. }) => memory.hear(&text),
+            Some(Record::ToolResult { text, .. }) => memory.learn(&text),
+            _ => {}
         }
     }
 }

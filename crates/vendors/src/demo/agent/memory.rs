@@ -17,6 +17,11 @@ impl Memory {
         if self.first.is_none() {
             self.first = Some(text.chars().take(LONGEST_QUOTE).collect());
         }
+        self.learn(text);
+    }
+
+    /// Takes in what the user did not say but had read: it counts as no message.
+    pub(super) fn learn(&mut self, text: &str) {
         if let Some(word) = word_in(text) {
             self.word = Some(word);
         }

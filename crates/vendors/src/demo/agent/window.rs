@@ -9,6 +9,9 @@ use super::effect::{Dialog, Effect, Said, Show};
 use super::paint::{Line, Tone, boxed, end_of, filling};
 use super::screen::{Bottom, Screen, TerminalMode};
 
+/// How much of what was said is shown; the transcript has all of it.
+const LONGEST_SHOWN: usize = 2000;
+
 /// The conversation on a screen, with the question or the draft under it.
 #[derive(Debug)]
 pub(super) struct Window<W> {
@@ -65,7 +68,11 @@ impl<W: Write> Window<W> {
             Said::ToolResult => (Tone::Tool, "="),
         };
         self.streamed.clear();
-        self.screen.print([Line::new(tone, format!("{mark} {text}"))])
+        let mut shown: String = text.chars().take(LONGEST_SHOWN).collect();
+        if shown.len() < text.len() {
+            shown.push('…');
+        }
+        self.screen.print([Line::new(tone, format!("{mark} {shown}"))])
     }
 
     /// The title follows the status; one that was set by hand stays until the next change.

@@ -163,6 +163,21 @@ fn an_interrupted_tool_is_stopped() {
 }
 
 #[test]
+fn a_file_is_done_what_it_says() {
+    let mut engine = interactive();
+    let told = "Read the file /p and do what it says.";
+    let effects = tell(&mut engine, told);
+    assert_eq!(effects[2..], [record(Said::ToolCall, "read /p"), Effect::Read("/p".into())]);
+    let text = "long … remember the word fox".to_owned();
+    let effects = engine.handle(Event::FileRead(Ok(text.clone())));
+    assert_eq!(effects[0], record(Said::ToolResult, &text));
+    assert_eq!(effects[1..], finished(true, "I will remember fox."));
+    tell(&mut engine, told);
+    let effects = engine.handle(Event::FileRead(Err("gone".into())));
+    assert_eq!(effects[1..], finished(false, "I could not read the file."));
+}
+
+#[test]
 fn a_cleared_conversation_forgets_and_a_forked_one_does_not() {
     let mut engine = interactive();
     tell(&mut engine, "remember the word fox");

@@ -1,0 +1,106 @@
+//! The demo agent as a program of its own, for trying it by hand and for its tests.
+//!
+//! `cargo run --example demo-agent -- --print "remember the word fox"`
+
+use std::env;
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, ExitCode, Stdio};
+
+use jiff::Timestamp;
+use rustix::process::{Signal, getpid, ioctl_tiocsctty, kill_process, setsid};
+use segue_core::model::{Environment, ProcessRef};
+use segue_vendors::demo::agent::{AgentHost, Tool, run};
+
+fn main() -> ExitCode {
+    let mut arguments: Vec<String> = env::args().skip(1).collect();
+    if arguments.first().is_some_and(|argument| argument == "--own-terminal") {
+        arguments.remove(0);
+        if take_terminal().is_err() {
+            return ExitCode::FAILURE;
+        }
+    }
+    let host = Host { environment: Environment::new(env::vars()) };
+    ExitCode::from(run(arguments, &host))
+}
+
+/// Makes the terminal on standard input the one that sends signals, as a holder would.
+fn take_terminal() -> io::Result<()> {
+    setsid()?;
+    Ok(ioctl_tiocsctty(io::stdin())?)
+}
+
+#[derive(Debug)]
+struct Host {
+    environment: Environment,
+}
+
+impl AgentHost for Host {
+    fn process(&self) -> ProcessRef {
+        let pid = getpid().as_raw_nonzero().get().unsigned_abs();
+        ProcessRef { pid, started: started().unwrap_or(0), boot: String::new() }
+    }
+
+    fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    fn cwd(&self) -> io::Result<PathBuf> {
+        env::current_dir()
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+
+    fn start_tool(
+        &self,
+        arguments: &[String],
+        variables: &[(String, String)],
+    ) -> io::Result<Box<dyn Tool>> {
+        let mut child = Command::new(env::current_exe()?)
+            .args(arguments)
+            .envs(variables.iter().cloned())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let output = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
+        Ok(Box::new(Process { child, output }))
+    }
+
+    fn crash(&self) {
+        // A process that cannot even end itself has nothing better to do than to go on.
+        let _impossible = kill_process(getpid(), Signal::KILL);
+    }
+}
+
+/// Returns the clock ticks since boot at which this process began.
+fn started() -> Option<u64> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    let (_, after_name) = stat.rsplit_once(") ")?;
+    after_name.split(' ').nth(19)?.parse().ok()
+}
+
+#[derive(Debug)]
+struct Process {
+    child: Child,
+    output: ChildStdout,
+}
+
+impl Tool for Process {
+    fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn output(&self) -> BorrowedFd<'_> {
+        self.output.as_fd()
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.child.kill()?;
+        self.child.wait().map(|_| ())
+    }
+}

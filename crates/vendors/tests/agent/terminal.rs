@@ -1,0 +1,147 @@
+//! A pseudo-terminal that answers no queries, with the agent in it.
+
+use std::os::fd::OwnedFd;
+use std::process::{ExitStatus, Stdio};
+
+use rustix::fs::OFlags;
+use rustix::process::Signal;
+use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+
+use super::trial::{Running, Trial, is_ready, patience};
+
+/// The agent at a terminal.
+pub(crate) struct Terminal {
+    master: OwnedFd,
+    slave: OwnedFd,
+    running: Running,
+    parser: vt100::Parser<Titles>,
+}
+
+/// Remembers what the screen model itself does not keep.
+#[derive(Default)]
+pub(crate) struct Titles {
+    last: String,
+    bells: usize,
+}
+
+impl vt100::Callbacks for Titles {
+    fn set_window_title(&mut self, _: &mut vt100::Screen, title: &[u8]) {
+        self.last = String::from_utf8_lossy(title).into_owned();
+    }
+
+    fn audible_bell(&mut self, _: &mut vt100::Screen) {
+        self.bells += 1;
+    }
+}
+
+impl Terminal {
+    pub(crate) fn open(trial: &Trial, arguments: &[&str]) -> Self {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let master = openpt(flags).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let slave = ioctl_tiocgptpeer(&master, flags).unwrap();
+        rustix::fs::fcntl_setfl(&master, OFlags::NONBLOCK).unwrap();
+        set_size(&master, 60, 12);
+        let mut command = trial.command();
+        command.arg("--own-terminal").args(arguments);
+        let side = || Stdio::from(slave.try_clone().unwrap());
+        command.stdin(side()).stdout(side()).stderr(side());
+        let running = Running::start(&mut command);
+        let (rows, columns) = (12.try_into().unwrap(), 60.try_into().unwrap());
+        let parser = vt100::Parser::new_with_callbacks(rows, columns, 0, Titles::default());
+        Self { master, slave, running, parser }
+    }
+
+    pub(crate) fn send(&self, bytes: impl AsRef<[u8]>) {
+        let bytes = bytes.as_ref();
+        assert_eq!(rustix::io::write(&self.master, bytes).unwrap(), bytes.len());
+    }
+
+    /// Types a message and sends it.
+    pub(crate) fn say(&self, text: &str) {
+        self.send(format!("{text}\r"));
+    }
+
+    /// Reads until the screen shows a text.
+    pub(crate) fn until(&mut self, text: &str) {
+        self.until_screen(text, |terminal| terminal.contents().contains(text));
+    }
+
+    /// Reads until the title is this.
+    pub(crate) fn until_title(&mut self, title: &str) {
+        self.until_screen(title, |terminal| terminal.parser.callbacks().last == title);
+    }
+
+    pub(crate) fn until_screen(&mut self, what: &str, is_there: impl Fn(&Self) -> bool) {
+        let deadline = patience();
+        while !is_there(self) {
+            let is_late = !is_ready(&self.master, deadline);
+            if is_late || !self.read() {
+                panic!("no {what:?} on the screen:\n{}", self.contents());
+            }
+        }
+    }
+
+    pub(crate) fn contents(&self) -> String {
+        self.screen().contents()
+    }
+
+    pub(crate) fn screen(&self) -> &vt100::Screen {
+        self.parser.screen()
+    }
+
+    pub(crate) fn bells(&self) -> usize {
+        self.parser.callbacks().bells
+    }
+
+    /// Changes the size, for the agent and for what is seen.
+    pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
+        set_size(&self.master, columns, rows);
+        let (rows, columns) = (rows.try_into().unwrap(), columns.try_into().unwrap());
+        self.parser.screen_mut().set_size(rows, columns);
+    }
+
+    /// Tells whether the terminal is as a shell would want it.
+    pub(crate) fn is_cooked(&self) -> bool {
+        tcgetattr(&self.slave).unwrap().local_modes.contains(LocalModes::ICANON | LocalModes::ECHO)
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        self.running.signal(signal);
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.running.child.id()
+    }
+
+    /// Waits for the agent's end, and reads the rest of what it wrote.
+    pub(crate) fn end(&mut self) -> ExitStatus {
+        let status = self.running.end();
+        while self.read() {}
+        status
+    }
+
+    /// Lets the terminal go away under the agent.
+    pub(crate) fn hang_up(self) -> Running {
+        self.running
+    }
+
+    /// Takes in what is there; tells whether there was anything.
+    fn read(&mut self) -> bool {
+        let mut bytes = [0; 8192];
+        match rustix::io::read(&self.master, &mut bytes) {
+            Ok(length) => {
+                self.parser.process(&bytes[..length]);
+                length > 0
+            }
+            Err(_) => false,
+        }
+    }
+}
+
+fn set_size(master: &OwnedFd, columns: u16, rows: u16) {
+    let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(master, size).unwrap();
+}

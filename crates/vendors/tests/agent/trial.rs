@@ -1,0 +1,179 @@
+//! A home and a folder of their own for each test, and the program to run in them.
+
+use std::env;
+use std::fs::{self, File};
+use std::io::{Read as _, Seek as _};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use serde_json::Value;
+use tempfile::TempDir;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A home and a folder to work in.
+pub(crate) struct Trial {
+    pub(crate) home: TempDir,
+    pub(crate) cwd: TempDir,
+}
+
+/// What came of a headless turn.
+pub(crate) struct Turn {
+    pub(crate) lines: Vec<Value>,
+    pub(crate) status: ExitStatus,
+    pub(crate) errors: String,
+}
+
+impl Turn {
+    pub(crate) fn of_type(&self, kind: &str) -> Vec<&Value> {
+        self.lines.iter().filter(|line| line["type"] == kind).collect()
+    }
+
+    /// Returns the text of the result, which must say that it went well.
+    pub(crate) fn answer(&self) -> &str {
+        let result = self.of_type("result").pop().unwrap_or_else(|| panic!("{:?}", self.lines));
+        assert_eq!(result["ok"], true, "{result}");
+        assert_eq!(self.status.code(), Some(0));
+        result["text"].as_str().unwrap()
+    }
+}
+
+impl Trial {
+    pub(crate) fn new() -> Self {
+        Self { home: tempfile::tempdir().unwrap(), cwd: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(program());
+        command.env_clear().env("HOME", "/nonexistent").env("SEGUE_DEMO_HOME", self.home.path());
+        command.current_dir(self.cwd.path());
+        command
+    }
+
+    /// Runs a headless turn to its end.
+    pub(crate) fn turn(&self, arguments: &[&str]) -> Turn {
+        finish(self.command().args(arguments))
+    }
+
+    /// Returns the live entries.
+    pub(crate) fn live(&self) -> Vec<Value> {
+        read_all(&self.home.path().join("live")).iter().map(|(_, text)| json(text)).collect()
+    }
+
+    /// Returns the records of a conversation, without what is torn.
+    pub(crate) fn records(&self, id: &str) -> Vec<Value> {
+        let name = format!("{id}.jsonl");
+        let folders = fs::read_dir(self.home.path().join("conversations")).unwrap();
+        let path = folders.map(|folder| folder.unwrap().path().join(&name)).next().unwrap();
+        fs::read_to_string(path).unwrap().lines().map(json).collect()
+    }
+
+    /// Returns how many conversations there are.
+    pub(crate) fn conversations(&self) -> usize {
+        let Ok(folders) = fs::read_dir(self.home.path().join("conversations")) else { return 0 };
+        folders.map(|folder| read_all(&folder.unwrap().path()).len()).sum()
+    }
+}
+
+/// Runs a headless turn to its end; files take what it says, however much that is.
+pub(crate) fn finish(command: &mut Command) -> Turn {
+    let (mut output, mut errors) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
+    command.stdout(output.try_clone().unwrap()).stderr(errors.try_clone().unwrap());
+    let status = Running::start(command).end();
+    let lines = read_back(&mut output);
+    let lines = lines.lines().map(json).collect();
+    Turn { lines, status, errors: read_back(&mut errors) }
+}
+
+fn read_back(file: &mut File) -> String {
+    let mut text = String::new();
+    file.rewind().unwrap();
+    file.read_to_string(&mut text).unwrap();
+    text
+}
+
+/// A process that does not outlive its test.
+pub(crate) struct Running {
+    pub(crate) child: Child,
+}
+
+impl Running {
+    pub(crate) fn start(command: &mut Command) -> Self {
+        Self { child: command.spawn().unwrap() }
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(pid(self.child.id()), signal).unwrap();
+    }
+
+    /// Waits for its end, which must come.
+    pub(crate) fn end(&mut self) -> ExitStatus {
+        let process = pidfd_open(pid(self.child.id()), PidfdFlags::empty()).unwrap();
+        assert!(is_ready(&process, Instant::now() + PATIENCE), "the agent does not end");
+        self.child.wait().unwrap()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.child.kill().unwrap_or_default();
+        self.child.wait().map(drop).unwrap_or_default();
+    }
+}
+
+/// A process of somebody else that is ended with its test.
+pub(crate) struct Stranger {
+    process: OwnedFd,
+    pub(crate) pid: Pid,
+}
+
+impl Stranger {
+    pub(crate) fn find(number: u32) -> Self {
+        let pid = pid(number);
+        Self { process: pidfd_open(pid, PidfdFlags::empty()).unwrap(), pid }
+    }
+}
+
+impl Drop for Stranger {
+    fn drop(&mut self) {
+        rustix::process::pidfd_send_signal(&self.process, Signal::KILL).unwrap_or_default();
+        is_ready(&self.process, Instant::now() + PATIENCE);
+    }
+}
+
+pub(crate) fn patience() -> Instant {
+    Instant::now() + PATIENCE
+}
+
+/// Waits until something can be read.
+pub(crate) fn is_ready(fd: &impl AsFd, deadline: Instant) -> bool {
+    let left = deadline.saturating_duration_since(Instant::now());
+    let mut polled = [PollFd::new(fd, PollFlags::IN)];
+    poll(&mut polled, Some(&Timespec::try_from(left).unwrap())).unwrap() > 0
+}
+
+fn pid(number: u32) -> Pid {
+    Pid::from_raw(number.try_into().unwrap()).unwrap()
+}
+
+fn json(text: impl AsRef<str>) -> Value {
+    serde_json::from_str(text.as_ref()).unwrap()
+}
+
+fn read_all(folder: &Path) -> Vec<(PathBuf, String)> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
+}
+
+/// Returns the example, which cargo builds together with the tests of this crate.
+fn program() -> PathBuf {
+    let tests = env::current_exe().unwrap();
+    let program = tests.ancestors().nth(2).unwrap().join("examples/demo-agent");
+    assert!(program.exists(), "run `cargo build -p segue-vendors --example demo-agent` first");
+    program
+}
