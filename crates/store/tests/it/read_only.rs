@@ -24,14 +24,14 @@ fn a_read_only_file_is_refused() {
 async fn opens_in_a_read_only_folder() {
     let Some(path) = named_store() else { return };
     let folder = path.parent().unwrap();
-    mount(&["-o", "remount,ro"], &[folder]);
+    mount(&["-o", "remount,bind,ro"], &[folder]);
     refused(&path).await;
-    mount(&["-o", "remount,rw"], &[folder]);
+    mount(&["-o", "remount,bind,rw"], &[folder]);
     make_with_session(&path).await;
 
-    mount(&["-o", "remount,ro"], &[folder]);
+    mount(&["-o", "remount,bind,ro"], &[folder]);
     refused_untouched(&path).await;
-    mount(&["-o", "remount,rw"], &[folder]);
+    mount(&["-o", "remount,bind,rw"], &[folder]);
     assert_session_is_there(&path).await;
 }
 
