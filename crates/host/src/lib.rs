@@ -23,6 +23,7 @@ pub mod programs;
 pub mod scope;
 pub mod socket;
 pub mod surroundings;
+pub mod tools;
 pub mod watch;
 
 pub use clock::SystemClock;
