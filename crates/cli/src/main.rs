@@ -18,17 +18,18 @@ use crate::context::{Context, Ending};
 use crate::output::{Format, Output};
 
 fn main() -> ExitCode {
-    let words = match words(std::env::args_os()) {
-        Ok(words) => words,
-        Err(error) => return failed(&error, &mut Output::bare(Format::Text)),
-    };
+    let mut arguments = std::env::args_os();
+    let program = arguments.next();
+    let first = arguments.next();
     // These are started for every agent: they must not wait for anything that they do not need.
-    let rest = || words.get(2..).unwrap_or_default().to_vec();
-    match words.get(1).map(String::as_str) {
-        Some("hold") => wiring::hold(rest()),
-        Some("exec-agent") => wiring::exec_agent(rest()),
-        Some("demo-agent") => wiring::demo_agent(rest()),
-        _ => for_a_person(&words),
+    match first.as_ref().and_then(|word| word.to_str()) {
+        Some("hold") => wiring::hold(arguments.collect()),
+        Some("exec-agent") => wiring::exec_agent(arguments.collect()),
+        Some("demo-agent") => wiring::demo_agent(arguments.collect()),
+        _ => match words(program.into_iter().chain(first).chain(arguments)) {
+            Ok(words) => for_a_person(&words),
+            Err(error) => failed(&error, &mut Output::bare(Format::Text)),
+        },
     }
 }
 
