@@ -258,6 +258,20 @@ mod tests {
     }
 
     #[test]
+    fn the_conversation_is_on_both_screens_once() {
+        let mut screen = screen(20, 4);
+        screen.print([plain("before")]).unwrap();
+        screen.draw(&prompt("> ")).unwrap();
+        screen.toggle(TerminalMode::Alternate).unwrap();
+        screen.draw(&prompt("> ")).unwrap();
+        assert_eq!(rows(&screen), ["before", ">", "", ""]);
+        screen.print([plain("there")]).unwrap();
+        screen.toggle(TerminalMode::Alternate).unwrap();
+        screen.draw(&prompt("> ")).unwrap();
+        assert_eq!(rows(&screen), ["before", "there", ">", ""]);
+    }
+
+    #[test]
     fn a_terminal_without_any_room_is_survived() {
         let mut screen = screen(1, 1);
         screen.print(filling(2)).unwrap();
