@@ -10,10 +10,11 @@ pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error) -> Error {
     let worded = Error::new(kind_of(error), format!("cannot {action} `{}`", path.display()))
         .caused_by(error);
     match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => worded.hint(format!(
-            "free some space; run `df -h {}` to see how much there is",
-            quoted(path)
-        )),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            let there = path.ancestors().find(|path| path.exists()).unwrap_or(path);
+            worded
+                .hint(format!("free some space; `df -h {}` says how much there is", quoted(there)))
+        }
         io::ErrorKind::PermissionDenied => {
             worded.hint(format!("run `namei -l {}` to see who may do what there", quoted(path)))
         }
@@ -33,8 +34,9 @@ pub(crate) fn quoted(path: &Path) -> String {
 
 fn kind_of(error: &io::Error) -> Kind {
     match error.kind() {
-        io::ErrorKind::NotFound => Kind::NotFound,
-        io::ErrorKind::PermissionDenied
+        // Our own folders are meant: one that vanished is not something that a person named.
+        io::ErrorKind::NotFound
+        | io::ErrorKind::PermissionDenied
         | io::ErrorKind::ReadOnlyFilesystem
         | io::ErrorKind::StorageFull
         | io::ErrorKind::QuotaExceeded => Kind::Unavailable,
@@ -49,10 +51,10 @@ mod tests {
     #[test]
     fn a_full_disk_is_unavailable_and_says_where_to_look() {
         let full = io::Error::from(io::ErrorKind::StorageFull);
-        let error = cannot("write", Path::new("/a b/c"), &full);
+        let error = cannot("write", Path::new("/dev/a b/c"), &full);
         assert_eq!(error.kind, Kind::Unavailable);
-        assert_eq!(error.message, "cannot write `/a b/c`");
-        assert!(error.hints[0].contains("df -h '/a b/c'"), "{:?}", error.hints);
+        assert_eq!(error.message, "cannot write `/dev/a b/c`");
+        assert!(error.hints[0].contains("`df -h /dev`"), "{:?}", error.hints);
     }
 
     #[test]

@@ -49,7 +49,8 @@ fn not_a_folder(path: &Path) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::fs::DirBuilder;
+    use std::os::unix::fs::{DirBuilderExt as _, symlink};
 
     use segue_core::Kind;
     use tempfile::TempDir;
@@ -86,8 +87,16 @@ mod tests {
 
     #[test]
     fn a_folder_that_may_not_be_entered_is_a_usage_error() {
-        let error = refused(Path::new("/locked"), &io::ErrorKind::PermissionDenied.into());
+        let temp = TempDir::new().unwrap();
+        let locked = temp.path().join("locked");
+        DirBuilder::new().mode(0o000).create(&locked).unwrap();
+        let error = match look(&locked) {
+            Err(error) => error,
+            // Nothing is closed to root; the words are the same.
+            Ok(_) => refused(&locked, &io::ErrorKind::PermissionDenied.into()),
+        };
         assert_eq!(error.kind, Kind::Usage);
         assert!(error.message.contains("may not be entered"), "{error}");
+        assert!(!error.hints.is_empty(), "{error}");
     }
 }

@@ -75,17 +75,7 @@ impl LaunchFolders for DiskFolders {
     }
 
     fn end(&self, launch: LaunchId) -> Result<Option<LaunchEnd>> {
-        let path = self.paths.launch(launch).join(END);
-        match read_json(&path) {
-            Ok(end) => Ok(Some(end)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            // It was written whole or not at all: whoever damaged it took the knowledge with it.
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                tracing::warn!(path = %path.display(), %error, "the end of a launch is unreadable");
-                Ok(None)
-            }
-            Err(error) => Err(cannot("read", &path, &error)),
-        }
+        read_if_whole(&self.paths.launch(launch).join(END))
     }
 
     fn stream(&self, launch: LaunchId) -> PathBuf {
@@ -116,6 +106,10 @@ impl LaunchFolders for DiskFolders {
         let path = self.fleet_file(&record.fleet)?;
         ensure_folder(&self.paths.fleets(), Openness::Private)?;
         write_json(&path, record, points!("fleet.write"))
+    }
+
+    fn read_fleet(&self, fleet: &FleetName) -> Result<Option<FleetRecord>> {
+        read_if_whole(&self.fleet_file(fleet)?)
     }
 
     fn remove_fleet(&self, fleet: &FleetName) -> Result<()> {
@@ -180,6 +174,19 @@ fn remove_hidden(launches: &Path) -> io::Result<()> {
 
 fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Reads a file that is written whole or not at all: what somebody damaged is as good as absent.
+fn read_if_whole<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
+    match read_json(path) {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            tracing::warn!(path = %path.display(), %error, "a file of ours is damaged");
+            Ok(None)
+        }
+        Err(error) => Err(cannot("read", path, &error)),
+    }
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> io::Result<T> {

@@ -9,7 +9,7 @@ use segue_core::ports::Ended;
 use segue_core::{Error, Result, failpoint};
 use tokio::time::Instant;
 
-use crate::process::{self, ProcessHandle};
+use crate::process::{self, EnvironmentNow, ProcessHandle};
 
 /// The variable that marks every process of a launch.
 pub const LAUNCH_MARK: &str = "SEGUE_LAUNCH";
@@ -21,11 +21,20 @@ const KILL_LIMIT: Duration = Duration::from_secs(10);
 /// More passes than a process can fork away from: those after the first do not wait.
 const PASSES: usize = 100;
 /// More looks than the start of a program takes.
-const LOOKS: usize = 50;
+const LOOKS: usize = 200;
 
 /// Returns the launch that a process's environment names.
 pub(crate) fn mark(pid: u32) -> Option<LaunchId> {
-    process::variable(pid, LAUNCH_MARK)?.parse().ok()
+    mark_in(&process::environment(pid)?)
+}
+
+/// Returns every process that carries the mark of a launch, whichever.
+pub(crate) fn marked() -> Vec<(u32, LaunchId)> {
+    process::all().into_iter().filter_map(|pid| Some((pid, mark(pid)?))).collect()
+}
+
+fn mark_in(environment: &[u8]) -> Option<LaunchId> {
+    process::value_in(environment, LAUNCH_MARK)?.parse().ok()
 }
 
 /// Ends every process that carries one of the marks; returns when a look finds none.
@@ -93,18 +102,30 @@ struct Look {
 fn look(marks: &HashSet<LaunchId>) -> Look {
     let mut seen = Look::default();
     for pid in process::all().into_iter().filter(|pid| *pid != std::process::id()) {
-        match leftover(pid, marks) {
-            Some(leftover) => seen.leftovers.push(leftover),
-            None => seen.blurred |= process::is_between_programs(pid),
+        match process::environment_now(pid) {
+            EnvironmentNow::Known(environment) if has_mark(&environment, marks) => {
+                match hold(pid, marks) {
+                    Some(leftover) => seen.leftovers.push(leftover),
+                    // It went, or went on to another program, while we looked at it.
+                    None => seen.blurred = true,
+                }
+            }
+            EnvironmentNow::BetweenPrograms => seen.blurred = true,
+            EnvironmentNow::Known(_) | EnvironmentNow::None => {}
         }
     }
     seen
 }
 
-fn leftover(pid: u32, marks: &HashSet<LaunchId>) -> Option<Leftover> {
+fn has_mark(environment: &[u8], marks: &HashSet<LaunchId>) -> bool {
+    mark_in(environment).is_some_and(|mark| marks.contains(&mark))
+}
+
+/// Takes hold of a process if it has one of the marks.
+fn hold(pid: u32, marks: &HashSet<LaunchId>) -> Option<Leftover> {
     // The mark is read between two looks that see the same process: it is that process's.
     let process = process::find(pid)?;
-    marks.get(&mark(pid)?)?;
+    has_mark(&process::environment(pid)?, marks).then_some(())?;
     let command = process::command_line(pid).unwrap_or_default();
     let handle = ProcessHandle::open(&process).ok()??;
     Some(Leftover { ended: Ended { pid, command }, handle })
@@ -175,7 +196,7 @@ mod tests {
 
     impl Drop for Marked {
         fn drop(&mut self) {
-            for pid in process::all().into_iter().filter(|pid| mark(*pid) == Some(self.launch)) {
+            for pid in pids_of(self.launch) {
                 let process = process::find(pid).map(|process| ProcessHandle::open(&process));
                 if let Some(Ok(Some(handle))) = process {
                     handle.signal(Signal::KILL).unwrap();
@@ -185,8 +206,8 @@ mod tests {
         }
     }
 
-    fn marked(launch: LaunchId) -> Vec<u32> {
-        process::all().into_iter().filter(|pid| mark(*pid) == Some(launch)).collect()
+    fn pids_of(launch: LaunchId) -> Vec<u32> {
+        marked().into_iter().filter(|(_, mark)| *mark == launch).map(|(pid, _)| pid).collect()
     }
 
     #[tokio::test]
@@ -196,8 +217,8 @@ mod tests {
         let ended = end_marked(&[dead.launch]).await.unwrap();
         assert_eq!(ended.len(), 2, "{ended:?}");
         assert!(ended.iter().all(|process| process.command.contains("sleep 600")), "{ended:?}");
-        assert_eq!(marked(dead.launch), Vec::<u32>::new());
-        assert!(!marked(alive.launch).is_empty());
+        assert_eq!(pids_of(dead.launch), Vec::<u32>::new());
+        assert!(!pids_of(alive.launch).is_empty());
         assert_eq!(end_marked(&[dead.launch]).await.unwrap(), []);
     }
 
@@ -206,7 +227,7 @@ mod tests {
         let stubborn = Marked::shell("trap '' TERM; echo up; sleep 600 & wait; sleep 600");
         let ended = end_marked(&[stubborn.launch]).await.unwrap();
         assert!(!ended.is_empty());
-        assert_eq!(marked(stubborn.launch), Vec::<u32>::new());
+        assert_eq!(pids_of(stubborn.launch), Vec::<u32>::new());
     }
 
     #[tokio::test]
@@ -215,7 +236,7 @@ mod tests {
             "trap 'setsid sleep 600 & exit' TERM; echo up; while :; do sleep 1; done",
         );
         end_marked(&[heir.launch]).await.unwrap();
-        assert_eq!(marked(heir.launch), Vec::<u32>::new());
+        assert_eq!(pids_of(heir.launch), Vec::<u32>::new());
     }
 
     #[tokio::test]

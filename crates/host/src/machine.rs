@@ -35,6 +35,10 @@ impl Machine for LocalMachine {
         leftovers::mark(pid)
     }
 
+    fn marked(&self) -> Vec<(u32, LaunchId)> {
+        leftovers::marked()
+    }
+
     async fn end_marked(&self, dead: &[LaunchId]) -> Result<Vec<Ended>> {
         leftovers::end_marked(dead).await
     }

@@ -104,11 +104,7 @@ impl Paths {
         let folders =
             [self.data.clone(), self.state.clone(), self.launches(), self.fleets(), self.locks()];
         folders.iter().try_for_each(|folder| ensure_folder(folder, Openness::Private))?;
-        // The settings say what is run; the folder is the user's own, and need not exist.
-        match fs::metadata(&self.config) {
-            Ok(_) => check_folder(&self.config, Openness::Readable),
-            Err(_) => Ok(()),
-        }
+        check_settings_folder(&self.config)
     }
 }
 
@@ -163,6 +159,16 @@ fn check_folder(folder: &Path, openness: Openness) -> Result<()> {
     check_mode(folder, facts.mode() & 0o777, openness)?;
     access(folder, Access::WRITE_OK | Access::EXEC_OK)
         .map_err(|error| cannot("write into the folder", folder, &error.into()))
+}
+
+/// Checks the folder of the user's settings, which say what is run. It need not exist, and the
+/// machine's administrator may own it.
+fn check_settings_folder(folder: &Path) -> Result<()> {
+    let Ok(facts) = fs::metadata(folder) else { return Ok(()) };
+    if facts.uid() != 0 {
+        check_owner(folder, facts.uid())?;
+    }
+    check_mode(folder, facts.mode() & 0o777, Openness::Readable)
 }
 
 fn check_owner(folder: &Path, owner: u32) -> Result<()> {
@@ -326,6 +332,38 @@ mod tests {
         let error = paths.ensure().unwrap_err();
         assert_eq!(error.kind, Kind::Config);
         assert!(error.message.contains("12345"), "{error}");
+    }
+
+    #[test]
+    fn settings_that_others_could_write_are_refused() {
+        let temp = TempDir::new().unwrap();
+        let home = temp.path().to_str().unwrap();
+        let paths = Paths::from_environment(&environment(&[("HOME", home)])).unwrap();
+        paths.ensure().unwrap();
+        let folder = temp.path().join(".config/segue");
+        assert!(!folder.exists());
+        fs::create_dir_all(&folder).unwrap();
+        fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
+        paths.ensure().unwrap();
+        fs::set_permissions(&folder, Permissions::from_mode(0o775)).unwrap();
+        assert!(paths.ensure().unwrap_err().message.contains("0775"));
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_said_before_it_matters() {
+        let temp = TempDir::new().unwrap();
+        let paths = paths_in(temp.path());
+        paths.ensure().unwrap();
+        fs::set_permissions(paths.state(), Permissions::from_mode(0o500)).unwrap();
+        let outcome = paths.ensure();
+        fs::set_permissions(paths.state(), Permissions::from_mode(0o700)).unwrap();
+        if rustix::process::geteuid().is_root() {
+            // Nothing is closed to root.
+            return outcome.unwrap();
+        }
+        let error = outcome.unwrap_err();
+        assert_eq!(error.kind, Kind::Unavailable);
+        assert!(error.message.contains("cannot write into the folder"), "{error}");
     }
 
     #[test]

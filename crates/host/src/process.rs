@@ -1,11 +1,12 @@
 //! Processes of this machine: which one it is, whose child, and how to end exactly that one.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use segue_core::model::ProcessRef;
@@ -16,13 +17,15 @@ use crate::descriptor::watched;
 /// `PF_KTHREAD` among the flags in `/proc/<pid>/stat`.
 const KERNEL_THREAD: u32 = 0x0020_0000;
 /// More than the kernel lets an environment be.
-const LONGEST_ENVIRONMENT: u64 = 8 << 20;
+const LONGEST_ENVIRONMENT: usize = 8 << 20;
+/// More than nearly every environment is long.
+const ONE_READ: usize = 256 << 10;
 /// As much of a command line as a person reads.
-const LONGEST_COMMAND: u64 = 4096;
+const LONGEST_COMMAND: usize = 4096;
 
 /// Returns the process that has this number now; a zombie is nobody.
 pub fn find(pid: u32) -> Option<ProcessRef> {
-    let stat = Stat::read(pid).filter(|stat| stat.alive)?;
+    let stat = Stat::read(pid).filter(Stat::is_alive)?;
     Some(ProcessRef { pid, started: stat.started, boot: boot()?.to_owned() })
 }
 
@@ -88,18 +91,54 @@ pub fn command_line(pid: u32) -> Option<String> {
 /// Returns the value that a variable had when the process was started; none where that cannot be
 /// read, as with the processes of other users.
 pub fn variable(pid: u32, name: &str) -> Option<String> {
-    let environment = read_bounded(pid, "environ", LONGEST_ENVIRONMENT)?;
+    value_in(&environment(pid)?, name)
+}
+
+/// Returns the environment that a process was started with, as the kernel keeps it.
+pub(crate) fn environment(pid: u32) -> Option<Vec<u8>> {
+    read_bounded(pid, "environ", LONGEST_ENVIRONMENT)
+}
+
+/// Finds a variable in what [`environment`] returned.
+pub(crate) fn value_in(environment: &[u8], name: &str) -> Option<String> {
     let value = environment
         .split(|byte| *byte == 0)
         .find_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
     String::from_utf8(value.to_vec()).ok()
 }
 
-/// Tells whether a process is being replaced by another program right now, a moment in which it
-/// shows neither its command line nor its environment.
-pub(crate) fn is_between_programs(pid: u32) -> bool {
-    let is_program = Stat::read(pid).is_some_and(|stat| stat.alive && !stat.kernel);
-    is_program && read_bounded(pid, "cmdline", 1).is_some_and(|line| line.is_empty())
+/// What can be seen of a process's environment at one moment.
+pub(crate) enum EnvironmentNow {
+    Known(Vec<u8>),
+    /// The process is being replaced by another program, and shows nothing.
+    BetweenPrograms,
+    /// It has none, is gone, or is not ours to look at.
+    None,
+}
+
+/// Looks at a process's environment, and tells one that cannot be seen yet from one that is empty.
+pub(crate) fn environment_now(pid: u32) -> EnvironmentNow {
+    // It may be through with its replacement between our two looks, hence again.
+    for _ in 0..5 {
+        match environment(pid) {
+            None => return EnvironmentNow::None,
+            Some(environment) if environment.is_empty() => {}
+            Some(environment) => return EnvironmentNow::Known(environment),
+        }
+        match Stat::read(pid) {
+            Some(stat) if stat.kernel || !stat.is_alive() => return EnvironmentNow::None,
+            Some(stat) if stat.activity == Activity::Busy || shows_no_command(pid) => {
+                return EnvironmentNow::BetweenPrograms;
+            }
+            Some(_) => {}
+            None => return EnvironmentNow::None,
+        }
+    }
+    EnvironmentNow::None
+}
+
+fn shows_no_command(pid: u32) -> bool {
+    read_bounded(pid, "cmdline", 1).is_some_and(|line| line.is_empty())
 }
 
 /// One process, held so that its number cannot come to mean another one.
@@ -157,13 +196,37 @@ struct Stat {
     pid: u32,
     parent: u32,
     started: u64,
-    /// A zombie has ended; only its status is left.
-    alive: bool,
+    activity: Activity,
     /// A thread of the kernel: it never was a program.
     kernel: bool,
 }
 
+/// What a process does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Activity {
+    /// It waits for an event, or was stopped.
+    Waiting,
+    /// It is at work or waits for a disk, as one is that is being replaced by another program.
+    Busy,
+    /// It has ended; at most its status is left.
+    Ended,
+}
+
+impl Activity {
+    fn of(letter: &str) -> Self {
+        match letter {
+            "Z" | "X" | "x" => Self::Ended,
+            "R" | "D" => Self::Busy,
+            _ => Self::Waiting,
+        }
+    }
+}
+
 impl Stat {
+    fn is_alive(&self) -> bool {
+        self.activity != Activity::Ended
+    }
+
     fn read(pid: u32) -> Option<Self> {
         Self::parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
     }
@@ -178,13 +241,18 @@ impl Stat {
         // The state is field 3, the parent 4, the flags 9 and the start 22.
         let flags: u32 = fields.nth(4)?.parse().ok()?;
         let started = fields.nth(12)?.parse().ok()?;
-        let alive = !matches!(state, "Z" | "X" | "x");
-        Some(Self { pid, parent, started, alive, kernel: flags & KERNEL_THREAD != 0 })
+        Some(Self {
+            pid,
+            parent,
+            started,
+            activity: Activity::of(state),
+            kernel: flags & KERNEL_THREAD != 0,
+        })
     }
 }
 
 fn table() -> Vec<Stat> {
-    all().into_iter().filter_map(Stat::read).filter(|stat| stat.alive).collect()
+    all().into_iter().filter_map(Stat::read).filter(Stat::is_alive).collect()
 }
 
 fn boot() -> Option<&'static str> {
@@ -196,9 +264,19 @@ fn boot() -> Option<&'static str> {
     boot.as_deref()
 }
 
-fn read_bounded(pid: u32, file: &str, limit: u64) -> Option<Vec<u8>> {
+/// Reads a file of a process, nearly always at one go: between two goes the process may have
+/// become another program, and the rest of what it was before cannot be read any more.
+fn read_bounded(pid: u32, file: &str, limit: usize) -> Option<Vec<u8>> {
+    let file = File::open(format!("/proc/{pid}/{file}")).ok()?;
     let mut bytes = Vec::new();
-    File::open(format!("/proc/{pid}/{file}")).ok()?.take(limit).read_to_end(&mut bytes).ok()?;
+    while bytes.len() < limit {
+        bytes.reserve(ONE_READ.min(limit));
+        match rustix::io::read(&file, spare_capacity(&mut bytes)) {
+            Ok(0) => break,
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
     Some(bytes)
 }
 
@@ -208,6 +286,7 @@ fn visible(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
     use std::process::{Child, Command, Stdio};
 
     use super::*;
@@ -222,19 +301,29 @@ mod tests {
         }
     }
 
+    /// Starts it and waits until it runs: a child can be seen before it is the program.
+    fn started(command: &mut Command) -> Ends {
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = Ends(child);
+        child.0.stdin.as_mut().unwrap().write_all(b"x").unwrap();
+        child.0.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        child
+    }
+
     fn cat(arguments: &[&str]) -> Ends {
         let mut command = Command::new("cat");
         command.args(arguments).env("SEGUE_LAUNCH", "abc").env("XSEGUE_LAUNCH", "no");
-        Ends(command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap())
+        started(&mut command)
     }
 
     #[test]
     fn a_name_full_of_brackets_does_not_confuse() {
         let line = b"7 (a) b) R 5 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
-        let stat = Stat { pid: 7, parent: 5, started: 4242, alive: true, kernel: false };
+        let stat =
+            Stat { pid: 7, parent: 5, started: 4242, activity: Activity::Busy, kernel: false };
         assert_eq!(Stat::parse(7, line), Some(stat));
         let zombie = b"7 (z) Z 5 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
-        assert!(!Stat::parse(7, zombie).unwrap().alive);
+        assert!(!Stat::parse(7, zombie).unwrap().is_alive());
         let kernel = b"7 (k) S 2 0 0 0 -1 69238880 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
         assert!(Stat::parse(7, kernel).unwrap().kernel);
         assert_eq!(Stat::parse(7, b"7 (torn) R 5"), None);
@@ -263,7 +352,7 @@ mod tests {
         assert_eq!(command_line(pid).unwrap(), "cat - u[31m");
         assert_eq!(variable(pid, "SEGUE_LAUNCH").unwrap(), "abc");
         assert_eq!(variable(pid, "SEGUE"), None);
-        assert!(!is_between_programs(pid));
+        assert!(matches!(environment_now(pid), EnvironmentNow::Known(_)));
     }
 
     #[test]
@@ -279,6 +368,13 @@ mod tests {
         assert_eq!(find(process.pid), None);
         assert!(!is_alive(&process));
         assert!(ProcessHandle::open(&process).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_process_without_an_environment_has_none() {
+        // The kernel's own threads, and nobody at all.
+        assert!(matches!(environment_now(2), EnvironmentNow::None));
+        assert!(matches!(environment_now(u32::MAX), EnvironmentNow::None));
     }
 
     #[tokio::test]

@@ -147,9 +147,11 @@ fn a_fleet_file_is_written_and_removed_and_cannot_be_elsewhere() {
     folders.write_fleet(&record).unwrap();
     let path = folders.paths.fleets().join("shop.json");
     assert_eq!(mode(&path), 0o600);
+    assert_eq!(folders.read_fleet(&record.fleet).unwrap(), Some(record.clone()));
     folders.remove_fleet(&record.fleet).unwrap();
     folders.remove_fleet(&record.fleet).unwrap();
     assert!(!path.exists());
+    assert_eq!(folders.read_fleet(&record.fleet).unwrap(), None);
     if let Ok(bad) = serde_json::from_str("\"../escaped\"") {
         record.fleet = bad;
         assert_eq!(folders.write_fleet(&record).unwrap_err().kind, Kind::Usage);
