@@ -21,7 +21,7 @@ pub struct Points {
     pub after: &'static str,
 }
 
-/// Makes the [`Points`](crate::atomic::Points) of a label such as `"record.write"`.
+/// Makes the [`Points`] of a label such as `"record.write"`.
 #[macro_export]
 macro_rules! points {
     ($label:literal) => {
