@@ -1,0 +1,85 @@
+//! One line of `/proc` about a process.
+
+use std::fs;
+
+/// `PF_KTHREAD` among the flags in `/proc/<pid>/stat`.
+const KERNEL_THREAD: u32 = 0x0020_0000;
+
+/// What `/proc/<pid>/stat` says that we need.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Stat {
+    pub(super) pid: u32,
+    pub(super) parent: u32,
+    pub(super) started: u64,
+    pub(super) activity: Activity,
+    /// A thread of the kernel: it never was a program.
+    pub(super) kernel: bool,
+}
+
+/// What a process does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Activity {
+    /// It waits for an event, or was stopped.
+    Waiting,
+    /// It is at work or waits for a disk, as one is that is being replaced by another program.
+    Busy,
+    /// It has ended; at most its status is left.
+    Ended,
+}
+
+impl Activity {
+    fn of(letter: &str) -> Self {
+        match letter {
+            "Z" | "X" | "x" => Self::Ended,
+            "R" | "D" => Self::Busy,
+            _ => Self::Waiting,
+        }
+    }
+}
+
+impl Stat {
+    pub(super) fn is_alive(&self) -> bool {
+        self.activity != Activity::Ended
+    }
+
+    pub(super) fn read(pid: u32) -> Option<Self> {
+        Self::parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    /// Parses the line after the last `)`: the name before it can hold anything.
+    fn parse(pid: u32, line: &[u8]) -> Option<Self> {
+        let end_of_name = line.iter().rposition(|byte| *byte == b')')?;
+        let rest = std::str::from_utf8(line.get(end_of_name + 1..)?).ok()?;
+        let mut fields = rest.split_ascii_whitespace();
+        let state = fields.next()?;
+        let parent = fields.next()?.parse().ok()?;
+        // The state is field 3, the parent 4, the flags 9 and the start 22.
+        let flags: u32 = fields.nth(4)?.parse().ok()?;
+        let started = fields.nth(12)?.parse().ok()?;
+        Some(Self {
+            pid,
+            parent,
+            started,
+            activity: Activity::of(state),
+            kernel: flags & KERNEL_THREAD != 0,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_full_of_brackets_does_not_confuse() {
+        let line = b"7 (a) b) R 5 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
+        let stat =
+            Stat { pid: 7, parent: 5, started: 4242, activity: Activity::Busy, kernel: false };
+        assert_eq!(Stat::parse(7, line), Some(stat));
+        let zombie = b"7 (z) Z 5 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
+        assert!(!Stat::parse(7, zombie).unwrap().is_alive());
+        let kernel = b"7 (k) S 2 0 0 0 -1 69238880 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
+        assert!(Stat::parse(7, kernel).unwrap().kernel);
+        assert_eq!(Stat::parse(7, b"7 (torn) R 5"), None);
+    }
+}
