@@ -44,9 +44,7 @@ impl Client {
     /// Connects to the daemon if there is one.
     pub async fn connect_running(local: &Local) -> Result<Option<Self>> {
         match socket::connect(&local.paths().daemon_socket()).await {
-            Ok(stream) => {
-                Ok(Some(Self { connection: Connection::open(stream).await? }))
-            }
+            Ok(stream) => Ok(Some(Self { connection: Connection::open(stream).await? })),
             Err(error) if is_absent(&error) => Ok(None),
             Err(error) => Err(Error::unavailable("cannot reach the daemon").caused_by(error)),
         }
@@ -56,8 +54,7 @@ impl Client {
     /// it speaks the same protocol.
     async fn is_current(&self, local: &Local) -> Result<bool> {
         let health = self.health().await?;
-        Ok(health.version == VERSION
-            || (local.is_inside_agent() && health.protocol == PROTOCOL))
+        Ok(health.version == VERSION || (local.is_inside_agent() && health.protocol == PROTOCOL))
     }
 
     /// Lock, probe, handshake, start, ready: whoever comes second finds the first one's daemon.

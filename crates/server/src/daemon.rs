@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use segue_core::api::{DoctorReport, Finding, Severity};
 use segue_core::flows::doctor::{self, Mode};
+use segue_core::model::Environment;
 use segue_core::{Error, Kind, Result};
 use segue_host::lock::FileLock;
 use segue_host::{Paths, daemon as process, socket};
@@ -22,6 +23,7 @@ use crate::wiring::{self, Local};
 #[derive(Debug)]
 pub(crate) struct Daemon {
     pub(crate) paths: Paths,
+    environment: Environment,
     pub(crate) owner: u32,
     pub(crate) started_at: Timestamp,
     /// Without a store nothing can be done but `doctor`; the error says why.
@@ -56,7 +58,7 @@ async fn start(local: &Local) -> Result<(Arc<Daemon>, UnixListener, FileLock)> {
             .hint("run `segue daemon status` to see it, `segue daemon stop` to end it")
     })?;
     let now = wiring::now();
-    let opened = open(&paths, now).await;
+    let opened = open(&paths).await;
     if let Err(error) = &opened {
         tracing::error!(%error, "the store cannot be used");
     }
@@ -73,18 +75,19 @@ async fn start(local: &Local) -> Result<(Arc<Daemon>, UnixListener, FileLock)> {
     let listener = socket::bind(&paths.daemon_socket())?;
     let (ending, _) = watch::channel(false);
     let owner = rustix::process::getuid().as_raw();
-    let daemon = Daemon { paths, owner, started_at: now, opened, reconciled, ending };
+    let environment = local.environment().clone();
+    let daemon = Daemon { paths, environment, owner, started_at: now, opened, reconciled, ending };
     Ok((Arc::new(daemon), listener, lock))
 }
 
-async fn open(paths: &Paths, now: Timestamp) -> Result<Opened> {
+async fn open(paths: &Paths) -> Result<Opened> {
     let database = paths.database();
     if !store::exists(&database) && wiring::has_launches(paths)? {
         return Err(Error::unavailable(format!("the store `{}` is gone", database.display()))
             .caused_by("launch folders are there, so it was there before")
             .hint("run `segue doctor --fix` to rebuild it from them"));
     }
-    let (store, cursor) = TellingStore::new(store::open(&database, now).await?);
+    let (store, cursor) = TellingStore::new(store::open(&database).await?);
     let supervisor = Supervisor::new(wiring::ports(paths, store))?;
     Ok(Opened { supervisor, cursor })
 }
@@ -116,7 +119,8 @@ impl Daemon {
     pub(crate) async fn ready(&self) -> Result<Arc<Supervisor>> {
         let supervisor = self.supervisor()?;
         // The sender goes only when the first look is over, one way or the other.
-        let _over = self.reconciled.clone().wait_for(|done| *done).await;
+        let mut reconciled = self.reconciled.clone();
+        let _over = reconciled.wait_for(|done| *done).await;
         Ok(supervisor)
     }
 
@@ -147,7 +151,7 @@ impl Daemon {
         }
         let mode = if fix { Mode::Fix } else { Mode::Look };
         let mut findings = doctor::examine(&self.ready().await?.ports, mode).await?;
-        findings.extend(wiring::machine_notes());
+        findings.extend(wiring::machine_notes(&self.environment));
         Ok(DoctorReport { findings })
     }
 
@@ -176,10 +180,9 @@ impl Daemon {
         if store::exists(&database) {
             store::set_aside(&database, &format!("broken-{}", now.as_millisecond()))?;
         }
-        let store = store::open(&database, now).await?;
-        doctor::rebuild(&wiring::ports(&self.paths, store)).await.map_err(|error| Error {
-            kind: Kind::Unavailable,
-            ..error
-        })
+        let store = store::open(&database).await?;
+        doctor::rebuild(&wiring::ports(&self.paths, store))
+            .await
+            .map_err(|error| Error { kind: Kind::Unavailable, ..error })
     }
 }

@@ -4,9 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use segue_core::Result;
-use segue_core::model::{
-    Binding, Event, Fleet, FleetName, Launch, Session, SessionId, Trust,
-};
+use segue_core::model::{Binding, Event, Fleet, FleetName, Launch, Session, SessionId, Trust};
 use segue_core::ports::{Commit, EventQuery, SessionSummary, Store};
 use tokio::sync::watch;
 

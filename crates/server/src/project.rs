@@ -44,9 +44,11 @@ impl Project {
 
     pub(crate) fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(FILE);
-        let text = fs::read_to_string(&path)
-            .map_err(|error| Error::config(format!("cannot read `{}`", path.display())).caused_by(error))?;
-        let written: Written = toml::from_str(&text).map_err(|error| unreadable(&path, &text, &error))?;
+        let text = fs::read_to_string(&path).map_err(|error| {
+            Error::config(format!("cannot read `{}`", path.display())).caused_by(error)
+        })?;
+        let written: Written =
+            toml::from_str(&text).map_err(|error| unreadable(&path, &text, &error))?;
         written.mean(folder, &path)
     }
 
@@ -184,23 +186,31 @@ impl WrittenAgent {
         let instructions = read("instructions", &self.instructions)?;
         let prompt = read("prompt", &self.prompt)?;
         let names = match self.count {
-            0 => return Err(Error::config("`count = 0`").caused_by(format!("in `{}`", path.display()))),
+            0 => {
+                return Err(
+                    Error::config("`count = 0`").caused_by(format!("in `{}`", path.display()))
+                );
+            }
             1 => vec![self.name.clone()],
             count => (1..=count).map(|number| format!("{}-{number}", self.name)).collect(),
         };
-        names.into_iter().map(|name| {
-            Ok(Agent {
-                name: AgentName::parse(&name).map_err(|error| at(path, "agents.name", error))?,
-                vendor: VendorId::new(self.vendor.clone()),
-                model: self.model.clone(),
-                permission: self.permission,
-                instructions: instructions.clone(),
-                prompt: prompt.clone(),
-                restart: self.restart,
-                env: self.env.clone(),
-                args: self.args.clone(),
+        names
+            .into_iter()
+            .map(|name| {
+                Ok(Agent {
+                    name: AgentName::parse(&name)
+                        .map_err(|error| at(path, "agents.name", error))?,
+                    vendor: VendorId::new(self.vendor.clone()),
+                    model: self.model.clone(),
+                    permission: self.permission,
+                    instructions: instructions.clone(),
+                    prompt: prompt.clone(),
+                    restart: self.restart,
+                    env: self.env.clone(),
+                    args: self.args.clone(),
+                })
             })
-        }).collect()
+            .collect()
     }
 
     fn refuse_unbuilt(&self, path: &Path) -> Result<()> {
@@ -236,7 +246,9 @@ fn fill_in(fleet: &FleetName, agents: &mut [Agent], path: &Path) -> Result<()> {
         let peers: Vec<&str> =
             names.iter().filter(|name| **name != own).map(String::as_str).collect();
         for text in [&mut agent.prompt, &mut agent.instructions].into_iter().flatten() {
-            if let Some(variable) = ["{{branch}}", "{{worktree}}"].iter().find(|it| text.contains(**it)) {
+            if let Some(variable) =
+                ["{{branch}}", "{{worktree}}"].iter().find(|it| text.contains(**it))
+            {
                 return Err(not_built(path, variable));
             }
             *text = text
@@ -260,7 +272,8 @@ fn not_built(path: &Path, what: &str) -> Error {
 }
 
 fn unreadable(path: &Path, text: &str, error: &toml::de::Error) -> Error {
-    let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].lines().count().max(1));
+    let line =
+        error.span().map_or(1, |span| text[..span.start.min(text.len())].lines().count().max(1));
     Error::config(format!("`{}` line {line}: {}", path.display(), error.message()))
         .hint("correct that line; `segue init` in an empty folder writes an example")
 }

@@ -1,10 +1,13 @@
 //! The only file that names concrete parts: which store, which host, which vendors.
 
+mod agent_host;
+
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use segue_core::api::{AttachPoint, Caller};
+use segue_core::api::{AttachPoint, Caller, Finding, Severity};
 use segue_core::model::Environment;
 use segue_core::ports::{Ports, Store, Vendors};
 use segue_core::rules::environment;
@@ -14,7 +17,7 @@ use segue_host::files::LocalFiles;
 use segue_host::folders::DiskFolders;
 use segue_host::hold::{self, LocalHolders};
 use segue_host::machine::LocalMachine;
-use segue_host::{Paths, Surroundings, failpoints};
+use segue_host::{Paths, Surroundings, failpoints, scope};
 
 pub use segue_host::hold::AttachEnd;
 
@@ -33,6 +36,7 @@ impl Local {
     pub fn here() -> Result<Self> {
         let surroundings = Surroundings::read()?;
         let paths = Paths::from_environment(&surroundings.environment)?;
+        failpoints::arm(&surroundings.environment, failpoints::Role::Cli);
         Ok(Self { paths, surroundings })
     }
 
@@ -67,7 +71,7 @@ pub(crate) fn ports(paths: &Paths, store: Arc<dyn Store>) -> Ports {
         holders: Arc::new(LocalHolders::new(paths.clone())),
         folders: Arc::new(DiskFolders::new(paths.clone())),
         files: Arc::new(LocalFiles),
-        machine: Arc::new(LocalMachine::new()),
+        machine: Arc::new(LocalMachine),
         clock: Arc::new(SystemClock),
     }
 }
@@ -109,4 +113,41 @@ fn start_log() {
     let subscriber = tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false);
     // A second subscriber can only be a test's.
     let _first_wins = subscriber.try_init();
+}
+
+/// Says what about this machine a person should know.
+pub(crate) fn machine_notes(environment: &Environment) -> Vec<Finding> {
+    let user = environment.get("USER").or(environment.get("LOGNAME")).unwrap_or_default();
+    let systemd = Path::new("/run/systemd/system").is_dir();
+    if !systemd || user.is_empty() || user == "root" || scope::linger_enabled(user) {
+        return Vec::new();
+    }
+    vec![Finding {
+        severity: Severity::Note,
+        what: format!("agents of `{user}` end when `{user}` logs out of this machine"),
+        cure: Some(format!("run `loginctl enable-linger {user}` to keep them")),
+        fixed: false,
+    }]
+}
+
+/// Attaches this process's terminal to a session's.
+pub async fn attach(point: &AttachPoint) -> Result<AttachEnd> {
+    hold::attach(&point.socket, hold::UserTerminal::of_this_process()?).await
+}
+
+/// Runs a holder in this process.
+pub fn hold(arguments: Vec<OsString>) -> ExitCode {
+    hold::run_holder(arguments)
+}
+
+/// Becomes the agent: returns only if that fails.
+pub fn exec_agent(arguments: Vec<OsString>) -> ExitCode {
+    // The holder has heard why through a pipe; nobody reads this process's words.
+    let _told = hold::exec_agent(arguments);
+    ExitCode::FAILURE
+}
+
+/// Runs the built-in agent in this process.
+pub fn demo_agent(arguments: Vec<OsString>) -> ExitCode {
+    agent_host::run(arguments)
 }

@@ -45,7 +45,8 @@ pub fn is_alive(pid: u32) -> bool {
 pub fn variable(pid: u32, name: &str) -> Option<String> {
     let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
     let prefix = format!("{name}=");
-    let found = environment.split(|byte| *byte == 0).find(|it| it.starts_with(prefix.as_bytes()))?;
+    let found =
+        environment.split(|byte| *byte == 0).find(|it| it.starts_with(prefix.as_bytes()))?;
     Some(String::from_utf8_lossy(&found[prefix.len()..]).into_owned())
 }
 

@@ -144,7 +144,8 @@ impl Drop for Terminal {
 }
 
 fn open_pair(rows: u16, columns: u16) -> (File, OwnedFd) {
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
+    let master =
+        openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
     grantpt(&master).expect("a terminal");
     unlockpt(&master).expect("a terminal");
     let name = ptsname(&master, Vec::new()).expect("a name");

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::Files;
 use crate::error::Result;
 use crate::model::{
-    Environment, Evidence, LaunchMode, Session, VendorId, VendorSessionId, WaitingFor,
+    Environment, Evidence, LaunchMode, ProcessRef, Session, VendorId, VendorSessionId, WaitingFor,
 };
 
 /// The vendors that this build can drive.
@@ -65,7 +65,7 @@ pub trait Vendor: Debug + Send + Sync {
     fn watched(&self, place: &Place) -> Vec<PathBuf>;
 
     /// Reads the signals of the launch's own process from a changed file.
-    fn file_signals(&self, files: &dyn Files, changed: &Path, agent_pid: u32) -> Vec<Signal>;
+    fn file_signals(&self, files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal>;
 
     /// Reads the signals in one line of a headless launch's output.
     fn stream_signals(&self, line: &str) -> Vec<Signal>;

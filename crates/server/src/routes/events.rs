@@ -49,11 +49,7 @@ pub(crate) async fn follow(
 }
 
 /// Sends what is in the log, then waits for what comes.
-async fn send_all(
-    app: &App,
-    mut query: EventsQuery,
-    sender: &mpsc::Sender<Bytes>,
-) -> Result<()> {
+async fn send_all(app: &App, mut query: EventsQuery, sender: &mpsc::Sender<Bytes>) -> Result<()> {
     let supervisor = app.ready().await?;
     let (mut cursor, mut ending) = (app.cursor(), app.ending());
     loop {

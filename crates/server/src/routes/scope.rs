@@ -1,7 +1,7 @@
 //! Who calls: a person, or an agent that one of our launches started.
 
-use axum::extract::connect_info::{ConnectInfo, Connected};
 use axum::extract::FromRequestParts;
+use axum::extract::connect_info::{ConnectInfo, Connected};
 use axum::http::request::Parts;
 use axum::serve::IncomingStream;
 use segue_core::model::LaunchId;

@@ -1,6 +1,5 @@
 //! Verbs on many sessions at once: each session's part runs beside the others, the answer is one.
 
-use std::future::Future;
 use std::sync::Arc;
 
 use segue_core::api::{
@@ -199,8 +198,7 @@ pub(crate) async fn stop(
         let session = it.summary.session;
         let supervisor = Arc::clone(supervisor);
         async move {
-            let was_running =
-                supervisor.ask(session.id, |reply| Message::Stop { reply }).await?;
+            let was_running = supervisor.ask(session.id, |reply| Message::Stop { reply }).await?;
             Ok(StoppedSession { session: session.id, name: session.address(), was_running })
         }
     });

@@ -32,7 +32,8 @@ pub(crate) async fn run(
 ) -> Result<SessionView> {
     secrets::refuse_in_arguments(&request.args)?;
     let ports = &supervisor.ports;
-    let cwd = request.cwd.as_ref().map_or(request.caller.cwd.clone(), |cwd| request.caller.cwd.join(cwd));
+    let cwd =
+        request.cwd.as_ref().map_or(request.caller.cwd.clone(), |cwd| request.caller.cwd.join(cwd));
     let cwd = ports.machine.folder(&cwd)?.real_path;
     let project = Project::around(&cwd)?;
     let agent = agent(ports, project.as_ref(), request.agent.as_deref()).await?;
@@ -120,9 +121,8 @@ fn vendor(
 fn only_installed(ports: &Ports, environment: &Environment) -> Result<VendorId> {
     let all = ports.vendors.all();
     let built_in = |it: &&Arc<dyn Vendor>| matches!(it.program(), ProgramSpec::Itself { .. });
-    let installed = |it: &&Arc<dyn Vendor>| {
-        ports.machine.find_program(&it.program(), environment).is_some()
-    };
+    let installed =
+        |it: &&Arc<dyn Vendor>| ports.machine.find_program(&it.program(), environment).is_some();
     let others: Vec<_> = all.iter().filter(|it| !built_in(it)).filter(installed).collect();
     match others.as_slice() {
         [] => all.iter().find(built_in).map(|it| it.id()).ok_or_else(|| {

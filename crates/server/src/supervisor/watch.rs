@@ -103,7 +103,7 @@ impl Router {
     fn route(&self, change: Change) {
         let Some(supervisor) = self.supervisor.upgrade() else { return };
         match change {
-            Change::Path { path, .. } => {
+            Change::At { path, .. } => {
                 for session in self.interested(&path) {
                     supervisor.tell(session, Message::FileChanged { path: path.clone() });
                 }

@@ -1,6 +1,4 @@
-//! Many sessions: the list stays quick, whatever their launches carry.
-
-use std::time::{Duration, Instant};
+//! Many sessions are listed whole; what that costs is in the benchmarks.
 
 use segue_core::model::{Evidence, Exit, Launch};
 use segue_core::ports::{Change, Commit};
@@ -8,11 +6,8 @@ use segue_testkit::contract::store::Samples;
 
 use crate::fixture::Place;
 
-/// Far above what it takes (a few milliseconds with optimisation), far below reading the messages.
-const LIMIT: Duration = Duration::from_millis(120);
-
 #[tokio::test]
-async fn a_thousand_sessions_with_long_messages_are_listed_at_once() {
+async fn a_thousand_sessions_with_long_messages_are_all_listed() {
     let (place, samples) = (Place::new(), Samples::default());
     let store = segue_store::open(&place.store).await.unwrap();
     let changes = (0..1000).flat_map(|number| session_with_launches(&samples, number)).collect();
@@ -20,16 +15,9 @@ async fn a_thousand_sessions_with_long_messages_are_listed_at_once() {
     drop(store);
 
     let store = segue_store::open(&place.store).await.unwrap();
-    let mut quickest = Duration::MAX;
-    for _ in 0..5 {
-        let begun = Instant::now();
-        let sessions = store.sessions().await.unwrap();
-        quickest = quickest.min(begun.elapsed());
-        assert_eq!(sessions.len(), 1000);
-        assert!(sessions.iter().all(|found| found.open.is_some() && found.launches == 2));
-    }
-    println!("1,000 sessions listed in {quickest:?}");
-    assert!(quickest < LIMIT, "{quickest:?}");
+    let sessions = store.sessions().await.unwrap();
+    assert_eq!(sessions.len(), 1000);
+    assert!(sessions.iter().all(|found| found.open.is_some() && found.launches == 2));
 }
 
 fn session_with_launches(samples: &Samples, number: u32) -> Vec<Change> {

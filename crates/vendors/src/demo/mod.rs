@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use segue_core::Result;
-use segue_core::model::{Environment, Session, VendorId, VendorSessionId};
+use segue_core::model::{Environment, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
     Capabilities, CommandLine, CommandPlan, Conversation, Files, Live, Place, ProgramSpec, Signal,
     Vendor,
@@ -90,8 +90,8 @@ impl Vendor for Demo {
         vec![home::live(&place.config_dir), home::transcripts(&place.config_dir, &place.cwd)]
     }
 
-    fn file_signals(&self, files: &dyn Files, changed: &Path, agent_pid: u32) -> Vec<Signal> {
-        signals::of_file(files, changed, agent_pid)
+    fn file_signals(&self, files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
+        signals::of_file(files, changed, agent)
     }
 
     fn stream_signals(&self, line: &str) -> Vec<Signal> {

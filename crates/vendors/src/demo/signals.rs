@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use segue_core::model::{Evidence, VendorSessionId, WaitingFor};
+use segue_core::model::{Evidence, ProcessRef, VendorSessionId, WaitingFor};
 use segue_core::ports::{Activity, Files, Signal};
 use serde::Deserialize;
 
@@ -10,11 +10,15 @@ use super::records::LiveStatus;
 use super::{home, registry};
 
 /// Reads the entry of the launch's own process; other processes' files say nothing about it.
-pub(super) fn of_file(files: &dyn Files, changed: &Path, agent_pid: u32) -> Vec<Signal> {
-    if registry::pid_of(changed) != Some(agent_pid) {
+pub(super) fn of_file(files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
+    if registry::pid_of(changed) != Some(agent.pid) {
         return Vec::new();
     }
     let Some(entry) = registry::read(files, changed) else { return Vec::new() };
+    // A crash leaves its entry behind, and another process may have its number by now.
+    if entry.started != agent.started {
+        return Vec::new();
+    }
     let mut signals = vec![Signal::Conversation {
         id: VendorSessionId::new(entry.id),
         evidence: Evidence::Registry,
@@ -68,6 +72,10 @@ mod tests {
         home.write("live/7.json", entry)
     }
 
+    fn process(pid: u32, started: u64) -> ProcessRef {
+        ProcessRef { pid, started, boot: String::new() }
+    }
+
     fn conversation(id: &str, evidence: Evidence) -> Signal {
         Signal::Conversation { id: VendorSessionId::new(id), evidence }
     }
@@ -87,7 +95,7 @@ mod tests {
             let path = write_entry(&home, "an-id", status);
             let mut wanted = vec![conversation("an-id", Evidence::Registry)];
             wanted.extend(activity.map(Signal::Activity));
-            assert_eq!(of_file(&home.disk, &path, 7), wanted, "{status}");
+            assert_eq!(of_file(&home.disk, &path, &process(7, 99)), wanted, "{status}");
         }
     }
 
@@ -95,20 +103,27 @@ mod tests {
     fn a_cleared_conversation_is_followed_to_its_new_id() {
         let home = Home::new();
         let path = write_entry(&home, "before", "idle");
-        assert_eq!(of_file(&home.disk, &path, 7)[0], conversation("before", Evidence::Registry));
+        assert_eq!(
+            of_file(&home.disk, &path, &process(7, 99))[0],
+            conversation("before", Evidence::Registry)
+        );
         write_entry(&home, "after", "idle");
-        assert_eq!(of_file(&home.disk, &path, 7)[0], conversation("after", Evidence::Registry));
+        assert_eq!(
+            of_file(&home.disk, &path, &process(7, 99))[0],
+            conversation("after", Evidence::Registry)
+        );
     }
 
     #[test]
     fn another_process_or_a_file_that_is_gone_says_nothing() {
         let home = Home::new();
         let path = write_entry(&home, "an-id", "idle");
-        assert_eq!(of_file(&home.disk, &path, 8), []);
+        assert_eq!(of_file(&home.disk, &path, &process(8, 99)), []);
+        assert_eq!(of_file(&home.disk, &path, &process(7, 100)), [], "the number was given again");
         let transcript = home.write("conversations/-work-a/7.json", "{}");
-        assert_eq!(of_file(&home.disk, &transcript, 7), []);
+        assert_eq!(of_file(&home.disk, &transcript, &process(7, 99)), []);
         std::fs::remove_file(&path).unwrap();
-        assert_eq!(of_file(&home.disk, &path, 7), []);
+        assert_eq!(of_file(&home.disk, &path, &process(7, 99)), []);
     }
 
     #[test]

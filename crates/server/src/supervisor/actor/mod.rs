@@ -26,23 +26,57 @@ pub(crate) type Reply<T> = oneshot::Sender<Result<T>>;
 #[derive(Debug)]
 pub(crate) enum Message {
     /// Starts a session that is new.
-    Start { start: Box<Start>, reply: Reply<SessionView> },
+    Start {
+        start: Box<Start>,
+        reply: Reply<SessionView>,
+    },
     /// Starts a session that is new, and answers when it has shown its conversation.
-    StartVerified { start: Box<Start>, reply: Reply<AgentOutcome> },
-    Resume { environment: Environment, asked: Asked, fresh: bool, reply: Reply<AgentOutcome> },
-    Plan { asked: Asked, reply: Reply<PlannedOutcome> },
-    Stop { reply: Reply<bool> },
-    Remove { purge: bool, reply: Reply<()> },
-    WaitTurn { reply: Reply<TurnReport> },
+    StartVerified {
+        start: Box<Start>,
+        reply: Reply<AgentOutcome>,
+    },
+    Resume {
+        environment: Environment,
+        asked: Asked,
+        fresh: bool,
+        reply: Reply<AgentOutcome>,
+    },
+    Plan {
+        asked: Asked,
+        reply: Reply<PlannedOutcome>,
+    },
+    Stop {
+        reply: Reply<bool>,
+    },
+    Remove {
+        purge: bool,
+        reply: Reply<()>,
+    },
+    WaitTurn {
+        reply: Reply<TurnReport>,
+    },
     /// Finds out what became of the launch that was open when the daemon started.
-    Reconcile { reply: oneshot::Sender<()> },
-    Holder { launch: LaunchId, event: HolderEvent },
-    HolderGone { launch: LaunchId },
-    FileChanged { path: PathBuf },
+    Reconcile {
+        reply: oneshot::Sender<()>,
+    },
+    Holder {
+        launch: LaunchId,
+        event: HolderEvent,
+    },
+    HolderGone {
+        launch: LaunchId,
+    },
+    FileChanged {
+        path: PathBuf,
+    },
     /// Changes were missed: look at everything.
     LookAgain,
-    RestartDue { after: LaunchId },
-    Deadline { launch: LaunchId },
+    RestartDue {
+        after: LaunchId,
+    },
+    Deadline {
+        launch: LaunchId,
+    },
 }
 
 /// The first launch of a session.

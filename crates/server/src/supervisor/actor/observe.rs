@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use segue_core::flows::guard;
 use segue_core::flows::look::Asked;
 use segue_core::flows::observe::{self, FollowUp};
 use segue_core::flows::restore::Done;
-use segue_core::flows::guard;
 use segue_core::model::{EventKind, Exit, LaunchEnd, LaunchId, Status, WaitingFor};
 use segue_core::ports::{Commit, HolderEvent, Signal};
 use segue_core::rules::lifecycle::Kept;
@@ -123,10 +123,9 @@ impl Actor {
 
     async fn read_signals(&mut self, path: &Path) -> Result<()> {
         let Some(launch) = self.state.open() else { return Ok(()) };
-        let Some(pid) = launch.agent.as_ref().map(|agent| agent.pid) else { return Ok(()) };
-        let id = launch.id;
+        let (Some(agent), id) = (launch.agent.clone(), launch.id) else { return Ok(()) };
         let vendor = self.ports.vendors.get(&self.state.session.vendor)?;
-        let signals = vendor.file_signals(self.ports.files.as_ref(), path, pid);
+        let signals = vendor.file_signals(self.ports.files.as_ref(), path, &agent);
         self.signals(id, signals).await
     }
 
@@ -141,8 +140,7 @@ impl Actor {
 
     async fn signals(&mut self, launch: LaunchId, signals: Vec<Signal>) -> Result<()> {
         for signal in signals {
-            let follow_ups =
-                observe::signal(&self.ports, &mut self.state, launch, signal).await?;
+            let follow_ups = observe::signal(&self.ports, &mut self.state, launch, signal).await?;
             self.follow_up(launch, follow_ups).await?;
         }
         Ok(())
@@ -152,8 +150,7 @@ impl Actor {
         if self.state.open().is_none_or(|open| open.id != launch) {
             return Ok(());
         }
-        let unknown =
-            LaunchEnd { exit: Exit::Unknown, asked: false, at: self.ports.clock.now() };
+        let unknown = LaunchEnd { exit: Exit::Unknown, asked: false, at: self.ports.clock.now() };
         let end = self.ports.folders.end(launch)?.unwrap_or(unknown);
         self.launch_ended(launch, end, Kept::No).await
     }
@@ -237,19 +234,16 @@ impl Actor {
             self.restarting = None;
             return self.wait_for(WaitingFor::Environment, None).await;
         };
-        let error = match self.bring_back(environment, Asked::InBulk).await {
-            Ok(Done::Refused { error }) | Err(error) => error,
-            Ok(_) => return Ok(()),
-        };
+        let brought_back = self.bring_back(environment, Asked::InBulk).await;
+        let (Ok(Done::Refused { error }) | Err(error)) = brought_back else { return Ok(()) };
         self.wait_for(WaitingFor::Choice, Some(error)).await
     }
 
     async fn wait_for(&mut self, reason: WaitingFor, why: Option<Error>) -> Result<()> {
         let (change, event) = self.state.status_change(&self.ports, Status::Waiting(reason));
         let mut events = vec![event];
-        let gave_up = |error: Error| {
-            self.state.event(&self.ports, EventKind::GaveUp, error.to_string())
-        };
+        let gave_up =
+            |error: Error| self.state.event(&self.ports, EventKind::GaveUp, error.to_string());
         events.extend(why.map(gave_up));
         self.state.commit(&self.ports, Commit { changes: vec![change], events }).await
     }

@@ -61,9 +61,11 @@ impl Actor {
     pub(super) async fn after_start(&mut self) -> Result<()> {
         let Some(launch) = self.state.open().map(|launch| launch.id) else { return Ok(()) };
         self.restarting = None;
-        self.stream = self.state.session.headless.then(|| {
-            StreamReader::new(self.ports.folders.stream(launch))
-        });
+        self.stream = self
+            .state
+            .session
+            .headless
+            .then(|| StreamReader::new(self.ports.folders.stream(launch)));
         self.subscribe(launch);
         self.follow_files().await?;
         self.supervisor.scribe.write(&self.state.session.fleet).await?;
@@ -90,7 +92,11 @@ impl Actor {
         }
     }
 
-    pub(super) async fn bring_back(&mut self, environment: Environment, asked: Asked) -> Result<Done> {
+    pub(super) async fn bring_back(
+        &mut self,
+        environment: Environment,
+        asked: Asked,
+    ) -> Result<Done> {
         self.close_if_dead().await?;
         let sight = look::look(&self.ports, &self.state, asked).await?;
         let decision = recovery::decide(&sight.seen);
@@ -225,8 +231,7 @@ impl Actor {
         if !waits && !matches!(status, Status::Lost | Status::Ended(How::Crashed(_))) {
             return Ok(());
         }
-        let (change, event) =
-            self.state.status_change(&self.ports, Status::Ended(How::Stopped));
+        let (change, event) = self.state.status_change(&self.ports, Status::Ended(How::Stopped));
         let commit = Commit { changes: vec![change], events: vec![event] };
         self.state.commit(&self.ports, commit).await
     }

@@ -1,0 +1,78 @@
+//! The machine, as the built-in agent needs it.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use jiff::Timestamp;
+use segue_core::model::{Environment, ProcessRef};
+use segue_host::tools::{self, ToolProcess, ToolRunner};
+use segue_host::{Surroundings, process};
+use segue_vendors::demo::agent::{self, AgentHost, Tool};
+
+/// The subcommand that runs the agent.
+const SUBCOMMAND: &str = "demo-agent";
+
+pub(super) fn run(arguments: Vec<OsString>) -> ExitCode {
+    let Ok(surroundings) = Surroundings::read() else { return ExitCode::FAILURE };
+    let Some(process) = process::find(std::process::id()) else { return ExitCode::FAILURE };
+    let lossy = |argument: OsString| argument.to_string_lossy().into_owned();
+    let arguments = arguments.into_iter().map(lossy).collect();
+    ExitCode::from(agent::run(arguments, &Host { surroundings, process }))
+}
+
+#[derive(Debug)]
+struct Host {
+    surroundings: Surroundings,
+    process: ProcessRef,
+}
+
+impl AgentHost for Host {
+    fn process(&self) -> ProcessRef {
+        self.process.clone()
+    }
+
+    fn environment(&self) -> &Environment {
+        &self.surroundings.environment
+    }
+
+    fn cwd(&self) -> io::Result<PathBuf> {
+        self.surroundings.cwd.canonicalize()
+    }
+
+    fn now(&self) -> Timestamp {
+        super::now()
+    }
+
+    fn start_tool(
+        &self,
+        arguments: &[String],
+        variables: &[(String, String)],
+    ) -> io::Result<Box<dyn Tool>> {
+        let tool = ToolRunner::itself(SUBCOMMAND).start(arguments, variables)?;
+        Ok(Box::new(RunningTool(tool)))
+    }
+
+    fn crash(&self) {
+        tools::die();
+    }
+}
+
+#[derive(Debug)]
+struct RunningTool(ToolProcess);
+
+impl Tool for RunningTool {
+    fn pid(&self) -> u32 {
+        self.0.pid()
+    }
+
+    fn output(&self) -> BorrowedFd<'_> {
+        self.0.output()
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.0.end()
+    }
+}
