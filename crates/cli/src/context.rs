@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use segue_core::Kind;
 use segue_core::api::Caller;
-use segue_server::wiring::Local;
+use segue_server::wiring::{self, Local};
 
 use crate::output::{Format, Output};
 use crate::render::sessions::Surroundings;
@@ -32,7 +32,7 @@ impl Context {
         let environment = local.environment();
         let home = environment.get("HOME").map(PathBuf::from);
         let output = Output::new(format, environment);
-        Self { local, output, home, now: Timestamp::now() }
+        Self { local, output, home, now: wiring::now() }
     }
 
     pub(crate) fn caller(&self) -> Caller {

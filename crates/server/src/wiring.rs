@@ -81,7 +81,7 @@ fn vendors() -> Arc<dyn Vendors> {
 }
 
 /// Returns the time of this machine.
-pub(crate) fn now() -> jiff::Timestamp {
+pub fn now() -> jiff::Timestamp {
     use segue_core::ports::Clock as _;
     SystemClock.now()
 }

@@ -107,7 +107,8 @@ const ROOMS: [Room; 4] = [
     Room {
         what: "the machine's clock or environment",
         words: &["SystemTime::now", "Timestamp::now", "env::var", "Uuid::now_v7", "Uuid::new_v4"],
-        allowed: &["crates/host/", "crates/testkit/"],
+        // The built-in agent is a program of its own, that happens to be in the same file.
+        allowed: &["crates/host/", "crates/testkit/", "crates/vendors/src/demo/agent/"],
     },
 ];
 
@@ -152,7 +153,8 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
 }
 
 fn without_tests(text: &str) -> String {
-    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let inline = text.find("#[cfg(test)]\n").filter(|at| text[*at..].contains("mod tests {"));
+    let code = &text[..inline.unwrap_or(text.len())];
     let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
     lines.collect::<Vec<_>>().join("\n")
 }
