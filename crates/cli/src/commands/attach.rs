@@ -9,6 +9,7 @@ use segue_server::client::Client;
 use segue_server::wiring::{self, AttachEnd};
 
 use crate::context::{Context, Ending};
+use crate::render::shell;
 
 /// Open the live terminal of a session; Ctrl-\ d leaves it running
 #[derive(Debug, Args)]
@@ -22,9 +23,10 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
     if !can_attach() {
+        let name = shell::word(&arguments.session);
         return Err(Error::usage("`segue attach` needs a terminal")
             .caused_by("standard input or standard output is not one")
-            .hint("run `segue log SESSION --follow` to see what happens without one"));
+            .hint(format!("run `segue log {name} --follow` to see what happens without one")));
     }
     let client = Client::connect(&context.local).await?;
     attach(&arguments.session, &client, context).await
@@ -42,7 +44,6 @@ pub(crate) async fn attach(
     context: &mut Context,
 ) -> Result<Ending> {
     let point = client.attach_point(session, context.cwd()).await?;
-    context.output.note(&format!("attached to {}; press Ctrl-\\ d to detach", point.name));
     match wiring::attach(&point).await? {
         AttachEnd::Detached => {
             context.output.note(&format!("detached from {}; it goes on", point.name));
@@ -66,5 +67,5 @@ fn after_end(name: &str, end: &LaunchEnd, context: &Context) -> Result<Ending> {
     }
     Err(Error::new(Kind::Vendor, format!("the agent of `{name}` ended: {}", end.exit))
         .hint(format!("run `segue log {name}` to see what happened"))
-        .hint(format!("run `segue resume {name}` to bring it back")))
+        .hint(format!("run `segue resume {name}` to bring it back, unless that has been done")))
 }

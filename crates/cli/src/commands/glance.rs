@@ -70,7 +70,7 @@ fn next_steps(glance: &Glance) -> Vec<String> {
     let missing = glance.sessions.iter().filter(|session| is_missing(session)).count();
     if missing > 0 {
         let sessions = counted(missing, "session");
-        steps.push(format!("run `segue resume` to bring back {sessions} that do not run"));
+        steps.push(format!("run `segue resume` to bring back what does not run: {sessions}"));
     }
     if glance.sessions.is_empty() {
         steps.extend(first_steps(glance.project_file.is_some()));
@@ -136,7 +136,7 @@ mod tests {
             next_steps(&some),
             [
                 "run `segue attach shop/coder`: it asks for permission",
-                "run `segue resume` to bring back 3 sessions that do not run",
+                "run `segue resume` to bring back what does not run: 3 sessions",
                 "run `segue ls` to see 1 session in other folders",
             ]
         );

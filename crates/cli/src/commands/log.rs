@@ -14,6 +14,8 @@ use crate::render::style::{Colour, Tone};
 use crate::render::time::moment;
 
 const PAGE: u32 = 1000;
+/// The width of the longest word for what happened.
+const KIND: usize = 20;
 
 /// Show what happened: events, and bindings with their evidence
 #[derive(Debug, Args)]
@@ -83,7 +85,8 @@ impl Log {
             return context.output.json(event);
         }
         let name = self.name(event.fact.session).await?;
-        let line = line(event, &name, context.output.colour());
+        let widest = self.names.values().map(String::len).max().unwrap_or(0);
+        let line = line(event, &name, widest, context.output.colour());
         context.output.text(&line)
     }
 
@@ -99,13 +102,13 @@ impl Log {
     }
 }
 
-fn line(event: &Event, name: &str, colour: Colour) -> String {
+fn line(event: &Event, name: &str, widest: usize, colour: Colour) -> String {
     let fact = &event.fact;
     format!(
-        "{}  {}  {}  {}\n",
+        "{}  {}  {:KIND$}  {}\n",
         colour.paint(Tone::Faint, &moment(fact.at)),
-        colour.paint(Tone::Strong, &one_line(name)),
-        fact.kind.word(),
+        colour.paint(Tone::Strong, &format!("{name:widest$}")),
+        fact.kind.word().replace('_', " "),
         one_line(&fact.text),
     )
 }
@@ -125,8 +128,9 @@ mod tests {
         }))
         .unwrap();
         assert_eq!(
-            line(&event, "shop/coder", Colour::Off),
-            "2026-01-02 03:11:12Z  shop/coder  bound  is conversation `abc` (stream) of demo\n",
+            line(&event, "shop/coder", 12, Colour::Off),
+            "2026-01-02 03:11:12Z  shop/coder    bound                 \
+             is conversation `abc` (stream) of demo\n",
         );
     }
 }
