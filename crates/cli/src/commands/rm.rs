@@ -17,7 +17,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "SESSION")]
     pub(crate) session: String,
 
-    /// Delete Segue's own copies of the conversation too
+    /// Delete its transcript too: nothing can bring the conversation back
     #[arg(long)]
     pub(crate) purge: bool,
 
@@ -51,8 +51,12 @@ fn confirm(arguments: &Arguments, name: &str, context: &Context) -> Result<()> {
         ))
         .hint(format!("run `segue rm {name} --yes` to remove it without being asked")));
     }
-    let rest = if arguments.purge { " and delete Segue's copies of it" } else { "" };
-    if context.output.ask(&format!("forget {name}{rest}?"))? {
+    let question = if arguments.purge {
+        format!("forget {name} and delete its transcript? nothing can bring it back")
+    } else {
+        format!("forget {name}? its transcript stays")
+    };
+    if context.output.ask(&question)? {
         return Ok(());
     }
     Err(Error::usage(format!("`{name}` is not removed: the answer was no")))
