@@ -14,6 +14,7 @@ use segue_core::api::{
 use segue_core::model::{Event, SessionId};
 use segue_core::{Error, Result};
 use segue_host::lock::FileLock;
+use segue_host::process::{self, ProcessHandle};
 use segue_host::{daemon, socket};
 
 use crate::connection::Connection;
@@ -71,8 +72,8 @@ impl Client {
                 return Ok(client);
             }
             client.shut_down().await?;
-            wait_for_the_end(local).await?;
         }
+        wait_for_the_lock(local).await?;
         let (paths, environment) = (local.paths().clone(), local.environment().clone());
         blocking(move || daemon::spawn_daemon(&paths, &environment)).await?;
         Self::connect_running(local).await?.ok_or_else(|| {
@@ -153,9 +154,21 @@ impl Client {
         self.connection.ask(Method::POST, "/v1/trust", request).await
     }
 
-    /// Asks the daemon to end; agents are not harmed.
+    /// Asks the daemon to end, and waits until its process is gone; agents are not harmed.
     pub async fn shut_down(&self) -> Result<()> {
-        self.connection.ask(Method::POST, "/v1/shutdown", &()).await
+        let process = process::find(self.health().await?.pid);
+        let handle = process.map(|process| ProcessHandle::open(&process)).transpose();
+        let handle = handle.map_err(|error| {
+            Error::unavailable("the daemon's process cannot be followed").caused_by(error)
+        })?;
+        let () = self.connection.ask(Method::POST, "/v1/shutdown", &()).await?;
+        match handle.flatten() {
+            Some(handle) if !handle.gone_within(HANDOVER).await.unwrap_or(false) => {
+                Err(Error::unavailable("the daemon does not end")
+                    .hint("run `segue daemon status`, then end the process that it names"))
+            }
+            _ => Ok(()),
+        }
     }
 
     async fn ask_about<A: serde::de::DeserializeOwned>(
@@ -175,13 +188,15 @@ fn is_absent(error: &std::io::Error) -> bool {
     matches!(error.kind(), NotFound | ConnectionRefused)
 }
 
-/// Waits until an ending daemon has let go of its lock.
-async fn wait_for_the_end(local: &Local) -> Result<()> {
+/// Waits until no daemon has the lock: one that was just killed keeps it for a moment.
+async fn wait_for_the_lock(local: &Local) -> Result<()> {
     let lock = local.paths().daemon_lock();
-    let ended = blocking(move || FileLock::acquire_blocking(&lock).map(drop));
-    tokio::time::timeout(HANDOVER, ended).await.unwrap_or_else(|_| {
-        Err(Error::unavailable("a daemon of another version does not end")
-            .hint("run `segue daemon stop`, or end the process that `segue daemon status` names"))
+    let free = blocking(move || FileLock::acquire_blocking(&lock).map(drop));
+    tokio::time::timeout(HANDOVER, free).await.unwrap_or_else(|_| {
+        let lock = local.paths().daemon_lock();
+        Err(Error::unavailable("a daemon runs, but does not answer")
+            .caused_by(format!("a process has the lock `{}`", lock.display()))
+            .hint(format!("run `fuser {}` to see which, and end it", lock.display())))
     })
 }
 
