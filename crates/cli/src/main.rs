@@ -57,7 +57,7 @@ fn for_a_person(words: &[String]) -> ExitCode {
         Some(Command::Completions(arguments)) => completions::run(&arguments, &mut output),
         Some(Command::Man(arguments)) => man::run(&arguments, &mut output),
         Some(Command::Daemon(daemon::Arguments { action: Some(daemon::Action::Run) })) => {
-            Local::here().and_then(wiring::run_daemon).map(|()| Ending::Done)
+            wiring::run_daemon().map(|()| Ending::Done)
         }
         command => return with_surroundings(command, format),
     };

@@ -1,9 +1,10 @@
 //! What happens at the places that `segue_core::failpoint` names, in builds made for tests.
 //!
 //! `SEGUE_FAILPOINT=<name>[:n]` kills the process at the n-th hit of that name (the first, without
-//! a number); `SEGUE_FAILPOINT=list` kills nothing. Both append names to the file in
-//! `SEGUE_FAILPOINT_LOG`: the one it died at, or every one it passed. `SEGUE_FAILPOINT_ROLE`
-//! restricts this to `cli`, `daemon` or `holder`.
+//! a number); `SEGUE_FAILPOINT=list` kills nothing. Both append lines to the file in
+//! `SEGUE_FAILPOINT_LOG`, a role, a name and a process id each: where it died, or all it passed.
+//! `SEGUE_FAILPOINT_ROLE` restricts this to `cli`, `daemon` or `holder`, and
+//! `SEGUE_FAILPOINT_GATE` to the time in which that file exists.
 
 use segue_core::model::Environment;
 
@@ -44,7 +45,9 @@ mod armed {
 
     struct Armed {
         wanted: Wanted,
+        role: &'static str,
         log: Option<PathBuf>,
+        gate: Option<PathBuf>,
     }
 
     pub(super) enum Wanted {
@@ -55,19 +58,24 @@ mod armed {
     }
 
     pub(super) fn arm(environment: &Environment, role: Role) {
+        let role = word(role);
         let Some(wanted) = wanted(environment, role) else { return };
-        let log = environment.get("SEGUE_FAILPOINT_LOG").map(PathBuf::from);
-        if ARMED.set(Armed { wanted, log }).is_ok() {
+        let path = |name| environment.get(name).map(PathBuf::from);
+        let (log, gate) = (path("SEGUE_FAILPOINT_LOG"), path("SEGUE_FAILPOINT_GATE"));
+        if ARMED.set(Armed { wanted, role, log, gate }).is_ok() {
             failpoint::install(on_hit);
         }
     }
 
-    pub(super) fn wanted(environment: &Environment, role: Role) -> Option<Wanted> {
-        let role = match role {
+    fn word(role: Role) -> &'static str {
+        match role {
             Role::Cli => "cli",
             Role::Daemon => "daemon",
             Role::Holder => "holder",
-        };
+        }
+    }
+
+    pub(super) fn wanted(environment: &Environment, role: &str) -> Option<Wanted> {
         if environment.get("SEGUE_FAILPOINT_ROLE").is_some_and(|only| only != role) {
             return None;
         }
@@ -83,7 +91,7 @@ mod armed {
     }
 
     fn on_hit(name: &str) {
-        let Some(armed) = ARMED.get() else { return };
+        let Some(armed) = ARMED.get().filter(|armed| armed.is_open()) else { return };
         match &armed.wanted {
             Wanted::List => armed.write_down(name),
             Wanted::Death { name: fatal, left } => {
@@ -96,13 +104,15 @@ mod armed {
     }
 
     impl Armed {
+        fn is_open(&self) -> bool {
+            self.gate.as_ref().is_none_or(|gate| gate.exists())
+        }
+
         fn write_down(&self, name: &str) {
             let Some(log) = &self.log else { return };
             let opened = OpenOptions::new().append(true).create(true).mode(0o600).open(log);
-            let written = opened.and_then(|mut file| {
-                file.write_all(format!("{name}\n").as_bytes())?;
-                file.sync_all()
-            });
+            let line = format!("{} {name} {}\n", self.role, std::process::id());
+            let written = opened.and_then(|mut file| file.write_all(line.as_bytes()));
             if let Err(error) = written {
                 tracing::error!(%error, log = %log.display(), "a failpoint cannot be written down");
             }
@@ -124,7 +134,7 @@ mod tests {
     use std::fs;
     use std::os::unix::process::ExitStatusExt as _;
     use std::path::Path;
-    use std::process::{Command, ExitStatus};
+    use std::process::{Command, ExitStatus, Stdio};
 
     use tempfile::TempDir;
 
@@ -150,13 +160,23 @@ mod tests {
         command.args(["--exact", "failpoints::tests::victim"]);
         command.env("VICTIM_FOLDER", folder).env("SEGUE_FAILPOINT", failpoint);
         command.env("SEGUE_FAILPOINT_ROLE", role).env("SEGUE_FAILPOINT_LOG", &log);
-        let status = command.output().unwrap().status;
-        (status, fs::read_to_string(log).unwrap_or_default())
+        command.env("SEGUE_FAILPOINT_GATE", folder.join("gate"));
+        let child = command.stdout(Stdio::null()).spawn().unwrap();
+        let pid = child.id().to_string();
+        let status = child.wait_with_output().unwrap().status;
+        let log = fs::read_to_string(log).unwrap_or_default();
+        (status, log.replace(&format!(" {pid}\n"), "\n").replace("daemon ", ""))
+    }
+
+    fn opened() -> TempDir {
+        let temp = TempDir::new().unwrap();
+        fs::write(temp.path().join("gate"), "").unwrap();
+        temp
     }
 
     #[test]
     fn a_list_kills_nothing_and_names_every_point_in_order() {
-        let temp = TempDir::new().unwrap();
+        let temp = opened();
         let (status, log) = run(temp.path(), "list", "daemon");
         assert!(status.success());
         let once = "victim.write.before\nvictim.write.written\nvictim.write.after\n";
@@ -173,7 +193,7 @@ mod tests {
             ("victim.write.written:2", Some("one")),
             ("victim.write.after:2", Some("two")),
         ] {
-            let temp = TempDir::new().unwrap();
+            let temp = opened();
             let (status, log) = run(temp.path(), failpoint, "daemon");
             assert_eq!(status.signal(), Some(9), "{failpoint}");
             assert_eq!(log.trim(), failpoint.trim_end_matches(":2"));
@@ -184,18 +204,26 @@ mod tests {
 
     #[test]
     fn another_role_is_left_alone() {
-        let temp = TempDir::new().unwrap();
+        let temp = opened();
         let (status, log) = run(temp.path(), "victim.write.before", "holder");
         assert!(status.success());
         assert_eq!(log, "");
     }
 
     #[test]
+    fn nothing_counts_while_the_gate_is_shut() {
+        let temp = TempDir::new().unwrap();
+        let (status, log) = run(temp.path(), "victim.write.before", "daemon");
+        assert!(status.success());
+        assert_eq!(log, "");
+    }
+
+    #[test]
     fn without_the_variable_nothing_is_armed() {
-        assert!(wanted(&Environment::default(), Role::Cli).is_none());
+        assert!(wanted(&Environment::default(), "cli").is_none());
         let set = Environment::new([("SEGUE_FAILPOINT".to_owned(), "a.b:3".to_owned())]);
         assert!(
-            matches!(wanted(&set, Role::Cli), Some(Wanted::Death { name, .. }) if name == "a.b")
+            matches!(wanted(&set, "cli"), Some(Wanted::Death { name, .. }) if name == "a.b")
         );
     }
 }

@@ -32,11 +32,15 @@ pub struct Local {
 }
 
 impl Local {
-    /// Reads the environment and the working folder.
+    /// Reads the environment and the working folder of a command.
     pub fn here() -> Result<Self> {
+        Self::read(failpoints::Role::Cli)
+    }
+
+    fn read(role: failpoints::Role) -> Result<Self> {
         let surroundings = Surroundings::read()?;
         let paths = Paths::from_environment(&surroundings.environment)?;
-        failpoints::arm(&surroundings.environment, failpoints::Role::Cli);
+        failpoints::arm(&surroundings.environment, role);
         Ok(Self { paths, surroundings })
     }
 
@@ -94,8 +98,8 @@ pub(crate) fn has_launches(paths: &Paths) -> Result<bool> {
 }
 
 /// Runs the daemon in this process.
-pub fn run_daemon(local: Local) -> Result<()> {
-    failpoints::arm(local.environment(), failpoints::Role::Daemon);
+pub fn run_daemon() -> Result<()> {
+    let local = Local::read(failpoints::Role::Daemon)?;
     segue_host::daemon::become_daemon()?;
     start_log();
     runtime()?.block_on(crate::daemon::run(local))
