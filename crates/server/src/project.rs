@@ -3,8 +3,8 @@
 mod settings;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use segue_core::model::{AgentName, FleetName, Permission, Restart, VendorId};
 use segue_core::{Error, Result};
@@ -13,6 +13,9 @@ use serde::Deserialize;
 pub(crate) use settings::default_vendor;
 
 const FILE: &str = "segue.toml";
+const LARGEST_TEXT: u64 = 8 << 20;
+/// More agents of one kind than anybody runs on one machine.
+const MOST_OF_ONE: u32 = 100;
 
 /// A project: a fleet and its agents.
 #[derive(Clone, Debug)]
@@ -44,7 +47,7 @@ impl Project {
 
     pub(crate) fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(FILE);
-        let text = fs::read_to_string(&path).map_err(|error| {
+        let text = read_file(&path).map_err(|error| {
             Error::config(format!("cannot read `{}`", path.display())).caused_by(error)
         })?;
         let written: Written =
@@ -186,13 +189,15 @@ impl WrittenAgent {
         let instructions = read("instructions", &self.instructions)?;
         let prompt = read("prompt", &self.prompt)?;
         let names = match self.count {
-            0 => {
-                return Err(
-                    Error::config("`count = 0`").caused_by(format!("in `{}`", path.display()))
-                );
-            }
             1 => vec![self.name.clone()],
-            count => (1..=count).map(|number| format!("{}-{number}", self.name)).collect(),
+            count @ 2..=MOST_OF_ONE => {
+                (1..=count).map(|number| format!("{}-{number}", self.name)).collect()
+            }
+            count => {
+                return Err(Error::config(format!("`count = {count}` of agent `{}`", self.name))
+                    .caused_by(format!("in `{}`", path.display()))
+                    .hint(format!("use a number from 1 to {MOST_OF_ONE}")));
+            }
         };
         names
             .into_iter()
@@ -230,12 +235,24 @@ impl WrittenAgent {
 
 fn read_text(folder: &Path, path: &Path, key: &str, file: &Path) -> Result<String> {
     let full = folder.join(file);
-    fs::read_to_string(&full).map_err(|error| {
+    read_file(&full).map_err(|error| {
         Error::config(format!("cannot read `{}`, the {key} of an agent", full.display()))
             .caused_by(error)
             .caused_by(format!("`{key}` in `{}`", path.display()))
             .hint(format!("write that file, or take `{key}` out"))
     })
+}
+
+/// Reads a text that a person wrote: a device or a pipe would never end.
+fn read_file(path: &Path) -> io::Result<String> {
+    let facts = fs::metadata(path)?;
+    if !facts.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    if facts.len() > LARGEST_TEXT {
+        return Err(io::Error::other(format!("it is larger than {LARGEST_TEXT} bytes")));
+    }
+    fs::read_to_string(path)
 }
 
 /// Fills the variables of prompts and instructions in.

@@ -1,6 +1,6 @@
 //! Sessions as people and scripts see them.
 
-use crate::api::{SessionList, SessionView};
+use crate::api::SessionView;
 use crate::error::Result;
 use crate::flows::SessionState;
 use crate::model::{FleetMember, FleetName, FleetRecord};
@@ -30,12 +30,6 @@ pub fn session(summary: &SessionSummary) -> SessionView {
         created_at: session.created_at,
         updated_at: session.updated_at,
     }
-}
-
-/// Returns all sessions.
-pub async fn sessions(ports: &Ports) -> Result<SessionList> {
-    let summaries = ports.store.sessions().await?;
-    Ok(SessionList { sessions: summaries.iter().map(session).collect() })
 }
 
 /// Returns the summary of a session from its owner's copy.

@@ -18,8 +18,10 @@ pub(crate) async fn doctor(
     caller: Caller,
     Json(request): Json<DoctorRequest>,
 ) -> Answer<DoctorReport> {
-    if request.fix && app.supervisor().is_ok() {
-        caller.scope(&app).await?.allow(Deed::Repair)?;
+    if request.fix
+        && let Ok(supervisor) = app.ready().await
+    {
+        caller.scope(&supervisor).await?.allow(Deed::Repair)?;
     }
     Ok(Json(app.examine(request.fix).await?))
 }

@@ -9,10 +9,12 @@ use axum::response::Response;
 use segue_core::Result;
 use segue_core::model::{Event, SessionId};
 use segue_core::ports::EventQuery;
+use segue_core::rules::scope::Scope;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
 use super::{Answer, App, Caller, Refusal};
+use crate::supervisor::Supervisor;
 
 const AT_ONCE: u32 = 1000;
 
@@ -26,26 +28,44 @@ pub(crate) struct EventsQuery {
 
 pub(crate) async fn list(
     State(app): State<App>,
-    _caller: Caller,
+    caller: Caller,
     Query(query): Query<EventsQuery>,
 ) -> Answer<Vec<Event>> {
-    let EventsQuery { session, after, limit } = query;
     let supervisor = app.ready().await?;
+    let EventsQuery { session, after, limit } = allowed(&supervisor, caller, query).await?;
     Ok(Json(supervisor.ports.store.events(&EventQuery { after, session, limit }).await?))
 }
 
 pub(crate) async fn follow(
     State(app): State<App>,
-    _caller: Caller,
+    caller: Caller,
     Query(query): Query<EventsQuery>,
 ) -> std::result::Result<Response, Refusal> {
-    app.ready().await?;
+    let supervisor = app.ready().await?;
+    let query = allowed(&supervisor, caller, query).await?;
     let (sender, receiver) = mpsc::channel(64);
     tokio::spawn(async move {
         // The reader went away, or the daemon ends: either way there is nobody to tell.
         let _ended = send_all(&app, query, &sender).await;
     });
     Ok(Response::new(Body::from_stream(Lines(receiver))))
+}
+
+/// An agent reads its own log, and its children's when it names them.
+async fn allowed(
+    supervisor: &Supervisor,
+    caller: Caller,
+    query: EventsQuery,
+) -> Result<EventsQuery> {
+    match (caller.scope(supervisor).await?, query.session) {
+        (Scope::Person, _) => Ok(query),
+        (Scope::Agent(own), None) => Ok(EventsQuery { session: Some(own.id), ..query }),
+        (scope, Some(id)) => {
+            let session = supervisor.ports.store.session(id).await?;
+            scope.allow_session(id, session.and_then(|session| session.parent))?;
+            Ok(query)
+        }
+    }
 }
 
 /// Sends what is in the log, then waits for what comes.

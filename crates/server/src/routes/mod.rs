@@ -63,7 +63,10 @@ async fn health(State(app): State<App>) -> Json<Health> {
 }
 
 async fn shut_down(State(app): State<App>, caller: Caller) -> Answer<()> {
-    caller.scope(&app).await?.allow(Deed::StopDaemon)?;
+    // Without a store there is no telling who is an agent; a broken daemon must end all the same.
+    if let Ok(supervisor) = app.supervisor() {
+        caller.scope(&supervisor).await?.allow(Deed::StopDaemon)?;
+    }
     app.shut_down();
     Ok(Json(()))
 }

@@ -4,13 +4,13 @@ use axum::extract::FromRequestParts;
 use axum::extract::connect_info::{ConnectInfo, Connected};
 use axum::http::request::Parts;
 use axum::serve::IncomingStream;
-use segue_core::model::LaunchId;
 use segue_core::rules::scope::Scope;
 use segue_core::{Error, Result};
 use segue_host::socket::{self, Peer};
 use tokio::net::UnixListener;
 
 use super::{App, Refusal};
+use crate::supervisor::{Origin, Supervisor};
 
 /// The process at the other end of a connection.
 #[derive(Clone, Debug)]
@@ -42,24 +42,20 @@ impl FromRequestParts<App> for Caller {
 }
 
 impl Caller {
-    /// Returns what the caller may do. Holders are subreapers, so whatever an agent starts stays
-    /// below its holder: the ancestry tells, whatever the caller did to its environment.
-    pub(crate) async fn scope(self, app: &App) -> Result<Scope> {
-        let store = &app.supervisor()?.ports.store;
-        let machine = &app.supervisor()?.ports.machine;
-        let ancestry = machine.ancestry(self.0.pid);
-        let marks: Vec<LaunchId> = ancestry.iter().filter_map(|pid| machine.mark(*pid)).collect();
-        for launch in store.open_launches().await? {
-            let holder = launch.holder.as_ref().is_some_and(|it| ancestry.contains(&it.pid));
-            if (holder || marks.contains(&launch.id))
-                && let Some(session) = store.session(launch.session).await?
-            {
-                return Ok(Scope::Agent(Box::new(session)));
-            }
-        }
-        match marks.is_empty() {
-            true => Ok(Scope::Person),
-            false => Err(Error::usage("an agent whose launch is over may not use Segue")),
+    /// Returns what the caller may do.
+    pub(crate) async fn scope(self, supervisor: &Supervisor) -> Result<Scope> {
+        let ports = &supervisor.ports;
+        match supervisor.live.origin(ports.machine.as_ref(), self.0.pid) {
+            Origin::Elsewhere => Ok(Scope::Person),
+            Origin::DeadLaunch => Err(too_late()),
+            Origin::Launch(session) => match ports.store.session(session).await? {
+                Some(session) => Ok(Scope::Agent(Box::new(session))),
+                None => Err(too_late()),
+            },
         }
     }
+}
+
+fn too_late() -> Error {
+    Error::usage("an agent whose launch is over may not use Segue")
 }

@@ -19,8 +19,8 @@ pub(crate) async fn run(
     caller: Caller,
     Json(request): Json<RunRequest>,
 ) -> Answer<SessionView> {
-    let scope = caller.scope(&app).await?;
     let supervisor = app.ready().await?;
+    let scope = caller.scope(&supervisor).await?;
     let config_file = app.paths.config_file();
     Ok(Json(supervisor::run(&supervisor, &scope, &config_file, request).await?))
 }
@@ -30,8 +30,9 @@ pub(crate) async fn up(
     caller: Caller,
     Json(request): Json<UpRequest>,
 ) -> Answer<RestoreReport> {
-    let scope = caller.scope(&app).await?;
-    Ok(Json(supervisor::up(&app.ready().await?, &scope, request).await?))
+    let supervisor = app.ready().await?;
+    let scope = caller.scope(&supervisor).await?;
+    Ok(Json(supervisor::up(&supervisor, &scope, request).await?))
 }
 
 pub(crate) async fn resume(
@@ -39,8 +40,9 @@ pub(crate) async fn resume(
     caller: Caller,
     Json(request): Json<ResumeRequest>,
 ) -> Answer<RestoreReport> {
-    let scope = caller.scope(&app).await?;
-    Ok(Json(supervisor::resume(&app.ready().await?, &scope, request).await?))
+    let supervisor = app.ready().await?;
+    let scope = caller.scope(&supervisor).await?;
+    Ok(Json(supervisor::resume(&supervisor, &scope, request).await?))
 }
 
 pub(crate) async fn plan(
@@ -48,8 +50,9 @@ pub(crate) async fn plan(
     caller: Caller,
     Json(request): Json<ResumeRequest>,
 ) -> Answer<PlanReport> {
-    let scope = caller.scope(&app).await?;
-    Ok(Json(supervisor::plan(&app.ready().await?, &scope, request).await?))
+    let supervisor = app.ready().await?;
+    let scope = caller.scope(&supervisor).await?;
+    Ok(Json(supervisor::plan(&supervisor, &scope, request).await?))
 }
 
 pub(crate) async fn stop(
@@ -57,12 +60,17 @@ pub(crate) async fn stop(
     caller: Caller,
     Json(request): Json<StopRequest>,
 ) -> Answer<StopReport> {
-    let scope = caller.scope(&app).await?;
-    Ok(Json(supervisor::stop(&app.ready().await?, &scope, request).await?))
+    let supervisor = app.ready().await?;
+    let scope = caller.scope(&supervisor).await?;
+    Ok(Json(supervisor::stop(&supervisor, &scope, request).await?))
 }
 
-pub(crate) async fn list(State(app): State<App>, _caller: Caller) -> Answer<SessionList> {
-    Ok(Json(view::sessions(&app.ready().await?.ports).await?))
+pub(crate) async fn list(State(app): State<App>, caller: Caller) -> Answer<SessionList> {
+    let supervisor = app.ready().await?;
+    let scope = caller.scope(&supervisor).await?;
+    let mut sessions = supervisor.ports.store.sessions().await?;
+    sessions.retain(|it| scope.allow_session(it.session.id, it.session.parent).is_ok());
+    Ok(Json(SessionList { sessions: sessions.iter().map(view::session).collect() }))
 }
 
 pub(crate) async fn show(
@@ -70,8 +78,8 @@ pub(crate) async fn show(
     caller: Caller,
     Query(query): Query<AddressQuery>,
 ) -> Answer<SessionView> {
-    let scope = caller.scope(&app).await?;
     let supervisor = app.ready().await?;
+    let scope = caller.scope(&supervisor).await?;
     let summary = supervisor::find(&supervisor, &scope, &query.address, &query.cwd).await?;
     Ok(Json(view::session(&summary)))
 }
@@ -81,9 +89,9 @@ pub(crate) async fn remove(
     caller: Caller,
     Query(query): Query<AddressQuery>,
 ) -> Answer<()> {
-    let scope = caller.scope(&app).await?;
-    scope.allow(Deed::Remove)?;
     let supervisor = app.ready().await?;
+    let scope = caller.scope(&supervisor).await?;
+    scope.allow(Deed::Remove)?;
     let summary = supervisor::find(&supervisor, &scope, &query.address, &query.cwd).await?;
     let purge = query.purge;
     let removed = supervisor.ask(summary.session.id, |reply| Message::Remove { purge, reply });
@@ -95,8 +103,8 @@ pub(crate) async fn attach(
     caller: Caller,
     Query(query): Query<AddressQuery>,
 ) -> Answer<AttachPoint> {
-    let scope = caller.scope(&app).await?;
     let supervisor = app.ready().await?;
+    let scope = caller.scope(&supervisor).await?;
     let summary = supervisor::find(&supervisor, &scope, &query.address, &query.cwd).await?;
     let name = summary.session.address();
     if summary.session.headless {
@@ -117,8 +125,8 @@ pub(crate) async fn turn(
     caller: Caller,
     Path(id): Path<SessionId>,
 ) -> Answer<TurnReport> {
-    let scope = caller.scope(&app).await?;
     let supervisor = app.ready().await?;
+    let scope = caller.scope(&supervisor).await?;
     supervisor::find(&supervisor, &scope, &id.to_string(), std::path::Path::new("/")).await?;
     Ok(Json(supervisor.ask(id, |reply| Message::WaitTurn { reply }).await?))
 }

@@ -18,8 +18,9 @@ pub(crate) async fn trust(
     caller: Caller,
     Json(request): Json<TrustRequest>,
 ) -> Answer<TrustView> {
-    caller.scope(&app).await?.allow(Deed::Trust)?;
-    let ports = &app.ready().await?.ports;
+    let supervisor = app.ready().await?;
+    caller.scope(&supervisor).await?.allow(Deed::Trust)?;
+    let ports = &supervisor.ports;
     let project = project_in(ports, &request.folder)?;
     let mut view = view(ports, &project).await?;
     if let Some(shown) = request.digest {

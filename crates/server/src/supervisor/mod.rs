@@ -6,6 +6,7 @@
 mod actor;
 mod bulk;
 mod gate;
+mod live;
 mod run;
 mod scribe;
 mod select;
@@ -16,18 +17,20 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use segue_core::flows::SessionState;
-use segue_core::model::SessionId;
-use segue_core::ports::Ports;
+use segue_core::model::{How, SessionId, Status};
+use segue_core::ports::{Ports, SessionSummary};
 use segue_core::{Error, Result};
 use tokio::sync::{mpsc, oneshot};
 
 pub(crate) use actor::{Message, Start};
 pub(crate) use bulk::{plan, resume, stop, up};
+pub(crate) use live::Origin;
 pub(crate) use run::run;
 pub(crate) use select::find;
 
 use actor::Actor;
 use gate::Gates;
+use live::LiveLaunches;
 use scribe::Scribe;
 use watch::Watch;
 
@@ -42,14 +45,15 @@ pub(crate) struct Supervisor {
     gates: Gates,
     scribe: Scribe,
     watch: Watch,
+    pub(crate) live: LiveLaunches,
 }
 
 impl Supervisor {
     pub(crate) fn new(ports: Ports) -> Result<Arc<Self>> {
         let scribe = Scribe::start(ports.clone());
         let (watch, router) = Watch::new()?;
-        let (actors, gates) = (Mutex::default(), Gates::default());
-        let supervisor = Arc::new(Self { ports, actors, gates, scribe, watch });
+        let (actors, gates, live) = (Mutex::default(), Gates::default(), LiveLaunches::default());
+        let supervisor = Arc::new(Self { ports, actors, gates, scribe, watch, live });
         router.start(Arc::downgrade(&supervisor));
         Ok(supervisor)
     }
@@ -57,11 +61,11 @@ impl Supervisor {
     /// Finds out what became of every launch that the store thinks alive; returns when all are
     /// known, so that readers never see what is long untrue.
     pub(crate) async fn reconcile(self: &Arc<Self>) -> Result<()> {
-        let open = self.ports.store.open_launches().await?;
+        let sessions = self.ports.store.sessions().await?;
         let mut answers = Vec::new();
-        for launch in open {
+        for summary in sessions.iter().filter(|summary| needs_a_look(summary)) {
             let (reply, answer) = oneshot::channel();
-            let inbox = self.actor(launch.session).await?;
+            let inbox = self.actor(summary.session.id).await?;
             if inbox.send(Message::Reconcile { reply }).is_ok() {
                 answers.push(answer);
             }
@@ -122,6 +126,12 @@ impl Supervisor {
     fn actors(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, Inbox>> {
         self.actors.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Tells whether something may have happened to a session that no daemon saw: its launch was open,
+/// or it crashed and was to be started again.
+fn needs_a_look(summary: &SessionSummary) -> bool {
+    summary.open.is_some() || matches!(summary.session.status, Status::Ended(How::Crashed(_)))
 }
 
 /// Sends a message with a way to answer, and waits.

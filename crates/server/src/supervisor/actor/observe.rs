@@ -1,6 +1,7 @@
 //! What happens to a session.
 
 use std::path::Path;
+use std::time::Duration;
 
 use segue_core::flows::guard;
 use segue_core::flows::look::Asked;
@@ -29,7 +30,9 @@ impl Actor {
 
     /// Finds out what became of the open launch while no daemon watched.
     pub(super) async fn reconcile(&mut self) -> Result<()> {
-        let Some(launch) = self.state.open().map(|launch| launch.id) else { return Ok(()) };
+        let Some(launch) = self.state.open().map(|launch| launch.id) else {
+            return self.take_up_restart().await;
+        };
         match self.ports.holders.find(launch).await? {
             Some(held) => match held.end {
                 Some(end) => self.launch_ended(launch, end, Kept::Yes).await,
@@ -40,6 +43,18 @@ impl Actor {
             },
             None => self.holder_gone(launch).await,
         }
+    }
+
+    /// A daemon may have died between a crash and the restart that was due.
+    async fn take_up_restart(&mut self) -> Result<()> {
+        let Some(launch) = self.state.launches.last().map(|launch| launch.id) else {
+            return Ok(());
+        };
+        if self.ports.holders.find(launch).await?.is_some() {
+            self.restarting = Some(launch);
+            self.tell_later(Duration::ZERO, Message::RestartDue { after: launch });
+        }
+        Ok(())
     }
 
     /// A daemon may have died between the start of the holder and the note of it.
@@ -184,7 +199,7 @@ impl Actor {
                         .caused_by("that process was ended, and nothing was bound to it")
                         .hint("run `segue log` to see what happened"),
                 ),
-                FollowUp::Ended => self.over(),
+                FollowUp::Ended => self.over(launch),
                 FollowUp::RestartAfter(after) => {
                     self.restarting = Some(launch);
                     self.tell_later(after, Message::RestartDue { after: launch });
@@ -207,8 +222,9 @@ impl Actor {
     }
 
     /// The launch is closed: nobody waits for it any more.
-    fn over(&mut self) {
+    fn over(&mut self, launch: LaunchId) {
         self.passes.clear();
+        self.supervisor.live.remove(launch);
         self.supervisor.watch.leave(self.id());
         self.stream = None;
         let how = self.state.session.status.detail().unwrap_or_default();

@@ -59,7 +59,9 @@ impl Actor {
 
     /// Follows a launch that was just started or found alive.
     pub(super) async fn after_start(&mut self) -> Result<()> {
-        let Some(launch) = self.state.open().map(|launch| launch.id) else { return Ok(()) };
+        let Some(launch) = self.state.open() else { return Ok(()) };
+        self.supervisor.live.insert(launch);
+        let launch = launch.id;
         self.restarting = None;
         self.stream = self
             .state
