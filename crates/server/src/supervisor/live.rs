@@ -42,11 +42,13 @@ impl LiveLaunches {
     pub(crate) fn origin(&self, machine: &dyn Machine, pid: u32) -> Origin {
         let ancestry = machine.ancestry(pid);
         let marks: Vec<LaunchId> = ancestry.iter().filter_map(|pid| machine.mark(*pid)).collect();
-        let all = self.all();
         let above = |live: &Live| live.holder.is_some_and(|holder| ancestry.contains(&holder));
-        let found = all.iter().find(|(id, live)| marks.contains(id) || above(live));
+        let found = self
+            .all()
+            .iter()
+            .find_map(|(id, live)| (marks.contains(id) || above(live)).then_some(live.session));
         match found {
-            Some((_, live)) => Origin::Launch(live.session),
+            Some(session) => Origin::Launch(session),
             None if marks.is_empty() => Origin::Elsewhere,
             None => Origin::DeadLaunch,
         }
