@@ -1,1 +1,22 @@
 //! The holder: the small process that owns one launch's terminal.
+//!
+//! [`run_holder`] is that process, [`exec_agent`] the step between it and the agent.
+//! [`LocalHolders`] starts holders and talks to them; [`attach`] gives a person's terminal to one.
+
+mod attach;
+mod client;
+mod descriptors;
+mod exec;
+mod holder;
+mod line;
+mod order;
+mod spawn;
+mod terminal;
+mod wire;
+
+pub use attach::{AttachEnd, UserTerminal, attach};
+pub use client::LocalHolders;
+pub use exec::exec_agent;
+pub use holder::run_holder;
+pub use order::{Live, socket_path};
+pub use terminal::{Cursor, Size, Snapshot};

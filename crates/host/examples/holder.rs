@@ -1,0 +1,50 @@
+//! A program that holds, for tests and measurements: what the command line's hidden commands do.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use segue_host::hold::{self, AttachEnd, UserTerminal};
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    let command = arguments.next().and_then(|word| word.into_string().ok()).unwrap_or_default();
+    match command.as_str() {
+        "hold" => hold::run_holder(arguments),
+        "exec-agent" => fail(&hold::exec_agent(arguments)),
+        "attach" => attach(arguments.next()),
+        _ => fail(&"usage: holder hold|exec-agent|attach"),
+    }
+}
+
+fn attach(socket: Option<OsString>) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let ended = match (runtime, UserTerminal::of_this_process()) {
+        (Ok(runtime), Ok(terminal)) => {
+            let socket = socket.unwrap_or_default();
+            runtime.block_on(hold::attach(Path::new(&socket), terminal))
+        }
+        (Err(error), _) => return fail(&error),
+        (_, Err(error)) => return fail(&error),
+    };
+    match ended {
+        Ok(AttachEnd::Detached) => say("[detached]"),
+        Ok(AttachEnd::AgentEnded(end)) => say(&format!("[ended: {}]", end.exit)),
+        Ok(AttachEnd::HolderGone) => say("[holder gone]"),
+        Err(error) => fail(&error),
+    }
+}
+
+fn say(line: &str) -> ExitCode {
+    match writeln!(std::io::stdout(), "{line}") {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn fail(error: &dyn std::fmt::Display) -> ExitCode {
+    // There is nobody left to tell.
+    let _said = writeln!(std::io::stderr(), "error: {error}");
+    ExitCode::FAILURE
+}

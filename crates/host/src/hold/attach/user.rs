@@ -1,0 +1,97 @@
+//! The terminal of the person who attaches.
+
+use std::collections::VecDeque;
+use std::fs::OpenOptions;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt as _;
+
+use rustix::fs::OFlags;
+use rustix::termios::{isatty, tcgetwinsize};
+use segue_core::{Error, Result};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+use crate::descriptor::watched;
+use crate::hold::descriptors::{read_batch, write_some};
+use crate::hold::terminal::Size;
+
+/// Where a person types and reads.
+#[derive(Debug)]
+pub struct UserTerminal {
+    input: OwnedFd,
+    output: OwnedFd,
+}
+
+impl UserTerminal {
+    /// The terminal that this process was started in.
+    pub fn of_this_process() -> Result<Self> {
+        Self::new(&io::stdin(), &io::stdout())
+    }
+
+    /// A terminal by its two sides.
+    pub fn new(input: &impl AsFd, output: &impl AsFd) -> Result<Self> {
+        if !isatty(input) || !isatty(output) {
+            return Err(Error::usage("attaching needs a terminal")
+                .hint("run it in a terminal, without redirecting input or output"));
+        }
+        Ok(Self { input: reopen(input)?, output: reopen(output)? })
+    }
+
+    pub(super) fn open(self) -> Result<OpenTerminal> {
+        let failed = |error| Error::unavailable("cannot use this terminal").caused_by(error);
+        Ok(OpenTerminal {
+            input: watched(self.input, Interest::READABLE).map_err(failed)?,
+            output: watched(self.output, Interest::WRITABLE).map_err(failed)?,
+        })
+    }
+}
+
+/// Opens the terminal once more: what is set for one opening, such as not to block, must not
+/// stay with the shell if this process is killed.
+fn reopen(terminal: &impl AsFd) -> Result<OwnedFd> {
+    let number = terminal.as_fd().as_raw_fd();
+    let flags = i32::try_from((OFlags::NONBLOCK | OFlags::NOCTTY).bits()).unwrap_or_default();
+    let open =
+        |path: &str| OpenOptions::new().read(true).write(true).custom_flags(flags).open(path);
+    let opened = open(&format!("/proc/self/fd/{number}")).or_else(|_| open("/dev/tty"));
+    opened
+        .map(OwnedFd::from)
+        .map_err(|error| Error::unavailable("cannot use this terminal").caused_by(error))
+}
+
+/// A terminal that can be waited for.
+#[derive(Debug)]
+pub(super) struct OpenTerminal {
+    input: AsyncFd<OwnedFd>,
+    output: AsyncFd<OwnedFd>,
+}
+
+impl OpenTerminal {
+    pub(super) fn size(&self) -> Size {
+        match tcgetwinsize(self.output.get_ref()) {
+            Ok(size) => Size { rows: size.ws_row, cols: size.ws_col }.sensible(),
+            Err(_) => Size::UNATTACHED,
+        }
+    }
+
+    /// Returns the two sides once more, for whoever gives the terminal back.
+    pub(super) fn descriptors(&self) -> Result<(OwnedFd, OwnedFd)> {
+        let failed = |error| Error::internal("cannot keep the terminal").caused_by(error);
+        let input = self.input.get_ref().try_clone().map_err(failed)?;
+        Ok((input, self.output.get_ref().try_clone().map_err(failed)?))
+    }
+
+    /// Waits for typing; none when the terminal is gone.
+    pub(super) async fn read(&self) -> Option<Vec<u8>> {
+        let mut typed = vec![0; 4 << 10];
+        let count = read_batch(&self.input, &mut typed).await.ok()?;
+        typed.truncate(count);
+        (count > 0).then_some(typed)
+    }
+
+    /// Waits until the terminal takes something.
+    pub(super) async fn write(&self, bytes: &mut VecDeque<u8>) -> io::Result<()> {
+        write_some(&self.output, bytes).await
+    }
+}

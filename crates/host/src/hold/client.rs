@@ -1,0 +1,215 @@
+//! Starting holders on this machine and talking to them.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use segue_core::model::{Environment, LaunchEnd, LaunchId};
+use segue_core::ports::{Held, HolderEvent, HolderEvents, Holders, StartOrder};
+use segue_core::{Error, Result, failpoint};
+
+use super::line::{Line, PATIENCE, Said, silent};
+use super::order::{HoldOrder, socket_path};
+use super::spawn::{self, Spawn};
+use super::terminal::Snapshot;
+use super::wire::{Answer, Event, Request};
+use crate::Paths;
+use crate::programs::this_program;
+use crate::surroundings::Surroundings;
+
+/// How long the kernel may take to end what was killed.
+const KILL_LIMIT: Duration = Duration::from_secs(30);
+
+/// The holders of this machine.
+#[derive(Clone, Debug)]
+pub struct LocalHolders {
+    paths: Paths,
+    program: PathBuf,
+    environment: Environment,
+}
+
+impl LocalHolders {
+    /// Holders that are this program, with what they need of this process's environment.
+    pub fn new(paths: Paths) -> Self {
+        let surroundings = Surroundings::read();
+        let environment = surroundings.map(|read| read.environment).unwrap_or_default();
+        Self { paths, program: this_program(), environment }
+    }
+
+    /// Lets another program be the holders: one that knows `hold` and `exec-agent`.
+    #[must_use]
+    pub fn with_program(mut self, program: PathBuf) -> Self {
+        self.program = program;
+        self
+    }
+
+    /// Returns what the agent's terminal shows; none without a holder.
+    pub async fn snapshot(&self, launch: LaunchId) -> Result<Option<Snapshot>> {
+        match self.ask(launch, &Request::Snapshot, PATIENCE).await? {
+            Some(Answer::Snapshot(snapshot)) => Ok(Some(*snapshot)),
+            Some(other) => Err(unexpected(&other)),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the last bytes that the agent wrote; none without a holder.
+    pub async fn history(&self, launch: LaunchId) -> Result<Option<Vec<u8>>> {
+        let Some(mut line) = self.line(launch).await? else { return Ok(None) };
+        let request = super::wire::encode_message(super::wire::kind::REQUEST, &Request::History);
+        if line.send(&request).await.is_err() {
+            return Ok(None);
+        }
+        let history = tokio::time::timeout(PATIENCE, async {
+            loop {
+                match line.next().await? {
+                    Said::History(bytes) => return Some(bytes),
+                    _ => continue,
+                }
+            }
+        });
+        history.await.map_err(|_| silent())
+    }
+
+    /// Breaks off what the agent does: with these bytes, or as ^C does.
+    pub async fn interrupt(&self, launch: LaunchId, bytes: Option<Vec<u8>>) -> Result<()> {
+        let request = Request::Interrupt { bytes };
+        self.ask(launch, &request, PATIENCE).await?.ok_or_else(|| gone(launch)).map(drop)
+    }
+
+    fn folder(&self, launch: LaunchId) -> PathBuf {
+        self.paths.launch(launch)
+    }
+
+    async fn line(&self, launch: LaunchId) -> Result<Option<Line>> {
+        Line::open(&socket_path(&self.folder(launch))).await
+    }
+
+    /// Asks a launch's holder; none if there is no holder.
+    async fn ask(
+        &self,
+        launch: LaunchId,
+        request: &Request,
+        patience: Duration,
+    ) -> Result<Option<Answer>> {
+        let Some(mut line) = self.line(launch).await? else { return Ok(None) };
+        tokio::time::timeout(patience, line.ask(request)).await.map_err(|_| silent())?
+    }
+}
+
+#[async_trait]
+impl Holders for LocalHolders {
+    async fn start(&self, order: &StartOrder) -> Result<Held> {
+        let launch = &order.record.launch;
+        let order = HoldOrder {
+            launch: launch.id,
+            session: launch.session,
+            argv: order.argv.clone(),
+            environment: order.environment.clone(),
+            cwd: launch.cwd.clone(),
+            headless: order.record.session.headless,
+            lock: self.paths.session_lock(launch.session),
+        };
+        let folder = self.folder(order.launch);
+        failpoint::hit("holders.start.before");
+        let spawn = Spawn { program: &self.program, environment: &self.environment };
+        let live = spawn::start(&spawn, &folder, &order).await?;
+        failpoint::hit("holders.start.after");
+        Ok(Held { holder: live.holder, agent: Some(live.agent), end: None })
+    }
+
+    async fn find(&self, launch: LaunchId) -> Result<Option<Held>> {
+        match self.ask(launch, &Request::Status, PATIENCE).await? {
+            Some(Answer::Status(status)) => {
+                Ok(Some(Held { holder: status.holder, agent: status.agent, end: status.end }))
+            }
+            Some(other) => Err(unexpected(&other)),
+            None => Ok(None),
+        }
+    }
+
+    async fn stop(&self, launch: LaunchId, grace: Duration) -> Result<Option<LaunchEnd>> {
+        let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+        failpoint::hit("holders.stop.before");
+        let answer = self.ask(launch, &Request::Stop { grace_ms }, grace + KILL_LIMIT).await?;
+        failpoint::hit("holders.stop.after");
+        match answer {
+            Some(Answer::Ended(end)) => Ok(Some(end)),
+            Some(other) => Err(unexpected(&other)),
+            None => Ok(None),
+        }
+    }
+
+    async fn environment(&self, launch: LaunchId) -> Result<Option<Environment>> {
+        match self.ask(launch, &Request::Environment, PATIENCE).await? {
+            Some(Answer::Environment(environment)) => Ok(Some(environment)),
+            Some(other) => Err(unexpected(&other)),
+            None => Ok(None),
+        }
+    }
+
+    async fn release(&self, launch: LaunchId) -> Result<()> {
+        failpoint::hit("holders.release.before");
+        // Without a holder there is nothing to let go.
+        self.ask(launch, &Request::Release, PATIENCE).await?;
+        failpoint::hit("holders.release.after");
+        Ok(())
+    }
+
+    async fn inject(&self, launch: LaunchId, bytes: &[u8]) -> Result<()> {
+        let mut line = self.line(launch).await?.ok_or_else(|| gone(launch))?;
+        let answer = tokio::time::timeout(PATIENCE, line.inject(bytes)).await;
+        answer.map_err(|_| silent())??.ok_or_else(|| gone(launch)).map(drop)
+    }
+
+    async fn subscribe(&self, launch: LaunchId) -> Result<Box<dyn HolderEvents>> {
+        let mut line = self.line(launch).await?.ok_or_else(|| gone(launch))?;
+        let answer = tokio::time::timeout(PATIENCE, line.ask(&Request::Subscribe)).await;
+        answer.map_err(|_| silent())??.ok_or_else(|| gone(launch))?;
+        Ok(Box::new(Subscription { line }))
+    }
+}
+
+/// A line on which a holder tells what happens.
+#[derive(Debug)]
+struct Subscription {
+    line: Line,
+}
+
+#[async_trait]
+impl HolderEvents for Subscription {
+    async fn next(&mut self) -> Option<HolderEvent> {
+        loop {
+            match self.line.next().await? {
+                Said::Event(Event::Title(title)) => return Some(HolderEvent::Title(title)),
+                Said::Event(Event::Bell) => return Some(HolderEvent::Bell),
+                Said::Event(Event::Ended(end)) => return Some(HolderEvent::Ended(end)),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn gone(launch: LaunchId) -> Error {
+    Error::not_found(format!("nobody holds launch `{launch}`")).hint("run `segue resume`")
+}
+
+fn unexpected(answer: &Answer) -> Error {
+    // Answers can carry an environment: only their kind is named.
+    let kind = match answer {
+        Answer::Done => "done",
+        Answer::Failed(_) => "failed",
+        Answer::Status(_) => "status",
+        Answer::Environment(_) => "environment",
+        Answer::Snapshot(_) => "snapshot",
+        Answer::Ended(_) => "ended",
+    };
+    Error::internal(format!("the holder answered `{kind}` to something else"))
+}
+
+/// Returns the lines with which a holder that died without an answer explained itself.
+pub(super) fn last_words(log: &Path) -> Option<String> {
+    use segue_core::ports::Files as _;
+    let tail = crate::LocalFiles.tail(log, 2000).ok()?;
+    let text = String::from_utf8_lossy(&tail).trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}

@@ -1,0 +1,71 @@
+//! Reading and writing descriptors without ever waiting for one alone.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::{Errno, read, write};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+use crate::descriptor::watched;
+
+/// Makes a descriptor that tasks can wait for and that never blocks.
+pub(super) fn unblocked(descriptor: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
+    let flags = fcntl_getfl(&descriptor)?;
+    fcntl_setfl(&descriptor, flags | OFlags::NONBLOCK)?;
+    watched(descriptor, interest)
+}
+
+/// Waits for bytes and reads as many as there are, up to the size of the buffer; 0 at the end.
+/// Nothing is lost when it is given up while it waits.
+pub(super) async fn read_batch(from: &AsyncFd<OwnedFd>, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        let mut ready = from.readable().await?;
+        let mut filled = 0;
+        loop {
+            let rest = buffer.get_mut(filled..).unwrap_or_default();
+            if rest.is_empty() {
+                return Ok(filled);
+            }
+            match ready.try_io(|from| Ok(read(from.get_ref(), rest)?)) {
+                Ok(Ok(0)) => return Ok(filled),
+                Ok(Ok(count)) => filled += count,
+                Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                // What was read before counts; the error comes again.
+                Ok(Err(error)) if filled == 0 => return Err(error),
+                Ok(Err(_)) => return Ok(filled),
+                Err(_nothing_more) => break,
+            }
+        }
+        if filled > 0 {
+            return Ok(filled);
+        }
+    }
+}
+
+/// Reads what there is without waiting.
+pub(super) fn read_now(from: &AsyncFd<OwnedFd>, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match read(from.get_ref(), &mut *buffer) {
+            Err(Errno::INTR) => {}
+            result => return Ok(result?),
+        }
+    }
+}
+
+/// Waits until bytes can be written, and writes what goes.
+pub(super) async fn write_some(to: &AsyncFd<OwnedFd>, bytes: &mut VecDeque<u8>) -> io::Result<()> {
+    let mut ready = to.writable().await?;
+    while !bytes.is_empty() {
+        let (first, _) = bytes.as_slices();
+        match ready.try_io(|to| Ok(write(to.get_ref(), first)?)) {
+            Ok(Ok(count)) => drop(bytes.drain(..count)),
+            Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(Err(error)) => return Err(error),
+            Err(_no_room) => break,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! Starting an agent, and the terminal or the pipes that connect it.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rustix::io::Errno;
+use rustix::process::{Pid, WaitOptions, waitpid};
+use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use segue_core::model::{Environment, ProcessRef};
+use segue_core::{Error, Result, failpoint};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+use super::log;
+use crate::failure::cannot;
+use crate::folders::STREAM;
+use crate::hold::descriptors::unblocked;
+use crate::hold::exec::{self, Connection};
+use crate::hold::order::{HoldOrder, errors_path};
+use crate::hold::terminal::Size;
+use crate::process;
+
+/// More than any report of a failed start is long.
+const LONGEST_REPORT: u64 = 64 << 10;
+
+/// What the agent reads from and writes to.
+pub(super) enum Stream {
+    Terminal {
+        master: AsyncFd<OwnedFd>,
+        /// Kept open, so that an agent which closes its terminal for a while does not end it.
+        slave: OwnedFd,
+    },
+    Pipes {
+        output: AsyncFd<OwnedFd>,
+        file: File,
+    },
+}
+
+impl Stream {
+    pub(super) fn output(&self) -> &AsyncFd<OwnedFd> {
+        match self {
+            Self::Terminal { master, .. } => master,
+            Self::Pipes { output, .. } => output,
+        }
+    }
+
+    /// Keeps what a headless agent wrote, byte for byte.
+    pub(super) fn keep(&mut self, bytes: &[u8]) {
+        if let Self::Pipes { file, .. } = self
+            && let Err(error) = file.write_all(bytes)
+        {
+            log(&format!("{} bytes of the agent's output are lost: {error}", bytes.len()));
+        }
+    }
+
+    /// Makes what was kept durable.
+    pub(super) fn sync(&self) {
+        if let Self::Pipes { file, .. } = self
+            && let Err(error) = file.sync_all()
+        {
+            log(&format!("the agent's output may not be on disk: {error}"));
+        }
+    }
+
+    /// Tells the agent its terminal's size.
+    pub(super) fn resize(&self, size: Size) {
+        if let Self::Terminal { master, .. } = self
+            && let Err(error) = set_size(master.get_ref(), size)
+        {
+            log(&format!("the agent's terminal cannot be resized: {error}"));
+        }
+    }
+}
+
+/// A started agent.
+pub(super) struct Agent {
+    pub(super) process: ProcessRef,
+    pub(super) stream: Stream,
+}
+
+/// Starts the agent; returns when it runs, or with what kept it from running.
+pub(super) fn start(order: &HoldOrder, folder: &Path) -> Result<Agent> {
+    let prepared = if order.headless { Prepared::pipes(folder)? } else { Prepared::terminal()? };
+    let (mut report, reporter) = std::io::pipe().map_err(failed)?;
+    let connection = prepared.connection(folder);
+    let (stdin, stdout, stream) = prepared.split()?;
+    let mut command = Command::new("/proc/self/exe");
+    command.arg0("segue").arg("exec-agent");
+    command.args(exec::arguments(&connection, &order.cwd, &order.argv));
+    command.env_clear().envs(environment(order, &connection).iter());
+    command.stdin(stdin).stdout(stdout).stderr(reporter);
+    failpoint::hit("hold.spawn.before");
+    let child = command.spawn().map_err(failed)?;
+    // The command has our ends of what the agent writes to: the pipes would never end.
+    drop(command);
+    let process = identify(child.id());
+    let mut text = Vec::new();
+    report.by_ref().take(LONGEST_REPORT).read_to_end(&mut text).map_err(failed)?;
+    if !text.is_empty() {
+        collect(child.id());
+        let error = serde_json::from_slice(&text);
+        return Err(error.unwrap_or_else(|_| failed(String::from_utf8_lossy(&text))));
+    }
+    failpoint::hit("hold.spawn.after");
+    Ok(Agent { process, stream })
+}
+
+fn failed(cause: impl std::fmt::Display) -> Error {
+    Error::internal("cannot start the agent").caused_by(cause)
+}
+
+/// The agent's environment: its terminal is ours, whatever its caller had.
+fn environment(order: &HoldOrder, connection: &Connection) -> Environment {
+    let mut environment = order.environment.clone();
+    if *connection == Connection::Terminal {
+        environment.set("TERM", "xterm-256color");
+        environment.set("COLORTERM", "truecolor");
+        // They tell the size of another terminal.
+        environment.retain(|name| !["LINES", "COLUMNS"].contains(&name));
+    }
+    environment
+}
+
+/// Names the process before anything can have happened to it.
+fn identify(pid: u32) -> ProcessRef {
+    // One that ended at once is nobody any more: the reference is to nobody, too.
+    process::find(pid).unwrap_or(ProcessRef { pid, started: 0, boot: String::new() })
+}
+
+/// Takes the status of a child that did not become the agent.
+fn collect(pid: u32) {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    while let Err(Errno::INTR) = waitpid(pid, WaitOptions::empty()) {}
+}
+
+/// Both ends of what will connect the agent.
+enum Prepared {
+    Terminal { master: OwnedFd, slave: OwnedFd },
+    Pipes { reader: OwnedFd, writer: OwnedFd, file: File },
+}
+
+impl Prepared {
+    fn terminal() -> Result<Self> {
+        let failed = |error| Error::internal("cannot open a pseudo-terminal").caused_by(error);
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let master = openpt(flags).map_err(failed)?;
+        grantpt(&master).map_err(failed)?;
+        unlockpt(&master).map_err(failed)?;
+        let slave = ioctl_tiocgptpeer(&master, flags).map_err(failed)?;
+        set_size(&master, Size::UNATTACHED).map_err(failed)?;
+        Ok(Self::Terminal { master, slave })
+    }
+
+    fn pipes(folder: &Path) -> Result<Self> {
+        let (reader, writer) = std::io::pipe().map_err(failed)?;
+        let path = folder.join(STREAM);
+        let mut options = OpenOptions::new();
+        let file = options.append(true).create(true).mode(0o600).open(&path);
+        let file = file.map_err(|error| cannot("write", &path, &error))?;
+        Ok(Self::Pipes { reader: reader.into(), writer: writer.into(), file })
+    }
+
+    fn connection(&self, folder: &Path) -> Connection {
+        match self {
+            Self::Terminal { .. } => Connection::Terminal,
+            Self::Pipes { .. } => Connection::Pipes { errors: errors_path(folder) },
+        }
+    }
+
+    /// Returns the agent's input and output, and our side of them.
+    fn split(self) -> Result<(Stdio, Stdio, Stream)> {
+        match self {
+            Self::Terminal { master, slave } => {
+                let stdin = slave.try_clone().map_err(failed)?;
+                let stdout = slave.try_clone().map_err(failed)?;
+                let interest = Interest::READABLE | Interest::WRITABLE;
+                let master = unblocked(master, interest).map_err(failed)?;
+                Ok((stdin.into(), stdout.into(), Stream::Terminal { master, slave }))
+            }
+            Self::Pipes { reader, writer, file } => {
+                let output = unblocked(reader, Interest::READABLE).map_err(failed)?;
+                Ok((Stdio::null(), writer.into(), Stream::Pipes { output, file }))
+            }
+        }
+    }
+}
+
+fn set_size(terminal: &OwnedFd, size: Size) -> rustix::io::Result<()> {
+    let size = Winsize { ws_row: size.rows, ws_col: size.cols, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(terminal, size)
+}

@@ -1,0 +1,130 @@
+//! Everybody who is connected to a holder.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tokio::net::UnixStream;
+use tokio::sync::mpsc::Sender;
+
+use super::attached::View;
+use super::connection::{ClientId, Connection, Message};
+use super::outbox::{Outbox, Queued};
+use crate::hold::terminal::Size;
+use crate::hold::wire::{Answer, Event, encode_message, kind};
+
+/// How long clients have to take the last words of a holder that goes.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// One connected client.
+#[derive(Debug)]
+pub(super) struct Client {
+    connection: Connection,
+    /// Whether it has said hello.
+    pub(super) greeted: bool,
+    pub(super) subscribed: bool,
+    pub(super) view: Option<View>,
+}
+
+impl Client {
+    pub(super) fn outbox(&self) -> &Outbox {
+        &self.connection.outbox
+    }
+
+    /// Returns the client's terminal and the way to it, if it is attached.
+    pub(super) fn attached(&mut self) -> Option<(&mut View, &Outbox)> {
+        let outbox = &*self.connection.outbox;
+        self.view.as_mut().map(|view| (view, outbox))
+    }
+}
+
+/// All connected clients.
+#[derive(Debug)]
+pub(super) struct Clients {
+    all: BTreeMap<ClientId, Client>,
+    next: ClientId,
+    messages: Sender<Message>,
+    /// Those who wait for the end of a stop.
+    stopping: Vec<ClientId>,
+}
+
+impl Clients {
+    pub(super) fn new(messages: Sender<Message>) -> Self {
+        Self { all: BTreeMap::new(), next: 0, messages, stopping: Vec::new() }
+    }
+
+    pub(super) fn open(&mut self, stream: UnixStream) {
+        let id = self.next;
+        self.next += 1;
+        let connection = Connection::open(id, stream, &self.messages);
+        let client = Client { connection, greeted: false, subscribed: false, view: None };
+        self.all.insert(id, client);
+    }
+
+    pub(super) fn get(&mut self, id: ClientId) -> Option<&mut Client> {
+        self.all.get_mut(&id)
+    }
+
+    /// Ends a connection after what is queued for it; tells whether it was attached.
+    pub(super) fn hang_up(&mut self, id: ClientId) -> bool {
+        let Some(client) = self.all.remove(&id) else { return false };
+        client.connection.hang_up();
+        client.view.is_some()
+    }
+
+    pub(super) fn answer(&mut self, id: ClientId, answer: &Answer) {
+        self.send(id, &encode_message(kind::ANSWER, answer));
+    }
+
+    pub(super) fn send(&mut self, id: ClientId, frame: &[u8]) {
+        if let Some(client) = self.all.get(&id)
+            && client.outbox().message(frame) == Queued::Overflowed
+        {
+            self.hang_up(id);
+        }
+    }
+
+    /// Tells those who follow what happened.
+    pub(super) fn announce(&mut self, event: &Event) {
+        let frame = encode_message(kind::EVENT, event);
+        let is_end = matches!(event, Event::Ended(_));
+        let concerned = |client: &Client| client.subscribed || is_end && client.view.is_some();
+        let ids: Vec<ClientId> =
+            self.all.iter().filter(|(_, client)| concerned(client)).map(|(id, _)| *id).collect();
+        ids.into_iter().for_each(|id| self.send(id, &frame));
+    }
+
+    /// Notes who waits for the end of a stop.
+    pub(super) fn awaits_stop(&mut self, id: ClientId) {
+        self.stopping.push(id);
+    }
+
+    pub(super) fn answer_stops(&mut self, answer: &Answer) {
+        for id in std::mem::take(&mut self.stopping) {
+            self.answer(id, answer);
+        }
+    }
+
+    /// Returns the terminals of all who are attached.
+    pub(super) fn views(&mut self) -> impl Iterator<Item = (&mut View, &Outbox)> {
+        self.all.values_mut().filter_map(Client::attached)
+    }
+
+    pub(super) fn attached(&self) -> usize {
+        self.all.values().filter(|client| client.view.is_some()).count()
+    }
+
+    /// Returns the size that all attached terminals can show.
+    pub(super) fn common_size(&self) -> Option<Size> {
+        let sizes = self.all.values().filter_map(|client| Some(client.view.as_ref()?.size));
+        sizes.reduce(Size::common)
+    }
+
+    /// Lets everybody have what is queued for them.
+    pub(super) async fn finish(&mut self) {
+        let deadline = tokio::time::Instant::now() + LAST_WORDS;
+        for (_, client) in std::mem::take(&mut self.all) {
+            let left = deadline.saturating_duration_since(tokio::time::Instant::now());
+            client.connection.finish(left).await;
+        }
+    }
+}

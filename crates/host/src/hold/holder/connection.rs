@@ -1,0 +1,137 @@
+//! One client's connection: a task that reads its frames, and one that writes to it.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use tokio::io::AsyncReadExt as _;
+use tokio::net::UnixStream;
+use tokio::net::unix::OwnedReadHalf;
+use tokio::sync::mpsc::Sender;
+use tokio::task::JoinHandle;
+
+use super::outbox::{self, Outbox};
+use crate::hold::wire::{Decoder, Received, kind};
+
+/// Longer than a terminal takes between the bytes of one key, shorter than a person notices.
+const PAUSE: Duration = Duration::from_millis(30);
+/// Longer than the rest of an answer can take, over any line.
+const LONG_PAUSE: Duration = Duration::from_secs(1);
+
+/// Names a connection.
+pub(super) type ClientId = u64;
+
+/// What the tasks of a connection tell the holder.
+#[derive(Debug)]
+pub(super) enum Message {
+    Received(ClientId, Received),
+    /// Nothing was typed for a moment.
+    Pause(ClientId),
+    /// Nothing was typed for long.
+    LongPause(ClientId),
+    /// The client has all that was sent.
+    CaughtUp(ClientId),
+    Gone(ClientId),
+}
+
+/// The tasks of a connection.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) outbox: Rc<Outbox>,
+    reader: JoinHandle<()>,
+    writer: JoinHandle<()>,
+}
+
+impl Connection {
+    /// Starts the tasks of a client that has just connected.
+    pub(super) fn open(id: ClientId, stream: UnixStream, messages: &Sender<Message>) -> Self {
+        let (from, to) = stream.into_split();
+        let outbox = Rc::new(Outbox::default());
+        let queue = Rc::clone(&outbox);
+        let sender = messages.clone();
+        let writer = tokio::task::spawn_local(async move {
+            outbox::write_out(&queue, to, async || {
+                // Without a receiver the holder is about to go.
+                let _told = sender.send(Message::CaughtUp(id)).await;
+            })
+            .await;
+        });
+        let reader = tokio::task::spawn_local(read_in(id, from, messages.clone()));
+        Self { outbox, reader, writer }
+    }
+
+    /// Lets the client have what is queued, for a while; nothing more comes from it.
+    pub(super) async fn finish(self, limit: Duration) {
+        self.reader.abort();
+        self.outbox.close();
+        // A client that does not read must not keep the holder.
+        let _written = tokio::time::timeout(limit, self.writer).await;
+    }
+
+    /// Ends the connection once what is queued is written.
+    pub(super) fn hang_up(&self) {
+        self.reader.abort();
+        self.outbox.close();
+    }
+}
+
+async fn read_in(id: ClientId, mut from: OwnedReadHalf, messages: Sender<Message>) {
+    let mut decoder = Decoder::default();
+    let mut buffer = vec![0; 16 << 10];
+    let mut typing = Typing::Still;
+    loop {
+        let read = tokio::select! {
+            read = from.read(&mut buffer) => read,
+            () = typing.pause() => {
+                let message = typing.paused(id);
+                if messages.send(message).await.is_err() {
+                    return;
+                }
+                continue;
+            }
+        };
+        let Ok(count @ 1..) = read else { break };
+        decoder.push(buffer.get(..count).unwrap_or_default());
+        while let Some(received) = decoder.next() {
+            if matches!(&received, Received::Frame(frame) if frame.kind == kind::INPUT) {
+                typing = Typing::Now;
+            }
+            if messages.send(Message::Received(id, received)).await.is_err() {
+                return;
+            }
+        }
+    }
+    // Without a receiver the holder is about to go.
+    let _told = messages.send(Message::Gone(id)).await;
+}
+
+/// How long ago something was typed.
+#[derive(Clone, Copy)]
+enum Typing {
+    Now,
+    Paused,
+    Still,
+}
+
+impl Typing {
+    /// Waits for the next pause to be long enough.
+    async fn pause(self) {
+        match self {
+            Self::Now => tokio::time::sleep(PAUSE).await,
+            Self::Paused => tokio::time::sleep(LONG_PAUSE).await,
+            Self::Still => std::future::pending().await,
+        }
+    }
+
+    fn paused(&mut self, id: ClientId) -> Message {
+        match self {
+            Self::Now => {
+                *self = Self::Paused;
+                Message::Pause(id)
+            }
+            Self::Paused | Self::Still => {
+                *self = Self::Still;
+                Message::LongPause(id)
+            }
+        }
+    }
+}

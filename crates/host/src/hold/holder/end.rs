@@ -1,0 +1,226 @@
+//! Ends: of the agent, of everything it started, and of the holder.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait};
+use segue_core::model::{Exit, LaunchEnd};
+use segue_core::{Error, Result, failpoint};
+use tokio::time::Instant;
+
+use super::agent::Stream;
+use super::lives::{Life, Stop, StopStep};
+use super::{Holder, log};
+use crate::folders::END;
+use crate::hold::descriptors::read_now;
+use crate::hold::order::socket_path;
+use crate::hold::wire::{Answer, Event};
+use crate::process::{self, ProcessHandle};
+use crate::{atomic, points};
+
+/// What an agent gets when the machine goes down.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(3);
+
+impl Holder {
+    /// Asks the agent to end, and sees to it that it does.
+    pub(super) fn stop(&mut self, asked: bool, grace: Duration) {
+        let Life::Running { stop } = &mut self.life else { return };
+        failpoint::hit("hold.stop.before");
+        let new = Stop::new(asked, grace, Instant::now());
+        *stop = Some(stop.map_or(new, |old| old.join(new)));
+        self.signal_agent(Signal::TERM);
+        // One that is stopped cannot end before it goes on.
+        self.signal_agent(Signal::CONT);
+        failpoint::hit("hold.stop.after");
+    }
+
+    /// Ends the agent because this process was told to end.
+    pub(super) fn terminate(&mut self) {
+        log("told to end");
+        match &mut self.life {
+            Life::Running { .. } => self.stop(false, SHUTDOWN_GRACE),
+            Life::Sweeping { leave, .. } | Life::Ended { leave, .. } => *leave = true,
+        }
+    }
+
+    /// Carries out the step of a stop whose time has come.
+    pub(super) fn escalate(&mut self) {
+        let Life::Running { stop: Some(stop) } = &mut self.life else { return };
+        let step = stop.next;
+        match stop.advance() {
+            Some(next) => *stop = next,
+            None => stop.at += Duration::from_secs(1),
+        }
+        match step {
+            StopStep::HangUp => self.signal_agent(Signal::HUP),
+            StopStep::Kill => {
+                failpoint::hit("hold.kill.before");
+                self.signal_agent(Signal::KILL);
+                kill_descendants();
+                failpoint::hit("hold.kill.after");
+            }
+        }
+    }
+
+    /// Signals the agent, which is this process's child: until its status is taken, nobody else
+    /// can have its number.
+    pub(super) fn signal_agent(&self, signal: Signal) {
+        let pid = i32::try_from(self.live.agent.pid).ok().and_then(Pid::from_raw);
+        if let Some(Err(error)) = pid.map(|pid| kill_process(pid, signal))
+            && error != Errno::SRCH
+        {
+            log(&format!("the agent cannot be sent {signal:?}: {error}"));
+        }
+    }
+
+    /// Takes the status of every process that has ended.
+    pub(super) fn reap(&mut self) {
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) => self.collected(pid, status),
+                Ok(None) => break,
+                Err(Errno::INTR) => {}
+                // Nobody is left.
+                Err(_) => return self.finish(),
+            }
+        }
+        if matches!(self.life, Life::Sweeping { .. }) {
+            kill_descendants();
+        }
+    }
+
+    fn collected(&mut self, pid: Pid, status: WaitStatus) {
+        let is_agent = u32::try_from(pid.as_raw_nonzero().get()) == Ok(self.live.agent.pid);
+        let Life::Running { stop } = &self.life else { return };
+        if !is_agent {
+            return;
+        }
+        let stop = *stop;
+        let asked = stop.is_some_and(|stop| stop.asked);
+        // The stream has the agent's last words before anybody can read that it ended.
+        self.drain();
+        let end = LaunchEnd { exit: exit(status), asked, at: jiff::Timestamp::now() };
+        log(&format!("the agent ended: {}", end.exit));
+        if let Err(error) = record(&self.folder, &end) {
+            log(&format!("how the agent ended is not on disk: {error}"));
+        }
+        // Only a crash leaves something that an automatic restart needs: the environment.
+        let leave = stop.is_some() || end.exit.is_clean() || self.terminal.is_none();
+        failpoint::hit("hold.sweep.before");
+        self.life = Life::Sweeping { end, leave };
+        kill_descendants();
+    }
+
+    /// Lets everybody know, when the agent and all that it started are gone.
+    fn finish(&mut self) {
+        let Life::Sweeping { end, leave } = self.life else { return };
+        failpoint::hit("hold.sweep.after");
+        self.close_stream();
+        if leave {
+            remove_socket(&self.folder);
+        }
+        // Whoever hears of the end can start the session again.
+        self.lock = None;
+        self.life = Life::Ended { end, leave };
+        self.clients.announce(&Event::Ended(end));
+        self.clients.answer_stops(&Answer::Ended(end));
+        failpoint::hit("hold.ended.after");
+    }
+
+    fn close_stream(&mut self) {
+        self.drain();
+        if let Some(Stream::Terminal { master, slave }) = self.stream.take() {
+            // Without our own end the kernel gives out all that is still on its way.
+            drop(slave);
+            self.drain_from(&master);
+        }
+        self.input.clear();
+    }
+
+    /// Takes in what the agent has written until now.
+    fn drain(&mut self) {
+        let Some(stream) = self.stream.take() else { return };
+        self.stream = Some(stream);
+        while let Some(stream) = &self.stream {
+            match read_now(stream.output(), &mut self.batch) {
+                Ok(count) if count > 0 => self.take_in(count),
+                _ => break,
+            }
+        }
+        if let Some(stream) = &self.stream {
+            stream.sync();
+        }
+    }
+
+    fn drain_from(&mut self, master: &tokio::io::unix::AsyncFd<std::os::fd::OwnedFd>) {
+        while let Ok(count) = read_now(master, &mut self.batch)
+            && count > 0
+        {
+            self.take_in(count);
+        }
+    }
+}
+
+fn exit(status: WaitStatus) -> Exit {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Exit::Code(code),
+        (None, Some(signal)) => Exit::Signal(signal),
+        (None, None) => Exit::Unknown,
+    }
+}
+
+/// Writes down how the launch ended.
+fn record(folder: &Path, end: &LaunchEnd) -> Result<()> {
+    let text = serde_json::to_vec(end)
+        .map_err(|error| Error::internal("cannot word the end").caused_by(error))?;
+    atomic::write(&folder.join(END), &text, points!("hold.end"))
+}
+
+/// Writes down that there never was an agent.
+pub(super) fn record_never_started(folder: &Path) {
+    let end = LaunchEnd { exit: Exit::NeverStarted, asked: false, at: jiff::Timestamp::now() };
+    if let Err(error) = record(folder, &end) {
+        log(&format!("the failed start is not on disk: {error}"));
+    }
+}
+
+/// Ends every child and waits for it, when there will be no holder after all.
+pub(super) fn end_children() {
+    loop {
+        kill_descendants();
+        match wait(WaitOptions::empty()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// Kills every process that descends from this one. Orphans become its children, and the end of a
+/// parent is an event: one that escapes this round is met in the next.
+fn kill_descendants() {
+    let own = std::process::id();
+    for pid in process::descendants(own) {
+        let Some(Ok(Some(handle))) = process::find(pid).map(|found| ProcessHandle::open(&found))
+        else {
+            continue;
+        };
+        // It is asked again after the process is held: then it cannot be another one.
+        if descends_from(pid, own)
+            && let Err(error) = handle.signal(Signal::KILL)
+        {
+            log(&format!("process {pid} cannot be killed: {error}"));
+        }
+    }
+}
+
+fn descends_from(pid: u32, ancestor: u32) -> bool {
+    std::iter::successors(Some(pid), |pid| process::parent(*pid)).skip(1).any(|pid| pid == ancestor)
+}
+
+/// Takes the socket away, so that nobody waits on a holder that goes.
+pub(super) fn remove_socket(folder: &Path) {
+    // It may be gone with its folder.
+    let _removed = fs::remove_file(socket_path(folder));
+}

@@ -1,0 +1,119 @@
+//! The life of an agent as its holder sees it, and the steps of a stop.
+
+use std::time::Duration;
+
+use segue_core::model::LaunchEnd;
+use tokio::time::Instant;
+
+/// Where the agent is in its life.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Life {
+    Running {
+        stop: Option<Stop>,
+    },
+    /// It has ended; some of what it started has not.
+    Sweeping {
+        end: LaunchEnd,
+        leave: bool,
+    },
+    Ended {
+        end: LaunchEnd,
+        /// Whether the holder has nothing left to do.
+        leave: bool,
+    },
+}
+
+impl Life {
+    pub(super) fn running() -> Self {
+        Self::Running { stop: None }
+    }
+
+    pub(super) fn stop(&self) -> Option<Stop> {
+        match self {
+            Self::Running { stop } => *stop,
+            Self::Sweeping { .. } | Self::Ended { .. } => None,
+        }
+    }
+
+    /// Returns how the agent ended, once all that it started is gone.
+    pub(super) fn end(&self) -> Option<LaunchEnd> {
+        match self {
+            Self::Ended { end, .. } => Some(*end),
+            Self::Running { .. } | Self::Sweeping { .. } => None,
+        }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self, Self::Ended { leave: true, .. })
+    }
+}
+
+/// A stop that is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stop {
+    /// Whether somebody asked, as opposed to the machine going down.
+    pub(super) asked: bool,
+    pub(super) next: StopStep,
+    pub(super) at: Instant,
+    deadline: Instant,
+}
+
+/// What comes next in a stop, after the agent was asked to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StopStep {
+    /// Interactive shells do not listen to SIGTERM but end when their terminal does. It comes
+    /// second, because it would kill an agent that is tidying up on the first.
+    HangUp,
+    Kill,
+}
+
+impl Stop {
+    pub(super) fn new(asked: bool, grace: Duration, now: Instant) -> Self {
+        let deadline = now + grace;
+        Self { asked, next: StopStep::HangUp, at: now + grace / 2, deadline }
+    }
+
+    /// Returns the stop that does what both of them ask, as soon as either of them does.
+    pub(super) fn join(self, other: Self) -> Self {
+        let sooner = if other.deadline < self.deadline { other } else { self };
+        let next = if self.next == StopStep::Kill { StopStep::Kill } else { sooner.next };
+        let at = if next == StopStep::Kill { sooner.deadline } else { sooner.at };
+        Self { asked: self.asked || other.asked, next, at, ..sooner }
+    }
+
+    /// Returns the stop after its next step, unless that was the last.
+    pub(super) fn advance(self) -> Option<Self> {
+        match self.next {
+            StopStep::HangUp => Some(Self { next: StopStep::Kill, at: self.deadline, ..self }),
+            StopStep::Kill => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_gets_harsher_in_two_steps() {
+        let now = Instant::now();
+        let stop = Stop::new(true, Duration::from_secs(8), now);
+        assert_eq!((stop.next, stop.at), (StopStep::HangUp, now + Duration::from_secs(4)));
+        let stop = stop.advance().unwrap();
+        assert_eq!((stop.next, stop.at), (StopStep::Kill, now + Duration::from_secs(8)));
+        assert_eq!(stop.advance(), None);
+    }
+
+    #[test]
+    fn a_second_stop_can_only_make_it_sooner() {
+        let now = Instant::now();
+        let slow = Stop::new(false, Duration::from_secs(8), now);
+        let quick = Stop::new(true, Duration::from_secs(2), now);
+        for stop in [slow.join(quick), quick.join(slow)] {
+            assert!(stop.asked);
+            assert_eq!((stop.next, stop.at), (StopStep::HangUp, now + Duration::from_secs(1)));
+        }
+        let hung_up = slow.advance().unwrap().join(quick);
+        assert_eq!((hung_up.next, hung_up.at), (StopStep::Kill, now + Duration::from_secs(2)));
+    }
+}

@@ -1,0 +1,152 @@
+//! The holder process: one launch's terminal or pipes, its socket, and its end.
+
+mod agent;
+mod attached;
+mod clients;
+mod connection;
+mod end;
+mod lives;
+mod outbox;
+mod requests;
+mod serve;
+mod start;
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::io::{Read as _, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use segue_core::model::{Environment, LaunchId, SessionId};
+use segue_core::{Error, Result, failpoint};
+use tokio::net::UnixListener;
+use tokio::sync::mpsc;
+
+use super::order::{HoldOrder, Live, OrderAnswer};
+use super::terminal::{History, Terminal};
+use crate::failpoints::{self, Role};
+use crate::lock::FileLock;
+use crate::surroundings::Surroundings;
+
+use agent::Stream;
+use clients::Clients;
+use connection::Message;
+use lives::Life;
+use start::Signals;
+
+/// How much of an agent's output is kept.
+const HISTORY: usize = 256 << 10;
+/// How much is read before it is looked at.
+const BATCH: usize = 64 << 10;
+
+/// Holds the launch whose folder is the only argument, as the order on standard input says.
+pub fn run_holder(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    if let Ok(surroundings) = Surroundings::read() {
+        failpoints::arm(&surroundings.environment, Role::Holder);
+    }
+    match hold(arguments.into_iter()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            log(&format!("cannot hold: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn hold(mut arguments: impl Iterator<Item = OsString>) -> Result<()> {
+    let missing = || Error::usage("`segue hold` is for the daemon alone");
+    let folder = PathBuf::from(arguments.next().ok_or_else(missing)?);
+    let order = read_order()?;
+    leave()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime =
+        runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))?;
+    let tasks = tokio::task::LocalSet::new();
+    tasks.block_on(&runtime, async {
+        match start::start(folder.clone(), order).await {
+            Ok(mut holder) => {
+                answer(&OrderAnswer::Started(holder.live.clone()))?;
+                holder.serve().await;
+                Ok(())
+            }
+            Err(error) => {
+                end::record_never_started(&folder);
+                answer(&OrderAnswer::Failed(error.clone()))?;
+                Err(error)
+            }
+        }
+    })
+}
+
+fn read_order() -> Result<HoldOrder> {
+    let failed = || Error::internal("the order to hold cannot be read");
+    let mut text = Vec::new();
+    std::io::stdin().read_to_end(&mut text).map_err(|error| failed().caused_by(error))?;
+    serde_json::from_slice(&text).map_err(|error| failed().caused_by(error))
+}
+
+/// Leaves the session and the folder of whoever started this process.
+fn leave() -> Result<()> {
+    let failed = |error| Error::internal("cannot leave the daemon's session").caused_by(error);
+    match rustix::process::setsid() {
+        // A leader of a group cannot; then it has a group of its own at least.
+        Ok(_) | Err(rustix::io::Errno::PERM) => {}
+        Err(error) => return Err(failed(error)),
+    }
+    rustix::process::chdir("/").map_err(failed)?;
+    rustix::thread::set_name(c"segue-hold").map_err(failed)
+}
+
+/// Says the one line that whoever gave the order waits for, and lets go of their pipe.
+fn answer(answer: &OrderAnswer) -> Result<()> {
+    failpoint::hit("hold.answer.before");
+    let line = serde_json::to_string(answer)
+        .map_err(|error| Error::internal("cannot word the answer").caused_by(error))?;
+    let mut output = std::io::stdout();
+    // A daemon that died meanwhile finds this holder by its socket.
+    let _heard = output.write_all(format!("{line}\n").as_bytes()).and_then(|()| output.flush());
+    if let Err(error) = close_pipes() {
+        log(&format!("the daemon's pipes stay open: {error}"));
+    }
+    failpoint::hit("hold.answer.after");
+    Ok(())
+}
+
+fn close_pipes() -> std::io::Result<()> {
+    let nowhere = OpenOptions::new().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&nowhere)?;
+    rustix::stdio::dup2_stdout(&nowhere)?;
+    Ok(())
+}
+
+/// Writes a line to the launch's `holder.log`, which is the standard error.
+fn log(line: &str) {
+    let now = jiff::Timestamp::now();
+    // There is nobody to tell that nobody can be told.
+    let _written = std::io::stderr().write_all(format!("{now} {line}\n").as_bytes());
+}
+
+/// What is held, and everybody who is connected.
+struct Holder {
+    folder: PathBuf,
+    launch: LaunchId,
+    session: SessionId,
+    environment: Environment,
+    live: Live,
+    /// Dropped when the agent and all that it started are gone.
+    lock: Option<FileLock>,
+    listener: UnixListener,
+    signals: Signals,
+    /// None once the agent has ended.
+    stream: Option<Stream>,
+    /// None for a headless agent.
+    terminal: Option<Terminal>,
+    history: History,
+    /// What the agent has yet to read.
+    input: VecDeque<u8>,
+    clients: Clients,
+    life: Life,
+    messages: mpsc::Receiver<Message>,
+    batch: Vec<u8>,
+}

@@ -1,0 +1,311 @@
+//! What clients ask of a holder.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+use segue_core::{Error, Result, failpoint};
+
+use super::Holder;
+use super::attached::View;
+use super::connection::{ClientId, Message};
+use super::lives::Life;
+use crate::hold::terminal::{Size, Terminal};
+use crate::hold::wire::{
+    Answer, Event, Frame, Hello, Received, Request, Status, encode, encode_message, kind,
+};
+
+impl Holder {
+    /// Takes in what a connection's tasks say.
+    pub(super) fn hear(&mut self, message: Message) {
+        match message {
+            Message::Received(id, Received::Frame(frame)) => self.frame(id, &frame),
+            Message::Received(id, Received::TooLarge(frame)) => self.too_large(id, frame),
+            Message::Pause(id) => {
+                let typed = self.view(id).map(|view| view.filter.after_pause());
+                self.type_in(&typed.unwrap_or_default());
+            }
+            Message::LongPause(id) => {
+                if let Some(view) = self.view(id) {
+                    view.filter.after_long_pause();
+                }
+            }
+            Message::CaughtUp(id) => self.catch_up(id),
+            Message::Gone(id) => self.hang_up(id),
+        }
+    }
+
+    fn view(&mut self, id: ClientId) -> Option<&mut View> {
+        self.clients.get(id)?.view.as_mut()
+    }
+
+    fn catch_up(&mut self, id: ClientId) {
+        if let Some(terminal) = &self.terminal
+            && let Some((view, outbox)) = self.clients.get(id).and_then(|client| client.attached())
+        {
+            view.catch_up(outbox, terminal);
+        }
+    }
+
+    fn hang_up(&mut self, id: ClientId) {
+        if self.clients.hang_up(id) {
+            self.reconcile_size();
+        }
+    }
+
+    fn too_large(&mut self, id: ClientId, frame: u8) {
+        if matches!(frame, kind::REQUEST | kind::INJECT) {
+            let error = Error::usage("the message to the holder is too large");
+            self.clients.answer(id, &Answer::Failed(error));
+        }
+    }
+
+    fn frame(&mut self, id: ClientId, frame: &Frame) {
+        let Some(client) = self.clients.get(id) else { return };
+        if !client.greeted {
+            return self.greet(id, frame);
+        }
+        match frame.kind {
+            kind::REQUEST => self.request(id, &frame.payload),
+            kind::INPUT => self.typed(id, &frame.payload),
+            kind::INJECT => {
+                let answer = answer_of(self.inject(&frame.payload));
+                self.clients.answer(id, &answer);
+            }
+            // From a newer client, which does not need it understood.
+            _ => {}
+        }
+    }
+
+    fn greet(&mut self, id: ClientId, frame: &Frame) {
+        self.clients.send(id, &encode_message(kind::HELLO, &Hello::ours()));
+        let hello = Some(frame).filter(|frame| frame.kind == kind::HELLO);
+        let hello = hello.and_then(|frame| serde_json::from_slice::<Hello>(&frame.payload).ok());
+        let unknown = || Error::usage("the first thing to say to a holder is hello");
+        match hello.ok_or_else(unknown).and_then(|hello| hello.agree()) {
+            Ok(_) => {
+                if let Some(client) = self.clients.get(id) {
+                    client.greeted = true;
+                }
+            }
+            Err(error) => {
+                self.clients.answer(id, &Answer::Failed(error));
+                self.clients.hang_up(id);
+            }
+        }
+    }
+
+    fn request(&mut self, id: ClientId, payload: &[u8]) {
+        let request = match serde_json::from_slice(payload) {
+            Ok(request) => request,
+            Err(error) => {
+                let error = Error::usage("this holder does not know what it was asked")
+                    .caused_by(error)
+                    .hint("run `segue stop`, then `segue resume`, to have a newer one");
+                return self.clients.answer(id, &Answer::Failed(error));
+            }
+        };
+        let answer = match request {
+            Request::Attach(size) => return self.attach(id, size),
+            Request::Resize(size) => answer_of(self.resize(id, size)),
+            Request::Repaint => answer_of(self.repaint(id)),
+            Request::Detach => {
+                self.detach(id);
+                Answer::Done
+            }
+            Request::Interrupt { bytes } => answer_of(self.interrupt(bytes)),
+            Request::Subscribe => return self.subscribe(id),
+            Request::Snapshot => self.snapshot(),
+            Request::History => self.history(id),
+            Request::Status => Answer::Status(Box::new(self.status())),
+            Request::Environment => Answer::Environment(self.environment.clone()),
+            Request::Release => answer_of(self.release()),
+            Request::Stop { grace_ms } => return self.stop_for(id, grace_ms),
+        };
+        self.clients.answer(id, &answer);
+    }
+
+    fn attach(&mut self, id: ClientId, size: Size) {
+        if self.terminal.is_none() {
+            return self.clients.answer(id, &Answer::Failed(headless()));
+        }
+        failpoint::hit("hold.attach.before");
+        if let Some(client) = self.clients.get(id) {
+            client.view = Some(View::new(size.sensible()));
+        }
+        self.size_changed(id);
+        self.clients.answer(id, &Answer::Done);
+        self.clients.announce(&Event::Attached(self.clients.attached()));
+        if let Some(end) = self.life.end() {
+            self.clients.send(id, &encode_message(kind::EVENT, &Event::Ended(end)));
+        }
+        failpoint::hit("hold.attach.after");
+    }
+
+    fn resize(&mut self, id: ClientId, size: Size) -> Result<()> {
+        self.view(id).ok_or_else(not_attached)?.size = size.sensible();
+        self.size_changed(id);
+        Ok(())
+    }
+
+    fn repaint(&mut self, id: ClientId) -> Result<()> {
+        let terminal = self.terminal.as_ref().ok_or_else(headless)?;
+        let client = self.clients.get(id).ok_or_else(not_attached)?;
+        let (view, outbox) = client.attached().ok_or_else(not_attached)?;
+        view.repaint(outbox, terminal);
+        Ok(())
+    }
+
+    fn detach(&mut self, id: ClientId) {
+        let view = self.clients.get(id).and_then(|client| client.view.take());
+        if view.is_some() {
+            self.reconcile_size();
+        }
+    }
+
+    /// Fits the agent's terminal to everybody's, after one of them left.
+    fn reconcile_size(&mut self) {
+        self.fit();
+        self.clients.announce(&Event::Attached(self.clients.attached()));
+    }
+
+    /// Fits the agent's terminal to everybody's, after one of them changed.
+    fn size_changed(&mut self, id: ClientId) {
+        if !self.fit() {
+            // Nobody else has anything new to see.
+            let _not_attached = self.repaint(id);
+        }
+    }
+
+    /// Gives the agent's terminal the size that everybody can show, and shows it to everybody;
+    /// tells whether it had another.
+    fn fit(&mut self) -> bool {
+        let Some(terminal) = &mut self.terminal else { return false };
+        let Some(size) = self.clients.common_size() else { return false };
+        if size == terminal.size() {
+            return false;
+        }
+        terminal.resize(size);
+        if let Some(stream) = &self.stream {
+            stream.resize(size);
+        }
+        for (view, outbox) in self.clients.views() {
+            view.repaint(outbox, terminal);
+        }
+        true
+    }
+
+    fn typed(&mut self, id: ClientId, bytes: &[u8]) {
+        let asked = self.terminal.as_ref().map(Terminal::asked).unwrap_or_default();
+        let typed = self.view(id).map(|view| view.filter.filter(bytes, asked));
+        self.type_in(&typed.unwrap_or_default());
+    }
+
+    /// Queues bytes; whether the agent took them is for the agent's own evidence to say.
+    fn inject(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.terminal.is_none() {
+            return Err(headless());
+        }
+        self.check_running()?;
+        if self.type_in(bytes) {
+            return Ok(());
+        }
+        Err(Error::conflict("the agent does not read its input")
+            .hint("run `segue attach` to see what it does"))
+    }
+
+    fn interrupt(&mut self, bytes: Option<Vec<u8>>) -> Result<()> {
+        self.check_running()?;
+        if self.terminal.is_none() {
+            self.signal_agent(Signal::INT);
+            return Ok(());
+        }
+        self.inject(&bytes.unwrap_or_else(|| vec![0x03]))
+    }
+
+    fn check_running(&self) -> Result<()> {
+        match self.life {
+            Life::Running { .. } => Ok(()),
+            Life::Sweeping { .. } | Life::Ended { .. } => {
+                Err(Error::conflict("the agent has ended").hint("run `segue resume`"))
+            }
+        }
+    }
+
+    fn subscribe(&mut self, id: ClientId) {
+        self.clients.answer(id, &Answer::Done);
+        if let Some(client) = self.clients.get(id) {
+            client.subscribed = true;
+        }
+        let title = self.terminal.as_ref().map_or("", Terminal::title).to_owned();
+        let title = (!title.is_empty()).then_some(Event::Title(title));
+        let end = self.life.end().map(Event::Ended);
+        for event in title.into_iter().chain(end) {
+            self.clients.send(id, &encode_message(kind::EVENT, &event));
+        }
+    }
+
+    fn snapshot(&self) -> Answer {
+        match &self.terminal {
+            Some(terminal) => Answer::Snapshot(Box::new(terminal.snapshot())),
+            None => Answer::Failed(headless()),
+        }
+    }
+
+    fn history(&mut self, id: ClientId) -> Answer {
+        let mut frame = Vec::new();
+        encode(kind::HISTORY, &self.history.to_vec(), &mut frame);
+        self.clients.send(id, &frame);
+        Answer::Done
+    }
+
+    fn status(&self) -> Status {
+        let end = self.life.end();
+        Status {
+            launch: self.launch,
+            session: self.session,
+            holder: self.live.holder.clone(),
+            agent: end.is_none().then(|| self.live.agent.clone()),
+            end,
+            attached: self.clients.attached(),
+            size: self.terminal.as_ref().map(Terminal::size),
+        }
+    }
+
+    /// Goes, when there is nothing to hold any more.
+    fn release(&mut self) -> Result<()> {
+        let Life::Ended { leave, .. } = &mut self.life else {
+            return Err(Error::conflict("the agent still runs").hint("run `segue stop`"));
+        };
+        failpoint::hit("hold.release.before");
+        *leave = true;
+        super::end::remove_socket(&self.folder);
+        failpoint::hit("hold.release.after");
+        Ok(())
+    }
+
+    fn stop_for(&mut self, id: ClientId, grace_ms: u64) {
+        match self.life.end() {
+            Some(end) => {
+                // It has ended already, so it can only agree to go.
+                let _ended = self.release();
+                self.clients.answer(id, &Answer::Ended(end));
+            }
+            None => {
+                self.clients.awaits_stop(id);
+                self.stop(true, Duration::from_millis(grace_ms));
+            }
+        }
+    }
+}
+
+fn answer_of(result: Result<()>) -> Answer {
+    result.map_or_else(Answer::Failed, |()| Answer::Done)
+}
+
+fn headless() -> Error {
+    Error::conflict("the agent runs without a terminal").hint("run `segue log` to see its output")
+}
+
+fn not_attached() -> Error {
+    Error::conflict("this client is not attached")
+}

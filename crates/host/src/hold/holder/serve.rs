@@ -1,0 +1,170 @@
+//! The holder's loop: one event at a time, none of which waits for anybody.
+
+use std::future::pending;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use segue_core::failpoint;
+use tokio::net::UnixStream;
+use tokio::time::sleep_until;
+
+use super::agent::Stream;
+use super::connection::Message;
+use super::{Holder, log};
+use crate::hold::descriptors::{read_batch, write_some};
+use crate::hold::terminal::{Effects, Notice, Terminal};
+use crate::hold::wire::{Answer, Event, Hello, encode_message, kind};
+use crate::leftovers;
+use crate::{process, socket};
+
+/// An agent that reads none of its input gets no more than this.
+const MOST_INPUT: usize = 4 << 20;
+
+/// What woke the holder.
+enum Wake {
+    /// The agent wrote so many bytes, or will write no more.
+    Output(io::Result<usize>),
+    /// The agent read some of its input.
+    Input(io::Result<()>),
+    Child,
+    Terminate,
+    Connection(io::Result<UnixStream>),
+    Message(Option<Message>),
+    StopStep,
+}
+
+impl Holder {
+    /// Serves until there is nothing left to hold.
+    pub(super) async fn serve(&mut self) {
+        // The agent may have ended before anybody listened to that.
+        self.reap();
+        while !self.life.is_over() {
+            match self.wake().await {
+                Wake::Output(Ok(count @ 1..)) => self.take_in(count),
+                // The end of the output is not the end of the agent.
+                Wake::Output(_) => self.stream = None,
+                Wake::Input(Ok(())) => {}
+                Wake::Input(Err(_)) => self.input.clear(),
+                Wake::Child => self.reap(),
+                Wake::Terminate => self.terminate(),
+                Wake::Connection(Ok(stream)) => self.meet(stream),
+                Wake::Connection(Err(error)) => log(&format!("cannot take a connection: {error}")),
+                Wake::Message(Some(message)) => self.hear(message),
+                Wake::Message(None) => {}
+                Wake::StopStep => self.escalate(),
+            }
+        }
+        self.clients.finish().await;
+        failpoint::hit("hold.leave.before");
+    }
+
+    async fn wake(&mut self) -> Wake {
+        let Self { stream, batch, input, signals, listener, messages, life, .. } = self;
+        let stop = life.stop();
+        let stream = stream.as_ref();
+        tokio::select! {
+            _ = signals.child.recv() => Wake::Child,
+            _ = signals.terminate.recv() => Wake::Terminate,
+            () = async { match stop {
+                Some(stop) => sleep_until(stop.at).await,
+                None => pending().await,
+            } } => Wake::StopStep,
+            message = messages.recv() => Wake::Message(message),
+            connection = listener.accept() => Wake::Connection(connection.map(|(stream, _)| stream)),
+            read = async { match stream {
+                Some(stream) => read_batch(stream.output(), batch).await,
+                None => pending().await,
+            } } => Wake::Output(read),
+            written = async { match stream {
+                Some(Stream::Terminal { master, .. }) if !input.is_empty() => {
+                    write_some(master, input).await
+                }
+                _ => pending().await,
+            } } => Wake::Input(written),
+        }
+    }
+
+    /// Takes in what the agent wrote, and shows and tells everybody what came of it.
+    pub(super) fn take_in(&mut self, count: usize) {
+        let batch = std::mem::take(&mut self.batch);
+        let bytes = batch.get(..count).unwrap_or_default();
+        self.history.push(bytes);
+        if let Some(stream) = &mut self.stream {
+            stream.keep(bytes);
+        }
+        if let Some(terminal) = &mut self.terminal {
+            let watched = self.clients.views().next().is_some();
+            let effects = feed(terminal, bytes, watched);
+            for (view, outbox) in self.clients.views() {
+                view.follow(outbox, terminal, &effects);
+            }
+            self.type_in(effects.replies());
+            for notice in effects.notices() {
+                self.clients.announce(&match notice {
+                    Notice::Title(title) => Event::Title(title),
+                    Notice::Bell => Event::Bell,
+                });
+            }
+        }
+        self.batch = batch;
+    }
+
+    /// Queues input for the agent; tells whether there was room for it.
+    pub(super) fn type_in(&mut self, bytes: &[u8]) -> bool {
+        let has_room = self.stream.is_some() && self.input.len() + bytes.len() <= MOST_INPUT;
+        if has_room {
+            self.input.extend(bytes);
+        }
+        has_room
+    }
+
+    fn meet(&mut self, stream: UnixStream) {
+        match socket::peer(&stream) {
+            Ok(peer) if peer.uid != rustix::process::geteuid().as_raw() => {}
+            Ok(peer) if self.is_of_an_agent(peer.pid) => refuse(&stream),
+            Ok(_) => self.clients.open(stream),
+            Err(error) => log(&format!("cannot tell who connected: {error}")),
+        }
+    }
+
+    /// Tells whether a process descends from this agent or from another one of this Segue. Such a
+    /// process has its session's rights, which the daemon knows, and no terminal's.
+    fn is_of_an_agent(&self, pid: u32) -> bool {
+        let launches = self.folder.parent();
+        let is_ours = |pid: u32| {
+            pid == self.live.holder.pid
+                || leftovers::mark(pid)
+                    .zip(launches)
+                    .is_some_and(|(launch, launches)| launches.join(launch.to_string()).exists())
+        };
+        std::iter::successors(Some(pid), |pid| process::parent(*pid)).any(is_ours)
+    }
+}
+
+/// Feeds the terminal; an error in it must not end the agent.
+fn feed(terminal: &mut Terminal, bytes: &[u8], watched: bool) -> Effects {
+    let effects = || if watched { Effects::seen() } else { Effects::unseen() };
+    let fed = catch_unwind(AssertUnwindSafe(|| {
+        let mut effects = effects();
+        terminal.feed(bytes, &mut effects);
+        effects
+    }));
+    fed.unwrap_or_else(|_| {
+        log("the terminal failed; its screen begins anew");
+        *terminal = Terminal::new(terminal.size());
+        let mut effects = effects();
+        terminal.feed(b"\x1bc", &mut effects);
+        effects
+    })
+}
+
+fn refuse(stream: &UnixStream) {
+    let error = segue_core::Error::conflict("a process of an agent cannot command a holder")
+        .hint("run the command outside of the agent");
+    let words = [
+        encode_message(kind::HELLO, &Hello::ours()),
+        encode_message(kind::ANSWER, &Answer::Failed(error)),
+    ];
+    // A new socket has room for two short frames; without it the connection just ends.
+    let _said = stream.try_write(&words.concat());
+}

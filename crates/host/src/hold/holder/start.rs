@@ -1,0 +1,178 @@
+//! The steps from an order to a running agent.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rustix::process::{getpid, set_child_subreaper};
+use segue_core::model::{LaunchId, SessionId};
+use segue_core::{Error, Result, failpoint};
+use tokio::net::UnixListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+
+use super::clients::Clients;
+use super::lives::Life;
+use super::{BATCH, HISTORY, Holder, end, log};
+use crate::hold::order::{HoldOrder, Live, live_path, socket_path};
+use crate::hold::terminal::{History, Size, Terminal};
+use crate::leftovers::LAUNCH_MARK;
+use crate::lock::FileLock;
+use crate::process::EnvironmentNow;
+use crate::{atomic, leftovers, points, process, socket};
+
+/// The variable that says to which session a process belongs.
+const SESSION_MARK: &str = "SEGUE_SESSION";
+/// More looks than the start of a program takes.
+const LOOKS: usize = 50;
+/// Requests that may wait.
+const WAITING: usize = 64;
+
+/// The signals that a holder gets.
+pub(super) struct Signals {
+    pub(super) child: Signal,
+    pub(super) terminate: Signal,
+    /// Nothing happens on it: a holder has no terminal that could hang up.
+    _hangup: Signal,
+}
+
+impl Signals {
+    fn listen() -> Result<Self> {
+        let listen = |kind| {
+            signal(kind)
+                .map_err(|error| Error::internal("cannot listen to signals").caused_by(error))
+        };
+        Ok(Self {
+            child: listen(SignalKind::child())?,
+            terminate: listen(SignalKind::terminate())?,
+            _hangup: listen(SignalKind::hangup())?,
+        })
+    }
+}
+
+/// Carries out an order up to the running agent.
+pub(super) async fn start(folder: PathBuf, order: HoldOrder) -> Result<Holder> {
+    let lock = take_lock(&order)?;
+    end_leftovers(order.session, order.launch).await?;
+    let own = getpid();
+    set_child_subreaper(Some(own))
+        .map_err(|error| Error::internal("cannot adopt orphans").caused_by(error))?;
+    let signals = Signals::listen()?;
+    let listener = listen(&folder)?;
+    let started = match start_agent(&order, &folder) {
+        Ok(started) => started,
+        Err(error) => {
+            end::end_children();
+            end::remove_socket(&folder);
+            return Err(error);
+        }
+    };
+    let (live, stream) = started;
+    let (sender, messages) = mpsc::channel(WAITING);
+    Ok(Holder {
+        folder,
+        launch: order.launch,
+        session: order.session,
+        environment: order.environment,
+        live,
+        lock: Some(lock),
+        listener,
+        signals,
+        stream: Some(stream),
+        terminal: (!order.headless).then(|| Terminal::new(Size::UNATTACHED)),
+        history: History::new(HISTORY),
+        input: std::collections::VecDeque::new(),
+        clients: Clients::new(sender),
+        life: Life::running(),
+        messages,
+        batch: vec![0; BATCH],
+    })
+}
+
+fn start_agent(order: &HoldOrder, folder: &Path) -> Result<(Live, super::Stream)> {
+    let own = std::process::id();
+    let holder =
+        process::find(own).ok_or_else(|| Error::internal("cannot tell which process this is"))?;
+    let agent = super::agent::start(order, folder)?;
+    let live = Live { holder, agent: agent.process };
+    let text = serde_json::to_vec_pretty(&live)
+        .map_err(|error| Error::internal("cannot word `live.json`").caused_by(error))?;
+    atomic::write(&live_path(folder), &text, points!("hold.live"))?;
+    Ok((live, agent.stream))
+}
+
+/// Makes sure that nobody else holds the session, as long as the lock lives.
+fn take_lock(order: &HoldOrder) -> Result<FileLock> {
+    failpoint::hit("hold.lock.before");
+    let Some(lock) = FileLock::try_acquire(&order.lock)? else {
+        return Err(held_by_other(order));
+    };
+    // It says who has it, for whoever comes second. The lock does not depend on that.
+    let note = format!("{} {}\n", std::process::id(), order.launch);
+    if let Err(error) = fs::write(&order.lock, note) {
+        log(&format!("the lock does not say who has it: {error}"));
+    }
+    failpoint::hit("hold.lock.after");
+    Ok(lock)
+}
+
+fn held_by_other(order: &HoldOrder) -> Error {
+    let note = fs::read_to_string(&order.lock).unwrap_or_default();
+    let holder = match note.split_ascii_whitespace().collect::<Vec<_>>()[..] {
+        [pid, launch] => format!("process {pid} for launch `{launch}`"),
+        _ => "another process".to_owned(),
+    };
+    Error::conflict(format!("session `{}` is held by {holder}", order.session))
+        .hint(format!("run `segue attach {}` to see it", order.session))
+}
+
+/// Ends what earlier launches of the session left behind: two agents in one conversation would
+/// spoil it.
+async fn end_leftovers(session: SessionId, launch: LaunchId) -> Result<()> {
+    failpoint::hit("hold.leftovers.before");
+    let dead: Vec<LaunchId> = dead_launches(session, launch).into_iter().collect();
+    for ended in leftovers::end_marked(&dead).await? {
+        log(&format!("ended a leftover: process {} (`{}`)", ended.pid, ended.command));
+    }
+    failpoint::hit("hold.leftovers.after");
+    Ok(())
+}
+
+/// Returns the session's other launches that still have processes, after a look that saw all.
+fn dead_launches(session: SessionId, launch: LaunchId) -> BTreeSet<LaunchId> {
+    let session = session.to_string();
+    for _ in 0..LOOKS {
+        let (mut found, blurred) = marked_launches(&session);
+        found.remove(&launch);
+        if !found.is_empty() || !blurred {
+            return found;
+        }
+    }
+    BTreeSet::new()
+}
+
+/// Looks at all processes; tells also whether one of them could not be seen properly.
+fn marked_launches(session: &str) -> (BTreeSet<LaunchId>, bool) {
+    let mut found = BTreeSet::new();
+    let mut blurred = false;
+    for pid in process::all() {
+        match process::environment_now(pid) {
+            EnvironmentNow::Known(environment) => {
+                let value = |name| process::value_in(&environment, name);
+                if value(SESSION_MARK).is_some_and(|marked| marked == session) {
+                    found.extend(value(LAUNCH_MARK).and_then(|mark| mark.parse::<LaunchId>().ok()));
+                }
+            }
+            EnvironmentNow::BetweenPrograms => blurred = true,
+            EnvironmentNow::None => {}
+        }
+    }
+    (found, blurred)
+}
+
+fn listen(folder: &Path) -> Result<UnixListener> {
+    failpoint::hit("hold.socket.before");
+    let listener = socket::bind(&socket_path(folder))?;
+    failpoint::hit("hold.socket.after");
+    Ok(listener)
+}

@@ -1,0 +1,137 @@
+//! A client's line to a holder.
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use segue_core::{Error, Result};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::UnixStream;
+
+use super::wire::{
+    Answer, Decoder, Event, Frame, Hello, Received, Request, encode, encode_message, kind,
+};
+use crate::failure::cannot;
+use crate::socket;
+
+/// How long a holder may take for what it can do at once. One that is stopped never answers.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A connection to a holder that has said hello.
+#[derive(Debug)]
+pub(super) struct Line {
+    stream: UnixStream,
+    decoder: Decoder,
+    buffer: Vec<u8>,
+}
+
+/// What a holder says.
+#[derive(Debug)]
+pub(super) enum Said {
+    Answer(Answer),
+    Event(Event),
+    Output(Vec<u8>),
+    History(Vec<u8>),
+}
+
+impl Line {
+    /// Connects and exchanges hellos; none if nobody listens.
+    pub(super) async fn open(path: &Path) -> Result<Option<Self>> {
+        let stream = match socket::connect(path).await {
+            Ok(stream) => stream,
+            Err(error) if is_nobody(&error) => return Ok(None),
+            Err(error) => return Err(cannot("reach the holder at", path, &error)),
+        };
+        let mut line = Self { stream, decoder: Decoder::default(), buffer: vec![0; 32 << 10] };
+        let greeted = tokio::time::timeout(PATIENCE, line.greet()).await;
+        greeted.map_err(|_| silent())?.map(|met| met.then_some(line))
+    }
+
+    /// Says hello; tells whether the holder was still there to answer.
+    async fn greet(&mut self) -> Result<bool> {
+        // One that refuses may have closed the line already; what it said can still be read.
+        let _sent = self.send(&encode_message(kind::HELLO, &Hello::ours())).await;
+        let Ok(Some(frame)) = self.frame().await else { return Ok(false) };
+        let hello: Hello = serde_json::from_slice(&frame.payload)
+            .map_err(|error| Error::internal("the holder says no hello").caused_by(error))?;
+        hello.agree().map(|_| true)
+    }
+
+    /// Asks and waits for the answer; none when the holder went meanwhile.
+    pub(super) async fn ask(&mut self, request: &Request) -> Result<Option<Answer>> {
+        self.exchange(&encode_message(kind::REQUEST, request)).await
+    }
+
+    /// Hands over bytes for the agent's terminal.
+    pub(super) async fn inject(&mut self, bytes: &[u8]) -> Result<Option<Answer>> {
+        let mut frame = Vec::new();
+        encode(kind::INJECT, bytes, &mut frame);
+        self.exchange(&frame).await
+    }
+
+    async fn exchange(&mut self, frame: &[u8]) -> Result<Option<Answer>> {
+        let _sent = self.send(frame).await;
+        loop {
+            match self.next().await {
+                Some(Said::Answer(Answer::Failed(error))) => return Err(error),
+                Some(Said::Answer(answer)) => return Ok(Some(answer)),
+                Some(_) => {}
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// Sends without waiting for the answer. On a line that the holder has closed, what it said
+    /// before can still be read.
+    pub(super) async fn send(&mut self, frame: &[u8]) -> io::Result<()> {
+        self.stream.write_all(frame).await
+    }
+
+    /// Returns what the holder says next; none when it is gone. Nothing is lost when it is given
+    /// up while it waits.
+    pub(super) async fn next(&mut self) -> Option<Said> {
+        loop {
+            let frame = self.frame().await.ok()??;
+            if let Some(said) = understand(frame) {
+                return Some(said);
+            }
+        }
+    }
+
+    async fn frame(&mut self) -> io::Result<Option<Frame>> {
+        loop {
+            match self.decoder.next() {
+                Some(Received::Frame(frame)) => return Ok(Some(frame)),
+                Some(Received::TooLarge(_)) => continue,
+                None => {}
+            }
+            let count = self.stream.read(&mut self.buffer).await?;
+            if count == 0 {
+                return Ok(None);
+            }
+            self.decoder.push(self.buffer.get(..count).unwrap_or_default());
+        }
+    }
+}
+
+/// Reads a frame; none if it is of a newer kind.
+fn understand(frame: Frame) -> Option<Said> {
+    match frame.kind {
+        kind::ANSWER => serde_json::from_slice(&frame.payload).ok().map(Said::Answer),
+        kind::EVENT => serde_json::from_slice(&frame.payload).ok().map(Said::Event),
+        kind::OUTPUT => Some(Said::Output(frame.payload)),
+        kind::HISTORY => Some(Said::History(frame.payload)),
+        _ => None,
+    }
+}
+
+/// Tells whether the error means that there is no holder, as opposed to one that cannot be reached.
+fn is_nobody(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
+}
+
+/// The holder is there but does not answer.
+pub(super) fn silent() -> Error {
+    Error::unavailable("the process that holds the agent does not answer")
+        .hint("run `segue doctor` to see what is wrong")
+}

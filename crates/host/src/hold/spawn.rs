@@ -1,0 +1,121 @@
+//! Starting a holder process: the order goes in by a pipe, one line comes back.
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use segue_core::model::Environment;
+use segue_core::{Error, Result, failpoint};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, Command};
+
+use super::client::last_words;
+use super::order::{HoldOrder, Live, OrderAnswer, log_path};
+use crate::failure::cannot;
+use crate::scope;
+
+/// How long a holder may take: it may have to end what a dead launch left behind.
+const START_LIMIT: Duration = Duration::from_secs(60);
+/// More than any answer is long.
+const LONGEST_ANSWER: u64 = 256 << 10;
+
+/// What holders are started from.
+pub(super) struct Spawn<'a> {
+    pub(super) program: &'a Path,
+    /// The environment of the process that starts them.
+    pub(super) environment: &'a Environment,
+}
+
+/// Starts a holder and waits until its agent runs.
+pub(super) async fn start(spawn: &Spawn<'_>, folder: &Path, order: &HoldOrder) -> Result<Live> {
+    let scope = scope::prefix(spawn.environment, order.launch);
+    let mut answer = attempt(spawn, &scope, folder, order).await?;
+    if answer.is_none() && !scope.is_empty() {
+        // The scope could not be had: better a holder without one than none.
+        answer = attempt(spawn, &[], folder, order).await?;
+    }
+    match answer {
+        Some(OrderAnswer::Started(live)) => Ok(live),
+        Some(OrderAnswer::Failed(error)) => Err(error),
+        None => Err(died(folder)),
+    }
+}
+
+/// Starts a holder once; none if it died without an answer.
+async fn attempt(
+    spawn: &Spawn<'_>,
+    scope: &[String],
+    folder: &Path,
+    order: &HoldOrder,
+) -> Result<Option<OrderAnswer>> {
+    let mut command = command(spawn, scope, folder)?;
+    failpoint::hit("holders.spawn.before");
+    let mut child = command.spawn().map_err(failed)?;
+    failpoint::hit("holders.spawn.after");
+    let talked = tokio::time::timeout(START_LIMIT, talk(&mut child, order)).await;
+    // The child is not waited for: it lives on, and the runtime takes its status when it ends.
+    let line = talked.map_err(|_| late(folder))??;
+    Ok(serde_json::from_slice(&line).ok())
+}
+
+fn command(spawn: &Spawn<'_>, scope: &[String], folder: &Path) -> Result<Command> {
+    let mut command = match scope.split_first() {
+        Some((program, arguments)) => {
+            let mut command = Command::new(program);
+            command.args(arguments).arg(spawn.program);
+            command
+        }
+        None => Command::new(spawn.program),
+    };
+    command.arg("hold").arg(folder);
+    let kept = spawn.environment.iter().filter(|(name, _)| is_kept(name));
+    command.env_clear().envs(kept);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(open_log(folder)?);
+    Ok(command)
+}
+
+/// What a holder needs for itself; the agent's environment comes with the order.
+fn is_kept(name: &str) -> bool {
+    const NAMES: [&str; 5] = ["PATH", "HOME", "LANG", "TZ", "XDG_RUNTIME_DIR"];
+    NAMES.contains(&name) || name.starts_with("SEGUE_FAILPOINT")
+}
+
+fn open_log(folder: &Path) -> Result<File> {
+    let path = log_path(folder);
+    let mut options = OpenOptions::new();
+    let log = options.append(true).create(true).mode(0o600).open(&path);
+    log.map_err(|error| cannot("write", &path, &error))
+}
+
+/// Gives the order and returns the answer; empty if the holder died.
+async fn talk(child: &mut Child, order: &HoldOrder) -> Result<Vec<u8>> {
+    let order = serde_json::to_vec(order).map_err(failed)?;
+    let mut stdin = child.stdin.take().ok_or_else(|| failed("it has no input"))?;
+    let stdout = child.stdout.take().ok_or_else(|| failed("it has no output"))?;
+    // A holder that does not read has died, which the missing answer says.
+    let _taken = stdin.write_all(&order).await;
+    drop(stdin);
+    let mut line = Vec::new();
+    let mut answer = stdout.take(LONGEST_ANSWER);
+    answer.read_to_end(&mut line).await.map_err(failed)?;
+    Ok(line)
+}
+
+fn failed(cause: impl std::fmt::Display) -> Error {
+    Error::internal("cannot start a holder").caused_by(cause)
+}
+
+fn died(folder: &Path) -> Error {
+    let error = Error::internal("the holder died before its agent ran");
+    match last_words(&log_path(folder)) {
+        Some(words) => error.caused_by(words),
+        None => error.caused_by("it said nothing"),
+    }
+}
+
+fn late(folder: &Path) -> Error {
+    Error::unavailable("the holder takes too long to start its agent")
+        .hint(format!("read `{}` to see what it waits for", log_path(folder).display()))
+}

@@ -1,0 +1,63 @@
+//! Operating system commands: titles, colours, links, the clipboard, notifications.
+
+use super::{Effects, Terminal, queries};
+
+/// Longer titles are cut; some agents put a whole prompt there.
+const LONGEST_TITLE: usize = 512;
+
+impl Terminal {
+    /// Carries out `ESC ] …`.
+    pub(super) fn command(&mut self, bytes: &[u8], effects: &mut Effects) {
+        let (body, terminator) = split(bytes);
+        let (number, rest) = match body.iter().position(|byte| *byte == b';') {
+            Some(at) => (&body[..at], &body[at + 1..]),
+            None => (body, &[][..]),
+        };
+        match number {
+            b"0" | b"2" => self.set_title(readable(rest), effects),
+            b"4" => queries::answer_palette(rest, terminator, effects),
+            b"10" | b"11" | b"12" => queries::answer_colours(number, rest, terminator, effects),
+            // Progress stays on a user's terminal after a detach: it is not shown.
+            b"9" if rest.starts_with(b"4;") => {}
+            // Asking for the clipboard is nobody's business.
+            b"52" if rest.ends_with(b";?") => {}
+            b"8" | b"9" | b"52" | b"99" | b"777" => effects.show(&passed_on(bytes)),
+            _ => {}
+        }
+    }
+
+    pub(super) fn set_title(&mut self, title: String, effects: &mut Effects) {
+        effects.show(format!("\x1b]2;{title}\x1b\\").as_bytes());
+        if self.title != title {
+            effects.retitle(&title);
+            self.title = title;
+        }
+    }
+}
+
+/// Returns what is between `ESC ]` and the terminator, and the terminator.
+fn split(bytes: &[u8]) -> (&[u8], &[u8]) {
+    let body = bytes.get(2..).unwrap_or_default();
+    match body {
+        [rest @ .., 0x1b, b'\\'] => (rest, b"\x1b\\"),
+        [rest @ .., 0x07] => (rest, b"\x07"),
+        _ => (body, b"\x07"),
+    }
+}
+
+/// Returns text without control characters, cut to a sensible length.
+fn readable(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes)
+        .chars()
+        .filter(|character| !character.is_control())
+        .take(LONGEST_TITLE)
+        .collect()
+}
+
+/// Returns the command without controls in it, some of which terminals obey even there.
+fn passed_on(bytes: &[u8]) -> Vec<u8> {
+    let (body, _) = split(bytes);
+    let text = String::from_utf8_lossy(body);
+    let text: String = text.chars().filter(|character| !character.is_control()).collect();
+    format!("\x1b]{text}\x1b\\").into_bytes()
+}

@@ -1,0 +1,59 @@
+//! The last of what an agent wrote, byte for byte.
+
+use std::collections::VecDeque;
+
+/// A bounded run of bytes that forgets its beginning; it grows only as far as it is used.
+#[derive(Debug)]
+pub(crate) struct History {
+    bytes: VecDeque<u8>,
+    limit: usize,
+}
+
+impl History {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { bytes: VecDeque::new(), limit }
+    }
+
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        let kept = bytes.get(bytes.len().saturating_sub(self.limit)..).unwrap_or(bytes);
+        let excess = (self.bytes.len() + kept.len()).saturating_sub(self.limit);
+        self.bytes.drain(..excess);
+        // Doubling would take twice the limit at the end.
+        if self.bytes.capacity() < self.bytes.len() + kept.len() {
+            let wanted = (self.bytes.capacity() * 2).clamp(kept.len(), self.limit);
+            self.bytes.reserve_exact(wanted.saturating_sub(self.bytes.len()));
+        }
+        self.bytes.extend(kept);
+    }
+
+    pub(crate) fn to_vec(&self) -> Vec<u8> {
+        self.bytes.iter().copied().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_bytes_are_kept() {
+        let mut history = History::new(10);
+        history.push(b"abcdef");
+        history.push(b"ghijkl");
+        assert_eq!(history.to_vec(), b"cdefghijkl");
+        history.push(b"0123456789ABC");
+        assert_eq!(history.to_vec(), b"3456789ABC");
+    }
+
+    #[test]
+    fn it_takes_what_it_needs_and_never_more_than_its_limit() {
+        let mut history = History::new(1 << 16);
+        history.push(b"x");
+        assert!(history.bytes.capacity() < 1024);
+        for _ in 0..1000 {
+            history.push(&[b'y'; 777]);
+        }
+        assert_eq!(history.to_vec().len(), 1 << 16);
+        assert!(history.bytes.capacity() <= (1 << 16) + 1024, "{}", history.bytes.capacity());
+    }
+}

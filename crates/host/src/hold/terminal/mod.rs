@@ -1,0 +1,278 @@
+//! The terminal that an agent talks to.
+//!
+//! It answers every query itself and always alike, keeps the screen and the modes, and says what
+//! an attached user's terminal has to be sent. That terminal never sees a query, never changes
+//! screens, and shows nothing that could not be painted again from here.
+
+mod commands;
+mod effects;
+mod filter;
+mod history;
+mod keyboard;
+mod modes;
+mod paint;
+mod queries;
+mod scanner;
+mod sequence;
+mod sequences;
+mod snapshot;
+mod text;
+
+use std::num::NonZeroU16;
+
+use vt100::{Parser, Screen};
+
+pub(crate) use effects::{Effects, Notice};
+pub(crate) use filter::{Asked, InputFilter};
+pub(crate) use history::History;
+pub(crate) use paint::Picture;
+pub(crate) use scanner::{Kind, Scanner, Token};
+pub(crate) use sequence::Sequence;
+pub use snapshot::{Cursor, Snapshot};
+
+use keyboard::Keyboard;
+use modes::Modes;
+use text::{Charset, Charsets};
+
+/// Rows and columns of a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Size {
+    pub rows: u16,
+    pub cols: u16,
+}
+
+impl Size {
+    /// What an agent has until somebody attaches.
+    pub const UNATTACHED: Self = Self { rows: 40, cols: 120 };
+    /// More than any screen has; what is asked for beyond it would only cost memory.
+    const LARGEST: Self = Self { rows: 500, cols: 1000 };
+
+    /// Returns the nearest size that can be had. A terminal that does not know its size says 0.
+    pub fn sensible(self) -> Self {
+        let fit = |wanted: u16, unknown, most| if wanted == 0 { unknown } else { wanted.min(most) };
+        Self {
+            rows: fit(self.rows, Self::UNATTACHED.rows, Self::LARGEST.rows),
+            cols: fit(self.cols, Self::UNATTACHED.cols, Self::LARGEST.cols).max(2),
+        }
+    }
+
+    /// Returns the largest size that fits into both.
+    pub fn common(self, other: Self) -> Self {
+        Self { rows: self.rows.min(other.rows), cols: self.cols.min(other.cols) }
+    }
+
+    fn of(screen: &Screen) -> Self {
+        let (rows, cols) = screen.size();
+        Self { rows: rows.get(), cols: cols.get() }
+    }
+
+    fn non_zero(self) -> (NonZeroU16, NonZeroU16) {
+        let at_least_one = |number| NonZeroU16::new(number).unwrap_or(NonZeroU16::MIN);
+        (at_least_one(self.rows), at_least_one(self.cols))
+    }
+}
+
+/// A terminal without a screen of its own.
+pub(crate) struct Terminal {
+    scanner: Scanner,
+    parser: Parser,
+    modes: Modes,
+    charsets: Charsets,
+    /// The keyboard protocol of the normal and of the alternate screen.
+    keyboards: [Keyboard; 2],
+    /// What the model keeps for each of the two screens but does not tell.
+    pages: [Page; 2],
+    title: String,
+    /// Titles that were put aside.
+    titles: Vec<String>,
+}
+
+/// The state of one of the two screens beyond its content.
+#[derive(Clone, Debug, Default)]
+struct Page {
+    /// First and last row of the scrolling region, from 0, when it is not the whole screen.
+    region: Option<(u16, u16)>,
+    /// Whether rows are counted from the region's first.
+    origin: bool,
+    saved: Option<SavedCursor>,
+}
+
+/// What `ESC 7` puts aside.
+#[derive(Clone, Debug)]
+struct SavedCursor {
+    row: u16,
+    col: u16,
+    /// The sequences that set the drawing attributes.
+    attributes: String,
+}
+
+impl Terminal {
+    pub(crate) fn new(size: Size) -> Self {
+        let (rows, cols) = size.non_zero();
+        Self {
+            scanner: Scanner::default(),
+            parser: Parser::new(rows, cols, 0),
+            modes: Modes::default(),
+            charsets: Charsets::default(),
+            keyboards: <[Keyboard; 2]>::default(),
+            pages: <[Page; 2]>::default(),
+            title: String::new(),
+            titles: Vec::new(),
+        }
+    }
+
+    /// Takes in what the agent wrote.
+    pub(crate) fn feed(&mut self, bytes: &[u8], effects: &mut Effects) {
+        let mut scanner = std::mem::take(&mut self.scanner);
+        scanner.push(bytes);
+        while let Some(token) = scanner.next() {
+            self.apply(token, effects);
+        }
+        self.scanner = scanner;
+    }
+
+    pub(crate) fn resize(&mut self, size: Size) {
+        let (rows, cols) = size.non_zero();
+        self.parser.set_size(rows, cols);
+        for page in &mut self.pages {
+            page.region = None;
+        }
+    }
+
+    pub(crate) fn size(&self) -> Size {
+        Size::of(self.screen())
+    }
+
+    pub(crate) fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// Returns what the agent wants to be told by a user's terminal.
+    pub(crate) fn asked(&self) -> Asked {
+        Asked {
+            focus: self.modes.is_on(modes::FOCUS),
+            colour_scheme: self.modes.is_on(modes::COLOUR_SCHEME),
+        }
+    }
+
+    fn apply(&mut self, token: Token<'_>, effects: &mut Effects) {
+        match token.kind {
+            Kind::Text => self.print(token.bytes, effects),
+            Kind::Control => self.control(token.bytes, effects),
+            Kind::Escape => self.escape(token.bytes, effects),
+            Kind::Csi => self.sequence(token.bytes, effects),
+            Kind::Osc => self.command(token.bytes, effects),
+            Kind::Dcs => queries::answer_control_string(token.bytes, effects),
+        }
+    }
+
+    fn print(&mut self, bytes: &[u8], effects: &mut Effects) {
+        let clean = text::clean(bytes);
+        effects.show(clean.as_bytes());
+        let drawn = match self.charsets.current() {
+            Charset::Plain => clean,
+            Charset::Lines => text::drawn(&clean).into(),
+        };
+        if self.modes.is_on(modes::AUTO_WRAP) {
+            self.parser.process(drawn.as_bytes());
+        } else {
+            self.print_without_wrapping(&drawn);
+        }
+    }
+
+    /// The model always wraps: at the margin the cursor is put back on the last column.
+    fn print_without_wrapping(&mut self, text: &str) {
+        let cols = self.size().cols;
+        for character in text.chars() {
+            let mut bytes = [0; 4];
+            self.parser.process(character.encode_utf8(&mut bytes).as_bytes());
+            if self.screen().cursor_position().1 >= cols {
+                self.parser.process(format!("\x1b[{cols}G").as_bytes());
+            }
+        }
+    }
+
+    fn control(&mut self, bytes: &[u8], effects: &mut Effects) {
+        match bytes {
+            b"\x07" => {
+                effects.show(bytes);
+                effects.ring();
+            }
+            [control @ (0x0e | 0x0f)] => {
+                effects.show(bytes);
+                self.charsets.shift(*control);
+            }
+            // The rest does nothing, or asks who is there.
+            _ => {}
+        }
+    }
+
+    fn escape(&mut self, bytes: &[u8], effects: &mut Effects) {
+        if let Some(shown) = self.charsets.designate(bytes) {
+            return effects.show(&shown);
+        }
+        match bytes {
+            b"\x1b7" => self.save_cursor(effects),
+            b"\x1b8" | b"\x1bM" | b"\x1b=" | b"\x1b>" => self.draw(bytes, effects),
+            b"\x1bD" => self.draw_as(bytes, b"\n", effects),
+            b"\x1bE" => self.draw_as(bytes, b"\r\n", effects),
+            b"\x1bc" => self.reset(effects),
+            _ => {}
+        }
+    }
+
+    /// Lets the model and the users' terminals do the same.
+    fn draw(&mut self, bytes: &[u8], effects: &mut Effects) {
+        self.draw_as(bytes, bytes, effects);
+    }
+
+    /// Draws what the model knows under another name.
+    fn draw_as(&mut self, bytes: &[u8], in_model: &[u8], effects: &mut Effects) {
+        self.parser.process(in_model);
+        effects.show(bytes);
+    }
+
+    fn save_cursor(&mut self, effects: &mut Effects) {
+        self.draw(b"\x1b7", effects);
+        self.note_saved_cursor();
+    }
+
+    fn note_saved_cursor(&mut self) {
+        let (row, col) = self.screen().cursor_position();
+        let attributes = self.screen().attributes_formatted();
+        self.page_mut().saved = Some(SavedCursor { row, col, attributes });
+    }
+
+    /// Begins anew, as a terminal that was just switched on; the title stays.
+    fn reset(&mut self, effects: &mut Effects) {
+        let fresh = Self::new(self.size());
+        let title = std::mem::take(&mut self.title);
+        *self = Self { title, ..fresh };
+        effects.paint_again();
+    }
+
+    fn screen(&self) -> &Screen {
+        self.parser.screen()
+    }
+
+    /// Returns 1 while the alternate screen is shown.
+    fn shown_page(&self) -> usize {
+        usize::from(self.screen().alternate_screen())
+    }
+
+    fn page(&self) -> &Page {
+        &self.pages[self.shown_page()]
+    }
+
+    fn page_mut(&mut self) -> &mut Page {
+        let shown = self.shown_page();
+        &mut self.pages[shown]
+    }
+
+    fn keyboard(&self) -> &Keyboard {
+        &self.keyboards[self.shown_page()]
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,235 @@
+//! Painting the screen on a user's terminal: all of it, or the rows that have changed.
+
+use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use vt100::{Cell, Color, Screen};
+
+use super::{Terminal, modes};
+
+const BEGIN: &str = "\x1b[?2026h\x1b[?25l\x1b[m\x1b(B\x1b)B\x0f\x1b[?6l\x1b[?7h\x1b[r";
+const END: &str = "\x1b[?2026l";
+
+impl Terminal {
+    /// Paints everything on a terminal of the same size, which can then follow the agent's own
+    /// output: beside the picture it gets the state that the output builds on.
+    pub(crate) fn paint(&self) -> Vec<u8> {
+        let mut out = String::from(BEGIN);
+        out += "\x1b[H\x1b[2J";
+        let rows = self.size().rows;
+        (0..rows).for_each(|row| paint_row(self.screen(), row, &mut out));
+        self.restore_state(&mut out);
+        out += &self.modes_formatted();
+        self.restore_cursor(&mut out);
+        out += END;
+        out.into_bytes()
+    }
+
+    fn restore_state(&self, out: &mut String) {
+        let page = self.page();
+        if let Some(saved) = &page.saved {
+            move_to(out, saved.row, saved.col);
+            *out += &saved.attributes;
+            *out += "\x1b7";
+        }
+        if let Some((top, bottom)) = page.region {
+            push(out, format_args!("\x1b[{};{}r", top + 1, bottom + 1));
+        }
+        if !self.modes.is_on(modes::AUTO_WRAP) {
+            *out += "\x1b[?7l";
+        }
+    }
+
+    fn restore_cursor(&self, out: &mut String) {
+        let page = self.page();
+        *out += "\x1b[m";
+        if page.origin {
+            let (row, col) = self.screen().cursor_position();
+            let top = page.region.map_or(0, |(top, _)| top);
+            *out += "\x1b[?6h";
+            move_to(out, row.saturating_sub(top), col);
+            *out += if self.screen().hide_cursor() { "\x1b[?25l" } else { "\x1b[?25h" };
+        } else {
+            // It also says when the cursor is past the last column, about to wrap.
+            *out += &self.screen().cursor_state_formatted();
+        }
+        *out += &self.screen().attributes_formatted();
+        *out += &self.charsets.formatted();
+    }
+}
+
+/// What a user's terminal of another size shows of the agent's. The agent's output would wrap and
+/// scroll in the wrong places there, so it is sent the rows that have changed.
+#[derive(Debug, Default)]
+pub(crate) struct Picture {
+    rows: Vec<u64>,
+    modes: u64,
+    cursor: u64,
+}
+
+impl Picture {
+    /// Returns what brings the terminal up to date; empty if it is.
+    pub(crate) fn update(&mut self, terminal: &Terminal) -> Vec<u8> {
+        let mut changes = String::new();
+        if self.rows.is_empty() {
+            changes += "\x1b[H\x1b[2J";
+        }
+        let rows = usize::from(terminal.size().rows);
+        self.rows.resize(rows, 0);
+        for (row, known) in (0..).zip(&mut self.rows) {
+            let mut painted = String::new();
+            paint_row(terminal.screen(), row, &mut painted);
+            if replace(known, &painted) {
+                push(&mut changes, format_args!("\x1b[{};1H\x1b[m\x1b[2K", row + 1));
+                changes += &painted;
+            }
+        }
+        let modes = terminal.modes_formatted();
+        if replace(&mut self.modes, &modes) {
+            changes += &modes;
+        }
+        self.finish(terminal, &changes)
+    }
+
+    fn finish(&mut self, terminal: &Terminal, changes: &str) -> Vec<u8> {
+        let screen = terminal.screen();
+        let (row, col) = screen.cursor_position();
+        let mut cursor = String::new();
+        move_to(&mut cursor, row, col.min(terminal.size().cols - 1));
+        cursor += if screen.hide_cursor() { "\x1b[?25l" } else { "\x1b[?25h" };
+        let moved = replace(&mut self.cursor, &cursor);
+        if changes.is_empty() && !moved {
+            return Vec::new();
+        }
+        format!("{BEGIN}{changes}\x1b[m{cursor}{END}").into_bytes()
+    }
+}
+
+/// Notes the new value; tells whether it is another one.
+fn replace(known: &mut u64, new: &str) -> bool {
+    let mut hasher = DefaultHasher::new();
+    new.hash(&mut hasher);
+    let new = hasher.finish();
+    std::mem::replace(known, new) != new
+}
+
+/// Paints a row that is blank now.
+fn paint_row(screen: &Screen, row: u16, out: &mut String) {
+    let (_, cols) = screen.size();
+    let mut cells = (0..cols.get())
+        .filter_map(|col| Some((col, screen.cell(row, col)?)))
+        .filter(|(_, cell)| !cell.is_wide_continuation())
+        .peekable();
+    let mut pen = Pen { row, col: None, style: Style::default() };
+    while let Some((col, cell)) = cells.next() {
+        if cell.has_contents() {
+            pen.write(col, cell, out);
+            continue;
+        }
+        let ground = cell.bgcolor();
+        let mut width = 1;
+        while cells.next_if(|(_, next)| !next.has_contents() && next.bgcolor() == ground).is_some()
+        {
+            width += 1;
+        }
+        if ground != Color::Default {
+            pen.erase(col, width, ground, out);
+        }
+    }
+    if pen.style != Style::default() {
+        *out += "\x1b[m";
+    }
+}
+
+/// Where the cursor is while a row is painted, and how it writes.
+struct Pen {
+    row: u16,
+    col: Option<u16>,
+    style: Style,
+}
+
+impl Pen {
+    fn write(&mut self, col: u16, cell: &Cell, out: &mut String) {
+        self.go(col, out);
+        self.take(Style::of(cell), out);
+        *out += cell.contents();
+        self.col = Some(col + if cell.is_wide() { 2 } else { 1 });
+    }
+
+    /// Gives cells without a character their background.
+    fn erase(&mut self, col: u16, width: u16, ground: Color, out: &mut String) {
+        self.go(col, out);
+        let style = Style { ground, ..Style::default() };
+        self.take(style, out);
+        push(out, format_args!("\x1b[{width}X"));
+    }
+
+    fn go(&mut self, col: u16, out: &mut String) {
+        if self.col != Some(col) {
+            move_to(out, self.row, col);
+            self.col = Some(col);
+        }
+    }
+
+    fn take(&mut self, style: Style, out: &mut String) {
+        if self.style != style {
+            style.write(out);
+            self.style = style;
+        }
+    }
+}
+
+/// How a character is drawn.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Style {
+    text: Color,
+    ground: Color,
+    /// Bold, dim, italic, underlined, inverse.
+    marks: [bool; 5],
+}
+
+impl Style {
+    fn of(cell: &Cell) -> Self {
+        Self {
+            text: cell.fgcolor(),
+            ground: cell.bgcolor(),
+            marks: [cell.bold(), cell.dim(), cell.italic(), cell.underline(), cell.inverse()],
+        }
+    }
+
+    fn write(self, out: &mut String) {
+        const MARKS: [u8; 5] = [1, 2, 3, 4, 7];
+        *out += "\x1b[0";
+        for (code, is_set) in MARKS.into_iter().zip(self.marks) {
+            if is_set {
+                push(out, format_args!(";{code}"));
+            }
+        }
+        write_colour(out, self.text, 30);
+        write_colour(out, self.ground, 40);
+        out.push('m');
+    }
+}
+
+/// Writes a colour's numbers; `base` is 30 for text and 40 for the background.
+fn write_colour(out: &mut String, colour: Color, base: u8) {
+    match colour {
+        Color::Default => {}
+        Color::Idx(index @ 0..=7) => push(out, format_args!(";{}", base + index)),
+        Color::Idx(index @ 8..=15) => push(out, format_args!(";{}", base + 52 + index)),
+        Color::Idx(index) => push(out, format_args!(";{};5;{index}", base + 8)),
+        Color::Rgb(red, green, blue) => {
+            push(out, format_args!(";{};2;{red};{green};{blue}", base + 8));
+        }
+    }
+}
+
+fn move_to(out: &mut String, row: u16, col: u16) {
+    push(out, format_args!("\x1b[{};{}H", row + 1, col + 1));
+}
+
+/// Appends formatted text.
+pub(super) fn push(out: &mut String, arguments: std::fmt::Arguments<'_>) {
+    // Writing to a string cannot fail.
+    let _always = out.write_fmt(arguments);
+}

@@ -1,0 +1,390 @@
+//! Splits a terminal's byte stream into text, controls and whole sequences.
+//!
+//! A sequence or a character that a read has torn is kept until its rest comes, so that whoever
+//! takes the tokens never sees half of one. What is kept is bounded: longer strings are skipped.
+
+/// No sequence that a program means is longer.
+const LONGEST_SEQUENCE: usize = 256;
+/// Enough for a title, a link, and a page of text for the clipboard.
+const LONGEST_COMMAND: usize = 64 << 10;
+/// Enough for every request that a device control string can be.
+const LONGEST_CONTROL_STRING: usize = 4 << 10;
+
+const ESCAPE: u8 = 0x1b;
+const BELL: u8 = 0x07;
+const CANCEL: u8 = 0x18;
+const SUBSTITUTE: u8 = 0x1a;
+
+const PASTE_BEGINS: &[u8] = b"\x1b[200~";
+const PASTE_ENDS: &[u8] = b"\x1b[201~";
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Whole characters, with the controls that move the cursor: BS, HT, LF, VT, FF and CR.
+    Text,
+    /// One other control character.
+    Control,
+    /// `ESC`, intermediates, one last byte.
+    Escape,
+    /// `ESC [` …
+    Csi,
+    /// `ESC ]` … up to and with its terminator.
+    Osc,
+    /// `ESC P` … up to and with its terminator.
+    Dcs,
+}
+
+/// One piece of the stream, as it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Token<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) bytes: &'a [u8],
+}
+
+impl Token<'_> {
+    /// Tells whether pasted text follows, which is to be taken with [`Scanner::take_paste`].
+    pub(crate) fn begins_paste(&self) -> bool {
+        self.bytes == PASTE_BEGINS
+    }
+}
+
+/// The stream so far: what was not yet taken, and whether a string is being skipped.
+#[derive(Debug, Default)]
+pub(crate) struct Scanner {
+    buffer: Vec<u8>,
+    start: usize,
+    skipping: Option<Skipping>,
+}
+
+/// A string whose content nobody wants: what ends it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Skipping {
+    UntilBellOrTerminator,
+    UntilTerminator,
+}
+
+/// What is at the beginning of the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Token(Kind, usize),
+    /// Bytes that mean nothing.
+    Drop(usize),
+    Skip(Skipping),
+    Incomplete,
+}
+
+impl Scanner {
+    /// Adds bytes to the stream.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.buffer.drain(..self.start);
+        self.start = 0;
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// Takes the next token; none when the rest is incomplete.
+    pub(crate) fn next(&mut self) -> Option<Token<'_>> {
+        loop {
+            if !self.skip() {
+                return None;
+            }
+            match step(self.buffer.get(self.start..).unwrap_or_default()) {
+                Step::Token(kind, length) => {
+                    let begin = self.start;
+                    self.start += length;
+                    let bytes = self.buffer.get(begin..self.start)?;
+                    return Some(Token { kind, bytes });
+                }
+                Step::Drop(length) => self.start += length,
+                Step::Skip(until) => {
+                    self.start += 2;
+                    self.skipping = Some(until);
+                }
+                Step::Incomplete => return None,
+            }
+        }
+    }
+
+    /// Returns what was pushed and not yet taken.
+    pub(crate) fn rest(&self) -> &[u8] {
+        self.buffer.get(self.start..).unwrap_or_default()
+    }
+
+    /// Takes what was pushed and not yet taken, whatever it is.
+    pub(crate) fn take_rest(&mut self) -> Vec<u8> {
+        let rest = self.buffer.split_off(self.start);
+        self.buffer.clear();
+        self.start = 0;
+        rest
+    }
+
+    /// Takes pasted text as it is, with the mark of its end; tells whether it ended.
+    pub(crate) fn take_paste(&mut self, pasted: &mut Vec<u8>) -> bool {
+        let rest = self.rest();
+        let end = rest.windows(PASTE_ENDS.len()).position(|window| window == PASTE_ENDS);
+        let length = match end {
+            Some(at) => at + PASTE_ENDS.len(),
+            None => rest.len() - torn_paste_end(rest),
+        };
+        pasted.extend_from_slice(rest.get(..length).unwrap_or_default());
+        self.start += length;
+        end.is_some()
+    }
+
+    /// Goes on skipping a string; tells whether the stream is outside of one now.
+    fn skip(&mut self) -> bool {
+        let Some(until) = self.skipping else {
+            return true;
+        };
+        let (length, ended) = skipped(self.rest(), until);
+        self.start += length;
+        if ended {
+            self.skipping = None;
+        }
+        ended
+    }
+}
+
+/// Returns how many bytes at the end may begin the mark of a paste's end.
+fn torn_paste_end(bytes: &[u8]) -> usize {
+    let torn = |length: &usize| bytes.ends_with(&PASTE_ENDS[..*length]);
+    (1..PASTE_ENDS.len()).rev().find(torn).unwrap_or(0)
+}
+
+/// Tells how many bytes belong to the string, and whether it has ended with them.
+fn skipped(bytes: &[u8], until: Skipping) -> (usize, bool) {
+    match string_end(bytes, until == Skipping::UntilBellOrTerminator) {
+        End::Terminated(length) | End::Cancelled(length) => (length, true),
+        End::Open(length) => (length, false),
+    }
+}
+
+fn step(bytes: &[u8]) -> Step {
+    match bytes {
+        [] => Step::Incomplete,
+        [ESCAPE, rest @ ..] => escape(rest),
+        [byte, ..] if !TEXT[usize::from(*byte)] => Step::Token(Kind::Control, 1),
+        _ => text(bytes),
+    }
+}
+
+/// Which bytes are text: everything but the controls that stand alone.
+const TEXT: [bool; 256] = {
+    let mut table = [true; 256];
+    let mut byte = 0;
+    while byte < 0x20 {
+        table[byte] = byte >= 0x08 && byte <= 0x0d;
+        byte += 1;
+    }
+    table[0x7f] = false;
+    table
+};
+
+fn text(bytes: &[u8]) -> Step {
+    let run = bytes.iter().position(|byte| !TEXT[usize::from(*byte)]);
+    if let Some(length) = run {
+        return Step::Token(Kind::Text, length);
+    }
+    match bytes.len() - torn_character(bytes) {
+        0 => Step::Incomplete,
+        length => Step::Token(Kind::Text, length),
+    }
+}
+
+/// Returns how many bytes at the end begin a character whose rest is missing.
+fn torn_character(bytes: &[u8]) -> usize {
+    for (back, byte) in bytes.iter().rev().take(3).enumerate() {
+        let wanted = match byte {
+            0x80..=0xbf => continue,
+            0xc2..=0xdf => 2,
+            0xe0..=0xef => 3,
+            0xf0..=0xf4 => 4,
+            _ => return 0,
+        };
+        return if wanted > back + 1 { back + 1 } else { 0 };
+    }
+    0
+}
+
+fn escape(rest: &[u8]) -> Step {
+    match rest.first() {
+        None => Step::Incomplete,
+        Some(b'[') => csi(rest.get(1..).unwrap_or_default()),
+        Some(b']') => string(rest, Kind::Osc),
+        Some(b'P') => string(rest, Kind::Dcs),
+        Some(b'X' | b'^' | b'_') => Step::Skip(Skipping::UntilTerminator),
+        Some(_) => short_escape(rest),
+    }
+}
+
+/// Reads what follows `ESC` when it opens nothing.
+fn short_escape(rest: &[u8]) -> Step {
+    let intermediates = rest.iter().take_while(|byte| (0x20..=0x2f).contains(*byte)).count();
+    match rest.get(intermediates) {
+        None if intermediates > LONGEST_SEQUENCE => Step::Drop(1 + intermediates),
+        None => Step::Incomplete,
+        Some(0x30..=0x7e) => Step::Token(Kind::Escape, intermediates + 2),
+        // Not a sequence: what comes now is read for itself.
+        Some(_) => Step::Drop(1 + intermediates),
+    }
+}
+
+/// Reads what follows `ESC [`.
+fn csi(rest: &[u8]) -> Step {
+    let body = rest.iter().take_while(|byte| (0x20..=0x3f).contains(*byte)).count();
+    if body > LONGEST_SEQUENCE {
+        return Step::Drop(2 + body);
+    }
+    match rest.get(body) {
+        None => Step::Incomplete,
+        Some(0x40..=0x7e) => Step::Token(Kind::Csi, body + 3),
+        Some(&CANCEL | &SUBSTITUTE) => Step::Drop(body + 3),
+        Some(_) => Step::Drop(2 + body),
+    }
+}
+
+/// Reads a string that begins at `rest`, after `ESC`.
+fn string(rest: &[u8], kind: Kind) -> Step {
+    let (limit, ends_with_bell) = match kind {
+        Kind::Osc => (LONGEST_COMMAND, true),
+        _ => (LONGEST_CONTROL_STRING, false),
+    };
+    match string_end(rest, ends_with_bell) {
+        End::Terminated(length) => Step::Token(kind, 1 + length),
+        End::Cancelled(length) => Step::Drop(1 + length),
+        End::Open(length) if length > limit => Step::Skip(if ends_with_bell {
+            Skipping::UntilBellOrTerminator
+        } else {
+            Skipping::UntilTerminator
+        }),
+        End::Open(_) => Step::Incomplete,
+    }
+}
+
+/// Where a string ends.
+enum End {
+    /// With its terminator, after so many bytes.
+    Terminated(usize),
+    /// Something else comes after so many bytes.
+    Cancelled(usize),
+    /// Not yet; so many bytes belong to it for certain.
+    Open(usize),
+}
+
+fn string_end(bytes: &[u8], ends_with_bell: bool) -> End {
+    let stops = |byte: &u8| match *byte {
+        ESCAPE | CANCEL | SUBSTITUTE => true,
+        BELL => ends_with_bell,
+        _ => false,
+    };
+    let Some(at) = bytes.iter().position(stops) else {
+        return End::Open(bytes.len());
+    };
+    match (bytes[at], bytes.get(at + 1)) {
+        (BELL, _) => End::Terminated(at + 1),
+        (ESCAPE, Some(b'\\')) => End::Terminated(at + 2),
+        (ESCAPE, None) => End::Open(at),
+        (ESCAPE, Some(_)) => End::Cancelled(at),
+        _ => End::Cancelled(at + 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scan(chunks: &[&[u8]]) -> Vec<(Kind, Vec<u8>)> {
+        let mut scanner = Scanner::default();
+        let mut found: Vec<(Kind, Vec<u8>)> = Vec::new();
+        for chunk in chunks {
+            scanner.push(chunk);
+            while let Some(token) = scanner.next() {
+                match found.last_mut() {
+                    Some((Kind::Text, text)) if token.kind == Kind::Text => {
+                        text.extend_from_slice(token.bytes);
+                    }
+                    _ => found.push((token.kind, token.bytes.to_vec())),
+                }
+            }
+        }
+        found
+    }
+
+    const MIXED: &[u8] = "a\u{e9}漢😀\r\n\x1b[1;31mred\x1b[m\x1b]2;title\x07\x1b]0;t\x1b\\\
+        \x1bP+q544e\x1b\\x\x07\x1b(B\x1b7\x1b_Gignored\x1b\\y\x1bXzz\x1b[Hok"
+        .as_bytes();
+
+    #[test]
+    fn a_stream_is_split_into_whole_pieces() {
+        let tokens = scan(&[MIXED]);
+        let wanted: Vec<(Kind, &[u8])> = vec![
+            (Kind::Text, "a\u{e9}漢😀\r\n".as_bytes()),
+            (Kind::Csi, b"\x1b[1;31m"),
+            (Kind::Text, b"red"),
+            (Kind::Csi, b"\x1b[m"),
+            (Kind::Osc, b"\x1b]2;title\x07"),
+            (Kind::Osc, b"\x1b]0;t\x1b\\"),
+            (Kind::Dcs, b"\x1bP+q544e\x1b\\"),
+            (Kind::Text, b"x"),
+            (Kind::Control, b"\x07"),
+            (Kind::Escape, b"\x1b(B"),
+            (Kind::Escape, b"\x1b7"),
+            (Kind::Text, b"y"),
+            (Kind::Csi, b"\x1b[H"),
+            (Kind::Text, b"ok"),
+        ];
+        let found: Vec<(Kind, &[u8])> = tokens.iter().map(|(k, b)| (*k, b.as_slice())).collect();
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn it_does_not_matter_where_reads_tear_the_stream() {
+        let whole = scan(&[MIXED]);
+        for cut in 0..=MIXED.len() {
+            let (head, tail) = MIXED.split_at(cut);
+            assert_eq!(scan(&[head, tail]), whole, "cut at {cut}");
+        }
+        let bytes: Vec<&[u8]> = MIXED.chunks(1).collect();
+        assert_eq!(scan(&bytes), whole);
+    }
+
+    #[test]
+    fn a_torn_character_waits_and_a_broken_one_does_not() {
+        assert_eq!(scan(&[b"\xe6\xbc"]), []);
+        assert_eq!(scan(&[b"a\xff"]), [(Kind::Text, b"a\xff".to_vec())]);
+        assert_eq!(scan(&[b"\x80\x80\x80\x80"]).len(), 1);
+    }
+
+    #[test]
+    fn strings_without_end_cost_no_memory() {
+        let mut scanner = Scanner::default();
+        for opening in [&b"\x1b]52;c;"[..], b"\x1bPq", b"\x1b_G"] {
+            scanner.push(opening);
+            for _ in 0..100 {
+                scanner.push(&[b'A'; 4096]);
+                assert_eq!(scanner.next(), None);
+            }
+            assert!(scanner.rest().len() <= LONGEST_COMMAND + 4096);
+            scanner.push(b"\x1b\\after");
+            let token = scanner.next().map(|token| token.bytes.to_vec());
+            assert_eq!(token.as_deref(), Some(&b"after"[..]));
+        }
+    }
+
+    #[test]
+    fn a_sequence_that_is_broken_off_hides_nothing_after_it() {
+        assert_eq!(
+            scan(&[b"\x1b[3\x1b[2Jx"]),
+            [(Kind::Csi, b"\x1b[2J".to_vec()), (Kind::Text, b"x".to_vec())]
+        );
+        assert_eq!(scan(&[b"\x1b[3\x18x"]), [(Kind::Text, b"x".to_vec())]);
+        assert_eq!(
+            scan(&[b"\x1b]2;t\x1b[2Jx"]),
+            [(Kind::Csi, b"\x1b[2J".to_vec()), (Kind::Text, b"x".to_vec())]
+        );
+        let long = [b"\x1b[".to_vec(), b"1;".repeat(4000), b"mx".to_vec()].concat();
+        let chunks: Vec<&[u8]> = long.chunks(100).collect();
+        let text: Vec<u8> = scan(&chunks).into_iter().flat_map(|(_, b)| b).collect();
+        assert!(text.ends_with(b"mx") || text.ends_with(b"x"));
+    }
+}

@@ -1,0 +1,404 @@
+//! What agents are answered, and whether a user's terminal shows what the agent's does.
+
+use vt100::{Cell, Color};
+
+use super::*;
+
+const SIZE: Size = Size { rows: 10, cols: 30 };
+
+/// Screens as the agents that were tried draw them, and whatever else makes painting hard.
+const SCREENS: [&str; 16] = [
+    "plain text\r\nsecond line",
+    "\x1b[?1049h\x1b[2J\x1b[H\x1b[38;2;200;100;50mtrue colour\x1b[48;5;240m on grey\x1b[m",
+    "\x1b[?1049h\x1b[?1000h\x1b[?1002h\x1b[?1003h\x1b[?1006h\x1b[?1004h\x1b[?2004h\x1b[?2026h\
+     \x1b[?25l\x1b[>7u\x1b]0;\u{2827} work\x07frame\x1b[?2026l",
+    "漢字 wide \u{1f600} emoji e\u{301} combining\r\n\x1b[4;7mmarked\x1b[m \x1b[1;2;3mbold",
+    "123456789012345678901234567890wraps here and there, over several rows of the screen",
+    "123456789012345678901234567890",
+    "\x1b[10;30Hx",
+    "one\r\ntwo\r\n\x1b[3;8r\x1b[8;1Hscrolled\r\nscrolled\r\nscrolled",
+    "\x1b[2;9r\x1b[?6h\x1b[3;4Horigin",
+    "\x1b[5;5H\x1b[31m\x1b7\x1b[m\x1b[9;9Helsewhere",
+    "\x1b[44m\x1b[2J\x1b[3;3Hblue all over\x1b[K\x1b[41m\x1b[4;1H\x1b[5X",
+    "\x1b[5 q\x1b=\x1b[?1h\x1b[?25l keys and cursor",
+    "\x1b(0lqqk\x1b(B done\x1b)0\x0e",
+    "\x1b[?7lthis text is longer than the row is and stays in it\x1b[?7h",
+    "\x1b[?7l\x1b[>4;2m\x1b[?2031h\x1b]2;title; with \u{e9}\x1b\\",
+    "main\x1b[?1049halt\x1b[=5;1u\x1b[?1049lback",
+];
+
+fn terminal(input: &[u8]) -> Terminal {
+    let mut terminal = Terminal::new(SIZE);
+    terminal.feed(input, &mut Effects::unseen());
+    terminal
+}
+
+fn replies(input: &[u8]) -> String {
+    let mut terminal = Terminal::new(SIZE);
+    let mut effects = Effects::unseen();
+    terminal.feed(input, &mut effects);
+    String::from_utf8(effects.replies().to_vec()).unwrap()
+}
+
+fn shown(input: &[u8]) -> Vec<u8> {
+    let mut effects = Effects::seen();
+    Terminal::new(SIZE).feed(input, &mut effects);
+    assert!(!effects.needs_painting());
+    effects.shown().to_vec()
+}
+
+/// What can be seen of a cell: a cell without a character shows its background alone.
+fn visible(cell: &Cell) -> (String, Color, Color, [bool; 6]) {
+    let marks =
+        [cell.bold(), cell.dim(), cell.italic(), cell.underline(), cell.inverse(), cell.is_wide()];
+    if cell.has_contents() {
+        (cell.contents().to_owned(), cell.fgcolor(), cell.bgcolor(), marks)
+    } else {
+        (String::new(), Color::Default, cell.bgcolor(), [false; 6])
+    }
+}
+
+/// The user's terminal never shows the alternate screen of the agent as such.
+fn modes_but_screen(terminal: &Terminal) -> Vec<u16> {
+    let on = terminal.modes_on().into_iter();
+    on.filter(|mode| ![1049, modes::SYNCHRONISED].contains(mode)).collect()
+}
+
+#[track_caller]
+fn assert_same(agents: &Terminal, users: &Terminal, what: &str) {
+    for row in 0..agents.size().rows {
+        for col in 0..agents.size().cols {
+            let (one, other) = (agents.screen().cell(row, col), users.screen().cell(row, col));
+            let (one, other) = (one.map(visible), other.map(visible));
+            assert_eq!(one, other, "cell {row},{col} of {what:?}");
+        }
+    }
+    assert_same_state(agents, users, what);
+}
+
+#[track_caller]
+fn assert_same_state(agents: &Terminal, users: &Terminal, what: &str) {
+    let (one, other) = (agents.screen(), users.screen());
+    assert_eq!(one.cursor_position(), other.cursor_position(), "cursor of {what:?}");
+    assert_eq!(one.attributes_formatted(), other.attributes_formatted(), "pen of {what:?}");
+    assert_eq!(one.cursor_style(), other.cursor_style(), "{what:?}");
+    assert_eq!(one.application_keypad(), other.application_keypad(), "{what:?}");
+    assert_eq!(modes_but_screen(agents), modes_but_screen(users), "modes of {what:?}");
+    assert_eq!(agents.modes.modified_keys(), users.modes.modified_keys(), "{what:?}");
+    assert_eq!(agents.keyboard().flags(), users.keyboard().flags(), "keyboard of {what:?}");
+    assert_eq!(agents.title, users.title, "title of {what:?}");
+    assert_eq!(agents.charsets, users.charsets, "charsets of {what:?}");
+    assert_eq!(agents.page().region, users.page().region, "region of {what:?}");
+}
+
+#[test]
+fn a_painted_screen_is_the_screen_whatever_was_there_before() {
+    for screen in SCREENS {
+        for before in SCREENS {
+            let agents = terminal(screen.as_bytes());
+            let mut users = terminal(before.replace("\x1b[?1049h", "").as_bytes());
+            users.feed(&agents.paint(), &mut Effects::unseen());
+            assert_same(&agents, &users, screen);
+        }
+    }
+}
+
+#[test]
+fn what_comes_after_a_painting_continues_it() {
+    let more = "more\x1b8here\r\n\n\n\n\n\nx\x1b[1Adown \x1b[Kjlqk\x0fjlqk";
+    for screen in SCREENS {
+        let mut agents = terminal(screen.as_bytes());
+        let mut users = Terminal::new(SIZE);
+        users.feed(&agents.paint(), &mut Effects::unseen());
+        // A cursor that was never saved goes home in one terminal and elsewhere in others.
+        let more = if agents.page().saved.is_some() { more } else { &more.replace("\x1b8", "") };
+        let mut effects = Effects::seen();
+        agents.feed(more.as_bytes(), &mut effects);
+        users.feed(effects.shown(), &mut Effects::unseen());
+        assert_same(&agents, &users, screen);
+    }
+}
+
+#[test]
+fn a_terminal_of_another_size_gets_the_same_picture() {
+    let larger = Size { rows: 14, cols: 44 };
+    let mut agents = Terminal::new(SIZE);
+    let mut users = Terminal::new(larger);
+    let mut picture = Picture::default();
+    for screen in SCREENS {
+        agents.feed(screen.as_bytes(), &mut Effects::unseen());
+        users.feed(&picture.update(&agents), &mut Effects::unseen());
+        for row in 0..larger.rows {
+            for col in 0..larger.cols {
+                let wanted = agents.screen().cell(row, col).map(visible);
+                let blank = (String::new(), Color::Default, Color::Default, [false; 6]);
+                let found = users.screen().cell(row, col).map(visible).unwrap();
+                assert_eq!(wanted.unwrap_or(blank), found, "cell {row},{col} of {screen:?}");
+            }
+        }
+        assert_eq!(users.keyboard().flags(), agents.keyboard().flags());
+        assert_eq!(users.title, agents.title);
+        assert_eq!(picture.update(&agents), b"", "nothing has changed since");
+    }
+}
+
+/// Numbers that look random and are the same every time.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        usize::try_from(self.0 >> 33).unwrap() % sides
+    }
+}
+
+const PIECES: [&str; 44] = [
+    "a",
+    "word ",
+    "漢",
+    "\u{1f600}",
+    "e\u{301}",
+    "\r\n",
+    "\n",
+    "\r",
+    "\x08",
+    "\t",
+    "\x07",
+    "\x1b[H",
+    "\x1b[5;7H",
+    "\x1b[99;99H",
+    "\x1b[2A",
+    "\x1b[3C",
+    "\x1b[J",
+    "\x1b[1J",
+    "\x1b[2J",
+    "\x1b[3J",
+    "\x1b[K",
+    "\x1b[2K",
+    "\x1b[3P",
+    "\x1b[2@",
+    "\x1b[2L",
+    "\x1b[M",
+    "\x1b[2S",
+    "\x1b[T",
+    "\x1b[31m",
+    "\x1b[1;44m",
+    "\x1b[m",
+    "\x1b[3;8r",
+    "\x1b[r",
+    "\x1b7",
+    "\x1bM",
+    "\x1bD",
+    "\x1b[?25l",
+    "\x1b[?25h",
+    "\x1b[6n\x1b[c",
+    "\x1b[>1u",
+    "\x1b[<u",
+    "\x1b[?1049h",
+    "\x1b[?1049l",
+    "\x1b[4Z",
+];
+
+#[test]
+fn a_user_who_watches_sees_the_same_whatever_the_agent_does() {
+    for seed in 0..300 {
+        let mut dice = Dice(seed);
+        let mut agents = Terminal::new(SIZE);
+        let mut users = Terminal::new(SIZE);
+        users.feed(&agents.paint(), &mut Effects::unseen());
+        for _ in 0..40 {
+            let count = 1 + dice.roll(4);
+            let piece: String = (0..count).map(|_| PIECES[dice.roll(PIECES.len())]).collect();
+            let mut effects = Effects::seen();
+            let (head, tail) = piece.as_bytes().split_at(dice.roll(piece.len()));
+            agents.feed(head, &mut effects);
+            agents.feed(tail, &mut effects);
+            let sent =
+                if effects.needs_painting() { agents.paint() } else { effects.shown().to_vec() };
+            let mut answers = Effects::unseen();
+            users.feed(&sent, &mut answers);
+            assert_eq!(answers.replies(), b"", "a user's terminal was asked by {piece:?}");
+            assert_same(&agents, &users, &format!("{piece:?} of {seed}"));
+        }
+    }
+}
+
+const NOISE: &[u8] = b"\x1b\x1b\x1b[[[];?0123456789hlmrJKHABCDSTPLMX@qu\xff\xe6\xbc\xa2 x\n\t";
+
+#[test]
+fn nothing_an_agent_writes_breaks_the_terminal() {
+    for seed in 0..300 {
+        let mut dice = Dice(seed);
+        let mut terminal = Terminal::new(Size { rows: 3, cols: 5 });
+        for _ in 0..60 {
+            let count = dice.roll(12);
+            let noise: Vec<u8> = (0..count).map(|_| NOISE[dice.roll(NOISE.len())]).collect();
+            terminal.feed(&noise, &mut Effects::seen());
+            if dice.roll(5) == 0 {
+                let rows = u16::try_from(1 + dice.roll(6)).unwrap();
+                let cols = u16::try_from(2 + dice.roll(8)).unwrap();
+                terminal.resize(Size { rows, cols });
+            }
+            terminal.paint();
+            terminal.snapshot();
+        }
+    }
+}
+
+#[test]
+fn queries_are_answered() {
+    let table = [
+        ("\x1b[c", "\x1b[?62;22c"),
+        ("\x1b[0c", "\x1b[?62;22c"),
+        ("\x1b[>c", "\x1b[>0;100;1c"),
+        ("\x1b[=c", "\x1bP!|00000000\x1b\\"),
+        ("\x1b[5n", "\x1b[0n"),
+        ("\x1b[3;4H\x1b[6n", "\x1b[3;4R"),
+        ("\x1b[3;4H\x1b[?6n", "\x1b[?3;4R"),
+        ("\x1b[1;30Hx\x1b[6n", "\x1b[1;30R"),
+        ("\x1b[3;8r\x1b[?6h\x1b[2;2H\x1b[6n", "\x1b[2;2R"),
+        ("\x1b]10;?\x07", "\x1b]10;rgb:d0d0/d0d0/d0d0\x07"),
+        ("\x1b]11;?\x1b\\", "\x1b]11;rgb:0000/0000/0000\x1b\\"),
+        ("\x1b]10;?;?\x07", "\x1b]10;rgb:d0d0/d0d0/d0d0\x07\x1b]11;rgb:0000/0000/0000\x07"),
+        ("\x1b]4;1;?\x07", "\x1b]4;1;rgb:cdcd/0000/0000\x07"),
+        (
+            "\x1b]4;16;?;231;?\x1b\\",
+            "\x1b]4;16;rgb:0000/0000/0000\x1b\\\x1b]4;231;rgb:ffff/ffff/ffff\x1b\\",
+        ),
+        ("\x1b]11;#ffffff\x07", ""),
+        ("\x1b[>q", "\x1bP>|segue 1\x1b\\"),
+        ("\x1b[>0q", "\x1bP>|segue 1\x1b\\"),
+        ("\x1b[?2026$p", "\x1b[?2026;2$y"),
+        ("\x1b[?2026h\x1b[?2026$p", "\x1b[?2026;1$y"),
+        ("\x1b[?1049h\x1b[?1049$p", "\x1b[?1049;1$y"),
+        ("\x1b[?25$p\x1b[?7$p", "\x1b[?25;1$y\x1b[?7;1$y"),
+        ("\x1b[?1003h\x1b[?1003$p", "\x1b[?1003;1$y"),
+        ("\x1b[?2027$p", "\x1b[?2027;0$y"),
+        ("\x1b[4$p", "\x1b[4;0$y"),
+        ("\x1b[?u", "\x1b[?0u"),
+        ("\x1b[>7u\x1b[?u\x1b[<u\x1b[?u", "\x1b[?7u\x1b[?0u"),
+        ("\x1bP+q544e\x1b\\", "\x1bP0+r\x1b\\"),
+        ("\x1bP$qm\x1b\\", "\x1bP0$r\x1b\\"),
+        ("\x1b[14t", "\x1b[4;160;240t"),
+        ("\x1b[16t", "\x1b[6;16;8t"),
+        ("\x1b[18t", "\x1b[8;10;30t"),
+        ("\x1b[?996n", "\x1b[?997;1n"),
+        ("\x1b]52;c;?\x07", ""),
+        ("\x1b[21t", ""),
+        ("\x05", ""),
+    ];
+    for (query, answer) in table {
+        assert_eq!(replies(query.as_bytes()), answer, "{query:?}");
+    }
+}
+
+#[test]
+fn users_terminals_are_shown_no_query_and_nothing_that_would_stay() {
+    let hidden = [
+        "\x1b[c",
+        "\x1b[>c",
+        "\x1b[=c",
+        "\x1b[5n",
+        "\x1b[6n",
+        "\x1b[?6n",
+        "\x1b]10;?\x07",
+        "\x1b]4;1;?\x07",
+        "\x1b[>q",
+        "\x1b[?2026$p",
+        "\x1b[4$p",
+        "\x1b[?u",
+        "\x1bP+q544e\x1b\\",
+        "\x1b[14t",
+        "\x1b[?996n",
+        "\x1b]52;c;?\x07",
+        "\x05",
+        "\x1b[3J",
+        "\x1b[5i",
+        "\x1b[8;50;50t",
+        "\x1b]11;#fff\x07",
+        "\x1b]9;4;1;50\x07",
+        "\x1b[?2048h",
+        "\x1b[?1016h",
+        "\x1b_Ga=q;AA\x1b\\",
+        "\x1b[x",
+        "\x1b[?1;1S",
+        "\x1b[?4m",
+        "\x1b]1337;File=:AA\x07",
+        "\x1bZ",
+        "\x1b[22t",
+    ];
+    for query in hidden {
+        assert_eq!(shown(query.as_bytes()), b"", "{query:?}");
+    }
+}
+
+#[test]
+fn what_a_user_should_see_is_shown() {
+    let table = [
+        ("\x1b[?25;2004h", "\x1b[?25h\x1b[?2004h"),
+        ("\x1b[1;4:3;58:5:1mcurly\x1b[m", "\x1b[1;4:3;58:5:1mcurly\x1b[m"),
+        ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x07", "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\"),
+        ("\x1b]52;c;aGk=\x07", "\x1b]52;c;aGk=\x1b\\"),
+        ("\x1b]9;done\x07", "\x1b]9;done\x1b\\"),
+        ("\x1b]0;t\x07", "\x1b]2;t\x1b\\"),
+        ("\x1b[>7u", "\x1b[=7;1u"),
+        ("\x1b[s\x1b[u", "\x1b7\x1b8"),
+        ("\x07", "\x07"),
+        ("\u{9b}c", "c"),
+    ];
+    for (written, wanted) in table {
+        let found = shown(written.as_bytes());
+        assert_eq!(String::from_utf8(found).unwrap(), wanted, "{written:?}");
+    }
+}
+
+#[test]
+fn titles_and_bells_are_noticed_once_a_batch() {
+    let mut terminal = Terminal::new(SIZE);
+    let mut effects = Effects::unseen();
+    terminal.feed("\x07\x07\x1b]0;one\x07\x1b]2;tw\u{9b}o\x1b[\x07".as_bytes(), &mut effects);
+    terminal.feed(b"\x1b]2;two\x07\x1b]1;icon\x07", &mut effects);
+    let notices: Vec<Notice> = effects.notices().collect();
+    assert_eq!(notices, [Notice::Title("two".to_owned()), Notice::Bell]);
+    let mut effects = Effects::unseen();
+    terminal.feed(b"\x1b]2;two\x07", &mut effects);
+    assert_eq!(effects.notices().count(), 0, "the title is the same");
+    let mut effects = Effects::unseen();
+    terminal.feed(b"\x1b[22;0t\x1b]2;three\x07\x1b[23;0t", &mut effects);
+    assert_eq!(terminal.title(), "two");
+}
+
+#[test]
+fn a_change_of_screens_is_painted_and_the_old_screen_comes_back() {
+    let mut terminal = terminal(b"before");
+    let mut effects = Effects::seen();
+    terminal.feed(b"\x1b[?1049h\x1b[Hinside", &mut effects);
+    assert!(effects.needs_painting());
+    assert_eq!(effects.shown(), b"");
+    assert!(terminal.snapshot().alternate);
+    terminal.feed(b"\x1b[?1049l", &mut effects);
+    assert_eq!(terminal.snapshot().rows[0], "before");
+    assert_eq!(terminal.snapshot().cursor.col, 6);
+}
+
+#[test]
+fn a_reset_leaves_nothing_but_the_title() {
+    let mut terminal = terminal(b"\x1b]2;t\x07\x1b[?1049h\x1b[?1003h\x1b[>7u\x1b[?1004hx\x1bc");
+    let snapshot = terminal.snapshot();
+    assert_eq!((snapshot.modes, snapshot.keyboard), (vec![7, 25], 0));
+    assert_eq!((snapshot.title.as_str(), snapshot.rows[0].as_str()), ("t", ""));
+    terminal.feed(b"\x1b[?6h\x1b[2;5r\x1b[!p", &mut Effects::unseen());
+    assert_eq!(terminal.snapshot().modes, [7, 25]);
+}
+
+#[test]
+fn sizes_are_made_sensible() {
+    let sensible = |rows, cols| {
+        let size = Size { rows, cols }.sensible();
+        (size.rows, size.cols)
+    };
+    assert_eq!(sensible(0, 0), (40, 120));
+    assert_eq!(sensible(24, 80), (24, 80));
+    assert_eq!(sensible(u16::MAX, u16::MAX), (500, 1000));
+    assert_eq!(sensible(1, 1), (1, 2));
+}

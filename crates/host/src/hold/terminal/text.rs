@@ -1,0 +1,118 @@
+//! Text as both the screen model and a user's terminal understand it alike.
+
+use std::borrow::Cow;
+
+/// Stands for what is no character. The usual one is not drawn by the screen model, which would
+/// then disagree with terminals about the rest of the line.
+const BROKEN: char = '\u{25a1}';
+
+/// Which characters the codes of text mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Charset {
+    #[default]
+    Plain,
+    /// Small letters are lines and corners.
+    Lines,
+}
+
+/// The two sets of characters that can be designated, and which of them is in use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Charsets {
+    sets: [Charset; 2],
+    used: usize,
+}
+
+impl Charsets {
+    /// Takes in `ESC ( x` or `ESC ) x`; returns the sequence to show, or none if it is neither.
+    pub(super) fn designate(&mut self, escape: &[u8]) -> Option<[u8; 3]> {
+        let &[0x1b, side @ (b'(' | b')'), set] = escape else {
+            return None;
+        };
+        let (charset, shown) = match set {
+            b'0' => (Charset::Lines, b'0'),
+            _ => (Charset::Plain, b'B'),
+        };
+        self.sets[usize::from(side == b')')] = charset;
+        Some([0x1b, side, shown])
+    }
+
+    /// Takes in SO or SI.
+    pub(super) fn shift(&mut self, control: u8) {
+        self.used = usize::from(control == 0x0e);
+    }
+
+    pub(super) fn current(self) -> Charset {
+        self.sets[self.used]
+    }
+
+    /// Returns the sequences that bring a terminal into this state.
+    pub(super) fn formatted(self) -> String {
+        let name = |set| if set == Charset::Lines { '0' } else { 'B' };
+        let shift = if self.used == 1 { '\x0e' } else { '\x0f' };
+        format!("\x1b({}\x1b){}{shift}", name(self.sets[0]), name(self.sets[1]))
+    }
+}
+
+/// Returns text without broken characters and without the eight-bit controls, which some
+/// terminals obey even as UTF-8.
+pub(super) fn clean(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if bytes.is_ascii() || !text.chars().any(is_unwanted) => Cow::Borrowed(text),
+        _ => Cow::Owned(cleaned(&String::from_utf8_lossy(bytes))),
+    }
+}
+
+fn is_unwanted(character: char) -> bool {
+    matches!(character, '\u{80}'..='\u{9f}' | char::REPLACEMENT_CHARACTER)
+}
+
+fn cleaned(text: &str) -> String {
+    text.chars()
+        .filter_map(|character| match character {
+            char::REPLACEMENT_CHARACTER => Some(BROKEN),
+            '\u{80}'..='\u{9f}' => None,
+            other => Some(other),
+        })
+        .collect()
+}
+
+/// Returns what small letters look like in the set of lines.
+pub(super) fn drawn(text: &str) -> String {
+    const LINES: [char; 31] = [
+        '◆', '▒', '␉', '␌', '␍', '␊', '°', '±', '␤', '␋', '┘', '┐', '┌', '└', '┼', '⎺', '⎻', '─',
+        '⎼', '⎽', '├', '┤', '┴', '┬', '│', '≤', '≥', 'π', '≠', '£', '·',
+    ];
+    text.chars()
+        .map(|character| match character {
+            '`'..='~' => LINES[character as usize - '`' as usize],
+            other => other,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_bit_controls_go_and_broken_characters_are_seen() {
+        assert_eq!(clean("a\u{9b}c\u{e9}".as_bytes()), "ac\u{e9}");
+        assert_eq!(clean(b"a\xffb"), "a\u{25a1}b");
+        assert_eq!(clean("\u{fffd}".as_bytes()), "\u{25a1}");
+        assert!(matches!(clean("漢字".as_bytes()), Cow::Borrowed("漢字")));
+    }
+
+    #[test]
+    fn the_set_of_lines_draws_boxes() {
+        let mut charsets = Charsets::default();
+        assert_eq!(charsets.designate(b"\x1b(0"), Some(*b"\x1b(0"));
+        assert_eq!(charsets.current(), Charset::Lines);
+        assert_eq!(drawn("lqqk"), "┌──┐");
+        assert_eq!(charsets.designate(b"\x1b(A"), Some(*b"\x1b(B"));
+        assert_eq!(charsets.current(), Charset::Plain);
+        charsets.designate(b"\x1b)0");
+        charsets.shift(0x0e);
+        assert_eq!(charsets.current(), Charset::Lines);
+        assert_eq!(charsets.formatted(), "\x1b(B\x1b)0\x0e");
+    }
+}

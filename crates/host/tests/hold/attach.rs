@@ -1,0 +1,252 @@
+//! People at terminals.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+use segue_core::model::LaunchId;
+use segue_core::ports::Holders as _;
+
+use super::ground::{Ground, gone, kill, marked, send};
+use super::person::Person;
+
+/// Echoes lines, tells its size whenever that changes.
+const ECHO: &str = "stty -echo; trap 'stty size' WINCH; echo ready; \
+                    while :; do if read line; then echo \"got $line\"; fi; done";
+
+#[tokio::test]
+async fn a_person_attaches_types_and_detaches() {
+    let ground = Ground::new();
+    let (launch, held) = ground.start(&ground.shell(ECHO)).await;
+    let mut person = Person::attach(&ground.socket(launch), 40, 120);
+    person.sees_text("ready");
+    assert!(person.screen().alternate_screen());
+    assert!(person.was_sent(b"detach with Ctrl-\\ d"));
+    person.types("hello w\u{f6}rld\r");
+    person.sees_text("got hello w\u{f6}rld");
+    person.types(b"\x1cd");
+    assert!(person.has_their_terminal_back("[detached]").success());
+    assert_eq!(ground.holders.find(launch).await.unwrap(), Some(held));
+    assert!(!person.was_sent(b"\x1b[c") && !person.was_sent(b"\x1b[6n"));
+}
+
+#[tokio::test]
+async fn the_detach_key_works_as_a_sequence_and_a_hint_goes_away() {
+    let ground = Ground::new();
+    let (launch, _) = ground.start(&ground.shell(ECHO)).await;
+    let mut person = Person::attach(&ground.socket(launch), 40, 120);
+    person.sees_text("detach with");
+    person.sees("the hint goes", |person| !person.screen().contents().contains("detach with"));
+    person.types(b"\x1b[92;5u");
+    person.types(b"\x1b[100;1u");
+    person.has_their_terminal_back("[detached]");
+}
+
+/// A full screen as agents draw them: alternate screen, mouse, colours, wide characters, title.
+const DRAWS: &str = "printf '\\033[?1049h\\033[?1002h\\033[?1006h\\033[?1004h\\033[?2004h\\033[>7u'; \
+    printf '\\033[2;3H\\033[1;31mred\\033[m \\346\\274\\242\\345\\255\\227'; \
+    printf '\\033[5;1H\\033[48;2;1;2;3mtrue\\033[K\\033[m\\033[?25l\\033[4 q\\033[7;9H'; title drawn; read line";
+
+#[tokio::test]
+async fn the_screen_is_there_again_for_whoever_attaches() {
+    let ground = Ground::new();
+    let (launch, _) = ground.start(&ground.shell(DRAWS)).await;
+    ground.titled(launch, "drawn").await;
+    for round in 0..2 {
+        let mut person = Person::attach(&ground.socket(launch), 40, 120);
+        person.sees("the cursor is hidden", |person| person.screen().hide_cursor());
+        person.sees("the hint is gone", |person| {
+            !person.screen().contents().contains("detach with") && person.screen().hide_cursor()
+        });
+        assert_shows(&person, &ground, launch).await;
+        let screen = person.screen();
+        assert_eq!(person.title(), "drawn");
+        assert!(screen.bracketed_paste());
+        assert_eq!(screen.mouse_protocol_mode(), vt100::MouseProtocolMode::ButtonMotion);
+        assert_eq!(screen.mouse_protocol_encoding(), vt100::MouseProtocolEncoding::Sgr);
+        assert_eq!(screen.cursor_style(), vt100::CursorStyle::SteadyUnderline);
+        assert_eq!(screen.cell(1, 2).unwrap().fgcolor(), vt100::Color::Idx(1));
+        assert!(screen.cell(1, 6).unwrap().is_wide());
+        assert_eq!(screen.cell(4, 60).unwrap().bgcolor(), vt100::Color::Rgb(1, 2, 3));
+        assert!(person.was_sent(b"\x1b[=7;1u") && person.was_sent(b"\x1b[?1004h"), "{round}");
+        person.types(b"\x1c\x1b[100u");
+        person.has_their_terminal_back("[detached]");
+    }
+}
+
+async fn assert_shows(person: &Person, ground: &Ground, launch: LaunchId) {
+    let snapshot = ground.snapshot(launch).await;
+    assert_eq!(person.rows(), snapshot.rows);
+    let cursor = (snapshot.cursor.row, snapshot.cursor.col);
+    assert_eq!(person.screen().cursor_position(), cursor);
+}
+
+#[tokio::test]
+async fn an_agent_that_changes_screens_is_followed() {
+    let ground = Ground::new();
+    let script = "echo before; read a; printf '\\033[?1049h\\033[Hinside'; read b; \
+                  printf '\\033[?1049l'; echo after; read c";
+    let (launch, _) = ground.start(&ground.shell(script)).await;
+    let mut person = Person::attach(&ground.socket(launch), 40, 120);
+    person.sees_text("before");
+    person.types(b"\r");
+    person.sees_text("inside");
+    person.sees("a screen of its own", |person| !person.screen().contents().contains("before"));
+    person.types(b"\r");
+    person.sees_text("after");
+    assert!(person.screen().contents().contains("before"));
+    assert!(!person.screen().contents().contains("inside"));
+    assert!(person.screen().alternate_screen(), "the person's own screen stays covered");
+}
+
+#[tokio::test]
+async fn the_agent_has_the_size_of_the_persons_terminal() {
+    let ground = Ground::new();
+    let (launch, _) = ground.start(&ground.shell(ECHO)).await;
+    let mut person = Person::attach(&ground.socket(launch), 30, 100);
+    person.sees_text("30 100");
+    person.resizes(24, 90);
+    person.sees_text("24 90");
+    person.resizes(50, 150);
+    person.sees_text("50 150");
+    let snapshot = ground.snapshot(launch).await;
+    assert_eq!((snapshot.size.rows, snapshot.size.cols), (50, 150));
+    // It stays when nobody is attached any more.
+    person.types(b"\x1cd");
+    person.has_their_terminal_back("[detached]");
+    assert_eq!(ground.snapshot(launch).await.size.cols, 150);
+}
+
+#[tokio::test]
+async fn two_people_share_the_smaller_size_and_see_the_same() {
+    let ground = Ground::new();
+    let (launch, _) = ground.start(&ground.shell(ECHO)).await;
+    let mut large = Person::attach(&ground.socket(launch), 30, 100);
+    large.sees_text("30 100");
+    let mut small = Person::attach(&ground.socket(launch), 20, 60);
+    small.sees_text("20 60");
+    large.sees_text("20 60");
+    // Longer than the agent's rows: it wraps where the agent's terminal wraps.
+    let word = "x".repeat(70);
+    small.types(format!("{word}\r"));
+    large.sees_text(&"x".repeat(14));
+    let wrapped = |person: &Person| {
+        let rows = person.rows();
+        rows.iter().any(|row| *row == format!("got {}", "x".repeat(56)))
+            && rows.iter().any(|row| *row == "x".repeat(14))
+    };
+    large.sees("wrapped rows", wrapped);
+    small.sees("wrapped rows", wrapped);
+    for line in 0..40 {
+        large.types(format!("line {line}\r"));
+    }
+    large.sees_text("got line 39");
+    small.sees_text("got line 39");
+    let rows = ground.snapshot(launch).await.rows;
+    large.sees("the same rows", |person| person.rows()[..20] == rows[..]);
+    small.sees("the same rows", |person| person.rows() == rows);
+    small.types(b"\x1cd");
+    small.has_their_terminal_back("[detached]");
+    large.sees_text("30 100");
+    drop(large);
+}
+
+#[tokio::test]
+async fn a_slow_terminal_does_not_slow_the_agent_and_catches_up() {
+    let ground = Ground::new();
+    let script = "echo ready; read line; seq 1 1000000; echo the end; title finished; read line";
+    let (launch, _) = ground.start(&ground.shell(script)).await;
+    let mut person = Person::attach(&ground.socket(launch), 40, 120);
+    person.sees_text("ready");
+    send(&person.process(), Signal::STOP);
+    ground.holders.inject(launch, b"\r").await.unwrap();
+    ground.titled(launch, "finished").await;
+    send(&person.process(), Signal::CONT);
+    person.sees_text("the end");
+    let rows = ground.snapshot(launch).await.rows;
+    person.sees("the last screen", |person| person.rows() == rows);
+    assert!(person.seen.len() < 8_000_000, "{} bytes for one screen", person.seen.len());
+}
+
+#[tokio::test]
+async fn the_terminal_is_given_back_when_the_agent_ends() {
+    let ground = Ground::new();
+    let script = format!("{DRAWS}; exit 4");
+    let (launch, _) = ground.start(&ground.shell(&script)).await;
+    let mut person = Person::attach(&ground.socket(launch), 40, 120);
+    person.sees("the drawing", |person| person.screen().hide_cursor());
+    person.types(b"\r");
+    person.has_their_terminal_back("[ended: exit status 4]");
+    // Whoever attaches to what is left sees that at once.
+    let mut late = Person::attach(&ground.socket(launch), 40, 120);
+    late.has_their_terminal_back("[ended: exit status 4]");
+}
+
+#[tokio::test]
+async fn the_terminal_is_given_back_when_the_holder_is_killed() {
+    let ground = Ground::new();
+    let (launch, held) = ground.start(&ground.shell(DRAWS)).await;
+    let mut person = Person::attach(&ground.socket(launch), 40, 120);
+    person.sees("the drawing", |person| person.screen().hide_cursor());
+    kill(&held.holder);
+    person.has_their_terminal_back("[holder gone]");
+    // The terminal of the agent went with it.
+    gone(&held.agent.unwrap()).await;
+    assert_eq!(marked(launch), Vec::<u32>::new());
+}
+
+#[tokio::test]
+async fn the_terminal_is_given_back_when_the_client_is_told_to_end() {
+    let ground = Ground::new();
+    let (launch, held) = ground.start(&ground.shell(DRAWS)).await;
+    for signal in [Signal::TERM, Signal::HUP] {
+        let mut person = Person::attach(&ground.socket(launch), 40, 120);
+        person.sees("the drawing", |person| person.screen().hide_cursor());
+        send(&person.process(), signal);
+        person.has_their_terminal_back("[detached]");
+    }
+    assert_eq!(ground.holders.find(launch).await.unwrap(), Some(held));
+}
+
+#[tokio::test]
+async fn a_client_that_is_killed_leaves_no_trace_in_the_holder() {
+    let ground = Ground::new();
+    let (launch, _) = ground.start(&ground.shell(ECHO)).await;
+    let mut large = Person::attach(&ground.socket(launch), 30, 100);
+    large.sees_text("30 100");
+    let mut small = Person::attach(&ground.socket(launch), 20, 60);
+    small.sees_text("20 60");
+    let process = small.process();
+    drop(small);
+    gone(&process).await;
+    large.sees("the old size", |person| person.screen().contents().matches("30 100").count() == 2);
+}
+
+#[tokio::test]
+async fn what_the_persons_terminal_answers_on_its_own_does_not_reach_the_agent() {
+    let ground = Ground::new();
+    let script =
+        "stty raw -echo; echo ready; dd bs=1 count=5 2>/dev/null | od -An -c; exec sleep 600";
+    let (launch, _) = ground.start(&ground.shell(script)).await;
+    let mut person = Person::attach(&ground.socket(launch), 40, 120);
+    person.sees_text("ready");
+    person.types(
+        b"a\x1b[?62;22c\x1b]11;rgb:0000/0000/0000\x1b\\b\x1b[I\x1bP>|term\x1b\\c\x1b[12;40Rd",
+    );
+    // A lone Escape is a key; it comes through although more could follow.
+    person.types(b"\x1b");
+    person.sees_text("a   b   c   d 033");
+}
+
+#[tokio::test]
+async fn there_is_nothing_to_attach_to_without_a_terminal() {
+    let ground = Ground::new();
+    let mut wanted = ground.shell("exec sleep 600");
+    wanted.headless = true;
+    let (launch, held) = ground.start(&wanted).await;
+    let mut person = Person::attach(&ground.socket(launch), 40, 120);
+    person.sees_text("runs without a terminal");
+    ground.holders.stop(launch, Duration::ZERO).await.unwrap().unwrap();
+    gone(&held.holder).await;
+    let mut person = Person::attach(&ground.socket(launch), 40, 120);
+    person.sees_text("nobody holds it");
+}

@@ -1,0 +1,217 @@
+//! An agent's life in its holder.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
+
+use segue_core::Kind;
+use segue_core::model::Exit;
+use segue_core::ports::{HolderEvent, Holders as _};
+use segue_host::process;
+
+use super::ground::{DEADLINE, Ground, code, gone, marked};
+
+#[tokio::test]
+async fn an_agent_runs_in_a_terminal_of_its_own_with_its_environment() {
+    let ground = Ground::new();
+    let script = "echo \"$TERM $COLORTERM $(stty size) $(pwd) ${LINES-none} $SECRET\"; \
+                  title up; read line";
+    let (launch, held) = ground.start(&ground.shell(script)).await;
+    let folder = ground.folder().display().to_string();
+    let wanted = format!("xterm-256color truecolor 40 120 {folder} none only in memory");
+    ground.titled(launch, "up").await;
+    let history = ground.holders.history(launch).await.unwrap().unwrap();
+    assert_eq!(String::from_utf8(history).unwrap(), format!("{wanted}\r\n\x1b]2;up\x07"));
+
+    let agent = held.agent.clone().unwrap();
+    assert!(process::is_alive(&agent));
+    assert_eq!(process::parent(agent.pid), Some(held.holder.pid));
+    assert_eq!(ground.holders.find(launch).await.unwrap(), Some(held.clone()));
+    for name in ["SEGUE_LAUNCH", "SEGUE_SESSION", "SECRET"] {
+        assert_eq!(process::variable(held.holder.pid, name), None, "{name}");
+    }
+    let environment = ground.holders.environment(launch).await.unwrap().unwrap();
+    assert_eq!(environment.get("SECRET"), Some("only in memory"));
+    let live = fs::read_to_string(ground.paths.launch(launch).join("live.json")).unwrap();
+    let live: segue_host::hold::Live = serde_json::from_str(&live).unwrap();
+    assert_eq!((live.holder, live.agent), (held.holder, agent));
+    for file in ["live.json", "holder.log", "holder.sock"] {
+        let facts = fs::metadata(ground.paths.launch(launch).join(file)).unwrap();
+        assert_eq!(facts.permissions().mode() & 0o777, 0o600, "{file}");
+    }
+}
+
+#[tokio::test]
+async fn queries_are_answered_though_nobody_is_attached() {
+    let ground = Ground::new();
+    let script = "stty raw -echo; printf '\\033[c'; dd bs=1 count=9 2>/dev/null | od -An -c; \
+                  printf '\\033[3;4H\\033[6n'; dd bs=1 count=6 2>/dev/null | od -An -c; \
+                  title asked; exec sleep 600";
+    let (launch, _) = ground.start(&ground.shell(script)).await;
+    ground.titled(launch, "asked").await;
+    let text = ground.snapshot(launch).await.rows.join("\n");
+    assert!(text.contains("[   ?   6   2   ;   2   2   c"), "{text}");
+    assert!(text.contains("[   3   ;   4   R"), "{text}");
+}
+
+#[tokio::test]
+async fn bytes_are_injected_and_the_agent_is_interrupted() {
+    let ground = Ground::new();
+    let script = "trap 'echo interrupted; exit 7' INT; read line; echo \"got $line\"; \
+                  title got; while :; do sleep 0.1; done";
+    let (launch, _) = ground.start(&ground.shell(script)).await;
+    ground.holders.inject(launch, b"some words\r").await.unwrap();
+    ground.titled(launch, "got").await;
+    assert!(ground.snapshot(launch).await.rows.contains(&"got some words".to_owned()));
+    ground.holders.interrupt(launch, None).await.unwrap();
+    assert_eq!(ground.ended(launch).await.exit, code(7));
+    let rows = ground.snapshot(launch).await.rows.join("\n");
+    assert!(rows.contains("interrupted"), "{rows}");
+    let error = ground.holders.inject(launch, b"x").await.unwrap_err();
+    assert_eq!(error.kind, Kind::Conflict);
+}
+
+#[tokio::test]
+async fn titles_and_bells_are_events_and_late_subscribers_hear_the_title() {
+    let ground = Ground::new();
+    let script =
+        "printf '\\033]0;first\\007'; read line; printf '\\007\\033]2;second\\033\\\\'; read l";
+    let (launch, _) = ground.start(&ground.shell(script)).await;
+    ground.titled(launch, "first").await;
+    let mut events = ground.holders.subscribe(launch).await.unwrap();
+    assert_eq!(events.next().await, Some(HolderEvent::Title("first".to_owned())));
+    ground.holders.inject(launch, b"\r").await.unwrap();
+    let mut heard = [events.next().await.unwrap(), events.next().await.unwrap()];
+    heard.sort_by_key(|event| *event == HolderEvent::Bell);
+    assert_eq!(heard, [HolderEvent::Title("second".to_owned()), HolderEvent::Bell]);
+    let end = ground.holders.stop(launch, Duration::ZERO).await.unwrap().unwrap();
+    assert_eq!(events.next().await, Some(HolderEvent::Ended(end)));
+    assert_eq!(events.next().await, None);
+}
+
+#[tokio::test]
+async fn a_headless_agents_output_is_kept_byte_for_byte() {
+    let ground = Ground::new();
+    let mut wanted = ground.shell(
+        "printf '{\"a\":1}\\n\\000\\377\\033[c'; echo oops >&2; read line || printf 'no input'; exit 3",
+    );
+    wanted.headless = true;
+    let (launch, held) = ground.start(&wanted).await;
+    let end = ground.ended(launch).await;
+    assert_eq!((end.exit, end.asked), (code(3), false));
+    gone(&held.holder).await;
+    let folder = ground.paths.launch(launch);
+    let stream = fs::read(folder.join("stream.jsonl")).unwrap();
+    assert_eq!(stream, b"{\"a\":1}\n\0\xff\x1b[cno input");
+    assert_eq!(fs::read(folder.join("stderr.log")).unwrap(), b"oops\n");
+    for file in ["stream.jsonl", "stderr.log"] {
+        let facts = fs::metadata(folder.join(file)).unwrap();
+        assert_eq!(facts.permissions().mode() & 0o777, 0o600, "{file}");
+    }
+    assert_eq!(ground.holders.find(launch).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_headless_agent_has_no_terminal_to_use() {
+    let ground = Ground::new();
+    let mut ear = ground.ear("up");
+    let mut wanted = ground.shell("trap 'exit 5' INT; echo up > up; while :; do sleep 0.1; done");
+    wanted.headless = true;
+    let (launch, _) = ground.start(&wanted).await;
+    assert_eq!(ground.holders.inject(launch, b"x").await.unwrap_err().kind, Kind::Conflict);
+    assert_eq!(ground.holders.snapshot(launch).await.unwrap_err().kind, Kind::Conflict);
+    ear.hears(1).await;
+    ground.holders.interrupt(launch, None).await.unwrap();
+    assert_eq!(ground.ended(launch).await.exit, code(5));
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_start_is_a_clear_error_and_leaves_nothing() {
+    let ground = Ground::new();
+    let mut missing = ground.shell("");
+    missing.argv = vec!["/no/such/program".to_owned(), "-x".to_owned()];
+    let (launch, held) = ground.try_start(&missing).await;
+    let error = held.unwrap_err();
+    assert_eq!(
+        (error.kind, error.message.as_str()),
+        (Kind::Vendor, "cannot start `/no/such/program`")
+    );
+    assert!(error.causes[0].contains("No such file"), "{error:?}");
+    assert_eq!(ground.recorded_end(launch).exit, Exit::NeverStarted);
+    assert_eq!(ground.holders.find(launch).await.unwrap(), None);
+    assert!(!ground.socket(launch).exists());
+
+    let mut nowhere = ground.shell("echo never");
+    nowhere.cwd = ground.folder().join("gone");
+    let error = ground.try_start(&nowhere).await.1.unwrap_err();
+    assert_eq!(error.kind, Kind::NotFound);
+    assert!(error.message.contains("gone"), "{error}");
+
+    // The session is free: the same one can be started right.
+    missing.argv = ground.shell("read line").argv;
+    ground.start(&missing).await;
+}
+
+#[tokio::test]
+async fn a_session_has_one_holder_at_a_time() {
+    let ground = Ground::new();
+    let wanted = ground.shell("read line");
+    let (first, held) = ground.start(&wanted).await;
+    let (second, refused) = ground.try_start(&wanted).await;
+    let error = refused.unwrap_err();
+    assert_eq!(error.kind, Kind::Conflict);
+    assert!(error.message.contains(&format!("process {}", held.holder.pid)), "{error}");
+    assert!(error.message.contains(&first.to_string()), "{error}");
+    assert!(process::is_alive(&held.agent.unwrap()));
+    assert_eq!(ground.recorded_end(second).exit, Exit::NeverStarted);
+    ground.holders.stop(first, DEADLINE).await.unwrap().unwrap();
+    ground.start(&wanted).await;
+}
+
+#[tokio::test]
+async fn what_a_dead_launch_left_behind_is_ended_before_the_next() {
+    let ground = Ground::new();
+    let mut ear = ground.ear("up");
+    // A terminal that goes away takes along those who listen to that.
+    let script =
+        "trap '' HUP; setsid sh -c 'echo > up; exec sleep 600' & echo > up; exec sleep 600";
+    let wanted = ground.shell(script);
+    let (first, held) = ground.start(&wanted).await;
+    ear.hears(2).await;
+    super::ground::kill(&held.holder);
+    assert_eq!(ground.holders.find(first).await.unwrap(), None);
+    assert_eq!(marked(first).len(), 2, "they outlive their holder");
+    let other = ground.shell("exec sleep 600");
+    let (bystander, _) = ground.start(&other).await;
+    let (second, _) = ground.start(&wanted).await;
+    assert_eq!(marked(first), Vec::<u32>::new());
+    assert!(!marked(second).is_empty());
+    assert!(!marked(bystander).is_empty());
+    let log = fs::read_to_string(ground.paths.launch(second).join("holder.log")).unwrap();
+    assert!(log.contains("ended a leftover"), "{log}");
+}
+
+#[tokio::test]
+async fn a_home_whose_path_is_too_long_for_a_socket_works() {
+    let ground = Ground::at(&["d".repeat(120), "e".repeat(120)].join("/"));
+    let (launch, _) = ground.start(&ground.shell("echo deep; title up; read line")).await;
+    ground.titled(launch, "up").await;
+    assert_eq!(ground.snapshot(launch).await.rows[0], "deep");
+    assert!(ground.holders.stop(launch, Duration::ZERO).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn an_agent_cannot_command_its_holder() {
+    let ground = Ground::new();
+    let (victim, _) = ground.start(&ground.shell("read line")).await;
+    let socket = ground.socket(victim).display().to_string();
+    let program = super::ground::holder_program().display().to_string();
+    let script = format!(
+        "{program} attach {socket}; env -u SEGUE_LAUNCH {program} attach {socket}; \
+                          title done; read line"
+    );
+    let (launch, _) = ground.start(&ground.shell(&script)).await;
+    ground.titled(launch, "done").await;
+    let text = ground.snapshot(launch).await.rows.join("\n");
+    assert_eq!(text.matches("a process of an agent cannot command a holder").count(), 2, "{text}");
+}

@@ -1,0 +1,9 @@
+//! Holders as processes: real terminals, real children, real ends.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod attach;
+mod ends;
+mod ground;
+mod lives;
+mod person;
+mod protocol;

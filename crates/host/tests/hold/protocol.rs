@@ -1,0 +1,107 @@
+//! The socket itself: other versions, unknown words, and nonsense.
+
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use segue_core::ports::Holders as _;
+
+use super::ground::{DEADLINE, Ground};
+
+const HELLO: u8 = 1;
+const REQUEST: u8 = 2;
+const ANSWER: u8 = 3;
+
+fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[..], &[kind], payload].concat()
+}
+
+fn connect(ground: &Ground, launch: segue_core::model::LaunchId) -> UnixStream {
+    let stream = UnixStream::connect(ground.socket(launch)).unwrap();
+    stream.set_read_timeout(Some(DEADLINE)).unwrap();
+    stream
+}
+
+fn read_frame(stream: &mut UnixStream) -> (u8, String) {
+    let mut header = [0; 5];
+    stream.read_exact(&mut header).unwrap();
+    let length = u32::from_be_bytes(header[..4].try_into().unwrap());
+    let mut payload = vec![0; usize::try_from(length).unwrap()];
+    stream.read_exact(&mut payload).unwrap();
+    (header[4], String::from_utf8(payload).unwrap())
+}
+
+fn ask(stream: &mut UnixStream, request: &str) -> (u8, String) {
+    stream.write_all(&frame(REQUEST, request.as_bytes())).unwrap();
+    read_frame(stream)
+}
+
+#[tokio::test]
+async fn a_client_of_a_later_version_drives_this_holder() {
+    let ground = Ground::new();
+    let (launch, _) = ground.start(&ground.shell("read line")).await;
+    let mut client = connect(&ground, launch);
+    let hello = br#"{"protocol":9,"oldest":1,"capabilities":["teleport"],"new":{"x":1}}"#;
+    client.write_all(&frame(HELLO, hello)).unwrap();
+    let (kind, ours) = read_frame(&mut client);
+    assert_eq!(kind, HELLO);
+    assert!(ours.starts_with(r#"{"protocol":1,"oldest":1"#), "{ours}");
+    // What is not known is skipped or refused, and the line stays good.
+    client.write_all(&frame(200, b"\x00\xff")).unwrap();
+    let (kind, answer) = ask(&mut client, r#"{"teleport":{"to":"mars"}}"#);
+    assert_eq!(kind, ANSWER);
+    assert!(answer.contains("does not know what it was asked"), "{answer}");
+    let (_, status) = ask(&mut client, r#""status""#);
+    assert!(status.contains(&launch.to_string()), "{status}");
+}
+
+#[tokio::test]
+async fn a_client_that_speaks_no_common_version_is_told_so() {
+    let ground = Ground::new();
+    let (launch, _) = ground.start(&ground.shell("read line")).await;
+    let mut client = connect(&ground, launch);
+    client.write_all(&frame(HELLO, br#"{"protocol":9,"oldest":5}"#)).unwrap();
+    read_frame(&mut client);
+    let (kind, answer) = read_frame(&mut client);
+    assert_eq!(kind, ANSWER);
+    assert!(answer.contains("5 to 9"), "{answer}");
+    assert_eq!(client.read(&mut [0; 8]).unwrap(), 0, "and the line is closed");
+}
+
+#[tokio::test]
+async fn nonsense_does_no_harm() {
+    let ground = Ground::new();
+    let (launch, held) = ground.start(&ground.shell("read line")).await;
+    for nonsense in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0xff; 4096], &frame(REQUEST, b"{"), b"\0"] {
+        let mut client = connect(&ground, launch);
+        client.write_all(nonsense).unwrap();
+    }
+    let mut client = connect(&ground, launch);
+    client.write_all(&frame(HELLO, br#"{"protocol":1,"oldest":1}"#)).unwrap();
+    read_frame(&mut client);
+    client.write_all(&frame(REQUEST, &vec![b'x'; (1 << 20) + 1])).unwrap();
+    let (_, answer) = read_frame(&mut client);
+    assert!(answer.contains("too large"), "{answer}");
+    let (_, answer) = ask(&mut client, r#"{"resize":{"rows":1,"cols":1}}"#);
+    assert!(answer.contains("not attached"), "{answer}");
+    let (_, answer) = ask(&mut client, r#"{"attach":{"rows":65535,"cols":65535}}"#);
+    assert!(!answer.is_empty());
+    assert_eq!(ground.snapshot(launch).await.size.rows, 500);
+    drop(client);
+    assert_eq!(ground.holders.find(launch).await.unwrap(), Some(held));
+}
+
+#[tokio::test]
+async fn a_client_that_never_reads_does_not_keep_a_holder() {
+    let ground = Ground::new();
+    let (launch, held) =
+        ground.start(&ground.shell("read line; yes | head -c 3000000; title up; read line")).await;
+    let mut client = connect(&ground, launch);
+    client.write_all(&frame(HELLO, br#"{"protocol":1,"oldest":1}"#)).unwrap();
+    client.write_all(&frame(REQUEST, br#"{"attach":{"rows":20,"cols":80}}"#)).unwrap();
+    ground.holders.inject(launch, b"\r").await.unwrap();
+    ground.titled(launch, "up").await;
+    assert!(ground.holders.stop(launch, Duration::ZERO).await.unwrap().is_some());
+    super::ground::gone(&held.holder).await;
+}
