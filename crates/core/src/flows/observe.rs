@@ -66,6 +66,11 @@ async fn apply(
     if actions.contains(&Action::EndLeftovers) {
         end_leftovers(ports, state, launch).await?;
     }
+    if actions.iter().any(|action| matches!(action, Action::RefuseConversation { .. })) {
+        // Ended first: once it is recorded, nobody looks at that process again.
+        ports.holders.stop(launch, GRACE).await?;
+        failpoint::hit("observe.refuse.after");
+    }
     let mut commit = Commit::default();
     for action in &actions {
         plan(ports, state, launch, action, &mut commit);
@@ -171,10 +176,7 @@ async fn follow_up(
             failpoint::hit("observe.record.after");
             Some(FollowUp::Bound)
         }
-        Action::RefuseConversation { found } => {
-            ports.holders.stop(launch, GRACE).await?;
-            Some(FollowUp::Refused { found })
-        }
+        Action::RefuseConversation { found } => Some(FollowUp::Refused { found }),
         Action::CloseLaunch { .. } => Some(FollowUp::Ended),
         Action::ReleaseHolder => {
             ports.holders.release(launch).await?;

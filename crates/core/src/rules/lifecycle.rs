@@ -87,6 +87,10 @@ pub fn next(standing: &Standing, launch: LaunchId, observation: &Observation) ->
         return Vec::new();
     };
     match observation {
+        Observation::Signal(_) if was_refused(standing) => Vec::new(),
+        Observation::Ended { end, .. } if was_refused(standing) => {
+            vec![Action::EndLeftovers, Action::CloseLaunch { end: *end }, Action::ReleaseHolder]
+        }
         Observation::Signal(Signal::Conversation { id, evidence }) => {
             conversation(standing, open, id, *evidence)
         }
@@ -96,6 +100,12 @@ pub fn next(standing: &Standing, launch: LaunchId, observation: &Observation) ->
             ended(standing, open, *end, *environment, *failures)
         }
     }
+}
+
+/// Tells whether the open launch came up in the wrong conversation: it means nothing any more, and
+/// the session waits for a person. Only a closed launch can have that status for another reason.
+fn was_refused(standing: &Standing) -> bool {
+    standing.status == Status::Waiting(WaitingFor::Choice)
 }
 
 fn conversation(

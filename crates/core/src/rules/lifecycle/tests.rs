@@ -72,6 +72,20 @@ fn evidence_table() {
 }
 
 #[test]
+fn what_a_refused_launch_still_shows_changes_nothing_and_its_end_is_no_stop() {
+    let mut refused = resumed(false);
+    refused.status = Status::Waiting(WaitingFor::Choice);
+    assert_eq!(act(&refused, &seen("a")), []);
+    assert_eq!(act(&refused, &Observation::Signal(Signal::Activity(Activity::Idle))), []);
+    let closed = [
+        Action::EndLeftovers,
+        Action::CloseLaunch { end: end(Exit::Code(0), true) },
+        Action::ReleaseHolder,
+    ];
+    assert_eq!(act(&refused, &over(Exit::Code(0), true, Kept::Yes)), closed);
+}
+
+#[test]
 fn what_concerns_another_launch_means_nothing() {
     for observation in [seen("b"), over(Exit::Code(1), false, Kept::Yes)] {
         assert_eq!(next(&standing(), launch_id(2), &observation), []);
