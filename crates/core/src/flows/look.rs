@@ -65,12 +65,17 @@ async fn process(
     }
     let Some(id) = id else { return Ok(Process::None) };
     let live = vendor.live(ports.files.as_ref(), &state.place())?;
-    let foreign =
-        live.iter().filter(|live| live.id == *id).find(|live| is_foreign(ports, state, live));
-    Ok(foreign.map_or(Process::None, |live| Process::Foreign {
+    Ok(foreign(ports, state, &live, id))
+}
+
+/// Returns somebody else's process that has the conversation open.
+fn foreign(ports: &Ports, state: &SessionState, live: &[Live], id: &VendorSessionId) -> Process {
+    let mut claims = live.iter().filter(|live| live.id == *id);
+    let foreign = claims.find(|live| is_foreign(ports, state, live));
+    foreign.map_or(Process::None, |live| Process::Foreign {
         pid: live.pid,
         command: ports.machine.describe(live.pid).unwrap_or_default(),
-    }))
+    })
 }
 
 /// Tells whether a process that claims the conversation lives and is not a leftover of ours.
@@ -116,10 +121,11 @@ async fn unproven(ports: &Ports, state: &SessionState, vendor: &dyn Vendor) -> R
     let neighbours = neighbours(ports, state).await?;
     let claimed = claimed(ports, &neighbours).await?;
     let conversations = vendor.conversations(ports.files.as_ref(), &state.place())?;
+    let live = vendor.live(ports.files.as_ref(), &state.place())?;
     let candidates = conversations
         .iter()
         .filter(|it| !claimed.contains(&it.id))
-        .map(|it| candidate(ports, state, it))
+        .map(|it| candidate(ports, state, it, foreign(ports, state, &live, &it.id)))
         .collect();
     let only_one = neighbours.iter().all(|it| it.binding.is_some() || it.launches == 0);
     Ok(Unproven { only_one, candidates })
@@ -147,7 +153,12 @@ async fn claimed(ports: &Ports, sessions: &[SessionSummary]) -> Result<Vec<Vendo
     Ok(ids)
 }
 
-fn candidate(ports: &Ports, state: &SessionState, conversation: &Conversation) -> Candidate {
+fn candidate(
+    ports: &Ports,
+    state: &SessionState,
+    conversation: &Conversation,
+    process: Process,
+) -> Candidate {
     let began = conversation.began_at;
     let during = |launch: &Launch| {
         launch.created_at <= began && began <= launch.end.map_or(ports.clock.now(), |end| end.at)
@@ -159,6 +170,7 @@ fn candidate(ports: &Ports, state: &SessionState, conversation: &Conversation) -
         id: conversation.id.clone(),
         began_during_launch: state.launches.iter().any(during),
         first_message_is_ours: state.launches.iter().any(ours),
+        process,
         description: format!("{began:.0}: {first_words}"),
     }
 }

@@ -63,6 +63,8 @@ pub struct Candidate {
     pub began_during_launch: bool,
     /// Its first message is the one that the launch was given.
     pub first_message_is_ours: bool,
+    /// Which process has it open.
+    pub process: Process,
     /// For a person: when, and how it begins.
     pub description: String,
 }
@@ -140,10 +142,7 @@ pub enum Refusal {
 pub fn decide(seen: &Seen) -> Decision {
     match &seen.process {
         Process::Ours => return Decision::Attach,
-        Process::Foreign { pid, command } => {
-            let (pid, command) = (*pid, command.clone());
-            return Decision::Refuse(Refusal::OpenElsewhere { pid, command });
-        }
+        Process::Foreign { pid, command } => return elsewhere(*pid, command),
         Process::None => {}
     }
     if seen.folder == Place::Gone {
@@ -160,6 +159,10 @@ pub fn decide(seen: &Seen) -> Decision {
     }
 }
 
+fn elsewhere(pid: u32, command: &str) -> Decision {
+    Decision::Refuse(Refusal::OpenElsewhere { pid, command: command.to_owned() })
+}
+
 fn with_id(seen: &Seen, id: VendorSessionId) -> Decision {
     match (seen.transcript, seen.turn) {
         (Transcript::There, Turn::Over) => Decision::Rest { id },
@@ -174,9 +177,10 @@ fn without_id(seen: &Seen) -> Decision {
     let candidates = &seen.unproven.candidates;
     let began: Vec<_> = candidates.iter().filter(|it| it.began_during_launch).collect();
     match began.as_slice() {
-        [only] if seen.unproven.only_one && only.first_message_is_ours => {
-            Decision::Adopt { id: only.id.clone() }
-        }
+        [only] if seen.unproven.only_one && only.first_message_is_ours => match &only.process {
+            Process::Foreign { pid, command } => elsewhere(*pid, command),
+            Process::None | Process::Ours => Decision::Adopt { id: only.id.clone() },
+        },
         [] if !seen.spoke => Decision::StartAgain,
         _ => Decision::Refuse(Refusal::Ambiguous { candidates: candidates.clone() }),
     }

@@ -28,8 +28,16 @@ fn seen() -> Seen {
 
 #[expect(clippy::fn_params_excessive_bools, reason = "the two signs of a table's rows")]
 fn candidate(text: &str, began_during_launch: bool, first_message_is_ours: bool) -> Candidate {
-    let description = String::new();
-    Candidate { id: id(text), began_during_launch, first_message_is_ours, description }
+    let (process, description) = (Process::None, String::new());
+    Candidate { id: id(text), began_during_launch, first_message_is_ours, process, description }
+}
+
+fn foreign() -> Process {
+    Process::Foreign { pid: 9, command: "agent".into() }
+}
+
+fn elsewhere() -> Refusal {
+    Refusal::OpenElsewhere { pid: 9, command: "agent".into() }
 }
 
 fn unbound(only_one: bool, candidates: Vec<Candidate>) -> Seen {
@@ -43,8 +51,6 @@ fn ambiguous(candidates: Vec<Candidate>) -> Decision {
 
 #[test]
 fn the_table_for_a_proven_id() {
-    let foreign = || Process::Foreign { pid: 9, command: "agent".into() };
-    let elsewhere = || Refusal::OpenElsewhere { pid: 9, command: "agent".into() };
     let table = [
         ("holder alive", Seen { process: Process::Ours, ..seen() }, Decision::Attach),
         (
@@ -109,6 +115,11 @@ fn the_table_without_a_proven_id() {
             "exactly one, all signs agree",
             unbound(true, vec![ours()]),
             Decision::Adopt { id: id("x") },
+        ),
+        (
+            "the only one is open elsewhere",
+            unbound(true, vec![Candidate { process: foreign(), ..ours() }]),
+            Decision::Refuse(elsewhere()),
         ),
         ("another launch could own it", unbound(false, vec![ours()]), ambiguous(vec![ours()])),
         (
