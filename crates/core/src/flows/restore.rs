@@ -6,7 +6,7 @@ use crate::failpoint;
 use crate::flows::look::Sight;
 use crate::flows::{SessionState, launch};
 use crate::model::{
-    Binding, Environment, EventKind, Evidence, LaunchId, LaunchMode, VendorSessionId,
+    Binding, Environment, EventKind, Evidence, Launch, LaunchId, LaunchMode, VendorSessionId,
 };
 use crate::ports::{Change, Commit, Ports};
 use crate::rules::recovery::{Candidate, Decision, Refusal};
@@ -156,16 +156,31 @@ async fn adopt(ports: &Ports, state: &mut SessionState, id: &VendorSessionId) ->
     Ok(())
 }
 
-/// Starts with the message of the first launch, under the id that was chosen for it.
+/// Begins the conversation that was never begun: with the message and under the id of the launch
+/// that was to begin it; without a message where the agent had left an earlier one for it.
 async fn start_again(
     ports: &Ports,
     state: &mut SessionState,
     environment: Environment,
 ) -> Result<()> {
-    let first = state.launches.iter().rev().find(|launch| launch.mode == LaunchMode::Fresh);
-    let message = first.and_then(|launch| launch.message.clone());
-    let planned = first.and_then(|launch| launch.planned.clone());
+    let first = state.launches.iter().rposition(|launch| launch.mode == LaunchMode::Fresh);
+    let since = first.map_or(&[][..], |first| &state.launches[first..]);
+    if left_another(state, since) {
+        let vendor = ports.vendors.get(&state.session.vendor)?;
+        let can_be_told = vendor.preset_id(&state.session, ports.clock.random_id()).is_some();
+        let id = state.vendor_session().filter(|_| can_be_told).cloned();
+        return start_fresh(ports, state, id, None, environment).await;
+    }
+    let message = since.first().and_then(|launch| launch.message.clone());
+    let planned = since.first().and_then(|launch| launch.planned.clone());
     start_fresh(ports, state, planned, message, environment).await
+}
+
+/// Tells whether these launches were in another conversation before the one that is bound now.
+fn left_another(state: &SessionState, launches: &[Launch]) -> bool {
+    let own = |it: &&Binding| launches.iter().any(|launch| it.launch == Some(launch.id));
+    let other = |it: &Binding| Some(&it.vendor_session) != state.vendor_session();
+    state.bindings.iter().filter(own).any(other)
 }
 
 /// Starts a new conversation; the old one stays in the ledger.

@@ -108,7 +108,11 @@ impl SessionState {
                     launch.end.get_or_insert(end);
                 }
             }
-            Change::AddBinding(binding) => self.bindings.push(binding),
+            Change::AddBinding(binding) => {
+                let goes_on = self.vendor_session() == Some(&binding.vendor_session);
+                self.session.spoke &= goes_on;
+                self.bindings.push(binding);
+            }
             Change::CreateSession(_)
             | Change::PutFleet(_)
             | Change::RemoveSession(_)

@@ -32,7 +32,8 @@ pub struct Session {
     /// The session whose agent started this one.
     pub parent: Option<SessionId>,
     pub status: Status,
-    /// Something was said: a transcript was seen, so that its absence is a loss.
+    /// Something was said in the conversation that it is bound to: a transcript was seen, so that
+    /// its absence is a loss.
     pub spoke: bool,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,

@@ -61,7 +61,7 @@ pub enum Change {
         status: Status,
         at: Timestamp,
     },
-    /// Sets `Session::spoke`, for ever.
+    /// Sets `Session::spoke`, until the session is bound to another conversation.
     MarkSpoke {
         session: SessionId,
     },
@@ -84,7 +84,8 @@ pub enum Change {
         launch: LaunchId,
         end: LaunchEnd,
     },
-    /// Appends to the ledger. An id that another session has is a conflict.
+    /// Appends to the ledger. An id that another session has is a conflict. With another id than the
+    /// newest line has, nothing was said yet: `Session::spoke` is taken back.
     AddBinding(Binding),
     /// Forgets a session with its launches and bindings; its events stay. An open launch is a conflict.
     RemoveSession(SessionId),

@@ -17,6 +17,7 @@ pub(super) fn add(transaction: &Transaction<'_>, binding: &Binding) -> Result<()
         check_launch(transaction, binding.session, launch)?;
     }
     claim(transaction, &vendor, binding)?;
+    begin_anew(transaction, binding)?;
     transaction
         .prepare_cached(
             "INSERT INTO bindings (session, launch, vendor_session, evidence, at)
@@ -29,6 +30,16 @@ pub(super) fn add(transaction: &Transaction<'_>, binding: &Binding) -> Result<()
             Word(&binding.evidence),
             Time(binding.at),
         ))?;
+    Ok(())
+}
+
+/// In another conversation than the one before it nothing was said yet.
+fn begin_anew(transaction: &Transaction<'_>, binding: &Binding) -> Result<(), Fault> {
+    let sql = "UPDATE sessions SET spoke = 0 WHERE id = ?1 AND ?2 IS NOT (
+                   SELECT vendor_session FROM bindings WHERE session = ?1 ORDER BY seq DESC LIMIT 1
+               )";
+    let parameters = (Word(&binding.session), Word(&binding.vendor_session));
+    transaction.prepare_cached(sql)?.execute(parameters)?;
     Ok(())
 }
 

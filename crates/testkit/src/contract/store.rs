@@ -48,7 +48,8 @@ macro_rules! store_contract {
             a_name_is_unique_in_its_fleet_only
             a_session_id_is_used_once
             a_status_is_kept_in_every_shape
-            what_spoke_has_spoken_for_ever
+            what_was_said_stays_said_in_its_conversation
+            in_another_conversation_nothing_was_said_yet
             permissions_only_get_tighter
             sessions_are_listed_from_the_oldest_with_what_lists_show
             a_removed_session_takes_all_but_its_events_along

@@ -78,7 +78,7 @@ pub async fn a_status_is_kept_in_every_shape(backend: &impl Backend) {
     }
 }
 
-pub async fn what_spoke_has_spoken_for_ever(backend: &impl Backend) {
+pub async fn what_was_said_stays_said_in_its_conversation(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let silent = samples.stored_session(&*store, "shop", "silent").await;
     let created = samples.stored_session(&*store, "shop", "coder").await;
@@ -89,6 +89,29 @@ pub async fn what_spoke_has_spoken_for_ever(backend: &impl Backend) {
     let expected = Session { spoke: true, updated_at: at, ..created.clone() };
     assert_eq!(store.session(created.id).await.unwrap(), Some(expected));
     assert_eq!(store.session(silent.id).await.unwrap(), Some(silent));
+}
+
+pub async fn in_another_conversation_nothing_was_said_yet(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let session = samples.stored_session(&*store, "shop", "coder").await.id;
+    let other = samples.stored_session(&*store, "shop", "other").await.id;
+    let bind = |id, evidence| Change::AddBinding(samples.binding(session, id, evidence));
+    let spoke = |session| Change::MarkSpoke { session };
+    let steps = [
+        (vec![bind("id-1", Evidence::Preset)], false),
+        (vec![spoke(session), spoke(other)], true),
+        (vec![bind("id-1", Evidence::Hook)], true),
+        (vec![bind("id-2", Evidence::Hook)], false),
+        (vec![spoke(session)], true),
+        (vec![bind("id-1", Evidence::Hook)], false),
+    ];
+    for (number, (changes, expected)) in steps.into_iter().enumerate() {
+        store.commit(commit(changes)).await.unwrap();
+        let found = store.session(session).await.unwrap().map(|session| session.spoke);
+        assert_eq!(found, Some(expected), "step {number}");
+    }
+    let untouched = store.session(other).await.unwrap().map(|session| session.spoke);
+    assert_eq!(untouched, Some(true));
 }
 
 pub async fn permissions_only_get_tighter(backend: &impl Backend) {
