@@ -103,11 +103,13 @@ async fn take_in(ports: &Ports, launches: &[&LaunchRecord]) -> Result<()> {
     let fleet = Fleet { name: session.fleet.clone(), folder: fleet_folder(ports, newest)? };
     let mut changes = vec![Change::PutFleet(fleet), Change::CreateSession(Box::new(session))];
     for record in launches {
-        let open = record.launch.id == newest.launch.id;
         let launch = Launch { end: None, ..record.launch.clone() };
         changes.push(Change::CreateLaunch(Box::new(launch)));
-        if let Some(end) = end_of(ports, &record.launch, open)? {
-            changes.push(Change::EndLaunch { launch: record.launch.id, end });
+        // The newest stays open, whatever its folder says: the next look at it finds a live holder
+        // or an end, and the status that goes with that.
+        if record.launch.id != newest.launch.id {
+            let (launch, end) = (record.launch.id, end_of(ports, record)?);
+            changes.push(Change::EndLaunch { launch, end });
         }
     }
     let mut seen = BTreeSet::new();
@@ -115,6 +117,9 @@ async fn take_in(ports: &Ports, launches: &[&LaunchRecord]) -> Result<()> {
         if seen.insert((binding.at, binding.vendor_session.clone(), binding.evidence.word())) {
             changes.push(Change::AddBinding(binding.clone()));
         }
+    }
+    if newest.session.spoke {
+        changes.push(Change::MarkSpoke { session: newest.session.id });
     }
     let events = vec![NewEvent {
         at: ports.clock.now(),
@@ -132,11 +137,11 @@ fn fleet_folder(ports: &Ports, record: &LaunchRecord) -> Result<Option<std::path
     Ok(fleet.and_then(|fleet| fleet.folder))
 }
 
-/// Returns the end of a launch. The newest one without an end stays open: its holder may live.
-fn end_of(ports: &Ports, launch: &Launch, newest: bool) -> Result<Option<LaunchEnd>> {
+/// Returns the end of a launch that another one came after.
+fn end_of(ports: &Ports, LaunchRecord { launch, .. }: &LaunchRecord) -> Result<LaunchEnd> {
     let known = launch.end.or(ports.folders.end(launch.id)?);
     let unknown = LaunchEnd { exit: Exit::Unknown, asked: false, at: launch.created_at };
-    Ok(known.or((!newest).then_some(unknown)))
+    Ok(known.unwrap_or(unknown))
 }
 
 /// Processes that carry the mark of a launch that is over.

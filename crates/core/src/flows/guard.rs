@@ -26,5 +26,6 @@ pub async fn keep(ports: &Ports, state: &mut SessionState) -> Result<()> {
     }
     state.commit(ports, commit).await?;
     failpoint::hit("guard.spoke.after");
-    Ok(())
+    // A store that is rebuilt from this record must know that there is something to lose.
+    state.write_record(ports)
 }
