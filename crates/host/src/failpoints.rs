@@ -222,8 +222,6 @@ mod tests {
     fn without_the_variable_nothing_is_armed() {
         assert!(wanted(&Environment::default(), "cli").is_none());
         let set = Environment::new([("SEGUE_FAILPOINT".to_owned(), "a.b:3".to_owned())]);
-        assert!(
-            matches!(wanted(&set, "cli"), Some(Wanted::Death { name, .. }) if name == "a.b")
-        );
+        assert!(matches!(wanted(&set, "cli"), Some(Wanted::Death { name, .. }) if name == "a.b"));
     }
 }
