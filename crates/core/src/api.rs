@@ -110,6 +110,16 @@ pub struct SessionList {
     pub sessions: Vec<SessionView>,
 }
 
+/// A conversation that no session has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stranger {
+    pub vendor: VendorId,
+    pub vendor_session_id: VendorSessionId,
+    pub began_at: Timestamp,
+    /// How its first message begins.
+    pub begins: Option<String>,
+}
+
 /// What came of bringing sessions back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RestoreReport {

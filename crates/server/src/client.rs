@@ -7,9 +7,9 @@ use http_body_util::BodyExt as _;
 use hyper::Method;
 use hyper::body::Incoming;
 use segue_core::api::{
-    AttachPoint, DoctorReport, Health, PROTOCOL, PlanReport, RestoreReport, ResumeRequest,
-    RunRequest, SessionList, SessionView, StopReport, StopRequest, TrustRequest, TrustView,
-    TurnReport, UpRequest,
+    AttachPoint, Caller, DoctorReport, Health, PROTOCOL, PlanReport, RestoreReport, ResumeRequest,
+    RunRequest, SessionList, SessionView, StopReport, StopRequest, Stranger, TrustRequest,
+    TrustView, TurnReport, UpRequest,
 };
 use segue_core::model::{Event, SessionId};
 use segue_core::{Error, Result};
@@ -114,6 +114,11 @@ impl Client {
 
     pub async fn session(&self, address: &str, cwd: &Path) -> Result<SessionView> {
         self.ask_about(Method::GET, "/v1/session", address, cwd).await
+    }
+
+    /// Returns the conversations in the caller's folder that no session has.
+    pub async fn strangers(&self, caller: &Caller) -> Result<Vec<Stranger>> {
+        self.connection.ask(Method::POST, "/v1/strangers", caller).await
     }
 
     pub async fn attach_point(&self, address: &str, cwd: &Path) -> Result<AttachPoint> {

@@ -2,16 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use segue_core::Result;
-use segue_core::api::SessionView;
+use segue_core::api::{SessionView, Stranger};
 use segue_server::client::Client;
 use serde::Serialize;
 
 use crate::context::{Context, Ending};
+use crate::render::plain::one_line;
 use crate::render::sessions::{address, counted, place, table};
+use crate::render::table::{Cell, Table};
+use crate::render::time::since;
 
 /// The name of a project file.
 pub(crate) const PROJECT_FILE: &str = "segue.toml";
+
+/// How many unknown conversations are shown.
+const SHOWN: usize = 5;
 
 /// What there is in a folder.
 #[derive(Debug, Serialize)]
@@ -20,11 +27,15 @@ struct Glance {
     project_file: Option<PathBuf>,
     sessions: Vec<SessionView>,
     sessions_elsewhere: usize,
+    /// Conversations here that Segue does not know yet.
+    unknown: Vec<Stranger>,
 }
 
 pub(crate) async fn run(context: &mut Context) -> Result<Ending> {
     let client = Client::connect(&context.local).await?;
-    let glance = look(context.cwd(), client.sessions().await?.sessions);
+    let mut glance = look(context.cwd(), client.sessions().await?.sessions);
+    // An agent sees its own sessions only: for it there are no others.
+    glance.unknown = client.strangers(&context.caller()).await.unwrap_or_default();
     if context.wants_json() {
         context.output.json(&glance)?;
         return Ok(Ending::Done);
@@ -32,6 +43,11 @@ pub(crate) async fn run(context: &mut Context) -> Result<Ending> {
     let heading = heading(&glance, context.surroundings().home);
     let table = table(&glance.sessions, context.surroundings()).render(context.output.colour());
     context.output.text(&format!("{heading}\n{table}"))?;
+    if !glance.unknown.is_empty() {
+        let unknown = strangers(&glance.unknown, context.surroundings().now);
+        let unknown = unknown.render(context.output.colour());
+        context.output.text(&format!("\n{unknown}"))?;
+    }
     for step in next_steps(&glance) {
         context.output.hint(&step);
     }
@@ -44,7 +60,8 @@ fn look(cwd: &Path, all: Vec<SessionView>) -> Glance {
     let folder = project_file.as_deref().and_then(Path::parent).unwrap_or(cwd).to_owned();
     let count = all.len();
     let sessions = at_home(&folder, all);
-    Glance { sessions_elsewhere: count - sessions.len(), folder, project_file, sessions }
+    let sessions_elsewhere = count - sessions.len();
+    Glance { sessions_elsewhere, folder, project_file, sessions, unknown: Vec::new() }
 }
 
 /// Returns the sessions that work in the folder or below it.
@@ -59,6 +76,19 @@ fn heading(glance: &Glance, home: Option<&Path>) -> String {
     } else {
         format!("{} in {folder}", counted(glance.sessions.len(), "session"))
     }
+}
+
+/// Lists the newest of the conversations that were begun by hand.
+fn strangers(unknown: &[Stranger], now: Timestamp) -> Table {
+    let mut table = Table::new(&["NOT KNOWN TO SEGUE YET", "SINCE", "BEGINS WITH"]);
+    for stranger in unknown.iter().take(SHOWN) {
+        table.row([
+            Cell::new(format!("{}:{}", stranger.vendor, stranger.vendor_session_id)),
+            Cell::new(since(stranger.began_at, now)),
+            Cell::new(one_line(stranger.begins.as_deref().unwrap_or("(nothing said)"))),
+        ]);
+    }
+    table
 }
 
 fn next_steps(glance: &Glance) -> Vec<String> {
@@ -118,7 +148,7 @@ mod tests {
 
     fn glance(sessions: Vec<SessionView>) -> Glance {
         let folder = PathBuf::from("/home/ann/shop");
-        Glance { folder, project_file: None, sessions, sessions_elsewhere: 0 }
+        Glance { folder, project_file: None, sessions, sessions_elsewhere: 0, unknown: Vec::new() }
     }
 
     #[test]

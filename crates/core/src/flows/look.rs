@@ -144,7 +144,11 @@ async fn neighbours(ports: &Ports, state: &SessionState) -> Result<Vec<SessionSu
     Ok(sessions)
 }
 
-async fn claimed(ports: &Ports, sessions: &[SessionSummary]) -> Result<Vec<VendorSessionId>> {
+/// Returns every id that these sessions have or had.
+pub(crate) async fn claimed(
+    ports: &Ports,
+    sessions: &[SessionSummary],
+) -> Result<Vec<VendorSessionId>> {
     let mut ids = Vec::new();
     for summary in sessions {
         let bindings = ports.store.bindings(summary.session.id).await?;

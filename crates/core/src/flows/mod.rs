@@ -12,6 +12,7 @@ pub mod restore;
 #[cfg(test)]
 pub(crate) mod samples;
 pub mod state;
+pub mod strangers;
 pub mod view;
 
 pub use state::SessionState;

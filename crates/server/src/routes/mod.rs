@@ -44,6 +44,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/sessions", get(sessions::list))
         .route("/v1/sessions/{id}/turn", get(sessions::turn))
         .route("/v1/session", get(sessions::show).delete(sessions::remove))
+        .route("/v1/strangers", post(sessions::strangers))
         .route("/v1/attach", get(sessions::attach))
         .route("/v1/events", get(events::list))
         .route("/v1/events/follow", get(events::follow))
@@ -63,10 +64,7 @@ async fn health(State(app): State<App>) -> Json<Health> {
 }
 
 async fn shut_down(State(app): State<App>, caller: Caller) -> Answer<()> {
-    // Without a store there is no telling who is an agent; a broken daemon must end all the same.
-    if let Ok(supervisor) = app.supervisor() {
-        caller.scope(&supervisor).await?.allow(Deed::StopDaemon)?;
-    }
+    caller.allow(&app, Deed::StopDaemon).await?;
     app.shut_down();
     Ok(Json(()))
 }

@@ -2,14 +2,14 @@
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
-use segue_core::Error;
 use segue_core::api::{
     AttachPoint, PlanReport, RestoreReport, ResumeRequest, RunRequest, SessionList, SessionView,
-    StopReport, StopRequest, TurnReport, UpRequest,
+    StopReport, StopRequest, Stranger, TurnReport, UpRequest,
 };
-use segue_core::flows::view;
+use segue_core::flows::{strangers, view};
 use segue_core::model::SessionId;
 use segue_core::rules::scope::Deed;
+use segue_core::{Error, api};
 
 use super::{AddressQuery, Answer, App, Caller};
 use crate::supervisor::{self, Message};
@@ -71,6 +71,18 @@ pub(crate) async fn list(State(app): State<App>, caller: Caller) -> Answer<Sessi
     let mut sessions = supervisor.ports.store.sessions().await?;
     sessions.retain(|it| scope.allow_session(it.session.id, it.session.parent).is_ok());
     Ok(Json(SessionList { sessions: sessions.iter().map(view::session).collect() }))
+}
+
+pub(crate) async fn strangers(
+    State(app): State<App>,
+    caller: Caller,
+    Json(request): Json<api::Caller>,
+) -> Answer<Vec<Stranger>> {
+    let supervisor = app.ready().await?;
+    caller.scope(&supervisor).await?.allow(Deed::Everything)?;
+    let ports = &supervisor.ports;
+    let folder = ports.machine.folder(&request.cwd)?.real_path;
+    Ok(Json(strangers::strangers(ports, &folder, &request.environment).await?))
 }
 
 pub(crate) async fn show(
