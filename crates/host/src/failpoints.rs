@@ -4,7 +4,8 @@
 //! a number); `SEGUE_FAILPOINT=list` kills nothing. Both append lines to the file in
 //! `SEGUE_FAILPOINT_LOG`, a role, a name and a process id each: where it died, or all it passed.
 //! `SEGUE_FAILPOINT_ROLE` restricts this to `cli`, `daemon` or `holder`, and
-//! `SEGUE_FAILPOINT_GATE` to the time in which that file exists.
+//! `SEGUE_FAILPOINT_GATE` to the time in which that file exists. With `SEGUE_FAILPOINT_HOLD`, a
+//! named pipe, the process is not killed: it waits until somebody has opened that and closed it.
 
 use segue_core::model::Environment;
 
@@ -28,8 +29,8 @@ pub fn arm(environment: &Environment, role: Role) {
 
 #[cfg(feature = "failpoints")]
 mod armed {
-    use std::fs::OpenOptions;
-    use std::io::Write as _;
+    use std::fs::{File, OpenOptions};
+    use std::io::{Read as _, Write as _};
     use std::os::unix::fs::OpenOptionsExt as _;
     use std::path::PathBuf;
     use std::sync::OnceLock;
@@ -48,13 +49,14 @@ mod armed {
         role: &'static str,
         log: Option<PathBuf>,
         gate: Option<PathBuf>,
+        hold: Option<PathBuf>,
     }
 
     pub(super) enum Wanted {
         /// Every name is written down.
         List,
-        /// The process dies at this name, when it was hit this often more.
-        Death { name: String, left: AtomicU32 },
+        /// The process dies or waits at this name, when it was hit this often more.
+        Strike { name: String, left: AtomicU32 },
     }
 
     pub(super) fn arm(environment: &Environment, role: Role) {
@@ -62,7 +64,8 @@ mod armed {
         let Some(wanted) = wanted(environment, role) else { return };
         let path = |name| environment.get(name).map(PathBuf::from);
         let (log, gate) = (path("SEGUE_FAILPOINT_LOG"), path("SEGUE_FAILPOINT_GATE"));
-        if ARMED.set(Armed { wanted, role, log, gate }).is_ok() {
+        let hold = path("SEGUE_FAILPOINT_HOLD");
+        if ARMED.set(Armed { wanted, role, log, gate, hold }).is_ok() {
             failpoint::install(on_hit);
         }
     }
@@ -87,23 +90,31 @@ mod armed {
             Some((name, hits)) => (name, hits.parse().ok()?),
             None => (value, 1),
         };
-        Some(Wanted::Death { name: name.to_owned(), left: AtomicU32::new(hits) })
+        Some(Wanted::Strike { name: name.to_owned(), left: AtomicU32::new(hits) })
     }
 
     fn on_hit(name: &str) {
         let Some(armed) = ARMED.get().filter(|armed| armed.is_open()) else { return };
         match &armed.wanted {
             Wanted::List => armed.write_down(name),
-            Wanted::Death { name: fatal, left } => {
-                if name == fatal && left.fetch_sub(1, Ordering::SeqCst) == 1 {
+            Wanted::Strike { name: wanted, left } => {
+                if name == wanted && left.fetch_sub(1, Ordering::SeqCst) == 1 {
                     armed.write_down(name);
-                    die();
+                    armed.strike();
                 }
             }
         }
     }
 
     impl Armed {
+        fn strike(&self) {
+            let Some(hold) = &self.hold else { die() };
+            let waited = File::open(hold).and_then(|mut hold| hold.read_to_end(&mut Vec::new()));
+            if let Err(error) = waited {
+                tracing::error!(%error, hold = %hold.display(), "a failpoint cannot wait");
+            }
+        }
+
         fn is_open(&self) -> bool {
             self.gate.as_ref().is_none_or(|gate| gate.exists())
         }
@@ -136,6 +147,7 @@ mod tests {
     use std::path::Path;
     use std::process::{Command, ExitStatus, Stdio};
 
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
     use tempfile::TempDir;
 
     use super::armed::{Wanted, wanted};
@@ -154,17 +166,20 @@ mod tests {
         }
     }
 
-    fn run(folder: &Path, failpoint: &str, role: &str) -> (ExitStatus, String) {
-        let log = folder.join("log");
+    fn command(folder: &Path, failpoint: &str, role: &str) -> Command {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "failpoints::tests::victim"]);
+        command.args(["--exact", "failpoints::tests::victim"]).stdout(Stdio::null());
         command.env("VICTIM_FOLDER", folder).env("SEGUE_FAILPOINT", failpoint);
-        command.env("SEGUE_FAILPOINT_ROLE", role).env("SEGUE_FAILPOINT_LOG", &log);
+        command.env("SEGUE_FAILPOINT_ROLE", role).env("SEGUE_FAILPOINT_LOG", folder.join("log"));
         command.env("SEGUE_FAILPOINT_GATE", folder.join("gate"));
-        let child = command.stdout(Stdio::null()).spawn().unwrap();
+        command
+    }
+
+    fn run(folder: &Path, failpoint: &str, role: &str) -> (ExitStatus, String) {
+        let child = command(folder, failpoint, role).spawn().unwrap();
         let pid = child.id().to_string();
         let status = child.wait_with_output().unwrap().status;
-        let log = fs::read_to_string(log).unwrap_or_default();
+        let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
         (status, log.replace(&format!(" {pid}\n"), "\n").replace("daemon ", ""))
     }
 
@@ -203,6 +218,21 @@ mod tests {
     }
 
     #[test]
+    fn a_process_that_is_held_goes_on_when_the_pipe_is_closed() {
+        let temp = opened();
+        let hold = temp.path().join("hold");
+        mknodat(CWD, &hold, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let mut command = command(temp.path(), "victim.write.after", "daemon");
+        let mut child = command.env("SEGUE_FAILPOINT_HOLD", &hold).spawn().unwrap();
+        // This waits until the process has opened the other end.
+        let held = fs::OpenOptions::new().write(true).open(&hold).unwrap();
+        assert_eq!(fs::read_to_string(temp.path().join("file")).unwrap(), "one");
+        drop(held);
+        assert!(child.wait().unwrap().success());
+        assert_eq!(fs::read_to_string(temp.path().join("file")).unwrap(), "two");
+    }
+
+    #[test]
     fn another_role_is_left_alone() {
         let temp = opened();
         let (status, log) = run(temp.path(), "victim.write.before", "holder");
@@ -222,6 +252,6 @@ mod tests {
     fn without_the_variable_nothing_is_armed() {
         assert!(wanted(&Environment::default(), "cli").is_none());
         let set = Environment::new([("SEGUE_FAILPOINT".to_owned(), "a.b:3".to_owned())]);
-        assert!(matches!(wanted(&set, "cli"), Some(Wanted::Death { name, .. }) if name == "a.b"));
+        assert!(matches!(wanted(&set, "cli"), Some(Wanted::Strike { name, .. }) if name == "a.b"));
     }
 }
