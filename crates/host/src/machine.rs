@@ -7,7 +7,7 @@ use segue_core::Result;
 use segue_core::model::{Environment, LaunchId, ProcessRef};
 use segue_core::ports::{Ended, Folder, Machine, Program, ProgramSpec};
 
-use crate::{folder, leftovers, process, programs};
+use crate::{folder, hold, leftovers, process, programs};
 
 /// The machine that this program runs on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,7 +32,7 @@ impl Machine for LocalMachine {
     }
 
     fn mark(&self, pid: u32) -> Option<LaunchId> {
-        leftovers::mark(pid)
+        launch_of(pid)
     }
 
     fn marked(&self) -> Vec<(u32, LaunchId)> {
@@ -50,4 +50,15 @@ impl Machine for LocalMachine {
     fn folder(&self, path: &Path) -> Result<Folder> {
         folder::look(path)
     }
+}
+
+/// Tells whether a process is an agent's: whatever an agent starts stays below its holder.
+pub fn is_inside_launch(pid: u32) -> bool {
+    process::ancestry(pid).into_iter().any(|pid| launch_of(pid).is_some())
+}
+
+/// Returns the launch that a process's environment names, or that it holds. An agent can clear its
+/// environment, but it cannot do anything about the command line of its holder.
+fn launch_of(pid: u32) -> Option<LaunchId> {
+    leftovers::mark(pid).or_else(|| hold::held_launch(&process::words(pid)))
 }

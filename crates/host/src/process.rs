@@ -77,11 +77,16 @@ pub fn all() -> Vec<u32> {
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
+/// Returns the words of the command line, as far as a person would read it.
+pub(crate) fn words(pid: u32) -> Vec<String> {
+    let bytes = read_bounded(pid, "cmdline", LONGEST_COMMAND).unwrap_or_default();
+    let words = bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty());
+    words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+}
+
 /// Returns the command line as one line for a person, without control characters.
 pub fn command_line(pid: u32) -> Option<String> {
-    let bytes = read_bounded(pid, "cmdline", LONGEST_COMMAND)?;
-    let words = bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty());
-    let words: Vec<String> = words.map(|word| visible(&String::from_utf8_lossy(word))).collect();
+    let words: Vec<String> = words(pid).iter().map(|word| visible(word)).collect();
     if !words.is_empty() {
         return Some(words.join(" "));
     }

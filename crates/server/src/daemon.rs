@@ -12,7 +12,7 @@ use segue_host::{Paths, daemon as process, socket};
 use segue_store as store;
 use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::watch;
+use tokio::sync::{OnceCell, watch};
 
 use crate::events::TellingStore;
 use crate::routes::{self, PeerInfo};
@@ -26,16 +26,17 @@ pub(crate) struct Daemon {
     environment: Environment,
     pub(crate) owner: u32,
     pub(crate) started_at: Timestamp,
-    /// Without a store nothing can be done but `doctor`; the error says why.
-    opened: Result<Opened>,
-    reconciled: watch::Receiver<bool>,
+    /// Opened at the start, else by the first request after whatever was in the way is gone.
+    opened: OnceCell<Opened>,
     ending: watch::Sender<bool>,
 }
 
+/// What there is once the store is open; without it nothing can be done but `doctor`.
 #[derive(Debug)]
 struct Opened {
     supervisor: Arc<Supervisor>,
     cursor: watch::Receiver<i64>,
+    reconciled: watch::Receiver<bool>,
 }
 
 /// Runs the daemon until it is asked to end; tells whoever started it when it can be reached.
@@ -57,26 +58,18 @@ async fn start(local: &Local) -> Result<(Arc<Daemon>, UnixListener, FileLock)> {
         Error::conflict("another daemon runs")
             .hint("run `segue daemon status` to see it, `segue daemon stop` to end it")
     })?;
-    let now = wiring::now();
-    let opened = open(&paths).await;
-    if let Err(error) = &opened {
+    let daemon = Daemon {
+        environment: local.environment().clone(),
+        owner: rustix::process::getuid().as_raw(),
+        started_at: wiring::now(),
+        opened: OnceCell::new(),
+        ending: watch::channel(false).0,
+        paths,
+    };
+    if let Err(error) = daemon.opened().await {
         tracing::error!(%error, "the store cannot be used");
     }
-    let (done, reconciled) = watch::channel(false);
-    if let Ok(opened) = &opened {
-        let supervisor = Arc::clone(&opened.supervisor);
-        tokio::spawn(async move {
-            if let Err(error) = supervisor.reconcile().await {
-                tracing::error!(%error, "not every launch could be looked at");
-            }
-            done.send_replace(true);
-        });
-    }
-    let listener = socket::bind(&paths.daemon_socket())?;
-    let (ending, _) = watch::channel(false);
-    let owner = rustix::process::getuid().as_raw();
-    let environment = local.environment().clone();
-    let daemon = Daemon { paths, environment, owner, started_at: now, opened, reconciled, ending };
+    let listener = socket::bind(&daemon.paths.daemon_socket())?;
     Ok((Arc::new(daemon), listener, lock))
 }
 
@@ -89,7 +82,20 @@ async fn open(paths: &Paths) -> Result<Opened> {
     }
     let (store, cursor) = TellingStore::new(store::open(&database).await?);
     let supervisor = Supervisor::new(wiring::ports(paths, store))?;
-    Ok(Opened { supervisor, cursor })
+    let reconciled = reconcile(Arc::clone(&supervisor));
+    Ok(Opened { supervisor, cursor, reconciled })
+}
+
+/// Has the supervisor find out what became of every launch; the answer turns true when it knows.
+fn reconcile(supervisor: Arc<Supervisor>) -> watch::Receiver<bool> {
+    let (done, reconciled) = watch::channel(false);
+    tokio::spawn(async move {
+        if let Err(error) = supervisor.reconcile().await {
+            tracing::error!(%error, "not every launch could be looked at");
+        }
+        done.send_replace(true);
+    });
+    reconciled
 }
 
 async fn serve(daemon: Arc<Daemon>, listener: UnixListener) -> Result<()> {
@@ -110,23 +116,23 @@ async fn serve(daemon: Arc<Daemon>, listener: UnixListener) -> Result<()> {
 }
 
 impl Daemon {
-    /// Returns the supervisor, or why there is none.
-    pub(crate) fn supervisor(&self) -> Result<Arc<Supervisor>> {
-        self.opened.as_ref().map(|it| Arc::clone(&it.supervisor)).map_err(Clone::clone)
+    /// Opens the store unless it is open, or says why it cannot be.
+    async fn opened(&self) -> Result<&Opened> {
+        self.opened.get_or_try_init(|| open(&self.paths)).await
     }
 
     /// Returns the supervisor once it knows what became of every launch.
     pub(crate) async fn ready(&self) -> Result<Arc<Supervisor>> {
-        let supervisor = self.supervisor()?;
+        let opened = self.opened().await?;
         // The sender goes only when the first look is over, one way or the other.
-        let mut reconciled = self.reconciled.clone();
+        let mut reconciled = opened.reconciled.clone();
         let _over = reconciled.wait_for(|done| *done).await;
-        Ok(supervisor)
+        Ok(Arc::clone(&opened.supervisor))
     }
 
     pub(crate) fn cursor(&self) -> watch::Receiver<i64> {
         let closed = || watch::channel(0).1;
-        self.opened.as_ref().map_or_else(|_| closed(), |it| it.cursor.clone())
+        self.opened.get().map_or_else(closed, |it| it.cursor.clone())
     }
 
     pub(crate) fn ending(&self) -> watch::Receiver<bool> {
@@ -139,8 +145,8 @@ impl Daemon {
 
     /// Says what disagrees; with `fix`, cures what can be cured.
     pub(crate) async fn examine(&self, fix: bool) -> Result<DoctorReport> {
-        let broken = match &self.opened {
-            Err(error) => Some(error.clone()),
+        let broken = match self.opened().await {
+            Err(error) => Some(error),
             Ok(_) if !store::exists(&self.paths.database()) => {
                 Some(Error::unavailable("the store's file was deleted while the daemon ran"))
             }

@@ -16,7 +16,7 @@ use segue_host::clock::SystemClock;
 use segue_host::files::LocalFiles;
 use segue_host::folders::DiskFolders;
 use segue_host::hold::{self, LocalHolders};
-use segue_host::machine::LocalMachine;
+use segue_host::machine::{self, LocalMachine};
 use segue_host::{Paths, Surroundings, failpoints, scope};
 
 pub use segue_host::hold::AttachEnd;
@@ -57,9 +57,10 @@ impl Local {
         &self.surroundings.environment
     }
 
-    /// Tells whether an agent called this process.
+    /// Tells whether an agent called this process, also one that took its mark away.
     pub fn is_inside_agent(&self) -> bool {
         self.environment().get(environment::LAUNCH).is_some()
+            || machine::is_inside_launch(std::process::id())
     }
 
     pub fn paths(&self) -> &Paths {

@@ -54,6 +54,16 @@ impl Scope {
         }
     }
 
+    /// Refuses arguments for the vendor's program from an agent that could loosen its limits so.
+    pub fn allow_arguments(&self, arguments: &[String]) -> Result<()> {
+        match self {
+            Self::Agent(own) if own.permission < Permission::Auto && !arguments.is_empty() => {
+                Err(refusal(own, "give arguments to the vendor's program"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the session that a new one is the child of.
     pub fn parent(&self) -> Option<SessionId> {
         match self {
@@ -110,6 +120,16 @@ mod tests {
             assert_eq!(agent(own).permission(wanted).ok(), expected, "{own:?} {wanted:?}");
         }
         assert_eq!(Scope::Person.permission(Some(Auto)).ok(), Some(Auto));
+    }
+
+    #[test]
+    fn a_flag_of_the_vendor_is_no_way_around_the_permission() {
+        let flag = ["--permission=auto".to_owned()];
+        assert!(agent(Permission::Ask).allow_arguments(&flag).is_err());
+        assert!(agent(Permission::AcceptEdits).allow_arguments(&flag).is_err());
+        assert!(agent(Permission::Ask).allow_arguments(&[]).is_ok());
+        assert!(agent(Permission::Auto).allow_arguments(&flag).is_ok());
+        assert!(Scope::Person.allow_arguments(&flag).is_ok());
     }
 
     #[test]

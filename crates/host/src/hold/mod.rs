@@ -19,4 +19,5 @@ pub use client::LocalHolders;
 pub use exec::exec_agent;
 pub use holder::run_holder;
 pub use order::{Live, socket_path};
+pub(crate) use spawn::held_launch;
 pub use terminal::{Cursor, Size, Snapshot};

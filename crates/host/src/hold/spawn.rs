@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use segue_core::model::Environment;
+use segue_core::model::{Environment, LaunchId};
 use segue_core::{Error, Result, failpoint};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
@@ -20,6 +20,9 @@ use crate::scope;
 const START_LIMIT: Duration = Duration::from_secs(60);
 /// More than any answer is long.
 const LONGEST_ANSWER: u64 = 256 << 10;
+
+/// The subcommand that is a holder; the launch folder follows it.
+const SUBCOMMAND: &str = "hold";
 
 /// What holders are started from.
 pub(super) struct Spawn<'a> {
@@ -69,11 +72,18 @@ fn command(spawn: &Spawn<'_>, scope: &[String], folder: &Path) -> Result<Command
         }
         None => Command::new(spawn.program),
     };
-    command.arg("hold").arg(folder);
+    command.arg(SUBCOMMAND).arg(folder);
     let kept = spawn.environment.iter().filter(|(name, _)| is_kept(name));
     command.env_clear().envs(kept);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(open_log(folder)?);
     Ok(command)
+}
+
+/// Returns the launch whose holder has these words as its command line.
+pub(crate) fn held_launch(words: &[String]) -> Option<LaunchId> {
+    let [_program, subcommand, folder] = words else { return None };
+    let launch = Path::new(folder).file_name()?.to_str()?;
+    launch.parse().ok().filter(|_| subcommand == SUBCOMMAND)
 }
 
 /// What a holder needs for itself; the agent's environment comes with the order.
@@ -118,4 +128,20 @@ fn died(folder: &Path) -> Error {
 fn late(folder: &Path) -> Error {
     Error::unavailable("the holder takes too long to start its agent")
         .hint(format!("read `{}` to see what it waits for", log_path(folder).display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_holder_is_known_by_its_command_line() {
+        let launch = "0198c0de-0000-7000-8000-000000000001";
+        let held =
+            |line: &str| held_launch(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(held(&format!("/bin/segue hold /s/{launch}")), launch.parse().ok());
+        for other in ["segue hold /s/x", "segue hold", "sh", &format!("segue run /s/{launch}")] {
+            assert_eq!(held(other), None, "{other}");
+        }
+    }
 }

@@ -4,8 +4,9 @@ use axum::extract::FromRequestParts;
 use axum::extract::connect_info::{ConnectInfo, Connected};
 use axum::http::request::Parts;
 use axum::serve::IncomingStream;
-use segue_core::rules::scope::Scope;
+use segue_core::rules::scope::{Deed, Scope};
 use segue_core::{Error, Result};
+use segue_host::machine;
 use segue_host::socket::{self, Peer};
 use tokio::net::UnixListener;
 
@@ -42,6 +43,15 @@ impl FromRequestParts<App> for Caller {
 }
 
 impl Caller {
+    /// Refuses an agent what only a person may do. A person may do it without a store, too: a daemon
+    /// that has none must be mended or ended all the same.
+    pub(crate) async fn allow(self, app: &App, deed: Deed) -> Result<()> {
+        if !machine::is_inside_launch(self.0.pid) {
+            return Ok(());
+        }
+        self.scope(&*app.ready().await?).await?.allow(deed)
+    }
+
     /// Returns what the caller may do.
     pub(crate) async fn scope(self, supervisor: &Supervisor) -> Result<Scope> {
         let ports = &supervisor.ports;

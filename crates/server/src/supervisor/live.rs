@@ -8,29 +8,22 @@ use segue_core::ports::Machine;
 
 /// The launches that actors follow now.
 #[derive(Debug, Default)]
-pub(crate) struct LiveLaunches(Mutex<HashMap<LaunchId, Live>>);
-
-#[derive(Clone, Copy, Debug)]
-struct Live {
-    session: SessionId,
-    holder: Option<u32>,
-}
+pub(crate) struct LiveLaunches(Mutex<HashMap<LaunchId, SessionId>>);
 
 /// Where a process comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// No launch of ours.
+    /// No launch.
     Elsewhere,
     /// A launch of this session, which is alive.
     Launch(SessionId),
-    /// A launch that is over.
+    /// A launch that is over, or not one of ours.
     DeadLaunch,
 }
 
 impl LiveLaunches {
     pub(crate) fn insert(&self, launch: &Launch) {
-        let holder = launch.holder.as_ref().map(|holder| holder.pid);
-        self.all().insert(launch.id, Live { session: launch.session, holder });
+        self.all().insert(launch.id, launch.session);
     }
 
     pub(crate) fn remove(&self, launch: LaunchId) {
@@ -38,23 +31,18 @@ impl LiveLaunches {
     }
 
     /// Tells where a process comes from. Holders are subreapers, so whatever an agent starts stays
-    /// below its holder: the ancestry tells, whatever the process did to its environment.
+    /// below its holder. The outermost mark counts: an agent can give what it starts another one.
     pub(crate) fn origin(&self, machine: &dyn Machine, pid: u32) -> Origin {
         let ancestry = machine.ancestry(pid);
-        let marks: Vec<LaunchId> = ancestry.iter().filter_map(|pid| machine.mark(*pid)).collect();
-        let above = |live: &Live| live.holder.is_some_and(|holder| ancestry.contains(&holder));
-        let found = self
-            .all()
-            .iter()
-            .find_map(|(id, live)| (marks.contains(id) || above(live)).then_some(live.session));
-        match found {
-            Some(session) => Origin::Launch(session),
-            None if marks.is_empty() => Origin::Elsewhere,
-            None => Origin::DeadLaunch,
+        match ancestry.iter().rev().find_map(|pid| machine.mark(*pid)) {
+            None => Origin::Elsewhere,
+            Some(mark) => {
+                self.all().get(&mark).map_or(Origin::DeadLaunch, |it| Origin::Launch(*it))
+            }
         }
     }
 
-    fn all(&self) -> MutexGuard<'_, HashMap<LaunchId, Live>> {
+    fn all(&self) -> MutexGuard<'_, HashMap<LaunchId, SessionId>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -31,6 +31,7 @@ pub(crate) async fn run(
     request: RunRequest,
 ) -> Result<SessionView> {
     secrets::refuse_in_arguments(&request.args)?;
+    scope.allow_arguments(&request.args)?;
     let ports = &supervisor.ports;
     let cwd =
         request.cwd.as_ref().map_or(request.caller.cwd.clone(), |cwd| request.caller.cwd.join(cwd));
