@@ -90,9 +90,23 @@ pub(crate) struct Start {
 #[derive(Debug)]
 struct Pending {
     launch: LaunchId,
+    came: Came,
+    reply: Reply<AgentOutcome>,
+}
+
+/// What came of bringing a session back, once its process has shown that it is true.
+#[derive(Debug)]
+struct Came {
     outcome: Outcome,
     note: Option<String>,
-    reply: Reply<AgentOutcome>,
+    left: Left,
+}
+
+/// What a session that begins anew leaves behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Left {
+    Nothing,
+    Conversation,
 }
 
 /// The owner of one session.
@@ -218,8 +232,8 @@ impl Actor {
         });
     }
 
-    fn outcome(&self, outcome: Outcome, note: Option<String>) -> AgentOutcome {
-        let had_conversation = self.state.session.spoke;
+    /// Says what came of bringing the session back.
+    fn outcome(&self, Came { outcome, note, left }: Came) -> AgentOutcome {
         AgentOutcome {
             session: Some(self.id()),
             name: self.state.session.address(),
@@ -229,7 +243,7 @@ impl Actor {
             note,
             lost: match outcome {
                 Outcome::Refused => true,
-                Outcome::Fresh => had_conversation,
+                Outcome::Fresh => left == Left::Conversation,
                 _ => false,
             },
         }
@@ -237,7 +251,8 @@ impl Actor {
 
     fn refused(&self, error: &Error) -> AgentOutcome {
         let hints: String = error.hints.iter().map(|hint| format!("; {hint}")).collect();
-        self.outcome(Outcome::Refused, Some(format!("{error}{hints}")))
+        let note = Some(format!("{error}{hints}"));
+        self.outcome(Came { outcome: Outcome::Refused, note, left: Left::Nothing })
     }
 }
 

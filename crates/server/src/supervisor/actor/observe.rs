@@ -216,7 +216,7 @@ impl Actor {
         if self.pending.as_ref().is_some_and(|pending| pending.launch == launch)
             && let Some(pending) = self.pending.take()
         {
-            answer(pending.reply, Ok(self.outcome(pending.outcome, pending.note)));
+            answer(pending.reply, Ok(self.outcome(pending.came)));
         }
         Ok(())
     }

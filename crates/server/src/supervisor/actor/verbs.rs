@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use segue_core::api::{AgentOutcome, Outcome, PlannedOutcome, TurnReport};
-use segue_core::flows::look::{self, Asked};
+use segue_core::flows::look::{self, Asked, Sight};
 use segue_core::flows::restore::{self, Done};
 use segue_core::flows::{launch, observe};
 use segue_core::model::{
@@ -16,7 +16,7 @@ use segue_core::{Error, Result, failpoint};
 
 use super::super::gate::Key;
 use super::super::stream::StreamReader;
-use super::{Actor, Message, Pending, Reply, Start, answer, first_wish};
+use super::{Actor, Came, Left, Message, Pending, Reply, Start, answer, first_wish};
 
 /// How long an agent has to end by itself before it is ended.
 const GRACE: Duration = Duration::from_secs(5);
@@ -35,7 +35,10 @@ impl Actor {
 
     pub(super) async fn begin_verified(&mut self, start: Start, reply: Reply<AgentOutcome>) {
         match self.begin(start).await {
-            Ok(()) => self.expect_evidence(Outcome::Started, None, reply),
+            Ok(()) => {
+                let came = Came { outcome: Outcome::Started, note: None, left: Left::Nothing };
+                self.expect_evidence(came, reply);
+            }
             Err(error) => answer(reply, Err(error)),
         }
     }
@@ -82,14 +85,19 @@ impl Actor {
         fresh: bool,
         reply: Reply<AgentOutcome>,
     ) {
+        let left = if self.state.session.spoke { Left::Conversation } else { Left::Nothing };
         let done = if fresh {
             self.start_fresh(environment).await
         } else {
             self.bring_back(environment, asked).await
         };
         match done {
-            Ok(Done::Settled { outcome, note }) => answer(reply, Ok(self.outcome(outcome, note))),
-            Ok(Done::Launched { outcome, note }) => self.expect_evidence(outcome, note, reply),
+            Ok(Done::Settled { outcome, note }) => {
+                answer(reply, Ok(self.outcome(Came { outcome, note, left })));
+            }
+            Ok(Done::Launched { outcome, note }) => {
+                self.expect_evidence(Came { outcome, note, left }, reply);
+            }
             Ok(Done::Refused { error }) | Err(error) => answer(reply, Ok(self.refused(&error))),
         }
     }
@@ -100,12 +108,14 @@ impl Actor {
         asked: Asked,
     ) -> Result<Done> {
         self.close_if_dead().await?;
-        let sight = look::look(&self.ports, &self.state, asked).await?;
-        let decision = recovery::decide(&sight.seen);
+        let (mut sight, mut decision) = self.decide(asked).await?;
         let lingering = self.restarting.take();
         if starts_process(&decision) {
             self.end_leftovers().await?;
-            self.enter_gates(self.finds_own_id()?).await?;
+            let begins = matches!(decision, Decision::StartAgain | Decision::Fresh);
+            self.enter_gates(begins && self.finds_own_id()?).await?;
+            // Others were starting meanwhile: what was seen before may not be true any more.
+            (sight, decision) = self.decide(asked).await?;
         }
         let done =
             restore::carry_out(&self.ports, &mut self.state, &sight, decision, environment).await;
@@ -120,11 +130,17 @@ impl Actor {
         done
     }
 
+    async fn decide(&self, asked: Asked) -> Result<(Sight, Decision)> {
+        let sight = look::look(&self.ports, &self.state, asked).await?;
+        let decision = recovery::decide(&sight.seen);
+        Ok((sight, decision))
+    }
+
+    /// Tells whether a conversation that begins cannot be given its id.
     fn finds_own_id(&self) -> Result<bool> {
         let vendor = self.ports.vendors.get(&self.state.session.vendor)?;
         let random = self.ports.clock.random_id();
-        let bound = self.state.vendor_session().is_some();
-        Ok(!bound && vendor.preset_id(&self.state.session, random).is_none())
+        Ok(vendor.preset_id(&self.state.session, random).is_none())
     }
 
     async fn start_fresh(&mut self, environment: Environment) -> Result<Done> {
@@ -153,8 +169,7 @@ impl Actor {
     }
 
     pub(super) async fn plan(&mut self, asked: Asked) -> Result<PlannedOutcome> {
-        let sight = look::look(&self.ports, &self.state, asked).await?;
-        let decision = recovery::decide(&sight.seen);
+        let (_, decision) = self.decide(asked).await?;
         Ok(PlannedOutcome {
             session: Some(self.id()),
             name: self.state.session.address(),
@@ -165,20 +180,15 @@ impl Actor {
     }
 
     /// Answers when the launch has shown its conversation, has ended, or has said nothing for long.
-    fn expect_evidence(
-        &mut self,
-        outcome: Outcome,
-        note: Option<String>,
-        reply: Reply<AgentOutcome>,
-    ) {
+    fn expect_evidence(&mut self, came: Came, reply: Reply<AgentOutcome>) {
         let Some(launch) = self.state.open().map(|launch| launch.id) else {
             let error = Error::vendor("it ended before it showed its conversation");
             return answer(reply, Ok(self.refused(&error)));
         };
         if self.state.is_confirmed(launch) {
-            return answer(reply, Ok(self.outcome(outcome, note)));
+            return answer(reply, Ok(self.outcome(came)));
         }
-        self.pending = Some(Pending { launch, outcome, note, reply });
+        self.pending = Some(Pending { launch, came, reply });
         if let Ok(vendor) = self.ports.vendors.get(&self.state.session.vendor) {
             self.tell_later(vendor.capabilities().evidence_within, Message::Deadline { launch });
         }
