@@ -83,7 +83,10 @@ fn in_runtime(command: Option<Command>, context: &mut Context) -> Result<Ending>
         .enable_all()
         .build()
         .map_err(|error| Error::unavailable("cannot set up this command").caused_by(error))?;
-    runtime.block_on(commands::carry_out(command, context))
+    let ending = runtime.block_on(commands::carry_out(command, context));
+    // What still blocks a thread is nothing that anybody waits for.
+    runtime.shutdown_background();
+    ending
 }
 
 fn shown(help: &clap::Error) -> ExitCode {

@@ -15,6 +15,7 @@ use segue_core::{Error, Result, failpoint};
 use crate::failure::{cannot, quoted};
 use crate::files::LocalFiles;
 use crate::inherited::without_inherited;
+use crate::lock::FileLock;
 use crate::paths::Paths;
 use crate::programs::this_program;
 
@@ -35,13 +36,19 @@ pub struct Ready {
     pub pid: u32,
 }
 
-/// Starts a daemon and returns when it serves. It blocks its thread; the caller has the start lock.
-pub fn spawn_daemon(paths: &Paths, environment: &Environment) -> Result<Ready> {
+/// Starts a daemon and returns when it serves. It blocks its thread. The daemon shares the start
+/// lock until then, so that nobody starts a second one if the caller dies meanwhile.
+pub fn spawn_daemon(
+    paths: &Paths,
+    environment: &Environment,
+    starting: &FileLock,
+) -> Result<Ready> {
     let words = [this_program().into_os_string(), "daemon".into(), "run".into()];
     let mut command = without_inherited(&words);
     command.env_clear();
     command.envs(environment.iter().filter(|(name, _)| is_kept(name)));
-    start(command, &paths.log_file(), READY_LIMIT)
+    let lock = starting.share().map_err(|error| cannot("share", &paths.start_lock(), &error))?;
+    start(command, lock.into(), &paths.log_file(), READY_LIMIT)
 }
 
 /// Leaves the terminal and the folder of whoever started this process.
@@ -54,7 +61,7 @@ pub fn become_daemon() -> Result<()> {
     std::env::set_current_dir("/").map_err(|error| cannot("enter", Path::new("/"), &error))
 }
 
-/// Tells whoever started this daemon what came of it, and lets go of their pipe.
+/// Tells whoever started this daemon what came of it, and lets go of their pipe and their lock.
 pub fn announce(outcome: &Result<()>) -> Result<()> {
     let line = match outcome {
         Ok(()) => READY.to_owned(),
@@ -64,8 +71,9 @@ pub fn announce(outcome: &Result<()>) -> Result<()> {
     // Nobody listens any more: they died, and the daemon is there for the next one.
     let _heard = stdout.write_all(format!("{line}\n").as_bytes()).and_then(|()| stdout.flush());
     drop(stdout);
-    let nowhere = File::options().write(true).open("/dev/null").and_then(|nowhere| {
-        rustix::stdio::dup2_stdout(nowhere)?;
+    let nowhere = File::options().read(true).write(true).open("/dev/null").and_then(|nowhere| {
+        rustix::stdio::dup2_stdout(&nowhere)?;
+        rustix::stdio::dup2_stdin(nowhere)?;
         Ok(())
     });
     nowhere.map_err(|error| cannot("use", Path::new("/dev/null"), &error))
@@ -79,9 +87,9 @@ fn is_kept(name: &str) -> bool {
     NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-fn start(mut command: Command, log: &Path, limit: Duration) -> Result<Ready> {
+fn start(mut command: Command, stdin: Stdio, log: &Path, limit: Duration) -> Result<Ready> {
     let errors = open_log(log)?;
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(errors);
+    command.stdin(stdin).stdout(Stdio::piped()).stderr(errors);
     failpoint::hit("daemon.spawn.before");
     let mut child = command
         .spawn()

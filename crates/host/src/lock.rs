@@ -13,7 +13,7 @@ use crate::failure::cannot;
 #[derive(Debug)]
 pub struct FileLock {
     /// Programs that are started meanwhile do not inherit it: it is opened close-on-exec.
-    _file: File,
+    file: File,
 }
 
 impl FileLock {
@@ -23,7 +23,7 @@ impl FileLock {
             let file = open(path)?;
             wait_for(&file).map_err(|error| cannot("lock", path, &error))?;
             if is_named(&file, path) {
-                return Ok(Self { _file: file });
+                return Ok(Self { file });
             }
         }
     }
@@ -33,12 +33,18 @@ impl FileLock {
         loop {
             let file = open(path)?;
             match file.try_lock() {
-                Ok(()) if is_named(&file, path) => return Ok(Some(Self { _file: file })),
+                Ok(()) if is_named(&file, path) => return Ok(Some(Self { file })),
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => return Ok(None),
                 Err(TryLockError::Error(error)) => return Err(cannot("lock", path, &error)),
             }
         }
+    }
+
+    /// Returns another handle of the same lock, to be given to a program: the lock is free when all
+    /// of them are gone.
+    pub fn share(&self) -> io::Result<File> {
+        self.file.try_clone()
     }
 }
 

@@ -24,6 +24,9 @@ use crate::wiring::{Local, VERSION};
 /// How long an old daemon may take to finish what it does when it is replaced.
 const HANDOVER: Duration = Duration::from_secs(20);
 
+/// How long the start of a daemon may take, which may have a large store to migrate.
+const START: Duration = Duration::from_secs(90);
+
 /// A connection to the daemon, in the words of the API.
 #[derive(Debug)]
 pub struct Client {
@@ -65,8 +68,7 @@ impl Client {
                 .caused_by("an agent may not start it")
                 .hint("run `segue ls` in a terminal of your own"));
         }
-        let start_lock = local.paths().start_lock();
-        let _starting = blocking(move || FileLock::acquire_blocking(&start_lock)).await?;
+        let starting = start_lock(local).await?;
         if let Some(client) = Self::connect_running(local).await? {
             if client.is_current(local).await? {
                 return Ok(client);
@@ -75,7 +77,7 @@ impl Client {
         }
         wait_for_the_lock(local).await?;
         let (paths, environment) = (local.paths().clone(), local.environment().clone());
-        blocking(move || daemon::spawn_daemon(&paths, &environment)).await?;
+        blocking(move || daemon::spawn_daemon(&paths, &environment, &starting)).await?;
         Self::connect_running(local).await?.ok_or_else(|| {
             Error::unavailable("the daemon was started but does not answer")
                 .hint(format!("look into `{}`", local.paths().log_file().display()))
@@ -191,6 +193,17 @@ impl Client {
 fn is_absent(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{ConnectionRefused, NotFound};
     matches!(error.kind(), NotFound | ConnectionRefused)
+}
+
+/// Waits until nobody else starts a daemon: neither a command, nor one that died and left a daemon
+/// that is not ready yet.
+async fn start_lock(local: &Local) -> Result<FileLock> {
+    let path = local.paths().start_lock();
+    let lock = blocking(move || FileLock::acquire_blocking(&path));
+    tokio::time::timeout(START, lock).await.unwrap_or_else(|_| {
+        Err(Error::unavailable("a daemon was started but does not get ready")
+            .hint(format!("look into `{}`", local.paths().log_file().display())))
+    })
 }
 
 /// Waits until no daemon has the lock: one that was just killed keeps it for a moment.

@@ -17,7 +17,7 @@ fn shell(script: &str) -> Command {
 
 fn run(script: &str, limit: Duration) -> (TempDir, Result<Ready>) {
     let temp = TempDir::new().unwrap();
-    let outcome = start(shell(script), &temp.path().join("daemon.log"), limit);
+    let outcome = start(shell(script), Stdio::null(), &temp.path().join("daemon.log"), limit);
     (temp, outcome)
 }
 
@@ -55,16 +55,34 @@ fn a_daemon_that_takes_too_long_is_not_waited_for() {
     mknodat(CWD, &gate, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     // It waits for the gate, and ends when the test opens it.
     let command = shell(&format!("cat '{}'; echo ready", gate.display()));
-    let error = start(command, &temp.path().join("log"), Duration::from_millis(1)).unwrap_err();
+    let error = start(command, Stdio::null(), &temp.path().join("log"), Duration::from_millis(1))
+        .unwrap_err();
     drop(File::options().write(true).open(gate).unwrap());
     assert!(error.message.contains("not ready yet"), "{error}");
+}
+
+#[test]
+fn the_start_lock_is_kept_until_the_daemon_has_spoken() {
+    let temp = TempDir::new().unwrap();
+    let path = temp.path().join("lock");
+    let gate = temp.path().join("gate");
+    mknodat(CWD, &gate, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let lock = FileLock::try_acquire(&path).unwrap().unwrap();
+    let shared = lock.share().unwrap();
+    let command = shell(&format!("cat '{}'; exec <&-; echo ready", gate.display()));
+    let limit = Duration::from_millis(1);
+    start(command, shared.into(), &temp.path().join("log"), limit).unwrap_err();
+    drop(lock);
+    assert!(FileLock::try_acquire(&path).unwrap().is_none());
+    drop(File::options().write(true).open(gate).unwrap());
+    FileLock::acquire_blocking(&path).unwrap();
 }
 
 #[test]
 fn a_program_that_is_not_there_is_unavailable() {
     let temp = TempDir::new().unwrap();
     let missing = Command::new("/nonexistent/segue");
-    let error = start(missing, &temp.path().join("log"), READY_LIMIT).unwrap_err();
+    let error = start(missing, Stdio::null(), &temp.path().join("log"), READY_LIMIT).unwrap_err();
     assert_eq!(error.kind, Kind::Unavailable);
 }
 
