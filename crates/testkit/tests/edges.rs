@@ -14,7 +14,7 @@ const EDGES: [(&str, &[&str]); 7] = [
     ("segue-host", &["segue-core"]),
     ("segue-server", &["segue-core", "segue-host", "segue-store", "segue-vendors"]),
     ("segue-cli", &["segue-core", "segue-server"]),
-    ("segue-testkit", &["segue-core", "segue-host", "segue-vendors"]),
+    ("segue-testkit", &["segue-core", "segue-host", "segue-store", "segue-vendors"]),
 ];
 
 /// What the product without a machine may see of the world.

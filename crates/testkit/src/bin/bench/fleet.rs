@@ -1,0 +1,58 @@
+//! A fleet of demo agents that have all said something.
+
+use std::fs;
+use std::path::Path;
+
+use segue_testkit::{World, conversation};
+use serde_json::Value;
+
+/// How many agents are measured together.
+pub(crate) const AGENTS: usize = 50;
+
+/// Brings a fleet up and waits until each of its agents has had a turn.
+pub(crate) fn bring_up(program: &Path) -> (World, Vec<Value>) {
+    let world = World::new(program);
+    world.write("prompt.md", "remember the word amber");
+    world.write(
+        "segue.toml",
+        &format!(
+            "[[agents]]\nname = \"agent\"\nvendor = \"demo\"\ncount = {AGENTS}\n\
+             prompt = \"prompt.md\"\n"
+        ),
+    );
+    world.ok(["trust", "--yes"]);
+    world.ok(["up"]);
+    let sessions = world.sessions();
+    assert_eq!(sessions.len(), AGENTS, "all are up");
+    for session in &sessions {
+        conversation::wait_turns(&world, session, 1);
+    }
+    (world, sessions)
+}
+
+/// The processes of a fleet.
+#[derive(Debug, Default)]
+pub(crate) struct Processes {
+    pub(crate) daemons: Vec<u32>,
+    pub(crate) holders: Vec<u32>,
+    pub(crate) agents: Vec<u32>,
+}
+
+impl Processes {
+    /// Finds the processes of a world by their command lines.
+    pub(crate) fn of(world: &World) -> Self {
+        let mut found = Self::default();
+        for pid in world.processes() {
+            let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            match line.split(|byte| *byte == 0).nth(1) {
+                Some(b"daemon") => found.daemons.push(pid),
+                Some(b"hold") => found.holders.push(pid),
+                Some(b"demo-agent") => found.agents.push(pid),
+                _ => {}
+            }
+        }
+        let counts = (found.daemons.len(), found.holders.len(), found.agents.len());
+        assert_eq!(counts, (1, AGENTS, AGENTS), "daemon, holders and agents");
+        found
+    }
+}

@@ -1,0 +1,71 @@
+//! What a fleet costs while nothing happens, against processes that do nothing but wait.
+
+use std::path::Path;
+use std::process::{Child, Command};
+use std::thread;
+use std::time::Duration;
+
+use crate::figures::{Usage, own_memory, resident};
+use crate::fleet::{self, AGENTS, Processes};
+use crate::table::{Aim, Figure, Row};
+
+/// Long enough for what the last turns have set off.
+const SETTLE: Duration = Duration::from_secs(5);
+const WINDOW: Duration = Duration::from_secs(20);
+
+const LOAD_AIM: Aim = Aim::Below(Figure::Load(0.005));
+const DAEMON_AIM: Aim = Aim::Below(Figure::Memory(40_000_000));
+const HOLDER_AIM: Aim = Aim::Below(Figure::Memory(4_000_000));
+
+#[expect(clippy::disallowed_methods, reason = "the passing of time is what is measured")]
+pub(crate) fn measure(program: &Path) -> Vec<Row> {
+    let (world, _) = fleet::bring_up(program);
+    let processes = Processes::of(&world);
+    let ours = [&processes.daemons[..], &processes.holders].concat();
+    let waiters = Waiters::start(AGENTS + 1);
+    let bare = waiters.pids();
+    thread::sleep(SETTLE);
+    let before = (Usage::of(&ours), Usage::of(&bare));
+    thread::sleep(WINDOW);
+    let (ours, idle) = (Usage::of(&ours).since(before.0), Usage::of(&bare).since(before.1));
+    let load = |usage: Usage| Figure::Load(usage.processor.div_duration_f64(WINDOW));
+    let largest = |of: fn(u32) -> u64, pids: &[u32]| {
+        Figure::Memory(pids.iter().map(|pid| of(*pid)).max().unwrap_or_default())
+    };
+    vec![
+        Row::new("idle for 20 s: daemon and 50 holders, of a core", load(ours))
+            .against(load(idle))
+            .aim(LOAD_AIM),
+        Row::new("  how often any of them woke up", Figure::Count(ours.switches))
+            .against(Figure::Count(idle.switches)),
+        Row::new("  memory of the daemon", largest(resident, &processes.daemons))
+            .against(largest(resident, &bare))
+            .aim(DAEMON_AIM),
+        Row::new("  own memory of the largest holder", largest(own_memory, &processes.holders))
+            .against(largest(own_memory, &bare))
+            .aim(HOLDER_AIM),
+    ]
+}
+
+/// Processes that do nothing but wait; they end with this.
+struct Waiters(Vec<Child>);
+
+impl Waiters {
+    fn start(count: usize) -> Self {
+        let start = |_| Command::new("sleep").arg("infinity").spawn().expect("sleep starts");
+        Self((0..count).map(start).collect())
+    }
+
+    fn pids(&self) -> Vec<u32> {
+        self.0.iter().map(Child::id).collect()
+    }
+}
+
+impl Drop for Waiters {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _gone = child.kill();
+            let _gone = child.wait();
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! `segue ls` with many sessions in the store, against a command that asks nobody.
+
+use std::path::Path;
+
+use segue_core::model::{
+    Binding, Evidence, Exit, Fleet, FleetName, How, SessionId, Status, WaitingFor,
+};
+use segue_core::ports::{Change, Commit, Store};
+use segue_host::Paths;
+use segue_testkit::World;
+use segue_testkit::contract::store::Samples;
+use std::time::Duration;
+
+use crate::starts::version;
+use crate::table::{Aim, Figure, Row};
+use crate::timing::{median, whole_run};
+
+const TIMES: usize = 30;
+const SESSIONS: usize = 1000;
+const LAUNCHES: u32 = 3;
+const EVENTS: usize = 20;
+const AIM: Duration = Duration::from_millis(20);
+
+pub(crate) fn measure(program: &Path) -> Vec<Row> {
+    let world = World::new(program);
+    fill(&world);
+    let known = world.sessions().len();
+    assert_eq!(known, SESSIONS, "the store was filled");
+    let bare = median((0..TIMES).map(|_| version(&world)).collect());
+    let row = |name: &str, arguments: &[&str]| {
+        let run = |_| whole_run(&mut world.command(arguments));
+        let ours = median((0..TIMES).map(run).collect());
+        Row::new(name, Figure::Time(ours))
+            .against(Figure::Time(bare))
+            .aim(Aim::Below(Figure::Time(AIM)))
+    };
+    vec![
+        row("ls, 1,000 sessions, cold process", &["ls"]),
+        row("ls --json, 1,000 sessions, cold process", &["ls", "--json"]),
+    ]
+}
+
+/// Writes sessions as months of use would leave them, while no daemon runs.
+fn fill(world: &World) {
+    let environment = segue_core::model::Environment::new(world.environment());
+    let paths = Paths::from_environment(&environment).expect("paths");
+    paths.ensure().expect("folders");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime").block_on(async {
+        let store = segue_store::open(&paths.database()).await.expect("a store");
+        let samples = Samples::default();
+        for number in 0..SESSIONS {
+            add_session(store.as_ref(), &samples, world, number).await;
+        }
+    });
+}
+
+async fn add_session(store: &dyn Store, samples: &Samples, world: &World, number: usize) {
+    let fleet = format!("fleet-{}", number / 10);
+    let mut session = samples.session(&fleet, &format!("agent-{number}"));
+    session.cwd = world.project().join(&fleet);
+    session.instructions = Some("Work on what you are told, and say what you did.\n".repeat(20));
+    let (id, now) = (session.id, jiff::Timestamp::now());
+    let folder = Some(session.cwd.clone());
+    let name = FleetName::parse(&fleet).expect("a name");
+    let mut changes =
+        vec![Change::PutFleet(Fleet { name, folder }), Change::CreateSession(Box::new(session))];
+    changes.extend((1..=LAUNCHES).flat_map(|launch| past_launch(samples, id, launch)));
+    changes.push(Change::SetStatus { session: id, status: status(number), at: now });
+    let events = (0..EVENTS).map(|_| samples.event(Some(id), "working")).collect();
+    store.commit(Commit { changes, events }).await.expect("a commit");
+}
+
+/// Returns what a launch that ended has left in the store.
+fn past_launch(samples: &Samples, session: SessionId, number: u32) -> [Change; 3] {
+    let mut launch = samples.launch(session, number);
+    launch.message = Some("Mend the parser, then run all tests.".to_owned());
+    launch.environment = (0..40).map(|it| format!("VARIABLE_{it}")).collect();
+    let (id, end) = (launch.id, samples.end(Exit::Signal(9)));
+    let vendor_session = format!("{session}-{number}");
+    let binding = samples.binding(session, &vendor_session, Evidence::Registry);
+    [
+        Change::CreateLaunch(Box::new(launch)),
+        Change::AddBinding(Binding { launch: Some(id), ..binding }),
+        Change::EndLaunch { launch: id, end },
+    ]
+}
+
+/// Returns what sessions without a process can be.
+fn status(number: usize) -> Status {
+    match number % 4 {
+        0 => Status::Lost,
+        1 => Status::Ended(How::Stopped),
+        2 => Status::Ended(How::Crashed(Exit::Signal(9))),
+        _ => Status::Waiting(WaitingFor::Choice),
+    }
+}
