@@ -46,9 +46,13 @@ impl Tour {
         let world = World::new(&program);
         let mut file = "[fleet]\nname = \"tour\"\n".to_owned();
         for (agent, word) in AGENTS {
-            file += &format!(
-                "\n[[agents]]\nname = \"{agent}\"\nvendor = \"demo\"\nprompt = \"prompts/{agent}.md\"\n"
-            );
+            let lines = [
+                "\n[[agents]]",
+                &format!("name = \"{agent}\""),
+                "vendor = \"demo\"",
+                &format!("prompt = \"prompts/{agent}.md\"\n"),
+            ];
+            file += &lines.join("\n");
             world.write(&format!("prompts/{agent}.md"), &format!("remember the word {word}"));
         }
         world.write("segue.toml", &file);
