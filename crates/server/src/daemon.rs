@@ -1,12 +1,12 @@
 //! The daemon: one per user, may die at any time; agents go on.
 
+mod repair;
+
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use segue_core::api::{DoctorReport, Finding, Severity};
-use segue_core::flows::doctor::{self, Mode};
 use segue_core::model::Environment;
-use segue_core::{Error, Kind, Result};
+use segue_core::{Error, Result};
 use segue_host::lock::FileLock;
 use segue_host::{Paths, daemon as process, socket};
 use segue_store as store;
@@ -141,54 +141,5 @@ impl Daemon {
 
     pub(crate) fn shut_down(&self) {
         self.ending.send_replace(true);
-    }
-
-    /// Says what disagrees; with `fix`, cures what can be cured.
-    pub(crate) async fn examine(&self, fix: bool) -> Result<DoctorReport> {
-        let broken = match self.opened().await {
-            Err(error) => Some(error),
-            Ok(_) if !store::exists(&self.paths.database()) => {
-                Some(Error::unavailable("the store's file was deleted while the daemon ran"))
-            }
-            Ok(_) => None,
-        };
-        if let Some(error) = broken {
-            return self.examine_without_store(error, fix).await;
-        }
-        let mode = if fix { Mode::Fix } else { Mode::Look };
-        let mut findings = doctor::examine(&self.ready().await?.ports, mode).await?;
-        findings.extend(wiring::machine_notes(&self.environment));
-        Ok(DoctorReport { findings })
-    }
-
-    async fn examine_without_store(&self, error: Error, fix: bool) -> Result<DoctorReport> {
-        let curable = error.hints.iter().any(|hint| hint.contains("doctor --fix"))
-            || !store::exists(&self.paths.database());
-        let mut finding = Finding {
-            severity: Severity::Problem,
-            what: error.to_string(),
-            cure: error.hints.first().cloned(),
-            fixed: false,
-        };
-        if fix && curable {
-            let sessions = self.rebuild().await?;
-            finding.cure = Some(format!("rebuilt with {sessions} sessions from launch folders"));
-            finding.fixed = true;
-            // The next command finds a daemon that has opened the new store.
-            self.shut_down();
-        }
-        Ok(DoctorReport { findings: vec![finding] })
-    }
-
-    async fn rebuild(&self) -> Result<usize> {
-        let database = self.paths.database();
-        let now = wiring::now();
-        if store::exists(&database) {
-            store::set_aside(&database, &format!("broken-{}", now.as_millisecond()))?;
-        }
-        let store = store::open(&database).await?;
-        doctor::rebuild(&wiring::ports(&self.paths, store))
-            .await
-            .map_err(|error| Error { kind: Kind::Unavailable, ..error })
     }
 }

@@ -28,6 +28,12 @@ use segue_core::ports::Store;
 pub use files::{exists, set_aside};
 pub use sqlite::SqliteStore;
 
+/// Looks at the store's file as it is on disk now: one that was overwritten can go on to work for
+/// whoever has it open. It blocks its thread.
+pub fn check(path: &Path) -> Result<()> {
+    opening::check(path)
+}
+
 /// Opens the store at this path, making a new one where there is none. Its folder must exist.
 pub async fn open(path: &Path) -> Result<Arc<dyn Store>> {
     Ok(Arc::new(SqliteStore::open(path).await?))

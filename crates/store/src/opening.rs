@@ -40,6 +40,17 @@ pub(crate) fn open(path: &Path) -> Result<Database> {
     open_existing(&path, migrations::ALL)
 }
 
+/// Looks at the database as it is on disk now, whoever has it open; nothing is made or written.
+pub(crate) fn check(path: &Path) -> Result<()> {
+    if !exists(path) {
+        return Err(fault::gone(path));
+    }
+    let path = real_path(path)?;
+    check_file(&path)?;
+    let found = connect(&path).and_then(|fresh| inspect(&fresh, &path, migrations::ALL));
+    found.map_err(|fault| fault.told(&path))
+}
+
 /// Follows links, since SQLite keeps its companions beside the real file.
 fn real_path(path: &Path) -> Result<PathBuf> {
     if let Ok(real) = fs::canonicalize(path) {

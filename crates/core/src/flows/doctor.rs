@@ -1,6 +1,7 @@
 //! Comparing store, launch folders, processes and transcripts; and the cures.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
 
 use crate::api::{Finding, Severity};
 use crate::error::Result;
@@ -19,13 +20,7 @@ pub enum Mode {
 /// Compares everything with everything; with [`Mode::Fix`] cures what can be cured.
 pub async fn examine(ports: &Ports, mode: Mode) -> Result<Vec<Finding>> {
     let (records, unreadable) = ports.folders.read_all()?;
-    let mut findings: Vec<Finding> = unreadable
-        .iter()
-        .map(|path| {
-            let what = format!("the launch folder `{}` cannot be read", path.display());
-            problem(Severity::Warning, what, "delete it if it is of no use")
-        })
-        .collect();
+    let mut findings = unreadable_folders(&unreadable);
     findings.extend(unknown_sessions(ports, &records, mode).await?);
     findings.extend(leftovers(ports, mode).await?);
     findings.extend(lost_transcripts(ports).await?);
@@ -36,14 +31,23 @@ fn problem(severity: Severity, what: String, cure: &str) -> Finding {
     Finding { severity, what, cure: Some(cure.to_owned()), fixed: false }
 }
 
-/// Launch folders of sessions that the store does not know.
+fn unreadable_folders(unreadable: &[PathBuf]) -> Vec<Finding> {
+    let told = |path: &PathBuf| {
+        let what = format!("the launch folder `{}` cannot be read", path.display());
+        problem(Severity::Warning, what, "delete it if it is of no use")
+    };
+    unreadable.iter().map(told).collect()
+}
+
+/// Launch folders of sessions that the store does not know, the newest session first: it is the one
+/// that a name belongs to now.
 async fn unknown_sessions(
     ports: &Ports,
     records: &[LaunchRecord],
     mode: Mode,
 ) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for (id, launches) in by_session(records) {
+    for (id, launches) in by_session(records).into_iter().rev() {
         if ports.store.session(id).await?.is_some() {
             continue;
         }
@@ -57,12 +61,16 @@ async fn unknown_sessions(
         };
         let mut finding = problem(Severity::Problem, what, cure);
         if mode == Mode::Fix {
-            if removed {
-                launches.iter().try_for_each(|it| ports.folders.remove(it.launch.id))?;
+            let cured = if removed {
+                launches.iter().try_for_each(|it| ports.folders.remove(it.launch.id))
             } else {
-                take_in(ports, &launches).await?;
+                take_in(ports, &launches).await
+            };
+            match cured {
+                Ok(()) => finding.fixed = true,
+                // One that cannot be helped does not keep the others from it.
+                Err(error) => finding.what = format!("{}: {error}", finding.what),
             }
-            finding.fixed = true;
         }
         findings.push(finding);
     }
@@ -86,14 +94,14 @@ async fn was_removed(ports: &Ports, id: SessionId) -> Result<bool> {
     Ok(events.iter().any(|event| event.fact.kind == EventKind::SessionRemoved))
 }
 
-/// Rebuilds an empty store from the launch folders; returns how many sessions it has then.
-pub async fn rebuild(ports: &Ports) -> Result<usize> {
-    let (records, _) = ports.folders.read_all()?;
-    let sessions = by_session(&records);
-    for launches in sessions.values() {
-        take_in(ports, launches).await?;
-    }
-    Ok(sessions.len())
+/// Rebuilds an empty store from the launch folders; returns how many sessions it has then, and what
+/// could not be taken in.
+pub async fn rebuild(ports: &Ports) -> Result<(usize, Vec<Finding>)> {
+    let (records, unreadable) = ports.folders.read_all()?;
+    let sessions = unknown_sessions(ports, &records, Mode::Fix).await?;
+    let (taken_in, mut open): (Vec<_>, Vec<_>) = sessions.into_iter().partition(|it| it.fixed);
+    open.extend(unreadable_folders(&unreadable));
+    Ok((taken_in.len(), open))
 }
 
 /// Writes a session, its launches and its ledger into the store, as its newest folder has them.
@@ -132,7 +140,7 @@ async fn take_in(ports: &Ports, launches: &[&LaunchRecord]) -> Result<()> {
     Ok(())
 }
 
-fn fleet_folder(ports: &Ports, record: &LaunchRecord) -> Result<Option<std::path::PathBuf>> {
+fn fleet_folder(ports: &Ports, record: &LaunchRecord) -> Result<Option<PathBuf>> {
     let fleet = ports.folders.read_fleet(&record.session.fleet)?;
     Ok(fleet.and_then(|fleet| fleet.folder))
 }
@@ -193,7 +201,7 @@ async fn lost_transcripts(ports: &Ports) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-fn lost(name: &str, path: &std::path::Path, guarded: bool) -> Finding {
+fn lost(name: &str, path: &Path, guarded: bool) -> Finding {
     let what = format!("the transcript of `{name}` is gone: `{}`", path.display());
     if guarded {
         let cure = format!("its guard has it: `segue resume {name}` puts it back");

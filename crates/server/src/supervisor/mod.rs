@@ -63,7 +63,8 @@ impl Supervisor {
     pub(crate) async fn reconcile(self: &Arc<Self>) -> Result<()> {
         let sessions = self.ports.store.sessions().await?;
         let mut answers = Vec::new();
-        for summary in sessions.iter().filter(|summary| needs_a_look(summary)) {
+        let unseen = |it: &&SessionSummary| !self.actors().contains_key(&it.session.id);
+        for summary in sessions.iter().filter(|it| needs_a_look(it)).filter(unseen) {
             let (reply, answer) = oneshot::channel();
             let inbox = self.actor(summary.session.id).await?;
             if inbox.send(Message::Reconcile { reply }).is_ok() {

@@ -61,6 +61,25 @@ async fn assert_commits_are_refused(store: &dyn Store, samples: &Samples) {
 }
 
 #[tokio::test]
+async fn a_file_that_is_overwritten_while_it_is_open_is_noticed_and_left_as_it_is() {
+    let (place, samples) = (Place::new(), Samples::default());
+    let store = segue_store::open(&place.store).await.unwrap();
+    samples.stored_session(&*store, "shop", "coder").await;
+    assert_eq!(segue_store::check(&place.store), Ok(()));
+    samples.stored_session(&*store, "shop", "later").await;
+    fs::write(&place.store, "garbage ".repeat(2000)).unwrap();
+    let words = || ["", "-wal"].map(|suffix| fs::read(place.beside(suffix)).unwrap());
+    let before = words();
+    let error = segue_store::check(&place.store).unwrap_err();
+    assert!(error.message.contains("is damaged"), "{error:?}");
+    assert!(error.hints[0].contains("`segue doctor --fix`"), "{error:?}");
+    assert!(words() == before, "it was written to");
+    fs::remove_file(&place.store).unwrap();
+    let error = segue_store::check(&place.store).unwrap_err();
+    assert!(error.message.contains("is gone"), "{error:?}");
+}
+
+#[tokio::test]
 async fn closing_the_old_one_does_no_harm_to_the_one_that_took_its_place() {
     let (place, samples) = (Place::new(), Samples::default());
     let old = segue_store::open(&place.store).await.unwrap();

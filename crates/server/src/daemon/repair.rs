@@ -1,0 +1,99 @@
+//! What `segue doctor` does: with a store that works, and with one that does not.
+
+use std::sync::Arc;
+
+use segue_core::api::{DoctorReport, Finding, Severity};
+use segue_core::flows::doctor::{self, Mode};
+use segue_core::ports::Commit;
+use segue_core::{Error, Kind, Result};
+use segue_store as store;
+
+use super::Daemon;
+use crate::supervisor::Supervisor;
+use crate::wiring;
+
+impl Daemon {
+    /// Says what disagrees; with `fix`, cures what can be cured.
+    pub(crate) async fn examine(&self, fix: bool) -> Result<DoctorReport> {
+        match self.with_sound_store().await {
+            Ok(supervisor) => self.compare(&supervisor, fix).await,
+            Err(error) => self.examine_store(error, fix).await,
+        }
+    }
+
+    /// Returns the supervisor, if its store is the one at the path, and sound on disk.
+    async fn with_sound_store(&self) -> Result<Arc<Supervisor>> {
+        let supervisor = self.ready().await?;
+        // Nothing is written, but whether something could be is found out.
+        supervisor.ports.store.commit(Commit::default()).await?;
+        self.check_file().await?;
+        Ok(supervisor)
+    }
+
+    async fn compare(&self, supervisor: &Arc<Supervisor>, fix: bool) -> Result<DoctorReport> {
+        let mode = if fix { Mode::Fix } else { Mode::Look };
+        let mut findings = doctor::examine(&supervisor.ports, mode).await?;
+        if fix {
+            // What was taken in may be alive.
+            supervisor.reconcile().await?;
+        }
+        findings.extend(wiring::machine_notes(&self.environment));
+        Ok(DoctorReport { findings })
+    }
+
+    async fn examine_store(&self, error: Error, fix: bool) -> Result<DoctorReport> {
+        let mut finding = Finding {
+            severity: Severity::Problem,
+            what: error.to_string(),
+            cure: error.hints.first().cloned(),
+            fixed: false,
+        };
+        let mut findings = Vec::new();
+        if fix && is_curable(&error) {
+            let (how, open) = self.cure().await?;
+            finding.what = format!("{}: {how}", finding.what);
+            finding.fixed = true;
+            findings = open;
+            // The next command finds a daemon that has opened what is there now.
+            self.shut_down();
+        }
+        findings.insert(0, finding);
+        Ok(DoctorReport { findings })
+    }
+
+    /// Sees to it that a sound store is at the path; says how, and what is still to be done.
+    async fn cure(&self) -> Result<(String, Vec<Finding>)> {
+        if self.check_file().await.is_ok() {
+            return Ok(("the file that is there now is used from here on".to_owned(), Vec::new()));
+        }
+        let aside = self.set_aside()?;
+        let store = store::open(&self.paths.database()).await?;
+        let ports = wiring::ports(&self.paths, store);
+        let unavailable = |error| Error { kind: Kind::Unavailable, ..error };
+        let (sessions, open) = doctor::rebuild(&ports).await.map_err(unavailable)?;
+        let how = format!("rebuilt with {sessions} sessions from the launch folders{aside}");
+        Ok((format!("{how}; what is trusted has to be said again"), open))
+    }
+
+    /// Moves a store that cannot be used out of the way; says where it is now.
+    fn set_aside(&self) -> Result<String> {
+        let database = self.paths.database();
+        if !store::exists(&database) {
+            return Ok(String::new());
+        }
+        let label = format!("broken-{}", wiring::now().as_millisecond());
+        let aside = store::set_aside(&database, &label)?;
+        Ok(format!(", the old one kept as `{}`", aside.display()))
+    }
+
+    async fn check_file(&self) -> Result<()> {
+        let database = self.paths.database();
+        let checked = tokio::task::spawn_blocking(move || store::check(&database)).await;
+        checked.unwrap_or_else(|error| Err(Error::internal("a task failed").caused_by(error)))
+    }
+}
+
+/// Tells whether a rebuilt store is the cure: not for a full disk, nor for a newer store.
+fn is_curable(error: &Error) -> bool {
+    error.hints.iter().any(|hint| hint.contains("doctor --fix"))
+}
