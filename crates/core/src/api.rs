@@ -20,6 +20,9 @@ pub struct Health {
     pub protocol: u32,
     pub pid: u32,
     pub started_at: Timestamp,
+    /// It finishes what it was asked before, and takes nothing new.
+    #[serde(default)]
+    pub ending: bool,
 }
 
 /// Who asks: the folder and the environment of the command.

@@ -31,34 +31,42 @@ const START: Duration = Duration::from_secs(90);
 #[derive(Debug)]
 pub struct Client {
     connection: Connection,
+    health: Health,
 }
 
 impl Client {
     /// Connects to the daemon; starts or replaces it if need be, but never from inside an agent.
     pub async fn connect(local: &Local) -> Result<Self> {
         local.paths().ensure()?;
-        if let Some(client) = Self::connect_running(local).await?
-            && client.is_current(local).await?
-        {
-            return Ok(client);
+        match Self::connect_running(local).await? {
+            Some(client) if client.is_current(local) => Ok(client),
+            _ => Self::start(local).await,
         }
-        Self::start(local).await
     }
 
-    /// Connects to the daemon if there is one.
+    /// Connects to the daemon if there is one. One that ends before it has answered is none.
     pub async fn connect_running(local: &Local) -> Result<Option<Self>> {
-        match socket::connect(&local.paths().daemon_socket()).await {
-            Ok(stream) => Ok(Some(Self { connection: Connection::open(stream).await? })),
-            Err(error) if is_absent(&error) => Ok(None),
-            Err(error) => Err(Error::unavailable("cannot reach the daemon").caused_by(error)),
+        let stream = match socket::connect(&local.paths().daemon_socket()).await {
+            Ok(stream) => stream,
+            Err(error) if is_absent(&error) => return Ok(None),
+            Err(error) => {
+                return Err(Error::unavailable("cannot reach the daemon").caused_by(error));
+            }
+        };
+        let connection = Connection::open(stream).await?;
+        match connection.ask(Method::GET, "/v1/health", &()).await {
+            Ok(Health { ending: true, .. }) => Ok(None),
+            Ok(health) => Ok(Some(Self { connection, health })),
+            Err(_) if connection.is_broken().await => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
     /// Tells whether the daemon is of this very version; an agent takes what it finds, as long as
     /// it speaks the same protocol.
-    async fn is_current(&self, local: &Local) -> Result<bool> {
-        let health = self.health().await?;
-        Ok(health.version == VERSION || (local.is_inside_agent() && health.protocol == PROTOCOL))
+    fn is_current(&self, local: &Local) -> bool {
+        let Health { version, protocol, .. } = &self.health;
+        version == VERSION || (*protocol == PROTOCOL && local.is_inside_agent())
     }
 
     /// Lock, probe, handshake, start, ready: whoever comes second finds the first one's daemon.
@@ -70,7 +78,7 @@ impl Client {
         }
         let starting = start_lock(local).await?;
         if let Some(client) = Self::connect_running(local).await? {
-            if client.is_current(local).await? {
+            if client.is_current(local) {
                 return Ok(client);
             }
             client.shut_down().await?;
@@ -84,8 +92,9 @@ impl Client {
         })
     }
 
-    pub async fn health(&self) -> Result<Health> {
-        self.connection.ask(Method::GET, "/v1/health", &()).await
+    /// Returns what the daemon said about itself when it was connected to.
+    pub fn health(&self) -> &Health {
+        &self.health
     }
 
     pub async fn run(&self, request: &RunRequest) -> Result<SessionView> {
@@ -163,7 +172,7 @@ impl Client {
 
     /// Asks the daemon to end, and waits until its process is gone; agents are not harmed.
     pub async fn shut_down(&self) -> Result<()> {
-        let process = process::find(self.health().await?.pid);
+        let process = process::find(self.health.pid);
         let handle = process.map(|process| ProcessHandle::open(&process)).transpose();
         let handle = handle.map_err(|error| {
             Error::unavailable("the daemon's process cannot be followed").caused_by(error)

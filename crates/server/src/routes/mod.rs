@@ -60,6 +60,7 @@ async fn health(State(app): State<App>) -> Json<Health> {
         protocol: PROTOCOL,
         pid: std::process::id(),
         started_at: app.started_at,
+        ending: *app.ending().borrow(),
     })
 }
 
