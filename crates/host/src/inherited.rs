@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use rustix::fs::OFlags;
@@ -10,7 +11,7 @@ use rustix::fs::OFlags;
 /// Returns a command for these words that does not pass on what this process itself inherited,
 /// such as the lock in `( flock 9; segue run -d … ) 9>lock`.
 pub(crate) fn without_inherited(words: &[OsString]) -> Command {
-    let inherited = inherited();
+    let (shell, inherited) = closable(inherited());
     let Some((program, arguments)) = words.split_first().filter(|_| !inherited.is_empty()) else {
         let mut words = words.iter();
         let mut command = Command::new(words.next().cloned().unwrap_or_default());
@@ -22,15 +23,30 @@ pub(crate) fn without_inherited(words: &[OsString]) -> Command {
         // A `String` takes every write.
         let _written = write!(script, " {descriptor}>&-");
     }
-    let mut command = Command::new("/bin/sh");
+    let mut command = Command::new(shell);
     command.arg("-c").arg(script).arg("sh").arg(program).args(arguments);
     command
 }
 
-/// Returns the open descriptors, beyond the first three, that a started program would get. Those
-/// above 9 are not among them: a plain shell cannot name them.
+/// Returns a shell, and which of these descriptors it can close. A plain shell can name only those
+/// with one digit; whoever has opened others has nearly always done so with a larger shell.
+fn closable(mut descriptors: Vec<u32>) -> (&'static str, Vec<u32>) {
+    let larger = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
+    let larger = larger.into_iter().find(|shell| Path::new(shell).exists());
+    match larger.filter(|_| descriptors.iter().any(|descriptor| *descriptor > 9)) {
+        Some(shell) => (shell, descriptors),
+        None => {
+            descriptors.retain(|descriptor| *descriptor <= 9);
+            ("/bin/sh", descriptors)
+        }
+    }
+}
+
+/// Returns the open descriptors, beyond the first three, that a started program would get.
 fn inherited() -> Vec<u32> {
-    (3..=9).filter(|descriptor| is_passed_on(*descriptor)).collect()
+    let open = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    let open = open.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    open.filter(|descriptor| *descriptor > 2 && is_passed_on(*descriptor)).collect()
 }
 
 fn is_passed_on(descriptor: u32) -> bool {

@@ -45,6 +45,11 @@ impl Connection {
         })
     }
 
+    /// Tells whether the daemon has hung up.
+    pub(crate) async fn is_broken(&self) -> bool {
+        self.sender.lock().await.is_closed()
+    }
+
     /// Asks, and returns the answer's body to be read as it comes.
     pub(crate) async fn follow(&self, path: &str) -> Result<Incoming> {
         Ok(self.send(Method::GET, path, &()).await?.into_body())

@@ -51,8 +51,8 @@ pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<
 }
 
 async fn start(context: &mut Context) -> Result<Ending> {
-    let health = Client::connect(&context.local).await?.health().await?;
-    show(Some(&health), context)?;
+    let client = Client::connect(&context.local).await?;
+    show(Some(client.health()), context)?;
     Ok(Ending::Done)
 }
 
@@ -71,12 +71,9 @@ async fn stop(context: &mut Context) -> Result<Ending> {
 }
 
 async fn status(context: &mut Context) -> Result<Ending> {
-    let health = match Client::connect_running(&context.local).await? {
-        Some(client) => Some(client.health().await?),
-        None => None,
-    };
-    show(health.as_ref(), context)?;
-    Ok(if health.is_some() { Ending::Done } else { Ending::Told(Kind::Unavailable) })
+    let client = Client::connect_running(&context.local).await?;
+    show(client.as_ref().map(Client::health), context)?;
+    Ok(if client.is_some() { Ending::Done } else { Ending::Told(Kind::Unavailable) })
 }
 
 fn show(health: Option<&Health>, context: &mut Context) -> Result<()> {
