@@ -1,0 +1,155 @@
+//! `segue attach` as a person at a terminal uses it, with the built-in agent behind it.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use segue_host::Paths;
+use segue_host::hold::{LocalHolders, Snapshot};
+use segue_testkit::{Terminal, World, conversation, processes};
+
+const ROWS: u16 = 30;
+const COLUMNS: u16 = 100;
+const DETACH: &str = "\x1cd";
+
+fn world() -> World {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    world.ok(["run", "-d", "--name", "fox", "remember the word amber"]);
+    conversation::wait_turns(&world, &world.session("fox"), 1);
+    world
+}
+
+fn attach(world: &World, rows: u16, columns: u16) -> Terminal {
+    let mut person = Terminal::start(&world.command(["attach", "fox"]), rows, columns);
+    person.wait_for("I will remember amber.");
+    person
+}
+
+/// Returns the screen as the agent itself has it.
+fn snapshot(world: &World) -> Snapshot {
+    let session = world.session("fox");
+    let launch = conversation::newest_launch(world, session["id"].as_str().unwrap());
+    let environment = segue_core::model::Environment::new(world.environment());
+    let holders = LocalHolders::new(Paths::from_environment(&environment).unwrap());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(holders.snapshot(launch)).unwrap().unwrap()
+}
+
+/// Waits until the person sees exactly what the agent has drawn.
+fn sees_the_agents_screen(world: &World, person: &mut Terminal) {
+    let rows = |screen: &vt100::Screen| -> Vec<String> {
+        let (_, columns) = screen.size();
+        screen.rows(0, columns.get()).map(|row| row.trim_end().to_owned()).collect()
+    };
+    person.wait_until("the agent's own screen", |screen| {
+        let own = snapshot(world);
+        let own: Vec<String> = own.rows.iter().map(|row| row.trim_end().to_owned()).collect();
+        rows(screen) == own
+    });
+}
+
+#[test]
+fn what_is_typed_arrives_and_a_detach_leaves_the_agent_running() {
+    let world = world();
+    let before = world.session("fox");
+    let mut person = attach(&world, ROWS, COLUMNS);
+    person.write("what is the word?\r");
+    person.wait_for("The word is amber.");
+    person.write(DETACH);
+    assert_eq!(person.wait(), 0);
+    let after = world.session("fox");
+    assert_eq!(after["pid"], before["pid"]);
+    assert_eq!(after["launches"], 1);
+}
+
+#[test]
+fn the_screen_is_right_after_a_second_attach_and_after_a_resize() {
+    let world = world();
+    let mut first = attach(&world, ROWS, COLUMNS);
+    first.write("/fill 20\r");
+    sees_the_agents_screen(&world, &mut first);
+    first.write(DETACH);
+    assert_eq!(first.wait(), 0);
+
+    let mut second = Terminal::start(&world.command(["attach", "fox"]), ROWS, COLUMNS);
+    sees_the_agents_screen(&world, &mut second);
+    second.resize(20, 70);
+    second.wait_until("the smaller screen", |_| snapshot(&world).rows.len() == 20);
+    sees_the_agents_screen(&world, &mut second);
+}
+
+#[test]
+fn two_people_see_the_same_at_the_smaller_size() {
+    let world = world();
+    let mut wide = attach(&world, 40, 120);
+    let mut narrow = attach(&world, 24, 80);
+    narrow.write("what is the word?\r");
+    wide.wait_for("The word is amber.");
+    narrow.wait_for("The word is amber.");
+    assert_eq!(snapshot(&world).rows.len(), 24);
+    narrow.write(DETACH);
+    assert_eq!(narrow.wait(), 0);
+    wide.wait_until("its own size again", |_| snapshot(&world).rows.len() == 40);
+    wide.write("what is the word?\r");
+    sees_the_agents_screen(&world, &mut wide);
+}
+
+/// Checks that the person's terminal is as it was before anything was attached.
+fn assert_given_back(person: &Terminal, before: &rustix::termios::Termios) {
+    let screen = person.screen();
+    assert!(!screen.alternate_screen(), "the alternate screen is left");
+    assert!(!screen.hide_cursor(), "the cursor is shown");
+    assert!(!screen.bracketed_paste(), "pasting is plain");
+    assert_eq!(screen.mouse_protocol_mode(), vt100::MouseProtocolMode::None);
+    let after = person.settings();
+    assert_eq!(after.local_modes, before.local_modes);
+    assert_eq!(after.input_modes, before.input_modes);
+    assert_eq!(after.output_modes, before.output_modes);
+}
+
+#[test]
+fn the_terminal_is_given_back_after_detach_crash_and_loss_of_the_holder() {
+    let world = world();
+    let ways: [&dyn Fn(&mut Terminal); 3] = [
+        &|person| person.write(DETACH),
+        &|_| {
+            processes::kill(
+                u32::try_from(world.session("fox")["holder_pid"].as_u64().unwrap()).unwrap(),
+            )
+        },
+        &|person| person.write("/exit\r"),
+    ];
+    for way in ways {
+        world.ok(["resume", "fox"]);
+        let mut person = Terminal::start(&world.command(["attach", "fox"]), ROWS, COLUMNS);
+        let before = person.settings();
+        person.wait_for("demo agent");
+        person.write("/mouse\r");
+        way(&mut person);
+        person.wait();
+        assert_given_back(&person, &before);
+    }
+}
+
+#[test]
+fn the_detach_key_works_in_both_encodings_and_can_be_sent_itself() {
+    let world = world();
+    for keys in ["\x1cd", "\x1b[92;5ud", "\x1b[92;5u\x1b[100u"] {
+        let mut person = attach(&world, ROWS, COLUMNS);
+        person.write(keys);
+        assert_eq!(person.wait(), 0, "{keys:?}");
+    }
+    let mut person = attach(&world, ROWS, COLUMNS);
+    person.write("\x1c\x1cstill here?\r");
+    person.wait_for("still here?");
+}
+
+#[test]
+fn what_cannot_be_attached_to_says_so() {
+    let world = world();
+    world.ok(["stop", "fox"]);
+    let mut person = Terminal::start(&world.command(["attach", "fox"]), ROWS, COLUMNS);
+    assert_eq!(person.wait(), 4, "{person:?}");
+    assert!(person.contents().contains("segue resume default/fox"), "{person:?}");
+    let mut person = Terminal::start(&world.command(["attach", "nobody"]), ROWS, COLUMNS);
+    assert_eq!(person.wait(), 3, "{person:?}");
+    let without_terminal = world.segue(["attach", "fox"]);
+    assert_eq!(without_terminal.status, 2, "{without_terminal:?}");
+}
