@@ -23,7 +23,7 @@ pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error) -> Error {
 }
 
 /// Writes a path so that a shell takes it as one word.
-pub(crate) fn quoted(path: &Path) -> String {
+pub fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);
     if !text.is_empty() && text.chars().all(plain) {

@@ -27,6 +27,7 @@ pub mod tools;
 pub mod watch;
 
 pub use clock::SystemClock;
+pub use failure::quoted;
 pub use files::LocalFiles;
 pub use folders::DiskFolders;
 pub use leftovers::LAUNCH_MARK;

@@ -111,15 +111,15 @@ macro_rules! name {
 
 name! {
     /// The human name of a set of agents that run together.
-    FleetName, "fleet"
+    FleetName, "a fleet"
 }
 name! {
     /// The name of a worker in the configuration.
-    AgentName, "agent"
+    AgentName, "an agent"
 }
 name! {
     /// The name of a session, unique in its fleet.
-    SessionName, "session"
+    SessionName, "a session"
 }
 
 const LONGEST_NAME: usize = 64;
@@ -131,7 +131,7 @@ fn check_name(what: &str, text: &str) -> Result<()> {
         return Ok(());
     }
     let shown: String = text.chars().take(LONGEST_NAME).collect();
-    Err(Error::usage(format!("`{}` cannot be the name of a {what}", shown.escape_debug()))
+    Err(Error::usage(format!("`{}` cannot be the name of {what}", shown.escape_debug()))
         .caused_by("a name has 1 to 64 letters, digits, - and _, and begins with a letter or digit")
         .hint(format!("use a name such as `{}`", suggestion(text))))
 }

@@ -1,5 +1,6 @@
 //! The environment of an agent.
 
+use crate::error::{Error, Result};
 use crate::model::{Environment, Launch, Session};
 
 /// Names that every agent is given; a nested Segue recognises its agent by them.
@@ -8,6 +9,7 @@ pub const LAUNCH: &str = "SEGUE_LAUNCH";
 const AGENT: &str = "SEGUE_AGENT";
 const FLEET: &str = "SEGUE_FLEET";
 const TASK: &str = "SEGUE_TASK";
+const OURS: &str = "SEGUE_";
 
 /// Ours alone: marks of the launch around this one, secrets, and what tests set.
 const NOT_FOR_AGENTS: [&str; 4] = ["SEGUE_TOKEN", SESSION, LAUNCH, TASK];
@@ -34,6 +36,20 @@ pub fn for_agent(caller: &Environment, session: &Session, launch: &Launch) -> En
     environment.set(FLEET, session.fleet.as_str());
     environment.set(TASK, "");
     environment
+}
+
+/// Refuses a variable that no process can be given, or that is Segue's to set.
+pub fn check_variable(name: &str, value: &str) -> Result<()> {
+    if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+        return Err(Error::usage(format!("`{}` cannot be a variable", name.escape_debug()))
+            .caused_by("a variable has a name without `=`, and no zero bytes")
+            .hint("use a name such as `EXAMPLE`"));
+    }
+    if name.starts_with(OURS) {
+        return Err(Error::usage(format!("`{name}` is for Segue to set"))
+            .hint(format!("use a name that does not begin with `{OURS}`")));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -64,5 +80,14 @@ mod tests {
         assert_eq!(names, expected);
         assert_eq!(environment.get(SESSION), Some(session.id.to_string().as_str()));
         assert_eq!(environment.get(LAUNCH), Some(launch(7).id.to_string().as_str()));
+    }
+
+    #[test]
+    fn a_variable_that_cannot_be_set_is_refused() {
+        for (name, value) in [("", "1"), ("A=B", "1"), ("A\0", "1"), ("A", "1\0"), ("SEGUE_X", "1")]
+        {
+            assert!(check_variable(name, value).is_err(), "{name:?} {value:?}");
+        }
+        assert!(check_variable("EXAMPLE", "a=b").is_ok());
     }
 }

@@ -1,8 +1,9 @@
-//! Keeping secrets off command lines, where every process of the machine can read them.
+//! Keeping secrets off command lines, where every process of the machine can read them, and out of
+//! what is recorded.
 
 use crate::error::{Error, Result};
 
-const TELLING_FLAGS: [&str; 6] = ["api-key", "apikey", "token", "secret", "password", "passwd"];
+const TELLING_NAMES: [&str; 6] = ["api-key", "apikey", "token", "secret", "password", "passwd"];
 const TELLING_VALUES: [&str; 9] =
     ["sk-", "ghp_", "gho_", "github_pat_", "xoxb-", "xoxp-", "AKIA", "AIza", "-----BEGIN"];
 
@@ -23,9 +24,37 @@ pub fn refuse_in_arguments(arguments: &[String]) -> Result<()> {
         .hint("give it to the agent in an environment variable"))
 }
 
+/// Refuses a variable of a project file that looks as if it carried a secret.
+pub fn refuse_in_variable(name: &str, value: &str) -> Result<()> {
+    if value.is_empty() || !(is_telling(name) || is_secret(value)) {
+        return Ok(());
+    }
+    Err(Error::usage(format!("`{name}` would put a secret into a file"))
+        .caused_by("others can read the project file, and Segue records what it says")
+        .hint(format!("take it out, and run `export {name}=…` before `segue up`")))
+}
+
 fn carries_value(argument: &str) -> bool {
-    let value = argument.split_once('=').map_or(argument, |(_, value)| value);
-    TELLING_VALUES.iter().any(|start| value.starts_with(start) && value.len() > start.len() + 8)
+    is_secret(argument) || argument.split_once('=').is_some_and(|(_, value)| is_secret(value))
+}
+
+fn is_secret(value: &str) -> bool {
+    let known = |start: &&str| value.starts_with(*start) && value.len() > start.len() + 8;
+    TELLING_VALUES.iter().any(known) || has_password(value)
+}
+
+/// Tells whether this is an URL with a password, or a header that identifies somebody.
+fn has_password(value: &str) -> bool {
+    let place = value.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or(rest));
+    let user = place.and_then(|place| place.rsplit_once('@')).map(|(user, _)| user);
+    user.is_some_and(|user| user.contains(':'))
+        || value.to_ascii_lowercase().starts_with("authorization:")
+}
+
+/// Tells whether the name of a flag or a variable says that its value is secret.
+fn is_telling(name: &str) -> bool {
+    let name = name.to_ascii_lowercase().replace('_', "-");
+    TELLING_NAMES.iter().any(|word| name == *word || name.ends_with(&format!("-{word}")))
 }
 
 fn flag_with_value(argument: &str, next: Option<&str>) -> bool {
@@ -36,9 +65,7 @@ fn flag_with_value(argument: &str, next: Option<&str>) -> bool {
         Some((name, value)) => (name, Some(value)),
         None => (flag, next.filter(|next| !next.starts_with('-'))),
     };
-    let telling =
-        TELLING_FLAGS.iter().any(|word| name == *word || name.ends_with(&format!("-{word}")));
-    telling && value.is_some_and(|value| !value.is_empty())
+    is_telling(name) && value.is_some_and(|value| !value.is_empty())
 }
 
 #[cfg(test)]
@@ -56,10 +83,25 @@ mod tests {
         assert!(refused(&["--openai-api-key=abc"]));
         assert!(refused(&["-x", "sk-0123456789abcdef"]));
         assert!(refused(&["ghp_0123456789abcdef"]));
+        assert!(refused(&["--API_KEY", "abc"]));
+        assert!(refused(&["--proxy=https://me:word@host/x"]));
+        assert!(refused(&["-H", "Authorization: Bearer abc"]));
+        assert!(!refused(&["--url", "https://host/a:b@c"]));
         assert!(!refused(&["--max-tokens", "100"]));
         assert!(!refused(&["--model", "m", "--verbose"]));
         assert!(!refused(&["--token"]));
         assert!(!refused(&["sk-ip"]));
+    }
+
+    #[test]
+    fn a_variable_is_known_by_its_name_or_its_value() {
+        let refused = |name: &str, value: &str| refuse_in_variable(name, value).is_err();
+        assert!(refused("SHOP_API_KEY", "abc"));
+        assert!(refused("GH_TOKEN", "abc"));
+        assert!(refused("EXAMPLE", "sk-0123456789abcdef"));
+        assert!(!refused("SHOP_API_KEY", ""));
+        assert!(!refused("MAX_TOKENS", "100"));
+        assert!(!refused("EXAMPLE", "1"));
     }
 
     #[test]

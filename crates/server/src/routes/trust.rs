@@ -9,6 +9,7 @@ use segue_core::model::{EventKind, NewEvent, Trust};
 use segue_core::ports::{Change, Commit, Ports};
 use segue_core::rules::scope::Deed;
 use segue_core::{Error, Result};
+use segue_host::quoted;
 
 use super::{Answer, App, Caller};
 use crate::project::{Project, root};
@@ -41,7 +42,7 @@ fn project_in(ports: &Ports, folder: &Path) -> Result<Project> {
         Error::not_found(format!("no `segue.toml` is in `{}` or above it", folder.display()))
             .hint("run `segue init` to write one")
     })?;
-    Project::read(&root)
+    Project::read(&root, ports.vendors.as_ref())
 }
 
 async fn view(ports: &Ports, project: &Project) -> Result<TrustView> {
@@ -72,5 +73,5 @@ pub(crate) async fn require(ports: &Ports, project: &Project) -> Result<()> {
     let folder = project.folder.display();
     let error = Error::config(format!("`{folder}/segue.toml` is not trusted as it is now"));
     let error = view.contents.iter().fold(error, |error, line| error.caused_by(line));
-    Err(error.hint(format!("look at it, then run `segue trust {folder}`")))
+    Err(error.hint(format!("look at it, then run `segue trust {}`", quoted(&project.folder))))
 }

@@ -93,17 +93,15 @@ pub(crate) async fn up(
 ) -> Result<RestoreReport> {
     scope.allow(Deed::Everything)?;
     let cwd = supervisor.ports.machine.folder(&request.caller.cwd)?.real_path;
-    let mut project = Project::around(&cwd)?.ok_or_else(|| {
-        Error::config("no `segue.toml` is in this folder or above it")
-            .hint("run `segue init` to write one")
-    })?;
+    let mut project =
+        Project::around(&cwd, supervisor.ports.vendors.as_ref())?.ok_or_else(|| {
+            Error::config("no `segue.toml` is in this folder or above it")
+                .hint("run `segue init` to write one")
+        })?;
     if let Some(name) = &request.fleet {
         project.fleet = FleetName::parse(name)?;
     }
     let agents = wanted_agents(&project, &request)?;
-    for agent in &agents {
-        supervisor.ports.vendors.get(&agent.vendor)?;
-    }
     trust::require(&supervisor.ports, &project).await?;
     let fleet = ensure_fleet(&supervisor.ports, Some(&project)).await?;
     let project = Arc::new(project);
@@ -125,6 +123,9 @@ pub(crate) async fn up(
 fn wanted_agents(project: &Project, request: &UpRequest) -> Result<Vec<Agent>> {
     for name in &request.fresh {
         project.agent(name)?;
+    }
+    if project.agents.is_empty() {
+        return Err(project.no_agents());
     }
     if request.agents.is_empty() {
         return Ok(project.agents.clone());

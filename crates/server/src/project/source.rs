@@ -1,0 +1,91 @@
+//! The text of a project file, and errors that say where in it something is wrong.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use segue_core::{Error, Kind, Result};
+use serde::de::DeserializeOwned;
+use toml::Spanned;
+
+/// More than anybody writes by hand.
+const LARGEST_TEXT: u64 = 8 << 20;
+
+/// A project file as it is on disk.
+#[derive(Debug)]
+pub(super) struct Source {
+    path: PathBuf,
+    text: String,
+}
+
+impl Source {
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let text = read_file(path).map_err(|error| {
+            Error::config(format!("cannot read `{}`", path.display()))
+                .caused_by(error)
+                .hint("`segue init` in an empty folder writes an example")
+        })?;
+        Ok(Self { path: path.to_owned(), text })
+    }
+
+    pub(super) fn parse<T: DeserializeOwned>(&self) -> Result<T> {
+        toml::from_str(&self.text).map_err(|error| {
+            let wrong = Error::config(in_plain_words(error.message()))
+                .hint("correct that line; `segue init` in an empty folder writes an example");
+            self.at_range(error.span().unwrap_or_default(), wrong)
+        })
+    }
+
+    /// Returns an error that begins with the file and the line of what is wrong.
+    pub(super) fn at<T>(&self, place: &Spanned<T>, error: Error) -> Error {
+        self.at_range(place.span(), error)
+    }
+
+    /// Returns the error about a key that people may rely on later, but not yet.
+    pub(super) fn not_built<T>(&self, place: &Spanned<T>, what: &str) -> Error {
+        let error = Error::config(format!("`{what}` is not built yet"));
+        self.at(place, error.hint(format!("take `{what}` out")))
+    }
+
+    /// Reads a file that a key of this one names.
+    pub(super) fn text_file(&self, key: &str, file: &Spanned<PathBuf>) -> Result<String> {
+        let folder = self.path.parent().unwrap_or(Path::new("/"));
+        let path = folder.join(file.as_ref());
+        let wrong = |cause: &dyn std::fmt::Display| {
+            let what = format!("cannot read `{}`, the {key} of an agent", path.display());
+            let error = Error::config(what).caused_by(cause);
+            self.at(file, error.hint(format!("write that file, or take `{key}` out")))
+        };
+        let text = read_file(&path).map_err(|error| wrong(&error))?;
+        if text.contains('\0') {
+            return Err(wrong(&"it has a zero byte, which no program can be given"));
+        }
+        Ok(text)
+    }
+
+    fn at_range(&self, range: Range<usize>, error: Error) -> Error {
+        let before = self.text.as_bytes().get(..range.start).unwrap_or_default();
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let message = format!("`{}` line {line}: {}", self.path.display(), error.message);
+        Error { kind: Kind::Config, message, ..error }
+    }
+}
+
+/// Says what the parser expected without the names that programs have for it.
+fn in_plain_words(message: &str) -> String {
+    let mut message = message.replace("expected u32", "expected a whole number");
+    message = message.replace("unknown field", "unknown key");
+    message.replace("missing field", "missing key")
+}
+
+/// Reads a text that a person wrote: a device or a pipe would never end.
+fn read_file(path: &Path) -> io::Result<String> {
+    let facts = fs::metadata(path)?;
+    if !facts.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    if facts.len() > LARGEST_TEXT {
+        return Err(io::Error::other(format!("it is larger than {LARGEST_TEXT} bytes")));
+    }
+    fs::read_to_string(path)
+}

@@ -1,0 +1,111 @@
+use std::fs;
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+use super::*;
+
+fn folder(files: &[(&str, &str)]) -> (TempDir, PathBuf) {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("my shop");
+    for (name, text) in files {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    (temporary, folder)
+}
+
+fn read(text: &str) -> Result<Project> {
+    let (_temporary, folder) = folder(&[("segue.toml", text)]);
+    Project::read(&folder)
+}
+
+const CODER: &str = "[[agents]]\nname = \"coder\"\nvendor = \"tool\"\n";
+
+#[test]
+fn a_fleet_is_called_like_its_folder_unless_it_says_otherwise() {
+    assert_eq!(read(CODER).unwrap().fleet.as_str(), "my-shop");
+    let named = read(&format!("[fleet]\nname = \"blog\"\n{CODER}")).unwrap();
+    assert_eq!(named.fleet.as_str(), "blog");
+}
+
+#[test]
+fn several_of_one_kind_are_numbered() {
+    let names = |text: &str| -> Vec<String> {
+        read(text).unwrap().agents.iter().map(|agent| agent.name.to_string()).collect()
+    };
+    assert_eq!(names(CODER), ["coder"]);
+    assert_eq!(names(&format!("{CODER}count = 3\n")), ["coder-1", "coder-2", "coder-3"]);
+    for count in ["0", "101", "4294967295"] {
+        assert!(read(&format!("{CODER}count = {count}\n")).is_err(), "{count}");
+    }
+}
+
+#[test]
+fn prompts_are_read_and_filled_in() {
+    let file =
+        format!("{CODER}prompt = \"p.md\"\n[[agents]]\nname = \"tester\"\nvendor = \"tool\"\n");
+    let prompt = "{{agent}} of {{fleet}} works with {{peers}}";
+    let (_temporary, folder) = folder(&[("segue.toml", &file), ("p.md", prompt)]);
+    let project = Project::read(&folder).unwrap();
+    assert_eq!(project.agents[0].prompt.as_deref(), Some("coder of my-shop works with tester"));
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_line() {
+    let table = [
+        (format!("{CODER}colour = \"red\"\n"), "line 4", "colour"),
+        (format!("{CODER}permission = \"yes\"\n"), "line 4", "yes"),
+        ("[[agents]]\nname = \"coder\"\n".to_owned(), "line 1", "vendor"),
+        ("[[agents]\n".to_owned(), "line 1", ""),
+    ];
+    for (text, line, word) in table {
+        let error = read(&text).unwrap_err();
+        assert_eq!(error.kind, segue_core::Kind::Config, "{text}");
+        assert!(error.message.contains(line), "{text}: {error}");
+        assert!(error.message.contains(word), "{text}: {error}");
+        assert!(!error.hints.is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn bad_names_doubles_missing_files_and_endless_ones_are_refused() {
+    let table = [
+        "[[agents]]\nname = \"a b\"\nvendor = \"tool\"\n".to_owned(),
+        format!("{CODER}{CODER}"),
+        format!("{CODER}prompt = \"nowhere.md\"\n"),
+        format!("{CODER}prompt = \"/dev/zero\"\n"),
+        format!("{CODER}args = [\"--api-key\", \"abc\"]\n"),
+    ];
+    for text in table {
+        let error = read(&text).unwrap_err();
+        assert_eq!(error.kind, segue_core::Kind::Config, "{text}: {error}");
+    }
+}
+
+#[test]
+fn keys_that_are_not_built_yet_say_so() {
+    let keys = [
+        "worktree = \"x\"",
+        "fallback = [\"tool\"]",
+        "effort = \"high\"",
+        "archive = false",
+        "[vendors.mine]\ncommand = [\"mine\"]",
+    ];
+    for key in keys {
+        let error = read(&format!("{CODER}{key}\n")).unwrap_err();
+        assert!(error.message.contains("not built yet"), "{key}: {error}");
+    }
+    assert!(read(&format!("{CODER}archive = true\n")).is_ok());
+}
+
+#[test]
+fn trust_is_in_what_runs_not_in_what_is_said() {
+    let plain = read(CODER).unwrap().contents();
+    let with = |key: &str| read(&format!("{CODER}{key}\n")).unwrap().contents();
+    assert_eq!(with("model = \"m\""), plain);
+    for key in ["args = [\"-x\"]", "env = { A = \"1\" }", "permission = \"auto\""] {
+        assert_ne!(with(key), plain, "{key}");
+    }
+}

@@ -1,0 +1,211 @@
+//! The keys of a project file as they are written, and what they mean.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use segue_core::model::{AgentName, FleetName, Permission, Restart, VendorId};
+use segue_core::ports::Vendors;
+use segue_core::rules::{environment, secrets};
+use segue_core::{Error, Result};
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::source::Source;
+use super::{Agent, Project};
+
+/// More agents of one kind than anybody runs on one machine.
+const MOST_OF_ONE: u32 = 100;
+/// One argument of a command cannot be much larger than this.
+const LONGEST_INSTRUCTIONS: usize = 100_000;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Written {
+    #[serde(default)]
+    fleet: WrittenFleet,
+    #[serde(default)]
+    agents: Vec<WrittenAgent>,
+    vendors: Option<Spanned<toml::Table>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenFleet {
+    name: Option<Spanned<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenAgent {
+    name: Spanned<String>,
+    vendor: Spanned<String>,
+    count: Option<Spanned<u32>>,
+    model: Option<String>,
+    effort: Option<Spanned<toml::Value>>,
+    permission: Option<Permission>,
+    instructions: Option<Spanned<PathBuf>>,
+    prompt: Option<Spanned<PathBuf>>,
+    worktree: Option<Spanned<toml::Value>>,
+    fallback: Option<Spanned<toml::Value>>,
+    restart: Option<Restart>,
+    archive: Option<Spanned<bool>>,
+    env: Option<Spanned<BTreeMap<String, String>>>,
+    args: Option<Spanned<Vec<String>>>,
+}
+
+impl Written {
+    pub(super) fn mean(
+        self,
+        folder: &Path,
+        source: &Source,
+        vendors: &dyn Vendors,
+    ) -> Result<Project> {
+        if let Some(own) = &self.vendors {
+            return Err(source.not_built(own, "[vendors.*]"));
+        }
+        let fleet = match &self.fleet.name {
+            Some(name) => {
+                FleetName::parse(name.as_ref()).map_err(|error| source.at(name, error))?
+            }
+            None => FleetName::parse(&folder_name(folder))?,
+        };
+        let mut names = Vec::new();
+        for written in &self.agents {
+            written.check(source, vendors)?;
+            written.take_names(source, &mut names)?;
+        }
+        let mut agents = Vec::new();
+        for written in self.agents {
+            agents.extend(written.mean(source, &fleet, &names)?);
+        }
+        Ok(Project { folder: folder.to_owned(), fleet, agents })
+    }
+}
+
+/// A folder's name made into a name; a folder without one good letter is `project`.
+fn folder_name(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let plain: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
+    let trimmed: String = plain.trim_matches(['-', '_']).chars().take(64).collect();
+    if trimmed.is_empty() { "project".to_owned() } else { trimmed }
+}
+
+impl WrittenAgent {
+    /// Refuses what cannot be meant, with the line that it is on.
+    fn check(&self, source: &Source, vendors: &dyn Vendors) -> Result<()> {
+        self.refuse_unbuilt(source)?;
+        let vendor = VendorId::new(self.vendor.as_ref().clone());
+        vendors.get(&vendor).map_err(|error| source.at(&self.vendor, error))?;
+        if let Some(count) = self.count.as_ref().filter(|it| !in_range(*it.as_ref())) {
+            let error = Error::config(format!("`count = {}` cannot be meant", count.as_ref()));
+            let error = error.hint(format!("use a number from 1 to {MOST_OF_ONE}"));
+            return Err(source.at(count, error));
+        }
+        if let Some(args) = &self.args {
+            secrets::refuse_in_arguments(args.as_ref()).map_err(|error| source.at(args, error))?;
+        }
+        if let Some(env) = &self.env {
+            check_variables(env.as_ref()).map_err(|error| source.at(env, error))?;
+        }
+        Ok(())
+    }
+
+    fn refuse_unbuilt(&self, source: &Source) -> Result<()> {
+        let later =
+            [("effort", &self.effort), ("worktree", &self.worktree), ("fallback", &self.fallback)];
+        for (key, value) in later {
+            if let Some(value) = value {
+                return Err(source.not_built(value, key));
+            }
+        }
+        match &self.archive {
+            Some(archive) if !archive.as_ref() => Err(source.not_built(archive, "archive = false")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Adds the names of these agents to all names, and refuses one that is taken.
+    fn take_names(&self, source: &Source, taken: &mut Vec<AgentName>) -> Result<()> {
+        for name in self.names(source)? {
+            if taken.contains(&name) {
+                let error = Error::config(format!("a second agent is called `{name}`"));
+                let error = error.hint("give each agent a name of its own");
+                return Err(source.at(&self.name, error));
+            }
+            taken.push(name);
+        }
+        Ok(())
+    }
+
+    fn names(&self, source: &Source) -> Result<Vec<AgentName>> {
+        let name = self.name.as_ref();
+        let parse =
+            |name: &str| AgentName::parse(name).map_err(|error| source.at(&self.name, error));
+        match self.count.as_ref().map_or(1, |count| *count.as_ref()) {
+            1 => Ok(vec![parse(name)?]),
+            count => (1..=count).map(|number| parse(&format!("{name}-{number}"))).collect(),
+        }
+    }
+
+    fn mean(self, source: &Source, fleet: &FleetName, all: &[AgentName]) -> Result<Vec<Agent>> {
+        let names = self.names(source)?;
+        let agent = |name: AgentName| {
+            let fill = Fill { own: &name, fleet, all, source };
+            Ok(Agent {
+                vendor: VendorId::new(self.vendor.as_ref().clone()),
+                model: self.model.clone(),
+                permission: self.permission.unwrap_or(Permission::Ask),
+                instructions: fill.text("instructions", self.instructions.as_ref())?,
+                prompt: fill.text("prompt", self.prompt.as_ref())?,
+                restart: self.restart.unwrap_or(Restart::OnCrash),
+                env: self.env.as_ref().map(|it| it.as_ref().clone()).unwrap_or_default(),
+                args: self.args.as_ref().map(|it| it.as_ref().clone()).unwrap_or_default(),
+                name,
+            })
+        };
+        names.into_iter().map(agent).collect()
+    }
+}
+
+fn in_range(count: u32) -> bool {
+    (1..=MOST_OF_ONE).contains(&count)
+}
+
+fn check_variables(variables: &BTreeMap<String, String>) -> Result<()> {
+    variables.iter().try_for_each(|(name, value)| {
+        environment::check_variable(name, value)?;
+        secrets::refuse_in_variable(name, value)
+    })
+}
+
+/// What the variables in prompts and instructions stand for.
+struct Fill<'a> {
+    own: &'a AgentName,
+    fleet: &'a FleetName,
+    all: &'a [AgentName],
+    source: &'a Source,
+}
+
+impl Fill<'_> {
+    /// Reads a text and fills its variables in.
+    fn text(&self, key: &str, file: Option<&Spanned<PathBuf>>) -> Result<Option<String>> {
+        let Some(file) = file else { return Ok(None) };
+        let text = self.source.text_file(key, file)?;
+        let later = ["{{branch}}", "{{worktree}}"];
+        if let Some(variable) = later.iter().find(|variable| text.contains(**variable)) {
+            return Err(self.source.not_built(file, variable));
+        }
+        if key == "instructions" && text.len() > LONGEST_INSTRUCTIONS {
+            let error = Error::config(format!("the instructions have {} bytes", text.len()));
+            let error = error.hint(format!("say it in at most {LONGEST_INSTRUCTIONS}"));
+            return Err(self.source.at(file, error));
+        }
+        let peers = self.all.iter().filter(|name| *name != self.own).map(AgentName::as_str);
+        let filled = text
+            .replace("{{agent}}", self.own.as_str())
+            .replace("{{fleet}}", self.fleet.as_str())
+            .replace("{{peers}}", &peers.collect::<Vec<_>>().join(", "));
+        Ok(Some(filled))
+    }
+}
