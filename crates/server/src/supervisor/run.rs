@@ -36,7 +36,7 @@ pub(crate) async fn run(
     let cwd =
         request.cwd.as_ref().map_or(request.caller.cwd.clone(), |cwd| request.caller.cwd.join(cwd));
     let cwd = ports.machine.folder(&cwd)?.real_path;
-    let project = Project::around(&cwd)?;
+    let project = Project::around(&cwd, ports.vendors.as_ref())?;
     let agent = agent(ports, project.as_ref(), request.agent.as_deref()).await?;
     let wanted = request.permission.or_else(|| agent.map(|agent| agent.permission));
     let draft = Draft {
