@@ -11,6 +11,7 @@ mod history;
 mod keyboard;
 mod modes;
 mod paint;
+mod plain;
 mod queries;
 mod scanner;
 mod sequence;
@@ -125,7 +126,10 @@ impl Terminal {
     pub(crate) fn feed(&mut self, bytes: &[u8], effects: &mut Effects) {
         let mut scanner = std::mem::take(&mut self.scanner);
         scanner.push(bytes);
-        while let Some(token) = scanner.next() {
+        loop {
+            let run = scanner.take_plain(|token| self.plainness(token));
+            self.draw_run(run, effects);
+            let Some(token) = scanner.next() else { break };
             self.apply(token, effects);
         }
         self.scanner = scanner;

@@ -42,6 +42,25 @@ pub(crate) struct Token<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
+/// How plain a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Plain {
+    /// It needs a look of its own.
+    No,
+    /// It writes lines, one below the other, or changes the one that is being written.
+    Writes,
+    /// It reaches other rows.
+    Moves,
+}
+
+/// Plain tokens in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run<'a> {
+    pub(super) bytes: &'a [u8],
+    /// Where those begin that only write lines.
+    pub(super) lines: usize,
+}
+
 impl Token<'_> {
     /// Tells whether pasted text follows, which is to be taken with [`Scanner::take_paste`].
     pub(crate) fn begins_paste(&self) -> bool {
@@ -103,6 +122,27 @@ impl Scanner {
                 Step::Incomplete => return None,
             }
         }
+    }
+
+    /// Takes the tokens up to the first that is not plain, all at once.
+    pub(super) fn take_plain(&mut self, mut plain: impl FnMut(Token<'_>) -> Plain) -> Run<'_> {
+        let begin = self.start;
+        let mut lines = begin;
+        while self.skipping.is_none() {
+            let rest = self.buffer.get(self.start..).unwrap_or_default();
+            let Step::Token(kind, length) = step(rest) else { break };
+            let bytes = rest.get(..length).unwrap_or_default();
+            match plain(Token { kind, bytes }) {
+                Plain::No => break,
+                Plain::Writes => self.start += length,
+                Plain::Moves => {
+                    self.start += length;
+                    lines = self.start;
+                }
+            }
+        }
+        let bytes = self.buffer.get(begin..self.start).unwrap_or_default();
+        Run { bytes, lines: lines - begin }
     }
 
     /// Returns what was pushed and not yet taken.
@@ -181,14 +221,33 @@ const TEXT: [bool; 256] = {
 };
 
 fn text(bytes: &[u8]) -> Step {
-    let run = bytes.iter().position(|byte| !TEXT[usize::from(*byte)]);
-    if let Some(length) = run {
+    if let Some(length) = text_end(bytes) {
         return Step::Token(Kind::Text, length);
     }
     match bytes.len() - torn_character(bytes) {
         0 => Step::Incomplete,
         length => Step::Token(Kind::Text, length),
     }
+}
+
+/// Finds the first byte that is not text. Most bytes are letters, which go by in eights.
+fn text_end(bytes: &[u8]) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let (eights, rest) = bytes.as_chunks::<8>();
+    for (index, eight) in eights.iter().enumerate() {
+        let word = u64::from_le_bytes(*eight);
+        // A byte below 0x20, or equal to 0x7f, sets the highest bit of its place.
+        let below = word.wrapping_sub(ONES * 0x20) & !word;
+        let delete = word ^ (ONES * 0x7f);
+        let delete = delete.wrapping_sub(ONES) & !delete;
+        if (below | delete) & (ONES * 0x80) != 0
+            && let Some(at) = eight.iter().position(|byte| !TEXT[usize::from(*byte)])
+        {
+            return Some(index * 8 + at);
+        }
+    }
+    let at = rest.iter().position(|byte| !TEXT[usize::from(*byte)])?;
+    Some(eights.len() * 8 + at)
 }
 
 /// Returns how many bytes at the end begin a character whose rest is missing.

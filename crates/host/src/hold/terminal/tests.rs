@@ -223,6 +223,42 @@ fn a_user_who_watches_sees_the_same_whatever_the_agent_does() {
     }
 }
 
+#[test]
+fn lines_that_scroll_off_unseen_change_nothing_of_what_is_seen() {
+    let pieces = [
+        "\r\n",
+        "\r\n",
+        "\r\n",
+        "\n",
+        "words and words and words",
+        "\x1b[31m",
+        "\x1b[1;42m",
+        "\x1b[m",
+        "\t",
+        "漢",
+        "a line that is longer than the row is",
+        "\x08",
+        "\x1b[K",
+        "\x1b[3D",
+        "\x1b[2P",
+        "\x1b[5;5H",
+        "\x1b[2A",
+    ];
+    for seed in 0..200 {
+        let mut dice = Dice(seed);
+        // Some have many pieces that only write, some have few.
+        let kinds = pieces.len() - dice.roll(3);
+        let before: String = (0..30).map(|_| PIECES[dice.roll(PIECES.len())]).collect();
+        let text: String = (0..4000).map(|_| pieces[dice.roll(kinds)]).collect();
+        let (mut whole, mut torn) = (terminal(before.as_bytes()), terminal(before.as_bytes()));
+        whole.feed(text.as_bytes(), &mut Effects::unseen());
+        for piece in text.as_bytes().chunks(100) {
+            torn.feed(piece, &mut Effects::unseen());
+        }
+        assert_same(&whole, &torn, &format!("seed {seed}"));
+    }
+}
+
 const NOISE: &[u8] = b"\x1b\x1b\x1b[[[];?0123456789hlmrJKHABCDSTPLMX@qu\xff\xe6\xbc\xa2 x\n\t";
 
 #[test]

@@ -53,11 +53,16 @@ impl Charsets {
     }
 }
 
+/// Tells whether text needs no cleaning.
+pub(super) fn is_clean(bytes: &[u8]) -> bool {
+    bytes.is_ascii() || std::str::from_utf8(bytes).is_ok_and(|text| !text.chars().any(is_unwanted))
+}
+
 /// Returns text without broken characters and without the eight-bit controls, which some
 /// terminals obey even as UTF-8.
 pub(super) fn clean(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
-        Ok(text) if bytes.is_ascii() || !text.chars().any(is_unwanted) => Cow::Borrowed(text),
+        Ok(text) if is_clean(bytes) => Cow::Borrowed(text),
         _ => Cow::Owned(cleaned(&String::from_utf8_lossy(bytes))),
     }
 }
