@@ -1,5 +1,3 @@
-use std::fs;
-use std::path::PathBuf;
 
 use tempfile::TempDir;
 
@@ -18,10 +16,10 @@ fn folder(files: &[(&str, &str)]) -> (TempDir, PathBuf) {
 
 fn read(text: &str) -> Result<Project> {
     let (_temporary, folder) = folder(&[("segue.toml", text)]);
-    Project::read(&folder)
+    Project::read(&folder, &segue_vendors::all())
 }
 
-const CODER: &str = "[[agents]]\nname = \"coder\"\nvendor = \"tool\"\n";
+const CODER: &str = "[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n";
 
 #[test]
 fn a_fleet_is_called_like_its_folder_unless_it_says_otherwise() {
@@ -45,10 +43,10 @@ fn several_of_one_kind_are_numbered() {
 #[test]
 fn prompts_are_read_and_filled_in() {
     let file =
-        format!("{CODER}prompt = \"p.md\"\n[[agents]]\nname = \"tester\"\nvendor = \"tool\"\n");
+        format!("{CODER}prompt = \"p.md\"\n[[agents]]\nname = \"tester\"\nvendor = \"demo\"\n");
     let prompt = "{{agent}} of {{fleet}} works with {{peers}}";
     let (_temporary, folder) = folder(&[("segue.toml", &file), ("p.md", prompt)]);
-    let project = Project::read(&folder).unwrap();
+    let project = Project::read(&folder, &segue_vendors::all()).unwrap();
     assert_eq!(project.agents[0].prompt.as_deref(), Some("coder of my-shop works with tester"));
 }
 
@@ -72,7 +70,7 @@ fn what_is_wrong_is_told_with_its_line() {
 #[test]
 fn bad_names_doubles_missing_files_and_endless_ones_are_refused() {
     let table = [
-        "[[agents]]\nname = \"a b\"\nvendor = \"tool\"\n".to_owned(),
+        "[[agents]]\nname = \"a b\"\nvendor = \"demo\"\n".to_owned(),
         format!("{CODER}{CODER}"),
         format!("{CODER}prompt = \"nowhere.md\"\n"),
         format!("{CODER}prompt = \"/dev/zero\"\n"),
@@ -88,7 +86,7 @@ fn bad_names_doubles_missing_files_and_endless_ones_are_refused() {
 fn keys_that_are_not_built_yet_say_so() {
     let keys = [
         "worktree = \"x\"",
-        "fallback = [\"tool\"]",
+        "fallback = [\"demo\"]",
         "effort = \"high\"",
         "archive = false",
         "[vendors.mine]\ncommand = [\"mine\"]",

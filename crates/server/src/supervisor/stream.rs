@@ -55,3 +55,42 @@ impl StreamReader {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::OpenOptions;
+    use std::io::Write as _;
+
+    use segue_host::files::LocalFiles;
+
+    use super::*;
+
+    #[test]
+    fn whole_lines_come_once_and_a_torn_one_when_it_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("stream.jsonl");
+        let add = |text: &[u8]| {
+            let mut file = OpenOptions::new().create(true).append(true).open(&path).unwrap();
+            file.write_all(text).unwrap();
+        };
+        let mut reader = StreamReader::new(path.clone());
+        assert_eq!(reader.new_lines(&LocalFiles), Vec::<String>::new(), "not there yet");
+        add(b"one\ntw");
+        assert_eq!(reader.new_lines(&LocalFiles), ["one"]);
+        add(b"o\nthr\xffee\n");
+        assert_eq!(reader.new_lines(&LocalFiles), ["two", "thr\u{fffd}ee"]);
+        assert_eq!(reader.new_lines(&LocalFiles), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_endless_line_is_passed_over_without_being_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("stream.jsonl");
+        let mut content = vec![b'x'; 2 * LONGEST_LINE];
+        content.extend_from_slice(b"\nafter\n");
+        std::fs::write(&path, content).unwrap();
+        let mut reader = StreamReader::new(path);
+        assert_eq!(reader.new_lines(&LocalFiles), ["after"]);
+        assert!(reader.partial.capacity() <= 4 * LONGEST_LINE);
+    }
+}
