@@ -42,7 +42,7 @@ impl Line {
             Err(error) if is_nobody(&error) => return Ok(None),
             Err(error) => return Err(cannot("reach the holder at", path, &error)),
         };
-        let mut line = Self { stream, decoder: Decoder::default(), buffer: vec![0; 32 << 10] };
+        let mut line = Self { stream, decoder: Decoder::default(), buffer: vec![0; 16 << 10] };
         let greeted = tokio::time::timeout(PATIENCE, line.greet()).await;
         greeted.map_err(|_| silent())?.map(|met| met.then_some(line))
     }

@@ -238,6 +238,19 @@ async fn what_the_persons_terminal_answers_on_its_own_does_not_reach_the_agent()
 }
 
 #[tokio::test]
+async fn escape_arrives_while_the_agent_writes_without_a_pause() {
+    let ground = Ground::new();
+    let script = "stty raw -echo; echo ready; (while :; do echo busy; sleep 0.005; done) & \
+                  dd bs=1 count=1 2>/dev/null | od -An -c; kill $!; title done; exec sleep 600";
+    let (launch, _) = ground.start(&ground.shell(script)).await;
+    let mut person = Person::attach(&ground.socket(launch), 40, 120);
+    person.sees_text("busy");
+    person.types(b"\x1b");
+    person.sees("the end of the writing", |person| person.title() == "done");
+    person.sees_text("033");
+}
+
+#[tokio::test]
 async fn there_is_nothing_to_attach_to_without_a_terminal() {
     let ground = Ground::new();
     let mut wanted = ground.shell("exec sleep 600");

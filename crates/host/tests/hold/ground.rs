@@ -108,9 +108,19 @@ impl Ground {
     }
 
     pub(crate) async fn try_start(&self, wanted: &Wanted) -> (LaunchId, segue_core::Result<Held>) {
+        self.try_start_in(wanted, |_| {}).await
+    }
+
+    /// Starts a launch whose folder was prepared.
+    pub(crate) async fn try_start_in(
+        &self,
+        wanted: &Wanted,
+        prepare: impl FnOnce(&Path),
+    ) -> (LaunchId, segue_core::Result<Held>) {
         let order = order(wanted);
         let launch = order.record.launch.id;
         DirBuilder::new().mode(0o700).create(self.paths.launch(launch)).unwrap();
+        prepare(&self.paths.launch(launch));
         let held = self.holders.start(&order).await;
         if let Ok(held) = &held {
             self.started.lock().unwrap().push((launch, held.holder.clone()));

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::time::Duration;
 
 use segue_core::Kind;
@@ -150,6 +151,20 @@ async fn a_program_that_cannot_start_is_a_clear_error_and_leaves_nothing() {
     // The session is free: the same one can be started right.
     missing.argv = ground.shell("read line").argv;
     ground.start(&missing).await;
+}
+
+#[tokio::test]
+async fn an_agent_whose_start_cannot_be_written_down_is_ended() {
+    let ground = Ground::new();
+    let wanted = ground.shell("setsid sleep 600 & exec sleep 600");
+    // A folder in the way of the file.
+    let blocked = |folder: &Path| fs::create_dir(folder.join("live.json")).unwrap();
+    let (launch, held) = ground.try_start_in(&wanted, blocked).await;
+    let error = held.unwrap_err();
+    assert!(error.message.contains("live.json"), "{error}");
+    assert_eq!(marked(launch), Vec::<u32>::new());
+    assert_eq!(ground.recorded_end(launch).exit, Exit::NeverStarted);
+    ground.start(&wanted).await;
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use segue_core::model::LaunchEnd;
 use segue_core::{Error, Result, failpoint};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep_until};
 
 use super::line::{Line, PATIENCE, Said, silent};
 use super::wire::{Answer, Event, Request, encode, encode_message, kind};
@@ -55,7 +55,8 @@ pub async fn attach(socket: &Path, terminal: UserTerminal) -> Result<AttachEnd> 
     let (input, output) = terminal.descriptors()?;
     let guard = Guard::enter(input, output)?;
     let hint = Some(Instant::now() + HINT);
-    let mut attached = Attached { line, terminal, signals, keys: Keys::default(), outgoing, hint };
+    let keys = Keys::default();
+    let mut attached = Attached { line, terminal, signals, keys, outgoing, pause: None, hint };
     attached.show_hint();
     let end = attached.run().await;
     drop(guard);
@@ -76,6 +77,14 @@ async fn ask(line: &mut Line, terminal: &OpenTerminal) -> Result<VecDeque<u8>> {
             Said::Answer(_) => return Ok(outgoing),
             Said::Event(_) | Said::History(_) => {}
         }
+    }
+}
+
+/// Waits until then; for ever without a time.
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(time).await,
+        None => std::future::pending().await,
     }
 }
 
@@ -108,6 +117,8 @@ struct Attached {
     keys: Keys,
     /// What the terminal has yet to take.
     outgoing: VecDeque<u8>,
+    /// When half a key is not waited for any longer.
+    pause: Option<Instant>,
     /// When the hint is to go.
     hint: Option<Instant>,
 }
@@ -139,6 +150,7 @@ impl Attached {
                     Some(AttachEnd::Detached)
                 }
                 Wake::Pause => {
+                    self.pause = None;
                     let passed = self.keys.after_pause();
                     self.pass(&passed).await
                 }
@@ -151,9 +163,8 @@ impl Attached {
     }
 
     async fn wake(&mut self) -> Wake {
-        let Self { line, terminal, signals, keys, outgoing, hint } = self;
-        let (waits, has_room) = (keys.is_waiting(), outgoing.len() < MOST_OUTGOING);
-        let is_idle = outgoing.is_empty();
+        let Self { line, terminal, signals, outgoing, pause, hint, .. } = self;
+        let (is_idle, has_room) = (outgoing.is_empty(), outgoing.len() < MOST_OUTGOING);
         tokio::select! {
             typed = terminal.read() => Wake::Typed(typed),
             said = line.next(), if has_room => Wake::Said(said),
@@ -161,13 +172,14 @@ impl Attached {
             _ = signals.resized.recv() => Wake::Resized,
             _ = signals.terminate.recv() => Wake::Leave,
             _ = signals.hangup.recv() => Wake::Leave,
-            () = sleep(PAUSE), if waits => Wake::Pause,
-            () = sleep_until(hint.unwrap_or_else(Instant::now)), if hint.is_some() => Wake::HintOver,
+            () = at(*pause) => Wake::Pause,
+            () = at(*hint) => Wake::HintOver,
         }
     }
 
     async fn typed(&mut self, bytes: &[u8]) -> Option<AttachEnd> {
         let typed = self.keys.take(bytes);
+        self.pause = self.keys.is_waiting().then(|| Instant::now() + PAUSE);
         if let Some(end) = self.pass(&typed.passed).await {
             return Some(end);
         }

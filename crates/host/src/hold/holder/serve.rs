@@ -10,7 +10,7 @@ use tokio::time::sleep_until;
 
 use super::agent::Stream;
 use super::connection::Message;
-use super::{Holder, log};
+use super::{BATCH, Holder, log};
 use crate::hold::descriptors::{read_batch, write_some};
 use crate::hold::terminal::{Effects, Notice, Terminal};
 use crate::hold::wire::{Answer, Event, Hello, encode_message, kind};
@@ -39,23 +39,32 @@ impl Holder {
         // The agent may have ended before anybody listened to that.
         self.reap();
         while !self.life.is_over() {
-            match self.wake().await {
-                Wake::Output(Ok(count @ 1..)) => self.take_in(count),
-                // The end of the output is not the end of the agent.
-                Wake::Output(_) => self.stream = None,
-                Wake::Input(Ok(())) => {}
-                Wake::Input(Err(_)) => self.input.clear(),
-                Wake::Child => self.reap(),
-                Wake::Terminate => self.terminate(),
-                Wake::Connection(Ok(stream)) => self.meet(stream),
-                Wake::Connection(Err(error)) => log(&format!("cannot take a connection: {error}")),
-                Wake::Message(Some(message)) => self.hear(message),
-                Wake::Message(None) => {}
-                Wake::StopStep => self.escalate(),
+            let wake = self.wake().await;
+            // An error here must not end the agent; whoever asked hears nothing, and goes on.
+            if catch_unwind(AssertUnwindSafe(|| self.handle(wake))).is_err() {
+                log("an event could not be handled");
+                self.batch.resize(BATCH, 0);
             }
         }
         self.clients.finish().await;
         failpoint::hit("hold.leave.before");
+    }
+
+    fn handle(&mut self, wake: Wake) {
+        match wake {
+            Wake::Output(Ok(count @ 1..)) => self.take_in(count),
+            // The end of the output is not the end of the agent.
+            Wake::Output(_) => self.stream = None,
+            Wake::Input(Ok(())) => {}
+            Wake::Input(Err(_)) => self.input.clear(),
+            Wake::Child => self.reap(),
+            Wake::Terminate => self.terminate(),
+            Wake::Connection(Ok(stream)) => self.meet(stream),
+            Wake::Connection(Err(error)) => log(&format!("cannot take a connection: {error}")),
+            Wake::Message(Some(message)) => self.hear(message),
+            Wake::Message(None) => {}
+            Wake::StopStep => self.escalate(),
+        }
     }
 
     async fn wake(&mut self) -> Wake {
