@@ -16,6 +16,8 @@ pub(crate) struct Database {
     pub(crate) connection: Connection,
     path: PathBuf,
     parts: Vec<Part>,
+    /// The length of the database itself when it was opened.
+    length: u64,
 }
 
 impl Database {
@@ -26,19 +28,24 @@ impl Database {
             .map(|suffix| Part::at(beside(path, suffix)))
             .collect::<io::Result<_>>()
             .map_err(|error| fault::system("find the files of", path, &error))?;
-        Ok(Self { connection, path: path.to_owned(), parts })
+        let length = std::fs::metadata(path).map_or(0, |found| found.len());
+        Ok(Self { connection, path: path.to_owned(), parts, length })
     }
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Fails when a file was deleted or replaced: what is written then is lost with the last handle.
+    /// Fails when a file was deleted or replaced, for what is written then is lost with the last
+    /// handle; and when the database is shorter than it was, for it never shrinks by itself.
     pub(crate) fn check_files(&self) -> Result<()> {
-        if self.parts.iter().all(Part::is_still_there) {
-            return Ok(());
+        if !self.parts.iter().all(Part::is_still_there) {
+            return Err(fault::gone(&self.path));
         }
-        Err(fault::gone(&self.path))
+        if std::fs::metadata(&self.path).is_ok_and(|found| found.len() < self.length) {
+            return Err(fault::damaged(&self.path).caused_by("a part of it was cut off"));
+        }
+        Ok(())
     }
 }
 

@@ -51,6 +51,18 @@ async fn a_log_that_is_gone_is_noticed_and_what_was_in_it_is_saved() {
     }
 }
 
+#[tokio::test]
+async fn nothing_is_written_to_a_file_that_was_cut_off() {
+    let (place, samples) = (Place::new(), Samples::default());
+    let store = segue_store::open(&place.store).await.unwrap();
+    samples.stored_session(&*store, "shop", "coder").await;
+    fs::write(&place.store, "short").unwrap();
+    let result = store.commit(Commit::default()).await;
+    assert_refused(result, Kind::Unavailable, &["is damaged"]);
+    drop(store);
+    assert_eq!(fs::read_to_string(&place.store).unwrap(), "short");
+}
+
 async fn assert_commits_are_refused(store: &dyn Store, samples: &Samples) {
     let more = Change::CreateSession(Box::new(samples.session("shop", "late")));
     for refused in [commit([more]), Commit::default()] {
