@@ -36,7 +36,9 @@ pub async fn look(ports: &Ports, state: &SessionState, asked: Asked) -> Result<S
         Some(_) => Unproven::default(),
         None => unproven(ports, state, vendor.as_ref()).await?,
     };
-    let there = ports.machine.folder(&state.session.cwd).is_ok();
+    // A link to another folder is not the place in which the vendor would look.
+    let there = ports.machine.folder(&state.session.cwd);
+    let there = there.is_ok_and(|folder| folder.real_path == state.session.cwd);
     let seen = Seen {
         process,
         folder: if there { Place::There } else { Place::Gone },

@@ -226,7 +226,7 @@ fn reason(refusal: &Refusal) -> String {
         Refusal::OpenElsewhere { pid, command } => {
             format!("its conversation is open in process {pid} ({command})")
         }
-        Refusal::FolderGone => "the folder it works in is gone".to_owned(),
+        Refusal::FolderGone => "the folder it works in is gone from its place".to_owned(),
         Refusal::TranscriptGone { id } => {
             format!("the transcript of conversation {id} is gone, and no guard has it")
         }
