@@ -38,9 +38,11 @@ impl Client {
     /// Connects to the daemon; starts or replaces it if need be, but never from inside an agent.
     pub async fn connect(local: &Local) -> Result<Self> {
         local.paths().ensure()?;
-        match Self::connect_running(local).await? {
-            Some(client) if client.is_current(local) => Ok(client),
-            _ => Self::start(local).await,
+        let running = Self::connect_running(local).await?;
+        // A connection to one that is to be replaced is not kept: it would wait for its end.
+        match running.filter(|client| client.is_current(local)) {
+            Some(client) => Ok(client),
+            None => Self::start(local).await,
         }
     }
 
