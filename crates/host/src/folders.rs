@@ -82,12 +82,13 @@ impl LaunchFolders for DiskFolders {
         self.paths.launch(launch).join(STREAM)
     }
 
-    fn write_message(&self, launch: LaunchId, message: &str) -> Result<PathBuf> {
-        let folder = self.paths.launch(launch);
-        ensure_folder(&folder, Openness::Private)?;
-        let path = folder.join(MESSAGE);
-        atomic::write(&path, message.as_bytes(), points!("message.write"))?;
-        Ok(path)
+    fn message(&self, launch: LaunchId) -> PathBuf {
+        self.paths.launch(launch).join(MESSAGE)
+    }
+
+    fn write_message(&self, launch: LaunchId, message: &str) -> Result<()> {
+        ensure_folder(&self.paths.launch(launch), Openness::Private)?;
+        atomic::write(&self.message(launch), message.as_bytes(), points!("message.write"))
     }
 
     fn guard(&self, launch: LaunchId, transcript: &Path) -> Result<Guarded> {

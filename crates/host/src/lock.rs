@@ -30,8 +30,18 @@ impl FileLock {
 
     /// Takes the lock, or returns `None` when somebody else has it.
     pub fn try_acquire(path: &Path) -> Result<Option<Self>> {
+        Self::attempt(path, || open(path))
+    }
+
+    /// Takes the lock of a file that is there without opening it to write: whoever watches its
+    /// folder sees when another process gives the lock up, and nothing of this attempt.
+    pub(crate) fn try_acquire_unseen(path: &Path) -> Result<Option<Self>> {
+        Self::attempt(path, || File::open(path).map_err(|error| cannot("lock", path, &error)))
+    }
+
+    fn attempt(path: &Path, open: impl Fn() -> Result<File>) -> Result<Option<Self>> {
         loop {
-            let file = open(path)?;
+            let file = open()?;
             match file.try_lock() {
                 Ok(()) if is_named(&file, path) => return Ok(Some(Self { file })),
                 Ok(()) => {}

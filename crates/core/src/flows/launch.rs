@@ -1,5 +1,7 @@
 //! Starting a process for a session: the record first, the process after it.
 
+use std::time::Duration;
+
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::SessionState;
@@ -12,6 +14,9 @@ use crate::rules::environment;
 
 /// One argument of a command cannot be much larger than this; a longer message goes into a file.
 const LONGEST_ARGUMENT: usize = 100_000;
+
+/// How long an agent has to go whose start failed all the same.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// What is to be started.
 #[derive(Clone, Debug)]
@@ -28,14 +33,23 @@ pub struct Wish {
 /// Records a launch, then starts it. When this fails the session says so, and nothing runs.
 pub async fn start(ports: &Ports, state: &mut SessionState, wish: Wish) -> Result<Held> {
     let order = prepare(ports, &state.session, &wish, next_number(state))?;
+    let launch = order.record.launch.id;
     record(ports, state, &wish, &order.record.launch).await?;
-    match hold(ports, state, order).await {
-        Ok(held) => Ok(held),
+    let error = match write_down(ports, state, &wish) {
+        Ok(()) => match hold(ports, state, order).await {
+            Ok(held) => return Ok(held),
+            Err(error) => error,
+        },
         Err(error) => {
-            never_started(ports, state, &error).await?;
-            Err(error)
+            let exit = Exit::NeverStarted;
+            let end = LaunchEnd { exit, asked: false, at: ports.clock.now() };
+            close(ports, state, end, &error).await?;
+            return Err(error);
         }
-    }
+    };
+    let end = end_of_failed_start(ports, state, launch).await?;
+    close(ports, state, end, &error).await?;
+    Err(error)
 }
 
 fn next_number(state: &SessionState) -> u32 {
@@ -88,8 +102,8 @@ fn argv(
     (launch, program): (LaunchId, &Program),
 ) -> Result<Vec<String>> {
     let message = match &wish.message {
-        Some(message) if message.len() > LONGEST_ARGUMENT => {
-            let path = ports.folders.write_message(launch, message)?;
+        Some(message) if is_long(message) => {
+            let path = ports.folders.message(launch);
             Some(format!("Read the file {} and do what it says.", path.display()))
         }
         message => message.clone(),
@@ -100,6 +114,10 @@ fn argv(
     argv.extend(program.arguments.iter().cloned());
     argv.extend(vendor.command(&plan)?.arguments);
     Ok(argv)
+}
+
+fn is_long(message: &str) -> bool {
+    message.len() > LONGEST_ARGUMENT
 }
 
 fn agent_environment(
@@ -115,7 +133,7 @@ fn agent_environment(
     environment
 }
 
-/// Makes the launch durable: in the store, then in its folder.
+/// Makes the launch durable in the store.
 async fn record(
     ports: &Ports,
     state: &mut SessionState,
@@ -148,9 +166,18 @@ async fn record(
     state.commit(ports, commit).await?;
     failpoint::hit("launch.commit.after");
     state.turn = None;
+    Ok(())
+}
+
+/// Writes the launch's folder, which its holder needs.
+fn write_down(ports: &Ports, state: &SessionState, wish: &Wish) -> Result<()> {
     state.write_record(ports)?;
     failpoint::hit("launch.record.after");
-    Ok(())
+    let launch = state.open().map(|launch| launch.id);
+    match (launch, wish.message.as_deref().filter(|message| is_long(message))) {
+        (Some(launch), Some(message)) => ports.folders.write_message(launch, message),
+        _ => Ok(()),
+    }
 }
 
 /// Returns the ledger's line for an id that we chose and that it does not have yet.
@@ -181,11 +208,34 @@ async fn hold(ports: &Ports, state: &mut SessionState, order: StartOrder) -> Res
     Ok(held)
 }
 
-async fn never_started(ports: &Ports, state: &mut SessionState, why: &Error) -> Result<()> {
+/// Sees to it that nothing of a start that failed runs or will run; returns how it ended.
+async fn end_of_failed_start(
+    ports: &Ports,
+    state: &SessionState,
+    launch: LaunchId,
+) -> Result<LaunchEnd> {
+    let mut end = ports.folders.end(launch)?;
+    if end.is_none() {
+        end = match ports.holders.abandon(state.session.id, launch).await? {
+            Some(_) => ports.holders.stop(launch, GRACE).await?,
+            None => None,
+        };
+    }
+    ports.machine.end_marked(&[launch]).await?;
+    let unknown = LaunchEnd { exit: Exit::Unknown, asked: false, at: ports.clock.now() };
+    Ok(end.or(ports.folders.end(launch)?).unwrap_or(unknown))
+}
+
+/// Closes a launch whose start failed. Whether its agent ran for a moment may be unknown.
+async fn close(ports: &Ports, state: &mut SessionState, end: LaunchEnd, why: &Error) -> Result<()> {
     let Some(launch) = state.open().map(|launch| launch.id) else { return Ok(()) };
-    let end = LaunchEnd { exit: Exit::NeverStarted, asked: false, at: ports.clock.now() };
-    let (status, event) = state.status_change(ports, Status::Ended(How::NeverStarted));
-    let told = state.event(ports, EventKind::LaunchEnded, format!("not started: {why}"));
+    let (status, told) = match end.exit {
+        Exit::NeverStarted => (Status::Ended(How::NeverStarted), "not started".to_owned()),
+        Exit::Unknown => (Status::Lost, "nobody knows how".to_owned()),
+        exit => (Status::Lost, exit.to_string()),
+    };
+    let (status, event) = state.status_change(ports, status);
+    let told = state.event(ports, EventKind::LaunchEnded, format!("{told}: {why}"));
     let commit = Commit {
         changes: vec![Change::EndLaunch { launch, end }, status],
         events: vec![told, event],

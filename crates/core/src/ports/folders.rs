@@ -20,8 +20,11 @@ pub trait LaunchFolders: Debug + Send + Sync {
     /// Returns the file in which a headless launch's output stream is kept.
     fn stream(&self, launch: LaunchId) -> PathBuf;
 
-    /// Puts a message that is too long for a command line into a file; returns its path.
-    fn write_message(&self, launch: LaunchId, message: &str) -> Result<PathBuf>;
+    /// Returns the file for a message that is too long for a command line.
+    fn message(&self, launch: LaunchId) -> PathBuf;
+
+    /// Writes that file.
+    fn write_message(&self, launch: LaunchId, message: &str) -> Result<()>;
 
     /// Makes sure that the launch's guard is a hard link to the transcript as it is now.
     fn guard(&self, launch: LaunchId, transcript: &Path) -> Result<Guarded>;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::error::Result;
-use crate::model::{Environment, LaunchEnd, LaunchId, LaunchRecord, ProcessRef};
+use crate::model::{Environment, LaunchEnd, LaunchId, LaunchRecord, ProcessRef, SessionId};
 
 /// Starting holders and talking to them. A holder outlives whoever started it.
 #[async_trait]
@@ -17,6 +17,11 @@ pub trait Holders: Debug + Send + Sync {
 
     /// Returns the launch's holder, if it is alive.
     async fn find(&self, launch: LaunchId) -> Result<Option<Held>>;
+
+    /// Gives up a launch whose holder does not answer: if one is still on its way it is waited for
+    /// and returned; otherwise the launch's end, which nobody knows, is on disk when this returns,
+    /// and a holder that came after all would start nothing.
+    async fn abandon(&self, session: SessionId, launch: LaunchId) -> Result<Option<Held>>;
 
     /// Ends the agent and every descendant; returns when all are gone and the end is on disk.
     async fn stop(&self, launch: LaunchId, grace: Duration) -> Result<Option<LaunchEnd>>;

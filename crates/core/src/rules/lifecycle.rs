@@ -159,6 +159,14 @@ fn crashed(standing: &Standing, end: LaunchEnd) -> bool {
     !standing.headless && !end.asked && !end.exit.is_clean() && end.exit != Exit::NeverStarted
 }
 
+/// Tells whether a session whose launch is over is to be started again by itself: a daemon asks
+/// that did not see how it ended.
+pub fn is_to_restart(standing: &Standing) -> bool {
+    let crashed = matches!(standing.status, Status::Ended(How::Crashed(_)) | Status::Lost);
+    let restarts = !standing.headless && standing.restart == Restart::OnCrash;
+    crashed && restarts && standing.open.is_none()
+}
+
 fn after_crash(end: LaunchEnd, environment: Kept, failures: Failures) -> Vec<Action> {
     match (failures.next(), environment) {
         (Next::GiveUp, _) => vec![

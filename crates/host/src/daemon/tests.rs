@@ -110,35 +110,39 @@ fn a_daemon_gets_nothing_of_an_agent() {
 #[test]
 fn server() {
     let surroundings = Surroundings::read().unwrap();
-    if surroundings.environment.get("SERVE_UNTIL_INPUT_ENDS").is_none() {
-        return;
-    }
+    let Some(gate) = surroundings.environment.get("SERVE_UNTIL") else { return };
     become_daemon().unwrap();
     announce(&Ok(())).unwrap();
-    io::copy(&mut io::stdin(), &mut io::sink()).unwrap();
+    io::copy(&mut File::open(gate).unwrap(), &mut io::sink()).unwrap();
 }
 
 #[test]
 fn a_daemon_leaves_the_terminal_the_folder_and_the_pipe_of_its_caller() {
+    let temp = TempDir::new().unwrap();
+    let gate = temp.path().join("gate");
+    mknodat(CWD, &gate, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "daemon::tests::server", "--nocapture"]);
-    command.env("SERVE_UNTIL_INPUT_ENDS", "1").stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.env("SERVE_UNTIL", &gate).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let stdin = child.stdin.take();
     let said = io::read_to_string(child.stdout.take().unwrap()).unwrap();
-    // The pipe has ended, and the process goes on: it waits for its input.
+    // The pipe has ended, and the process goes on until somebody opens the gate: then it has let
+    // go of everything.
+    let opened = File::options().write(true).open(gate).unwrap();
     let proc = format!("/proc/{}", child.id());
     let seen = (
+        fs::read_link(format!("{proc}/fd/0")).unwrap(),
         fs::read_link(format!("{proc}/cwd")).unwrap(),
         fs::read_link(format!("{proc}/fd/1")).unwrap(),
         rustix::process::getsid(rustix::process::Pid::from_raw(child.id().cast_signed())).unwrap(),
     );
-    drop(stdin);
+    drop(opened);
     child.wait().unwrap();
     assert!(said.lines().any(|line| line == READY), "{said}");
-    assert_eq!(seen.0, Path::new("/"));
-    assert_eq!(seen.1, Path::new("/dev/null"));
-    assert_eq!(seen.2.as_raw_nonzero().get(), child.id().cast_signed());
+    assert_eq!(seen.0, Path::new("/dev/null"));
+    assert_eq!(seen.1, Path::new("/"));
+    assert_eq!(seen.2, Path::new("/dev/null"));
+    assert_eq!(seen.3.as_raw_nonzero().get(), child.id().cast_signed());
 }
 
 /// Not a test of its own: prints which of its descriptors a started program would get.

@@ -129,7 +129,8 @@ fn a_long_message_goes_through_a_private_file() {
     let (_temp, folders) = disk();
     let launch = LaunchId::new(Uuid::now_v7());
     let message = "ä".repeat(1 << 20);
-    let path = folders.write_message(launch, &message).unwrap();
+    let path = folders.message(launch);
+    folders.write_message(launch, &message).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), message);
     assert_eq!(mode(&path), 0o600);
     assert_eq!(folders.stream(launch).file_name().unwrap(), STREAM);

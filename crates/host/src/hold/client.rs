@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use segue_core::model::{Environment, LaunchEnd, LaunchId};
+use segue_core::model::{Environment, LaunchEnd, LaunchId, SessionId};
 use segue_core::ports::{Held, HolderEvent, HolderEvents, Holders, StartOrder};
 use segue_core::{Error, Result, failpoint};
 
+use super::abandon::abandon;
 use super::line::{Line, PATIENCE, Said, silent};
 use super::order::{HoldOrder, socket_path};
 use super::spawn::{self, Spawn};
@@ -125,6 +126,11 @@ impl Holders for LocalHolders {
             Some(other) => Err(unexpected(&other)),
             None => Ok(None),
         }
+    }
+
+    async fn abandon(&self, session: SessionId, launch: LaunchId) -> Result<Option<Held>> {
+        let (folder, lock) = (self.folder(launch), self.paths.session_lock(session));
+        abandon(self, launch, (&folder, &lock)).await
     }
 
     async fn stop(&self, launch: LaunchId, grace: Duration) -> Result<Option<LaunchEnd>> {

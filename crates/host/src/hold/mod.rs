@@ -3,6 +3,7 @@
 //! [`run_holder`] is that process, [`exec_agent`] the step between it and the agent.
 //! [`LocalHolders`] starts holders and talks to them; [`attach`] gives a person's terminal to one.
 
+mod abandon;
 mod attach;
 mod client;
 mod descriptors;

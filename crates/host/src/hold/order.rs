@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use segue_core::Error;
-use segue_core::model::{Environment, LaunchId, ProcessRef, SessionId};
+use segue_core::model::{Environment, Exit, LaunchEnd, LaunchId, ProcessRef, SessionId};
+use segue_core::{Error, Result};
 use serde::{Deserialize, Serialize};
+
+use crate::folders::END;
+use crate::{atomic, points};
 
 /// The socket on which a holder listens, in its launch folder.
 const SOCKET: &str = "holder.sock";
@@ -30,6 +33,28 @@ pub(super) fn log_path(launch_folder: &Path) -> PathBuf {
 
 pub(super) fn errors_path(launch_folder: &Path) -> PathBuf {
     launch_folder.join(ERRORS)
+}
+
+/// Tells whether a launch is over, as far as its folder knows.
+pub(super) fn has_end(launch_folder: &Path) -> bool {
+    launch_folder.join(END).exists()
+}
+
+/// Writes down how a launch ended.
+pub(super) fn write_end(launch_folder: &Path, end: &LaunchEnd) -> Result<()> {
+    let text = serde_json::to_vec(end)
+        .map_err(|error| Error::internal("cannot word the end").caused_by(error))?;
+    atomic::write(&launch_folder.join(END), &text, points!("hold.end"))
+}
+
+/// Writes down how a launch ended if nobody has; the first word about it stays.
+pub(super) fn write_end_unless_there(launch_folder: &Path, end: &LaunchEnd) -> Result<()> {
+    if has_end(launch_folder) { Ok(()) } else { write_end(launch_folder, end) }
+}
+
+/// Returns the end of a launch without an agent.
+pub(super) fn never_started() -> LaunchEnd {
+    LaunchEnd { exit: Exit::NeverStarted, asked: false, at: jiff::Timestamp::now() }
 }
 
 /// What to hold. It goes through a pipe, because the environment's values are on no disk.

@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 
 use super::client::last_words;
-use super::order::{HoldOrder, Live, OrderAnswer, log_path};
+use super::order::{self, HoldOrder, Live, OrderAnswer, log_path};
 use crate::failure::cannot;
 use crate::scope;
 
@@ -55,12 +55,20 @@ async fn attempt(
 ) -> Result<Option<OrderAnswer>> {
     let mut command = command(spawn, scope, folder)?;
     failpoint::hit("holders.spawn.before");
-    let mut child = command.spawn().map_err(failed)?;
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            order::write_end_unless_there(folder, &order::never_started())?;
+            return Err(failed(error));
+        }
+    };
     failpoint::hit("holders.spawn.after");
-    let talked = tokio::time::timeout(START_LIMIT, talk(&mut child, order)).await;
+    let Ok(line) = tokio::time::timeout(START_LIMIT, talk(&mut child, order)).await else {
+        child.kill().await.map_err(failed)?;
+        return Err(late(folder));
+    };
     // The child is not waited for: it lives on, and the runtime takes its status when it ends.
-    let line = talked.map_err(|_| late(folder))??;
-    Ok(serde_json::from_slice(&line).ok())
+    Ok(serde_json::from_slice(&line?).ok())
 }
 
 fn command(spawn: &Spawn<'_>, scope: &[String], folder: &Path) -> Result<Command> {
@@ -118,7 +126,7 @@ fn failed(cause: impl std::fmt::Display) -> Error {
 }
 
 fn died(folder: &Path) -> Error {
-    let error = Error::internal("the holder died before its agent ran");
+    let error = Error::internal("the holder died before it said that its agent runs");
     match last_words(&log_path(folder)) {
         Some(words) => error.caused_by(words),
         None => error.caused_by("it said nothing"),

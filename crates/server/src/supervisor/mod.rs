@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use segue_core::flows::SessionState;
-use segue_core::model::{How, SessionId, Status};
+use segue_core::model::{How, SessionId, Status, WaitingFor};
 use segue_core::ports::{Ports, SessionSummary};
 use segue_core::{Error, Result};
 use tokio::sync::{mpsc, oneshot};
@@ -130,9 +130,15 @@ impl Supervisor {
 }
 
 /// Tells whether something may have happened to a session that no daemon saw: its launch was open,
-/// or it crashed and was to be started again.
+/// or it ended in a way after which a holder may still keep its environment.
 fn needs_a_look(summary: &SessionSummary) -> bool {
-    summary.open.is_some() || matches!(summary.session.status, Status::Ended(How::Crashed(_)))
+    let ended = matches!(
+        summary.session.status,
+        Status::Ended(How::Crashed(_) | How::NeverStarted)
+            | Status::Lost
+            | Status::Waiting(WaitingFor::Choice)
+    );
+    summary.open.is_some() || ended
 }
 
 /// Sends a message with a way to answer, and waits.

@@ -47,11 +47,12 @@ pub async fn attach(socket: &Path, terminal: UserTerminal) -> Result<AttachEnd> 
     };
     let terminal = terminal.open()?;
     let mut line = Line::open(socket).await?.ok_or_else(nobody)?;
+    // Before the size is told: a change after that must not be missed.
+    let signals = Signals::listen()?;
     failpoint::hit("attach.ask.before");
     let first = tokio::time::timeout(PATIENCE, ask(&mut line, &terminal)).await;
     let outgoing = first.map_err(|_| silent())??;
     failpoint::hit("attach.ask.after");
-    let signals = Signals::listen()?;
     let (input, output) = terminal.descriptors()?;
     let guard = Guard::enter(input, output)?;
     let hint = Some(Instant::now() + HINT);

@@ -6,19 +6,17 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait};
+use segue_core::failpoint;
 use segue_core::model::{Exit, LaunchEnd};
-use segue_core::{Error, Result, failpoint};
 use tokio::time::Instant;
 
 use super::agent::Stream;
 use super::lives::{Life, Stop, StopStep};
 use super::{Holder, log};
-use crate::folders::END;
 use crate::hold::descriptors::read_now;
-use crate::hold::order::socket_path;
+use crate::hold::order::{self, socket_path};
 use crate::hold::wire::{Answer, Event};
 use crate::process::{self, ProcessHandle};
-use crate::{atomic, points};
 
 /// What an agent gets when the machine goes down.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(3);
@@ -103,7 +101,7 @@ impl Holder {
         self.drain();
         let end = LaunchEnd { exit: exit(status), asked, at: jiff::Timestamp::now() };
         log(&format!("the agent ended: {}", end.exit));
-        if let Err(error) = record(&self.folder, &end) {
+        if let Err(error) = order::write_end(&self.folder, &end) {
             log(&format!("how the agent ended is not on disk: {error}"));
         }
         // Only a crash leaves something that an automatic restart needs: the environment.
@@ -171,17 +169,9 @@ fn exit(status: WaitStatus) -> Exit {
     }
 }
 
-/// Writes down how the launch ended.
-fn record(folder: &Path, end: &LaunchEnd) -> Result<()> {
-    let text = serde_json::to_vec(end)
-        .map_err(|error| Error::internal("cannot word the end").caused_by(error))?;
-    atomic::write(&folder.join(END), &text, points!("hold.end"))
-}
-
 /// Writes down that there never was an agent.
 pub(super) fn record_never_started(folder: &Path) {
-    let end = LaunchEnd { exit: Exit::NeverStarted, asked: false, at: jiff::Timestamp::now() };
-    if let Err(error) = record(folder, &end) {
+    if let Err(error) = order::write_end_unless_there(folder, &order::never_started()) {
         log(&format!("the failed start is not on disk: {error}"));
     }
 }

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use super::clients::Clients;
 use super::lives::Life;
 use super::{BATCH, HISTORY, Holder, end, log};
-use crate::hold::order::{HoldOrder, Live, live_path, socket_path};
+use crate::hold::order::{HoldOrder, Live, has_end, live_path, socket_path};
 use crate::hold::terminal::{History, Size, Terminal};
 use crate::leftovers::LAUNCH_MARK;
 use crate::lock::FileLock;
@@ -53,7 +53,8 @@ impl Signals {
 /// Carries out an order up to the running agent.
 pub(super) async fn start(folder: PathBuf, order: HoldOrder) -> Result<Holder> {
     let lock = take_lock(&order)?;
-    end_leftovers(order.session, order.launch).await?;
+    refuse_if_over(&folder, order.launch)?;
+    end_leftovers(order.session).await?;
     let own = getpid();
     set_child_subreaper(Some(own))
         .map_err(|error| Error::internal("cannot adopt orphans").caused_by(error))?;
@@ -126,11 +127,19 @@ fn held_by_other(order: &HoldOrder) -> Error {
         .hint(format!("run `segue attach {}` to see it", order.session))
 }
 
-/// Ends what earlier launches of the session left behind: two agents in one conversation would
-/// spoil it.
-async fn end_leftovers(session: SessionId, launch: LaunchId) -> Result<()> {
+/// Refuses to start what a daemon has given up meanwhile: it may run again under another launch.
+fn refuse_if_over(folder: &Path, launch: LaunchId) -> Result<()> {
+    if has_end(folder) {
+        return Err(Error::conflict(format!("launch `{launch}` is over before it began"))
+            .hint("run `segue resume` to bring its session back"));
+    }
+    Ok(())
+}
+
+/// Ends what launches of the session left behind: two agents in one conversation would spoil it.
+async fn end_leftovers(session: SessionId) -> Result<()> {
     failpoint::hit("hold.leftovers.before");
-    let dead: Vec<LaunchId> = dead_launches(session, launch).into_iter().collect();
+    let dead: Vec<LaunchId> = marked_launches(session).into_iter().collect();
     for ended in leftovers::end_marked(&dead).await? {
         log(&format!("ended a leftover: process {} (`{}`)", ended.pid, ended.command));
     }
@@ -138,12 +147,12 @@ async fn end_leftovers(session: SessionId, launch: LaunchId) -> Result<()> {
     Ok(())
 }
 
-/// Returns the session's other launches that still have processes, after a look that saw all.
-fn dead_launches(session: SessionId, launch: LaunchId) -> BTreeSet<LaunchId> {
+/// Returns the session's launches that still have processes, after a look that saw all. This one
+/// has none yet, unless an earlier attempt of it was killed.
+fn marked_launches(session: SessionId) -> BTreeSet<LaunchId> {
     let session = session.to_string();
     for _ in 0..LOOKS {
-        let (mut found, blurred) = marked_launches(&session);
-        found.remove(&launch);
+        let (found, blurred) = look(&session);
         if !found.is_empty() || !blurred {
             return found;
         }
@@ -152,7 +161,7 @@ fn dead_launches(session: SessionId, launch: LaunchId) -> BTreeSet<LaunchId> {
 }
 
 /// Looks at all processes; tells also whether one of them could not be seen properly.
-fn marked_launches(session: &str) -> (BTreeSet<LaunchId>, bool) {
+fn look(session: &str) -> (BTreeSet<LaunchId>, bool) {
     let mut found = BTreeSet::new();
     let mut blurred = false;
     for pid in process::all() {

@@ -41,20 +41,37 @@ impl Terminal {
     }
 
     fn restore_cursor(&self, out: &mut String) {
-        let page = self.page();
+        let screen = self.screen();
+        let (row, col) = screen.cursor_position();
         *out += "\x1b[m";
-        if page.origin {
-            let (row, col) = self.screen().cursor_position();
-            let top = page.region.map_or(0, |(top, _)| top);
+        if self.page().origin {
+            let top = self.page().region.map_or(0, |(top, _)| top);
             *out += "\x1b[?6h";
             move_to(out, row.saturating_sub(top), col);
-            *out += if self.screen().hide_cursor() { "\x1b[?25l" } else { "\x1b[?25h" };
+        } else if col < self.size().cols {
+            move_to(out, row, col);
         } else {
-            // It also says when the cursor is past the last column, about to wrap.
-            *out += &self.screen().cursor_state_formatted();
+            write_last_cell(screen, row, out);
         }
-        *out += &self.screen().attributes_formatted();
+        *out += if screen.hide_cursor() { "\x1b[?25l" } else { "\x1b[?25h" };
+        *out += &screen.attributes_formatted();
         *out += &self.charsets.formatted();
+    }
+}
+
+/// Writes the last cell of a row once more: only that leaves the cursor behind it, about to wrap.
+fn write_last_cell(screen: &Screen, row: u16, out: &mut String) {
+    let cols = screen.size().1.get();
+    let is_second_half = screen.cell(row, cols - 1).is_some_and(Cell::is_wide_continuation);
+    let col = if is_second_half { cols.saturating_sub(2) } else { cols - 1 };
+    let Some(cell) = screen.cell(row, col) else { return };
+    move_to(out, row, col);
+    if cell.has_contents() {
+        Style::of(cell).write(out);
+        *out += cell.contents();
+    } else {
+        Style { ground: cell.bgcolor(), ..Style::default() }.write(out);
+        out.push(' ');
     }
 }
 

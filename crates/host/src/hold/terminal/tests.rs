@@ -47,11 +47,12 @@ fn shown(input: &[u8]) -> Vec<u8> {
     effects.shown().to_vec()
 }
 
-/// What can be seen of a cell: a cell without a character shows its background alone.
+/// What can be seen of a cell: without a character it shows its background alone, as a blank does.
 fn visible(cell: &Cell) -> (String, Color, Color, [bool; 6]) {
     let marks =
         [cell.bold(), cell.dim(), cell.italic(), cell.underline(), cell.inverse(), cell.is_wide()];
-    if cell.has_contents() {
+    let is_blank = cell.contents() == " " && !cell.underline() && !cell.inverse();
+    if cell.has_contents() && !is_blank {
         (cell.contents().to_owned(), cell.fgcolor(), cell.bgcolor(), marks)
     } else {
         (String::new(), Color::Default, cell.bgcolor(), [false; 6])

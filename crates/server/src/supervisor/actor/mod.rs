@@ -1,6 +1,8 @@
 //! The owner of one session: handles one message at a time.
 
+mod ending;
 mod observe;
+mod reconcile;
 mod verbs;
 
 use std::path::PathBuf;
@@ -120,8 +122,8 @@ pub(crate) struct Actor {
     passes: Vec<Pass>,
     stream: Option<StreamReader>,
     waiting_for_turn: Vec<Reply<TurnReport>>,
-    /// The crashed launch whose restart is due.
-    restarting: Option<LaunchId>,
+    /// The crashed launch whose holder keeps the environment for a restart that is due.
+    keeper: Option<LaunchId>,
     removed: bool,
 }
 
@@ -137,7 +139,7 @@ impl Actor {
             passes: Vec::new(),
             stream: None,
             waiting_for_turn: Vec::new(),
-            restarting: None,
+            keeper: None,
             removed: false,
         };
         tokio::spawn(actor.run(messages));

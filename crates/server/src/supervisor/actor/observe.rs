@@ -1,14 +1,11 @@
 //! What happens to a session.
 
 use std::path::Path;
-use std::time::Duration;
 
 use segue_core::flows::guard;
-use segue_core::flows::look::Asked;
 use segue_core::flows::observe::{self, FollowUp};
-use segue_core::flows::restore::Done;
-use segue_core::model::{EventKind, Exit, LaunchEnd, LaunchId, Status, WaitingFor};
-use segue_core::ports::{Commit, HolderEvent, Signal};
+use segue_core::model::{LaunchEnd, LaunchId};
+use segue_core::ports::{HolderEvent, Signal};
 use segue_core::rules::lifecycle::Kept;
 use segue_core::{Error, Result};
 
@@ -25,62 +22,6 @@ impl Actor {
             Message::LookAgain => self.look_again().await,
             // Titles and bells are for screens; no status depends on them.
             _ => Ok(()),
-        }
-    }
-
-    /// Finds out what became of the open launch while no daemon watched.
-    pub(super) async fn reconcile(&mut self) -> Result<()> {
-        let Some(launch) = self.state.open().map(|launch| launch.id) else {
-            return self.take_up_restart().await;
-        };
-        match self.ports.holders.find(launch).await? {
-            Some(held) => match held.end {
-                Some(end) => self.launch_ended(launch, end, Kept::Yes).await,
-                None => {
-                    self.record_processes(launch, held).await?;
-                    self.after_start().await
-                }
-            },
-            None => self.holder_gone(launch).await,
-        }
-    }
-
-    /// A daemon may have died between a crash and the restart that was due.
-    async fn take_up_restart(&mut self) -> Result<()> {
-        let Some(launch) = self.state.launches.last().map(|launch| launch.id) else {
-            return Ok(());
-        };
-        if self.ports.holders.find(launch).await?.is_some() {
-            self.restarting = Some(launch);
-            self.tell_later(Duration::ZERO, Message::RestartDue { after: launch });
-        }
-        Ok(())
-    }
-
-    /// A daemon may have died between the start of the holder and the note of it.
-    async fn record_processes(
-        &mut self,
-        launch: LaunchId,
-        held: segue_core::ports::Held,
-    ) -> Result<()> {
-        if self.state.open().is_some_and(|it| it.agent.is_some() && it.agent == held.agent) {
-            return Ok(());
-        }
-        let (holder, agent) = (Some(held.holder), held.agent);
-        let change = segue_core::ports::Change::SetProcesses { launch, holder, agent };
-        let events = vec![self.state.event(&self.ports, EventKind::LaunchStarted, "found alive")];
-        self.state.commit(&self.ports, Commit { changes: vec![change], events }).await
-    }
-
-    /// Closes the open launch if its holder is gone, without waiting for the news of it.
-    pub(super) async fn close_if_dead(&mut self) -> Result<()> {
-        let Some(launch) = self.state.open().map(|launch| launch.id) else { return Ok(()) };
-        match self.ports.holders.find(launch).await? {
-            Some(held) => match held.end {
-                Some(end) => self.launch_ended(launch, end, Kept::Yes).await,
-                None => Ok(()),
-            },
-            None => self.holder_gone(launch).await,
         }
     }
 
@@ -161,16 +102,7 @@ impl Actor {
         Ok(())
     }
 
-    async fn holder_gone(&mut self, launch: LaunchId) -> Result<()> {
-        if self.state.open().is_none_or(|open| open.id != launch) {
-            return Ok(());
-        }
-        let unknown = LaunchEnd { exit: Exit::Unknown, asked: false, at: self.ports.clock.now() };
-        let end = self.ports.folders.end(launch)?.unwrap_or(unknown);
-        self.launch_ended(launch, end, Kept::No).await
-    }
-
-    async fn launch_ended(
+    pub(super) async fn launch_ended(
         &mut self,
         launch: LaunchId,
         end: LaunchEnd,
@@ -180,9 +112,16 @@ impl Actor {
             let path = self.ports.folders.stream(launch);
             self.stream = Some(super::super::stream::StreamReader::new(path));
         }
-        self.look_again().await?;
+        if let Err(error) = self.look_again().await {
+            // What cannot be read any more does not keep the launch open.
+            tracing::warn!(%launch, %error, "the last signals of a launch are lost");
+        }
         let follow_ups =
             observe::ended(&self.ports, &mut self.state, launch, end, environment).await?;
+        let restarts = follow_ups.iter().any(|it| matches!(it, FollowUp::RestartAfter(_)));
+        if !restarts {
+            self.release_keeper().await;
+        }
         self.follow_up(launch, follow_ups).await
     }
 
@@ -194,15 +133,11 @@ impl Actor {
         for follow_up in follow_ups {
             match follow_up {
                 FollowUp::Bound => self.bound(launch).await?,
-                FollowUp::Refused { found } => self.refuse_pending(
-                    &Error::vendor(format!("it came up in another conversation, {found}"))
-                        .caused_by("that process was ended, and nothing was bound to it")
-                        .hint("run `segue log` to see what happened"),
-                ),
+                FollowUp::Refused { .. } => self.refuse_pending(&self.came_up_elsewhere()),
                 FollowUp::Ended => self.over(launch),
                 FollowUp::RestartAfter(after) => {
-                    self.restarting = Some(launch);
-                    self.tell_later(after, Message::RestartDue { after: launch });
+                    let keeper = *self.keeper.get_or_insert(launch);
+                    self.tell_later(after, Message::RestartDue { after: keeper });
                 }
             }
         }
@@ -238,29 +173,5 @@ impl Actor {
             let report = self.turn_report();
             answer(reply, Ok(report));
         }
-    }
-
-    /// Starts a crashed agent again, with the environment that its holder kept.
-    pub(super) async fn restart(&mut self, after: LaunchId) -> Result<()> {
-        if self.restarting != Some(after) || self.state.open().is_some() {
-            return Ok(());
-        }
-        let environment = self.ports.holders.environment(after).await?;
-        let Some(environment) = environment else {
-            self.restarting = None;
-            return self.wait_for(WaitingFor::Environment, None).await;
-        };
-        let brought_back = self.bring_back(environment, Asked::InBulk).await;
-        let (Ok(Done::Refused { error }) | Err(error)) = brought_back else { return Ok(()) };
-        self.wait_for(WaitingFor::Choice, Some(error)).await
-    }
-
-    async fn wait_for(&mut self, reason: WaitingFor, why: Option<Error>) -> Result<()> {
-        let (change, event) = self.state.status_change(&self.ports, Status::Waiting(reason));
-        let mut events = vec![event];
-        let gave_up =
-            |error: Error| self.state.event(&self.ports, EventKind::GaveUp, error.to_string());
-        events.extend(why.map(gave_up));
-        self.state.commit(&self.ports, Commit { changes: vec![change], events }).await
     }
 }

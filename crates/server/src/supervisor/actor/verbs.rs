@@ -1,25 +1,17 @@
 //! What people ask of a session.
 
-use std::time::Duration;
-
 use segue_core::api::{AgentOutcome, Outcome, PlannedOutcome, TurnReport};
+use segue_core::flows::launch;
 use segue_core::flows::look::{self, Asked, Sight};
 use segue_core::flows::restore::{self, Done};
-use segue_core::flows::{launch, observe};
-use segue_core::model::{
-    Environment, EventKind, Exit, How, LaunchEnd, LaunchId, Status, WaitingFor,
-};
-use segue_core::ports::{Change, Commit};
-use segue_core::rules::lifecycle::Kept;
+use segue_core::model::{Environment, EventKind, LaunchId, Status, WaitingFor};
+use segue_core::ports::Commit;
 use segue_core::rules::recovery::{self, Decision};
 use segue_core::{Error, Result, failpoint};
 
 use super::super::gate::Key;
 use super::super::stream::StreamReader;
 use super::{Actor, Came, Left, Message, Pending, Reply, Start, answer, first_wish};
-
-/// How long an agent has to end by itself before it is ended.
-const GRACE: Duration = Duration::from_secs(5);
 
 impl Actor {
     pub(super) async fn begin(&mut self, start: Start) -> Result<()> {
@@ -65,7 +57,7 @@ impl Actor {
         let Some(launch) = self.state.open() else { return Ok(()) };
         self.supervisor.live.insert(launch);
         let launch = launch.id;
-        self.restarting = None;
+        self.release_keeper().await;
         self.stream = self
             .state
             .session
@@ -91,6 +83,7 @@ impl Actor {
         } else {
             self.bring_back(environment, asked).await
         };
+        self.give_passes_back_unless_launched(&done);
         match done {
             Ok(Done::Settled { outcome, note }) => {
                 answer(reply, Ok(self.outcome(Came { outcome, note, left })));
@@ -109,7 +102,6 @@ impl Actor {
     ) -> Result<Done> {
         self.close_if_dead().await?;
         let (mut sight, mut decision) = self.decide(asked).await?;
-        let lingering = self.restarting.take();
         if starts_process(&decision) {
             self.end_leftovers().await?;
             let begins = matches!(decision, Decision::StartAgain | Decision::Fresh);
@@ -119,15 +111,19 @@ impl Actor {
         }
         let done =
             restore::carry_out(&self.ports, &mut self.state, &sight, decision, environment).await;
-        if let Some(launch) = lingering {
-            self.ports.holders.release(launch).await?;
-        }
+        // Whatever came of it: nothing is restarted by itself any more.
+        self.release_keeper().await;
         if let Ok(Done::Launched { .. }) = &done {
             self.after_start().await?;
-        } else {
-            self.passes.clear();
         }
         done
+    }
+
+    /// Gives the right to be starting back when nothing was started.
+    pub(super) fn give_passes_back_unless_launched(&mut self, done: &Result<Done>) {
+        if !matches!(done, Ok(Done::Launched { .. })) {
+            self.passes.clear();
+        }
     }
 
     async fn decide(&self, asked: Asked) -> Result<(Sight, Decision)> {
@@ -188,10 +184,22 @@ impl Actor {
         if self.state.is_confirmed(launch) {
             return answer(reply, Ok(self.outcome(came)));
         }
+        // It was quicker than whoever waits for it.
+        if self.state.session.status == Status::Waiting(WaitingFor::Choice) {
+            return answer(reply, Ok(self.refused(&self.came_up_elsewhere())));
+        }
         self.pending = Some(Pending { launch, came, reply });
         if let Ok(vendor) = self.ports.vendors.get(&self.state.session.vendor) {
             self.tell_later(vendor.capabilities().evidence_within, Message::Deadline { launch });
         }
+    }
+
+    pub(super) fn came_up_elsewhere(&self) -> Error {
+        let name = self.state.session.address();
+        Error::vendor("it came up in another conversation than its own")
+            .caused_by("that process was ended, and nothing was bound to it")
+            .hint(format!("run `segue log {name}` to see which"))
+            .hint(format!("run `segue resume {name}` to try again"))
     }
 
     pub(super) fn give_up_waiting(&mut self, launch: LaunchId) {
@@ -208,77 +216,6 @@ impl Actor {
         if let Some(pending) = self.pending.take() {
             answer(pending.reply, Ok(self.refused(error)));
         }
-    }
-
-    /// Ends the session's process; tells whether there was one.
-    pub(super) async fn stop(&mut self) -> Result<bool> {
-        if let Some(launch) = self.restarting.take() {
-            self.ports.holders.release(launch).await?;
-        }
-        let Some(launch) = self.state.open().map(|launch| launch.id) else {
-            self.settle_as_stopped().await?;
-            return Ok(false);
-        };
-        failpoint::hit("stop.holder.before");
-        let end = self.ports.holders.stop(launch, GRACE).await?;
-        failpoint::hit("stop.holder.after");
-        let at = self.ports.clock.now();
-        let end = match end.or(self.ports.folders.end(launch)?) {
-            Some(end) => end,
-            None => LaunchEnd { exit: Exit::Unknown, asked: true, at },
-        };
-        let end = LaunchEnd { asked: true, ..end };
-        self.read_stream().await?;
-        let follow_ups =
-            observe::ended(&self.ports, &mut self.state, launch, end, Kept::No).await?;
-        failpoint::hit("stop.commit.after");
-        self.follow_up(launch, follow_ups).await?;
-        Ok(true)
-    }
-
-    /// A session that waits to be brought back does not wait any more.
-    async fn settle_as_stopped(&mut self) -> Result<()> {
-        let status = self.state.session.status;
-        let waits = matches!(status, Status::Waiting(WaitingFor::Environment | WaitingFor::Choice));
-        if !waits && !matches!(status, Status::Lost | Status::Ended(How::Crashed(_))) {
-            return Ok(());
-        }
-        let (change, event) = self.state.status_change(&self.ports, Status::Ended(How::Stopped));
-        let commit = Commit { changes: vec![change], events: vec![event] };
-        self.state.commit(&self.ports, commit).await
-    }
-
-    pub(super) async fn remove(&mut self, purge: bool) -> Result<()> {
-        let name = self.state.session.address();
-        if self.state.open().is_some() {
-            return Err(Error::conflict(format!("`{name}` is running"))
-                .hint(format!("run `segue stop {name}` first")));
-        }
-        let transcripts = if purge { self.transcripts()? } else { Vec::new() };
-        let commit = Commit {
-            changes: vec![Change::RemoveSession(self.id())],
-            events: vec![self.state.event(&self.ports, EventKind::SessionRemoved, name)],
-        };
-        failpoint::hit("remove.commit.before");
-        self.state.commit(&self.ports, commit).await?;
-        failpoint::hit("remove.commit.after");
-        for launch in &self.state.launches {
-            self.ports.folders.remove(launch.id)?;
-        }
-        for transcript in transcripts {
-            self.ports.files.remove(&transcript).map_err(|error| {
-                Error::internal(format!("cannot delete `{}`", transcript.display()))
-                    .caused_by(error)
-            })?;
-        }
-        self.supervisor.scribe.write(&self.state.session.fleet).await
-    }
-
-    fn transcripts(&self) -> Result<Vec<std::path::PathBuf>> {
-        let vendor = self.ports.vendors.get(&self.state.session.vendor)?;
-        let place = self.state.place();
-        let of = |it: &segue_core::model::Binding| vendor.transcript(&place, &it.vendor_session);
-        Ok(self.state.bindings.iter().map(of).collect())
     }
 
     pub(super) fn wait_turn(&mut self, reply: Reply<TurnReport>) {

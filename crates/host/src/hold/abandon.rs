@@ -1,0 +1,60 @@
+//! Giving up a launch whose holder does not answer.
+//!
+//! The session's lock decides: a holder takes it before it starts anything, and then looks whether
+//! its launch has an end already. Whoever writes that end has the lock meanwhile.
+
+use std::path::Path;
+use std::time::Duration;
+
+use segue_core::model::{Exit, LaunchEnd, LaunchId};
+use segue_core::ports::{Held, Holders as _};
+use segue_core::{Error, Result};
+use tokio::time::Instant;
+
+use super::LocalHolders;
+use super::order;
+use crate::lock::FileLock;
+use crate::watch::Watcher;
+
+/// How long a holder may be on its way: it may have to end what a dead launch left behind.
+const ON_ITS_WAY: Duration = Duration::from_secs(60);
+
+/// Returns the holder if it comes up after all; otherwise there will be none.
+pub(super) async fn abandon(
+    holders: &LocalHolders,
+    launch: LaunchId,
+    (folder, lock): (&Path, &Path),
+) -> Result<Option<Held>> {
+    if let Some(held) = holders.find(launch).await? {
+        return Ok(Some(held));
+    }
+    if let Some(lock) = FileLock::try_acquire(lock)? {
+        return close(folder, &lock);
+    }
+    let mut watcher = Watcher::new()?;
+    for path in [Some(folder), lock.parent()].into_iter().flatten() {
+        watcher.add(path)?;
+    }
+    let deadline = Instant::now() + ON_ITS_WAY;
+    loop {
+        if let Some(held) = holders.find(launch).await? {
+            return Ok(Some(held));
+        }
+        if let Some(lock) = FileLock::try_acquire_unseen(lock)? {
+            return close(folder, &lock);
+        }
+        tokio::time::timeout_at(deadline, watcher.next()).await.map_err(|_| stuck(lock))??;
+    }
+}
+
+/// Writes down that the launch is over, unless its holder has.
+fn close(folder: &Path, _lock: &FileLock) -> Result<Option<Held>> {
+    let end = LaunchEnd { exit: Exit::Unknown, asked: false, at: jiff::Timestamp::now() };
+    order::write_end_unless_there(folder, &end)?;
+    Ok(None)
+}
+
+fn stuck(lock: &Path) -> Error {
+    Error::unavailable("a holder neither starts its agent nor ends")
+        .hint(format!("run `fuser {}` to see which process it is", lock.display()))
+}

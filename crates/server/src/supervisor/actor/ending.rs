@@ -1,0 +1,94 @@
+//! What people ask of a session when they are done with its process, or with all of it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use segue_core::flows::observe;
+use segue_core::model::{Binding, EventKind, Exit, How, LaunchEnd, LaunchId, Status, WaitingFor};
+use segue_core::ports::{Change, Commit};
+use segue_core::rules::lifecycle::Kept;
+use segue_core::{Error, Result, failpoint};
+
+use super::Actor;
+
+/// How long an agent has to end by itself before it is ended.
+pub(super) const GRACE: Duration = Duration::from_secs(5);
+
+impl Actor {
+    /// Ends the session's process; tells whether there was one.
+    pub(super) async fn stop(&mut self) -> Result<bool> {
+        self.release_keeper().await;
+        let Some(launch) = self.state.open().map(|launch| launch.id) else {
+            self.settle_as_stopped().await?;
+            return Ok(false);
+        };
+        failpoint::hit("stop.holder.before");
+        let end = LaunchEnd { asked: true, ..self.end_launch(launch).await? };
+        failpoint::hit("stop.holder.after");
+        self.read_stream().await?;
+        let follow_ups =
+            observe::ended(&self.ports, &mut self.state, launch, end, Kept::No).await?;
+        failpoint::hit("stop.commit.after");
+        self.follow_up(launch, follow_ups).await?;
+        Ok(true)
+    }
+
+    /// Ends a launch, also one whose holder has yet to come up or is gone.
+    async fn end_launch(&self, launch: LaunchId) -> Result<LaunchEnd> {
+        let mut end = self.ports.holders.stop(launch, GRACE).await?;
+        if end.is_none() && self.ports.folders.end(launch)?.is_none() {
+            self.state.write_record(&self.ports)?;
+            if self.ports.holders.abandon(self.id(), launch).await?.is_some() {
+                end = self.ports.holders.stop(launch, GRACE).await?;
+            }
+        }
+        let unknown = LaunchEnd { exit: Exit::Unknown, asked: true, at: self.ports.clock.now() };
+        Ok(end.or(self.ports.folders.end(launch)?).unwrap_or(unknown))
+    }
+
+    /// A session that waits to be brought back does not wait any more.
+    async fn settle_as_stopped(&mut self) -> Result<()> {
+        let status = self.state.session.status;
+        let waits = matches!(status, Status::Waiting(WaitingFor::Environment | WaitingFor::Choice));
+        if !waits && !matches!(status, Status::Lost | Status::Ended(How::Crashed(_))) {
+            return Ok(());
+        }
+        let (change, event) = self.state.status_change(&self.ports, Status::Ended(How::Stopped));
+        let commit = Commit { changes: vec![change], events: vec![event] };
+        self.state.commit(&self.ports, commit).await
+    }
+
+    pub(super) async fn remove(&mut self, purge: bool) -> Result<()> {
+        let name = self.state.session.address();
+        if self.state.open().is_some() {
+            return Err(Error::conflict(format!("`{name}` is running"))
+                .hint(format!("run `segue stop {name}` first")));
+        }
+        self.release_keeper().await;
+        // Files first: what is cut short in the middle can be repeated as long as it has a name.
+        for launch in &self.state.launches {
+            self.ports.folders.remove(launch.id)?;
+        }
+        for transcript in if purge { self.transcripts()? } else { Vec::new() } {
+            self.ports.files.remove(&transcript).map_err(|error| {
+                Error::internal(format!("cannot delete `{}`", transcript.display()))
+                    .caused_by(error)
+            })?;
+        }
+        let commit = Commit {
+            changes: vec![Change::RemoveSession(self.id())],
+            events: vec![self.state.event(&self.ports, EventKind::SessionRemoved, name)],
+        };
+        failpoint::hit("remove.commit.before");
+        self.state.commit(&self.ports, commit).await?;
+        failpoint::hit("remove.commit.after");
+        self.supervisor.scribe.write(&self.state.session.fleet).await
+    }
+
+    fn transcripts(&self) -> Result<Vec<PathBuf>> {
+        let vendor = self.ports.vendors.get(&self.state.session.vendor)?;
+        let place = self.state.place();
+        let of = |it: &Binding| vendor.transcript(&place, &it.vendor_session);
+        Ok(self.state.bindings.iter().map(of).collect())
+    }
+}

@@ -1,0 +1,147 @@
+//! Taking up what no daemon saw: holders that were started, ended or killed meanwhile, and restarts
+//! that were due.
+
+use std::time::Duration;
+
+use segue_core::flows::look::Asked;
+use segue_core::flows::restore::Done;
+use segue_core::model::{EventKind, Exit, LaunchEnd, LaunchId, Status, WaitingFor};
+use segue_core::ports::{Change, Commit, Held};
+use segue_core::rules::lifecycle::{self, Kept};
+use segue_core::{Error, Result};
+
+use super::ending::GRACE;
+use super::{Actor, Message};
+
+impl Actor {
+    /// Finds out what became of the open launch while no daemon watched.
+    pub(super) async fn reconcile(&mut self) -> Result<()> {
+        self.keeper = self.find_keeper().await?;
+        let Some(launch) = self.state.open().map(|launch| launch.id) else {
+            return self.take_up_restart().await;
+        };
+        match self.ports.holders.find(launch).await? {
+            Some(held) => self.found(launch, held).await,
+            None => self.holder_gone(launch).await,
+        }
+    }
+
+    /// Returns the closed launch whose holder still keeps the environment: a daemon may have died
+    /// between a crash and the end of the restart that was due.
+    async fn find_keeper(&self) -> Result<Option<LaunchId>> {
+        let closed = self.state.launches.iter().rev().find(|launch| !launch.is_open());
+        let Some(launch) = closed.map(|launch| launch.id) else { return Ok(None) };
+        let Some(held) = self.ports.holders.find(launch).await? else { return Ok(None) };
+        if held.end.is_none() {
+            // Nobody can reach an agent of a launch that is over.
+            self.ports.holders.stop(launch, GRACE).await?;
+        }
+        Ok(Some(launch))
+    }
+
+    async fn take_up_restart(&mut self) -> Result<()> {
+        match self.keeper {
+            Some(keeper) if lifecycle::is_to_restart(&self.state.standing()) => {
+                self.tell_later(Duration::ZERO, Message::RestartDue { after: keeper });
+                Ok(())
+            }
+            _ => {
+                self.release_keeper().await;
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes up an open launch whose holder is there.
+    async fn found(&mut self, launch: LaunchId, held: Held) -> Result<()> {
+        match held.end {
+            Some(end) => {
+                // Its own holder has the environment now.
+                self.release_keeper().await;
+                self.launch_ended(launch, end, Kept::Yes).await
+            }
+            None => {
+                self.record_processes(launch, held).await?;
+                self.after_start().await
+            }
+        }
+    }
+
+    /// Lets the holder of an earlier launch go, which was kept for a restart.
+    pub(super) async fn release_keeper(&mut self) {
+        let Some(launch) = self.keeper.take() else { return };
+        if let Err(error) = self.ports.holders.release(launch).await {
+            // It only takes up memory; the next daemon asks it again.
+            tracing::warn!(%launch, %error, "a holder that is not needed any more does not go");
+        }
+    }
+
+    /// A daemon may have died between the start of the holder and the note of it.
+    async fn record_processes(&mut self, launch: LaunchId, held: Held) -> Result<()> {
+        if self.state.open().is_some_and(|it| it.agent.is_some() && it.agent == held.agent) {
+            return Ok(());
+        }
+        let (holder, agent) = (Some(held.holder), held.agent);
+        let change = Change::SetProcesses { launch, holder, agent };
+        let events = vec![self.state.event(&self.ports, EventKind::LaunchStarted, "found alive")];
+        self.state.commit(&self.ports, Commit { changes: vec![change], events }).await
+    }
+
+    /// Closes the open launch if its holder is gone, without waiting for the news of it.
+    pub(super) async fn close_if_dead(&mut self) -> Result<()> {
+        let Some(launch) = self.state.open().map(|launch| launch.id) else { return Ok(()) };
+        match self.ports.holders.find(launch).await? {
+            Some(held) => match held.end {
+                Some(end) => self.launch_ended(launch, end, Kept::Yes).await,
+                None => Ok(()),
+            },
+            None => self.holder_gone(launch).await,
+        }
+    }
+
+    pub(super) async fn holder_gone(&mut self, launch: LaunchId) -> Result<()> {
+        if self.state.open().is_none_or(|open| open.id != launch) {
+            return Ok(());
+        }
+        if self.ports.folders.end(launch)?.is_none() {
+            // A daemon may have died before the folder was whole.
+            self.state.write_record(&self.ports)?;
+            if let Some(held) = self.ports.holders.abandon(self.id(), launch).await? {
+                return self.found(launch, held).await;
+            }
+        }
+        let unknown = LaunchEnd { exit: Exit::Unknown, asked: false, at: self.ports.clock.now() };
+        let end = self.ports.folders.end(launch)?.unwrap_or(unknown);
+        let environment = if self.keeper.is_some() { Kept::Yes } else { Kept::No };
+        self.launch_ended(launch, end, environment).await
+    }
+
+    /// Starts a crashed agent again, with the environment that its holder kept.
+    pub(super) async fn restart(&mut self, after: LaunchId) -> Result<()> {
+        if self.keeper != Some(after) || self.state.open().is_some() {
+            return Ok(());
+        }
+        let environment = self.ports.holders.environment(after).await?;
+        let Some(environment) = environment else {
+            self.keeper = None;
+            return self.wait_for(WaitingFor::Environment, None).await;
+        };
+        let brought_back = self.bring_back(environment, Asked::InBulk).await;
+        self.give_passes_back_unless_launched(&brought_back);
+        match brought_back {
+            Ok(Done::Refused { error }) => self.wait_for(WaitingFor::Choice, Some(error)).await,
+            // Nothing says that it cannot come back: the next command that wants it tries again.
+            Err(error) => self.wait_for(WaitingFor::Environment, Some(error)).await,
+            Ok(_) => Ok(()),
+        }
+    }
+
+    async fn wait_for(&mut self, reason: WaitingFor, why: Option<Error>) -> Result<()> {
+        let (change, event) = self.state.status_change(&self.ports, Status::Waiting(reason));
+        let mut events = vec![event];
+        let gave_up =
+            |error: Error| self.state.event(&self.ports, EventKind::GaveUp, error.to_string());
+        events.extend(why.map(gave_up));
+        self.state.commit(&self.ports, Commit { changes: vec![change], events }).await
+    }
+}
