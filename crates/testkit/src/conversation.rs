@@ -1,7 +1,7 @@
 //! Talking to a demo agent the way a typing person does, and reading what it answered.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use segue_core::model::{LaunchId, LaunchRecord};
 use segue_core::ports::Holders as _;
@@ -19,9 +19,11 @@ pub fn ask(world: &World, session: &Value, question: &str) -> String {
     let launch = newest_launch(world, &text(session, "id"));
     runtime().block_on(async {
         let transcript = wait_for_transcript(world, &id).await;
-        let known = turns(&transcript).len();
+        let known = answers(&transcript, question).len();
         type_into(world, launch, &format!("{question}\r")).await;
-        wait_for_turn(&transcript, known + 1).await
+        let what = format!("an answer to {question:?} in {}", transcript.display());
+        wait_until(&transcript, &what, || answers(&transcript, question).into_iter().nth(known))
+            .await
     })
 }
 
@@ -91,15 +93,23 @@ async fn wait_for_transcript(world: &World, id: &str) -> PathBuf {
     }
 }
 
-async fn wait_for_turn(transcript: &PathBuf, count: usize) -> String {
+async fn wait_for_turn(transcript: &Path, count: usize) -> String {
+    let what = format!("turn {count} in {}", transcript.display());
+    wait_until(transcript, &what, || {
+        let turns = turns(transcript);
+        (turns.len() >= count).then(|| turns.last().cloned().unwrap_or_default())
+    })
+    .await
+}
+
+async fn wait_until<T>(transcript: &Path, what: &str, look: impl Fn() -> Option<T>) -> T {
     let mut watcher = Watcher::new().expect("a watcher");
     watcher.add(transcript.parent().expect("a folder")).expect("watched");
     loop {
-        let turns = turns(transcript);
-        if turns.len() >= count {
-            return turns.last().cloned().unwrap_or_default();
+        if let Some(found) = look() {
+            return found;
         }
-        change(&mut watcher, &format!("turn {count} in {}", transcript.display())).await;
+        change(&mut watcher, what).await;
     }
 }
 
@@ -109,16 +119,45 @@ async fn change(watcher: &mut Watcher, what: &str) {
 }
 
 /// Returns the answers of all whole turns.
-fn turns(transcript: &PathBuf) -> Vec<String> {
-    let content = fs::read_to_string(transcript).unwrap_or_default();
-    let (mut turns, mut answer) = (Vec::new(), String::new());
-    for line in content.lines() {
-        let Ok(record) = serde_json::from_str::<Value>(line) else { continue };
+fn turns(transcript: &Path) -> Vec<String> {
+    exchanges(transcript).into_iter().map(|exchange| exchange.answer).collect()
+}
+
+/// Returns the answers of all whole turns in which this was the last thing that was said.
+fn answers(transcript: &Path, question: &str) -> Vec<String> {
+    let all = exchanges(transcript).into_iter();
+    all.filter(|it| it.question == question).map(|exchange| exchange.answer).collect()
+}
+
+#[derive(Default)]
+struct Exchange {
+    question: String,
+    answer: String,
+}
+
+fn exchanges(transcript: &Path) -> Vec<Exchange> {
+    let (mut whole, mut open) = (Vec::new(), Exchange::default());
+    for record in records(transcript) {
+        let text = || record["text"].as_str().unwrap_or_default().to_owned();
         match record["type"].as_str() {
-            Some("assistant") => answer = record["text"].as_str().unwrap_or_default().to_owned(),
-            Some("turn_end") => turns.push(std::mem::take(&mut answer)),
+            Some("user") => open.question = text(),
+            Some("assistant") => open.answer = text(),
+            Some("turn_end") => whole.push(std::mem::take(&mut open)),
             _ => {}
         }
     }
-    turns
+    whole
+}
+
+/// Returns everything that a user said in a conversation.
+pub fn said(transcript: &Path) -> Vec<String> {
+    let all = records(transcript);
+    let said = all.iter().filter(|record| record["type"] == "user");
+    said.map(|record| record["text"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+/// Returns the records of a transcript that can be read.
+pub fn records(transcript: &Path) -> Vec<Value> {
+    let content = fs::read_to_string(transcript).unwrap_or_default();
+    content.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }

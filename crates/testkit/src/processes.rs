@@ -1,26 +1,69 @@
 //! Processes of a test, found by the folder that their environment or command line names.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, test_kill_process};
+
+use crate::world::DEADLINE;
+
+/// More looks than a process takes from one program to the next.
+const LOOKS: usize = 100;
 
 /// Returns every live process that mentions this folder, but not this one.
 pub fn mentioning(folder: &Path) -> Vec<u32> {
     let needle = folder.as_os_str().as_encoded_bytes();
     let own = std::process::id();
-    all().into_iter().filter(|pid| *pid != own && mentions(*pid, needle)).collect()
+    for _ in 0..LOOKS {
+        let all: Vec<u32> = all().into_iter().filter(|pid| *pid != own).collect();
+        let found: Vec<u32> = all.iter().copied().filter(|pid| mentions(*pid, needle)).collect();
+        if !found.is_empty() || !all.into_iter().any(is_between_programs) {
+            return found;
+        }
+    }
+    Vec::new()
 }
 
-/// Sends SIGKILL to all that `find` finds, until it finds none.
+/// Kills all that `find` finds, as if at one moment: nobody sees another one go.
 pub fn kill_all(find: impl Fn() -> Vec<u32>) {
     loop {
-        let found = find();
-        if found.is_empty() {
+        let mut stopped = BTreeSet::new();
+        loop {
+            let new: Vec<u32> = find().into_iter().filter(|pid| !stopped.contains(pid)).collect();
+            if new.is_empty() {
+                break;
+            }
+            new.iter().for_each(|pid| send(*pid, Signal::STOP));
+            stopped.extend(new);
+        }
+        if stopped.is_empty() {
             return;
         }
-        found.into_iter().for_each(kill);
+        stopped.iter().for_each(|pid| kill(*pid));
+        stopped.into_iter().for_each(wait_gone);
     }
+}
+
+/// Waits until a process has ended, whether or not its parent has taken its status.
+pub fn wait_gone(pid: u32) {
+    let Some(wanted) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
+    let handle = match pidfd_open(wanted, PidfdFlags::empty()) {
+        Err(Errno::SRCH) => return,
+        handle => handle.expect("a process"),
+    };
+    let limit = rustix::time::Timespec::try_from(DEADLINE).expect("a duration");
+    let ended = poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&limit));
+    assert_eq!(ended, Ok(1), "process {pid} does not end: {:?}", command_line(pid));
+}
+
+/// Returns the words of a process's command line.
+pub fn command_line(pid: u32) -> Vec<String> {
+    let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words = bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty());
+    words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
 }
 
 /// Sends SIGKILL.
@@ -61,6 +104,18 @@ fn mentions(pid: u32, needle: &[u8]) -> bool {
         bytes.windows(needle.len()).any(|window| window == needle)
     };
     (has("environ") || has("cmdline")) && state(pid) != Some('Z')
+}
+
+/// Tells whether a process is just being replaced by another program: it shows nothing of itself
+/// then, but it has a program, which a thread of the kernel has not.
+fn is_between_programs(pid: u32) -> bool {
+    let is_empty = |file: &str| {
+        fs::read(format!("/proc/{pid}/{file}")).is_ok_and(|content| content.is_empty())
+    };
+    is_empty("environ")
+        && is_empty("cmdline")
+        && fs::read_link(format!("/proc/{pid}/exe")).is_ok()
+        && state(pid) != Some('Z')
 }
 
 fn state(pid: u32) -> Option<char> {

@@ -4,12 +4,14 @@ use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags, open};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
+use rustix::time::Timespec;
 
 use crate::world::DEADLINE;
 
@@ -84,6 +86,22 @@ impl Terminal {
         }
     }
 
+    /// Reads until the screen shows this text or the program ends; tells whether it showed it.
+    pub fn shows(&mut self, text: &str) -> bool {
+        let end = Instant::now() + DEADLINE;
+        loop {
+            if self.contents().contains(text) {
+                return true;
+            }
+            if self.has_ended() {
+                self.drain();
+                return self.contents().contains(text);
+            }
+            self.wait_for_more(end);
+            assert!(Instant::now() < end, "waited for {text}, the screen is:\n{}", self.contents());
+        }
+    }
+
     /// Reads what is there now without waiting for more.
     pub fn drain(&mut self) {
         while self.read_before(Instant::now()) {}
@@ -97,8 +115,7 @@ impl Terminal {
                 self.drain();
                 return status.code().unwrap_or(-1);
             }
-            let limit = (Instant::now() + Duration::from_millis(20)).min(end);
-            self.read_before(limit);
+            self.wait_for_more(end);
             assert!(Instant::now() < end, "it does not end; the screen is:\n{}", self.contents());
         }
     }
@@ -117,9 +134,26 @@ impl Terminal {
         self.child.id()
     }
 
+    fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("a child").is_some()
+    }
+
+    /// Waits until the program writes, which is read, or ends.
+    fn wait_for_more(&mut self, end: Instant) {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).expect("a number");
+        // Its status has not been taken, so it is this process's still.
+        let process = pidfd_open(pid, PidfdFlags::empty()).expect("a child");
+        let left = end.saturating_duration_since(Instant::now());
+        let limit = Timespec::try_from(left).expect("a duration");
+        let mut both =
+            [PollFd::new(&self.master, PollFlags::IN), PollFd::new(&process, PollFlags::IN)];
+        poll(&mut both, Some(&limit)).expect("a look");
+        self.read_before(Instant::now());
+    }
+
     fn read_before(&mut self, end: Instant) -> bool {
         let left = end.saturating_duration_since(Instant::now());
-        let timeout = rustix::time::Timespec::try_from(left).expect("a duration");
+        let timeout = Timespec::try_from(left).expect("a duration");
         let mut fds = [PollFd::new(&self.master, PollFlags::IN)];
         if poll(&mut fds, Some(&timeout)).unwrap_or(0) == 0 {
             return false;

@@ -1,0 +1,57 @@
+//! Waiting for what Segue says has happened.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, ChildStdout, Stdio};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::time::Timespec;
+use serde_json::Value;
+
+use crate::world::{DEADLINE, World};
+
+/// The events of a world from its beginning, as `segue log --follow` tells them.
+#[derive(Debug)]
+pub struct Events {
+    follower: Child,
+    lines: BufReader<ChildStdout>,
+}
+
+impl Events {
+    /// Begins to follow. The follower itself passes no failpoint.
+    pub fn of(world: &World) -> Self {
+        let mut command = world.command(["log", "--follow", "--json"]);
+        command.env_remove("SEGUE_FAILPOINT").stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut follower = command.spawn().expect("segue starts");
+        let lines = BufReader::new(follower.stdout.take().expect("an output"));
+        Self { follower, lines }
+    }
+
+    /// Waits for an event; none when the daemon ends before.
+    pub fn wait_for(&mut self, wanted: impl Fn(&Value) -> bool) -> Option<Value> {
+        loop {
+            let event = self.next()?;
+            if wanted(&event) {
+                return Some(event);
+            }
+        }
+    }
+
+    fn next(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        if self.lines.buffer().is_empty() {
+            let limit = Timespec::try_from(DEADLINE).expect("a duration");
+            let mut output = [PollFd::new(self.lines.get_ref(), PollFlags::IN)];
+            let ready = poll(&mut output, Some(&limit));
+            assert_eq!(ready, Ok(1), "nothing happened for {DEADLINE:?}");
+        }
+        self.lines.read_line(&mut line).expect("a line");
+        serde_json::from_str(&line).ok()
+    }
+}
+
+impl Drop for Events {
+    fn drop(&mut self) {
+        let _gone = self.follower.kill();
+        let _gone = self.follower.wait();
+    }
+}
