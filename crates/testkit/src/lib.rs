@@ -7,9 +7,15 @@
 
 pub mod contract;
 pub mod conversation;
+pub mod events;
+pub mod hold;
+pub mod launches;
 pub mod processes;
+pub mod report;
+pub mod scene;
 pub mod terminal;
 pub mod world;
 
+pub use report::Report;
 pub use terminal::Terminal;
 pub use world::{Outcome, World};

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -154,7 +154,12 @@ impl World {
 
 impl Outcome {
     pub fn of(command: &mut Command) -> Self {
-        let output = command.output().expect("the command starts");
+        Self::from(command.output().expect("the command starts"))
+    }
+}
+
+impl From<Output> for Outcome {
+    fn from(output: Output) -> Self {
         Self {
             status: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),

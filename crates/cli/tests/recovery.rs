@@ -1,0 +1,23 @@
+//! Each part may be killed or deleted alone: what comes back is what the table of recovery says,
+//! never a guess, never silently blank.
+#![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
+
+#[path = "recovery/parts.rs"]
+mod parts;
+#[path = "recovery/places.rs"]
+mod places;
+#[path = "recovery/store.rs"]
+mod store;
+#[path = "recovery/strays.rs"]
+mod strays;
+#[path = "recovery/tools.rs"]
+mod tools;
+#[path = "recovery/transcripts.rs"]
+mod transcripts;
+
+use segue_testkit::World;
+
+/// Makes a world for the program under test.
+fn world() -> World {
+    World::new(env!("CARGO_BIN_EXE_segue"))
+}

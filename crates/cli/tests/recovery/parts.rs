@@ -1,0 +1,94 @@
+//! The agent, the holder and the daemon, each killed alone.
+
+use segue_testkit::events::Events;
+use segue_testkit::scene::{
+    assert_knows, kill, kill_daemon, process, told, told_events, wait_event,
+};
+use segue_testkit::{conversation, processes};
+
+use crate::world;
+
+#[test]
+fn an_agent_that_is_killed_is_resumed_by_itself() {
+    let world = world();
+    let before = told(&world, "coder", "fox");
+    let mut events = Events::of(&world);
+    processes::kill(process(&before, "pid"));
+    wait_event(&mut events, "launch_ended", "signal 9");
+    wait_event(&mut events, "launch_planned", "launch 2 (resume)");
+    wait_event(&mut events, "status_changed", "idle");
+    let after = world.session("coder");
+    assert_eq!(after["vendor_session_id"], before["vendor_session_id"]);
+    assert_ne!(after["pid"], before["pid"]);
+    assert_eq!(after["launches"], 2);
+    assert_knows(&world, "coder", "fox");
+}
+
+#[test]
+fn a_holder_that_is_killed_takes_its_agent_along_and_waits_to_be_brought_back() {
+    let world = world();
+    let before = told(&world, "coder", "fox");
+    let other = told(&world, "other", "owl");
+    let mut events = Events::of(&world);
+    kill(process(&before, "holder_pid"));
+    wait_event(&mut events, "launch_ended", "nobody knows how");
+    wait_event(&mut events, "status_changed", "waiting (environment)");
+    processes::wait_gone(process(&before, "pid"));
+    let report = world.resume(["--all"]);
+    report.assert_back("coder", "resumed");
+    report.assert_back("other", "attached");
+    let after = world.session("coder");
+    assert_eq!(after["vendor_session_id"], before["vendor_session_id"]);
+    assert_eq!(world.session("other")["pid"], other["pid"], "another agent was touched");
+    assert_knows(&world, "coder", "fox");
+    assert_knows(&world, "other", "owl");
+}
+
+#[test]
+fn a_daemon_that_is_killed_is_not_missed_by_its_agents() {
+    let world = world();
+    let before = told(&world, "coder", "fox");
+    kill_daemon(&world);
+    let answer = conversation::ask(&world, &before, "what did I say first?");
+    assert_eq!(answer, "The first thing you said was: remember the word fox");
+    world.resume([]).assert_back("coder", "attached");
+    let after = world.session("coder");
+    for same in ["pid", "holder_pid", "launches", "vendor_session_id", "id"] {
+        assert_eq!(after[same], before[same], "{same}");
+    }
+    assert_eq!(after["status"], "idle");
+    assert_knows(&world, "coder", "fox");
+}
+
+#[test]
+fn an_agent_that_ended_while_no_daemon_watched_ended_as_its_holder_says() {
+    let world = world();
+    let quits = told(&world, "quits", "fox");
+    let crashes = told(&world, "crashes", "owl");
+    kill_daemon(&world);
+    conversation::type_text(&world, &quits, "/exit\r");
+    conversation::type_text(&world, &crashes, "/crash 3\r");
+    for session in [&quits, &crashes] {
+        processes::wait_gone(process(session, "pid"));
+    }
+    let mut events = Events::of(&world);
+    wait_event(&mut events, "launch_planned", "launch 2 (resume)");
+    assert_eq!(world.session("quits")["status_detail"], "quit");
+    assert_eq!(told_events(&world, "quits", "launch_ended"), ["exit status 0"]);
+    assert_eq!(told_events(&world, "crashes", "launch_ended"), ["exit status 3"]);
+    assert_knows(&world, "crashes", "owl");
+}
+
+#[test]
+fn who_left_is_brought_back_only_by_name() {
+    let world = world();
+    let session = told(&world, "coder", "fox");
+    let mut events = Events::of(&world);
+    conversation::type_text(&world, &session, "/exit\r");
+    wait_event(&mut events, "status_changed", "ended (quit)");
+    let report = world.resume(["--all"]);
+    assert_eq!((report.status, report.json["agents"].as_array().unwrap().len()), (0, 0));
+    assert_eq!(world.session("coder")["launches"], 1, "a clean quit is no crash");
+    world.resume(["coder"]).assert_back("coder", "resumed");
+    assert_knows(&world, "coder", "fox");
+}

@@ -1,0 +1,258 @@
+//! The store's file: deleted, overwritten, replaced; and what rebuilds it.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use segue_testkit::events::Events;
+use segue_testkit::scene::{
+    assert_knows, kill_daemon, names, process, project, text, told, transcript, wait_all_told,
+    wait_event,
+};
+use segue_testkit::{World, conversation, launches, processes};
+use serde_json::Value;
+
+use crate::world;
+
+/// What is true of a session whatever becomes of the store.
+const LASTING: [&str; 10] = [
+    "id",
+    "name",
+    "fleet",
+    "agent",
+    "vendor",
+    "vendor_session_id",
+    "cwd",
+    "headless",
+    "launches",
+    "created_at",
+];
+
+/// A fleet at home in the project: one agent runs, one was resumed once and runs, one is stopped,
+/// one has left.
+fn fleet() -> World {
+    let world = world();
+    project(&world, "shop", &["runs", "resumed", "stopped", "left"]);
+    world.ok(["up", "--json"]);
+    wait_all_told(&world);
+    world.ok(["stop", "resumed"]);
+    world.resume(["resumed"]).assert_back("resumed", "resumed");
+    world.ok(["stop", "stopped"]);
+    let left = world.session("left");
+    let mut events = Events::of(&world);
+    conversation::type_text(&world, &left, "/exit\r");
+    wait_event(&mut events, "status_changed", "ended (quit)");
+    world
+}
+
+fn lasting(world: &World) -> BTreeMap<String, Vec<Value>> {
+    let of = |session: &Value| LASTING.map(|key| session[key].clone()).to_vec();
+    world.sessions().iter().map(|it| (text(it, "name").to_owned(), of(it))).collect()
+}
+
+/// Returns the store's files with what is in them, but for what every look at them changes.
+fn data(world: &World) -> BTreeMap<PathBuf, Vec<u8>> {
+    let entries = fs::read_dir(world.database().parent().unwrap()).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let steady = paths.filter(|path| !path.to_str().unwrap().ends_with("-shm"));
+    steady.map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+}
+
+/// What is done to the store's file.
+type Damage = fn(&World);
+
+fn delete(world: &World) {
+    fs::remove_file(world.database()).unwrap();
+}
+
+fn overwrite(world: &World) {
+    fs::write(world.database(), "garbage, not a database\n".repeat(2000)).unwrap();
+}
+
+fn empty(world: &World) {
+    File::options().write(true).open(world.database()).unwrap().set_len(0).unwrap();
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Daemon {
+    Runs,
+    Stopped,
+}
+
+/// Damages the store, sees that nothing happens to it until somebody asks, then has it rebuilt.
+fn is_rebuilt_after(damage: Damage, daemon: Daemon) {
+    let world = fleet();
+    let before = lasting(&world);
+    let running = ["runs", "resumed"].map(|name| process(&world.session(name), "pid"));
+    if daemon == Daemon::Stopped {
+        world.ok(["daemon", "stop"]);
+    }
+    damage(&world);
+    let damaged = fs::read(world.database()).ok();
+    assert_nothing_happens(&world);
+    let report = world.json(["doctor", "--fix", "--json"]);
+    assert_eq!(report["findings"][0]["fixed"], true, "{report:#}");
+    assert!(report["findings"].as_array().unwrap().len() == 1, "{report:#}");
+    assert_eq!(lasting(&world), before);
+    assert_kept_aside(&world, damaged.as_ref());
+    assert_works_again(&world, &running);
+}
+
+fn assert_nothing_happens(world: &World) {
+    let (files, folders) = (data(world), launches::all(world).len());
+    let run = world.segue(["run", "-d", "--name", "new", "hello"]);
+    assert_eq!(run.status, 7, "{run:#?}");
+    assert!(run.stderr.contains("`segue doctor --fix`"), "{run:#?}");
+    let look = world.segue(["doctor"]);
+    assert_eq!(look.status, 1, "{look:#?}");
+    assert!(look.stdout.starts_with("problem: the store"), "{look:#?}");
+    assert!(look.stdout.contains("cure: run `segue doctor --fix`"), "{look:#?}");
+    assert!(data(world) == files, "{:?} {:?}", data(world).keys(), files.keys());
+    assert_eq!(launches::all(world).len(), folders, "something was started");
+}
+
+/// What was in the place of the store is still there, under another name, byte for byte.
+fn assert_kept_aside(world: &World, damaged: Option<&Vec<u8>>) {
+    let aside = data(world).into_iter().find(|(path, _)| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        name.starts_with("segue.db.broken-") && !name.ends_with("-wal")
+    });
+    assert!(aside.as_ref().map(|(_, bytes)| bytes) == damaged, "{:?}", data(world).keys());
+    let mode = fs::metadata(world.database()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+fn assert_works_again(world: &World, running: &[u32]) {
+    assert_eq!(world.ok(["doctor"]), "nothing is wrong\n");
+    for (name, detail) in [("stopped", "stopped"), ("left", "quit")] {
+        let session = world.session(name);
+        assert_eq!((text(&session, "status"), text(&session, "status_detail")), ("ended", detail));
+    }
+    // Without a name: the fleet knows again which folder is its home.
+    let report = world.resume([]);
+    report.assert_back("runs", "attached");
+    report.assert_back("resumed", "attached");
+    report.assert_back("stopped", "resumed");
+    let pids = ["runs", "resumed"].map(|name| process(&world.session(name), "pid"));
+    assert_eq!(pids, running, "an agent was touched");
+    for name in ["runs", "resumed", "stopped"] {
+        assert_knows(world, name, name);
+    }
+    assert_eq!(world.session("resumed")["evidence"], "registry");
+}
+
+#[test]
+fn a_store_deleted_under_its_daemon_is_rebuilt() {
+    is_rebuilt_after(delete, Daemon::Runs);
+}
+
+#[test]
+fn a_store_deleted_while_no_daemon_runs_is_rebuilt() {
+    is_rebuilt_after(delete, Daemon::Stopped);
+}
+
+#[test]
+fn a_store_overwritten_under_its_daemon_is_rebuilt_and_kept() {
+    is_rebuilt_after(overwrite, Daemon::Runs);
+}
+
+#[test]
+fn a_store_overwritten_while_no_daemon_runs_is_rebuilt_and_kept() {
+    is_rebuilt_after(overwrite, Daemon::Stopped);
+}
+
+#[test]
+fn a_store_that_is_empty_is_rebuilt_and_kept() {
+    is_rebuilt_after(empty, Daemon::Stopped);
+}
+
+#[test]
+fn a_store_whose_log_was_left_behind_is_rebuilt_without_it() {
+    let world = world();
+    let session = told(&world, "coder", "fox");
+    kill_daemon(&world);
+    assert!(world.database().with_extension("db-wal").metadata().unwrap().len() > 0);
+    delete(&world);
+    assert_eq!(world.segue(["ls"]).status, 7);
+    world.ok(["doctor", "--fix"]);
+    assert_eq!(world.session("coder")["id"], session["id"]);
+    assert!(names(world.database().parent().unwrap()).contains(&"segue.db.orphan-wal".to_owned()));
+    world.resume([]).assert_back("coder", "attached");
+}
+
+#[test]
+fn a_store_replaced_under_its_daemon_is_the_one_that_is_used_from_then_on() {
+    let world = world();
+    told(&world, "coder", "fox");
+    let copy = world.database().with_extension("copy");
+    // With the daemon's last word in it: it is written into the file when the daemon ends.
+    world.ok(["daemon", "stop"]);
+    fs::copy(world.database(), &copy).unwrap();
+    let later = told(&world, "later", "owl");
+    fs::rename(&copy, world.database()).unwrap();
+    for companion in ["db-wal", "db-shm"] {
+        fs::remove_file(world.database().with_extension(companion)).unwrap();
+    }
+    let run = world.segue(["run", "-d", "--name", "new", "hello"]);
+    assert_eq!(run.status, 7, "{run:#?}");
+    assert_eq!(world.segue(["doctor"]).status, 1);
+    world.ok(["doctor", "--fix"]);
+    // The older file does not know what came after it; launch folders do.
+    let found = world.segue(["doctor"]);
+    assert!(found.stdout.contains("the store does not know `default/later`"), "{found:#?}");
+    world.ok(["doctor", "--fix"]);
+    assert_eq!(world.session("later")["pid"], later["pid"]);
+    let report = world.resume(["--all"]);
+    report.assert_back("coder", "attached");
+    report.assert_back("later", "attached");
+    assert_knows(&world, "later", "owl");
+}
+
+#[test]
+fn a_rebuilt_store_knows_that_something_was_said() {
+    let world = world();
+    let session = told(&world, "coder", "fox");
+    world.kill_everything();
+    delete(&world);
+    fs::remove_file(transcript(&world, &session)).unwrap();
+    launches::remove_guards(&world, &session);
+    world.ok(["daemon", "start"]);
+    world.segue(["doctor", "--fix"]);
+    world.resume(["coder"]).assert_not_back("coder", "refused");
+}
+
+#[test]
+fn everything_killed_and_the_store_deleted_at_once_is_no_loss() {
+    let world = fleet();
+    let before = lasting(&world);
+    world.kill_everything();
+    delete(&world);
+    world.ok(["doctor", "--fix"]);
+    assert_eq!(lasting(&world), before);
+    let report = world.resume([]);
+    for name in ["runs", "resumed", "stopped"] {
+        report.assert_back(name, "resumed");
+        assert_knows(&world, name, name);
+    }
+}
+
+#[test]
+fn a_launch_folder_that_cannot_be_read_keeps_no_other_from_being_taken_in() {
+    let world = world();
+    let lost = told(&world, "lost", "fox");
+    told(&world, "coder", "owl");
+    world.ok(["stop", "--all"]);
+    let folder = launches::of(&world, &lost)[0].0.clone();
+    fs::write(folder.join("session.json"), "{ torn").unwrap();
+    delete(&world);
+    let report = world.json(["doctor", "--fix", "--json"]);
+    assert_eq!(report["findings"][0]["fixed"], true, "{report:#}");
+    let left = text(&report["findings"][1], "what");
+    assert!(left.contains(folder.to_str().unwrap()), "{report:#}");
+    world.resume(["--all"]).assert_back("coder", "resumed");
+    assert_knows(&world, "coder", "owl");
+    assert!(folder.join("guard").is_dir(), "what cannot be read is not thrown away");
+    let alive = processes::is_alive(process(&world.session("coder"), "pid"));
+    assert!(alive);
+}

@@ -1,0 +1,187 @@
+//! Conversations that are not ours, that may be ours, and that somebody else has open.
+
+use std::fs::{self, File};
+use std::time::Duration;
+
+use segue_testkit::scene::{assert_knows, by_hand, names, text, told, told_events, transcript};
+use segue_testkit::{Terminal, World, conversation, launches, processes};
+
+use crate::world;
+
+#[test]
+fn a_newer_stray_conversation_in_the_same_folder_is_not_picked_up() {
+    let world = world();
+    let session = told(&world, "coder", "fox");
+    world.kill_everything();
+    let stray = by_hand(&world, "remember the word owl");
+    let path = conversation::transcript(&world, &stray).unwrap();
+    assert_eq!(path.parent(), transcript(&world, &session).parent(), "not beside each other");
+    let future = path.metadata().unwrap().modified().unwrap() + Duration::from_secs(3600);
+    File::options().append(true).open(&path).unwrap().set_modified(future).unwrap();
+    let before = fs::read(&path).unwrap();
+    let report = world.resume(["--all"]);
+    report.assert_back("coder", "resumed");
+    assert_eq!(report.agent("coder")["vendor_session_id"], session["vendor_session_id"]);
+    assert_knows(&world, "coder", "fox");
+    assert_eq!(fs::read(&path).unwrap(), before, "the stray was written to");
+}
+
+/// Starts a session whose agent chooses its own id, and kills everything after it has spoken and
+/// before anybody saw that id; returns the id.
+fn unbound(world: &mut World, name: &str, word: &str) -> String {
+    let known = ids(world);
+    world.set("SEGUE_FAILPOINT", "launch.hold.after");
+    world.set("SEGUE_FAILPOINT_ROLE", "daemon");
+    let message = format!("remember the word {word}");
+    let run = world.segue(["run", "-d", "--name", name, &message, "--", "--own-id"]);
+    assert_eq!(run.status, 7, "{run:#?}");
+    world.unset("SEGUE_FAILPOINT");
+    world.unset("SEGUE_FAILPOINT_ROLE");
+    let found = || ids(world).into_iter().find(|id| !known.contains(id));
+    let folder = folder_of_conversations(world);
+    launches::wait_until(&[&folder], "a transcript", || {
+        let path = found().and_then(|id| conversation::transcript(world, &id));
+        path.is_some_and(|path| fs::read_to_string(path).unwrap().contains("turn_end"))
+    });
+    let id = found().unwrap();
+    world.kill_everything();
+    id
+}
+
+fn ids(world: &World) -> Vec<String> {
+    let names = names(&folder_of_conversations(world));
+    names.iter().map(|name| name.trim_end_matches(".jsonl").to_owned()).collect()
+}
+
+fn folder_of_conversations(world: &World) -> std::path::PathBuf {
+    let path = world.project().canonicalize().unwrap().to_str().unwrap().to_owned();
+    let dashed = path.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    world.home().join(".segue-demo/conversations").join(dashed)
+}
+
+#[test]
+fn the_only_conversation_that_it_can_have_been_is_adopted_and_that_is_said() {
+    let mut world = world();
+    let older = by_hand(&world, "remember the word fox");
+    let id = unbound(&mut world, "coder", "fox");
+    let session = world.session("coder");
+    assert!(session["vendor_session_id"].is_null() && session["evidence"].is_null(), "{session:#}");
+    let report = world.resume(["--all"]);
+    report.assert_back("coder", "adopted");
+    assert_eq!(report.agent("coder")["vendor_session_id"], id.as_str());
+    assert!(report.note("coder").contains("only conversation"), "{report:#?}");
+    assert_knows(&world, "coder", "fox");
+    let bound = told_events(&world, "coder", "bound");
+    assert_eq!(bound, [format!("{id} (discovered)"), format!("{id} (registry)")]);
+    assert_ne!(older, id);
+}
+
+#[test]
+fn two_conversations_that_it_can_have_been_are_listed_and_none_is_picked() {
+    let mut world = world();
+    let own = unbound(&mut world, "coder", "fox");
+    let stray = by_hand(&world, "remember the word fox");
+    let report = world.resume(["--all"]);
+    report.assert_not_back("coder", "refused");
+    for said in [own.as_str(), stray.as_str(), "2 conversations", "--fresh default/coder"] {
+        assert!(report.note("coder").contains(said), "{said}: {report:#?}");
+    }
+    let session = world.session("coder");
+    assert!(session["vendor_session_id"].is_null() && session["pid"].is_null(), "{session:#}");
+    assert_eq!(session["launches"], 1);
+    assert_eq!(told_events(&world, "coder", "bound"), Vec::<String>::new());
+}
+
+#[test]
+fn a_conversation_that_begins_with_other_words_is_not_adopted() {
+    let mut world = world();
+    let own = unbound(&mut world, "coder", "fox");
+    fs::remove_file(conversation::transcript(&world, &own).unwrap()).unwrap();
+    let stray = by_hand(&world, "remember the word owl");
+    let report = world.resume(["--all"]);
+    report.assert_not_back("coder", "refused");
+    assert!(report.note("coder").contains(&stray), "{report:#?}");
+    assert!(world.session("coder")["vendor_session_id"].is_null());
+}
+
+#[test]
+fn two_sessions_without_an_id_in_one_folder_are_not_guessed_at() {
+    let mut world = world();
+    let first = unbound(&mut world, "one", "fox");
+    let second = unbound(&mut world, "two", "owl");
+    let report = world.resume(["--all"]);
+    for name in ["one", "two"] {
+        report.assert_not_back(name, "refused");
+        assert!(report.note(name).contains(&first) && report.note(name).contains(&second));
+        assert!(world.session(name)["vendor_session_id"].is_null());
+    }
+}
+
+#[test]
+fn a_session_without_an_id_in_which_nothing_was_said_starts_again_with_its_message() {
+    let mut world = world();
+    world.set("SEGUE_FAILPOINT", "launch.record.after");
+    world.set("SEGUE_FAILPOINT_ROLE", "daemon");
+    let run = ["run", "-d", "--name", "coder", "remember the word fox", "--", "--own-id"];
+    assert_eq!(world.segue(run).status, 7);
+    world.unset("SEGUE_FAILPOINT");
+    let report = world.resume(["coder"]);
+    report.assert_back("coder", "started");
+    conversation::wait_turns(&world, &world.session("coder"), 1);
+    assert_knows(&world, "coder", "fox");
+}
+
+/// Opens a conversation by hand in a terminal, as its user would.
+fn open_by_hand(world: &World, id: &str) -> Terminal {
+    let mut terminal = Terminal::start(&world.command(["demo-agent", "--resume", id]), 24, 80);
+    terminal.wait_for("resumed after 1 messages");
+    terminal
+}
+
+/// Returns the process that says that it has a conversation open.
+fn opener(world: &World, id: &str) -> u32 {
+    let entries = fs::read_dir(world.home().join(".segue-demo/live")).unwrap();
+    let texts = entries.map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
+    let entry = texts.map(|text| serde_json::from_str::<serde_json::Value>(&text).unwrap());
+    let of_it = entry.filter(|entry| entry["id"] == id);
+    let pids = of_it.map(|entry| u32::try_from(entry["pid"].as_u64().unwrap()).unwrap());
+    pids.filter(|pid| processes::is_alive(*pid)).collect::<Vec<_>>()[0]
+}
+
+#[test]
+fn a_conversation_that_somebody_else_has_open_is_refused_and_their_process_is_left_alone() {
+    let world = world();
+    let session = told(&world, "coder", "fox");
+    let id = text(&session, "vendor_session_id");
+    world.ok(["stop", "coder"]);
+    let mut terminal = open_by_hand(&world, id);
+    let pid = opener(&world, id);
+    let report = world.resume(["coder"]);
+    report.assert_not_back("coder", "refused");
+    assert!(report.note("coder").contains(&format!("process {pid} (")), "{report:#?}");
+    assert!(report.note("coder").contains("demo-agent --resume"), "{report:#?}");
+    assert_eq!(world.session("coder")["launches"], 1);
+    terminal.write("what is the word?\r");
+    terminal.wait_for("The word is fox.");
+    assert!(processes::is_alive(pid));
+    terminal.write("/exit\r");
+    assert_eq!(terminal.wait(), 0);
+    world.resume(["coder"]).assert_back("coder", "resumed");
+    assert_knows(&world, "coder", "fox");
+}
+
+#[test]
+fn a_conversation_that_could_be_adopted_is_not_while_somebody_else_has_it_open() {
+    let mut world = world();
+    let id = unbound(&mut world, "coder", "fox");
+    let terminal = open_by_hand(&world, &id);
+    let pid = opener(&world, &id);
+    let report = world.resume(["coder"]);
+    report.assert_not_back("coder", "refused");
+    assert!(report.note("coder").contains(&format!("process {pid} (")), "{report:#?}");
+    assert!(world.session("coder")["vendor_session_id"].is_null());
+    assert!(processes::is_alive(pid));
+    drop(terminal);
+    processes::wait_gone(pid);
+    world.resume(["coder"]).assert_back("coder", "adopted");
+}

@@ -1,0 +1,93 @@
+//! Tools that an agent started in process sessions of their own.
+
+use std::fs;
+
+use segue_testkit::events::Events;
+use segue_testkit::scene::{assert_knows, kill, kill_daemon, process, text, told, wait_event};
+use segue_testkit::{World, conversation, processes};
+use serde_json::Value;
+
+use crate::world;
+
+/// Starts a session with such a tool; returns it and the tool's process.
+fn with_tool(world: &World) -> (Value, u32) {
+    let session = told(world, "coder", "fox");
+    let answer = conversation::ask(world, &session, "/daemonize 600");
+    let tool = answer.trim_end_matches('.').rsplit(' ').next().unwrap().parse().unwrap();
+    assert!(processes::is_alive(tool), "{answer}");
+    assert_eq!(process_session(tool), tool, "it leads a process session of its own");
+    (session, tool)
+}
+
+fn process_session(pid: u32) -> u32 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    stat.rsplit_once(") ").unwrap().1.split(' ').nth(3).unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_tool_is_gone_after_stop() {
+    let world = world();
+    let (_, tool) = with_tool(&world);
+    world.ok(["stop", "coder"]);
+    assert!(!processes::is_alive(tool));
+    assert_eq!(world.session("coder")["status_detail"], "stopped");
+}
+
+#[test]
+fn a_tool_is_gone_after_the_agents_own_exit() {
+    let world = world();
+    let (session, tool) = with_tool(&world);
+    let mut events = Events::of(&world);
+    conversation::type_text(&world, &session, "/exit\r");
+    wait_event(&mut events, "launch_ended", "exit status 0");
+    assert!(!processes::is_alive(tool));
+}
+
+#[test]
+fn a_tool_that_outlived_holder_and_agent_is_ended_and_told_of_by_the_daemon() {
+    let world = world();
+    let (session, tool) = with_tool(&world);
+    let mut events = Events::of(&world);
+    // The holder first: it would end the tool itself.
+    kill(process(&session, "holder_pid"));
+    let ended = wait_event(&mut events, "leftovers_ended", "ended what");
+    assert!(text(&ended, "text").contains(&tool.to_string()), "{ended}");
+    assert!(!processes::is_alive(tool));
+    wait_event(&mut events, "launch_ended", "nobody knows how");
+}
+
+#[test]
+fn a_tool_of_a_dead_launch_is_ended_before_the_next_launch_begins() {
+    let world = world();
+    let (session, tool) = with_tool(&world);
+    kill_daemon(&world);
+    kill(process(&session, "holder_pid"));
+    processes::kill(process(&session, "pid"));
+    processes::wait_gone(process(&session, "pid"));
+    assert!(processes::is_alive(tool), "nobody is there who could have ended it");
+    world.resume(["coder"]).assert_back("coder", "resumed");
+    assert!(!processes::is_alive(tool));
+    let kinds: Vec<String> =
+        world.events("coder").iter().map(|event| text(event, "kind").to_owned()).collect();
+    let last = |kind: &str| kinds.iter().rposition(|it| it == kind).unwrap();
+    assert!(last("leftovers_ended") < last("launch_planned"), "{kinds:?}");
+    assert_knows(&world, "coder", "fox");
+}
+
+#[test]
+fn a_process_with_the_mark_of_a_launch_that_is_over_is_found_by_doctor() {
+    let world = world();
+    let session = told(&world, "coder", "fox");
+    let launch = conversation::newest_launch(&world, text(&session, "id"));
+    world.ok(["stop", "coder"]);
+    let mut command = world.command(["demo-agent", "--tool", "600000"]);
+    let mut stray = command.env("SEGUE_LAUNCH", launch.to_string()).spawn().unwrap();
+    let found = world.segue(["doctor"]);
+    let line = format!("process {} (", stray.id());
+    assert!(found.status == 1 && found.stdout.contains(&line), "{found:#?}");
+    assert!(processes::is_alive(stray.id()), "a look changes nothing");
+    let cured = world.ok(["doctor", "--fix"]);
+    assert!(cured.contains(&format!("fixed: {line}")), "{cured}");
+    assert!(!stray.wait().unwrap().success());
+    assert_eq!(world.ok(["doctor"]), "nothing is wrong\n");
+}

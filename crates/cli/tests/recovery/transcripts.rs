@@ -1,0 +1,254 @@
+//! Transcripts that are deleted, left for new ones, or not found by the agent.
+
+use std::fs;
+
+use segue_testkit::events::Events;
+use segue_testkit::hold::Hold;
+use segue_testkit::scene::{
+    assert_knows, process, text, told, told_events, transcript, wait_event,
+};
+use segue_testkit::{Outcome, Report, World, conversation, launches, processes};
+use serde_json::Value;
+
+use crate::world;
+
+/// Says something more and kills everything; returns the session as it was.
+fn talked_and_killed(world: &World) -> Value {
+    let session = told(world, "coder", "fox");
+    conversation::ask(world, &session, "hello");
+    world.kill_everything();
+    session
+}
+
+fn assert_has_heard(world: &World, count: usize) {
+    let answer = conversation::ask(world, &world.session("coder"), "how many?");
+    assert_eq!(answer, format!("This conversation has {count} messages from you."));
+}
+
+#[test]
+fn a_transcript_deleted_while_nothing_runs_is_restored() {
+    let world = world();
+    let session = talked_and_killed(&world);
+    fs::remove_file(transcript(&world, &session)).unwrap();
+    let report = world.resume(["coder"]);
+    report.assert_back("coder", "restored");
+    assert_eq!(report.agent("coder")["vendor_session_id"], session["vendor_session_id"]);
+    assert!(report.note("coder").contains("guard"), "{report:?}");
+    assert_has_heard(&world, 3);
+    assert_knows(&world, "coder", "fox");
+    assert_eq!(told_events(&world, "coder", "transcript_restored").len(), 1);
+}
+
+#[test]
+fn a_transcript_deleted_while_its_agent_runs_is_restored_with_what_was_said_after() {
+    let world = world();
+    let session = told(&world, "coder", "fox");
+    let path = transcript(&world, &session);
+    let guard = launches::of(&world, &session)[0].0.join("guard").join(path.file_name().unwrap());
+    fs::remove_file(&path).unwrap();
+    conversation::type_text(&world, &session, "remember the word owl\r");
+    let is_there = || conversation::said(&guard).len() == 2;
+    launches::wait_until(&[guard.parent().unwrap()], "the second message", is_there);
+    world.kill_everything();
+    world.resume(["coder"]).assert_back("coder", "restored");
+    assert_knows(&world, "coder", "owl");
+    assert!(path.is_file());
+}
+
+#[test]
+fn an_agent_that_crashes_after_its_transcript_was_deleted_comes_back_by_itself() {
+    let world = world();
+    let session = told(&world, "coder", "fox");
+    fs::remove_file(transcript(&world, &session)).unwrap();
+    let mut events = Events::of(&world);
+    processes::kill(process(&session, "pid"));
+    wait_event(&mut events, "transcript_restored", "");
+    wait_event(&mut events, "launch_planned", "launch 2 (resume)");
+    wait_event(&mut events, "status_changed", "idle");
+    assert_knows(&world, "coder", "fox");
+}
+
+#[test]
+fn all_of_the_agents_files_deleted_is_no_loss() {
+    let world = world();
+    let first = talked_and_killed(&world);
+    fs::remove_dir_all(world.home().join(".segue-demo")).unwrap();
+    world.resume(["coder"]).assert_back("coder", "restored");
+    assert_eq!(world.session("coder")["vendor_session_id"], first["vendor_session_id"]);
+    assert_knows(&world, "coder", "fox");
+}
+
+/// Deletes a session's transcript and its guards, while nothing runs.
+fn lose(world: &World, session: &Value) {
+    fs::remove_file(transcript(world, session)).unwrap();
+    launches::remove_guards(world, session);
+}
+
+#[test]
+fn a_transcript_that_nobody_has_is_a_refusal_with_choices_and_never_blank() {
+    let world = world();
+    let session = talked_and_killed(&world);
+    lose(&world, &session);
+    for _ in 0..2 {
+        let report = world.resume(["--all"]);
+        report.assert_not_back("coder", "refused");
+        let id = text(&session, "vendor_session_id");
+        assert_eq!(report.agent("coder")["vendor_session_id"], id);
+        let fresh = "`segue resume default/coder --fresh default/coder`";
+        for said in [id, "is gone", "from a backup", fresh] {
+            assert!(report.note("coder").contains(said), "{said}: {report:#?}");
+        }
+    }
+    assert_eq!(world.session("coder")["launches"], 1, "something was started");
+    let found = world.segue(["doctor"]);
+    assert!(
+        found.status == 1 && found.stdout.contains("the transcript of `default/coder` is gone")
+    );
+}
+
+#[test]
+fn a_fresh_start_says_that_a_conversation_was_lost_and_keeps_its_id_in_the_log() {
+    let world = world();
+    let session = talked_and_killed(&world);
+    lose(&world, &session);
+    let report = world.resume(["--fresh", "coder"]);
+    report.assert_not_back("coder", "fresh");
+    let fresh = world.session("coder");
+    assert_eq!((&fresh["id"], &fresh["launches"]), (&session["id"], &Value::from(2)));
+    let bound = told_events(&world, "coder", "bound");
+    let ids = [&session, &fresh].map(|it| text(it, "vendor_session_id"));
+    assert_ne!(ids[0], ids[1]);
+    assert!(bound[0].starts_with(ids[0]) && bound.last().unwrap().starts_with(ids[1]), "{bound:?}");
+    conversation::type_text(&world, &fresh, "what is the word?\r");
+    let answer = conversation::wait_turns(&world, &fresh, 1);
+    assert_eq!(answer, "I was told no word in this conversation.");
+}
+
+#[test]
+fn a_fresh_start_that_was_killed_before_anything_was_said_has_lost_nothing_more() {
+    let world = world();
+    let session = talked_and_killed(&world);
+    lose(&world, &session);
+    world.resume(["--fresh", "coder"]).assert_not_back("coder", "fresh");
+    let fresh = world.session("coder");
+    world.kill_everything();
+    let report = world.resume(["coder"]);
+    report.assert_back("coder", "started");
+    assert_eq!(report.agent("coder")["vendor_session_id"], fresh["vendor_session_id"]);
+}
+
+#[test]
+fn a_running_agent_can_be_started_fresh() {
+    let world = world();
+    let session = told(&world, "coder", "fox");
+    world.resume(["--fresh", "coder"]).assert_not_back("coder", "fresh");
+    assert!(!processes::is_alive(process(&session, "pid")));
+    assert_ne!(world.session("coder")["vendor_session_id"], session["vendor_session_id"]);
+    assert!(transcript(&world, &session).is_file(), "the old conversation stays where it is");
+}
+
+/// Has the agent go on in another conversation; returns the session when that is known.
+fn leave(world: &World, before: &Value, command: &str) -> Value {
+    let mut events = Events::of(world);
+    conversation::type_text(world, before, &format!("{command}\r"));
+    let old = text(before, "vendor_session_id").to_owned();
+    let is_new = |event: &Value| event["kind"] == "bound" && !text(event, "text").starts_with(&old);
+    events.wait_for(is_new).unwrap();
+    world.session("coder")
+}
+
+#[test]
+fn a_conversation_that_was_cleared_for_a_new_one_is_not_the_one_that_comes_back() {
+    let world = world();
+    let first = told(&world, "coder", "fox");
+    let second = leave(&world, &first, "/clear");
+    conversation::type_text(&world, &second, "remember the word owl\r");
+    conversation::wait_turns(&world, &second, 1);
+    world.kill_everything();
+    let report = world.resume(["--all"]);
+    report.assert_back("coder", "resumed");
+    assert_eq!(report.agent("coder")["vendor_session_id"], second["vendor_session_id"]);
+    assert_knows(&world, "coder", "owl");
+    let ids = [text(&first, "vendor_session_id"), text(&second, "vendor_session_id")];
+    let lines = [
+        format!("{} (preset)", ids[0]),
+        format!("{} (registry)", ids[0]),
+        format!("{} (registry)", ids[1]),
+        format!("{} (registry)", ids[1]),
+    ];
+    assert_eq!(told_events(&world, "coder", "bound"), lines);
+}
+
+#[test]
+fn a_cleared_conversation_in_which_nothing_was_said_is_begun_without_the_old_words() {
+    let world = world();
+    let first = told(&world, "coder", "fox");
+    let second = leave(&world, &first, "/clear");
+    world.kill_everything();
+    let report = world.resume(["--all"]);
+    report.assert_back("coder", "started");
+    assert_eq!(report.agent("coder")["vendor_session_id"], second["vendor_session_id"]);
+    let session = world.session("coder");
+    conversation::type_text(&world, &session, "what is the word?\r");
+    let answer = conversation::wait_turns(&world, &session, 1);
+    assert_eq!(answer, "I was told no word in this conversation.");
+    assert_eq!(conversation::said(&transcript(&world, &first)).len(), 1, "the old one was touched");
+}
+
+#[test]
+fn a_forked_conversation_comes_back_as_the_fork() {
+    let world = world();
+    let first = told(&world, "coder", "fox");
+    let fork = leave(&world, &first, "/fork");
+    conversation::ask(&world, &fork, "remember the word owl");
+    world.kill_everything();
+    world.resume(["--all"]).assert_back("coder", "resumed");
+    assert_eq!(world.session("coder")["vendor_session_id"], fork["vendor_session_id"]);
+    assert_knows(&world, "coder", "owl");
+    assert_eq!(conversation::said(&transcript(&world, &first)).len(), 1);
+}
+
+#[test]
+fn an_agent_that_silently_begins_a_blank_conversation_is_ended_and_not_bound() {
+    let mut world = world();
+    let before = talked_and_killed(&world);
+    world.set("SEGUE_DEMO_BLANK_ON_UNKNOWN", "1");
+    // The daemon has decided to resume what is there, and has not started anything yet.
+    let hold = Hold::at(&mut world, "launch.record.after");
+    let resume = world.start(["resume", "--json", "coder"]);
+    hold.meanwhile(&mut world, |world| fs::remove_file(transcript(world, &before)).unwrap());
+    let report = Report::of(&Outcome::from(resume.wait_with_output().unwrap()));
+    report.assert_not_back("coder", "refused");
+    assert!(report.note("coder").contains("another conversation"), "{report:#?}");
+    assert_eq!(report.agent("coder")["vendor_session_id"], before["vendor_session_id"]);
+
+    let after = world.session("coder");
+    assert_eq!(after["vendor_session_id"], before["vendor_session_id"]);
+    assert_eq!((text(&after, "status"), text(&after, "status_detail")), ("waiting", "choice"));
+    assert_eq!((&after["pid"], &after["holder_pid"]), (&Value::Null, &Value::Null));
+    let refused = told_events(&world, "coder", "binding_refused");
+    assert!(refused.len() == 1 && refused[0].contains("ended, not bound"), "{refused:?}");
+    let agents = world.processes().into_iter().map(processes::command_line);
+    assert_eq!(agents.filter(|line| line.iter().any(|it| it == "--permission")).count(), 0);
+
+    // The guard has what was deleted; that it failed before does not forbid to try it by name.
+    world.resume(["--all"]).assert_not_back("coder", "refused");
+    world.resume(["coder"]).assert_back("coder", "restored");
+    assert_knows(&world, "coder", "fox");
+}
+
+#[test]
+fn an_agent_that_cannot_find_its_conversation_any_more_gets_it_back_at_the_next_attempt() {
+    let mut world = world();
+    let before = talked_and_killed(&world);
+    let hold = Hold::at(&mut world, "launch.record.after");
+    let resume = world.start(["resume", "--json", "coder"]);
+    hold.meanwhile(&mut world, |world| fs::remove_file(transcript(world, &before)).unwrap());
+    let report = Report::of(&Outcome::from(resume.wait_with_output().unwrap()));
+    report.assert_not_back("coder", "refused");
+    let mut events = Events::of(&world);
+    wait_event(&mut events, "launch_planned", "launch 3 (resume)");
+    wait_event(&mut events, "status_changed", "idle");
+    assert_eq!(told_events(&world, "coder", "transcript_restored").len(), 1);
+    assert_knows(&world, "coder", "fox");
+}

@@ -1,0 +1,143 @@
+//! 29, 30 and 34 to 36: one conversation has one id, whatever happens.
+
+use std::collections::BTreeSet;
+use std::process::Child;
+
+use segue_testkit::events::Events;
+use segue_testkit::scene::{
+    assert_knows, kill_daemon, process, text, told, transcript, wait_event,
+};
+use segue_testkit::{Outcome, World, conversation, launches, processes};
+use serde_json::Value;
+
+use crate::world;
+
+#[test]
+fn seed_29_two_messages_in_one_conversation_have_one_id_and_the_state_has_it() {
+    let world = world();
+    let first = told(&world, "coder", "fox");
+    conversation::ask(&world, &first, "hello again");
+    let second = world.session("coder");
+    assert_eq!(
+        (&second["id"], &second["vendor_session_id"]),
+        (&first["id"], &first["vendor_session_id"])
+    );
+    assert_eq!(
+        conversation::said(&transcript(&world, &second)),
+        ["remember the word fox", "hello again"]
+    );
+    let (_, record) = launches::of(&world, &second).pop().unwrap();
+    assert_eq!(record.session_id.unwrap().as_str(), text(&second, "vendor_session_id"));
+}
+
+#[test]
+fn seed_30_a_session_that_was_at_work_when_everything_died_goes_on_under_its_ids() {
+    let world = world();
+    let before = told(&world, "coder", "fox");
+    let mut events = Events::of(&world);
+    conversation::type_text(&world, &before, "/slow 600\r");
+    wait_event(&mut events, "status_changed", "idle");
+    wait_event(&mut events, "status_changed", "working");
+    drop(events);
+    assert_eq!(world.session("coder")["status"], "working");
+    world.kill_everything();
+    let report = world.resume([]);
+    report.assert_back("coder", "resumed");
+    let after = world.session("coder");
+    for same in ["id", "name", "fleet", "vendor_session_id", "created_at"] {
+        assert_eq!(after[same], before[same], "{same}");
+    }
+    assert_eq!(world.sessions().len(), 1);
+    // Told to go on, once, because its turn was cut off.
+    conversation::wait_turns(&world, &after, 2);
+    let said = conversation::said(&transcript(&world, &after));
+    assert_eq!(said[..2], ["remember the word fox", "/slow 600"]);
+    assert!(said.len() == 3 && said[2].contains("in the middle of this turn"), "{said:?}");
+    assert_knows(&world, "coder", "fox");
+    // Not told anything the next time: it was at rest.
+    world.kill_everything();
+    world.resume([]).assert_back("coder", "resumed");
+    assert_knows(&world, "coder", "fox");
+    let said = conversation::said(&transcript(&world, &after));
+    assert_eq!(said.len(), 5, "{said:?}");
+}
+
+#[test]
+fn seed_34_an_id_never_changes_once_it_is_assigned() {
+    let world = world();
+    let first = told(&world, "coder", "fox");
+    let ids = |session: &Value| [session["id"].clone(), session["vendor_session_id"].clone()];
+    let calamities: [fn(&World); 5] = [
+        |world| drop(world.ok(["stop", "coder"])),
+        World::kill_everything,
+        kill_daemon,
+        |world| {
+            world.ok(["daemon", "stop"]);
+            std::fs::remove_file(world.database()).unwrap();
+            world.ok(["doctor", "--fix"]);
+        },
+        |world| {
+            let mut events = Events::of(world);
+            processes::kill(process(&world.session("coder"), "pid"));
+            wait_event(&mut events, "launch_ended", "signal 9");
+            wait_event(&mut events, "launch_planned", "");
+            wait_event(&mut events, "bound", "");
+        },
+    ];
+    for (number, calamity) in calamities.into_iter().enumerate() {
+        calamity(&world);
+        let report = world.resume(["coder"]);
+        assert_eq!(
+            (report.status, &report.json["complete"]),
+            (0, &Value::Bool(true)),
+            "{report:#?}"
+        );
+        assert_eq!(ids(&world.session("coder")), ids(&first), "after calamity {number}");
+        assert_knows(&world, "coder", "fox");
+    }
+}
+
+#[test]
+fn seed_35_two_windows_at_once_share_no_id_and_lose_nothing() {
+    let world = world();
+    let names: Vec<String> = (0..6).map(|number| format!("s{number}")).collect();
+    let message = "remember the word fox";
+    let run = |name: &String| world.start(["run", "-d", "--name", name, message]);
+    let running: Vec<_> = names.iter().map(run).collect();
+    running.into_iter().for_each(assert_done);
+    let sessions = world.sessions();
+    for key in ["id", "name", "vendor_session_id"] {
+        let different: BTreeSet<&str> = sessions.iter().map(|it| text(it, key)).collect();
+        assert_eq!(different.len(), 6, "{key}");
+    }
+    world.kill_everything();
+    let windows = [(); 2].map(|()| world.start(["resume", "--all", "--json"]));
+    windows.into_iter().for_each(assert_done);
+    let after = world.sessions();
+    for (before, after) in sessions.iter().zip(&after) {
+        assert_eq!(
+            (&before["id"], &before["vendor_session_id"]),
+            (&after["id"], &after["vendor_session_id"])
+        );
+        assert_eq!(after["launches"], 2, "started twice: {after:#}");
+    }
+    let is_agent = |pid: &u32| processes::command_line(*pid).iter().any(|it| it == "--permission");
+    assert_eq!(world.processes().iter().filter(|pid| is_agent(pid)).count(), 6);
+}
+
+fn assert_done(window: Child) {
+    let outcome = Outcome::from(window.wait_with_output().unwrap());
+    assert_eq!(outcome.status, 0, "{outcome:#?}");
+}
+
+#[test]
+fn seed_36_a_status_that_anybody_has_seen_survives_a_kill_at_that_moment() {
+    let world = world();
+    world.ok(["run", "-d", "--name", "coder", "/slow 600"]);
+    let mut events = Events::of(&world);
+    let seen = wait_event(&mut events, "status_changed", "working");
+    world.kill_everything();
+    let log = world.events("coder");
+    assert!(log.contains(&seen), "{seen} is not in {log:#?}");
+    assert_eq!(world.session("coder")["status_detail"], "environment");
+}

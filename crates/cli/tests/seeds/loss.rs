@@ -1,0 +1,63 @@
+//! 32 and 33: what is left when one half of the memory is deleted.
+
+use std::fs;
+
+use segue_testkit::scene::{assert_knows, text, told};
+use segue_testkit::{Outcome, conversation, launches};
+
+use crate::world;
+
+#[test]
+fn seed_32_deleted_transcripts_are_reported_and_the_session_stays() {
+    let world = world();
+    let before = told(&world, "coder", "fox");
+    world.kill_everything();
+    fs::remove_dir_all(world.home().join(".segue-demo")).unwrap();
+    launches::remove_guards(&world, &before);
+    let report = world.resume(["--all"]);
+    report.assert_not_back("coder", "refused");
+    assert!(report.note("coder").contains("is gone"), "{report:#?}");
+    let report = world.resume(["--fresh", "coder"]);
+    report.assert_not_back("coder", "fresh");
+    let after = world.session("coder");
+    for same in ["id", "name", "fleet", "cwd", "created_at"] {
+        assert_eq!(after[same], before[same], "{same}");
+    }
+    assert_ne!(after["vendor_session_id"], before["vendor_session_id"]);
+    let log = world.events("coder");
+    let old = text(&before, "vendor_session_id");
+    assert!(log.iter().any(|event| text(event, "text").contains(old)), "the old id is forgotten");
+}
+
+#[test]
+fn seed_33_a_deleted_store_leaves_every_conversation_resumable() {
+    let world = world();
+    let before = told(&world, "coder", "fox");
+    world.kill_everything();
+    fs::remove_dir_all(world.database().parent().unwrap()).unwrap();
+    assert_eq!(world.segue(["ls"]).status, 7);
+    world.ok(["doctor", "--fix"]);
+    let report = world.resume(["--all"]);
+    report.assert_back("coder", "resumed");
+    assert_eq!(report.agent("coder")["session"], before["id"]);
+    assert_knows(&world, "coder", "fox");
+}
+
+#[test]
+fn seed_33_after_all_of_segues_files_are_deleted_the_conversation_is_still_there() {
+    let world = world();
+    let before = told(&world, "coder", "fox");
+    let old = text(&before, "vendor_session_id");
+    world.kill_everything();
+    fs::remove_dir_all(world.segue_home()).unwrap();
+    assert_eq!(world.sessions(), Vec::<serde_json::Value>::new());
+    let glance = world.json(["--json"]);
+    assert_eq!(glance["unknown"][0]["vendor_session_id"], old, "{glance:#}");
+    world.ok(["run", "-d", "--name", "coder", "remember the word owl"]);
+    let new = world.session("coder");
+    assert!(new["id"] != before["id"] && new["vendor_session_id"] != old);
+    conversation::wait_turns(&world, &new, 1);
+    let mut by_hand = world.command(["demo-agent", "--resume", old, "--print", "which word?"]);
+    let outcome = Outcome::of(&mut by_hand);
+    assert!(outcome.stdout.contains("The word is fox."), "{outcome:#?}");
+}

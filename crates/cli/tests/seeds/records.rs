@@ -1,0 +1,100 @@
+//! 1 to 3: what is written down about each agent.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use segue_testkit::scene::{project, text};
+use segue_testkit::{World, launches};
+use serde_json::Value;
+
+use crate::world;
+
+/// Expects that every session's newest launch has a record that says what the list says.
+fn assert_recorded(world: &World) {
+    for session in world.sessions() {
+        let (folder, _) = launches::of(world, &session).pop().unwrap();
+        let path = folder.join("session.json");
+        let record: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let agent = session["agent"].as_str().unwrap_or(text(&session, "name"));
+        assert_eq!(record["agent_id"], agent);
+        let argv = record["cli_command"].as_array().unwrap();
+        assert!(argv.len() > 1 && argv.iter().all(Value::is_string), "{record:#}");
+        let name = format!("{}/{}", text(&session, "fleet"), text(&session, "name"));
+        assert_eq!(record["session_name"], name);
+        assert_eq!(record["session_id"], session["vendor_session_id"]);
+        let spawned: jiff::Timestamp = text(&record, "spawned_at").parse().unwrap();
+        assert!(spawned >= text(&session, "created_at").parse().unwrap());
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn seed_01_every_launch_has_its_record_started_alone_or_in_a_group() {
+    let world = world();
+    world.ok(["run", "-d", "--name", "alone", "hello"]);
+    world.write(
+        "segue.toml",
+        "[fleet]\nname = \"shop\"\n[[agents]]\nname = \"coder\"\nvendor = \"demo\"\ncount = 2\n",
+    );
+    world.ok(["trust", "--yes"]);
+    world.ok(["up"]);
+    let names: Vec<_> = world.sessions().iter().map(|it| text(it, "name").to_owned()).collect();
+    assert_eq!(names, ["alone", "coder-1", "coder-2"]);
+    assert_recorded(&world);
+    world.kill_everything();
+    world.resume(["--all"]);
+    assert_eq!(launches::all(&world).len(), 6);
+    assert_recorded(&world);
+}
+
+#[test]
+fn seed_02_the_state_has_name_and_id_of_every_agent_and_loads_without_an_id() {
+    let mut world = world();
+    project(&world, "shop", &["coder", "tester"]);
+    world.ok(["up"]);
+    world.kill_everything();
+    // The agent that chooses its own id never got as far as having one.
+    world.set("SEGUE_FAILPOINT", "launch.record.after");
+    world.set("SEGUE_FAILPOINT_ROLE", "daemon");
+    assert_eq!(world.segue(["run", "-d", "--name", "early", "hi", "--", "--own-id"]).status, 7);
+    world.unset("SEGUE_FAILPOINT");
+    let ids: BTreeMap<_, _> = world
+        .sessions()
+        .iter()
+        .map(|it| (text(it, "name").to_owned(), it["vendor_session_id"].clone()))
+        .collect();
+    assert_eq!(ids.keys().collect::<Vec<_>>(), ["coder", "early", "tester"]);
+    assert!(ids["coder"].is_string() && ids["tester"].is_string() && ids["early"].is_null());
+    let (_, record) = launches::of(&world, &world.session("early")).pop().unwrap();
+    assert_eq!(record.session_id, None);
+}
+
+#[test]
+fn seed_03_the_fleets_file_lists_every_agent_with_vendor_and_id() {
+    let world = world();
+    project(&world, "shop", &["coder", "tester"]);
+    world.ok(["up", "--session", "night"]);
+    let path = world.state().join("fleets").join("night.json");
+    let record = || serde_json::from_slice::<Value>(&fs::read(&path).unwrap()).unwrap();
+    let listed = |record: &Value| -> Vec<[Value; 4]> {
+        let agents = record["agents"].as_array().unwrap();
+        agents
+            .iter()
+            .map(|it| ["name", "vendor", "session", "session_id"].map(|key| it[key].clone()))
+            .collect()
+    };
+    let known: Vec<[Value; 4]> = world
+        .sessions()
+        .iter()
+        .map(|it| ["name", "vendor", "id", "vendor_session_id"].map(|key| it[key].clone()))
+        .collect();
+    assert_eq!(known.len(), 2);
+    assert_eq!(listed(&record()), known);
+    assert_eq!(record()["fleet"], "night");
+    // Written again whenever a conversation is another one.
+    world.resume(["--fresh", "night/coder"]);
+    let fresh = world.session("coder")["vendor_session_id"].clone();
+    assert_ne!(fresh, known[0][3]);
+    assert_eq!(listed(&record())[0][3], fresh);
+}

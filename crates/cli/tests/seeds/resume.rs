@@ -1,0 +1,198 @@
+//! 4, 6 and 8 to 10: which conversation an agent goes on with.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use segue_core::rules::recovery::{
+    Decision, History, Place, Process, Resumes, Seen, Transcript, Turn, Unproven, decide,
+};
+use segue_testkit::events::Events;
+use segue_testkit::scene::{
+    assert_knows, by_hand, kill, process, project, text, told, transcript, wait_all_told,
+    wait_event,
+};
+use segue_testkit::{Report, World, conversation, launches};
+use serde_json::Value;
+
+use crate::world;
+
+/// Returns the command line of a session's newest launch.
+fn argv(world: &World, name: &str) -> Vec<String> {
+    let (_, record) = launches::of(world, &world.session(name)).pop().unwrap();
+    record.cli_command
+}
+
+/// Tells whether a command line has a flag with this value.
+fn has(argv: &[String], flag: &str, value: &str) -> bool {
+    argv.windows(2).any(|pair| pair == [flag, value])
+}
+
+#[test]
+fn seed_04_each_agent_of_a_fleet_is_started_in_its_vendors_resume_form() {
+    let mut world = world();
+    project(&world, "shop", &["coder", "tester"]);
+    world.ok(["up", "--session", "night"]);
+    wait_all_told(&world);
+    world.kill_everything();
+    world.set("SEGUE_FAILPOINT", "launch.record.after");
+    world.set("SEGUE_FAILPOINT_ROLE", "daemon");
+    assert_eq!(world.segue(["run", "-d", "--name", "early", "hi", "--", "--own-id"]).status, 7);
+    world.unset("SEGUE_FAILPOINT");
+    let report = Report::of(&world.segue(["up", "--resume", "night", "--json"]));
+    for name in ["coder", "tester"] {
+        report.assert_back(name, "resumed");
+        let session = world.session(name);
+        let argv = argv(&world, name);
+        assert!(has(&argv, "--resume", text(&session, "vendor_session_id")), "{argv:?}");
+        assert!(!argv.iter().any(|word| word == "--session-id"), "{argv:?}");
+        assert_knows(&world, name, name);
+    }
+    // One without an id has nothing to resume.
+    world.resume(["early"]).assert_back("early", "started");
+    assert!(!argv(&world, "early").iter().any(|word| word == "--resume"));
+}
+
+#[test]
+fn seed_04_an_unknown_fleet_is_an_error_and_nothing_is_started() {
+    let world = world();
+    told(&world, "coder", "fox");
+    world.ok(["stop", "coder"]);
+    let before = (launches::all(&world).len(), world.sessions());
+    let outcome = world.segue(["up", "--resume", "nigth"]);
+    assert_eq!(outcome.status, 3, "{outcome:#?}");
+    assert!(
+        outcome.stderr.contains("`nigth`") && outcome.stderr.contains("hint: "),
+        "{outcome:#?}"
+    );
+    assert_eq!((launches::all(&world).len(), world.sessions()), before);
+}
+
+#[test]
+fn seed_06_an_older_conversation_that_was_touched_is_not_the_one_that_is_resumed() {
+    let world = world();
+    let older = by_hand(&world, "remember the word owl");
+    let session = told(&world, "coder", "fox");
+    world.kill_everything();
+    let newest = transcript(&world, &session).metadata().unwrap().modified().unwrap();
+    let path = conversation::transcript(&world, &older).unwrap();
+    let touched = File::options().append(true).open(&path).unwrap();
+    touched.set_modified(newest + Duration::from_secs(60)).unwrap();
+    world.resume(["--all"]).assert_back("coder", "resumed");
+    assert!(has(&argv(&world, "coder"), "--resume", text(&session, "vendor_session_id")));
+    assert_knows(&world, "coder", "fox");
+}
+
+/// The built-in vendor can always resume, so this is asked of the rule: no decision that could
+/// come of it has an id to go on with.
+#[test]
+fn seed_08_a_vendor_that_cannot_resume_begins_anew() {
+    let seen = |spoke| Seen {
+        process: Process::None,
+        folder: Place::There,
+        proven: None,
+        transcript: Transcript::Gone,
+        spoke,
+        unproven: Unproven::default(),
+        vendor: Resumes::No,
+        turn: Turn::Interactive,
+        history: History::Unremarkable,
+    };
+    assert_eq!(decide(&seen(true)), Decision::Fresh);
+    assert_eq!(decide(&seen(false)), Decision::StartAgain);
+}
+
+#[test]
+fn seed_09_siblings_in_one_folder_each_resume_their_own_conversation() {
+    let world = world();
+    let names = ["fox", "owl", "elk", "bee"];
+    for (number, name) in names.into_iter().enumerate() {
+        let word = format!("remember the word {name}");
+        let own_id = if number % 2 == 0 { ["--", "--own-id"].as_slice() } else { &[] };
+        let all = ["run", "-d", "--name", name, &word].into_iter().chain(own_id.iter().copied());
+        assert!(world.command(all).status().unwrap().success());
+    }
+    let mut events = Events::of(&world);
+    let mut bound: Vec<Value> = Vec::new();
+    while bound.len() < 4 {
+        let event = wait_event(&mut events, "bound", "");
+        if text(&event, "text").ends_with("(registry)") {
+            bound.push(event["session"].clone());
+        }
+    }
+    wait_all_told(&world);
+    let ids =
+        || world.sessions().iter().map(|it| it["vendor_session_id"].clone()).collect::<Vec<_>>();
+    let before = ids();
+    world.kill_everything();
+    let report = world.resume(["--all"]);
+    for name in names {
+        report.assert_back(name, "resumed");
+        assert_knows(&world, name, name);
+    }
+    assert_eq!(ids(), before);
+}
+
+/// Everything that a plan must not change.
+#[derive(Debug, PartialEq)]
+struct Everything {
+    sessions: Vec<Value>,
+    events: String,
+    processes: Vec<u32>,
+    folders: BTreeMap<PathBuf, Vec<u8>>,
+}
+
+fn everything(world: &World) -> Everything {
+    let mut folders = BTreeMap::new();
+    let mut todo = vec![world.state(), world.home()];
+    while let Some(folder) = todo.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let kind = entry.file_type().unwrap();
+            if kind.is_dir() {
+                todo.push(entry.path());
+            } else if kind.is_file() {
+                folders.insert(entry.path(), fs::read(entry.path()).unwrap());
+            }
+        }
+    }
+    let (sessions, events) = (world.sessions(), world.ok(["log", "--json"]));
+    Everything { sessions, events, processes: world.processes(), folders }
+}
+
+#[test]
+fn seed_10_a_plan_starts_and_changes_nothing_and_live_agents_are_left_alone() {
+    let world = world();
+    let live = told(&world, "live", "fox");
+    let killed = told(&world, "killed", "owl");
+    told(&world, "stopped", "elk");
+    world.ok(["stop", "stopped"]);
+    let mut events = Events::of(&world);
+    kill(process(&killed, "holder_pid"));
+    wait_event(&mut events, "status_changed", "waiting (environment)");
+    drop(events);
+    let before = everything(&world);
+    let plan = world.json(["resume", "--all", "--plan", "--json"]);
+    let decisions: BTreeMap<&str, &str> = plan["plan"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (text(it, "name"), text(it, "decision")))
+        .collect();
+    let expected = [
+        ("default/killed", "resume"),
+        ("default/live", "runs: nothing to do"),
+        ("default/stopped", "resume"),
+    ];
+    assert_eq!(decisions, BTreeMap::from(expected));
+    assert_eq!(everything(&world), before);
+
+    let report = world.resume(["--all"]);
+    report.assert_back("live", "attached");
+    for (name, word) in [("killed", "owl"), ("stopped", "elk")] {
+        report.assert_back(name, "resumed");
+        assert_knows(&world, name, word);
+    }
+    assert_eq!(world.session("live")["pid"], live["pid"]);
+}

@@ -1,0 +1,62 @@
+//! Launch folders as they are on disk, and waiting for what is to be in them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use segue_core::model::LaunchRecord;
+use segue_host::watch::Watcher;
+use serde_json::Value;
+use tokio::runtime::Builder;
+
+use crate::world::{DEADLINE, World};
+
+/// Returns the folders of a session's launches with what is written in them, the oldest first.
+pub fn of(world: &World, session: &Value) -> Vec<(PathBuf, LaunchRecord)> {
+    let own = |record: &LaunchRecord| session["id"] == record.session.id.to_string();
+    let mut found: Vec<_> = all(world).into_iter().filter(|(_, record)| own(record)).collect();
+    found.sort_by_key(|(_, record)| record.launch.number);
+    found
+}
+
+/// Returns every launch folder whose record can be read.
+pub fn all(world: &World) -> Vec<(PathBuf, LaunchRecord)> {
+    let folders = fs::read_dir(world.state().join("launches")).into_iter().flatten().flatten();
+    let read = |folder: PathBuf| {
+        let record = fs::read(folder.join("session.json")).ok()?;
+        Some((folder, serde_json::from_slice(&record).ok()?))
+    };
+    folders.filter_map(|folder| read(folder.path())).collect()
+}
+
+/// Waits until the newest launch guards the session's conversation, and its record says that
+/// something was said: from then on nothing can be lost without anybody's noticing.
+pub fn wait_guarded(world: &World, session: &Value) {
+    let id = session["vendor_session_id"].as_str().expect("a conversation");
+    let (folder, _) = of(world, session).pop().expect("a launch");
+    let guard = folder.join("guard").join(format!("{id}.jsonl"));
+    let spoke = || of(world, session).pop().is_some_and(|(_, record)| record.session.spoke);
+    wait_until(&[&folder, &folder.join("guard")], "a guard", || guard.is_file() && spoke());
+}
+
+/// Takes the guards of all of a session's launches away.
+pub fn remove_guards(world: &World, session: &Value) {
+    for (folder, _) in of(world, session) {
+        match fs::remove_dir_all(folder.join("guard")) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => panic!("{error}"),
+            _ => {}
+        }
+    }
+}
+
+/// Waits until something is so that only changes in these folders can bring about.
+pub fn wait_until(folders: &[&Path], what: &str, is_so: impl Fn() -> bool) {
+    let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let mut watcher = Watcher::new().expect("a watcher");
+        folders.iter().for_each(|folder| watcher.add(folder).expect("watched"));
+        while !is_so() {
+            let change = tokio::time::timeout(DEADLINE, watcher.next()).await;
+            change.unwrap_or_else(|_| panic!("waited {DEADLINE:?} for {what}")).expect("a change");
+        }
+    });
+}

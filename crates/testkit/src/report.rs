@@ -1,0 +1,65 @@
+//! What `segue resume` and `segue up` said about each agent.
+
+use serde_json::Value;
+
+use crate::world::{Outcome, World};
+
+/// A report, and the exit status that came with it.
+#[derive(Clone, Debug)]
+pub struct Report {
+    pub status: i32,
+    pub json: Value,
+}
+
+impl Report {
+    /// Reads what a command with `--json` printed.
+    pub fn of(outcome: &Outcome) -> Self {
+        let json = serde_json::from_str(&outcome.stdout)
+            .unwrap_or_else(|error| panic!("no report: {error}: {outcome:#?}"));
+        Self { status: outcome.status, json }
+    }
+
+    /// Returns what is said about the one agent of this name.
+    pub fn agent(&self, name: &str) -> &Value {
+        let agents =
+            self.json["agents"].as_array().unwrap_or_else(|| panic!("no agents: {self:#?}"));
+        let is_meant = |it: &&Value| {
+            it["name"].as_str().is_some_and(|it| it == name || it.ends_with(&format!("/{name}")))
+        };
+        agents.iter().find(is_meant).unwrap_or_else(|| panic!("no agent {name}: {self:#?}"))
+    }
+
+    pub fn outcome(&self, name: &str) -> &str {
+        self.agent(name)["outcome"].as_str().unwrap_or_default()
+    }
+
+    pub fn note(&self, name: &str) -> &str {
+        self.agent(name)["note"].as_str().unwrap_or_default()
+    }
+
+    /// Expects that every agent is back, and this one in this way.
+    pub fn assert_back(&self, name: &str, outcome: &str) {
+        assert_eq!(self.outcome(name), outcome, "{self:#?}");
+        assert_eq!((self.status, &self.json["complete"]), (0, &Value::Bool(true)), "{self:#?}");
+    }
+
+    /// Expects that this agent is not back, and that the exit status and the whole say so.
+    pub fn assert_not_back(&self, name: &str, outcome: &str) {
+        assert_eq!(self.outcome(name), outcome, "{self:#?}");
+        assert_eq!((self.status, &self.json["complete"]), (8, &Value::Bool(false)), "{self:#?}");
+    }
+}
+
+impl World {
+    /// Runs `segue resume … --json`.
+    pub fn resume<const N: usize>(&self, arguments: [&str; N]) -> Report {
+        let all = ["resume", "--json"].into_iter().chain(arguments);
+        Report::of(&Outcome::of(&mut self.command(all)))
+    }
+
+    /// Returns what `segue log` has about a session, the oldest first.
+    pub fn events(&self, name: &str) -> Vec<Value> {
+        let log = self.ok(["log", name, "--json"]);
+        log.lines().map(|line| serde_json::from_str(line).expect("an event")).collect()
+    }
+}
