@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::flows::SessionState;
-use crate::model::{Launch, LaunchId, Status, VendorSessionId, WaitingFor};
+use crate::model::{How, Launch, LaunchId, Status, VendorSessionId, WaitingFor};
 use crate::ports::{Conversation, Live, Ports, SessionSummary, Vendor};
 use crate::rules::recovery::{
     Candidate, History, Place, Process, Resumes, Seen, Transcript, Turn, Unproven,
@@ -111,7 +111,10 @@ fn turn(state: &SessionState, conversation: Option<&Conversation>) -> Turn {
         return Turn::Interactive;
     }
     let cut = conversation.is_none_or(|conversation| conversation.turn_open);
-    if state.session.status == Status::Idle && !cut { Turn::Over } else { Turn::Cut }
+    // Where nobody saw the process end the transcript decides; a turn that is known to have failed
+    // is to be tried again.
+    let failed = matches!(state.session.status, Status::Ended(How::TurnFailed | How::Crashed(_)));
+    if cut || failed { Turn::Cut } else { Turn::Over }
 }
 
 fn history(state: &SessionState, asked: Asked) -> History {

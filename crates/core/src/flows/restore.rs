@@ -6,7 +6,8 @@ use crate::failpoint;
 use crate::flows::look::Sight;
 use crate::flows::{SessionState, launch};
 use crate::model::{
-    Binding, Environment, EventKind, Evidence, Launch, LaunchId, LaunchMode, VendorSessionId,
+    Binding, Environment, EventKind, Evidence, Launch, LaunchId, LaunchMode, Status,
+    VendorSessionId,
 };
 use crate::ports::{Change, Commit, Ports};
 use crate::rules::recovery::{Candidate, Decision, Refusal};
@@ -44,6 +45,7 @@ pub async fn carry_out(
     match decision {
         Decision::Attach => Ok(settled(Outcome::Attached, None)),
         Decision::Rest { .. } => {
+            rest(ports, state).await?;
             Ok(settled(Outcome::Resumed, Some("headless and between turns: nothing to start")))
         }
         Decision::Resume { id } => {
@@ -72,6 +74,15 @@ pub async fn carry_out(
         }
         Decision::Refuse(refusal) => Ok(Done::Refused { error: refused(state, &refusal) }),
     }
+}
+
+/// Says that a headless session is between turns, where nobody saw its last one end.
+async fn rest(ports: &Ports, state: &mut SessionState) -> Result<()> {
+    if state.session.status == Status::Idle {
+        return Ok(());
+    }
+    let (change, event) = state.status_change(ports, Status::Idle);
+    state.commit(ports, Commit { changes: vec![change], events: vec![event] }).await
 }
 
 fn settled(outcome: Outcome, note: Option<&str>) -> Done {
