@@ -115,7 +115,11 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
 }
 
 fn start_log() {
-    let subscriber = tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false);
+    let subscriber = tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        // Told on standard error as well, they would end the daemon when its disk is full.
+        .log_internal_errors(false);
     // A second subscriber can only be a test's.
     let _first_wins = subscriber.try_init();
 }
