@@ -1,5 +1,6 @@
 //! What was typed: the commands and their flags, and errors about them in our own words.
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use segue_core::Error;
 
@@ -132,6 +133,9 @@ fn in_our_words(error: &clap::Error) -> Error {
     }
     let usage = lines.iter().find_map(|line| line.strip_prefix("Usage: "));
     let command = command_of(usage.unwrap_or("segue"));
+    if error.kind() == ErrorKind::UnknownArgument && command == "segue run" {
+        ours = ours.hint("if it is the prompt, run `echo PROMPT | segue run -`");
+    }
     ours.hint(format!("run `{command} --help` to see how it is used"))
 }
 

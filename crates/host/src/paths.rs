@@ -130,9 +130,19 @@ impl Openness {
 pub(crate) fn ensure_folder(folder: &Path, openness: Openness) -> Result<()> {
     match fs::metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => make_folder(folder)?,
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            return Err(in_the_way(folder));
+        }
         _ => {}
     }
     check_folder(folder, openness)
+}
+
+/// Names what is above a folder, or in its place, and is not a folder.
+fn in_the_way(folder: &Path) -> Error {
+    let file = folder.ancestors().find(|path| path.exists()).unwrap_or(folder);
+    Error::config(format!("`{}` is not a folder", file.display()))
+        .hint(format!("move it away: `mv {0} {0}.old`", quoted(file)))
 }
 
 fn make_folder(folder: &Path) -> Result<()> {
@@ -152,8 +162,7 @@ fn make_folder(folder: &Path) -> Result<()> {
 fn check_folder(folder: &Path, openness: Openness) -> Result<()> {
     let facts = fs::metadata(folder).map_err(|error| cannot("use the folder", folder, &error))?;
     if !facts.is_dir() {
-        return Err(Error::config(format!("`{}` is not a folder", folder.display()))
-            .hint(format!("move it away: `mv {0} {0}.old`", quoted(folder))));
+        return Err(in_the_way(folder));
     }
     check_owner(folder, facts.uid())?;
     check_mode(folder, facts.mode() & 0o777, openness)?;

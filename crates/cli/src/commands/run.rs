@@ -17,7 +17,8 @@ use crate::render::sessions::address;
 /// Start one agent
 #[derive(Debug, Args)]
 #[command(after_help = "On a terminal it attaches to the agent unless -d is given; \
-    otherwise it prints the session's address and ends.\n\n\
+    otherwise it prints the session's address and ends. A prompt that begins with a dash is taken \
+    for a flag unless there is a space in it: give it on standard input.\n\n\
     Examples:\n  segue run \"fix the flaky test\"\n  name=$(segue run -d --name fixer - < task.md)\n  \
     segue run --headless \"which tests are slow?\"")]
 pub(crate) struct Arguments {
