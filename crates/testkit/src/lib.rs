@@ -13,6 +13,7 @@ pub mod launches;
 pub mod processes;
 pub mod report;
 pub mod scene;
+pub mod stand_in;
 pub mod terminal;
 pub mod world;
 

@@ -2,6 +2,8 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::{Seek as _, Write as _};
+use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -13,11 +15,16 @@ use crate::processes;
 /// How long anything may take before a test says that it hangs.
 pub const DEADLINE: std::time::Duration = std::time::Duration::from_secs(60);
 
+/// A user and a group without privileges.
+const NOBODY: u32 = 65534;
+
 /// A home, a state folder and a project folder for one test.
 #[derive(Debug)]
 pub struct World {
     root: TempDir,
     program: PathBuf,
+    /// What every command is started through, with its arguments.
+    prefix: Vec<String>,
     variables: Vec<(String, String)>,
 }
 
@@ -36,7 +43,7 @@ impl World {
         for folder in ["home", "project"] {
             fs::create_dir(root.path().join(folder)).expect("a folder");
         }
-        Self { root, program: program.into(), variables: Vec::new() }
+        Self { root, program: program.into(), prefix: Vec::new(), variables: Vec::new() }
     }
 
     /// Sets a variable for every command from now on.
@@ -49,16 +56,48 @@ impl World {
         self.variables.retain(|(known, _)| known != name);
     }
 
+    /// Starts every command from now on through another one, which is given it as its last words.
+    pub fn start_through(&mut self, prefix: impl IntoIterator<Item = String>) {
+        self.prefix = prefix.into_iter().collect();
+    }
+
+    /// Runs every command from now on as somebody without privileges, to whom the world then
+    /// belongs. A test without privileges is somebody like that already.
+    pub fn drop_privileges(&mut self) {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let program = self.root().join("program");
+        fs::copy(&self.program, &program).expect("a program that everybody may run");
+        self.program = program;
+        for folder in [self.root().to_owned(), self.home(), self.project()] {
+            chown(folder, Some(NOBODY), Some(NOBODY)).expect("a folder for somebody else");
+        }
+        let user = format!("--reuid={NOBODY}");
+        let group = format!("--regid={NOBODY}");
+        self.start_through(["setpriv".to_owned(), user, group, "--clear-groups".to_owned()]);
+    }
+
+    /// Returns the `segue` of this world.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
     pub fn root(&self) -> &Path {
         self.root.path()
     }
 
     pub fn home(&self) -> PathBuf {
-        self.root().join("home")
+        self.place("HOME", "home")
     }
 
     pub fn segue_home(&self) -> PathBuf {
-        self.root().join("segue")
+        self.place("SEGUE_HOME", "segue")
+    }
+
+    fn place(&self, variable: &str, default: &str) -> PathBuf {
+        let set = self.variables.iter().find(|(name, _)| name == variable);
+        set.map_or_else(|| self.root().join(default), |(_, value)| PathBuf::from(value))
     }
 
     pub fn state(&self) -> PathBuf {
@@ -82,8 +121,9 @@ impl World {
 
     /// Returns a command in the project folder, with nothing of this process's environment.
     pub fn command(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
-        let mut command = Command::new(&self.program);
-        command.args(arguments).current_dir(self.project()).env_clear();
+        let mut words = self.prefix.iter().map(OsStr::new).chain([self.program.as_os_str()]);
+        let mut command = Command::new(words.next().expect("a program"));
+        command.args(words).args(arguments).current_dir(self.project()).env_clear();
         command.envs(self.environment()).stdin(Stdio::null());
         command
     }
@@ -105,6 +145,13 @@ impl World {
     /// Runs `segue` and waits for its end.
     pub fn segue<const N: usize>(&self, arguments: [&str; N]) -> Outcome {
         Outcome::of(&mut self.command(arguments))
+    }
+
+    /// Runs `segue` with something on its standard input, and waits for its end.
+    pub fn with_input<const N: usize>(&self, arguments: [&str; N], input: &[u8]) -> Outcome {
+        let mut file = tempfile::tempfile().expect("a file");
+        file.write_all(input).and_then(|()| file.rewind()).expect("an input");
+        Outcome::of(self.command(arguments).stdin(file))
     }
 
     /// Runs `segue` and expects it to succeed.

@@ -1,0 +1,63 @@
+//! What people get wrong: each is told what, why and what to do, and nothing is started or lost.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+#[path = "bad_input/folders.rs"]
+mod folders;
+#[path = "bad_input/full_disk.rs"]
+mod full_disk;
+#[path = "bad_input/names.rs"]
+mod names;
+#[path = "bad_input/places.rs"]
+mod places;
+#[path = "bad_input/project_file.rs"]
+mod project_file;
+#[path = "bad_input/prompts.rs"]
+mod prompts;
+#[path = "bad_input/secrets.rs"]
+mod secrets;
+#[path = "bad_input/shown.rs"]
+mod shown;
+#[path = "bad_input/unprivileged.rs"]
+mod unprivileged;
+
+use std::fs;
+
+use segue_testkit::{Outcome, Terminal, World};
+
+fn world() -> World {
+    World::new(env!("CARGO_BIN_EXE_segue"))
+}
+
+/// Checks that a command was refused: its exit status, the beginning of what it said, and that it
+/// said what to do.
+#[track_caller]
+fn assert_refused(outcome: &Outcome, status: i32, error: &str) {
+    assert_eq!((outcome.status, outcome.stdout.as_str()), (status, ""), "{outcome:#?}");
+    assert!(outcome.stderr.starts_with(&format!("error: {error}")), "{outcome:#?}");
+    assert!(outcome.stderr.contains("\nhint: "), "{outcome:#?}");
+}
+
+/// Checks that there is no session, no launch folder, and no process but a daemon.
+#[track_caller]
+fn assert_nothing_started(world: &World) {
+    assert_eq!(world.sessions(), Vec::<serde_json::Value>::new());
+    let launches = fs::read_dir(world.state().join("launches")).unwrap();
+    assert_eq!(launches.count(), 0);
+    assert_eq!(world.processes().len(), 1, "{:?}", world.processes());
+}
+
+/// Attaches to a session as a person does, asks for its word, and detaches. The question must not
+/// have been asked before.
+#[track_caller]
+fn answers(world: &World, name: &str, question: &str, word: &str) {
+    let mut terminal = Terminal::start(&world.command(["attach", name]), 24, 80);
+    terminal.wait_for("> ");
+    terminal.write(format!("{question}\r"));
+    let answer = format!("The word is {word}.");
+    terminal.wait_until(&answer, |screen| {
+        let contents = screen.contents();
+        contents.split_once(question).is_some_and(|(_, after)| after.contains(&answer))
+    });
+    terminal.write("\u{1c}d");
+    assert_eq!(terminal.wait(), 0, "{}", terminal.contents());
+}

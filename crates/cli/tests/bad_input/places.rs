@@ -1,0 +1,113 @@
+//! Where Segue is told to keep its files: too deep, too open, not there, not its own.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::path::Path;
+
+use segue_testkit::conversation::wait_turns;
+use segue_testkit::{Outcome, World};
+
+use super::{answers, assert_refused, world};
+
+#[test]
+fn a_home_too_long_for_a_socket_works_and_can_be_attached_to() {
+    let mut world = world();
+    let home = world.root().join("d".repeat(200)).join("e".repeat(200));
+    world.set("SEGUE_HOME", home.to_str().unwrap());
+    world.ok(["run", "-d", "--name", "coder", "remember the word pomelo"]);
+    wait_turns(&world, &world.session("coder"), 1);
+    world.ok(["stop", "coder"]);
+    world.ok(["daemon", "stop"]);
+    assert_eq!(world.json(["resume", "--all", "--json"])["complete"], true);
+    answers(&world, "coder", "which word was it?", "pomelo");
+    assert_eq!(world.ok(["doctor"]), "nothing is wrong\n");
+}
+
+#[test]
+fn a_folder_that_others_could_reach_is_refused_with_the_cure() {
+    let world = world();
+    world.ok(["ls"]);
+    world.ok(["daemon", "stop"]);
+    let (home, state) = (world.segue_home(), world.state());
+    let data = home.join("data");
+    for (folder, mode) in [(&state, 0o777), (&data, 0o750), (&home, 0o777)] {
+        fs::set_permissions(folder, Permissions::from_mode(mode)).unwrap();
+        let outcome = world.segue(["run", "-d", "hello"]);
+        let shown = folder.display();
+        assert_refused(&outcome, 5, &format!("the folder `{shown}` has mode {mode:04o}: others"));
+        let cure = outcome.stderr.split("hint: run `").nth(1).unwrap().split('`').next().unwrap();
+        assert_eq!(cure, format!("chmod 700 {shown}"));
+        let cured = std::process::Command::new("sh").args(["-c", cure]).status().unwrap();
+        assert!(cured.success());
+        assert_eq!(world.ok(["ls", "--json"]), "{\"sessions\":[]}\n");
+    }
+}
+
+#[test]
+fn a_folder_of_somebody_else_is_refused() {
+    let world = world();
+    world.ok(["ls"]);
+    world.ok(["daemon", "stop"]);
+    if chown(world.state(), Some(12345), None).is_err() {
+        // Only root can give a folder away.
+        return;
+    }
+    let expected =
+        format!("the folder `{}` belongs to user 12345, and this is", world.state().display());
+    assert_refused(&world.segue(["run", "-d", "hello"]), 5, &expected);
+}
+
+#[test]
+fn a_place_that_cannot_be_is_said_to_be_none() {
+    let world = world();
+    world.write("file", "");
+    let with_home =
+        |home: &Path| Outcome::of(world.command(["run", "-d", "hello"]).env("SEGUE_HOME", home));
+    let outcome = with_home(Path::new("here/below"));
+    assert_refused(&outcome, 5, "SEGUE_HOME is `here/below`, which is not an absolute path\n");
+    assert!(outcome.stderr.contains("export SEGUE_HOME=\"$PWD\"/here/below"), "{outcome:?}");
+    let file = world.project().join("file");
+    assert_refused(&with_home(&file), 5, &format!("`{}` is not a folder\n", file.display()));
+    assert_refused(&with_home(&file.join("x")), 5, &format!("`{}` is not", file.display()));
+}
+
+#[test]
+fn without_a_home_it_says_what_to_set() {
+    let world = world();
+    let mut command = world.command(["ls"]);
+    let outcome = Outcome::of(command.env_remove("HOME").env_remove("SEGUE_HOME"));
+    assert_refused(&outcome, 5, "cannot tell where files belong: neither HOME nor ");
+    assert!(outcome.stderr.contains("export SEGUE_HOME="), "{outcome:?}");
+    // With a place for itself it needs no home; an agent that keeps files there does.
+    let mut command = world.command(["ls", "--json"]);
+    let outcome = Outcome::of(command.env_remove("HOME"));
+    assert_eq!((outcome.status, outcome.stdout.as_str()), (0, "{\"sessions\":[]}\n"));
+    let outcome = Outcome::of(world.command(["run", "-d", "hello"]).env_remove("HOME"));
+    assert_refused(&outcome, 5, "cannot tell where the demo agent keeps its files\n");
+    assert_eq!(world.sessions().len(), 0);
+}
+
+#[test]
+fn a_home_that_cannot_be_written_is_unavailable_until_it_can() {
+    let mut world = world();
+    world.drop_privileges();
+    world.ok(["run", "-d", "--name", "coder", "hello"]);
+    world.ok(["stop", "coder"]);
+    world.ok(["daemon", "stop"]);
+    closed_meanwhile(&world, &world.segue_home(), 0o500, "cannot write into the folder `");
+    closed_meanwhile(&world, &world.state(), 0o500, "cannot write into the folder `");
+    closed_meanwhile(&world, &world.segue_home().join("data"), 0o500, "cannot write into the");
+    closed_meanwhile(&world, &world.database(), 0o400, "the store `");
+    assert_eq!(world.json(["resume", "--all", "--json"])["complete"], true);
+}
+
+/// Checks that a command says so while this is closed, and works again as soon as it is open.
+fn closed_meanwhile(world: &World, path: &Path, mode: u32, error: &str) {
+    let before = fs::metadata(path).unwrap().permissions();
+    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    let outcome = world.segue(["ls"]);
+    fs::set_permissions(path, before).unwrap();
+    assert_refused(&outcome, 7, error);
+    assert_eq!(world.sessions().len(), 1);
+    world.ok(["daemon", "stop"]);
+}

@@ -1,0 +1,102 @@
+//! First messages that are long, begin with a dash, or are no plain text.
+
+use segue_testkit::World;
+use segue_testkit::conversation::{ask, said, transcript, wait_turns};
+use serde_json::Value;
+
+use super::{assert_nothing_started, assert_refused, world};
+
+/// A prompt of a megabyte, with something to remember at its end.
+fn megabyte(word: &str) -> Vec<u8> {
+    format!("{}\nremember the word {word}\n", "all work and no play\n".repeat(50_000)).into_bytes()
+}
+
+fn said_in(world: &World, session: &Value) -> Vec<String> {
+    wait_turns(world, session, 1);
+    said(&transcript(world, session["vendor_session_id"].as_str().unwrap()).unwrap())
+}
+
+#[test]
+fn a_megabyte_reaches_an_agent_at_a_terminal_and_is_remembered_after_a_resume() {
+    let world = world();
+    let outcome = world.with_input(["run", "-d", "--name", "coder", "-"], &megabyte("quince"));
+    assert_eq!(outcome.status, 0, "{outcome:?}");
+    let session = world.session("coder");
+    let said = said_in(&world, &session);
+    assert_eq!(said.len(), 1);
+    let file = said[0].strip_prefix("Read the file ").unwrap();
+    let file = file.strip_suffix(" and do what it says.").unwrap();
+    let expected = megabyte("quince");
+    assert_eq!(std::fs::read(file).unwrap(), expected[..expected.len() - 1]);
+    assert!(ask(&world, &session, "which word?").contains("quince"));
+
+    world.kill_everything();
+    let report = world.json(["resume", "--all", "--json"]);
+    assert_eq!(report["agents"][0]["outcome"], "resumed", "{report}");
+    assert!(ask(&world, &world.session("coder"), "which word?").contains("quince"));
+}
+
+#[test]
+fn a_megabyte_reaches_a_headless_agent() {
+    let world = world();
+    let outcome = world.with_input(["run", "--headless", "-"], &megabyte("medlar"));
+    assert_eq!((outcome.status, outcome.stdout.as_str()), (0, "I will remember medlar.\n"));
+}
+
+#[test]
+fn what_is_said_arrives_as_it_was_said() {
+    let world = world();
+    let prompts = [
+        "- fix this\n- and that",
+        "--help me with this",
+        "-d is a flag",
+        "-- and this is none",
+        "tab\there, bell\u{7}, escape\u{1b}[31m, delete\u{7f}, C1\u{9b}31m, return\rhere",
+        "line\nbreaks\n\nand \u{2028} others",
+        "$HOME `id` $(id) 'quotes\" \\ % !",
+        "\u{1f9d1}\u{200d}\u{1f680} e\u{301} \u{202e}right to left",
+    ];
+    for (number, prompt) in prompts.iter().enumerate() {
+        let (first, second) = (format!("argument-{number}"), format!("input-{number}"));
+        world.ok(["run", "-d", "--name", &first, prompt]);
+        assert_eq!(said_in(&world, &world.session(&first)), [*prompt]);
+        let outcome = world.with_input(["run", "-d", "--name", &second, "-"], prompt.as_bytes());
+        assert_eq!(outcome.status, 0, "{outcome:?}");
+        assert_eq!(said_in(&world, &world.session(&second)), [*prompt]);
+    }
+}
+
+#[test]
+fn one_word_that_begins_with_a_dash_is_said_through_standard_input() {
+    let world = world();
+    let outcome = world.segue(["run", "-d", "-x"]);
+    assert_refused(&outcome, 2, "unexpected argument '-x' found\n");
+    assert!(outcome.stderr.contains("echo"), "{outcome:?}");
+    assert_nothing_started_yet(&world);
+    let outcome = world.with_input(["run", "-d", "--name", "coder", "-"], b"-x\n");
+    assert_eq!(outcome.status, 0, "{outcome:?}");
+    assert_eq!(said_in(&world, &world.session("coder")), ["-x"]);
+    let help = world.ok(["run", "--help"]);
+    assert!(help.contains("begins with a dash"), "{help}");
+}
+
+fn assert_nothing_started_yet(world: &World) {
+    assert!(!world.segue_home().exists());
+}
+
+#[test]
+fn what_cannot_be_said_starts_nothing() {
+    let world = world();
+    for (input, error) in [
+        (&b"a\0b"[..], "the prompt has a zero byte at offset 1\n"),
+        (b"caf\xe9", "the prompt on standard input is not UTF-8\n"),
+        (b" \n", "the prompt is empty\n"),
+    ] {
+        let outcome = world.with_input(["run", "-d", "-"], input);
+        assert_eq!((outcome.status, outcome.stdout.as_str()), (2, ""), "{outcome:?}");
+        assert!(outcome.stderr.starts_with(&format!("error: {error}")), "{outcome:?}");
+    }
+    let too_long = vec![b'x'; (16 << 20) + 1];
+    assert_refused(&world.with_input(["run", "-d", "-"], &too_long), 2, "the prompt is longer");
+    assert_nothing_started(&world);
+}

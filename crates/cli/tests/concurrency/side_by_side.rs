@@ -1,0 +1,44 @@
+//! Two Segues of one user in one folder, told apart by `SEGUE_HOME` alone.
+
+use segue_testkit::conversation::{ask, wait_turns};
+use segue_testkit::{Outcome, World};
+
+use super::{alive, daemons, text, world};
+
+/// A second Segue with the home and the folder of the first.
+fn beside(first: &World) -> World {
+    let mut second = world();
+    second.set("HOME", first.home().to_str().unwrap());
+    second
+}
+
+#[test]
+fn two_homes_in_one_folder_never_meet() {
+    let first = world();
+    let second = beside(&first);
+    let there = |arguments: &[&str]| {
+        let outcome = Outcome::of(second.command(arguments).current_dir(first.project()));
+        assert_eq!(outcome.status, 0, "{arguments:?}: {outcome:#?}");
+        outcome.stdout
+    };
+    first.ok(["run", "-d", "--name", "coder", "remember the word plum"]);
+    there(&["run", "-d", "--name", "coder", "remember the word pear"]);
+    let (own, other) = (first.session("coder"), second.session("coder"));
+    assert_eq!(own["cwd"], other["cwd"]);
+    assert_eq!((first.sessions().len(), second.sessions().len()), (1, 1));
+    assert_ne!(daemons(&first), daemons(&second));
+    wait_turns(&first, &own, 1);
+    assert_eq!(first.ok(["doctor"]), "nothing is wrong\n");
+
+    // What one does to everything does nothing to the other.
+    first.ok(["stop", "--all"]);
+    first.ok(["daemon", "stop"]);
+    assert_eq!(alive(&second.session("coder"), "pid"), alive(&other, "pid"));
+    let report = first.json(["resume", "--all", "--json"]);
+    assert_eq!(report["agents"].as_array().unwrap().len(), 1, "{report}");
+    let back = first.session("coder");
+    assert_eq!(text(&back, "vendor_session_id"), text(&own, "vendor_session_id"));
+    assert!(ask(&first, &back, "which word?").contains("plum"));
+    assert_eq!(there(&["doctor"]), "nothing is wrong\n");
+    assert_eq!(alive(&second.session("coder"), "pid"), alive(&other, "pid"));
+}
