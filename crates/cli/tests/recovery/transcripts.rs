@@ -48,7 +48,10 @@ fn a_transcript_deleted_while_its_agent_runs_is_restored_with_what_was_said_afte
     fs::remove_file(&path).unwrap();
     conversation::type_text(&world, &session, "remember the word owl\r");
     let is_there = || conversation::said(&guard).len() == 2;
-    launches::wait_until(&[guard.parent().unwrap()], "the second message", is_there);
+    // The kernel tells nobody of what is written to a name that is gone; but the agent says when it
+    // has written.
+    let live = world.home().join(".segue-demo/live");
+    launches::wait_until(&[&live], "the second message", is_there);
     world.kill_everything();
     world.resume(["coder"]).assert_back("coder", "restored");
     assert_knows(&world, "coder", "owl");
