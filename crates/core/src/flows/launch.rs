@@ -101,19 +101,22 @@ fn argv(
     wish: &Wish,
     (launch, program): (LaunchId, &Program),
 ) -> Result<Vec<String>> {
-    let message = match &wish.message {
-        Some(message) if is_long(message) => {
-            let path = ports.folders.message(launch);
-            Some(format!("Read the file {} and do what it says.", path.display()))
-        }
-        message => message.clone(),
-    };
+    let message = wish.message.as_deref().map(|message| said(ports, launch, message));
     let plan =
         CommandPlan { session, mode: wish.mode, id: wish.id.as_ref(), message: message.as_deref() };
     let mut argv = vec![program.path.display().to_string()];
     argv.extend(program.arguments.iter().cloned());
     argv.extend(vendor.command(&plan)?.arguments);
     Ok(argv)
+}
+
+/// Returns what the agent itself is told: a long message, or where to read it.
+pub(crate) fn said(ports: &Ports, launch: LaunchId, message: &str) -> String {
+    if !is_long(message) {
+        return message.to_owned();
+    }
+    let path = ports.folders.message(launch);
+    format!("Read the file {} and do what it says.", path.display())
 }
 
 fn is_long(message: &str) -> bool {

@@ -1,7 +1,7 @@
 //! Looking at everything that a decision about a session needs. Nothing here changes anything.
 
 use crate::error::Result;
-use crate::flows::SessionState;
+use crate::flows::{SessionState, launch};
 use crate::model::{How, Launch, LaunchId, Status, VendorSessionId, WaitingFor};
 use crate::ports::{Conversation, Live, Ports, SessionSummary, Vendor};
 use crate::rules::recovery::{
@@ -106,7 +106,8 @@ fn transcript(
     newest.map_or(Transcript::Gone, |launch| Transcript::Guarded(launch.id))
 }
 
-fn turn(state: &SessionState, conversation: Option<&Conversation>) -> Turn {
+/// Tells where a headless session is between its turns.
+pub(crate) fn turn(state: &SessionState, conversation: Option<&Conversation>) -> Turn {
     if !state.session.headless {
         return Turn::Interactive;
     }
@@ -173,7 +174,10 @@ fn candidate(
         launch.created_at <= began && began <= launch.end.map_or(ports.clock.now(), |end| end.at)
     };
     let said = conversation.first_message.as_deref();
-    let ours = |launch: &Launch| launch.message.is_some() && launch.message.as_deref() == said;
+    let ours = |launch: &Launch| {
+        let message = launch.message.as_deref();
+        message.is_some_and(|message| said == Some(&launch::said(ports, launch.id, message)))
+    };
     let first_words: String = said.unwrap_or("(nothing said)").chars().take(60).collect();
     Candidate {
         id: conversation.id.clone(),

@@ -3,14 +3,14 @@
 use crate::api::Outcome;
 use crate::error::{Error, Result};
 use crate::failpoint;
-use crate::flows::look::Sight;
+use crate::flows::look::{self, Sight};
 use crate::flows::{SessionState, launch};
 use crate::model::{
     Binding, Environment, EventKind, Evidence, Launch, LaunchId, LaunchMode, Status,
     VendorSessionId,
 };
 use crate::ports::{Change, Commit, Ports};
-use crate::rules::recovery::{Candidate, Decision, Refusal};
+use crate::rules::recovery::{Candidate, Decision, Refusal, Turn};
 
 /// Said to an agent whose turn was cut off, and only then.
 const NUDGE: &str = "Your process ended in the middle of this turn and was started again. \
@@ -54,9 +54,14 @@ pub async fn carry_out(
         }
         Decision::Restore { id, from } => {
             put_back(ports, state, &id, from).await?;
+            let note = Some("the transcript was gone; its guard had it");
             let sight = with_conversation(ports, state, sight, &id)?;
+            if look::turn(state, sight.conversation.as_ref()) == Turn::Over {
+                rest(ports, state).await?;
+                return Ok(settled(Outcome::Restored, note));
+            }
             resume(ports, state, &sight, id, environment).await?;
-            Ok(launched(Outcome::Restored, Some("the transcript was gone; its guard had it")))
+            Ok(launched(Outcome::Restored, note))
         }
         Decision::Adopt { id } => {
             adopt(ports, state, &id).await?;
