@@ -26,15 +26,20 @@ fn a_newer_stray_conversation_in_the_same_folder_is_not_picked_up() {
     assert_eq!(fs::read(&path).unwrap(), before, "the stray was written to");
 }
 
+/// Starts a session that is told a word, and loses sight of its conversation; returns that one's id.
+fn unbound(world: &mut World, name: &str, word: &str) -> String {
+    lost_sight_of(world, name, &format!("remember the word {word}"))
+}
+
 /// Starts a session whose agent chooses its own id, and kills everything after it has spoken and
 /// before anybody saw that id; returns the id.
-fn unbound(world: &mut World, name: &str, word: &str) -> String {
+fn lost_sight_of(world: &mut World, name: &str, message: &str) -> String {
     let known = ids(world);
     world.set("SEGUE_FAILPOINT", "launch.hold.after");
     world.set("SEGUE_FAILPOINT_ROLE", "daemon");
-    let message = format!("remember the word {word}");
-    let run = world.segue(["run", "-d", "--name", name, &message, "--", "--own-id"]);
-    assert_eq!(run.status, 7, "{run:#?}");
+    let run = ["run", "-d", "--name", name, "-", "--", "--own-id"];
+    let outcome = world.with_input(run, message.as_bytes());
+    assert_eq!(outcome.status, 7, "{outcome:#?}");
     world.unset("SEGUE_FAILPOINT");
     world.unset("SEGUE_FAILPOINT_ROLE");
     let found = || ids(world).into_iter().find(|id| !known.contains(id));
@@ -74,6 +79,17 @@ fn the_only_conversation_that_it_can_have_been_is_adopted_and_that_is_said() {
     let bound = told_events(&world, "coder", "bound");
     assert_eq!(bound, [format!("{id} (discovered)"), format!("{id} (registry)")]);
     assert_ne!(older, id);
+}
+
+#[test]
+fn a_first_message_that_went_through_a_file_is_known_again() {
+    let mut world = world();
+    let padding = "so much to say ".repeat(10_000);
+    let id = lost_sight_of(&mut world, "coder", &format!("{padding}remember the word fox"));
+    let report = world.resume(["coder"]);
+    report.assert_back("coder", "adopted");
+    assert_eq!(report.agent("coder")["vendor_session_id"], id.as_str());
+    assert_knows(&world, "coder", "fox");
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Transcripts that are deleted, left for new ones, or not found by the agent.
 
 use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
 use segue_testkit::events::Events;
 use segue_testkit::hold::Hold;
@@ -254,4 +257,75 @@ fn an_agent_that_cannot_find_its_conversation_any_more_gets_it_back_at_the_next_
     wait_event(&mut events, "status_changed", "idle");
     assert_eq!(told_events(&world, "coder", "transcript_restored").len(), 1);
     assert_knows(&world, "coder", "fox");
+}
+
+#[test]
+fn a_headless_session_between_turns_gets_its_transcript_back_and_is_told_nothing() {
+    let world = world();
+    world.ok(["run", "--headless", "--name", "coder", "remember the word fox"]);
+    let session = world.session("coder");
+    launches::wait_guarded(&world, &session);
+    let path = transcript(&world, &session);
+    world.kill_everything();
+    fs::remove_file(&path).unwrap();
+    world.resume(["coder"]).assert_back("coder", "restored");
+    assert_eq!(conversation::said(&path), ["remember the word fox"]);
+    let after = world.session("coder");
+    assert_eq!((text(&after, "status"), &after["launches"]), ("idle", &Value::from(1)));
+}
+
+#[test]
+fn a_line_that_a_kill_tore_swallows_nothing_that_is_said_later() {
+    let world = world();
+    let session = talked_and_killed(&world);
+    let path = transcript(&world, &session);
+    let mut torn = fs::OpenOptions::new().append(true).open(&path).unwrap();
+    torn.write_all(b"{\"type\":\"assistant\",\"te").unwrap();
+    world.resume(["coder"]).assert_back("coder", "resumed");
+    conversation::ask(&world, &world.session("coder"), "remember the word owl");
+    world.kill_everything();
+    world.resume(["coder"]).assert_back("coder", "resumed");
+    assert_has_heard(&world, 4);
+    assert_knows(&world, "coder", "owl");
+}
+
+#[test]
+fn a_transcript_that_no_agent_can_read_ends_the_attempts_and_offers_choices() {
+    let world = world();
+    let session = talked_and_killed(&world);
+    let path = transcript(&world, &session);
+    fs::write(&path, "somebody wrote over this\n").unwrap();
+    world.resume(["coder"]).assert_not_back("coder", "refused");
+    let mut events = Events::of(&world);
+    wait_event(&mut events, "gave_up", "it failed too often");
+    let after = world.session("coder");
+    assert_eq!((text(&after, "status"), text(&after, "status_detail")), ("waiting", "choice"));
+    assert_eq!(after["vendor_session_id"], session["vendor_session_id"], "its binding stays");
+    assert_eq!(after["launches"], 4, "the first one, and three that died at once");
+    let report = world.resume(["--all"]);
+    report.assert_not_back("coder", "refused");
+    for said in ["`segue log default/coder`", "`segue resume default/coder`", "--fresh"] {
+        assert!(report.note("coder").contains(said), "{said}: {report:#?}");
+    }
+    assert_eq!(world.session("coder")["launches"], 4, "it was tried again");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "somebody wrote over this\n");
+}
+
+#[test]
+fn a_transcript_on_another_filesystem_has_no_guard_and_that_is_said() {
+    let mut world = world();
+    let Ok(elsewhere) = tempfile::tempdir_in("/dev/shm") else { return };
+    let device = |path: &Path| path.metadata().unwrap().dev();
+    if device(elsewhere.path()) == device(world.root()) {
+        return;
+    }
+    world.set("SEGUE_DEMO_HOME", elsewhere.path().to_str().unwrap());
+    world.ok(["run", "-d", "--name", "coder", "remember the word fox"]);
+    let mut events = Events::of(&world);
+    wait_event(&mut events, "transcript_unguarded", "");
+    world.kill_everything();
+    world.resume(["coder"]).assert_back("coder", "resumed");
+    world.kill_everything();
+    fs::remove_dir_all(elsewhere.path().join("conversations")).unwrap();
+    world.resume(["coder"]).assert_not_back("coder", "refused");
 }
