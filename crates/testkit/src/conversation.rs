@@ -36,6 +36,16 @@ pub fn wait_turns(world: &World, session: &Value, count: usize) -> String {
     })
 }
 
+/// Waits until the only conversation there is has a whole turn; returns its id.
+pub fn wait_only(world: &World) -> String {
+    runtime().block_on(async {
+        let transcript = wait_for(world, "a transcript", || all(world).pop()).await;
+        wait_for_turn(&transcript, 1).await;
+        assert_eq!(all(world).len(), 1, "the only conversation");
+        transcript.file_stem().expect("a name").to_string_lossy().into_owned()
+    })
+}
+
 /// Types bytes into a session's terminal.
 pub fn type_text(world: &World, session: &Value, bytes: &str) {
     let launch = newest_launch(world, &text(session, "id"));
@@ -45,8 +55,14 @@ pub fn type_text(world: &World, session: &Value, bytes: &str) {
 /// Returns where a conversation's transcript is, if it is there.
 pub fn transcript(world: &World, vendor_session_id: &str) -> Option<PathBuf> {
     let name = format!("{vendor_session_id}.jsonl");
-    let folders = fs::read_dir(conversations(world)).ok()?;
-    folders.filter_map(|it| Some(it.ok()?.path().join(&name))).find(|path| path.is_file())
+    all(world).into_iter().find(|path| path.ends_with(&name))
+}
+
+/// Returns the transcripts of all conversations.
+fn all(world: &World) -> Vec<PathBuf> {
+    let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
+    let folders = entries(&conversations(world)).map(|entry| entry.path());
+    folders.flat_map(|folder| entries(&folder).map(|entry| entry.path())).collect()
 }
 
 /// Returns the newest launch of a session.
@@ -79,6 +95,10 @@ async fn type_into(world: &World, launch: LaunchId, bytes: &str) {
 }
 
 async fn wait_for_transcript(world: &World, id: &str) -> PathBuf {
+    wait_for(world, "a transcript", || transcript(world, id)).await
+}
+
+async fn wait_for(world: &World, what: &str, look: impl Fn() -> Option<PathBuf>) -> PathBuf {
     let mut watcher = Watcher::new().expect("a watcher");
     let all = conversations(world);
     watcher.add(&all).expect("watched");
@@ -86,10 +106,10 @@ async fn wait_for_transcript(world: &World, id: &str) -> PathBuf {
         for folder in fs::read_dir(&all).into_iter().flatten().flatten() {
             watcher.add(&folder.path()).expect("watched");
         }
-        if let Some(path) = transcript(world, id) {
+        if let Some(path) = look() {
             return path;
         }
-        change(&mut watcher, "a transcript").await;
+        change(&mut watcher, what).await;
     }
 }
 

@@ -1,0 +1,25 @@
+//! Anything may be killed at any moment: no conversation is lost, and nothing is said that is not so.
+//!
+//! `SEGUE_SOAK=1` makes the long form of these tests.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails shall stop at once")]
+
+#[path = "survival/invariants.rs"]
+mod invariants;
+#[path = "survival/matrix.rs"]
+mod matrix;
+#[path = "survival/points.rs"]
+mod points;
+#[path = "survival/scenarios.rs"]
+mod scenarios;
+
+use std::path::Path;
+
+/// The program under test.
+fn program() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_segue"))
+}
+
+/// Tells whether the long form was asked for.
+fn is_soak() -> bool {
+    std::env::var_os("SEGUE_SOAK").is_some_and(|value| value == "1")
+}

@@ -1,0 +1,119 @@
+//! What must be so after anything was killed.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use segue_core::model::{Exit, LaunchEnd};
+use segue_testkit::{World, conversation, processes};
+use serde_json::Value;
+
+use crate::scenarios::word;
+
+/// Brings everything back and checks that nothing is lost, doubled, left over, or said untruly.
+pub(crate) fn check_all(world: &World) {
+    no_dead_marks(world);
+    let outcome = world.segue(["resume", "--all", "--json"]);
+    assert_eq!(outcome.status, 0, "{outcome:#?}");
+    let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(report["complete"], true, "{report:#}");
+    no_dead_marks(world);
+    let sessions = world.sessions();
+    for session in &sessions {
+        assert!(session["vendor_session_id"].is_string(), "no id: {session:#}");
+        if session["headless"] == true {
+            headless_is_whole(world, session);
+        } else {
+            interactive_is_whole(world, session);
+        }
+    }
+    nobody_else(world, &sessions);
+    exits_are_honest(world);
+    assert_eq!(world.segue(["doctor"]).stdout, "nothing is wrong\n");
+}
+
+/// The agent runs and knows its word.
+fn interactive_is_whole(world: &World, session: &Value) {
+    let pid = number(&session["pid"]);
+    assert!(pid.is_some_and(processes::is_alive), "no agent: {session:#}");
+    let answer = conversation::ask(world, session, "what is the word?");
+    assert_eq!(answer, format!("The word is {}.", word(session["name"].as_str().unwrap())));
+}
+
+/// The turn is over, and its prompt was heard once.
+fn headless_is_whole(world: &World, session: &Value) {
+    assert_eq!(session["status"], "idle", "{session:#}");
+    let id = session["vendor_session_id"].as_str().unwrap();
+    let transcript = conversation::transcript(world, id).unwrap();
+    let word = word(session["name"].as_str().unwrap());
+    let said = conversation::said(&transcript);
+    let times = said.iter().filter(|text| text.contains(&word)).count();
+    assert_eq!(times, 1, "{said:?}");
+}
+
+/// Every process that carries a mark carries that of the launch that is open.
+fn no_dead_marks(world: &World) {
+    let open: BTreeMap<String, String> = world
+        .sessions()
+        .iter()
+        .filter(|session| session["pid"].is_number())
+        .map(|session| session["id"].as_str().unwrap().to_owned())
+        .map(|id| (conversation::newest_launch(world, &id).to_string(), id))
+        .collect();
+    let mut agents: BTreeMap<String, u32> = BTreeMap::new();
+    for pid in world.processes() {
+        let Some(launch) = processes::variable(pid, "SEGUE_LAUNCH") else { continue };
+        let line = processes::command_line(pid);
+        let session = open.get(&launch);
+        assert!(session.is_some(), "process {pid} is left of launch {launch}: {line:?}");
+        assert_eq!(processes::variable(pid, "SEGUE_SESSION").as_ref(), session);
+        assert_eq!(processes::variable(pid, "SEGUE_FAILPOINT_LOG"), None, "an agent knows of it");
+        if line.iter().any(|word| word == "--permission") {
+            let other = agents.insert(launch, pid);
+            assert_eq!(other, None, "two agents of one session: {line:?}");
+        }
+    }
+}
+
+/// There are a daemon, a holder for each agent, and nobody else.
+fn nobody_else(world: &World, sessions: &[Value]) {
+    let holders: Vec<u32> =
+        sessions.iter().filter_map(|session| number(&session["holder_pid"])).collect();
+    let mut daemons = 0;
+    for pid in world.processes() {
+        match processes::command_line(pid).get(1).map(String::as_str) {
+            Some("daemon") => daemons += 1,
+            // One whose agent was brought back by another may still be on its way out.
+            Some("hold") if !holders.contains(&pid) => processes::wait_gone(pid),
+            Some("hold" | "demo-agent") | None => {}
+            Some(_) => panic!("what is {:?}?", processes::command_line(pid)),
+        }
+    }
+    assert_eq!(daemons, 1, "daemons");
+}
+
+/// What is said about an end was written down by whoever saw it.
+fn exits_are_honest(world: &World) {
+    let log = world.ok(["log", "--json"]);
+    let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    for event in events.filter(|event| event["kind"] == "launch_ended") {
+        let text = event["text"].as_str().unwrap();
+        let launch = event["launch"].as_str().unwrap();
+        let folder = world.state().join("launches").join(launch);
+        let seen = fs::read(folder.join("end.json")).ok();
+        let seen: Option<LaunchEnd> = seen.map(|end| serde_json::from_slice(&end).unwrap());
+        match seen.map_or(Exit::Unknown, |end| end.exit) {
+            Exit::Unknown if !folder.exists() => {}
+            Exit::Unknown => assert!(is_unknown(text), "nobody saw that: {event}"),
+            Exit::NeverStarted => assert!(is_unknown(text), "it never started: {event}"),
+            exit => assert!(text.starts_with(&exit.to_string()), "{exit}, but: {event}"),
+        }
+    }
+}
+
+fn is_unknown(text: &str) -> bool {
+    ["nobody knows how", "unknown", "not started"].iter().any(|word| text.starts_with(word))
+}
+
+fn number(value: &Value) -> Option<u32> {
+    u32::try_from(value.as_u64()?).ok()
+}

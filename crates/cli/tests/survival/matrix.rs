@@ -1,0 +1,154 @@
+//! SIGKILL at every step of everything that people do.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use segue_testkit::World;
+
+use crate::points::{self, Point};
+use crate::scenarios::{self, Scenario};
+use crate::{invariants, is_soak, program};
+
+/// A scenario in which one process dies at one point.
+#[derive(Clone)]
+struct Case {
+    scenario: Scenario,
+    point: Point,
+    hit: usize,
+}
+
+/// What came of a case.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Result {
+    Survived,
+    /// A second hit is not always reached: what happens at the same time is told together.
+    NotReached,
+    Failed,
+}
+
+/// How many cases run beside each other: they wait for the disk more than they work.
+const BESIDE: usize = 4;
+
+#[test]
+fn a_kill_at_any_step_loses_nothing() {
+    let passed = beside(scenarios::ALL.to_vec(), list);
+    let passed: Vec<_> = scenarios::ALL.iter().copied().zip(passed).collect();
+    let cases = if is_soak() { all_cases(&passed) } else { spread(&passed) };
+    let cases: Vec<Case> = cases.into_iter().filter(Case::is_chosen).collect();
+    let results = beside(cases.clone(), |case| {
+        let survived = catch_unwind(AssertUnwindSafe(|| case.run()));
+        survived.unwrap_or_else(|_| {
+            println!("FAILED: SEGUE_CASE={}", case.name());
+            Result::Failed
+        })
+    });
+    let failed: Vec<String> = cases
+        .iter()
+        .zip(&results)
+        .filter(|(_, it)| **it == Result::Failed)
+        .map(|(case, _)| case.name())
+        .collect();
+    assert_eq!(failed, Vec::<String>::new(), "run one of them alone with SEGUE_CASE=…");
+    let reached = cases.iter().zip(&results).filter(|(_, it)| **it == Result::Survived);
+    let names: BTreeSet<&str> = reached.clone().map(|(case, _)| case.point.name.as_str()).collect();
+    println!("{} kills at {} points: {names:?}", reached.count(), names.len());
+    assert!(names.len() >= 40 || chosen().is_some(), "{} points", names.len());
+}
+
+/// Runs a scenario in which nothing dies; returns the points that were passed.
+fn list(scenario: Scenario) -> BTreeMap<Point, usize> {
+    let mut world = World::new(program());
+    points::list_all(&mut world);
+    (scenario.prepare)(&world);
+    points::open_gate(&world);
+    let outcome = (scenario.act)(&world);
+    (scenario.settle)(&world);
+    points::disarm(&mut world);
+    (scenario.check)(&world, &outcome);
+    assert!(outcome.status <= 0, "{}: {outcome:#?}", scenario.name);
+    invariants::check_all(&world);
+    points::passed(&world)
+}
+
+/// Every point of every scenario, at its first hit, and at its second if there is one.
+fn all_cases(passed: &[(Scenario, BTreeMap<Point, usize>)]) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (scenario, points) in passed {
+        for (point, &hits) in points {
+            let case = |hit| Case { scenario: *scenario, point: point.clone(), hit };
+            cases.extend((1..=hits.min(2)).map(case));
+        }
+    }
+    cases
+}
+
+/// Every point once, and every scenario about as often as any other that passes its points.
+fn spread(passed: &[(Scenario, BTreeMap<Point, usize>)]) -> Vec<Case> {
+    let mut used: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut cases = Vec::new();
+    let points: BTreeSet<&Point> = passed.iter().flat_map(|(_, points)| points.keys()).collect();
+    for point in points {
+        let all = passed.iter().filter(|(_, points)| points.contains_key(point));
+        let least = all.min_by_key(|(scenario, _)| used.get(scenario.name).copied().unwrap_or(0));
+        let (scenario, _) = least.unwrap();
+        *used.entry(scenario.name).or_default() += 1;
+        cases.push(Case { scenario: *scenario, point: point.clone(), hit: 1 });
+    }
+    cases
+}
+
+impl Case {
+    fn name(&self) -> String {
+        format!("{}/{}/{}/{}", self.scenario.name, self.point.role, self.point.name, self.hit)
+    }
+
+    fn is_chosen(&self) -> bool {
+        chosen().is_none_or(|chosen| self.name().starts_with(&chosen))
+    }
+
+    fn run(&self) -> Result {
+        let mut world = World::new(program());
+        points::kill_at(&mut world, &self.point, self.hit);
+        (self.scenario.prepare)(&world);
+        points::open_gate(&world);
+        let outcome = (self.scenario.act)(&world);
+        if !points::has_killed(&world) {
+            (self.scenario.settle)(&world);
+        }
+        let has_killed = points::has_killed(&world);
+        points::disarm(&mut world);
+        assert!(has_killed || self.hit > 1, "{} was not reached", self.name());
+        (self.scenario.check)(&world, &outcome);
+        if outcome.status != 0 {
+            (self.scenario.repeat)(&world);
+        }
+        invariants::check_all(&world);
+        if has_killed { Result::Survived } else { Result::NotReached }
+    }
+}
+
+/// Returns the beginning of the names of the cases to which the run is restricted.
+fn chosen() -> Option<String> {
+    std::env::var_os("SEGUE_CASE").and_then(|value| value.into_string().ok())
+}
+
+/// Does something with each of many, a few at a time; returns what came of them in order.
+fn beside<T: Send, R: Send>(all: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let all: Vec<Mutex<Option<T>>> = all.into_iter().map(|it| Mutex::new(Some(it))).collect();
+    let done: Vec<Mutex<Option<R>>> = all.iter().map(|_| Mutex::new(None)).collect();
+    std::thread::scope(|threads| {
+        for _ in 0..BESIDE {
+            threads.spawn(|| {
+                while let Some(slot) = all.get(next.fetch_add(1, Ordering::SeqCst)) {
+                    let number = all.iter().position(|it| std::ptr::eq(it, slot)).unwrap();
+                    let item = slot.lock().unwrap().take().unwrap();
+                    *done[number].lock().unwrap() = Some(work(item));
+                }
+            });
+        }
+    });
+    done.into_iter().map(|it| it.into_inner().unwrap().unwrap()).collect()
+}

@@ -1,0 +1,83 @@
+//! Failpoints: which ones a scenario passes, and a death at one of them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use segue_testkit::{World, processes};
+
+/// A place in one of our programs.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Point {
+    pub(crate) role: String,
+    pub(crate) name: String,
+}
+
+/// Lets every process of a world write down the points that it passes while the gate is open.
+pub(crate) fn list_all(world: &mut World) {
+    arm(world, "list");
+}
+
+/// Lets the processes of one role die at a point while the gate is open.
+pub(crate) fn kill_at(world: &mut World, point: &Point, hit: usize) {
+    arm(world, &format!("{}:{hit}", point.name));
+    world.set("SEGUE_FAILPOINT_ROLE", &point.role);
+}
+
+fn arm(world: &mut World, what: &str) {
+    world.set("SEGUE_FAILPOINT", what);
+    world.set("SEGUE_FAILPOINT_LOG", log(world).to_str().unwrap());
+    world.set("SEGUE_FAILPOINT_GATE", gate(world).to_str().unwrap());
+}
+
+/// From now on points count.
+pub(crate) fn open_gate(world: &World) {
+    fs::write(gate(world), "").unwrap();
+}
+
+/// From now on nothing dies by itself, and new processes know nothing of points.
+pub(crate) fn disarm(world: &mut World) {
+    fs::remove_file(gate(world)).unwrap();
+    for name in ["SEGUE_FAILPOINT", "SEGUE_FAILPOINT_ROLE", "SEGUE_FAILPOINT_GATE"] {
+        world.unset(name);
+    }
+}
+
+/// Returns how often one process passed each point, at most.
+pub(crate) fn passed(world: &World) -> BTreeMap<Point, usize> {
+    let mut by_process: BTreeMap<(Point, u32), usize> = BTreeMap::new();
+    for (point, pid) in lines(world) {
+        *by_process.entry((point, pid)).or_default() += 1;
+    }
+    let mut most = BTreeMap::new();
+    for ((point, _), hits) in by_process {
+        let known = most.entry(point).or_insert(hits);
+        *known = hits.max(*known);
+    }
+    most
+}
+
+/// Tells whether some process died at its point; returns when it is gone.
+pub(crate) fn has_killed(world: &World) -> bool {
+    let killed = lines(world);
+    killed.iter().for_each(|(_, pid)| processes::wait_gone(*pid));
+    !killed.is_empty()
+}
+
+fn lines(world: &World) -> Vec<(Point, u32)> {
+    let text = fs::read_to_string(log(world)).unwrap_or_default();
+    let line = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let &[role, name, pid] = words.as_slice() else { panic!("a strange line: {line}") };
+        (Point { role: role.to_owned(), name: name.to_owned() }, pid.parse().unwrap())
+    };
+    text.lines().map(line).collect()
+}
+
+fn log(world: &World) -> PathBuf {
+    world.root().join("points")
+}
+
+fn gate(world: &World) -> PathBuf {
+    world.root().join("gate")
+}

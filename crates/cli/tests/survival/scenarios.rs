@@ -1,0 +1,383 @@
+//! What people do, step by step: each scenario is a beginning, a command, and what may be said
+//! of it afterwards.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use segue_testkit::events::Events;
+use segue_testkit::world::Outcome;
+use segue_testkit::{Terminal, World, conversation, processes};
+use serde_json::Value;
+
+/// Something that people do, during which anything may be killed.
+#[derive(Clone, Copy)]
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    /// Makes what is there before.
+    pub(crate) prepare: fn(&World),
+    /// Does it, as far as it can be done.
+    pub(crate) act: fn(&World) -> Outcome,
+    /// Returns when nothing more comes of it, or when that cannot be known any more.
+    pub(crate) settle: fn(&World),
+    /// Checks that what the command said is so.
+    pub(crate) check: fn(&World, &Outcome),
+    /// Does what its user would do after it failed.
+    pub(crate) repeat: fn(&World),
+}
+
+/// The name of the session in most scenarios.
+const NAME: &str = "alpha";
+
+pub(crate) const ALL: &[Scenario] = &[
+    Scenario {
+        name: "run",
+        prepare: |_| {},
+        act: |world| world.segue(["run", "-d", "--name", NAME, &told(NAME)]),
+        settle: until_at_rest,
+        check: run_was_true,
+        repeat: run_unless_there,
+    },
+    Scenario {
+        name: "run-long",
+        prepare: |_| {},
+        act: |world| world.segue(["run", "-d", "--name", NAME, &long_prompt()]),
+        settle: until_at_rest,
+        check: run_was_true,
+        repeat: run_unless_there,
+    },
+    Scenario {
+        name: "run-headless",
+        prepare: |_| {},
+        act: |world| world.segue(["run", "--headless", "--name", NAME, &told(NAME)]),
+        settle: until_no_holder,
+        check: turn_was_true,
+        repeat: run_headless_unless_there,
+    },
+    Scenario {
+        name: "run-own-id",
+        prepare: |_| {},
+        act: |world| world.segue(["run", "-d", "--name", NAME, &told(NAME), "--", "--own-id"]),
+        settle: until_at_rest,
+        check: run_was_true,
+        repeat: run_unless_there,
+    },
+    Scenario {
+        name: "up",
+        prepare: with_project,
+        act: |world| world.segue(["up", "--json"]),
+        settle: until_at_rest,
+        check: brought_back,
+        repeat: |world| {
+            let again = world.segue(["up", "--json"]);
+            assert_eq!(again.status, 0, "{again:#?}");
+        },
+    },
+    Scenario {
+        name: "crash",
+        prepare: with_session,
+        act: |world| {
+            conversation::type_text(world, &world.session(NAME), "/crash\r");
+            nothing_said()
+        },
+        settle: until_back_from_crash,
+        check: |_, _| {},
+        repeat: |_| {},
+    },
+    Scenario {
+        name: "resume",
+        prepare: |world| drop(with_dead_session(world)),
+        act: |world| world.segue(["resume", "--all", "--json"]),
+        settle: until_at_rest,
+        check: brought_back,
+        repeat: |_| {},
+    },
+    Scenario {
+        name: "resume-torn",
+        prepare: |world| {
+            let transcript = with_dead_session(world);
+            let mut file = fs::File::options().append(true).open(transcript).unwrap();
+            file.write_all(b"{\"type\":\"assis").unwrap();
+        },
+        act: |world| world.segue(["resume", "--all", "--json"]),
+        settle: until_at_rest,
+        check: brought_back,
+        repeat: |_| {},
+    },
+    Scenario {
+        name: "adopt",
+        prepare: with_unknown_id,
+        act: |world| world.segue(["resume", "--all", "--json"]),
+        settle: until_at_rest,
+        check: brought_back,
+        repeat: |_| {},
+    },
+    Scenario {
+        name: "rebuild",
+        prepare: |world| {
+            with_dead_session(world);
+            fs::remove_dir_all(world.database().parent().unwrap()).unwrap();
+        },
+        act: |world| world.segue(["doctor", "--fix"]),
+        settle: |_| {},
+        check: |_, _| {},
+        repeat: doctor_again,
+    },
+    Scenario {
+        name: "rebuild-broken",
+        prepare: |world| {
+            with_dead_session(world);
+            fs::write(world.database(), "this is no database ".repeat(1000)).unwrap();
+        },
+        act: |world| world.segue(["doctor", "--fix"]),
+        settle: |_| {},
+        check: |_, _| {},
+        repeat: doctor_again,
+    },
+    Scenario {
+        name: "restore",
+        prepare: |world| fs::remove_file(with_dead_session(world)).unwrap(),
+        act: |world| world.segue(["resume", "--all", "--json"]),
+        settle: until_at_rest,
+        check: brought_back,
+        repeat: |_| {},
+    },
+    Scenario {
+        name: "leftovers",
+        prepare: with_leftovers,
+        act: |world| world.segue(["resume", "--all", "--json"]),
+        settle: until_at_rest,
+        check: brought_back,
+        repeat: |_| {},
+    },
+    Scenario {
+        name: "reconcile",
+        prepare: |world| {
+            with_session(world);
+            kill_daemon(world);
+        },
+        act: |world| world.segue(["ls", "--all", "--json"]),
+        settle: |_| {},
+        check: |world, outcome| {
+            if outcome.status == 0 {
+                let list: Value = serde_json::from_str(&outcome.stdout).unwrap();
+                let listed = list["sessions"][0]["name"].as_str();
+                assert_eq!(listed, Some(NAME), "{outcome:#?}");
+                world.session(NAME);
+            }
+        },
+        repeat: |_| {},
+    },
+    Scenario {
+        name: "stop",
+        prepare: with_session,
+        act: |world| world.segue(["stop", NAME]),
+        settle: until_no_holder,
+        check: stop_was_true,
+        repeat: |world| {
+            world.ok(["stop", NAME]);
+            let session = world.session(NAME);
+            assert_eq!((&session["status"], &session["pid"]), (&"ended".into(), &Value::Null));
+        },
+    },
+    Scenario {
+        name: "attach",
+        prepare: with_session,
+        act: attach_and_detach,
+        settle: |_| {},
+        check: |world, outcome| {
+            if outcome.status == 0 {
+                assert_eq!(world.session(NAME)["status"], "idle", "{outcome:#?}");
+            }
+        },
+        repeat: |_| {},
+    },
+    Scenario {
+        name: "rm",
+        prepare: |world| {
+            with_session(world);
+            world.ok(["stop", NAME]);
+        },
+        act: |world| world.segue(["rm", NAME, "--yes"]),
+        settle: |_| {},
+        check: |world, outcome| {
+            if outcome.status == 0 {
+                assert_forgotten(world);
+            }
+        },
+        repeat: |world| {
+            let again = world.segue(["rm", NAME, "--yes"]);
+            assert!([0, 3].contains(&again.status), "{again:#?}");
+            assert_forgotten(world);
+        },
+    },
+];
+
+/// Returns the word that a session is told.
+pub(crate) fn word(name: &str) -> String {
+    format!("heron-of-{name}")
+}
+
+fn told(name: &str) -> String {
+    format!("remember the word {}", word(name))
+}
+
+/// Returns a prompt that is too long for one argument of an agent, but not of a command.
+fn long_prompt() -> String {
+    format!("{} {}", told(NAME), "and this ".repeat(12_000))
+}
+
+fn nothing_said() -> Outcome {
+    Outcome { status: -1, stdout: String::new(), stderr: String::new() }
+}
+
+fn with_session(world: &World) {
+    world.ok(["run", "-d", "--name", NAME, &told(NAME)]);
+    until_at_rest(world);
+}
+
+/// Makes a session without any process; returns its transcript.
+fn with_dead_session(world: &World) -> PathBuf {
+    with_session(world);
+    let id = world.session(NAME)["vendor_session_id"].as_str().unwrap().to_owned();
+    world.kill_everything();
+    conversation::transcript(world, &id).unwrap()
+}
+
+/// Makes a session whose agent chose an id of its own, which nobody saw.
+fn with_unknown_id(world: &World) {
+    let mut run = world.command(["run", "-d", "--name", NAME, &told(NAME), "--", "--own-id"]);
+    run.env("SEGUE_FAILPOINT", "launch.hold.after").env("SEGUE_FAILPOINT_ROLE", "daemon");
+    run.env_remove("SEGUE_FAILPOINT_GATE").env_remove("SEGUE_FAILPOINT_LOG");
+    assert_eq!(Outcome::of(&mut run).status, 7, "the daemon dies before it knows the id");
+    conversation::wait_only(world);
+    world.kill_everything();
+}
+
+fn doctor_again(world: &World) {
+    world.ok(["doctor", "--fix"]);
+}
+
+fn with_project(world: &World) {
+    let agents = ["alpha", "beta"].map(|name| {
+        world.write(&format!("{name}.md"), &told(name));
+        format!("[[agents]]\nname = \"{name}\"\nvendor = \"demo\"\nprompt = \"{name}.md\"\n")
+    });
+    world.write("segue.toml", &format!("[fleet]\nname = \"shop\"\n{}", agents.concat()));
+    world.ok(["trust", "--yes"]);
+}
+
+/// Leaves a tool in a process session of its own, and nothing else.
+fn with_leftovers(world: &World) {
+    with_session(world);
+    conversation::ask(world, &world.session(NAME), "/daemonize 600");
+    processes::kill_all(|| {
+        let is_tool = |pid: &u32| processes::command_line(*pid).iter().any(|it| it == "--tool");
+        world.processes().into_iter().filter(|pid| !is_tool(pid)).collect()
+    });
+    assert_eq!(world.processes().len(), 1, "a tool");
+}
+
+fn kill_daemon(world: &World) {
+    let is_daemon = |pid: &u32| processes::command_line(*pid).iter().any(|it| it == "daemon");
+    processes::kill_all(|| world.processes().into_iter().filter(is_daemon).collect());
+}
+
+fn run_was_true(world: &World, outcome: &Outcome) {
+    if outcome.status == 0 {
+        assert_eq!(outcome.stdout, "default/alpha\n");
+        world.session(NAME);
+    }
+}
+
+fn turn_was_true(world: &World, outcome: &Outcome) {
+    if outcome.status == 0 {
+        assert_eq!(outcome.stdout, format!("I will remember {}.\n", word(NAME)));
+        assert_eq!(world.session(NAME)["status"], "idle");
+    }
+}
+
+fn brought_back(world: &World, outcome: &Outcome) {
+    if outcome.status != 0 {
+        return;
+    }
+    let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(report["complete"], true, "{report}");
+    for agent in report["agents"].as_array().unwrap() {
+        let name = agent["name"].as_str().unwrap().split('/').next_back().unwrap();
+        assert_eq!(agent["vendor_session_id"], world.session(name)["vendor_session_id"]);
+    }
+}
+
+fn stop_was_true(world: &World, outcome: &Outcome) {
+    if outcome.status == 0 {
+        assert!(outcome.stdout.contains("stopped"), "{outcome:#?}");
+        let session = world.session(NAME);
+        assert_eq!(session["status"], "ended", "{session:#}");
+        assert_eq!(session["pid"], Value::Null);
+    }
+}
+
+fn assert_forgotten(world: &World) {
+    assert_eq!(world.sessions(), Vec::<Value>::new());
+    let launches = fs::read_dir(world.state().join("launches")).unwrap();
+    assert_eq!(launches.count(), 0, "a launch folder");
+}
+
+fn run_unless_there(world: &World) {
+    if world.sessions().is_empty() {
+        world.ok(["run", "-d", "--name", NAME, &told(NAME)]);
+    }
+}
+
+fn run_headless_unless_there(world: &World) {
+    if world.sessions().is_empty() {
+        world.ok(["run", "--headless", "--name", NAME, &told(NAME)]);
+    }
+}
+
+fn attach_and_detach(world: &World) -> Outcome {
+    let mut terminal = Terminal::start(&world.command(["attach", NAME]), 24, 80);
+    if terminal.shows(&word(NAME)) {
+        terminal.write("\x1cd");
+    }
+    let status = terminal.wait();
+    Outcome { status, stdout: terminal.contents(), stderr: String::new() }
+}
+
+/// Waits until every agent rests, or nobody knows any more what it does.
+fn until_at_rest(world: &World) {
+    until(world, |session| {
+        ["idle", "waiting", "ended", "lost"].iter().any(|status| session["status"] == *status)
+    });
+}
+
+fn until_back_from_crash(world: &World) {
+    until(world, |session| {
+        let is_back = session["launches"] == 2 && session["status"] == "idle";
+        is_back || session["status"] == "waiting" || session["status"] == "lost"
+    });
+}
+
+/// Waits until all sessions are as wanted, or the daemon ends.
+fn until(world: &World, is_wanted: impl Fn(&Value) -> bool) {
+    let mut events = Events::of(world);
+    while !quiet_sessions(world).is_none_or(|sessions| sessions.iter().all(&is_wanted)) {
+        if events.wait_for(|event| event["kind"] == "status_changed").is_none() {
+            return;
+        }
+    }
+}
+
+/// Returns all sessions, by way of processes that pass no failpoint.
+fn quiet_sessions(world: &World) -> Option<Vec<Value>> {
+    let mut command = world.command(["ls", "--all", "--json"]);
+    let outcome = Outcome::of(command.env_remove("SEGUE_FAILPOINT"));
+    let list: Value = serde_json::from_str(&outcome.stdout).ok()?;
+    list["sessions"].as_array().cloned()
+}
+
+fn until_no_holder(world: &World) {
+    let is_holder = |pid: &u32| processes::command_line(*pid).iter().any(|it| it == "hold");
+    world.processes().into_iter().filter(is_holder).for_each(processes::wait_gone);
+}
