@@ -59,6 +59,6 @@ pub fn is_inside_launch(pid: u32) -> bool {
 
 /// Returns the launch that a process's environment names, or that it holds. An agent can clear its
 /// environment, but it cannot do anything about the command line of its holder.
-fn launch_of(pid: u32) -> Option<LaunchId> {
+pub(crate) fn launch_of(pid: u32) -> Option<LaunchId> {
     leftovers::mark(pid).or_else(|| hold::held_launch(&process::words(pid)))
 }

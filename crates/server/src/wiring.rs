@@ -101,6 +101,10 @@ pub(crate) fn has_launches(paths: &Paths) -> Result<bool> {
 /// Runs the daemon in this process.
 pub fn run_daemon() -> Result<()> {
     let local = Local::read(failpoints::Role::Daemon)?;
+    if local.is_inside_agent() {
+        return Err(Error::usage("an agent may not start the daemon")
+            .hint("run `segue daemon start` in a terminal of your own"));
+    }
     segue_host::daemon::become_daemon()?;
     start_log();
     runtime()?.block_on(crate::daemon::run(local))

@@ -14,6 +14,7 @@ pub enum Scope {
 /// Something that only a person may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed {
+    Attach,
     Remove,
     Trust,
     Repair,
@@ -75,6 +76,7 @@ impl Scope {
 
 fn deed_words(deed: Deed) -> &'static str {
     match deed {
+        Deed::Attach => "attach to a terminal, where it could answer for a person",
         Deed::Remove => "forget a session",
         Deed::Trust => "trust a project file",
         Deed::Repair => "repair the store",

@@ -118,6 +118,7 @@ pub(crate) async fn attach(
     let supervisor = app.ready().await?;
     let scope = caller.scope(&supervisor).await?;
     let summary = supervisor::find(&supervisor, &scope, &query.address, &query.cwd).await?;
+    scope.allow(Deed::Attach)?;
     let name = summary.session.address();
     if summary.session.headless {
         return Err(Error::conflict(format!("`{name}` is headless: it has no terminal"))

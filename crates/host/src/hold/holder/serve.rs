@@ -14,7 +14,7 @@ use super::{BATCH, Holder, log};
 use crate::hold::descriptors::{read_batch, write_some};
 use crate::hold::terminal::{Effects, Notice, Terminal};
 use crate::hold::wire::{Answer, Event, Hello, encode_message, kind};
-use crate::leftovers;
+use crate::machine::launch_of;
 use crate::{process, socket};
 
 /// An agent that reads none of its input gets no more than this.
@@ -142,7 +142,7 @@ impl Holder {
         let launches = self.folder.parent();
         let is_ours = |pid: u32| {
             pid == self.live.holder.pid
-                || leftovers::mark(pid)
+                || launch_of(pid)
                     .zip(launches)
                     .is_some_and(|(launch, launches)| launches.join(launch.to_string()).exists())
         };
