@@ -104,18 +104,18 @@ fn assert_given_back(person: &Terminal, before: &rustix::termios::Termios) {
     assert_eq!(after.output_modes, before.output_modes);
 }
 
+fn kill_the_holder(world: &World) {
+    let holder = world.session("fox")["holder_pid"].as_u64().unwrap();
+    processes::kill(u32::try_from(holder).unwrap());
+}
+
 #[test]
 fn the_terminal_is_given_back_after_detach_crash_and_loss_of_the_holder() {
     let world = world();
-    let ways: [&dyn Fn(&mut Terminal); 3] = [
-        &|person| person.write(DETACH),
-        &|_| {
-            processes::kill(
-                u32::try_from(world.session("fox")["holder_pid"].as_u64().unwrap()).unwrap(),
-            )
-        },
-        &|person| person.write("/exit\r"),
-    ];
+    let ways: [&dyn Fn(&mut Terminal); 3] =
+        [&|person| person.write(DETACH), &|_| kill_the_holder(&world), &|person| {
+            person.write("/exit\r")
+        }];
     for way in ways {
         world.ok(["resume", "fox"]);
         let mut person = Terminal::start(&world.command(["attach", "fox"]), ROWS, COLUMNS);
