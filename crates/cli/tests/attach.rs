@@ -110,13 +110,12 @@ fn kill_the_holder(world: &World) {
 }
 
 #[test]
-fn the_terminal_is_given_back_after_detach_crash_and_loss_of_the_holder() {
+fn the_terminal_is_given_back_after_detach_loss_of_the_holder_and_exit() {
     let world = world();
-    let ways: [&dyn Fn(&mut Terminal); 3] =
-        [&|person| person.write(DETACH), &|_| kill_the_holder(&world), &|person| {
-            person.write("/exit\r")
-        }];
-    for way in ways {
+    let detach: &dyn Fn(&mut Terminal) = &|person| person.write(DETACH);
+    let lose: &dyn Fn(&mut Terminal) = &|_| kill_the_holder(&world);
+    let leave: &dyn Fn(&mut Terminal) = &|person| person.write("/exit\r");
+    for way in [detach, lose, leave] {
         world.ok(["resume", "fox"]);
         let mut person = Terminal::start(&world.command(["attach", "fox"]), ROWS, COLUMNS);
         let before = person.settings();
