@@ -4,6 +4,8 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use segue_testkit::World;
+use segue_testkit::events::Events;
+use serde_json::Value;
 
 use super::{answers, assert_refused, world};
 
@@ -83,7 +85,11 @@ fn a_full_disk_is_said_to_be_full_and_loses_nothing() {
     assert!(outcome.status == 7 || outcome.status == 0, "{outcome:?}");
 
     disk.free();
-    // Nothing has to be started anew for it to be noticed.
+    // What could not be recorded is recorded then, and nothing has to be started anew.
+    let stopped =
+        |event: &Value| event["kind"] == "status_changed" && event["text"] == "ended (stopped)";
+    Events::of(world).wait_for(stopped).unwrap();
+    assert_eq!(world.session("coder")["status_detail"], "stopped");
     world.ok(["run", "-d", "--name", "late", "remember the word lemon"]);
     answers(world, "late", "which word, question 3?", "lemon");
     assert_eq!(world.json(["resume", "coder", "--json"])["complete"], true);

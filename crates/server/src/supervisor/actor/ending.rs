@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use segue_core::flows::observe;
 use segue_core::model::{Binding, EventKind, Exit, How, LaunchEnd, LaunchId, Status, WaitingFor};
 use segue_core::ports::{Change, Commit};
 use segue_core::rules::lifecycle::Kept;
@@ -26,8 +25,7 @@ impl Actor {
         let end = LaunchEnd { asked: true, ..self.end_launch(launch).await? };
         failpoint::hit("stop.holder.after");
         self.read_stream().await?;
-        let follow_ups =
-            observe::ended(&self.ports, &mut self.state, launch, end, Kept::No).await?;
+        let follow_ups = self.record_end(launch, end, Kept::No).await?;
         failpoint::hit("stop.commit.after");
         self.follow_up(launch, follow_ups).await?;
         Ok(true)

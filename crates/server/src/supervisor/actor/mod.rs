@@ -1,5 +1,6 @@
 //! The owner of one session: handles one message at a time.
 
+mod behind;
 mod ending;
 mod observe;
 mod reconcile;
@@ -17,6 +18,7 @@ use segue_core::ports::{HolderEvent, Ports};
 use segue_core::{Error, Result};
 use tokio::sync::{mpsc, oneshot};
 
+use self::behind::Behind;
 use super::gate::Pass;
 use super::stream::StreamReader;
 use super::{Inbox, Supervisor};
@@ -73,6 +75,8 @@ pub(crate) enum Message {
     },
     /// Changes were missed: look at everything.
     LookAgain,
+    /// Something that happened could not be recorded a while ago.
+    CatchUp,
     RestartDue {
         after: LaunchId,
     },
@@ -124,6 +128,7 @@ pub(crate) struct Actor {
     waiting_for_turn: Vec<Reply<TurnReport>>,
     /// The crashed launch whose holder keeps the environment for a restart that is due.
     keeper: Option<LaunchId>,
+    behind: Behind,
     removed: bool,
 }
 
@@ -140,6 +145,7 @@ impl Actor {
             stream: None,
             waiting_for_turn: Vec::new(),
             keeper: None,
+            behind: Behind::default(),
             removed: false,
         };
         tokio::spawn(actor.run(messages));
@@ -149,8 +155,7 @@ impl Actor {
     async fn run(mut self, mut messages: mpsc::UnboundedReceiver<Message>) {
         while let Some(message) = messages.recv().await {
             if let Err(error) = self.handle(message).await {
-                let session = self.state.session.address();
-                tracing::error!(%session, %error, "an observation could not be recorded");
+                self.fall_behind(&error);
             }
             if self.removed {
                 self.supervisor.forget(self.state.session.id);
@@ -181,8 +186,10 @@ impl Actor {
                 Ok(())
             }
             Message::Stop { reply } => {
-                answer(reply, self.stop().await);
-                Ok(())
+                let stopped = self.stop().await;
+                let failed = stopped.as_ref().map(drop).map_err(Clone::clone);
+                answer(reply, stopped);
+                failed
             }
             Message::Remove { purge, reply } => {
                 let result = self.remove(purge).await;
@@ -200,6 +207,7 @@ impl Actor {
                 let _gone = reply.send(());
                 result
             }
+            Message::CatchUp => self.catch_up().await,
             Message::RestartDue { after } => self.restart(after).await,
             Message::Deadline { launch } => {
                 self.give_up_waiting(launch);

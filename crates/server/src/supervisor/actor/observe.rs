@@ -116,8 +116,7 @@ impl Actor {
             // What cannot be read any more does not keep the launch open.
             tracing::warn!(%launch, %error, "the last signals of a launch are lost");
         }
-        let follow_ups =
-            observe::ended(&self.ports, &mut self.state, launch, end, environment).await?;
+        let follow_ups = self.record_end(launch, end, environment).await?;
         let restarts = follow_ups.iter().any(|it| matches!(it, FollowUp::RestartAfter(_)));
         if !restarts {
             self.release_keeper().await;

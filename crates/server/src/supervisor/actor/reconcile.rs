@@ -39,7 +39,7 @@ impl Actor {
         Ok(Some(launch))
     }
 
-    async fn take_up_restart(&mut self) -> Result<()> {
+    pub(super) async fn take_up_restart(&mut self) -> Result<()> {
         match self.keeper {
             Some(keeper) if lifecycle::is_to_restart(&self.state.standing()) => {
                 self.tell_later(Duration::ZERO, Message::RestartDue { after: keeper });
@@ -53,7 +53,7 @@ impl Actor {
     }
 
     /// Takes up an open launch whose holder is there.
-    async fn found(&mut self, launch: LaunchId, held: Held) -> Result<()> {
+    pub(super) async fn found(&mut self, launch: LaunchId, held: Held) -> Result<()> {
         match held.end {
             Some(end) => {
                 // Its own holder has the environment now.
@@ -77,7 +77,7 @@ impl Actor {
     }
 
     /// A daemon may have died between the start of the holder and the note of it.
-    async fn record_processes(&mut self, launch: LaunchId, held: Held) -> Result<()> {
+    pub(super) async fn record_processes(&mut self, launch: LaunchId, held: Held) -> Result<()> {
         if self.state.open().is_some_and(|it| it.agent.is_some() && it.agent == held.agent) {
             return Ok(());
         }

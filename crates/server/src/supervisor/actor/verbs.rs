@@ -17,12 +17,20 @@ impl Actor {
     pub(super) async fn begin(&mut self, start: Start) -> Result<()> {
         let wish = first_wish(self, start)?;
         self.enter_gates(wish.id.is_none()).await?;
-        let started = launch::start(&self.ports, &mut self.state, wish).await;
-        if started.is_err() {
+        if let Err(error) = launch::start(&self.ports, &mut self.state, wish).await {
             self.passes.clear();
+            return Err(self.unsettled(error));
         }
-        started?;
-        self.after_start().await
+        self.follow().await;
+        Ok(())
+    }
+
+    /// Sees to it that a start that failed does not stay open because its end could not be recorded.
+    fn unsettled(&mut self, error: Error) -> Error {
+        if self.state.open().is_some() {
+            self.fall_behind(&error);
+        }
+        error
     }
 
     pub(super) async fn begin_verified(&mut self, start: Start, reply: Reply<AgentOutcome>) {
@@ -113,10 +121,13 @@ impl Actor {
             restore::carry_out(&self.ports, &mut self.state, &sight, decision, environment).await;
         // Whatever came of it: nothing is restarted by itself any more.
         self.release_keeper().await;
-        if let Ok(Done::Launched { .. }) = &done {
-            self.after_start().await?;
+        match done {
+            Ok(Done::Launched { .. }) => {
+                self.follow().await;
+                done
+            }
+            done => done.map_err(|error| self.unsettled(error)),
         }
-        done
     }
 
     /// Gives the right to be starting back when nothing was started.
@@ -145,8 +156,9 @@ impl Actor {
         }
         self.end_leftovers().await?;
         self.enter_gates(self.finds_own_id()?).await?;
-        restore::fresh(&self.ports, &mut self.state, environment).await?;
-        self.after_start().await?;
+        let begun = restore::fresh(&self.ports, &mut self.state, environment).await;
+        begun.map_err(|error| self.unsettled(error))?;
+        self.follow().await;
         let note = "a new conversation, as asked; the old one stays in the log".to_owned();
         Ok(Done::Launched { outcome: Outcome::Fresh, note: Some(note) })
     }
