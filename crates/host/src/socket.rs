@@ -29,10 +29,13 @@ pub fn bind(path: &Path) -> Result<UnixListener> {
     Ok(listener)
 }
 
-/// Connects to whoever listens at a path.
+/// Connects to whoever listens at a path. One that ends before it takes the connection is nobody.
 pub async fn connect(path: &Path) -> io::Result<UnixStream> {
     let address = Address::of(path)?;
-    UnixStream::connect(address.path()).await
+    UnixStream::connect(address.path()).await.map_err(|error| match error.kind() {
+        io::ErrorKind::ConnectionReset => io::ErrorKind::ConnectionRefused.into(),
+        _ => error,
+    })
 }
 
 /// Connects to whoever listens at a path, without a runtime.

@@ -202,9 +202,8 @@ impl Client {
 }
 
 fn is_absent(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind::{ConnectionRefused, ConnectionReset, NotFound};
-    // Reset by one that ended before it took the connection.
-    matches!(error.kind(), NotFound | ConnectionRefused | ConnectionReset)
+    use std::io::ErrorKind::{ConnectionRefused, NotFound};
+    matches!(error.kind(), NotFound | ConnectionRefused)
 }
 
 /// Waits until nobody else starts a daemon: neither a command, nor one that died and left a daemon
