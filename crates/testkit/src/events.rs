@@ -2,11 +2,11 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, ChildStdout, Stdio};
+use std::time::Instant;
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::time::Timespec;
 use serde_json::Value;
 
+use crate::wait::readable;
 use crate::world::{DEADLINE, World};
 
 /// The events of a world from its beginning, as `segue log --follow` tells them.
@@ -39,10 +39,8 @@ impl Events {
     fn next(&mut self) -> Option<Value> {
         let mut line = String::new();
         if self.lines.buffer().is_empty() {
-            let limit = Timespec::try_from(DEADLINE).expect("a duration");
-            let mut output = [PollFd::new(self.lines.get_ref(), PollFlags::IN)];
-            let ready = poll(&mut output, Some(&limit));
-            assert_eq!(ready, Ok(1), "nothing happened for {DEADLINE:?}");
+            let ready = readable(&[self.lines.get_ref()], Instant::now() + DEADLINE);
+            assert!(ready, "nothing happened for {DEADLINE:?}");
         }
         self.lines.read_line(&mut line).expect("a line");
         serde_json::from_str(&line).ok()

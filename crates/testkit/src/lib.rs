@@ -15,6 +15,7 @@ pub mod report;
 pub mod scene;
 pub mod stand_in;
 pub mod terminal;
+mod wait;
 pub mod world;
 
 pub use report::Report;

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::time::Instant;
 
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, test_kill_process};
 
+use crate::wait::readable;
 use crate::world::DEADLINE;
 
 /// More looks than a process takes from one program to the next.
@@ -54,9 +55,8 @@ pub fn wait_gone(pid: u32) {
         Err(Errno::SRCH) => return,
         handle => handle.expect("a process"),
     };
-    let limit = rustix::time::Timespec::try_from(DEADLINE).expect("a duration");
-    let ended = poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&limit));
-    assert_eq!(ended, Ok(1), "process {pid} does not end: {:?}", command_line(pid));
+    let ended = readable(&[&handle], Instant::now() + DEADLINE);
+    assert!(ended, "process {pid} does not end: {:?}", command_line(pid));
 }
 
 /// Returns the words of a process's command line.

@@ -6,13 +6,12 @@ use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
-use rustix::time::Timespec;
 
+use crate::wait::readable;
 use crate::world::DEADLINE;
 
 /// A program in a pseudo-terminal.
@@ -143,19 +142,12 @@ impl Terminal {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).expect("a number");
         // Its status has not been taken, so it is this process's still.
         let process = pidfd_open(pid, PidfdFlags::empty()).expect("a child");
-        let left = end.saturating_duration_since(Instant::now());
-        let limit = Timespec::try_from(left).expect("a duration");
-        let mut both =
-            [PollFd::new(&self.master, PollFlags::IN), PollFd::new(&process, PollFlags::IN)];
-        poll(&mut both, Some(&limit)).expect("a look");
+        readable(&[&self.master, &process], end);
         self.read_before(Instant::now());
     }
 
     fn read_before(&mut self, end: Instant) -> bool {
-        let left = end.saturating_duration_since(Instant::now());
-        let timeout = Timespec::try_from(left).expect("a duration");
-        let mut fds = [PollFd::new(&self.master, PollFlags::IN)];
-        if poll(&mut fds, Some(&timeout)).unwrap_or(0) == 0 {
+        if !readable(&[&self.master], end) {
             return false;
         }
         let mut buffer = [0; 16 * 1024];
