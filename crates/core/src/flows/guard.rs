@@ -12,6 +12,13 @@ pub async fn keep(ports: &Ports, state: &mut SessionState) -> Result<()> {
     let Some(launch) = state.launches.last().map(|launch| launch.id) else { return Ok(()) };
     let Some(id) = state.vendor_session().cloned() else { return Ok(()) };
     let vendor = ports.vendors.get(&state.session.vendor)?;
+    // A vendor that was killed at its beginning leaves a file with nothing in it: no conversation.
+    // One that cannot be read is guarded all the same.
+    if !state.session.spoke
+        && let Ok(None) = vendor.conversation(ports.files.as_ref(), &state.place(), &id)
+    {
+        return Ok(());
+    }
     let transcript = vendor.transcript(&state.place(), &id);
     let guarded = ports.folders.guard(launch, &transcript)?;
     failpoint::hit("guard.link.after");

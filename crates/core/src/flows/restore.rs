@@ -189,7 +189,26 @@ async fn start_again(
     }
     let message = since.first().and_then(|launch| launch.message.clone());
     let planned = since.first().and_then(|launch| launch.planned.clone());
-    start_fresh(ports, state, planned, message, environment).await
+    let id = match planned {
+        Some(id) => unused(ports, state, id)?,
+        None => None,
+    };
+    start_fresh(ports, state, id, message, environment).await
+}
+
+/// Returns this id, or another one if a file is in its place: no vendor begins a conversation over
+/// what a killed process left there.
+fn unused(
+    ports: &Ports,
+    state: &SessionState,
+    id: VendorSessionId,
+) -> Result<Option<VendorSessionId>> {
+    let vendor = ports.vendors.get(&state.session.vendor)?;
+    let path = vendor.transcript(&state.place(), &id);
+    match ports.files.facts(&path) {
+        Ok(Some(_)) => Ok(vendor.preset_id(&state.session, ports.clock.random_id())),
+        _ => Ok(Some(id)),
+    }
 }
 
 /// Tells whether these launches were in another conversation before the one that is bound now.
