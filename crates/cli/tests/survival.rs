@@ -2,9 +2,16 @@
 //!
 //! `SEGUE_SOAK=1` makes the long form of these tests.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails shall stop at once")]
+#![expect(clippy::print_stdout, reason = "a test says how to repeat it")]
 
+#[path = "survival/chance.rs"]
+mod chance;
+#[path = "survival/fleet.rs"]
+mod fleet;
 #[path = "survival/invariants.rs"]
 mod invariants;
+#[path = "survival/lives.rs"]
+mod lives;
 #[path = "survival/matrix.rs"]
 mod matrix;
 #[path = "survival/points.rs"]

@@ -11,6 +11,11 @@ use crate::scenarios::word;
 
 /// Brings everything back and checks that nothing is lost, doubled, left over, or said untruly.
 pub(crate) fn check_all(world: &World) {
+    check(world, word);
+}
+
+/// Checks the same where each agent's word is another one.
+pub(crate) fn check(world: &World, word: fn(&str) -> String) {
     no_dead_marks(world);
     let outcome = world.segue(["resume", "--all", "--json"]);
     assert_eq!(outcome.status, 0, "{outcome:#?}");
@@ -21,9 +26,9 @@ pub(crate) fn check_all(world: &World) {
     for session in &sessions {
         assert!(session["vendor_session_id"].is_string(), "no id: {session:#}");
         if session["headless"] == true {
-            headless_is_whole(world, session);
+            headless_is_whole(world, session, word);
         } else {
-            interactive_is_whole(world, session);
+            interactive_is_whole(world, session, word);
         }
     }
     nobody_else(world, &sessions);
@@ -32,7 +37,7 @@ pub(crate) fn check_all(world: &World) {
 }
 
 /// The agent runs and knows its word.
-fn interactive_is_whole(world: &World, session: &Value) {
+fn interactive_is_whole(world: &World, session: &Value, word: fn(&str) -> String) {
     let pid = number(&session["pid"]);
     assert!(pid.is_some_and(processes::is_alive), "no agent: {session:#}");
     let answer = conversation::ask(world, session, "what is the word?");
@@ -40,7 +45,7 @@ fn interactive_is_whole(world: &World, session: &Value) {
 }
 
 /// The turn is over, and its prompt was heard once.
-fn headless_is_whole(world: &World, session: &Value) {
+fn headless_is_whole(world: &World, session: &Value, word: fn(&str) -> String) {
     assert_eq!(session["status"], "idle", "{session:#}");
     let id = session["vendor_session_id"].as_str().unwrap();
     let transcript = conversation::transcript(world, id).unwrap();

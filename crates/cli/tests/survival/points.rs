@@ -24,6 +24,19 @@ pub(crate) fn kill_at(world: &mut World, point: &Point, hit: usize) {
     world.set("SEGUE_FAILPOINT_ROLE", &point.role);
 }
 
+/// Lets the processes of one role die at a point, from now on.
+pub(crate) fn kill_at_once(world: &mut World, role: &str, name: &str) {
+    world.set("SEGUE_FAILPOINT", name);
+    world.set("SEGUE_FAILPOINT_ROLE", role);
+}
+
+/// New processes know nothing of points.
+pub(crate) fn forget(world: &mut World) {
+    for name in ["SEGUE_FAILPOINT", "SEGUE_FAILPOINT_ROLE", "SEGUE_FAILPOINT_GATE"] {
+        world.unset(name);
+    }
+}
+
 fn arm(world: &mut World, what: &str) {
     world.set("SEGUE_FAILPOINT", what);
     world.set("SEGUE_FAILPOINT_LOG", log(world).to_str().unwrap());
@@ -38,9 +51,7 @@ pub(crate) fn open_gate(world: &World) {
 /// From now on nothing dies by itself, and new processes know nothing of points.
 pub(crate) fn disarm(world: &mut World) {
     fs::remove_file(gate(world)).unwrap();
-    for name in ["SEGUE_FAILPOINT", "SEGUE_FAILPOINT_ROLE", "SEGUE_FAILPOINT_GATE"] {
-        world.unset(name);
-    }
+    forget(world);
 }
 
 /// Returns how often one process passed each point, at most.

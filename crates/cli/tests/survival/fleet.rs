@@ -1,0 +1,220 @@
+//! Ten agents in one folder, each with a word of its own: whatever is killed whenever, ten right
+//! answers.
+
+use std::collections::BTreeMap;
+use std::process::Child;
+
+use segue_testkit::passing::Passing;
+use segue_testkit::{Report, World, conversation, processes, scene};
+use serde_json::Value;
+
+use crate::chance::Chance;
+use crate::scenarios::word;
+use crate::{invariants, is_soak, program};
+
+const SIZE: usize = 10;
+/// More points than bringing ten agents back passes.
+const POINTS: usize = 700;
+
+/// When everything is killed.
+#[derive(Clone, Copy, Debug)]
+enum Moment {
+    AtRest,
+    /// Some of them are in the middle of a turn.
+    Working,
+    /// One process after the other, so that they see each other go.
+    OneByOne,
+    /// Somebody is just bringing them back.
+    ComingBack,
+    /// They are just being started, for the first time.
+    Starting,
+}
+
+const MOMENTS: [Moment; 5] =
+    [Moment::AtRest, Moment::Working, Moment::OneByOne, Moment::ComingBack, Moment::Starting];
+
+#[test]
+fn everything_dies_at_once_at_random_moments() {
+    let chance = Chance::new();
+    let rounds = if is_soak() { 200 } else { 20 };
+    // Two fleets side by side use the time in which one waits for the disk.
+    std::thread::scope(|threads| {
+        for half in 0..2 {
+            let mut chance = chance.branch(half);
+            threads.spawn(move || {
+                let mut fleet = None;
+                for round in 0..rounds / 2 {
+                    let moment = MOMENTS[round % MOMENTS.len()];
+                    fleet = Some(survive(fleet, moment, &mut chance));
+                }
+            });
+        }
+    });
+}
+
+/// Kills everything at a moment and brings it back.
+fn survive(fleet: Option<World>, moment: Moment, chance: &mut Chance) -> World {
+    let world = match moment {
+        Moment::Starting => starting(chance),
+        moment => {
+            let mut world = fleet.unwrap_or_else(ten);
+            kill(&mut world, moment, chance);
+            world
+        }
+    };
+    let ids = (!matches!(moment, Moment::Starting)).then(|| ids(&world));
+    assert_all_back(&world, &world.resume(["--all"]));
+    if let Some(ids) = ids {
+        assert_eq!(self::ids(&world), ids);
+    }
+    invariants::check_all(&world);
+    world
+}
+
+fn kill(world: &mut World, moment: Moment, chance: &mut Chance) {
+    match moment {
+        Moment::AtRest => {}
+        Moment::Working => {
+            for session in world.sessions() {
+                if chance.below(2) == 0 {
+                    conversation::type_text(world, &session, "/slow 600\r");
+                }
+            }
+        }
+        Moment::OneByOne => kill_one_by_one(world, chance),
+        Moment::ComingBack => {
+            world.kill_everything();
+            let passing = Passing::count(world);
+            let mut resume = [world.start(["resume", "--all", "--json"])];
+            wait(&passing, chance, &resume);
+            kill_all(world, &mut resume);
+        }
+        Moment::Starting => unreachable!("that has no fleet yet"),
+    }
+    world.kill_everything();
+}
+
+/// Kills the daemon and the holders in any order. Agents go with their holders: one that is killed
+/// itself has crashed, which is another story.
+fn kill_one_by_one(world: &World, chance: &mut Chance) {
+    let is_agent = |pid: &u32| processes::command_line(*pid).iter().any(|it| it == "demo-agent");
+    let mut left: Vec<u32> = world.processes().into_iter().filter(|pid| !is_agent(pid)).collect();
+    while !left.is_empty() {
+        let next = left.swap_remove(chance.below(left.len()));
+        scene::kill(next);
+    }
+}
+
+/// Kills a world in which ten agents are just being started; starts those again that the commands
+/// did not get around to.
+fn starting(chance: &mut Chance) -> World {
+    let mut world = World::new(program());
+    let passing = Passing::count(&mut world);
+    let mut runs: Vec<_> =
+        names().map(|name| world.start(["run", "-d", "--name", &name, &told(&name)])).collect();
+    wait(&passing, chance, &runs);
+    kill_all(&mut world, &mut runs);
+    let known: Vec<Value> = world.sessions().iter().map(|it| it["name"].clone()).collect();
+    for name in names().filter(|name| !known.contains(&Value::from(name.as_str()))) {
+        world.ok(["run", "-d", "--name", &name, &told(&name)]);
+    }
+    world
+}
+
+fn wait(passing: &Passing, chance: &mut Chance, commands: &[Child]) {
+    let more = 1 + chance.below(POINTS);
+    let in_the_middle = passing.wait(more, commands);
+    println!("killed after {more} points, in the middle of it: {in_the_middle}");
+}
+
+fn kill_all(world: &mut World, commands: &mut [Child]) {
+    world.kill_everything();
+    for name in ["SEGUE_FAILPOINT", "SEGUE_FAILPOINT_LOG"] {
+        world.unset(name);
+    }
+    for command in commands {
+        command.wait().unwrap();
+    }
+}
+
+#[test]
+fn only_the_daemon_dies() {
+    let world = ten();
+    let mut chance = Chance::new();
+    let before = processes_of(&world);
+    for _ in 0..3 {
+        if chance.below(2) == 0 {
+            conversation::type_text(&world, &world.session("agent-0"), "/slow 2\r");
+        }
+        scene::kill_daemon(&world);
+        let report = world.resume(["--all"]);
+        assert_all_back(&world, &report);
+        names().for_each(|name| report.assert_back(&name, "attached"));
+        assert_eq!(processes_of(&world), before);
+    }
+    invariants::check_all(&world);
+}
+
+#[test]
+fn only_some_holders_die() {
+    let world = ten();
+    let mut chance = Chance::new();
+    for _ in 0..3 {
+        let before = processes_of(&world);
+        let victims: Vec<String> = names().filter(|_| chance.below(3) == 0).collect();
+        for name in &victims {
+            processes::kill(before[name].1);
+        }
+        let report = world.resume(["--all"]);
+        assert_all_back(&world, &report);
+        let after = processes_of(&world);
+        for name in names() {
+            let outcome = if victims.contains(&name) { "resumed" } else { "attached" };
+            report.assert_back(&name, outcome);
+            assert_eq!(after[&name] != before[&name], victims.contains(&name), "{name}");
+        }
+        invariants::check_all(&world);
+    }
+}
+
+/// Starts ten agents and waits until each knows its word.
+fn ten() -> World {
+    let world = World::new(program());
+    for name in names() {
+        world.ok(["run", "-d", "--name", &name, &told(&name)]);
+    }
+    scene::wait_all_told(&world);
+    world
+}
+
+fn names() -> impl Iterator<Item = String> {
+    (0..SIZE).map(|number| format!("agent-{number}"))
+}
+
+fn told(name: &str) -> String {
+    format!("remember the word {}", word(name))
+}
+
+fn assert_all_back(world: &World, report: &Report) {
+    assert_eq!(report.status, 0, "{report:#?}");
+    assert_eq!(report.json["complete"], true, "{report:#?}");
+    assert_eq!(report.json["agents"].as_array().map(Vec::len), Some(SIZE), "{report:#?}");
+    for name in names() {
+        scene::assert_knows(world, &name, &word(&name));
+    }
+}
+
+/// Returns each agent's conversation.
+fn ids(world: &World) -> BTreeMap<String, String> {
+    let text = |session: &Value, key| scene::text(session, key).to_owned();
+    world.sessions().iter().map(|it| (text(it, "name"), text(it, "vendor_session_id"))).collect()
+}
+
+/// Returns the processes of each agent and of its holder.
+fn processes_of(world: &World) -> BTreeMap<String, (u32, u32)> {
+    let of = |session: &Value| {
+        let name = scene::text(session, "name").to_owned();
+        (name, (scene::process(session, "pid"), scene::process(session, "holder_pid")))
+    };
+    world.sessions().iter().map(of).collect()
+}

@@ -1,0 +1,256 @@
+//! What becomes of one agent: after a crash, a clean exit, a holder's death, a cut turn.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use segue_testkit::events::Events;
+use segue_testkit::hold::Hold;
+use segue_testkit::{World, conversation, launches, processes, scene};
+use serde_json::Value;
+
+use crate::{invariants, points, program};
+
+/// Waits until the session is as wanted; looks again after each of its events.
+fn wait_session(world: &World, name: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
+    let mut events = Events::of(world);
+    loop {
+        let session = world.session(name);
+        if is_wanted(&session) {
+            return session;
+        }
+        let more = events.wait_for(|event| event["kind"] == "status_changed");
+        assert!(more.is_some(), "the daemon ended; the session is {session:#}");
+    }
+}
+
+fn wait_idle(world: &World, launches: u64) -> Value {
+    wait_session(world, "alpha", |it| it["status"] == "idle" && it["launches"] == launches)
+}
+
+fn said(world: &World, session: &Value) -> Vec<String> {
+    conversation::said(&scene::transcript(world, session))
+}
+
+#[test]
+fn a_turn_that_was_cut_is_nudged_once_and_an_idle_agent_never() {
+    let world = World::new(program());
+    let session = scene::told(&world, "alpha", "heron");
+    conversation::type_text(&world, &session, "/slow 600\r");
+    let transcript = scene::transcript(&world, &session);
+    let is_heard = || conversation::said(&transcript).len() == 2;
+    launches::wait_until(&[transcript.parent().unwrap()], "the message", is_heard);
+    world.kill_everything();
+
+    world.resume(["--all"]).assert_back("alpha", "resumed");
+    wait_idle(&world, 2);
+    let nudged = said(&world, &session);
+    assert_eq!(nudged.len(), 3, "{nudged:?}");
+    assert!(nudged[2].contains("started again"), "{nudged:?}");
+
+    world.kill_everything();
+    world.resume(["--all"]).assert_back("alpha", "resumed");
+    wait_idle(&world, 3);
+    assert_eq!(said(&world, &session), nudged);
+    scene::assert_knows(&world, "alpha", "heron");
+}
+
+#[test]
+fn a_crashed_agent_comes_back_by_itself_with_the_environment_that_is_on_no_disk() {
+    const SECRET: &str = "a-secret-that-is-on-no-disk";
+    let mut world = World::new(program());
+    world.set("API_KEY", SECRET);
+    let session = scene::told(&world, "alpha", "heron");
+    world.unset("API_KEY");
+    conversation::type_text(&world, &session, "/crash\r");
+    let back = wait_idle(&world, 2);
+    assert_eq!(back["vendor_session_id"], session["vendor_session_id"]);
+    let value = processes::variable(scene::process(&back, "pid"), "API_KEY");
+    assert_eq!(value.as_deref(), Some(SECRET));
+    scene::assert_knows(&world, "alpha", "heron");
+    for file in files(&world.segue_home()) {
+        let content = fs::read(&file).unwrap_or_default();
+        let found = content.windows(SECRET.len()).any(|part| part == SECRET.as_bytes());
+        assert!(!found, "the secret is in {}", file.display());
+    }
+    let names = fs::read_to_string(launches::of(&world, &back)[1].0.join("session.json")).unwrap();
+    assert!(names.contains("API_KEY"), "its name is written down");
+}
+
+#[test]
+fn a_daemon_that_dies_between_a_crash_and_the_restart_is_no_reason_to_ask() {
+    for point in ["observe.commit.after", "launch.commit.after", "holders.spawn.before"] {
+        let mut world = World::new(program());
+        world.set("API_KEY", "kept");
+        let session = scene::told(&world, "alpha", "heron");
+        world.unset("API_KEY");
+        scene::kill_daemon(&world);
+        let hold = Hold::at(&mut world, point);
+        // The next daemon is held there; it has found the agent alive before.
+        let mut list = world.start(["ls"]);
+        if point == "observe.commit.after" {
+            processes::kill(scene::process(&session, "pid"));
+        } else {
+            conversation::type_text(&world, &session, "/crash\r");
+        }
+        hold.meanwhile(&mut world, |world| {
+            let is_daemon = |pid: &u32| processes::command_line(*pid).iter().any(|it| it == "run");
+            processes::kill_all(|| world.processes().into_iter().filter(is_daemon).collect());
+        });
+        list.wait().unwrap();
+        let back = wait_session(&world, "alpha", |it| {
+            let has_other = it["pid"].is_number() && it["pid"] != session["pid"];
+            has_other && it["status"] == "idle"
+        });
+        let value = processes::variable(scene::process(&back, "pid"), "API_KEY");
+        assert_eq!(value.as_deref(), Some("kept"), "{point}");
+        scene::assert_knows(&world, "alpha", "heron");
+        invariants::check(&world, |_| "heron".to_owned());
+    }
+}
+
+#[test]
+fn an_agent_that_was_left_is_not_started_again() {
+    let world = World::new(program());
+    let session = scene::told(&world, "alpha", "heron");
+    conversation::type_text(&world, &session, "/exit\r");
+    let ended = wait_session(&world, "alpha", |it| it["status"] == "ended");
+    assert_eq!(ended["status_detail"], "quit");
+    // Without its holder nobody has its environment, so nobody can start it.
+    processes::wait_gone(scene::process(&session, "holder_pid"));
+    assert_eq!(scene::told_events(&world, "alpha", "restart_planned"), Vec::<String>::new());
+    assert_eq!(world.session("alpha")["launches"], 1);
+
+    let nothing = world.resume(["--all"]);
+    assert_eq!(nothing.json["agents"], Value::Array(Vec::new()), "nobody means what was left");
+    world.resume(["alpha"]).assert_back("alpha", "resumed");
+    scene::assert_knows(&world, "alpha", "heron");
+}
+
+#[test]
+fn three_deaths_at_once_are_a_choice_for_a_person() {
+    let world = World::new(program());
+    let session = scene::told(&world, "alpha", "heron");
+    for launches in 1..=3 {
+        let session = wait_idle(&world, launches);
+        conversation::type_text(&world, &session, "/crash\r");
+    }
+    let waiting = wait_session(&world, "alpha", |it| it["status"] == "waiting");
+    assert_eq!(waiting["status_detail"], "choice");
+    assert_eq!(waiting["pid"], Value::Null);
+
+    let refused = world.resume(["--all"]);
+    refused.assert_not_back("alpha", "refused");
+    for choice in ["segue log", "segue resume default/alpha", "--fresh"] {
+        assert!(refused.note("alpha").contains(choice), "{refused:#?}");
+    }
+    world.resume(["alpha"]).assert_back("alpha", "resumed");
+    assert_eq!(world.session("alpha")["vendor_session_id"], session["vendor_session_id"]);
+    scene::assert_knows(&world, "alpha", "heron");
+    invariants::check(&world, |_| "heron".to_owned());
+}
+
+#[test]
+fn without_its_holder_an_agent_waits_for_an_environment() {
+    let world = World::new(program());
+    let session = scene::told(&world, "alpha", "heron");
+    processes::kill(scene::process(&session, "holder_pid"));
+    let waiting = wait_session(&world, "alpha", |it| it["status"] == "waiting");
+    assert_eq!(waiting["status_detail"], "environment");
+    processes::wait_gone(scene::process(&session, "pid"));
+    assert_eq!(scene::told_events(&world, "alpha", "launch_ended"), ["nobody knows how"]);
+
+    world.resume(["--all"]).assert_back("alpha", "resumed");
+    scene::assert_knows(&world, "alpha", "heron");
+    invariants::check(&world, |_| "heron".to_owned());
+}
+
+/// A daemon dies while its holder is on the way; the next one must not start a second agent, and
+/// whoever comes late must not either.
+#[test]
+fn a_holder_that_comes_late_starts_nothing() {
+    let mut world = World::new(program());
+    let hold = Hold::process_at(&mut world, "holder", "hold.lock.before");
+    let mut run = world.start(["run", "-d", "--name", "alpha", "remember the word heron"]);
+    hold.meanwhile(&mut world, |world| {
+        scene::kill_daemon(world);
+        run.wait().unwrap();
+        world.resume(["--all"]).assert_back("alpha", "started");
+        scene::assert_knows(world, "alpha", "heron");
+    });
+    let holder = scene::process(&world.session("alpha"), "holder_pid");
+    let is_holder = |pid: &u32| processes::command_line(*pid).iter().any(|word| word == "hold");
+    let late: Vec<u32> = world.processes().into_iter().filter(is_holder).collect();
+    late.into_iter().filter(|pid| *pid != holder).for_each(processes::wait_gone);
+    scene::assert_knows(&world, "alpha", "heron");
+    invariants::check(&world, |_| "heron".to_owned());
+}
+
+/// A daemon dies while its holder is about to start the agent; the next one waits for it.
+#[test]
+fn a_holder_on_its_way_is_waited_for() {
+    let mut world = World::new(program());
+    let hold = Hold::process_at(&mut world, "holder", "hold.lock.after");
+    let mut run = world.start(["run", "-d", "--name", "alpha", "remember the word heron"]);
+    let mut list = None;
+    hold.meanwhile(&mut world, |world| {
+        scene::kill_daemon(world);
+        run.wait().unwrap();
+        list = Some(world.start(["resume", "--all", "--json"]));
+    });
+    let output = list.unwrap().wait_with_output().unwrap();
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert!(report.contains("\"attached\""), "{report}");
+    assert_eq!(world.session("alpha")["launches"], 1);
+    scene::assert_knows(&world, "alpha", "heron");
+    invariants::check(&world, |_| "heron".to_owned());
+}
+
+/// An agent that is killed between making its transcript and writing to it leaves an empty file,
+/// and will not begin a conversation under an id that has one.
+#[test]
+fn an_empty_transcript_is_nothing_said_and_nothing_lost() {
+    let mut world = World::new(program());
+    points::kill_at_once(&mut world, "daemon", "launch.commit.after");
+    world.segue(["run", "-d", "--name", "alpha", "remember the word heron"]);
+    points::forget(&mut world);
+    make_empty_transcript(&world, &world.session("alpha"));
+    world.resume(["--all"]).assert_back("alpha", "started");
+    scene::assert_knows(&world, "alpha", "heron");
+
+    // The same under the eyes of a daemon, which guards what it sees.
+    world.ok(["run", "-d", "--name", "beta"]);
+    let beta = wait_session(&world, "beta", |it| it["status"] == "idle");
+    make_empty_transcript(&world, &beta);
+    // What happens after it is told after it.
+    conversation::ask(&world, &world.session("alpha"), "hello");
+    world.kill_everything();
+    world.resume(["--all"]).assert_back("beta", "started");
+    let beta = world.session("beta");
+    conversation::type_text(&world, &beta, "what is the word?\r");
+    let answer = conversation::wait_turns(&world, &beta, 1);
+    assert_eq!(answer, "I was told no word in this conversation.");
+    assert_eq!(world.segue(["doctor"]).stdout, "nothing is wrong\n");
+}
+
+fn make_empty_transcript(world: &World, session: &Value) {
+    let cwd = scene::text(session, "cwd");
+    let folder: String =
+        cwd.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let folder = world.home().join(".segue-demo/conversations").join(folder);
+    fs::create_dir_all(&folder).unwrap();
+    let name = format!("{}.jsonl", scene::text(session, "vendor_session_id"));
+    fs::write(folder.join(name), "").unwrap();
+}
+
+/// Returns every file below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        match entry.file_type().unwrap() {
+            kind if kind.is_dir() => found.extend(files(&entry.path())),
+            kind if kind.is_file() => found.push(entry.path()),
+            _ => {}
+        }
+    }
+    found
+}

@@ -1,0 +1,63 @@
+//! Moments: when so many failpoints were passed, wherever.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Child;
+
+use segue_host::process::{self, ProcessHandle};
+use segue_host::watch::Watcher;
+use tokio::runtime::Builder;
+
+use crate::world::{DEADLINE, World};
+
+/// Counts the failpoints that the processes of a world pass.
+#[derive(Debug)]
+pub struct Passing {
+    log: PathBuf,
+}
+
+impl Passing {
+    /// Begins to count, in processes that are started from now on.
+    pub fn count(world: &mut World) -> Self {
+        let log = world.root().join("passing").join("points");
+        fs::create_dir_all(log.parent().expect("a folder")).expect("a folder");
+        world.set("SEGUE_FAILPOINT", "list");
+        world.set("SEGUE_FAILPOINT_LOG", log.to_str().expect("a plain path"));
+        Self { log }
+    }
+
+    /// Returns when so many more points were passed, or when all these commands have ended; tells
+    /// whether it was the former.
+    pub fn wait(&self, more: usize, commands: &[Child]) -> bool {
+        let wanted = self.passed() + more;
+        let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let mut watcher = Watcher::new().expect("a watcher");
+            watcher.add(self.log.parent().expect("a folder")).expect("watched");
+            let all_gone = all_gone(commands);
+            tokio::pin!(all_gone);
+            while self.passed() < wanted {
+                let change = tokio::time::timeout(DEADLINE, watcher.next());
+                tokio::select! {
+                    change = change => drop(change.expect("something passes").expect("a change")),
+                    () = &mut all_gone => return false,
+                }
+            }
+            true
+        })
+    }
+
+    fn passed(&self) -> usize {
+        fs::read_to_string(&self.log).unwrap_or_default().lines().count()
+    }
+}
+
+async fn all_gone(commands: &[Child]) {
+    for command in commands {
+        // One that has no number any more has ended.
+        let Some(process) = process::find(command.id()) else { continue };
+        if let Some(handle) = ProcessHandle::open(&process).expect("a process") {
+            handle.gone().await.expect("its end");
+        }
+    }
+}
