@@ -10,6 +10,7 @@ pub mod conversation;
 pub mod events;
 pub mod hold;
 pub mod launches;
+pub mod passing;
 pub mod processes;
 pub mod report;
 pub mod scene;
