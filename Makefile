@@ -38,7 +38,7 @@ bench: setup
 	target/release/bench
 
 soak: setup tools
-	SEGUE_SOAK=1 $(CARGO) nextest run -p segue-cli --features segue-cli/failpoints --target-dir $(TEST_TARGET) survival
+	SEGUE_SOAK=1 $(CARGO) nextest run -p segue-cli --features segue-cli/failpoints --target-dir $(TEST_TARGET) --test survival
 
 fmt:
 	$(CARGO) fmt --all
