@@ -102,6 +102,7 @@ fn an_error_keeps_the_tips_and_names_the_command() {
         failure("segue run --vender demo"),
         Error::usage("unexpected argument '--vender' found")
             .hint("a similar argument exists: '--vendor'")
+            .hint("if it is the prompt, run `echo PROMPT | segue run -`")
             .hint("run `segue run --help` to see how it is used"),
     );
     assert_eq!(

@@ -157,8 +157,9 @@ fn open_by_hand(world: &World, id: &str) -> Terminal {
 /// Returns the process that says that it has a conversation open.
 fn opener(world: &World, id: &str) -> u32 {
     let entries = fs::read_dir(world.home().join(".segue-demo/live")).unwrap();
-    let texts = entries.map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
-    let entry = texts.map(|text| serde_json::from_str::<serde_json::Value>(&text).unwrap());
+    // What is just being written is there under another name, and may be gone or empty.
+    let texts = entries.filter_map(|entry| fs::read_to_string(entry.unwrap().path()).ok());
+    let entry = texts.filter_map(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
     let of_it = entry.filter(|entry| entry["id"] == id);
     let pids = of_it.map(|entry| u32::try_from(entry["pid"].as_u64().unwrap()).unwrap());
     pids.filter(|pid| processes::is_alive(*pid)).collect::<Vec<_>>()[0]
