@@ -35,7 +35,13 @@ impl Context {
         Self { local, output, home, now: wiring::now() }
     }
 
+    /// Returns who asks; tells a person which variables no agent will get.
     pub(crate) fn caller(&self) -> Caller {
+        let left_out = self.local.left_out();
+        if !left_out.is_empty() {
+            let names = left_out.join(", ");
+            self.output.note(&format!("not passed on to agents, because it is not UTF-8: {names}"));
+        }
         self.local.caller()
     }
 

@@ -8,6 +8,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use segue_core::model::Environment;
 use segue_core::ports::Files as _;
 use segue_core::{Error, Result, failpoint};
@@ -58,7 +59,16 @@ pub fn become_daemon() -> Result<()> {
         Ok(_) | Err(rustix::io::Errno::PERM) => {}
         Err(error) => return Err(Error::internal("cannot leave the terminal").caused_by(error)),
     }
+    raise_limit();
     std::env::set_current_dir("/").map_err(|error| cannot("enter", Path::new("/"), &error))
+}
+
+/// Lets this process have as many files open as it may: whoever started it may have had few agents
+/// in mind, and each one takes some.
+fn raise_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    // Where it cannot be raised the old one goes on.
+    let _raised = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 /// Tells whoever started this daemon what came of it, and lets go of their pipe and their lock.

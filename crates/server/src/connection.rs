@@ -11,6 +11,8 @@ use serde::de::DeserializeOwned;
 use tokio::net::UnixStream;
 use tokio::sync::Mutex;
 
+use crate::routes::not_utf8;
+
 /// A connection; requests go one after the other.
 #[derive(Debug)]
 pub(crate) struct Connection {
@@ -61,8 +63,7 @@ impl Connection {
         path: &str,
         body: &B,
     ) -> Result<Response<Incoming>> {
-        let body = serde_json::to_vec(body)
-            .map_err(|error| Error::internal("a request cannot be written").caused_by(error))?;
+        let body = serde_json::to_vec(body).map_err(not_utf8)?;
         let request = Request::builder()
             .method(method)
             .uri(path)

@@ -57,6 +57,11 @@ impl Local {
         &self.surroundings.environment
     }
 
+    /// Returns the names of the variables that cannot be passed on, because they are not UTF-8.
+    pub fn left_out(&self) -> &[String] {
+        &self.surroundings.left_out
+    }
+
     /// Tells whether an agent called this process, also one that took its mark away.
     pub fn is_inside_agent(&self) -> bool {
         self.environment().get(environment::LAUNCH).is_some()

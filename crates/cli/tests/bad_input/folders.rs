@@ -1,6 +1,8 @@
 //! Folders to work in that are gone, are none, or are closed.
 
+use std::ffi::OsStr;
 use std::fs::{self, Permissions};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 
@@ -72,4 +74,64 @@ fn a_folder_that_may_not_be_entered_or_read_is_refused() {
         assert_refused(&outcome, 2, &expected);
     }
     assert_nothing_started(&world);
+}
+
+#[test]
+fn a_folder_whose_name_is_not_utf8_is_refused_with_words() {
+    let world = world();
+    let folder = world.project().join(OsStr::from_bytes(b"caf\xe9"));
+    fs::create_dir(&folder).unwrap();
+    for arguments in [&["run", "-d", "hello"][..], &["resume"], &["stop", "coder"]] {
+        let outcome = Outcome::of(world.command(arguments).current_dir(&folder));
+        let expected = "a folder whose name is not UTF-8 cannot be worked in\n";
+        assert_refused(&outcome, 2, expected);
+    }
+    // What has nothing to do with the folder works there.
+    let outcome = Outcome::of(world.command(["ls", "--json"]).current_dir(&folder));
+    assert_eq!((outcome.status, outcome.stdout.as_str()), (0, "{\"sessions\":[]}\n"));
+}
+
+#[test]
+fn a_folder_with_spaces_and_quotes_works_and_what_is_said_about_it_can_be_pasted() {
+    let world = world();
+    let folder = world.project().join("it's a (\"ü\") $HOME");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("segue.toml"), "[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n")
+        .unwrap();
+    let up = || Outcome::of(world.command(["up", "--json"]).current_dir(&folder));
+    let outcome = up();
+    let cure = outcome.stderr.split("then run `segue").nth(1).unwrap();
+    let cure = format!("\"$0\" {} --yes", cure.split("`\n").next().unwrap());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &cure]).arg(world.program()).env_clear().envs(world.environment());
+    let trusted = Outcome::of(shell.current_dir(world.root()));
+    assert_eq!(trusted.status, 0, "{cure}: {trusted:?}");
+    let outcome = up();
+    assert_eq!(outcome.status, 0, "{outcome:?}");
+    assert_eq!(world.session("coder")["cwd"], folder.to_str().unwrap());
+}
+
+#[test]
+fn two_folders_of_one_name_are_told_apart() {
+    let world = world();
+    for folder in ["a/shop", "b/shop"] {
+        let file = format!("{folder}/segue.toml");
+        world.write(&file, "[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n");
+        let trust = Outcome::of(&mut world.command(["trust", "--yes", folder]));
+        assert_eq!(trust.status, 0, "{trust:?}");
+    }
+    let up = |folder: &str, more: &[&str]| {
+        let mut command = world.command(["up"]);
+        Outcome::of(command.args(more).current_dir(world.project().join(folder)))
+    };
+    assert_eq!(up("a/shop", &[]).status, 0);
+    let expected = format!(
+        "the fleet name `shop` is taken by the folder `{}/a/shop`",
+        world.project().display()
+    );
+    let outcome = up("b/shop", &[]);
+    assert_refused(&outcome, 4, &expected);
+    assert!(outcome.stderr.contains("segue up --fleet NAME"), "{outcome:?}");
+    assert_eq!(up("b/shop", &["--fleet", "other"]).status, 0);
+    assert_eq!(world.sessions().len(), 2);
 }

@@ -111,3 +111,31 @@ fn closed_meanwhile(world: &World, path: &Path, mode: u32, error: &str) {
     assert_eq!(world.sessions().len(), 1);
     world.ok(["daemon", "stop"]);
 }
+
+#[test]
+fn nothing_is_open_to_others_whatever_the_umask() {
+    for mask in ["0", "077"] {
+        let mut world = world();
+        let script = format!("umask {mask}; exec \"$@\"");
+        world.start_through(["sh", "-c", &script, "sh"].map(str::to_owned));
+        world.ok(["run", "-d", "--name", "coder", "hello"]);
+        let prompt = "x".repeat(200_000);
+        let outcome =
+            world.with_input(["run", "--headless", "--name", "long", "-"], prompt.as_bytes());
+        assert_eq!(outcome.status, 0, "{outcome:?}");
+        wait_turns(&world, &world.session("coder"), 1);
+        assert_closed(&world.segue_home());
+        world.ok(["stop", "--all"]);
+        assert_closed(&world.segue_home());
+    }
+}
+
+/// Checks that a folder and everything in it is for its owner alone.
+fn assert_closed(path: &Path) {
+    let facts = fs::symlink_metadata(path).unwrap();
+    let wanted = if facts.is_dir() { 0o700 } else { 0o600 };
+    assert_eq!(facts.permissions().mode() & 0o777, wanted, "{}", path.display());
+    if facts.is_dir() {
+        fs::read_dir(path).unwrap().for_each(|entry| assert_closed(&entry.unwrap().path()));
+    }
+}

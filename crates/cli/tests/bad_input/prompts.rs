@@ -1,7 +1,11 @@
 //! First messages that are long, begin with a dash, or are no plain text.
 
-use segue_testkit::World;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+
 use segue_testkit::conversation::{ask, said, transcript, wait_turns};
+use segue_testkit::processes::variable;
+use segue_testkit::{Outcome, World};
 use serde_json::Value;
 
 use super::{assert_nothing_started, assert_refused, world};
@@ -99,4 +103,18 @@ fn what_cannot_be_said_starts_nothing() {
     let too_long = vec![b'x'; (16 << 20) + 1];
     assert_refused(&world.with_input(["run", "-d", "-"], &too_long), 2, "the prompt is longer");
     assert_nothing_started(&world);
+}
+
+#[test]
+fn a_variable_that_is_not_utf8_is_said_to_be_left_out() {
+    let world = world();
+    let mut command = world.command(["run", "-d", "--name", "coder", "hello"]);
+    command.env("TORN", OsStr::from_bytes(b"caf\xe9")).env("WHOLE", "1");
+    let outcome = Outcome::of(&mut command);
+    assert_eq!(outcome.status, 0, "{outcome:?}");
+    let expected = "not passed on to agents, because it is not UTF-8: TORN\n";
+    assert!(outcome.stderr.starts_with(expected), "{outcome:?}");
+    let pid = u32::try_from(world.session("coder")["pid"].as_u64().unwrap()).unwrap();
+    assert_eq!(variable(pid, "WHOLE").as_deref(), Some("1"));
+    assert_eq!(variable(pid, "TORN"), None);
 }

@@ -107,7 +107,13 @@ impl AddressQuery {
 
 /// Appends a query to a path.
 pub(crate) fn query(path: &str, parameters: &impl Serialize) -> Result<String> {
-    let encoded = serde_urlencoded::to_string(parameters)
-        .map_err(|error| Error::internal("a request cannot be written").caused_by(error))?;
+    let encoded = serde_urlencoded::to_string(parameters).map_err(not_utf8)?;
     Ok(format!("{path}?{encoded}"))
+}
+
+/// Words the failure to write a request: of all that is in one, only a path can be at fault.
+pub(crate) fn not_utf8(error: impl std::fmt::Display) -> Error {
+    Error::usage("a folder whose name is not UTF-8 cannot be worked in")
+        .caused_by(error)
+        .hint("rename it, or run the command in another folder")
 }
