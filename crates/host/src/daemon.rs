@@ -28,6 +28,8 @@ const LONGEST_LINE: u64 = 64 << 10;
 const LARGEST_LOG: u64 = 8 << 20;
 /// How much of the log is quoted when the daemon died without a word.
 const QUOTED_LOG: usize = 2000;
+/// More than thousands of agents take; agents get this limit too, and some programs count up to it.
+const ENOUGH_FILES: u64 = 65536;
 const READY: &str = "ready";
 const FAILED: &str = "error: ";
 
@@ -63,12 +65,15 @@ pub fn become_daemon() -> Result<()> {
     std::env::set_current_dir("/").map_err(|error| cannot("enter", Path::new("/"), &error))
 }
 
-/// Lets this process have as many files open as it may: whoever started it may have had few agents
-/// in mind, and each one takes some.
+/// Lets this process have enough files open: whoever started it may have had few agents in mind,
+/// and each one takes some.
 fn raise_limit() {
     let limit = getrlimit(Resource::Nofile);
-    // Where it cannot be raised the old one goes on.
-    let _raised = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    let possible = limit.maximum.map_or(ENOUGH_FILES, |maximum| maximum.min(ENOUGH_FILES));
+    if limit.current.is_some_and(|current| current < possible) {
+        // Where it cannot be raised the old one goes on.
+        let _raised = setrlimit(Resource::Nofile, Rlimit { current: Some(possible), ..limit });
+    }
 }
 
 /// Tells whoever started this daemon what came of it, and lets go of their pipe and their lock.

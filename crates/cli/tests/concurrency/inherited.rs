@@ -53,3 +53,15 @@ fn nothing_that_was_open_at_the_start_stays_open() {
         assert_eq!(files.iter().find(foreign), None, "{files:?}");
     }
 }
+
+#[test]
+fn a_daemon_does_not_keep_the_small_limits_of_whoever_started_it() {
+    let world = world();
+    let outcome = Outcome::of(&mut shell(&world, "sh", "ulimit -S -n 30; $SEGUE ls"));
+    assert_eq!(outcome.status, 0, "{outcome:?}");
+    let children: Vec<_> = (0..10).map(|_| world.start(["run", "-d", "hello"])).collect();
+    for outcome in children.into_iter().map(super::ended) {
+        assert_eq!(outcome.status, 0, "{outcome:?}");
+    }
+    assert_eq!(world.sessions().len(), 10);
+}
