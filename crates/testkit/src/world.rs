@@ -6,6 +6,7 @@ use std::io::{Seek as _, Write as _};
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -200,8 +201,18 @@ impl World {
 }
 
 impl Outcome {
+    /// Runs a command until it has ended and nobody has its output open any more.
     pub fn of(command: &mut Command) -> Self {
-        Self::from(command.output().expect("the command starts"))
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let child = child.expect("the command starts");
+        let pid = child.id();
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || sender.send(child.wait_with_output()));
+        let output = receiver.recv_timeout(DEADLINE).unwrap_or_else(|_| {
+            processes::kill(pid);
+            panic!("{command:?} does not end, or something keeps its output open");
+        });
+        Self::from(output.expect("an output"))
     }
 }
 
