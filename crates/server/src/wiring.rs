@@ -115,9 +115,15 @@ pub fn run_daemon() -> Result<()> {
     runtime()?.block_on(crate::daemon::run(local))
 }
 
-/// Makes the runtime of the daemon: one thread is enough for something that mostly waits.
+/// Sessions whose records may be on their way to the disk at the same time.
+const WRITERS: usize = 4;
+
+/// Makes the runtime of the daemon. It mostly waits, but a record must be on disk before its
+/// process exists: with several threads no session waits for another one's disk.
 fn runtime() -> Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_current_thread()
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WRITERS)
+        .thread_name("session")
         .enable_all()
         .build()
         .map_err(|error| Error::internal("cannot start the runtime").caused_by(error))
