@@ -216,8 +216,10 @@ fn read_bounded(pid: u32, file: &str, limit: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     while bytes.len() < limit {
         bytes.reserve(ONE_READ.min(limit));
+        let room = bytes.capacity() - bytes.len();
         match rustix::io::read(&file, spare_capacity(&mut bytes)) {
-            Ok(0) => break,
+            // There was room for more, so there is no more.
+            Ok(count) if count < room => break,
             Ok(_) | Err(Errno::INTR) => {}
             Err(_) => return None,
         }

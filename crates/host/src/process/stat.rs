@@ -1,7 +1,9 @@
 //! One line of `/proc` about a process.
 
-use std::fs;
+use super::read_bounded;
 
+/// More than the line is long.
+const LONGEST_LINE: usize = 4096;
 /// `PF_KTHREAD` among the flags in `/proc/<pid>/stat`.
 const KERNEL_THREAD: u32 = 0x0020_0000;
 
@@ -43,7 +45,7 @@ impl Stat {
     }
 
     pub(super) fn read(pid: u32) -> Option<Self> {
-        Self::parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+        Self::parse(pid, &read_bounded(pid, "stat", LONGEST_LINE)?)
     }
 
     /// Parses the line after the last `)`: the name before it can hold anything.
