@@ -35,13 +35,30 @@ macro_rules! points {
 
 /// Replaces a file's content (mode 0600); it is on disk when this returns.
 pub fn write(path: &Path, content: &[u8], points: Points) -> Result<()> {
+    replace(path, content, points, Lasting::WithTheDisk)
+}
+
+/// Replaces a file's content (mode 0600) for as long as the machine runs: for what is about its
+/// processes, and worth nothing after them.
+pub fn write_while_running(path: &Path, content: &[u8], points: Points) -> Result<()> {
+    replace(path, content, points, Lasting::WithTheMachine)
+}
+
+/// How long a content is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lasting {
+    WithTheDisk,
+    WithTheMachine,
+}
+
+fn replace(path: &Path, content: &[u8], points: Points, lasting: Lasting) -> Result<()> {
     let folder = folder_of(path)?;
     failpoint::hit(points.before);
     let temporary = temporary_name(path);
-    let replaced = put(&temporary, content).and_then(|()| {
+    let replaced = put(&temporary, content, lasting).and_then(|()| {
         failpoint::hit(points.written);
         fs::rename(&temporary, path)?;
-        sync_folder(folder)
+        if lasting == Lasting::WithTheDisk { sync_folder(folder) } else { Ok(()) }
     });
     if let Err(error) = replaced {
         // The write failed already: that is what the caller hears, not what came of tidying up.
@@ -71,10 +88,10 @@ fn folder_of(path: &Path) -> Result<&Path> {
         .ok_or_else(|| Error::internal(format!("`{}` has no folder", path.display())))
 }
 
-fn put(temporary: &Path, content: &[u8]) -> io::Result<()> {
+fn put(temporary: &Path, content: &[u8], lasting: Lasting) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(temporary)?;
     file.write_all(content)?;
-    file.sync_all()
+    if lasting == Lasting::WithTheDisk { file.sync_all() } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -110,6 +127,16 @@ mod tests {
         let error = write(&path, b"x", points!("test.write")).unwrap_err();
         assert!(error.message.starts_with("cannot write"), "{error}");
         assert_eq!(names(temp.path()), ["taken"]);
+    }
+
+    #[test]
+    fn what_lasts_as_long_as_the_machine_is_whole_too() {
+        let temp = TempDir::new().unwrap();
+        let path = temp.path().join("live.json");
+        write_while_running(&path, b"one", points!("test.write")).unwrap();
+        write_while_running(&path, b"two", points!("test.write")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(names(temp.path()), ["live.json"]);
     }
 
     #[test]

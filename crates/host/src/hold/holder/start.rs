@@ -98,7 +98,7 @@ fn start_agent(order: &HoldOrder, folder: &Path) -> Result<(Live, super::Stream)
     let live = Live { holder, agent: agent.process };
     let text = serde_json::to_vec_pretty(&live)
         .map_err(|error| Error::internal("cannot word `live.json`").caused_by(error))?;
-    atomic::write(&live_path(folder), &text, points!("hold.live"))?;
+    atomic::write_while_running(&live_path(folder), &text, points!("hold.live"))?;
     Ok((live, agent.stream))
 }
 
