@@ -69,7 +69,9 @@ impl World {
             return;
         }
         let program = self.root().join("program");
-        fs::copy(&self.program, &program).expect("a program that everybody may run");
+        // By another process: a file that this one writes is busy in every child started meanwhile.
+        let copied = Command::new("cp").arg(&self.program).arg(&program).status();
+        assert!(copied.expect("a copy").success(), "no program that everybody may run");
         self.program = program;
         for folder in [self.root().to_owned(), self.home(), self.project()] {
             chown(folder, Some(NOBODY), Some(NOBODY)).expect("a folder for somebody else");

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use segue_testkit::Outcome;
@@ -57,6 +58,22 @@ fn a_folder_that_went_while_its_agent_was_away_is_asked_for() {
     assert_eq!(world.json(["resume", "coder", "--json"])["complete"], true);
 }
 
+/// A folder that is closed for a while: whoever clears up must get into it.
+struct Closed<'a>(&'a Path);
+
+impl<'a> Closed<'a> {
+    fn with(folder: &'a Path, mode: u32) -> Self {
+        fs::set_permissions(folder, Permissions::from_mode(mode)).unwrap();
+        Self(folder)
+    }
+}
+
+impl Drop for Closed<'_> {
+    fn drop(&mut self) {
+        fs::set_permissions(self.0, Permissions::from_mode(0o700)).unwrap();
+    }
+}
+
 #[test]
 fn a_folder_that_may_not_be_entered_or_read_is_refused() {
     let mut world = world();
@@ -65,7 +82,7 @@ fn a_folder_that_may_not_be_entered_or_read_is_refused() {
     for (name, mode) in [("dark", 0o311), ("closed", 0o000)] {
         let folder = world.project().join(name);
         fs::create_dir(&folder).unwrap();
-        fs::set_permissions(&folder, Permissions::from_mode(mode)).unwrap();
+        let _opened_again = Closed::with(&folder, mode);
         if rustix::process::geteuid().is_root() {
             std::os::unix::fs::chown(&folder, Some(65534), Some(65534)).unwrap();
         }
