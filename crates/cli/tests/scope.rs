@@ -57,6 +57,31 @@ fn an_agent_starts_a_child_with_no_looser_permission_than_its_own() {
 }
 
 #[test]
+fn a_project_file_is_no_way_to_a_looser_permission_either() {
+    let world = world();
+    let agent = |name: &str, more: &str| {
+        format!("[[agents]]\nname = \"{name}\"\nvendor = \"demo\"\n{more}\n")
+    };
+    let agents = [
+        agent("free", "permission = \"auto\""),
+        agent("flagged", "args = [\"--permission\", \"auto\"]"),
+        agent("plain", ""),
+    ];
+    world.write("segue.toml", &agents.concat());
+    world.ok(["trust", "--yes"]);
+    let coder = StandIn::of(&world, &world.session("coder"), Mark::Kept);
+    world.ok(["ls"]);
+    let outcome = coder.run("$SEGUE run -d --agent free");
+    assert_refused(&outcome, "start an agent with a looser permission than its own");
+    let outcome = coder.run("$SEGUE run -d --agent flagged");
+    assert_refused(&outcome, "give arguments to the vendor's program");
+    assert_eq!(names(&world), ["coder", "loose"]);
+    let outcome = coder.run("$SEGUE run -d --agent plain");
+    assert_eq!(outcome.status, 0, "{outcome:#?}");
+    assert_eq!(record_of(&world, "plain")["session"]["permission"], "ask");
+}
+
+#[test]
 fn an_agent_without_limits_has_none_to_get_out_of() {
     let world = world();
     let agent = StandIn::of(&world, &world.session("loose"), Mark::Kept);

@@ -39,12 +39,14 @@ pub(crate) async fn run(
     let project = Project::around(&cwd, ports.vendors.as_ref())?;
     let agent = agent(ports, project.as_ref(), request.agent.as_deref()).await?;
     let wanted = request.permission.or_else(|| agent.map(|agent| agent.permission));
+    scope.allow_arguments(agent.map(|agent| agent.args.as_slice()).unwrap_or_default())?;
     let draft = Draft {
-        fleet: ensure_fleet(ports, project.as_ref()).await?,
         vendor: vendor(ports, &request, agent, config_file)?,
         permission: scope.permission(wanted)?,
         parent: scope.parent(),
         cwd,
+        // Last, because it is the first that is recorded.
+        fleet: ensure_fleet(ports, project.as_ref()).await?,
     };
     let message = request.prompt.clone().or_else(|| agent.and_then(|it| it.prompt.clone()));
     for _ in 0..NAMES_TRIED {
