@@ -10,7 +10,7 @@ use super::ground::{Ground, gone, kill, marked, send};
 use super::person::Person;
 
 /// Echoes lines, tells its size whenever that changes.
-const ECHO: &str = "stty -echo; trap 'stty size' WINCH; echo ready; \
+const ECHO: &str = "stty -echo; trap 'stty size' WINCH; echo ready; title ready; \
                     while :; do if read line; then echo \"got $line\"; fi; done";
 
 #[tokio::test]
@@ -102,6 +102,8 @@ async fn an_agent_that_changes_screens_is_followed() {
 async fn the_agent_has_the_size_of_the_persons_terminal() {
     let ground = Ground::new();
     let (launch, _) = ground.start(&ground.shell(ECHO)).await;
+    // Before that, a new size would go unheard.
+    ground.titled(launch, "ready").await;
     let mut person = Person::attach(&ground.socket(launch), 30, 100);
     person.sees_text("30 100");
     person.resizes(24, 90);
@@ -120,6 +122,8 @@ async fn the_agent_has_the_size_of_the_persons_terminal() {
 async fn two_people_share_the_smaller_size_and_see_the_same() {
     let ground = Ground::new();
     let (launch, _) = ground.start(&ground.shell(ECHO)).await;
+    // Before that, a new size would go unheard.
+    ground.titled(launch, "ready").await;
     let mut large = Person::attach(&ground.socket(launch), 30, 100);
     large.sees_text("30 100");
     let mut small = Person::attach(&ground.socket(launch), 20, 60);
@@ -211,6 +215,8 @@ async fn the_terminal_is_given_back_when_the_client_is_told_to_end() {
 async fn a_client_that_is_killed_leaves_no_trace_in_the_holder() {
     let ground = Ground::new();
     let (launch, _) = ground.start(&ground.shell(ECHO)).await;
+    // Before that, a new size would go unheard.
+    ground.titled(launch, "ready").await;
     let mut large = Person::attach(&ground.socket(launch), 30, 100);
     large.sees_text("30 100");
     let mut small = Person::attach(&ground.socket(launch), 20, 60);

@@ -8,7 +8,7 @@ use segue_core::api::{
 };
 use segue_core::flows::SessionState;
 use segue_core::flows::look::Asked;
-use segue_core::model::{Environment, FleetName, SessionId};
+use segue_core::model::{Environment, FleetName, Session, SessionId};
 use segue_core::rules::scope::{Deed, Scope};
 use segue_core::{Error, Kind, Result};
 use tokio::task::JoinSet;
@@ -104,19 +104,20 @@ pub(crate) async fn up(
     let agents = wanted_agents(&project, &request)?;
     trust::require(&supervisor.ports, &project).await?;
     let fleet = ensure_fleet(&supervisor.ports, Some(&project)).await?;
-    let project = Arc::new(project);
-    let tasks = agents.into_iter().map(|agent| {
-        let lift = Lift {
+    let environment = &request.caller.environment;
+    let mut lifts = Vec::new();
+    // Drafted one after the other, so that new sessions are listed in the order of the file.
+    for agent in agents {
+        lifts.push(Lift {
             supervisor: Arc::clone(supervisor),
-            project: Arc::clone(&project),
-            fleet: fleet.clone(),
+            draft: agent_session(&supervisor.ports, &project, &fleet, &agent, environment)?,
             asked: asked_by(&request, &agent),
             fresh: request.fresh.iter().any(|name| name == agent.name.as_str()),
-            environment: request.caller.environment.clone(),
-            agent,
-        };
-        lift.up()
-    });
+            environment: environment.clone(),
+            prompt: agent.prompt,
+        });
+    }
+    let tasks = lifts.into_iter().map(Lift::up);
     Ok(RestoreReport::new(all(tasks).await?))
 }
 
@@ -141,9 +142,9 @@ fn asked_by(request: &UpRequest, agent: &Agent) -> Asked {
 /// One agent of the project on its way up.
 struct Lift {
     supervisor: Arc<Supervisor>,
-    project: Arc<Project>,
-    fleet: FleetName,
-    agent: Agent,
+    /// What its session will be, if it has none yet.
+    draft: Session,
+    prompt: Option<String>,
     asked: Asked,
     fresh: bool,
     environment: Environment,
@@ -167,7 +168,7 @@ impl Lift {
     async fn existing(&self) -> Result<Option<SessionId>> {
         let sessions = self.supervisor.ports.store.sessions().await?;
         let own = |it: &&segue_core::ports::SessionSummary| {
-            it.session.fleet == self.fleet && it.session.name.as_str() == self.agent.name.as_str()
+            it.session.fleet == self.draft.fleet && it.session.name == self.draft.name
         };
         Ok(sessions.iter().find(own).map(|it| it.session.id))
     }
@@ -178,12 +179,9 @@ impl Lift {
     }
 
     async fn start(&self) -> Result<AgentOutcome> {
-        let ports = &self.supervisor.ports;
-        let session =
-            agent_session(ports, &self.project, &self.fleet, &self.agent, &self.environment)?;
-        let inbox = self.supervisor.adopt_new(SessionState::new(session));
-        let message = self.agent.prompt.clone();
-        let start = Box::new(Start { message, environment: self.environment.clone() });
+        let inbox = self.supervisor.adopt_new(SessionState::new(self.draft.clone()));
+        let (message, environment) = (self.prompt.clone(), self.environment.clone());
+        let start = Box::new(Start { message, environment });
         ask(&inbox, |reply| Message::StartVerified { start, reply }).await
     }
 }
