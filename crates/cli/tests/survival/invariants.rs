@@ -57,16 +57,31 @@ fn headless_is_whole(world: &World, session: &Value, word: fn(&str) -> String) {
 
 /// Every process that carries a mark carries that of the launch that is open.
 fn no_dead_marks(world: &World) {
-    let open: BTreeMap<String, String> = world
-        .sessions()
+    loop {
+        let before = world.sessions();
+        let marked = marked(world);
+        // What was just being started while we looked is looked at again.
+        if world.sessions() == before {
+            return carry_open_marks(world, &before, marked);
+        }
+    }
+}
+
+/// Returns the processes with a mark, and their marks.
+fn marked(world: &World) -> Vec<(u32, String)> {
+    let mark = |pid| Some((pid, processes::variable(pid, "SEGUE_LAUNCH")?));
+    world.processes().into_iter().filter_map(mark).collect()
+}
+
+fn carry_open_marks(world: &World, sessions: &[Value], marked: Vec<(u32, String)>) {
+    let open: BTreeMap<String, String> = sessions
         .iter()
-        .filter(|session| session["pid"].is_number())
+        .filter(|session| session["pid"].is_number() || session["status"] == "starting")
         .map(|session| session["id"].as_str().unwrap().to_owned())
         .map(|id| (conversation::newest_launch(world, &id).to_string(), id))
         .collect();
     let mut agents: BTreeMap<String, u32> = BTreeMap::new();
-    for pid in world.processes() {
-        let Some(launch) = processes::variable(pid, "SEGUE_LAUNCH") else { continue };
+    for (pid, launch) in marked {
         let line = processes::command_line(pid);
         let session = open.get(&launch);
         assert!(session.is_some(), "process {pid} is left of launch {launch}: {line:?}");
