@@ -1,5 +1,7 @@
 //! What dead launches left running: found by the mark in its environment, and ended.
 
+mod survey;
+
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -9,7 +11,8 @@ use segue_core::ports::Ended;
 use segue_core::{Error, Result, failpoint};
 use tokio::time::Instant;
 
-use crate::process::{self, EnvironmentNow, ProcessHandle};
+use self::survey::survey;
+use crate::process::{self, ProcessHandle};
 
 /// The variable that marks every process of a launch.
 pub const LAUNCH_MARK: &str = "SEGUE_LAUNCH";
@@ -80,41 +83,17 @@ struct Leftover {
 /// Looks at every process, again while one of them cannot be seen properly.
 async fn find(marks: &HashSet<LaunchId>) -> Result<Vec<Leftover>> {
     for _ in 0..LOOKS {
-        let marks = marks.clone();
-        let look = tokio::task::spawn_blocking(move || look(&marks)).await;
-        let seen =
-            look.map_err(|error| Error::internal("cannot see processes").caused_by(error))?;
-        if !seen.leftovers.is_empty() || !seen.blurred {
-            return Ok(seen.leftovers);
+        let seen = survey().await?;
+        let ours = seen.marked.iter().filter(|(_, mark)| marks.contains(mark));
+        let held: Vec<Option<Leftover>> = ours.map(|(pid, _)| hold(*pid, marks)).collect();
+        // One that cannot be held went, or went on to another program, while we looked at it.
+        let blurred = seen.blurred || held.iter().any(Option::is_none);
+        let leftovers: Vec<Leftover> = held.into_iter().flatten().collect();
+        if !leftovers.is_empty() || !blurred {
+            return Ok(leftovers);
         }
     }
     Ok(Vec::new())
-}
-
-/// What one look at all processes shows.
-#[derive(Default)]
-struct Look {
-    leftovers: Vec<Leftover>,
-    /// Some process was just being replaced by another program, and showed no environment.
-    blurred: bool,
-}
-
-fn look(marks: &HashSet<LaunchId>) -> Look {
-    let mut seen = Look::default();
-    for pid in process::all().into_iter().filter(|pid| *pid != std::process::id()) {
-        match process::environment_now(pid) {
-            EnvironmentNow::Known(environment) if has_mark(&environment, marks) => {
-                match hold(pid, marks) {
-                    Some(leftover) => seen.leftovers.push(leftover),
-                    // It went, or went on to another program, while we looked at it.
-                    None => seen.blurred = true,
-                }
-            }
-            EnvironmentNow::BetweenPrograms => seen.blurred = true,
-            EnvironmentNow::Known(_) | EnvironmentNow::None => {}
-        }
-    }
-    seen
 }
 
 fn has_mark(environment: &[u8], marks: &HashSet<LaunchId>) -> bool {
