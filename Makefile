@@ -23,7 +23,6 @@ run: setup
 
 test: setup tools check
 	SEGUE_TEST_TARGET=$(TEST_TARGET) $(CARGO) nextest run --workspace --features segue-cli/failpoints --target-dir $(TEST_TARGET)
-	$(CARGO) test --quiet --doc --workspace --features segue-cli/failpoints --target-dir $(TEST_TARGET)
 
 # What can be told without running anything.
 check: tools
