@@ -30,7 +30,7 @@ async fn every_earlier_version_is_brought_forward_with_what_is_in_it() {
         assert_eq!((session.permission, session.status), (Permission::Ask, Status::Idle));
         assert_eq!(store.bindings(id).await.unwrap()[0].evidence, Evidence::Hook);
 
-        let (folder, at) = ("/work/shop".into(), Samples::default().time());
+        let (folder, at) = ("/code/shop".into(), Samples::default().time());
         let trust = Trust { folder, digest: "one".to_owned(), at };
         store.commit(commit([Change::PutTrust(trust.clone())])).await.unwrap();
         assert_eq!(store.trust(&trust.folder).await.unwrap(), Some(trust));

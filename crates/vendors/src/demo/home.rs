@@ -102,8 +102,8 @@ mod tests {
 
     #[test]
     fn a_hostile_id_stays_in_its_folder() {
-        let path = transcript(Path::new("/h"), Path::new("/work/a b"), "../../x");
-        assert_eq!(path, Path::new("/h/conversations/-work-a-b/------x.jsonl"));
+        let path = transcript(Path::new("/h"), Path::new("/code/a b"), "../../x");
+        assert_eq!(path, Path::new("/h/conversations/-code-a-b/------x.jsonl"));
         assert!(!is_id("../../x") && !is_id("") && is_id("0198-a_B"));
     }
 

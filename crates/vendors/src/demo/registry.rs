@@ -54,7 +54,7 @@ mod tests {
 
     fn entry(pid: u32, id: &str) -> String {
         format!(
-            r#"{{"pid":{pid},"started":99,"id":"{id}","cwd":"/work/a","status":"idle",
+            r#"{{"pid":{pid},"started":99,"id":"{id}","cwd":"/code/a","status":"idle",
             "at":"2026-01-01T00:00:00Z"}}"#
         )
     }

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 pub(super) fn session() -> Session {
     let value = json!({
         "id": "01980000-0000-7000-8000-000000000001", "name": "coder", "fleet": "shop",
-        "agent": null, "vendor": "demo", "cwd": "/work", "config_dir": "/home/u/.segue-demo",
+        "agent": null, "vendor": "demo", "cwd": "/code", "config_dir": "/home/u/.segue-demo",
         "model": null, "permission": "ask", "instructions": null, "headless": false,
         "restart": "on-crash", "args": [], "env": {}, "parent": null,
         "status": {"status": "starting"}, "spoke": false,
@@ -35,7 +35,7 @@ pub(super) struct Home {
 impl Home {
     pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place { config_dir: folder.path().to_owned(), cwd: "/work/a".into() };
+        let place = Place { config_dir: folder.path().to_owned(), cwd: "/code/a".into() };
         Self { folder, place, disk: Disk::default() }
     }
 

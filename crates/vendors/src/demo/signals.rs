@@ -66,7 +66,7 @@ mod tests {
 
     fn write_entry(home: &Home, id: &str, status: &str) -> std::path::PathBuf {
         let entry = format!(
-            r#"{{"pid":7,"started":99,"id":"{id}","cwd":"/work/a","status":"{status}",
+            r#"{{"pid":7,"started":99,"id":"{id}","cwd":"/code/a","status":"{status}",
             "at":"2026-01-01T00:00:00Z"}}"#
         );
         home.write("live/7.json", entry)
@@ -120,7 +120,7 @@ mod tests {
         let path = write_entry(&home, "an-id", "idle");
         assert_eq!(of_file(&home.disk, &path, &process(8, 99)), []);
         assert_eq!(of_file(&home.disk, &path, &process(7, 100)), [], "the number was given again");
-        let transcript = home.write("conversations/-work-a/7.json", "{}");
+        let transcript = home.write("conversations/-code-a/7.json", "{}");
         assert_eq!(of_file(&home.disk, &transcript, &process(7, 99)), []);
         std::fs::remove_file(&path).unwrap();
         assert_eq!(of_file(&home.disk, &path, &process(7, 99)), []);
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn the_stream_names_the_conversation_and_how_the_turn_ended() {
-        let init = r#"{"type":"init","session_id":"an-id","cwd":"/work/a"}"#;
+        let init = r#"{"type":"init","session_id":"an-id","cwd":"/code/a"}"#;
         let wanted = [conversation("an-id", Evidence::Stream), Signal::Activity(Activity::Working)];
         assert_eq!(of_stream(init), wanted);
         let result = r#"{"type":"result","ok":false,"text":"no","session_id":"an-id"}"#;

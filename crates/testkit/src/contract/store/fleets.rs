@@ -11,27 +11,27 @@ use super::{Backend, Samples, assert_conflict, commit};
 
 pub async fn a_fleet_has_one_folder(backend: &impl Backend) {
     let store = backend.open().await;
-    let shop = fleet("shop", Some("/work/shop"));
+    let shop = fleet("shop", Some("/code/shop"));
     for _ in 0..2 {
         store.commit(commit([Change::PutFleet(shop.clone())])).await.unwrap();
     }
-    for folder in [Some("/work/other"), None] {
+    for folder in [Some("/code/other"), None] {
         let other = Change::PutFleet(fleet("shop", folder));
-        assert_conflict(store.commit(commit([other])).await, &["`shop`", "`/work/shop`"]);
+        assert_conflict(store.commit(commit([other])).await, &["`shop`", "`/code/shop`"]);
     }
     assert_eq!(store.fleet(&shop.name).await.unwrap(), Some(shop.clone()));
-    assert_eq!(store.fleets_of(Path::new("/work/shop")).await.unwrap(), [shop]);
+    assert_eq!(store.fleets_of(Path::new("/code/shop")).await.unwrap(), [shop]);
     assert_eq!(store.fleet(&FleetName::parse("store").unwrap()).await.unwrap(), None);
 }
 
 pub async fn a_folder_may_have_several_fleets(backend: &impl Backend) {
     let store = backend.open().await;
-    let fleets = ["zebra", "apple", "Mango"].map(|name| fleet(name, Some("/work/shop")));
+    let fleets = ["zebra", "apple", "Mango"].map(|name| fleet(name, Some("/code/shop")));
     for fleet in fleets.iter().chain([&fleet("loose", None), &fleets[0]]) {
         store.commit(commit([Change::PutFleet(fleet.clone())])).await.unwrap();
     }
-    assert_eq!(store.fleets_of(Path::new("/work/shop")).await.unwrap(), fleets);
-    for other in ["/work/other", "/work/shop/part", "/work"] {
+    assert_eq!(store.fleets_of(Path::new("/code/shop")).await.unwrap(), fleets);
+    for other in ["/code/other", "/code/shop/part", "/code"] {
         assert_eq!(store.fleets_of(Path::new(other)).await.unwrap(), []);
     }
 }
@@ -47,19 +47,19 @@ pub async fn fleets_without_a_folder_do_not_meet(backend: &impl Backend) {
 
 pub async fn the_newest_trust_counts(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
-    let folder = PathBuf::from("/work/shop");
+    let folder = PathBuf::from("/code/shop");
     assert_eq!(store.trust(&folder).await.unwrap(), None);
     for digest in ["one", "two"] {
         let trust = Trust { folder: folder.clone(), digest: digest.to_owned(), at: samples.time() };
         store.commit(commit([Change::PutTrust(trust.clone())])).await.unwrap();
         assert_eq!(store.trust(&folder).await.unwrap(), Some(trust));
     }
-    assert_eq!(store.trust(Path::new("/work")).await.unwrap(), None);
+    assert_eq!(store.trust(Path::new("/code")).await.unwrap(), None);
 }
 
 pub async fn paths_that_are_not_text_come_back_unchanged(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
-    let odd = PathBuf::from(OsStr::from_bytes(b"/work/\xff\xfe odd'\n"));
+    let odd = PathBuf::from(OsStr::from_bytes(b"/code/\xff\xfe odd'\n"));
     let session = Session { cwd: odd.clone(), ..samples.session("shop", "coder") };
     let fleet = Fleet { folder: Some(odd.clone()), ..fleet("shop", None) };
     let trust = Trust { folder: odd.clone(), digest: "one".to_owned(), at: samples.time() };

@@ -94,10 +94,10 @@ mod tests {
     fn the_entry_follows_the_agent_and_goes_with_it() {
         let home = tempfile::tempdir().unwrap();
         let process = ProcessRef { pid: 7, started: 99, boot: "b".into() };
-        let mut presence = Presence::new(home.path(), Path::new("/work"), &process, "one");
+        let mut presence = Presence::new(home.path(), Path::new("/code"), &process, "one");
         presence.announce("two", LiveStatus::WaitingTrust, Timestamp::UNIX_EPOCH).unwrap();
         let text = fs::read_to_string(home.path().join("live/7.json")).unwrap();
-        let wanted = r#"{"pid":7,"started":99,"id":"two","cwd":"/work","status":"waiting_trust","at":"1970-01-01T00:00:00Z"}"#;
+        let wanted = r#"{"pid":7,"started":99,"id":"two","cwd":"/code","status":"waiting_trust","at":"1970-01-01T00:00:00Z"}"#;
         assert_eq!(text, wanted);
         presence.remove().unwrap();
         assert_eq!(fs::read_dir(home.path().join("live")).unwrap().count(), 0);
@@ -106,8 +106,8 @@ mod tests {
     #[test]
     fn trust_is_for_one_folder() {
         let home = tempfile::tempdir().unwrap();
-        trust(home.path(), Path::new("/work/a_b")).unwrap();
-        assert!(is_trusted(home.path(), Path::new("/work/a_b")));
-        assert!(!is_trusted(home.path(), Path::new("/work/a.b")));
+        trust(home.path(), Path::new("/code/a_b")).unwrap();
+        assert!(is_trusted(home.path(), Path::new("/code/a_b")));
+        assert!(!is_trusted(home.path(), Path::new("/code/a.b")));
     }
 }

@@ -2,7 +2,7 @@ use super::super::samples::Home;
 use super::*;
 
 const HEADER: &str =
-    r#"{"type":"session","id":"x","cwd":"/work/a","at":"2026-01-01T00:00:00Z","version":"1"}"#;
+    r#"{"type":"session","id":"x","cwd":"/code/a","at":"2026-01-01T00:00:00Z","version":"1"}"#;
 const END: &str = r#"{"type":"turn_end","at":"2026-01-01T00:00:02Z"}"#;
 
 fn line(kind: &str, text: &str) -> String {
@@ -15,7 +15,7 @@ fn lines(lines: &[&str]) -> String {
 }
 
 fn write(home: &Home, id: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
-    home.write(&format!("conversations/-work-a/{id}.jsonl"), bytes)
+    home.write(&format!("conversations/-code-a/{id}.jsonl"), bytes)
 }
 
 fn look(home: &Home, bytes: impl AsRef<[u8]>) -> Option<Conversation> {
@@ -29,7 +29,7 @@ fn a_finished_turn_is_closed_and_the_first_message_is_known() {
     let text = lines(&[HEADER, &line("user", "first"), &line("assistant", "hi"), END]);
     let found = look(&home, text).unwrap();
     assert_eq!(found.id.as_str(), "an-id");
-    assert_eq!(found.cwd, Path::new("/work/a"));
+    assert_eq!(found.cwd, Path::new("/code/a"));
     assert_eq!(found.began_at.to_string(), "2026-01-01T00:00:00Z");
     assert_eq!(found.first_message.as_deref(), Some("first"));
     assert!(!found.turn_open);
@@ -120,10 +120,10 @@ fn conversations_are_those_of_the_folder_in_the_order_of_their_beginning() {
     let begun = |at: &str| HEADER.replace("2026-01-01T00:00:00Z", at);
     write(&home, "newer", lines(&[&begun("2026-02-01T00:00:00Z"), &line("user", "n"), END]));
     write(&home, "older", lines(&[HEADER, &line("user", "o")]));
-    write(&home, "foreign", lines(&[&HEADER.replace("/work/a", "/work.a"), &line("user", "f")]));
+    write(&home, "foreign", lines(&[&HEADER.replace("/code/a", "/code.a"), &line("user", "f")]));
     write(&home, "broken", "{");
-    home.write("conversations/-work-a/notes.txt", lines(&[HEADER]));
-    home.write("conversations/-work-b/other.jsonl", lines(&[HEADER]));
+    home.write("conversations/-code-a/notes.txt", lines(&[HEADER]));
+    home.write("conversations/-code-b/other.jsonl", lines(&[HEADER]));
     let found = conversations(&home.disk, &home.place).unwrap();
     let ids: Vec<&str> = found.iter().map(|found| found.id.as_str()).collect();
     assert_eq!(ids, ["older", "newer"]);
