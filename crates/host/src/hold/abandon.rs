@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use segue_core::model::{Exit, LaunchEnd, LaunchId};
 use segue_core::ports::{Held, Holders as _};
-use segue_core::{Error, Result};
+use segue_core::{Error, Result, failpoint};
 use tokio::time::Instant;
 
 use super::LocalHolders;
@@ -36,6 +36,7 @@ pub(super) async fn abandon(
         watcher.add(path)?;
     }
     let deadline = Instant::now() + ON_ITS_WAY;
+    failpoint::hit("holders.abandon.wait");
     loop {
         if let Some(held) = holders.find(launch).await? {
             return Ok(Some(held));

@@ -5,5 +5,6 @@ mod attach;
 mod ends;
 mod ground;
 mod lives;
+mod output;
 mod person;
 mod protocol;

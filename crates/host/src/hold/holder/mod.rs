@@ -7,6 +7,7 @@ mod connection;
 mod end;
 mod lives;
 mod outbox;
+mod output;
 mod requests;
 mod serve;
 mod start;
@@ -143,6 +144,8 @@ struct Holder {
     /// None for a headless agent.
     terminal: Option<Terminal>,
     history: History,
+    /// How many of the last bytes the terminal has yet to be fed.
+    undrawn: usize,
     /// What the agent has yet to read.
     input: VecDeque<u8>,
     clients: Clients,

@@ -17,6 +17,8 @@ use crate::hold::wire::{
 impl Holder {
     /// Takes in what a connection's tasks say.
     pub(super) fn hear(&mut self, message: Message) {
+        // Whatever is asked is asked about now.
+        self.draw();
         match message {
             Message::Received(id, Received::Frame(frame)) => self.frame(id, &frame),
             Message::Received(id, Received::TooLarge(frame)) => self.too_large(id, frame),

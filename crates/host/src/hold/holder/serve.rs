@@ -10,10 +10,9 @@ use tokio::time::sleep_until;
 
 use super::agent::Stream;
 use super::connection::Message;
-use super::{BATCH, Holder, log};
+use super::{Holder, log};
 use crate::hold::descriptors::{read_batch, write_some};
-use crate::hold::terminal::{Effects, Notice, Terminal};
-use crate::hold::wire::{Answer, Event, Hello, encode_message, kind};
+use crate::hold::wire::{Answer, Hello, encode_message, kind};
 use crate::machine::launch_of;
 use crate::{process, socket};
 
@@ -43,7 +42,6 @@ impl Holder {
             // An error here must not end the agent; whoever asked hears nothing, and goes on.
             if catch_unwind(AssertUnwindSafe(|| self.handle(wake))).is_err() {
                 log("an event could not be handled");
-                self.batch.resize(BATCH, 0);
             }
         }
         self.clients.finish().await;
@@ -93,31 +91,6 @@ impl Holder {
         }
     }
 
-    /// Takes in what the agent wrote, and shows and tells everybody what came of it.
-    pub(super) fn take_in(&mut self, count: usize) {
-        let batch = std::mem::take(&mut self.batch);
-        let bytes = batch.get(..count).unwrap_or_default();
-        self.history.push(bytes);
-        if let Some(stream) = &mut self.stream {
-            stream.keep(bytes);
-        }
-        if let Some(terminal) = &mut self.terminal {
-            let watched = self.clients.views().next().is_some();
-            let effects = feed(terminal, bytes, watched);
-            for (view, outbox) in self.clients.views() {
-                view.follow(outbox, terminal, &effects);
-            }
-            self.type_in(effects.replies());
-            for notice in effects.notices() {
-                self.clients.announce(&match notice {
-                    Notice::Title(title) => Event::Title(title),
-                    Notice::Bell => Event::Bell,
-                });
-            }
-        }
-        self.batch = batch;
-    }
-
     /// Queues input for the agent; tells whether there was room for it.
     pub(super) fn type_in(&mut self, bytes: &[u8]) -> bool {
         let has_room = self.stream.is_some() && self.input.len() + bytes.len() <= MOST_INPUT;
@@ -148,23 +121,6 @@ impl Holder {
         };
         std::iter::successors(Some(pid), |pid| process::parent(*pid)).any(is_ours)
     }
-}
-
-/// Feeds the terminal; an error in it must not end the agent.
-fn feed(terminal: &mut Terminal, bytes: &[u8], watched: bool) -> Effects {
-    let effects = || if watched { Effects::seen() } else { Effects::unseen() };
-    let fed = catch_unwind(AssertUnwindSafe(|| {
-        let mut effects = effects();
-        terminal.feed(bytes, &mut effects);
-        effects
-    }));
-    fed.unwrap_or_else(|_| {
-        log("the terminal failed; its screen begins anew");
-        *terminal = Terminal::new(terminal.size());
-        let mut effects = effects();
-        terminal.feed(b"\x1bc", &mut effects);
-        effects
-    })
 }
 
 fn refuse(stream: &UnixStream) {

@@ -82,6 +82,7 @@ pub(super) async fn start(folder: PathBuf, order: HoldOrder) -> Result<Holder> {
         stream: Some(stream),
         terminal: (!order.headless).then(|| Terminal::new(Size::UNATTACHED)),
         history: History::new(HISTORY),
+        undrawn: 0,
         input: std::collections::VecDeque::new(),
         clients: Clients::new(sender),
         life: Life::running(),

@@ -26,6 +26,17 @@ impl History {
         self.bytes.extend(kept);
     }
 
+    /// Returns the last so many bytes, in two pieces.
+    pub(crate) fn last(&self, count: usize) -> [&[u8]; 2] {
+        let (older, newer) = self.bytes.as_slices();
+        let of_newer = count.min(newer.len());
+        let of_older = (count - of_newer).min(older.len());
+        [
+            older.get(older.len() - of_older..).unwrap_or_default(),
+            newer.get(newer.len() - of_newer..).unwrap_or_default(),
+        ]
+    }
+
     pub(crate) fn to_vec(&self) -> Vec<u8> {
         self.bytes.iter().copied().collect()
     }
@@ -43,6 +54,19 @@ mod tests {
         assert_eq!(history.to_vec(), b"cdefghijkl");
         history.push(b"0123456789ABC");
         assert_eq!(history.to_vec(), b"3456789ABC");
+    }
+
+    #[test]
+    fn the_last_bytes_come_in_order_wherever_they_lie() {
+        let mut history = History::new(10);
+        for byte in b"abcdefghijklmnopqrstuvwxyz" {
+            history.push(&[*byte]);
+            let all = history.to_vec();
+            for count in 0..12 {
+                let wanted = &all[all.len().saturating_sub(count)..];
+                assert_eq!(history.last(count).concat(), wanted);
+            }
+        }
     }
 
     #[test]

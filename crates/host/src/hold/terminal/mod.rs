@@ -135,6 +135,12 @@ impl Terminal {
         self.scanner = scanner;
     }
 
+    /// Tells whether bytes that come now are text, and only text: they can change nothing but the
+    /// screen, and want no answer.
+    pub(crate) fn is_text(&self, bytes: &[u8]) -> bool {
+        self.scanner.is_between_tokens() && scanner::is_text(bytes)
+    }
+
     pub(crate) fn resize(&mut self, size: Size) {
         let (rows, cols) = size.non_zero();
         self.parser.set_size(rows, cols);

@@ -145,6 +145,11 @@ impl Scanner {
         Run { bytes, lines: lines - begin }
     }
 
+    /// Tells whether nothing has begun that what comes next could belong to.
+    pub(super) fn is_between_tokens(&self) -> bool {
+        self.rest().is_empty() && self.skipping.is_none()
+    }
+
     /// Returns what was pushed and not yet taken.
     pub(crate) fn rest(&self) -> &[u8] {
         self.buffer.get(self.start..).unwrap_or_default()
@@ -228,6 +233,11 @@ fn text(bytes: &[u8]) -> Step {
         0 => Step::Incomplete,
         length => Step::Token(Kind::Text, length),
     }
+}
+
+/// Tells whether no byte begins anything but text.
+pub(super) fn is_text(bytes: &[u8]) -> bool {
+    text_end(bytes).is_none()
 }
 
 /// Finds the first byte that is not text. Most bytes are letters, which go by in eights.
