@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use segue_testkit::events::Events;
 use segue_testkit::hold::Hold;
@@ -171,17 +172,19 @@ fn a_holder_that_comes_late_starts_nothing() {
     let mut world = World::new(program());
     let hold = Hold::process_at(&mut world, "holder", "hold.lock.before");
     let mut run = world.start(["run", "-d", "--name", "alpha", "remember the word heron"]);
+    let mut late = Vec::new();
     hold.meanwhile(&mut world, |world| {
         scene::kill_daemon(world);
         run.wait().unwrap();
-        world.resume(["--all"]).assert_back("alpha", "started");
-        scene::assert_knows(world, "alpha", "heron");
+        assert_eq!(world.session("alpha")["status_detail"], "environment");
+        let is_holder = |pid: &u32| processes::command_line(*pid).iter().any(|it| it == "hold");
+        late = world.processes().into_iter().filter(is_holder).collect();
+        assert_eq!(late.len(), 1, "a holder that waits");
     });
-    let holder = scene::process(&world.session("alpha"), "holder_pid");
-    let is_holder = |pid: &u32| processes::command_line(*pid).iter().any(|word| word == "hold");
-    let late: Vec<u32> = world.processes().into_iter().filter(is_holder).collect();
-    late.into_iter().filter(|pid| *pid != holder).for_each(processes::wait_gone);
-    scene::assert_knows(&world, "alpha", "heron");
+    late.into_iter().for_each(processes::wait_gone);
+    let conversations = world.home().join(".segue-demo");
+    assert!(!conversations.exists(), "an agent was there");
+    world.resume(["--all"]).assert_back("alpha", "started");
     invariants::check(&world, |_| "heron".to_owned());
 }
 
@@ -191,13 +194,18 @@ fn a_holder_on_its_way_is_waited_for() {
     let mut world = World::new(program());
     let hold = Hold::process_at(&mut world, "holder", "hold.lock.after");
     let mut run = world.start(["run", "-d", "--name", "alpha", "remember the word heron"]);
-    let mut list = None;
+    let log = world.root().join("points");
+    let mut resume = None;
     hold.meanwhile(&mut world, |world| {
         scene::kill_daemon(world);
         run.wait().unwrap();
-        list = Some(world.start(["resume", "--all", "--json"]));
+        let mut command = world.command(["resume", "--all", "--json"]);
+        command.env("SEGUE_FAILPOINT", "list").env("SEGUE_FAILPOINT_LOG", &log);
+        resume = Some(command.stdout(Stdio::piped()).spawn().unwrap());
+        let waits = || fs::read_to_string(&log).is_ok_and(|it| it.contains("holders.abandon.wait"));
+        launches::wait_until(&[world.root()], "a daemon that waits for the holder", waits);
     });
-    let output = list.unwrap().wait_with_output().unwrap();
+    let output = resume.unwrap().wait_with_output().unwrap();
     let report = String::from_utf8(output.stdout).unwrap();
     assert!(report.contains("\"attached\""), "{report}");
     assert_eq!(world.session("alpha")["launches"], 1);
