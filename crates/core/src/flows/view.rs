@@ -46,7 +46,7 @@ pub fn summary(state: &SessionState) -> SessionSummary {
     }
 }
 
-/// Writes `fleets/<name>.json` again.
+/// Writes `fleets/<name>.json` again, unless that is what it says.
 pub async fn write_fleet(ports: &Ports, name: &FleetName) -> Result<()> {
     let folder = ports.store.fleet(name).await?.and_then(|fleet| fleet.folder);
     let sessions = ports.store.sessions().await?;
@@ -56,7 +56,10 @@ pub async fn write_fleet(ports: &Ports, name: &FleetName) -> Result<()> {
         return ports.folders.remove_fleet(name);
     }
     let written_at = ports.clock.now();
-    ports.folders.write_fleet(&FleetRecord { fleet: name.clone(), folder, agents, written_at })
+    let record = FleetRecord { fleet: name.clone(), folder, agents, written_at };
+    let written = ports.folders.read_fleet(name)?;
+    let written = written.map(|written| FleetRecord { written_at, ..written });
+    if written.as_ref() == Some(&record) { Ok(()) } else { ports.folders.write_fleet(&record) }
 }
 
 fn member(summary: &SessionSummary) -> FleetMember {
