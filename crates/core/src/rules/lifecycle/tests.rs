@@ -259,3 +259,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_daemon_takes_up_the_restart_of_a_crash_and_of_nothing_else() {
+    let crashed = Status::Ended(How::Crashed(Exit::Signal(11)));
+    let over = |status| Standing { status, open: None, ..standing() };
+    let table = [
+        (over(crashed), true),
+        (over(Status::Lost), true),
+        (over(Status::Ended(How::Quit)), false),
+        (over(Status::Ended(How::Stopped)), false),
+        (over(Status::Ended(How::NeverStarted)), false),
+        (over(Status::Waiting(WaitingFor::Choice)), false),
+        (Standing { headless: true, ..over(crashed) }, false),
+        (Standing { restart: Restart::Never, ..over(crashed) }, false),
+        (Standing { status: crashed, ..standing() }, false),
+    ];
+    for (standing, restarts) in table {
+        assert_eq!(is_to_restart(&standing), restarts, "{standing:?}");
+    }
+}
