@@ -71,15 +71,16 @@ pub(super) fn parse(message: &str) -> Command {
     let (name, argument) = message.split_once(char::is_whitespace).unwrap_or((message, ""));
     let argument = argument.trim();
     file_in(message)
+        .map(|file| Work::Read(file.to_owned()))
         .or_else(|| turn(name, argument))
         .map(Command::Turn)
         .or_else(|| local(name, argument).map(Command::Local))
         .unwrap_or(Command::Turn(Work::Say))
 }
 
-fn file_in(message: &str) -> Option<Work> {
-    let path = message.strip_prefix("Read the file ")?.strip_suffix(" and do what it says.")?;
-    Some(Work::Read(path.to_owned()))
+/// Returns the file that a message says to read.
+pub(super) fn file_in(message: &str) -> Option<&str> {
+    message.trim().strip_prefix("Read the file ")?.strip_suffix(" and do what it says.")
 }
 
 fn turn(name: &str, argument: &str) -> Option<Work> {

@@ -112,6 +112,9 @@ impl Engine {
         match command::parse(text) {
             Command::Local(local) => self.perform_locally(local),
             Command::Turn(work) => {
+                // Whoever is told to go on begins with what is left of the turn before.
+                let unread = self.memory.unread().filter(|_| work == Work::Say);
+                let work = unread.map_or(work, |file| Work::Read(file.to_owned()));
                 self.memory.hear(text);
                 self.emit(Effect::Record(Said::User, text.to_owned()));
                 self.emit(Effect::Status(LiveStatus::Working));
@@ -136,6 +139,7 @@ impl Engine {
     }
 
     fn finish(&mut self, ok: bool, text: String) {
+        self.memory.end_turn();
         self.emit(Effect::Record(Said::Assistant, text.clone()));
         self.emit(Effect::EndTurn);
         self.emit(Effect::Finished { ok, text });

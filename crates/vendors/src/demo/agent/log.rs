@@ -153,6 +153,7 @@ fn remember(path: &Path) -> io::Result<Option<Memory>> {
         match Record::read(&bytes) {
             Some(Record::User { text, .. }) => memory.hear(&text),
             Some(Record::ToolResult { text, .. }) => memory.learn(&text),
+            Some(Record::TurnEnd { .. }) => memory.end_turn(),
             _ => {}
         }
     }

@@ -1,5 +1,7 @@
 //! What the agent knows of its conversation, and what it answers.
 
+use super::command;
+
 const LONGEST_QUOTE: usize = 200;
 
 /// What was said so far, as far as answers need it.
@@ -8,6 +10,8 @@ pub(super) struct Memory {
     heard: usize,
     first: Option<String>,
     word: Option<String>,
+    /// What it was told to read and has not read yet.
+    unread: Option<String>,
 }
 
 impl Memory {
@@ -17,11 +21,29 @@ impl Memory {
         if self.first.is_none() {
             self.first = Some(text.chars().take(LONGEST_QUOTE).collect());
         }
-        self.learn(text);
+        self.note_word(text);
+        if let Some(file) = command::file_in(text) {
+            self.unread = Some(file.to_owned());
+        }
     }
 
     /// Takes in what the user did not say but had read: it counts as no message.
     pub(super) fn learn(&mut self, text: &str) {
+        self.unread = None;
+        self.note_word(text);
+    }
+
+    /// Takes in that the turn is over, whatever is left of it.
+    pub(super) fn end_turn(&mut self) {
+        self.unread = None;
+    }
+
+    /// Returns the file that a turn which was cut off left unread.
+    pub(super) fn unread(&self) -> Option<&str> {
+        self.unread.as_deref()
+    }
+
+    fn note_word(&mut self, text: &str) {
         if let Some(word) = word_in(text) {
             self.word = Some(word);
         }

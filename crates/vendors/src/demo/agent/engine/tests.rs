@@ -163,6 +163,18 @@ fn an_interrupted_tool_is_stopped() {
 }
 
 #[test]
+fn a_file_that_a_cut_turn_left_unread_is_read_by_whoever_goes_on() {
+    let mut memory = Memory::default();
+    memory.hear("Read the file /p and do what it says.");
+    let mut engine = Engine::new(memory, Permission::Ask, Mode::Interactive);
+    let effects = tell(&mut engine, "go on");
+    assert_eq!(effects[2..], [record(Said::ToolCall, "read /p"), Effect::Read("/p".into())]);
+    engine.handle(Event::FileRead(Ok("remember the word fox".into())));
+    let asked = tell(&mut engine, "what is the word?");
+    assert_eq!(asked, answered("what is the word?", "The word is fox."));
+}
+
+#[test]
 fn a_file_is_done_what_it_says() {
     let mut engine = interactive();
     let told = "Read the file /p and do what it says.";
