@@ -8,7 +8,7 @@ CARGO ?= cargo
 # program that people run is never built with them.
 TEST_TARGET := target/failpoints
 
-.PHONY: help run test bench fmt check setup tools docs soak
+.PHONY: help run test bench fmt check setup tools vendors docs soak
 
 help:
 	@echo "make run    the main job: a fleet of demo agents that survives everything"
@@ -21,7 +21,7 @@ run: setup
 	@$(CARGO) build --quiet -p segue-cli -p segue-testkit
 	@target/debug/tour
 
-test: setup tools check
+test: setup tools vendors check
 	SEGUE_TEST_TARGET=$(TEST_TARGET) $(CARGO) nextest run --workspace --features segue-cli/failpoints --target-dir $(TEST_TARGET)
 
 # What can be told without running anything.
@@ -36,7 +36,7 @@ bench: setup
 	$(CARGO) build --quiet --release -p segue-cli -p segue-testkit
 	target/release/bench
 
-soak: setup tools
+soak: setup tools vendors
 	SEGUE_SOAK=1 $(CARGO) nextest run -p segue-cli --features segue-cli/failpoints --target-dir $(TEST_TARGET) --test survival
 
 fmt:
@@ -47,3 +47,6 @@ setup:
 
 tools: setup
 	@./scripts/tools
+
+vendors: setup
+	@./scripts/vendors
