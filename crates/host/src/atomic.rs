@@ -69,6 +69,25 @@ fn replace(path: &Path, content: &[u8], points: Points, lasting: Lasting) -> Res
     Ok(())
 }
 
+/// Makes a file (mode 0600) with this content, unless one has the name already; tells whether it
+/// did. It is on disk when this returns.
+pub fn create(path: &Path, content: &[u8], points: Points) -> io::Result<bool> {
+    failpoint::hit(points.before);
+    let temporary = temporary_name(path);
+    let created = put(&temporary, content, Lasting::WithTheDisk).and_then(|()| {
+        failpoint::hit(points.written);
+        fs::hard_link(&temporary, path)
+    });
+    let _tidied = fs::remove_file(&temporary);
+    match created {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+        created => created?,
+    }
+    path.parent().map_or(Ok(()), sync_folder)?;
+    failpoint::hit(points.after);
+    Ok(true)
+}
+
 /// Makes the names in a folder durable.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()

@@ -1,14 +1,16 @@
 //! Regular files of this machine, read in pieces.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rustix::fs::OFlags;
 use segue_core::failpoint;
 use segue_core::ports::{FileFacts, Files};
+
+use crate::{atomic, points, process};
 
 /// The local disk.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,10 +55,32 @@ impl Files for LocalFiles {
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        match fs::remove_file(path) {
+        let removed = match fs::symlink_metadata(path) {
+            Ok(facts) if facts.is_dir() => fs::remove_dir_all(path),
+            Ok(_) => fs::remove_file(path),
+            Err(error) => Err(error),
+        };
+        match removed {
             Err(error) if is_absence(&error) => Ok(()),
             removed => removed,
         }
+    }
+
+    fn create(&self, path: &Path, contents: &[u8]) -> io::Result<bool> {
+        if fs::symlink_metadata(path).is_ok() {
+            return Ok(false);
+        }
+        let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        atomic::create(path, contents, points!("file.create"))
+    }
+
+    fn is_open_in(&self, path: &Path, pid: u32) -> bool {
+        process::has_open(pid, path)
+    }
+
+    fn opened_by(&self, path: &Path) -> Vec<u32> {
+        process::all().into_iter().filter(|pid| process::has_open(*pid, path)).collect()
     }
 
     fn end_last_line(&self, path: &Path) -> io::Result<bool> {

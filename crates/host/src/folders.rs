@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::atomic::{self, Points, sync_folder};
+use crate::belongings;
 use crate::failure::cannot;
 use crate::files::open_regular;
 use crate::guard;
@@ -24,6 +25,8 @@ pub const END: &str = "end.json";
 /// The name of the file that keeps a headless launch's output.
 pub const STREAM: &str = "stream.jsonl";
 const MESSAGE: &str = "message.md";
+/// What hooks of the launch's vendor were told, a line each.
+pub(crate) const HOOKS: &str = "hooks.jsonl";
 const GUARD: &str = "guard";
 /// What the folder of a forgotten launch is called until all of it is gone.
 const REMOVED: &str = ".removed-";
@@ -82,6 +85,14 @@ impl LaunchFolders for DiskFolders {
         self.paths.launch(launch).join(STREAM)
     }
 
+    fn folder(&self, launch: LaunchId) -> PathBuf {
+        self.paths.launch(launch)
+    }
+
+    fn hooks(&self, launch: LaunchId) -> PathBuf {
+        self.paths.launch(launch).join(HOOKS)
+    }
+
     fn message(&self, launch: LaunchId) -> PathBuf {
         self.paths.launch(launch).join(MESSAGE)
     }
@@ -93,6 +104,16 @@ impl LaunchFolders for DiskFolders {
 
     fn guard(&self, launch: LaunchId, transcript: &Path) -> Result<Guarded> {
         guard::keep(transcript, &self.guard_of(launch, transcript)?)
+    }
+
+    fn guard_belongings(&self, launch: LaunchId, folder: &Path) -> Result<()> {
+        belongings::link(folder, &self.guard_of(launch, folder)?)
+            .map_err(|error| cannot("guard", folder, &error))
+    }
+
+    fn restore_belongings(&self, launch: LaunchId, folder: &Path) -> Result<()> {
+        belongings::link(&self.guard_of(launch, folder)?, folder)
+            .map_err(|error| cannot("restore", folder, &error))
     }
 
     fn has_guard(&self, launch: LaunchId, transcript: &Path) -> bool {

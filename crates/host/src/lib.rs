@@ -1,5 +1,6 @@
 //! This machine: holders, terminals, processes, files, clock.
 
+mod belongings;
 mod failure;
 mod folder;
 mod git;

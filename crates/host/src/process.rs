@@ -5,6 +5,7 @@ mod stat;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -75,6 +76,12 @@ pub fn all() -> Vec<u32> {
         return Vec::new();
     };
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Tells whether a process has a file open, as far as this user may know.
+pub(crate) fn has_open(pid: u32, path: &Path) -> bool {
+    let Ok(descriptors) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+    descriptors.flatten().any(|entry| fs::read_link(entry.path()).is_ok_and(|to| to == path))
 }
 
 /// Returns the words of the command line, as far as a person would read it.

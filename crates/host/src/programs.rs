@@ -16,11 +16,20 @@ pub(crate) fn find(spec: &ProgramSpec, environment: &Environment) -> Option<Prog
             arguments: vec![(*subcommand).to_owned()],
             version: Some(env!("CARGO_PKG_VERSION").to_owned()),
         }),
-        ProgramSpec::Named { name, .. } => {
+        ProgramSpec::Named { name, native } => {
             let path = in_path(name, environment).or_else(|| in_usual_places(name, environment))?;
+            let path = native_beside(&path, native).unwrap_or(path);
             Some(Program { path, arguments: Vec::new(), version: None })
         }
     }
+}
+
+/// Returns the program that a script would start, where it is known to be.
+fn native_beside(script: &Path, native: &[&str]) -> Option<PathBuf> {
+    let real = fs::canonicalize(script).ok()?;
+    let folder = real.parent()?;
+    let found = native.iter().map(|place| folder.join(place)).find(|path| is_executable(path))?;
+    fs::canonicalize(found).ok()
 }
 
 /// Returns a path that starts this very program, also when its file was replaced meanwhile. It
@@ -101,7 +110,7 @@ mod tests {
     }
 
     fn named(name: &str) -> ProgramSpec {
-        ProgramSpec::Named { name: name.to_owned(), version_argument: "--version" }
+        ProgramSpec::Named { name: name.to_owned(), native: &["../native/tool"] }
     }
 
     fn environment(pairs: &[(&str, String)]) -> Environment {
@@ -143,6 +152,21 @@ mod tests {
         assert_eq!(find(&named(program.to_str().unwrap()), &none).unwrap().path, program);
         assert_eq!(find(&named("./tool"), &none), None);
         assert_eq!(find(&named("/"), &none), None);
+    }
+
+    #[test]
+    fn a_script_is_passed_over_for_the_program_that_it_starts() {
+        let temp = TempDir::new().unwrap();
+        let script = temp.path().join("lib/package/bin/agent.js");
+        put(&script, 0o755);
+        let link = temp.path().join("bin/the-agent");
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&script, &link).unwrap();
+        let look = || find(&named(link.to_str().unwrap()), &Environment::default()).unwrap().path;
+        assert_eq!(look(), link);
+        let native = temp.path().join("lib/package/native/tool");
+        put(&native, 0o755);
+        assert_eq!(look(), fs::canonicalize(native).unwrap());
     }
 
     #[test]

@@ -4,8 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use segue_core::Result;
-use segue_core::model::{Binding, Event, Fleet, FleetName, Launch, Session, SessionId, Trust};
-use segue_core::ports::{Commit, EventQuery, SessionSummary, Store};
+use segue_core::model::{
+    Binding, Event, Fleet, FleetName, Launch, Message, Session, SessionId, Trust,
+};
+use segue_core::ports::{Commit, EventQuery, MessageQuery, SessionSummary, Store};
 use tokio::sync::watch;
 
 /// Wraps a store; every commit moves the cursor that followers wait for.
@@ -64,5 +66,9 @@ impl Store for TellingStore {
 
     async fn trust(&self, folder: &Path) -> Result<Option<Trust>> {
         self.inner.trust(folder).await
+    }
+
+    async fn messages(&self, query: &MessageQuery) -> Result<Vec<Message>> {
+        self.inner.messages(query).await
     }
 }

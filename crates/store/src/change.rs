@@ -3,6 +3,7 @@
 mod bindings;
 mod fleets;
 mod launches;
+mod messages;
 mod sessions;
 
 use rusqlite::Transaction;
@@ -34,6 +35,10 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
         }
         Change::EndLaunch { launch, end } => launches::end(transaction, *launch, end),
         Change::AddBinding(binding) => bindings::add(transaction, binding),
+        Change::AddMessage(message) => messages::add(transaction, message),
+        Change::SetMessage { message, state, at } => {
+            messages::set(transaction, *message, state, *at)
+        }
     }
 }
 

@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row};
-use segue_core::model::{Binding, Event, Fleet, FleetName, Launch, Session, SessionId, Trust};
-use segue_core::ports::{EventQuery, SessionSummary};
+use segue_core::model::{
+    Binding, Event, Fleet, FleetName, Launch, Message, MessageId, Session, SessionId, Trust,
+};
+use segue_core::ports::{EventQuery, MessageQuery, SessionSummary};
 
 use crate::rows;
 use crate::values::{Location, Word};
@@ -45,6 +47,37 @@ const EVENTS: &str = "
 const EVENTS_OF_SESSION: &str = "
     SELECT seq, at, session, launch, kind, text FROM events
     WHERE session = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2";
+
+macro_rules! messages_where {
+    ($condition:literal) => {
+        concat!(
+            "SELECT id, session, text, detail, created_at, updated_at FROM messages WHERE ",
+            $condition,
+            " ORDER BY created_at, id"
+        )
+    };
+}
+
+pub(crate) fn message(connection: &Connection, id: MessageId) -> rusqlite::Result<Option<Message>> {
+    one(connection, messages_where!("id = ?1"), [Word(&id)], rows::message)
+}
+
+pub(crate) fn messages(
+    connection: &Connection,
+    query: &MessageQuery,
+) -> rusqlite::Result<Vec<Message>> {
+    const OPEN: &str = messages_where!("state IN ('queued', 'typing')");
+    const ALL: &str = messages_where!("1");
+    const OPEN_OF: &str = messages_where!("session = ?1 AND state IN ('queued', 'typing')");
+    const ALL_OF: &str = messages_where!("session = ?1");
+    match query.session {
+        None => all(connection, if query.open { OPEN } else { ALL }, [], rows::message),
+        Some(session) => {
+            let sql = if query.open { OPEN_OF } else { ALL_OF };
+            all(connection, sql, [Word(&session)], rows::message)
+        }
+    }
+}
 
 pub(crate) fn session(connection: &Connection, id: SessionId) -> rusqlite::Result<Option<Session>> {
     one(connection, SESSION, [Word(&id)], rows::session)

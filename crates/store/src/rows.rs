@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use rusqlite::Row;
 use rusqlite::types::{FromSql, Type, ValueRef};
 use segue_core::model::{
-    Binding, Event, Fleet, Launch, LaunchId, NewEvent, Session, SessionId, Trust,
+    Binding, Event, Fleet, Launch, LaunchId, Message, NewEvent, Session, SessionId, Trust,
 };
 use segue_core::ports::{OpenLaunch, SessionSummary};
 use serde::de::value::StrDeserializer;
@@ -18,7 +18,7 @@ macro_rules! session_columns {
     () => {
         "s.id, s.name, s.fleet, s.agent, s.vendor, s.cwd, s.config_dir, s.model, s.permission, \
          s.instructions, s.headless, s.restart, s.args, s.env, s.parent, s.status, s.spoke, \
-         s.created_at, s.updated_at"
+         s.created_at, s.updated_at, s.description"
     };
 }
 pub(crate) use session_columns;
@@ -48,6 +48,7 @@ fn read_session(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Session> {
         spoke: columns.plain()?,
         created_at: columns.word()?,
         updated_at: columns.word()?,
+        description: columns.optional_json()?,
     })
 }
 
@@ -162,6 +163,19 @@ pub(crate) fn fleet(row: &Row<'_>) -> rusqlite::Result<Fleet> {
 pub(crate) fn trust(row: &Row<'_>) -> rusqlite::Result<Trust> {
     let mut columns = Columns::of(row);
     Ok(Trust { folder: columns.path()?, digest: columns.plain()?, at: columns.word()? })
+}
+
+/// Reads `id, session, text, detail, created_at, updated_at`.
+pub(crate) fn message(row: &Row<'_>) -> rusqlite::Result<Message> {
+    let mut columns = Columns::of(row);
+    Ok(Message {
+        id: columns.word()?,
+        session: columns.word()?,
+        text: columns.plain()?,
+        state: columns.json()?,
+        created_at: columns.word()?,
+        updated_at: columns.word()?,
+    })
 }
 
 /// Reads a single column that is an identifier.

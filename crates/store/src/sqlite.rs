@@ -6,8 +6,10 @@ use std::thread::{self, JoinHandle};
 
 use async_trait::async_trait;
 use rusqlite::Connection;
-use segue_core::model::{Binding, Event, Fleet, FleetName, Launch, Session, SessionId, Trust};
-use segue_core::ports::{Commit, EventQuery, SessionSummary, Store};
+use segue_core::model::{
+    Binding, Event, Fleet, FleetName, Launch, Message, Session, SessionId, Trust,
+};
+use segue_core::ports::{Commit, EventQuery, MessageQuery, SessionSummary, Store};
 use segue_core::{Error, Result};
 use tokio::sync::oneshot;
 
@@ -118,6 +120,11 @@ impl Store for SqliteStore {
     async fn trust(&self, folder: &Path) -> Result<Option<Trust>> {
         let folder = folder.to_owned();
         self.read(move |connection| read::trust(connection, &folder)).await
+    }
+
+    async fn messages(&self, query: &MessageQuery) -> Result<Vec<Message>> {
+        let query = *query;
+        self.read(move |connection| read::messages(connection, &query)).await
     }
 }
 

@@ -1,10 +1,14 @@
 //! One folder per agent CLI: what to start, how to read it; starts nothing.
 
 pub mod demo;
+mod described;
+mod lines;
+#[cfg(test)]
+mod samples;
 
 use std::sync::Arc;
 
-use segue_core::model::VendorId;
+use segue_core::model::{VendorDescription, VendorId};
 use segue_core::ports::{Vendor, Vendors};
 use segue_core::{Error, Result};
 
@@ -23,6 +27,10 @@ impl Vendors for Known {
     fn get(&self, id: &VendorId) -> Result<Arc<dyn Vendor>> {
         let found = self.vendors.iter().find(|vendor| vendor.id() == *id);
         found.cloned().ok_or_else(|| self.unknown(id))
+    }
+
+    fn described(&self, id: &VendorId, description: &VendorDescription) -> Arc<dyn Vendor> {
+        Arc::new(described::Described::new(id.clone(), description.clone()))
     }
 
     fn all(&self) -> Vec<Arc<dyn Vendor>> {

@@ -186,12 +186,12 @@ async fn lost_transcripts(ports: &Ports) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for summary in ports.store.sessions().await? {
         let Some(binding) = summary.binding.filter(|_| summary.session.spoke) else { continue };
-        let Ok(vendor) = ports.vendors.get(&summary.session.vendor) else { continue };
+        let Ok(vendor) = ports.vendors.of(&summary.session) else { continue };
         let place = crate::ports::Place {
             config_dir: summary.session.config_dir.clone(),
             cwd: summary.session.cwd.clone(),
         };
-        let path = vendor.transcript(&place, &binding.vendor_session);
+        let path = vendor.transcript(ports.files.as_ref(), &place, &binding.vendor_session);
         if matches!(ports.files.facts(&path), Ok(None)) {
             let launches = ports.store.launches(summary.session.id).await?;
             let guarded = launches.iter().any(|it| ports.folders.has_guard(it.id, &path));

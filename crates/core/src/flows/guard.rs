@@ -11,7 +11,7 @@ use crate::ports::{Change, Commit, Guarded, Ports};
 pub async fn keep(ports: &Ports, state: &mut SessionState) -> Result<()> {
     let Some(launch) = state.launches.last().map(|launch| launch.id) else { return Ok(()) };
     let Some(id) = state.vendor_session().cloned() else { return Ok(()) };
-    let vendor = ports.vendors.get(&state.session.vendor)?;
+    let vendor = ports.vendors.of(&state.session)?;
     // A vendor that was killed at its beginning leaves a file with nothing in it: no conversation.
     // One that cannot be read is guarded all the same.
     if !state.session.spoke
@@ -19,9 +19,12 @@ pub async fn keep(ports: &Ports, state: &mut SessionState) -> Result<()> {
     {
         return Ok(());
     }
-    let transcript = vendor.transcript(&state.place(), &id);
+    let transcript = vendor.transcript(ports.files.as_ref(), &state.place(), &id);
     let guarded = ports.folders.guard(launch, &transcript)?;
     failpoint::hit("guard.link.after");
+    if let Some(folder) = vendor.belongings(&state.place(), &id) {
+        ports.folders.guard_belongings(launch, &folder)?;
+    }
     if guarded == Guarded::NoTranscript || state.session.spoke {
         return Ok(());
     }

@@ -9,7 +9,10 @@ use crate::model::{
     Binding, Environment, EventKind, Evidence, Exit, How, Launch, LaunchEnd, LaunchId, LaunchMode,
     LaunchRecord, Session, Status, VendorSessionId,
 };
-use crate::ports::{Change, CommandPlan, Commit, Held, Ports, Program, StartOrder, Vendor};
+use crate::ports::{
+    Change, CommandLine, CommandPlan, Commit, Held, NewFile, Ports, Program, ProgramSpec,
+    StartOrder, Vendor,
+};
 use crate::rules::environment;
 
 /// One argument of a command cannot be much larger than this; a longer message goes into a file.
@@ -32,10 +35,10 @@ pub struct Wish {
 
 /// Records a launch, then starts it. When this fails the session says so, and nothing runs.
 pub async fn start(ports: &Ports, state: &mut SessionState, wish: Wish) -> Result<Held> {
-    let order = prepare(ports, &state.session, &wish, next_number(state))?;
+    let (order, files) = prepare(ports, &state.session, &wish, next_number(state))?;
     let launch = order.record.launch.id;
     record(ports, state, &wish, &order.record.launch).await?;
-    let error = match write_down(ports, state, &wish) {
+    let error = match write_down(ports, state, &wish, &files) {
         Ok(()) => match hold(ports, state, order).await {
             Ok(held) => return Ok(held),
             Err(error) => error,
@@ -56,12 +59,18 @@ fn next_number(state: &SessionState) -> u32 {
     state.launches.last().map_or(1, |launch| launch.number + 1)
 }
 
-fn prepare(ports: &Ports, session: &Session, wish: &Wish, number: u32) -> Result<StartOrder> {
-    let vendor = ports.vendors.get(&session.vendor)?;
+fn prepare(
+    ports: &Ports,
+    session: &Session,
+    wish: &Wish,
+    number: u32,
+) -> Result<(StartOrder, Vec<NewFile>)> {
+    let vendor = ports.vendors.of(session)?;
     let program = find_program(ports, vendor.as_ref(), &wish.environment)?;
     let folder = ports.machine.folder(&session.cwd)?;
     let id = LaunchId::new(ports.clock.new_id());
-    let argv = argv(ports, vendor.as_ref(), session, wish, (id, &program))?;
+    let line = command_line(ports, vendor.as_ref(), session, wish, id)?;
+    let argv = argv(&program, line.arguments);
     let mut launch = Launch {
         id,
         session: session.id,
@@ -83,7 +92,7 @@ fn prepare(ports: &Ports, session: &Session, wish: &Wish, number: u32) -> Result
     let environment = agent_environment(vendor.as_ref(), session, &launch, &wish.environment);
     launch.environment = environment.names();
     let record = LaunchRecord::new(session.clone(), launch, Vec::new());
-    Ok(StartOrder { record, argv, environment })
+    Ok((StartOrder { record, argv, environment }, line.files))
 }
 
 fn find_program(ports: &Ports, vendor: &dyn Vendor, caller: &Environment) -> Result<Program> {
@@ -94,20 +103,46 @@ fn find_program(ports: &Ports, vendor: &dyn Vendor, caller: &Environment) -> Res
     })
 }
 
-fn argv(
+fn command_line(
     ports: &Ports,
     vendor: &dyn Vendor,
     session: &Session,
     wish: &Wish,
-    (launch, program): (LaunchId, &Program),
-) -> Result<Vec<String>> {
+    launch: LaunchId,
+) -> Result<CommandLine> {
     let message = wish.message.as_deref().map(|message| said(ports, launch, message));
-    let plan =
-        CommandPlan { session, mode: wish.mode, id: wish.id.as_ref(), message: message.as_deref() };
+    vendor.command(&CommandPlan {
+        session,
+        mode: wish.mode,
+        id: wish.id.as_ref(),
+        message: message.as_deref(),
+        files: ports.files.as_ref(),
+        folder: &ports.folders.folder(launch),
+        hook: &hook(ports),
+        now: ports.clock.now(),
+    })
+}
+
+fn argv(program: &Program, arguments: Vec<String>) -> Vec<String> {
     let mut argv = vec![program.path.display().to_string()];
     argv.extend(program.arguments.iter().cloned());
-    argv.extend(vendor.command(&plan)?.arguments);
-    Ok(argv)
+    argv.extend(arguments);
+    argv
+}
+
+/// Returns the shell command that vendors call as their hook.
+fn hook(ports: &Ports) -> String {
+    let spec = ProgramSpec::Itself { subcommand: "hook" };
+    let program = ports.machine.find_program(&spec, &Environment::default());
+    // A program that was replaced meanwhile has no path that would outlive this process.
+    let program = program.filter(|program| !program.path.starts_with("/proc"));
+    program.map_or_else(
+        || "true".to_owned(),
+        |program| {
+            let path = program.path.display().to_string().replace('\'', r"'\''");
+            format!("'{path}' {}", program.arguments.join(" "))
+        },
+    )
 }
 
 /// Returns what the agent itself is told: a long message, or where to read it.
@@ -169,13 +204,20 @@ async fn record(
     state.commit(ports, commit).await?;
     failpoint::hit("launch.commit.after");
     state.turn = None;
+    state.source = None;
     Ok(())
 }
 
-/// Writes the launch's folder, which its holder needs.
-fn write_down(ports: &Ports, state: &SessionState, wish: &Wish) -> Result<()> {
+/// Writes the launch's folder, which its holder needs, and the files that the vendor needs.
+fn write_down(ports: &Ports, state: &SessionState, wish: &Wish, files: &[NewFile]) -> Result<()> {
     state.write_record(ports)?;
     failpoint::hit("launch.record.after");
+    for file in files {
+        ports.files.create(&file.path, file.contents.as_bytes()).map_err(|error| {
+            Error::vendor(format!("cannot write `{}`", file.path.display())).caused_by(error)
+        })?;
+    }
+    failpoint::hit("launch.files.after");
     let launch = state.open().map(|launch| launch.id);
     match (launch, wish.message.as_deref().filter(|message| is_long(message))) {
         (Some(launch), Some(message)) => ports.folders.write_message(launch, message),

@@ -25,7 +25,7 @@ pub struct Sight {
 
 /// Looks at a session's processes, folder, ledger and transcript.
 pub async fn look(ports: &Ports, state: &SessionState, asked: Asked) -> Result<Sight> {
-    let vendor = ports.vendors.get(&state.session.vendor)?;
+    let vendor = ports.vendors.of(&state.session)?;
     let proven = state.vendor_session().cloned();
     let process = process(ports, state, vendor.as_ref(), proven.as_ref()).await?;
     let conversation = match &proven {
@@ -100,7 +100,7 @@ fn transcript(
         return Transcript::There;
     }
     let Some(id) = state.vendor_session() else { return Transcript::Gone };
-    let path = vendor.transcript(&state.place(), id);
+    let path = vendor.transcript(ports.files.as_ref(), &state.place(), id);
     let guarding = |launch: &&Launch| ports.folders.has_guard(launch.id, &path);
     let newest = state.launches.iter().rev().find(guarding);
     newest.map_or(Transcript::Gone, |launch| Transcript::Guarded(launch.id))
@@ -114,7 +114,10 @@ pub(crate) fn turn(state: &SessionState, conversation: Option<&Conversation>) ->
     let cut = conversation.is_none_or(|conversation| conversation.turn_open);
     // Where nobody saw the process end the transcript decides; a turn that is known to have failed
     // is to be tried again.
-    let failed = matches!(state.session.status, Status::Ended(How::TurnFailed | How::Crashed(_)));
+    let failed = matches!(
+        state.session.status,
+        Status::Ended(How::TurnFailed | How::Failed(_) | How::Crashed(_))
+    );
     if cut || failed { Turn::Cut } else { Turn::Over }
 }
 

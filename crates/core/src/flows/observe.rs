@@ -7,7 +7,8 @@ use crate::failpoint;
 use crate::flows::SessionState;
 use crate::flows::state::TurnWord;
 use crate::model::{
-    Binding, EventKind, Evidence, Exit, LaunchEnd, LaunchId, Status, VendorSessionId, WaitingFor,
+    Binding, EventKind, Evidence, Exit, LaunchEnd, LaunchId, Source, Status, VendorSessionId,
+    WaitingFor,
 };
 use crate::ports::{Change, Commit, Ports, Signal};
 use crate::rules::lifecycle::{self, Action, Kept, Observation};
@@ -36,10 +37,16 @@ pub async fn signal(
     launch: LaunchId,
     signal: Signal,
 ) -> Result<Vec<FollowUp>> {
-    if let Signal::TurnEnded { ok, text } = &signal {
-        state.turn = Some(TurnWord { ok: *ok, text: text.clone() });
+    if let Signal::TurnEnded { ok, text, failure } = &signal {
+        state.turn = Some(TurnWord { ok: *ok, text: text.clone(), failure: failure.clone() });
     }
-    apply(ports, state, launch, &Observation::Signal(signal)).await
+    let source = match &signal {
+        Signal::Activity { source, .. } => Some(*source),
+        _ => None,
+    };
+    let follow_ups = apply(ports, state, launch, &Observation::Signal(signal)).await?;
+    state.source = source.filter(|it| *it != Source::Screen).or(state.source).or(source);
+    Ok(follow_ups)
 }
 
 /// Applies the end of a launch.
@@ -75,7 +82,7 @@ async fn apply(
     for action in &actions {
         plan(ports, state, launch, action, &mut commit);
     }
-    if !commit.changes.is_empty() {
+    if !commit.changes.is_empty() || !commit.events.is_empty() {
         failpoint::hit("observe.commit.before");
         state.commit(ports, commit).await?;
         failpoint::hit("observe.commit.after");
@@ -112,6 +119,12 @@ fn plan(
             commit.changes.push(change);
             commit.events.push(event);
         }
+        Action::SetActivity { status, source } => {
+            let (change, mut event) = state.status_change(ports, *status);
+            event.text = format!("{}, says {source}", event.text);
+            commit.changes.push(change);
+            commit.events.push(event);
+        }
         Action::Bind { id, evidence } => {
             let text = format!("{id} ({evidence})");
             commit.events.push(state.event(ports, EventKind::Bound, text));
@@ -137,7 +150,13 @@ fn plan(
             let text = format!("again in {} ms", after.as_millis());
             commit.events.push(state.event(ports, EventKind::RestartPlanned, text));
         }
-        Action::NoteTurn { .. } | Action::EndLeftovers | Action::ReleaseHolder => {}
+        Action::NoteTurn { .. } => {
+            let failure = state.turn.as_ref().and_then(|turn| turn.failure.as_ref());
+            let told = failure.map(|it| format!("{}: {}", it.class, it.message));
+            let event = |text| state.event(ports, EventKind::TurnFailed, text);
+            commit.events.extend(told.map(event));
+        }
+        Action::EndLeftovers | Action::ReleaseHolder => {}
     }
 }
 
@@ -183,8 +202,10 @@ async fn follow_up(
             None
         }
         Action::Restart { after } => Some(FollowUp::RestartAfter(after)),
-        Action::SetStatus(_) | Action::NoteTurn { .. } | Action::EndLeftovers | Action::GiveUp => {
-            None
-        }
+        Action::SetStatus(_)
+        | Action::SetActivity { .. }
+        | Action::NoteTurn { .. }
+        | Action::EndLeftovers
+        | Action::GiveUp => None,
     })
 }

@@ -105,8 +105,8 @@ async fn resume(
     id: VendorSessionId,
     environment: Environment,
 ) -> Result<()> {
-    let vendor = ports.vendors.get(&state.session.vendor)?;
-    let transcript = vendor.transcript(&state.place(), &id);
+    let vendor = ports.vendors.of(&state.session)?;
+    let transcript = vendor.transcript(ports.files.as_ref(), &state.place(), &id);
     ports.files.end_last_line(&transcript).map_err(|error| {
         Error::internal(format!("cannot mend the last line of `{}`", transcript.display()))
             .caused_by(error)
@@ -135,7 +135,7 @@ fn with_conversation(
     sight: &Sight,
     id: &VendorSessionId,
 ) -> Result<Sight> {
-    let vendor = ports.vendors.get(&state.session.vendor)?;
+    let vendor = ports.vendors.of(&state.session)?;
     let conversation = vendor.conversation(ports.files.as_ref(), &state.place(), id)?;
     Ok(Sight { seen: sight.seen.clone(), conversation })
 }
@@ -146,11 +146,14 @@ async fn put_back(
     id: &VendorSessionId,
     from: LaunchId,
 ) -> Result<()> {
-    let vendor = ports.vendors.get(&state.session.vendor)?;
-    let transcript = vendor.transcript(&state.place(), id);
+    let vendor = ports.vendors.of(&state.session)?;
+    let transcript = vendor.transcript(ports.files.as_ref(), &state.place(), id);
     failpoint::hit("restore.link.before");
     ports.folders.restore(from, &transcript)?;
     failpoint::hit("restore.link.after");
+    if let Some(folder) = vendor.belongings(&state.place(), id) {
+        ports.folders.restore_belongings(from, &folder)?;
+    }
     let text = format!("{} from the guard of launch {from}", transcript.display());
     let events = vec![state.event(ports, EventKind::TranscriptRestored, text)];
     state.commit(ports, Commit { changes: Vec::new(), events }).await
@@ -182,8 +185,8 @@ async fn start_again(
     let first = state.launches.iter().rposition(|launch| launch.mode == LaunchMode::Fresh);
     let since = first.map_or(&[][..], |first| &state.launches[first..]);
     if left_another(state, since) {
-        let vendor = ports.vendors.get(&state.session.vendor)?;
-        let can_be_told = vendor.preset_id(&state.session, ports.clock.random_id()).is_some();
+        let vendor = ports.vendors.of(&state.session)?;
+        let can_be_told = vendor.preset_id(&state.session, ports.clock.new_id()).is_some();
         let id = state.vendor_session().filter(|_| can_be_told).cloned();
         return start_fresh(ports, state, id, None, environment).await;
     }
@@ -203,12 +206,11 @@ fn unused(
     state: &SessionState,
     id: VendorSessionId,
 ) -> Result<Option<VendorSessionId>> {
-    let vendor = ports.vendors.get(&state.session.vendor)?;
-    let path = vendor.transcript(&state.place(), &id);
-    match ports.files.facts(&path) {
-        Ok(Some(_)) => Ok(vendor.preset_id(&state.session, ports.clock.random_id())),
-        _ => Ok(Some(id)),
+    let vendor = ports.vendors.of(&state.session)?;
+    if vendor.is_free(ports.files.as_ref(), &state.place(), &id) {
+        return Ok(Some(id));
     }
+    Ok(vendor.preset_id(&state.session, ports.clock.new_id()))
 }
 
 /// Tells whether these launches were in another conversation before the one that is bound now.
@@ -224,8 +226,8 @@ pub async fn fresh(
     state: &mut SessionState,
     environment: Environment,
 ) -> Result<()> {
-    let vendor = ports.vendors.get(&state.session.vendor)?;
-    let id = vendor.preset_id(&state.session, ports.clock.random_id());
+    let vendor = ports.vendors.of(&state.session)?;
+    let id = vendor.preset_id(&state.session, ports.clock.new_id());
     start_fresh(ports, state, id, None, environment).await
 }
 

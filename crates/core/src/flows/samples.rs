@@ -17,6 +17,7 @@ pub(crate) fn session(number: u128, name: &str) -> Session {
         fleet: FleetName::parse("default").unwrap(),
         agent: None,
         vendor: VendorId::new("tool"),
+        description: None,
         cwd: PathBuf::from("/work"),
         config_dir: PathBuf::from("/home/tool"),
         model: None,

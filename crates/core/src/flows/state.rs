@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::model::{
-    Binding, EventKind, Evidence, Launch, LaunchId, LaunchRecord, NewEvent, Session, SessionId,
-    Status, VendorSessionId,
+    Binding, EventKind, Evidence, Failure, FailureClass, Launch, LaunchId, LaunchRecord, NewEvent,
+    Session, SessionId, Source, Status, VendorSessionId,
 };
 use crate::ports::{Change, Commit, Place, Ports};
 use crate::rules::lifecycle::{OpenStanding, Standing};
@@ -16,19 +16,28 @@ pub struct SessionState {
     pub bindings: Vec<Binding>,
     /// The open launch's word about its turn, if it is headless.
     pub turn: Option<TurnWord>,
+    /// Who said what the open launch does now.
+    pub source: Option<Source>,
 }
 
-/// What a headless launch said about its turn.
+/// What a launch said about its last turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnWord {
     pub ok: bool,
     pub text: String,
+    pub failure: Option<Failure>,
+}
+
+impl TurnWord {
+    fn class(&self) -> Option<FailureClass> {
+        self.failure.as_ref().map(|failure| failure.class)
+    }
 }
 
 impl SessionState {
     /// Begins the memory of a session that the store does not have yet.
     pub fn new(session: Session) -> Self {
-        Self { session, launches: Vec::new(), bindings: Vec::new(), turn: None }
+        Self { session, launches: Vec::new(), bindings: Vec::new(), turn: None, source: None }
     }
 
     /// Loads what the store has.
@@ -37,7 +46,7 @@ impl SessionState {
         let session = ports.store.session(id).await?.ok_or_else(unknown)?;
         let launches = ports.store.launches(id).await?;
         let bindings = ports.store.bindings(id).await?;
-        Ok(Self { session, launches, bindings, turn: None })
+        Ok(Self { session, launches, bindings, turn: None, source: None })
     }
 
     /// Returns the launch that is thought to be alive.
@@ -73,7 +82,9 @@ impl SessionState {
                 mode: launch.mode,
                 confirmed: self.is_confirmed(launch.id),
                 turn: self.turn.as_ref().map(|turn| turn.ok),
+                failure: self.turn.as_ref().and_then(TurnWord::class),
             }),
+            source: self.source,
             bound: self.bound().map(|it| (it.vendor_session.clone(), it.evidence)),
             headless: self.session.headless,
             restart: self.session.restart,
@@ -116,7 +127,9 @@ impl SessionState {
             Change::CreateSession(_)
             | Change::PutFleet(_)
             | Change::RemoveSession(_)
-            | Change::PutTrust(_) => {}
+            | Change::PutTrust(_)
+            | Change::AddMessage(_)
+            | Change::SetMessage { .. } => {}
         }
     }
 

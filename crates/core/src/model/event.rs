@@ -43,6 +43,13 @@ pub enum EventKind {
     GaveUp,
     Trusted,
     StoreRebuilt,
+    TurnFailed,
+    MessageQueued,
+    MessageTyped,
+    MessageDelivered,
+    MessageUncertain,
+    MessageCancelled,
+    Answered,
 }
 
 impl EventKind {
@@ -64,6 +71,13 @@ impl EventKind {
             Self::GaveUp => "gave_up",
             Self::Trusted => "trusted",
             Self::StoreRebuilt => "store_rebuilt",
+            Self::TurnFailed => "turn_failed",
+            Self::MessageQueued => "message_queued",
+            Self::MessageTyped => "message_typed",
+            Self::MessageDelivered => "message_delivered",
+            Self::MessageUncertain => "message_uncertain",
+            Self::MessageCancelled => "message_cancelled",
+            Self::Answered => "answered",
         }
     }
 }

@@ -50,6 +50,11 @@ uuid_id! {
     LaunchId
 }
 
+uuid_id! {
+    /// Names one message to an agent.
+    MessageId
+}
+
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*

@@ -1,21 +1,31 @@
 //! The words of the product as types; one file per word.
 
 mod binding;
+mod description;
 mod event;
+mod failure;
 mod fleet;
 mod ids;
 mod launch;
+mod message;
 mod process;
 mod record;
 mod session;
+mod source;
 mod status;
 
 pub use binding::{Binding, Evidence};
+pub use description::VendorDescription;
 pub use event::{Event, EventKind, NewEvent};
+pub use failure::{Failure, FailureClass};
 pub use fleet::{Fleet, FleetMember, FleetRecord, Trust};
-pub use ids::{AgentName, FleetName, LaunchId, SessionId, SessionName, VendorId, VendorSessionId};
+pub use ids::{
+    AgentName, FleetName, LaunchId, MessageId, SessionId, SessionName, VendorId, VendorSessionId,
+};
 pub use launch::{Exit, Launch, LaunchEnd, LaunchMode};
+pub use message::{Message, MessageState, Trace};
 pub use process::{Environment, ProcessRef};
 pub use record::LaunchRecord;
 pub use session::{Permission, Restart, Session};
+pub use source::Source;
 pub use status::{How, Status, WaitingFor};

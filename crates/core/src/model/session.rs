@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{AgentName, FleetName, SessionId, SessionName, Status, VendorId};
+use super::{AgentName, FleetName, SessionId, SessionName, Status, VendorDescription, VendorId};
 
 /// One conversation with an agent. It outlives processes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +16,9 @@ pub struct Session {
     pub fleet: FleetName,
     pub agent: Option<AgentName>,
     pub vendor: VendorId,
+    /// What the project file says about a vendor of its own.
+    #[serde(default)]
+    pub description: Option<VendorDescription>,
     /// The real path of the folder it works in.
     pub cwd: PathBuf,
     /// The vendor's configuration folder at the first launch.

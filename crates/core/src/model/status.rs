@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Exit;
+use super::{Exit, FailureClass};
 
 /// What a session is doing, as far as anybody can know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +48,8 @@ pub enum How {
     Crashed(Exit),
     /// A headless turn ended without the vendor's word that it went well.
     TurnFailed,
+    /// A headless turn failed, and the vendor said why.
+    Failed(FailureClass),
     /// The process could not be started.
     NeverStarted,
 }
@@ -105,6 +107,7 @@ impl fmt::Display for How {
             Self::Stopped => f.write_str("stopped"),
             Self::Crashed(exit) => write!(f, "crashed: {exit}"),
             Self::TurnFailed => f.write_str("the turn failed"),
+            Self::Failed(class) => write!(f, "the turn failed: {class}"),
             Self::NeverStarted => f.write_str("never started"),
         }
     }

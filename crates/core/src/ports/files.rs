@@ -23,8 +23,18 @@ pub trait Files: Debug + Send + Sync {
     /// Returns the paths in a folder; an absent folder is empty.
     fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>>;
 
-    /// Deletes a file; one that is absent already is no error.
+    /// Deletes a file, or a folder with all that is in it; one that is absent already is no error.
     fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// Writes a file that only its owner can read, with the folders above it, unless something is
+    /// there already; tells whether it did. It is on disk when this returns.
+    fn create(&self, path: &Path, contents: &[u8]) -> io::Result<bool>;
+
+    /// Tells whether this process has the file open.
+    fn is_open_in(&self, path: &Path, pid: u32) -> bool;
+
+    /// Returns the processes that have the file open, as far as this user may know.
+    fn opened_by(&self, path: &Path) -> Vec<u32>;
 
     /// Appends a newline if the last line was torn; tells whether it did.
     fn end_last_line(&self, path: &Path) -> io::Result<bool>;

@@ -20,6 +20,12 @@ pub trait LaunchFolders: Debug + Send + Sync {
     /// Returns the file in which a headless launch's output stream is kept.
     fn stream(&self, launch: LaunchId) -> PathBuf;
 
+    /// Returns the launch's own folder.
+    fn folder(&self, launch: LaunchId) -> PathBuf;
+
+    /// Returns the file to which hooks add what the vendor told them, a line each.
+    fn hooks(&self, launch: LaunchId) -> PathBuf;
+
     /// Returns the file for a message that is too long for a command line.
     fn message(&self, launch: LaunchId) -> PathBuf;
 
@@ -28,6 +34,12 @@ pub trait LaunchFolders: Debug + Send + Sync {
 
     /// Makes sure that the launch's guard is a hard link to the transcript as it is now.
     fn guard(&self, launch: LaunchId, transcript: &Path) -> Result<Guarded>;
+
+    /// Guards the files in a folder that belongs to the transcript; those that cannot be are left.
+    fn guard_belongings(&self, launch: LaunchId, folder: &Path) -> Result<()>;
+
+    /// Links what is missing of a guarded folder back to where it was.
+    fn restore_belongings(&self, launch: LaunchId, folder: &Path) -> Result<()>;
 
     /// Tells whether the launch guards a transcript of that file name.
     fn has_guard(&self, launch: LaunchId, transcript: &Path) -> bool;

@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use super::Screen;
 use crate::error::Result;
-use crate::model::{Environment, LaunchEnd, LaunchId, LaunchRecord, ProcessRef, SessionId};
+use crate::model::{
+    Environment, LaunchEnd, LaunchId, LaunchRecord, MessageId, ProcessRef, SessionId,
+};
 
 /// Starting holders and talking to them. A holder outlives whoever started it.
 #[async_trait]
@@ -34,6 +37,16 @@ pub trait Holders: Debug + Send + Sync {
 
     /// Types bytes into the agent's terminal.
     async fn inject(&self, launch: LaunchId, bytes: &[u8]) -> Result<()>;
+
+    /// Returns what the agent's terminal shows; none without a holder or a terminal.
+    async fn screen(&self, launch: LaunchId) -> Result<Option<Screen>>;
+
+    /// Types a message: pastes it, waits until the agent has drawn it, and sends it. The holder
+    /// does all of it, whatever becomes of the caller, and never the same message twice.
+    async fn type_message(&self, launch: LaunchId, order: &TypeOrder) -> Result<Typed>;
+
+    /// Presses keys if nothing was drawn or typed since this revision of the screen; tells whether.
+    async fn press(&self, launch: LaunchId, keys: &[u8], revision: u64) -> Result<bool>;
 
     /// Follows what happens in the holder.
     async fn subscribe(&self, launch: LaunchId) -> Result<Box<dyn HolderEvents>>;
@@ -69,6 +82,28 @@ pub trait HolderEvents: Debug + Send {
 pub enum HolderEvent {
     Title(String),
     Bell,
+    /// The agent drew something, and has been quiet for a moment.
+    Settled,
     /// The agent ended; every descendant is gone and the end is on disk.
     Ended(LaunchEnd),
+}
+
+/// A message that is to be typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeOrder {
+    pub message: MessageId,
+    pub text: String,
+    /// The screen on which it was decided that the input is ready.
+    pub revision: u64,
+}
+
+/// What came of an order to type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Typed {
+    /// It is being typed.
+    Now,
+    /// This holder was told to type this message before.
+    Before,
+    /// Something was drawn or typed since: nothing was done.
+    Changed,
 }

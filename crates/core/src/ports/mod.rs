@@ -13,12 +13,12 @@ use std::sync::Arc;
 pub use clock::Clock;
 pub use files::{FileFacts, Files};
 pub use folders::{Guarded, LaunchFolders};
-pub use holders::{Held, HolderEvent, HolderEvents, Holders, StartOrder};
+pub use holders::{Held, HolderEvent, HolderEvents, Holders, StartOrder, TypeOrder, Typed};
 pub use machine::{Ended, Folder, Machine, Program};
-pub use store::{Change, Commit, EventQuery, OpenLaunch, SessionSummary, Store};
+pub use store::{Change, Commit, EventQuery, MessageQuery, OpenLaunch, SessionSummary, Store};
 pub use vendor::{
-    Activity, Capabilities, CommandLine, CommandPlan, Conversation, Live, Place, ProgramSpec,
-    Signal, Vendor, Vendors,
+    Activity, Answer, Capabilities, CommandLine, CommandPlan, Conversation, Live, NewFile, Pace,
+    Place, ProgramSpec, Screen, Showing, Signal, Typing, Vendor, Vendors,
 };
 
 /// Everything the flows are given.

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 
 use crate::error::Result;
 use crate::model::{
-    Binding, Event, Fleet, FleetName, Launch, LaunchEnd, LaunchId, NewEvent, Permission,
-    ProcessRef, Session, SessionId, Status, Trust,
+    Binding, Event, Fleet, FleetName, Launch, LaunchEnd, LaunchId, Message, MessageId,
+    MessageState, NewEvent, Permission, ProcessRef, Session, SessionId, Status, Trust,
 };
 
 /// What Segue remembers. A commit is on disk when it returns, all of it or none.
@@ -40,6 +40,9 @@ pub trait Store: Debug + Send + Sync {
     async fn fleets_of(&self, folder: &Path) -> Result<Vec<Fleet>>;
 
     async fn trust(&self, folder: &Path) -> Result<Option<Trust>>;
+
+    /// Returns messages, the oldest first.
+    async fn messages(&self, query: &MessageQuery) -> Result<Vec<Message>>;
 }
 
 /// Changes and the facts they come from, together or not at all.
@@ -90,6 +93,14 @@ pub enum Change {
     /// Forgets a session with its launches and bindings; its events stay. An open launch is a conflict.
     RemoveSession(SessionId),
     PutTrust(Trust),
+    /// Takes in a message to an agent.
+    AddMessage(Box<Message>),
+    /// Moves a message on; one that is settled already is a conflict.
+    SetMessage {
+        message: MessageId,
+        state: MessageState,
+        at: Timestamp,
+    },
 }
 
 /// A session with what lists show about it.
@@ -116,4 +127,12 @@ pub struct EventQuery {
     pub after: i64,
     pub session: Option<SessionId>,
     pub limit: u32,
+}
+
+/// Which messages to return.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MessageQuery {
+    pub session: Option<SessionId>,
+    /// Only those whose fate is not settled.
+    pub open: bool,
 }

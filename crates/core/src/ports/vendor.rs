@@ -11,13 +11,25 @@ use uuid::Uuid;
 use super::Files;
 use crate::error::Result;
 use crate::model::{
-    Environment, Evidence, LaunchMode, ProcessRef, Session, VendorId, VendorSessionId, WaitingFor,
+    Environment, Evidence, Failure, LaunchMode, ProcessRef, Session, Source, VendorDescription,
+    VendorId, VendorSessionId, WaitingFor,
 };
 
 /// The vendors that this build can drive.
 pub trait Vendors: Debug + Send + Sync {
     /// Returns a vendor; an unknown one is an error that lists the known.
     fn get(&self, id: &VendorId) -> Result<Arc<dyn Vendor>>;
+
+    /// Returns a vendor that a project file describes.
+    fn described(&self, id: &VendorId, description: &VendorDescription) -> Arc<dyn Vendor>;
+
+    /// Returns the vendor of a session.
+    fn of(&self, session: &Session) -> Result<Arc<dyn Vendor>> {
+        match &session.description {
+            Some(description) => Ok(self.described(&session.vendor, description)),
+            None => self.get(&session.vendor),
+        }
+    }
 
     fn all(&self) -> Vec<Arc<dyn Vendor>>;
 }
@@ -38,14 +50,26 @@ pub trait Vendor: Debug + Send + Sync {
     /// runs inside another agent.
     fn prepare_environment(&self, place: &Place, environment: &mut Environment);
 
-    /// Makes an id that the vendor will accept, if it can be told one for this session.
-    fn preset_id(&self, session: &Session, random: Uuid) -> Option<VendorSessionId>;
+    /// Makes an id that the vendor will accept, if it can be told one for this session. `unique` is
+    /// a UUIDv7.
+    fn preset_id(&self, session: &Session, unique: Uuid) -> Option<VendorSessionId>;
+
+    /// Tells whether a conversation can be begun under this id: nothing is in its place.
+    fn is_free(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> bool {
+        let transcript = self.transcript(files, place, id);
+        !matches!(files.facts(&transcript), Ok(Some(_)))
+    }
 
     /// Returns the vendor's arguments for a launch.
     fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine>;
 
     /// Returns where the conversation's transcript is, or would be.
-    fn transcript(&self, place: &Place, id: &VendorSessionId) -> PathBuf;
+    fn transcript(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf;
+
+    /// Returns the folder of files that belong to the transcript, where the vendor has one.
+    fn belongings(&self, _place: &Place, _id: &VendorSessionId) -> Option<PathBuf> {
+        None
+    }
 
     /// Reads what is needed to decide about one conversation; `None` when there is none.
     fn conversation(
@@ -69,6 +93,47 @@ pub trait Vendor: Debug + Send + Sync {
 
     /// Reads the signals in one line of a headless launch's output.
     fn stream_signals(&self, line: &str) -> Vec<Signal>;
+
+    /// Reads the signals in what the vendor told our hook.
+    fn hook_signals(&self, _payload: &str) -> Vec<Signal> {
+        Vec::new()
+    }
+
+    /// Reads the signals in the terminal's title.
+    fn title_signals(&self, _title: &str) -> Vec<Signal> {
+        Vec::new()
+    }
+
+    /// Tells what the screen shows; none where that cannot be told.
+    fn read_screen(&self, _screen: &Screen) -> Option<Showing> {
+        None
+    }
+
+    /// Says how a message is typed, and as what it will be found in the transcript.
+    fn typing(&self, message: &str) -> Typing {
+        Typing { text: message.to_owned(), recorded_as: message.to_owned() }
+    }
+
+    /// Returns the keys that give this answer to the dialog on the screen; none where the screen
+    /// shows no dialog that has it.
+    fn answer(&self, _screen: &Screen, _answer: &Answer) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Returns the keys that break off a turn.
+    fn interrupt(&self) -> Vec<u8> {
+        b"\x1b".to_vec()
+    }
+
+    /// Returns what the transcript records as said by the user from this byte on, the oldest first.
+    /// The vendor's own additions are left out.
+    fn said_since(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+        offset: u64,
+    ) -> Result<Vec<String>>;
 }
 
 /// What a vendor can do; asked before it is asked to do it.
@@ -76,10 +141,20 @@ pub trait Vendor: Debug + Send + Sync {
 pub struct Capabilities {
     pub resume: bool,
     pub headless: bool,
-    /// How long a launch may take to show which conversation it is in.
-    pub evidence_within: Duration,
-    /// How many launches of one account may be starting at the same time.
-    pub starting_at_once: usize,
+    /// How long a launch may take to show which conversation it is in; none where launches never
+    /// do, so that a resume stays unverified.
+    pub evidence_within: Option<Duration>,
+    pub pace: Pace,
+}
+
+/// How launches of one account are started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// How many may be starting at the same time.
+    pub at_once: usize,
+    /// The first one has to be up before there is a second: it sets up files that two at once would
+    /// spoil.
+    pub first_alone: bool,
 }
 
 /// How a vendor's program is found.
@@ -88,7 +163,12 @@ pub enum ProgramSpec {
     /// This very program, with a subcommand.
     Itself { subcommand: &'static str },
     /// A program of this name.
-    Named { name: String, version_argument: &'static str },
+    Named {
+        name: String,
+        /// Where the program itself may be if what was found is only a script that starts it,
+        /// relative to the folder that the script is really in; the first that exists is taken.
+        native: &'static [&'static str],
+    },
 }
 
 /// Where a vendor's conversation is at home.
@@ -105,12 +185,28 @@ pub struct CommandPlan<'a> {
     pub mode: LaunchMode,
     pub id: Option<&'a VendorSessionId>,
     pub message: Option<&'a str>,
+    /// For reading what the vendor's own settings say.
+    pub files: &'a dyn Files,
+    /// The launch's own folder, for files that only this launch needs.
+    pub folder: &'a Path,
+    /// The shell command that a vendor calls as its hook, with the payload on standard input.
+    pub hook: &'a str,
+    pub now: Timestamp,
 }
 
-/// A vendor's arguments, without the program.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A vendor's arguments, without the program, and the files that they need.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandLine {
     pub arguments: Vec<String>,
+    /// Written before the start, unless they are there already.
+    pub files: Vec<NewFile>,
+}
+
+/// A file that is to be there before a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewFile {
+    pub path: PathBuf,
+    pub contents: String,
 }
 
 /// A conversation as far as decisions need it.
@@ -124,6 +220,8 @@ pub struct Conversation {
     pub first_message: Option<String>,
     /// The last turn has no end: it was cut off, or still runs.
     pub turn_open: bool,
+    /// What the agent said last in a turn that has ended.
+    pub last_answer: Option<String>,
 }
 
 /// A process that says that it has a conversation open.
@@ -144,11 +242,15 @@ pub enum Signal {
         id: VendorSessionId,
         evidence: Evidence,
     },
-    Activity(Activity),
-    /// A headless turn ended, well or not.
+    Activity {
+        activity: Activity,
+        source: Source,
+    },
+    /// A turn ended, well or not.
     TurnEnded {
         ok: bool,
         text: String,
+        failure: Option<Failure>,
     },
 }
 
@@ -158,4 +260,49 @@ pub enum Activity {
     Working,
     Idle,
     Waiting(WaitingFor),
+}
+
+/// What an agent's terminal shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Screen {
+    /// The rows from the top, without the spaces at their ends.
+    pub rows: Vec<String>,
+    /// The same without what is drawn faint: hints and placeholders, which nobody typed.
+    pub firm_rows: Vec<String>,
+    pub title: String,
+    /// Row and column, from 0; none while it is hidden.
+    pub cursor: Option<(u16, u16)>,
+    /// Grows with everything that the agent draws and anybody types.
+    pub revision: u64,
+}
+
+/// What a screen means for whoever wants to type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Showing {
+    /// The input is there, and empty.
+    Ready,
+    /// Somebody's text is in the input.
+    Draft,
+    /// The agent works.
+    Busy,
+    /// A dialog wants an answer.
+    Dialog(WaitingFor),
+}
+
+/// How a message is typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Typing {
+    /// Pasted in one piece, then sent with Enter.
+    pub text: String,
+    /// What the transcript will have.
+    pub recorded_as: String,
+}
+
+/// A person's answer to a dialog.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Yes,
+    No,
+    /// One of the choices, by its number or the beginning of its words.
+    Choice(String),
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::restarts::{Failures, Next};
 use crate::model::{
-    Evidence, Exit, How, LaunchEnd, LaunchId, LaunchMode, Restart, Status, VendorSessionId,
-    WaitingFor,
+    Evidence, Exit, FailureClass, How, LaunchEnd, LaunchId, LaunchMode, Restart, Source, Status,
+    VendorSessionId, WaitingFor,
 };
 use crate::ports::{Activity, Signal};
 
@@ -19,6 +19,8 @@ pub struct Standing {
     pub open: Option<OpenStanding>,
     /// The newest line of the ledger.
     pub bound: Option<(VendorSessionId, Evidence)>,
+    /// Who said what the open launch does now.
+    pub source: Option<Source>,
     pub headless: bool,
     pub restart: Restart,
 }
@@ -32,6 +34,8 @@ pub struct OpenStanding {
     pub confirmed: bool,
     /// A headless launch's own word about its turn.
     pub turn: Option<bool>,
+    /// Why that turn failed.
+    pub failure: Option<FailureClass>,
 }
 
 /// Something that was seen.
@@ -54,6 +58,11 @@ pub enum Kept {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     SetStatus(Status),
+    /// The agent shows what it does.
+    SetActivity {
+        status: Status,
+        source: Source,
+    },
     /// Append to the ledger.
     Bind {
         id: VendorSessionId,
@@ -63,7 +72,7 @@ pub enum Action {
     RefuseConversation {
         found: VendorSessionId,
     },
-    /// Remember a headless launch's own word about its turn.
+    /// Remember a launch's own word about its turn.
     NoteTurn {
         ok: bool,
     },
@@ -94,7 +103,9 @@ pub fn next(standing: &Standing, launch: LaunchId, observation: &Observation) ->
         Observation::Signal(Signal::Conversation { id, evidence }) => {
             conversation(standing, open, id, *evidence)
         }
-        Observation::Signal(Signal::Activity(activity)) => active(standing, *activity),
+        Observation::Signal(Signal::Activity { activity, source }) => {
+            active(standing, *activity, *source)
+        }
         Observation::Signal(Signal::TurnEnded { ok, .. }) => vec![Action::NoteTurn { ok: *ok }],
         Observation::Ended { end, environment, failures } => {
             ended(standing, open, *end, *environment, *failures)
@@ -128,13 +139,18 @@ fn conversation(
     }
 }
 
-fn active(standing: &Standing, activity: Activity) -> Vec<Action> {
+fn active(standing: &Standing, activity: Activity, source: Source) -> Vec<Action> {
+    let better_has_spoken = standing.source.is_some_and(|known| known != Source::Screen);
+    if source == Source::Screen && better_has_spoken {
+        return Vec::new();
+    }
     let status = match activity {
         Activity::Working => Status::Working,
         Activity::Idle => Status::Idle,
         Activity::Waiting(reason) => Status::Waiting(reason),
     };
-    if status == standing.status { Vec::new() } else { vec![Action::SetStatus(status)] }
+    let said_before = status == standing.status;
+    if said_before { Vec::new() } else { vec![Action::SetActivity { status, source }] }
 }
 
 fn ended(
@@ -189,7 +205,10 @@ fn settled(standing: &Standing, open: &OpenStanding, end: LaunchEnd) -> Status {
     }
     match (standing.headless, end.exit, open.turn) {
         (true, Exit::Code(0), Some(true)) => Status::Idle,
-        (true, Exit::Code(0), _) => Status::Ended(How::TurnFailed),
+        (true, Exit::Code(_), Some(false)) => {
+            Status::Ended(open.failure.map_or(How::TurnFailed, How::Failed))
+        }
+        (true, Exit::Code(0), None) => Status::Ended(How::TurnFailed),
         (false, Exit::Code(0), _) => Status::Ended(How::Quit),
         (_, exit, _) => over(exit),
     }

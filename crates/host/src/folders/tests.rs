@@ -27,6 +27,7 @@ fn session() -> Session {
         fleet: FleetName::parse("shop").unwrap(),
         agent: None,
         vendor: VendorId::new("x"),
+        description: None,
         cwd: PathBuf::from("/work"),
         config_dir: PathBuf::from("/config"),
         model: None,

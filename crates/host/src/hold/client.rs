@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use segue_core::model::{Environment, LaunchEnd, LaunchId, SessionId};
-use segue_core::ports::{Held, HolderEvent, HolderEvents, Holders, StartOrder};
+use segue_core::ports::{
+    Held, HolderEvent, HolderEvents, Holders, Screen, StartOrder, TypeOrder, Typed,
+};
 use segue_core::{Error, Result, failpoint};
 
 use super::abandon::abandon;
@@ -165,6 +167,18 @@ impl Holders for LocalHolders {
         let mut line = self.line(launch).await?.ok_or_else(|| gone(launch))?;
         let answer = tokio::time::timeout(PATIENCE, line.inject(bytes)).await;
         answer.map_err(|_| silent())??.ok_or_else(|| gone(launch)).map(drop)
+    }
+
+    async fn screen(&self, _launch: LaunchId) -> Result<Option<Screen>> {
+        Ok(None)
+    }
+
+    async fn type_message(&self, _launch: LaunchId, _order: &TypeOrder) -> Result<Typed> {
+        Ok(Typed::Changed)
+    }
+
+    async fn press(&self, _launch: LaunchId, _keys: &[u8], _revision: u64) -> Result<bool> {
+        Ok(false)
     }
 
     async fn subscribe(&self, launch: LaunchId) -> Result<Box<dyn HolderEvents>> {

@@ -220,6 +220,7 @@ fn session(wanted: &Wanted) -> Session {
         fleet: FleetName::parse("shop").unwrap(),
         agent: None,
         vendor: VendorId::new("shell"),
+        description: None,
         cwd: wanted.cwd.clone(),
         config_dir: wanted.cwd.clone(),
         model: None,

@@ -13,10 +13,12 @@ use crate::values::{Json, Location, Time, Word};
 const INSERT: &str = "
     INSERT INTO sessions (
         id, fleet, name, agent, vendor, cwd, config_dir, model, permission, headless, restart,
-        parent, status, spoke, created_at, updated_at, args, env, instructions
+        parent, status, spoke, created_at, updated_at, args, env, instructions,
+        description
     ) VALUES (
         :id, :fleet, :name, :agent, :vendor, :cwd, :config_dir, :model, :permission, :headless,
-        :restart, :parent, :status, :spoke, :created_at, :updated_at, :args, :env, :instructions
+        :restart, :parent, :status, :spoke, :created_at, :updated_at, :args, :env, :instructions,
+        :description
     )";
 
 pub(super) fn create(transaction: &Transaction<'_>, session: &Session) -> Result<(), Fault> {
@@ -42,6 +44,7 @@ pub(super) fn create(transaction: &Transaction<'_>, session: &Session) -> Result
         ":args": Json(&session.args),
         ":env": Json(&session.env),
         ":instructions": session.instructions,
+        ":description": session.description.as_ref().map(Json),
     })?;
     Ok(())
 }

@@ -35,7 +35,7 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     }
     arguments.extend(session.args.iter().cloned());
     arguments.extend(message(plan)?);
-    Ok(CommandLine { arguments })
+    Ok(CommandLine { arguments, files: Vec::new() })
 }
 
 fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
@@ -65,13 +65,13 @@ fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::session;
     use super::*;
+    use crate::samples::{Disk, plan, session};
 
     fn arguments(session: &Session, mode: LaunchMode, message: Option<&str>) -> Vec<String> {
         let id = VendorSessionId::new("an-id");
-        let plan = CommandPlan { session, mode, id: Some(&id), message };
-        command(&plan).unwrap().arguments
+        let disk = Disk::default();
+        command(&plan(session, &disk, (mode, Some(&id), message))).unwrap().arguments
     }
 
     #[test]
@@ -100,20 +100,16 @@ mod tests {
         session.headless = true;
         let found = arguments(&session, LaunchMode::Fresh, Some("hi"));
         assert_eq!(found[2..], ["--print", "--permission", "ask", "--", "hi"]);
-        let plan =
-            CommandPlan { session: &session, mode: LaunchMode::Fresh, id: None, message: None };
+        let disk = Disk::default();
+        let plan = plan(&session, &disk, (LaunchMode::Fresh, None, None));
         assert_eq!(command(&plan).unwrap_err().kind, segue_core::Kind::Usage);
     }
 
     #[test]
     fn a_resume_without_an_id_is_refused_rather_than_started_blank() {
         let session = session();
-        let plan = CommandPlan {
-            session: &session,
-            mode: LaunchMode::Resume,
-            id: None,
-            message: Some("x"),
-        };
+        let disk = Disk::default();
+        let plan = plan(&session, &disk, (LaunchMode::Resume, None, Some("x")));
         assert!(command(&plan).is_err());
     }
 

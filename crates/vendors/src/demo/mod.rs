@@ -8,8 +8,6 @@ mod home;
 mod launch;
 mod records;
 mod registry;
-#[cfg(test)]
-mod samples;
 mod signals;
 mod transcript;
 
@@ -19,8 +17,8 @@ use std::time::Duration;
 use segue_core::Result;
 use segue_core::model::{Environment, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Capabilities, CommandLine, CommandPlan, Conversation, Files, Live, Place, ProgramSpec, Signal,
-    Vendor,
+    Capabilities, CommandLine, CommandPlan, Conversation, Files, Live, Pace, Place, ProgramSpec,
+    Signal, Vendor,
 };
 use uuid::Uuid;
 
@@ -40,8 +38,8 @@ impl Vendor for Demo {
         Capabilities {
             resume: true,
             headless: true,
-            evidence_within: Duration::from_secs(20),
-            starting_at_once: 8,
+            evidence_within: Some(Duration::from_secs(20)),
+            pace: Pace { at_once: 8, first_alone: false },
         }
     }
 
@@ -57,15 +55,15 @@ impl Vendor for Demo {
         launch::prepare_environment(place, environment);
     }
 
-    fn preset_id(&self, session: &Session, random: Uuid) -> Option<VendorSessionId> {
-        launch::preset_id(session, random)
+    fn preset_id(&self, session: &Session, unique: Uuid) -> Option<VendorSessionId> {
+        launch::preset_id(session, unique)
     }
 
     fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
         launch::command(plan)
     }
 
-    fn transcript(&self, place: &Place, id: &VendorSessionId) -> PathBuf {
+    fn transcript(&self, _files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
         home::transcript(&place.config_dir, &place.cwd, id.as_str())
     }
 
@@ -75,7 +73,7 @@ impl Vendor for Demo {
         place: &Place,
         id: &VendorSessionId,
     ) -> Result<Option<Conversation>> {
-        transcript::conversation(files, &self.transcript(place, id), id)
+        transcript::conversation(files, &self.transcript(files, place, id), id)
     }
 
     fn conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
@@ -96,5 +94,15 @@ impl Vendor for Demo {
 
     fn stream_signals(&self, line: &str) -> Vec<Signal> {
         signals::of_stream(line)
+    }
+
+    fn said_since(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+        offset: u64,
+    ) -> Result<Vec<String>> {
+        transcript::said_since(files, &self.transcript(files, place, id), offset)
     }
 }

@@ -49,8 +49,8 @@ pub(super) fn pid_of(path: &Path) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::Home;
     use super::*;
+    use crate::samples::Home;
 
     fn entry(pid: u32, id: &str) -> String {
         format!(

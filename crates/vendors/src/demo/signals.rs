@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use segue_core::model::{Evidence, ProcessRef, VendorSessionId, WaitingFor};
+use segue_core::model::{Evidence, ProcessRef, Source, VendorSessionId, WaitingFor};
 use segue_core::ports::{Activity, Files, Signal};
 use serde::Deserialize;
 
@@ -23,8 +23,12 @@ pub(super) fn of_file(files: &dyn Files, changed: &Path, agent: &ProcessRef) -> 
         id: VendorSessionId::new(entry.id),
         evidence: Evidence::Registry,
     }];
-    signals.extend(activity(entry.status).map(Signal::Activity));
+    signals.extend(activity(entry.status).map(|it| active(it, Source::Registry)));
     signals
+}
+
+fn active(activity: Activity, source: Source) -> Signal {
+    Signal::Activity { activity, source }
 }
 
 fn activity(status: LiveStatus) -> Option<Activity> {
@@ -52,17 +56,19 @@ pub(super) fn of_stream(line: &str) -> Vec<Signal> {
         Ok(StreamLine::Init { session_id }) if home::is_id(&session_id) => {
             let id = VendorSessionId::new(session_id);
             let evidence = Evidence::Stream;
-            vec![Signal::Conversation { id, evidence }, Signal::Activity(Activity::Working)]
+            vec![Signal::Conversation { id, evidence }, active(Activity::Working, Source::Stream)]
         }
-        Ok(StreamLine::Result { ok, text }) => vec![Signal::TurnEnded { ok, text }],
+        Ok(StreamLine::Result { ok, text }) => {
+            vec![Signal::TurnEnded { ok, text, failure: None }]
+        }
         _ => Vec::new(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::Home;
     use super::*;
+    use crate::samples::Home;
 
     fn write_entry(home: &Home, id: &str, status: &str) -> std::path::PathBuf {
         let entry = format!(
@@ -94,7 +100,7 @@ mod tests {
         for (status, activity) in table {
             let path = write_entry(&home, "an-id", status);
             let mut wanted = vec![conversation("an-id", Evidence::Registry)];
-            wanted.extend(activity.map(Signal::Activity));
+            wanted.extend(activity.map(|it| active(it, Source::Registry)));
             assert_eq!(of_file(&home.disk, &path, &process(7, 99)), wanted, "{status}");
         }
     }
@@ -129,10 +135,14 @@ mod tests {
     #[test]
     fn the_stream_names_the_conversation_and_how_the_turn_ended() {
         let init = r#"{"type":"init","session_id":"an-id","cwd":"/code/a"}"#;
-        let wanted = [conversation("an-id", Evidence::Stream), Signal::Activity(Activity::Working)];
+        let working = active(Activity::Working, Source::Stream);
+        let wanted = [conversation("an-id", Evidence::Stream), working];
         assert_eq!(of_stream(init), wanted);
         let result = r#"{"type":"result","ok":false,"text":"no","session_id":"an-id"}"#;
-        assert_eq!(of_stream(result), [Signal::TurnEnded { ok: false, text: "no".into() }]);
+        assert_eq!(
+            of_stream(result),
+            [Signal::TurnEnded { ok: false, text: "no".into(), failure: None }]
+        );
         for nothing in [r#"{"type":"assistant","text":"hi"}"#, "not json", "", "[]"] {
             assert_eq!(of_stream(nothing), [], "{nothing}");
         }

@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use super::home;
 use super::records::Record;
+use crate::lines;
 
 const PIECE: usize = 64 * 1024;
 
@@ -61,6 +62,7 @@ fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Opti
         began_at: beginning.at,
         first_message: beginning.first_message,
         turn_open: is_turn_open(files, path, facts.length)?,
+        last_answer: None,
     }))
 }
 
@@ -151,6 +153,20 @@ fn last_word(tail: &[u8], from_the_start: bool) -> Option<bool> {
             _ => None,
         }
     })
+}
+
+/// Returns what the user said from this byte on.
+pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
+    let mut said = Vec::new();
+    let each = |line: &[u8]| {
+        if let Some(Record::User { text, .. }) = Record::read(line) {
+            said.push(text);
+        }
+    };
+    lines::each_from(files, path, offset, each).map_err(|error| {
+        Error::vendor(format!("cannot read the transcript `{}`", path.display())).caused_by(error)
+    })?;
+    Ok(said)
 }
 
 #[cfg(test)]

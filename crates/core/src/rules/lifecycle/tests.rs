@@ -16,7 +16,9 @@ fn standing() -> Standing {
             mode: LaunchMode::Fresh,
             confirmed: false,
             turn: None,
+            failure: None,
         }),
+        source: None,
         bound: Some((id("a"), Evidence::Preset)),
         headless: false,
         restart: Restart::OnCrash,
@@ -76,7 +78,16 @@ fn what_a_refused_launch_still_shows_changes_nothing_and_its_end_is_no_stop() {
     let mut refused = resumed(false);
     refused.status = Status::Waiting(WaitingFor::Choice);
     assert_eq!(act(&refused, &seen("a")), []);
-    assert_eq!(act(&refused, &Observation::Signal(Signal::Activity(Activity::Idle))), []);
+    assert_eq!(
+        act(
+            &refused,
+            &Observation::Signal(Signal::Activity {
+                activity: Activity::Idle,
+                source: Source::Registry
+            })
+        ),
+        []
+    );
     let closed = [
         Action::EndLeftovers,
         Action::CloseLaunch { end: end(Exit::Code(0), true) },
@@ -177,10 +188,19 @@ fn any_observation() -> impl Strategy<Value = Observation> {
         .prop_map(|(fast_in_a_row, in_window)| Failures { fast_in_a_row, in_window });
     prop_oneof![
         "[abc]".prop_map(|text| seen(&text)),
-        Just(Observation::Signal(Signal::Activity(Activity::Working))),
-        Just(Observation::Signal(Signal::Activity(Activity::Idle))),
-        any::<bool>()
-            .prop_map(|ok| Observation::Signal(Signal::TurnEnded { ok, text: String::new() })),
+        Just(Observation::Signal(Signal::Activity {
+            activity: Activity::Working,
+            source: Source::Registry
+        })),
+        Just(Observation::Signal(Signal::Activity {
+            activity: Activity::Idle,
+            source: Source::Registry
+        })),
+        any::<bool>().prop_map(|ok| Observation::Signal(Signal::TurnEnded {
+            ok,
+            text: String::new(),
+            failure: None
+        })),
         (exit, any::<bool>(), kept, failures).prop_map(|(exit, asked, environment, failures)| {
             Observation::Ended { end: end(exit, asked), environment, failures }
         }),
@@ -198,7 +218,9 @@ struct Books {
 impl Books {
     fn apply(&mut self, action: Action) {
         match action {
-            Action::SetStatus(status) => self.standing.status = status,
+            Action::SetStatus(status) | Action::SetActivity { status, .. } => {
+                self.standing.status = status;
+            }
             Action::Bind { id, evidence } => {
                 self.ledger.push(id.clone());
                 self.standing.bound = Some((id, evidence));
@@ -227,7 +249,8 @@ impl Books {
         self.launches += 1;
         self.live += 1;
         let launch = launch_id(self.launches);
-        self.standing.open = Some(OpenStanding { launch, mode, confirmed: false, turn: None });
+        self.standing.open =
+            Some(OpenStanding { launch, mode, confirmed: false, turn: None, failure: None });
     }
 }
 

@@ -84,9 +84,13 @@ impl Actor {
     }
 
     fn transcripts(&self) -> Result<Vec<PathBuf>> {
-        let vendor = self.ports.vendors.get(&self.state.session.vendor)?;
+        let vendor = self.ports.vendors.of(&self.state.session)?;
         let place = self.state.place();
-        let of = |it: &Binding| vendor.transcript(&place, &it.vendor_session);
-        Ok(self.state.bindings.iter().map(of).collect())
+        let files = self.ports.files.as_ref();
+        let of = |it: &Binding| {
+            let belongings = vendor.belongings(&place, &it.vendor_session);
+            [Some(vendor.transcript(files, &place, &it.vendor_session)), belongings]
+        };
+        Ok(self.state.bindings.iter().flat_map(of).flatten().collect())
     }
 }

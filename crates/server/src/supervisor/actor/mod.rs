@@ -274,10 +274,10 @@ fn answer<T>(reply: Reply<T>, result: Result<T>) {
 /// The launch that a new session begins with.
 fn first_wish(actor: &Actor, start: Start) -> Result<launch::Wish> {
     let session = &actor.state.session;
-    let vendor = actor.ports.vendors.get(&session.vendor)?;
+    let vendor = actor.ports.vendors.of(session)?;
     Ok(launch::Wish {
         mode: segue_core::model::LaunchMode::Fresh,
-        id: vendor.preset_id(session, actor.ports.clock.random_id()),
+        id: vendor.preset_id(session, actor.ports.clock.new_id()),
         message: start.message,
         environment: start.environment,
         first: true,

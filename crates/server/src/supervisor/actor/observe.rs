@@ -41,7 +41,7 @@ impl Actor {
     }
 
     pub(super) async fn follow_files(&self) -> Result<()> {
-        let vendor = self.ports.vendors.get(&self.state.session.vendor)?;
+        let vendor = self.ports.vendors.of(&self.state.session)?;
         let mut folders = vendor.watched(&self.state.place());
         let stream = self.stream.as_ref().and_then(|stream| stream.path().parent());
         folders.extend(stream.map(Path::to_owned));
@@ -50,7 +50,7 @@ impl Actor {
 
     /// Looks at everything that carries signals, because changes may have been missed.
     pub(super) async fn look_again(&mut self) -> Result<()> {
-        let vendor = self.ports.vendors.get(&self.state.session.vendor)?;
+        let vendor = self.ports.vendors.of(&self.state.session)?;
         for folder in vendor.watched(&self.state.place()) {
             for path in self.ports.files.list(&folder).unwrap_or_default() {
                 self.read_signals(&path).await?;
@@ -73,14 +73,14 @@ impl Actor {
 
     fn is_transcript(&self, path: &Path) -> Result<bool> {
         let Some(id) = self.state.vendor_session() else { return Ok(false) };
-        let vendor = self.ports.vendors.get(&self.state.session.vendor)?;
-        Ok(vendor.transcript(&self.state.place(), id) == path)
+        let vendor = self.ports.vendors.of(&self.state.session)?;
+        Ok(vendor.transcript(self.ports.files.as_ref(), &self.state.place(), id) == path)
     }
 
     async fn read_signals(&mut self, path: &Path) -> Result<()> {
         let Some(launch) = self.state.open() else { return Ok(()) };
         let (Some(agent), id) = (launch.agent.clone(), launch.id) else { return Ok(()) };
-        let vendor = self.ports.vendors.get(&self.state.session.vendor)?;
+        let vendor = self.ports.vendors.of(&self.state.session)?;
         let signals = vendor.file_signals(self.ports.files.as_ref(), path, &agent);
         self.signals(id, signals).await
     }
@@ -89,7 +89,7 @@ impl Actor {
         let Some(launch) = self.state.open().map(|launch| launch.id) else { return Ok(()) };
         let Some(stream) = self.stream.as_mut() else { return Ok(()) };
         let lines = stream.new_lines(self.ports.files.as_ref());
-        let vendor = self.ports.vendors.get(&self.state.session.vendor)?;
+        let vendor = self.ports.vendors.of(&self.state.session)?;
         let signals = lines.iter().flat_map(|line| vendor.stream_signals(line)).collect();
         self.signals(launch, signals).await
     }
@@ -146,7 +146,7 @@ impl Actor {
     async fn bound(&mut self, launch: LaunchId) -> Result<()> {
         guard::keep(&self.ports, &mut self.state).await?;
         self.supervisor.scribe.write(&self.state.session.fleet).await?;
-        self.passes.clear();
+        self.passes.drain(..).for_each(|pass| pass.arrived());
         if self.pending.as_ref().is_some_and(|pending| pending.launch == launch)
             && let Some(pending) = self.pending.take()
         {

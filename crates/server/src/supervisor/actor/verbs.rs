@@ -5,7 +5,7 @@ use segue_core::flows::launch;
 use segue_core::flows::look::{self, Asked, Sight};
 use segue_core::flows::restore::{self, Done};
 use segue_core::model::{Environment, EventKind, LaunchId, Status, WaitingFor};
-use segue_core::ports::Commit;
+use segue_core::ports::{Commit, Pace};
 use segue_core::rules::recovery::{self, Decision};
 use segue_core::{Error, Result, failpoint};
 
@@ -46,16 +46,16 @@ impl Actor {
     /// Waits for the right to start: paced per account, and one at a time where the vendor finds
     /// its own id.
     async fn enter_gates(&mut self, finds_own_id: bool) -> Result<()> {
-        let vendor = self.ports.vendors.get(&self.state.session.vendor)?;
+        let vendor = self.ports.vendors.of(&self.state.session)?;
         let name = vendor.id().to_string();
         let config_dir = self.state.session.config_dir.clone();
         let account = Key::Account { vendor: name.clone(), config_dir };
-        let at_once = vendor.capabilities().starting_at_once;
         let gates = &self.supervisor.gates;
-        self.passes.extend(gates.enter(account, at_once).await);
+        self.passes.extend(gates.enter(account, vendor.capabilities().pace).await);
         if finds_own_id {
             let finding = Key::Finding { vendor: name, place: self.state.place() };
-            self.passes.extend(gates.enter(finding, 1).await);
+            let pace = Pace { at_once: 1, first_alone: false };
+            self.passes.extend(gates.enter(finding, pace).await);
         }
         Ok(())
     }
@@ -145,8 +145,8 @@ impl Actor {
 
     /// Tells whether a conversation that begins cannot be given its id.
     fn finds_own_id(&self) -> Result<bool> {
-        let vendor = self.ports.vendors.get(&self.state.session.vendor)?;
-        let random = self.ports.clock.random_id();
+        let vendor = self.ports.vendors.of(&self.state.session)?;
+        let random = self.ports.clock.new_id();
         Ok(vendor.preset_id(&self.state.session, random).is_none())
     }
 
@@ -200,9 +200,15 @@ impl Actor {
         if self.state.session.status == Status::Waiting(WaitingFor::Choice) {
             return answer(reply, Ok(self.refused(&self.came_up_elsewhere())));
         }
+        let vendor = self.ports.vendors.of(&self.state.session);
+        let patience = vendor.map(|vendor| vendor.capabilities().evidence_within);
+        if let Ok(None) = patience {
+            let note = came.note.unwrap_or_else(|| "unverified".to_owned());
+            return answer(reply, Ok(self.outcome(Came { note: Some(note), ..came })));
+        }
         self.pending = Some(Pending { launch, came, reply });
-        if let Ok(vendor) = self.ports.vendors.get(&self.state.session.vendor) {
-            self.tell_later(vendor.capabilities().evidence_within, Message::Deadline { launch });
+        if let Ok(Some(patience)) = patience {
+            self.tell_later(patience, Message::Deadline { launch });
         }
     }
 

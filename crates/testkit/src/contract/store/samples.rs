@@ -34,6 +34,7 @@ impl Samples {
             fleet: FleetName::parse(fleet).unwrap(),
             agent: None,
             vendor: VendorId::new("sample"),
+            description: None,
             cwd: "/code/shop".into(),
             config_dir: "/home/me/.sample".into(),
             model: None,

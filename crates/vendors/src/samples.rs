@@ -1,19 +1,20 @@
-//! What the tests of this vendor share.
+//! What the tests of the vendors share.
 
 use std::fs;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::Timestamp;
-use segue_core::model::Session;
-use segue_core::ports::{FileFacts, Files, Place};
+use segue_core::model::{LaunchMode, Session, VendorSessionId};
+use segue_core::ports::{CommandPlan, FileFacts, Files, Place};
 use serde_json::json;
 use tempfile::TempDir;
 
 /// A session as the flows would hand it over.
-pub(super) fn session() -> Session {
+pub(crate) fn session() -> Session {
     let value = json!({
         "id": "01980000-0000-7000-8000-000000000001", "name": "coder", "fleet": "shop",
         "agent": null, "vendor": "demo", "cwd": "/code", "config_dir": "/home/u/.segue-demo",
@@ -25,21 +26,39 @@ pub(super) fn session() -> Session {
     serde_json::from_value(value).unwrap()
 }
 
+/// What a command line is asked for, as the flows would ask.
+pub(crate) fn plan<'a>(
+    session: &'a Session,
+    files: &'a dyn Files,
+    (mode, id, message): (LaunchMode, Option<&'a VendorSessionId>, Option<&'a str>),
+) -> CommandPlan<'a> {
+    CommandPlan {
+        session,
+        mode,
+        id,
+        message,
+        files,
+        folder: Path::new("/state/launches/one"),
+        hook: "'/bin/segue' hook",
+        now: Timestamp::UNIX_EPOCH,
+    }
+}
+
 /// A home of the agent in a temporary folder.
-pub(super) struct Home {
-    pub(super) folder: TempDir,
-    pub(super) place: Place,
-    pub(super) disk: Disk,
+pub(crate) struct Home {
+    pub(crate) folder: TempDir,
+    pub(crate) place: Place,
+    pub(crate) disk: Disk,
 }
 
 impl Home {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let place = Place { config_dir: folder.path().to_owned(), cwd: "/code/a".into() };
         Self { folder, place, disk: Disk::default() }
     }
 
-    pub(super) fn write(&self, path: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn write(&self, path: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
         let path = self.folder.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, bytes).unwrap();
@@ -49,13 +68,20 @@ impl Home {
 
 /// Files on disk, with a memory of how much was read.
 #[derive(Debug, Default)]
-pub(super) struct Disk {
+pub(crate) struct Disk {
     bytes_read: AtomicUsize,
+    opened: Mutex<Vec<(PathBuf, u32)>>,
 }
 
 impl Disk {
-    pub(super) fn bytes_read(&self) -> usize {
+    pub(crate) fn bytes_read(&self) -> usize {
         self.bytes_read.load(Ordering::Relaxed)
+    }
+
+    /// Says that a process has a file open.
+    #[expect(dead_code, reason = "the vendors that need it come next")]
+    pub(crate) fn open_in(&self, path: impl Into<PathBuf>, pid: u32) {
+        self.opened.lock().unwrap().push((path.into(), pid));
     }
 }
 
@@ -96,6 +122,23 @@ impl Files for Disk {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(error) => Err(error),
         }
+    }
+
+    fn create(&self, path: &Path, contents: &[u8]) -> io::Result<bool> {
+        if path.exists() {
+            return Ok(false);
+        }
+        fs::create_dir_all(path.parent().unwrap())?;
+        fs::write(path, contents).map(|()| true)
+    }
+
+    fn is_open_in(&self, path: &Path, pid: u32) -> bool {
+        self.opened_by(path).contains(&pid)
+    }
+
+    fn opened_by(&self, path: &Path) -> Vec<u32> {
+        let opened = self.opened.lock().unwrap();
+        opened.iter().filter(|(open, _)| open == path).map(|(_, pid)| *pid).collect()
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {

@@ -1,0 +1,17 @@
+-- Messages to agents, and what a project file says about a vendor of its own.
+
+ALTER TABLE sessions ADD COLUMN description TEXT;
+
+CREATE TABLE messages (
+    id TEXT NOT NULL PRIMARY KEY,
+    session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    text TEXT NOT NULL,
+    -- The word alone, to search for; the whole of it is in the next column.
+    state TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX messages_by_session ON messages (session, created_at);
+CREATE INDEX messages_open ON messages (session) WHERE state IN ('queued', 'typing');
