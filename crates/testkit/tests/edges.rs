@@ -24,7 +24,7 @@ const CORE_SEES: [&str; 4] = ["async-trait", "jiff", "serde", "uuid"];
 /// Heavy dependencies have one home each.
 const HOMES: [(&str, &[&str]); 7] = [
     ("rusqlite", &["segue-store"]),
-    ("axum", &["segue-server"]),
+    ("axum", &["segue-server", "segue-testkit"]),
     ("hyper", &["segue-server"]),
     ("clap", &["segue-cli"]),
     ("vt100", &["segue-host", "segue-testkit"]),

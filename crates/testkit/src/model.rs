@@ -1,0 +1,218 @@
+//! A model that answers by a script, in the process of the test: what vendors' command lines talk to.
+
+mod anthropic;
+mod log;
+mod play;
+mod request;
+mod responses;
+mod script;
+mod tool;
+
+use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, Uri};
+use axum::response::Response;
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use tokio::runtime::Builder;
+use tokio::sync::{oneshot, watch};
+
+use anthropic::Messages;
+use log::Log;
+use play::{Fails, Play, Voice};
+use request::Asked;
+use responses::Responses;
+
+pub use log::{Api, Exchange, Role, Said, Stage};
+pub use script::Step;
+
+/// A model server on loopback, for as long as this lives.
+#[derive(Debug)]
+pub struct Model {
+    address: SocketAddr,
+    scene: Scene,
+    released: watch::Sender<BTreeSet<String>>,
+    serving: Mutex<Option<Serving>>,
+}
+
+/// What every request is answered with.
+#[derive(Clone, Debug)]
+struct Scene {
+    log: Arc<Log>,
+    released: watch::Receiver<BTreeSet<String>>,
+}
+
+/// A thread with all connections. They end with it.
+#[derive(Debug)]
+struct Serving {
+    stop: oneshot::Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Model {
+    /// Starts one on a port of its own.
+    pub fn start() -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let (released, receiver) = watch::channel(BTreeSet::new());
+        let scene = Scene { log: Arc::default(), released: receiver };
+        let serving = Mutex::new(Some(Serving::start(listener, scene.clone())));
+        Self { address, scene, released, serving }
+    }
+
+    /// Returns the server's address without a path.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Returns every request so far, the oldest first.
+    pub fn exchanges(&self) -> Vec<Exchange> {
+        self.scene.log.all()
+    }
+
+    /// Returns every request so far that a person's words brought about, the oldest first.
+    pub fn conversations(&self) -> Vec<Exchange> {
+        self.exchanges().into_iter().filter(|it| !it.background).collect()
+    }
+
+    /// Returns the newest request of a conversation in which somebody said this word.
+    pub fn conversation_of(&self, word: &str) -> Option<Exchange> {
+        self.conversations().into_iter().rfind(|it| it.mentions(word))
+    }
+
+    /// Waits until a request is so, which it may be already; returns the oldest one that is.
+    pub fn wait_for(&self, wanted: impl Fn(&Exchange) -> bool) -> Exchange {
+        self.scene.log.wait_for(wanted)
+    }
+
+    /// Waits for a request in which this is in the newest thing that the user said.
+    pub fn wait_asked(&self, word: &str) -> Exchange {
+        self.wait_for(|it| !it.background && it.newest().contains(word))
+    }
+
+    /// Waits until such a request was answered to its end.
+    pub fn wait_answered(&self, word: &str) -> Exchange {
+        self.wait_for(|it| !it.background && it.newest().contains(word) && it.stage == Stage::Whole)
+    }
+
+    /// Waits until an answer is at the hold of this name: what comes before it was sent.
+    pub fn wait_held(&self, name: &str) -> Exchange {
+        self.wait_for(|it| it.stage == Stage::Holding(name.to_owned()))
+    }
+
+    /// Lets every answer pass the hold of this name, now and later.
+    pub fn release(&self, name: &str) {
+        self.released.send_modify(|names| {
+            names.insert(name.to_owned());
+        });
+    }
+
+    /// Ends all connections and closes the port: whoever connects is refused.
+    pub fn refuse(&self) {
+        let serving = self.serving.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(serving) = serving {
+            serving.stop();
+        }
+    }
+
+    /// Opens the same port again.
+    pub fn accept(&self) {
+        let mut serving = self.serving.lock().unwrap_or_else(PoisonError::into_inner);
+        if serving.is_none() {
+            let listener = TcpListener::bind(self.address).expect("the same port");
+            *serving = Some(Serving::start(listener, self.scene.clone()));
+        }
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        self.refuse();
+    }
+}
+
+impl Serving {
+    fn start(listener: TcpListener, scene: Scene) -> Self {
+        let (stop, stopped) = oneshot::channel();
+        let thread = std::thread::spawn(move || serve(listener, scene, stopped));
+        Self { stop, thread }
+    }
+
+    fn stop(self) {
+        // It can only be gone because it failed, which the thread tells.
+        let _gone = self.stop.send(());
+        self.thread.join().expect("the model server ends well");
+    }
+}
+
+fn serve(listener: TcpListener, scene: Scene, stopped: oneshot::Receiver<()>) {
+    let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        listener.set_nonblocking(true).expect("a listener");
+        let listener = tokio::net::TcpListener::from_std(listener).expect("a listener");
+        tokio::select! {
+            served = async { axum::serve(listener, router(scene)).await } => served.expect("served"),
+            _ = stopped => {}
+        }
+    });
+}
+
+fn router(scene: Scene) -> Router {
+    Router::new()
+        .route("/", get(async || ""))
+        .route("/v1/messages", post(messages))
+        .route("/v1/messages/count_tokens", post(count_tokens))
+        .route("/v1/responses", post(responses))
+        .route("/v1/models", get(async || Json(json!({"object": "list", "data": []}))))
+        .layer(axum::extract::DefaultBodyLimit::disable())
+        .with_state(scene)
+}
+
+async fn messages(
+    State(scene): State<Scene>,
+    uri: Uri,
+    headers: HeaderMap,
+    Json(body): Json<Value>,
+) -> Response {
+    let asked = anthropic::read(&headers, body);
+    let voice = Messages::new(&asked);
+    scene.answer(&uri, asked, voice)
+}
+
+async fn responses(
+    State(scene): State<Scene>,
+    uri: Uri,
+    headers: HeaderMap,
+    Json(body): Json<Value>,
+) -> Response {
+    let asked = responses::read(&headers, body);
+    let voice = Responses::new(&asked);
+    scene.answer(&uri, asked, voice)
+}
+
+async fn count_tokens(
+    State(scene): State<Scene>,
+    uri: Uri,
+    headers: HeaderMap,
+    Json(body): Json<Value>,
+) -> Json<Value> {
+    let mut asked = anthropic::read(&headers, body);
+    asked.background = true;
+    let number = scene.log.add(asked.exchange(uri.path(), Vec::new()));
+    scene.log.advance(number, Stage::Whole);
+    Json(json!({"input_tokens": 10}))
+}
+
+impl Scene {
+    fn answer(self, uri: &Uri, asked: Asked, voice: impl Voice + Fails) -> Response {
+        let steps = asked.plan();
+        let number = self.log.add(asked.exchange(uri.path(), steps.clone()));
+        let Self { log, released } = self;
+        Play { number, steps, shell: asked.shell, voice, log, released }.respond()
+    }
+}

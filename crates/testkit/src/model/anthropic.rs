@@ -1,0 +1,310 @@
+//! Anthropic Messages: requests read, answers and failures written.
+
+use axum::http::HeaderMap;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::log::{Api, Role, Said};
+use super::play::{Fails, Failure, Voice, event};
+use super::request::Asked;
+use super::tool::{Call, Shell};
+
+/// What Claude puts around a message that it was given while it worked.
+const QUEUED: &str = "The user sent a new message while you were working:";
+
+/// Texts in the user's place that Claude writes itself.
+const OWN: [&str; 8] = [
+    "<local-command-",
+    "<command-name>",
+    "<command-message>",
+    "<task-notification>",
+    "[Request interrupted by user",
+    "Continue from where you left off.",
+    "[SUGGESTION MODE:",
+    "CRITICAL: Respond with TEXT ONLY.",
+];
+
+/// How a request begins that Claude makes for itself although it looks like a turn.
+const BACKGROUND: [&str; 3] = [
+    "[SUGGESTION MODE:",
+    "CRITICAL: Respond with TEXT ONLY.",
+    "Your task is to create a detailed summary of the conversation so far",
+];
+
+/// Texts in the assistant's place that Claude writes itself.
+const SYNTHETIC: [&str; 2] = ["No response requested.", "(no content)"];
+
+const SUMMARY: &str = "This session is being continued from a previous conversation";
+
+/// Reads a request.
+pub(crate) fn read(headers: &HeaderMap, body: Value) -> Asked {
+    let tools: Vec<&Value> = body["tools"].as_array().into_iter().flatten().collect();
+    let named = tools.iter().filter_map(|it| Some((it["name"].as_str()?, &it["input_schema"])));
+    let session = headers.get("x-claude-code-session-id").and_then(|it| it.to_str().ok());
+    Asked {
+        api: Api::Anthropic,
+        session: session.map(str::to_owned),
+        turns: turns(&body),
+        shell: Shell::among(named),
+        tools: !tools.is_empty(),
+        background: tools.is_empty() || is_background(&body),
+        schema: body["output_config"]["format"].get("schema").cloned(),
+        body,
+    }
+}
+
+fn messages(body: &Value) -> impl DoubleEndedIterator<Item = &Value> {
+    body["messages"].as_array().into_iter().flatten()
+}
+
+/// Returns the blocks of a message; text that stands alone is one.
+fn blocks(message: &Value) -> Vec<Value> {
+    match &message["content"] {
+        Value::String(text) => vec![json!({"type": "text", "text": text})],
+        Value::Array(blocks) => blocks.clone(),
+        _ => Vec::new(),
+    }
+}
+
+fn is_background(body: &Value) -> bool {
+    let newest = messages(body).rfind(|message| message["role"] == "user");
+    let texts = newest.map(blocks).unwrap_or_default();
+    let begins = |text: &str| BACKGROUND.iter().any(|begin| text.trim_start().starts_with(begin));
+    texts.iter().any(|block| block["text"].as_str().is_some_and(begins))
+}
+
+fn turns(body: &Value) -> Vec<Said> {
+    let all = messages(body).flat_map(|message| {
+        let role = message["role"].as_str().unwrap_or_default().to_owned();
+        blocks(message).into_iter().flat_map(move |block| said(&role, &block))
+    });
+    all.collect()
+}
+
+fn said(role: &str, block: &Value) -> Vec<Said> {
+    let text = block["text"].as_str().unwrap_or_default();
+    match (role, block["type"].as_str().unwrap_or_default()) {
+        ("user", "text") => user(text),
+        ("system", "text") => queued(text).into_iter().collect(),
+        ("assistant", "text") if !SYNTHETIC.contains(&text.trim()) => {
+            vec![Said::new(Role::Assistant, text)]
+        }
+        ("assistant", "tool_use") => {
+            let call = format!("{} {}", block["name"].as_str().unwrap_or_default(), block["input"]);
+            vec![Said::new(Role::ToolCall, call)]
+        }
+        ("user", "tool_result") => vec![Said::new(Role::ToolResult, result(&block["content"]))],
+        _ => Vec::new(),
+    }
+}
+
+fn result(content: &Value) -> String {
+    let Some(blocks) = content.as_array() else {
+        return content.as_str().unwrap_or_default().to_owned();
+    };
+    blocks.iter().filter_map(|block| block["text"].as_str()).collect()
+}
+
+/// Returns what the user said in a text: not the reminders, but messages that are in one.
+fn user(text: &str) -> Vec<Said> {
+    let (mut own, mut said, mut rest) = (String::new(), Vec::new(), text);
+    while let Some((before, after)) = rest.split_once("<system-reminder>") {
+        own.push_str(before);
+        let (reminder, behind) = after.split_once("</system-reminder>").unwrap_or((after, ""));
+        said.extend(queued(reminder));
+        rest = behind;
+    }
+    own.push_str(rest);
+    let own = if own.len() == text.len() { own.as_str() } else { own.trim() };
+    if own.trim_start().starts_with(SUMMARY) {
+        said.insert(0, Said::new(Role::Summary, own));
+    } else if !own.trim().is_empty() && !OWN.iter().any(|begin| own.trim_start().starts_with(begin))
+    {
+        said.insert(0, Said::new(Role::User, own));
+    }
+    said
+}
+
+fn queued(reminder: &str) -> Option<Said> {
+    let (_, after) = reminder.split_once(QUEUED)?;
+    let text = after.split("\n\nIMPORTANT:").next().unwrap_or(after);
+    Some(Said::new(Role::User, text.trim()))
+}
+
+/// Writes an answer.
+#[derive(Debug)]
+pub(crate) struct Messages {
+    streams: bool,
+    id: String,
+    model: Value,
+    blocks: Vec<Value>,
+    /// The text of the block that is open.
+    open: Option<String>,
+    calls: bool,
+}
+
+impl Messages {
+    pub(crate) fn new(asked: &Asked) -> Self {
+        Self {
+            streams: asked.streams(),
+            id: format!("msg_{}", Uuid::new_v4().simple()),
+            model: asked.body["model"].clone(),
+            blocks: Vec::new(),
+            open: None,
+            calls: false,
+        }
+    }
+
+    fn write(&self, events: &[Value]) -> String {
+        if self.streams { events.iter().map(event).collect() } else { String::new() }
+    }
+
+    fn close(&mut self) -> String {
+        let Some(text) = self.open.take() else { return String::new() };
+        let stop = json!({"type": "content_block_stop", "index": self.blocks.len()});
+        self.blocks.push(json!({"type": "text", "text": text}));
+        self.write(&[stop])
+    }
+
+    fn stop_reason(&self) -> &'static str {
+        if self.calls { "tool_use" } else { "end_turn" }
+    }
+
+    fn message(&self, stop_reason: Option<&str>) -> Value {
+        json!({
+            "id": self.id, "type": "message", "role": "assistant", "model": self.model,
+            "content": self.blocks, "stop_reason": stop_reason, "stop_sequence": null,
+            "usage": {"input_tokens": 10, "output_tokens": 5},
+        })
+    }
+}
+
+impl Voice for Messages {
+    fn begin(&mut self) -> String {
+        self.write(&[json!({"type": "message_start", "message": self.message(None)})])
+    }
+
+    fn text(&mut self, piece: &str) -> String {
+        let index = self.blocks.len();
+        let mut events = Vec::new();
+        if self.open.is_none() {
+            let block = json!({"type": "text", "text": ""});
+            events.push(
+                json!({"type": "content_block_start", "index": index, "content_block": block}),
+            );
+        }
+        self.open.get_or_insert_default().push_str(piece);
+        let delta = json!({"type": "text_delta", "text": piece});
+        events.push(json!({"type": "content_block_delta", "index": index, "delta": delta}));
+        self.write(&events)
+    }
+
+    fn call(&mut self, call: &Call) -> String {
+        let closed = self.close();
+        self.calls = true;
+        let index = self.blocks.len();
+        let id = format!("toolu_{}", Uuid::new_v4().simple());
+        let block =
+            |input: Value| json!({"type": "tool_use", "id": id, "name": call.name, "input": input});
+        let delta = json!({"type": "input_json_delta", "partial_json": call.arguments.to_string()});
+        let empty = block(json!({}));
+        let events = [
+            json!({"type": "content_block_start", "index": index, "content_block": empty}),
+            json!({"type": "content_block_delta", "index": index, "delta": delta}),
+            json!({"type": "content_block_stop", "index": index}),
+        ];
+        self.blocks.push(block(call.arguments.clone()));
+        closed + &self.write(&events)
+    }
+
+    fn end(&mut self) -> String {
+        let closed = self.close();
+        if !self.streams {
+            return self.message(Some(self.stop_reason())).to_string();
+        }
+        let delta = json!({"stop_reason": self.stop_reason(), "stop_sequence": null});
+        let usage = json!({"output_tokens": 5});
+        let events = [
+            json!({"type": "message_delta", "delta": delta, "usage": usage}),
+            json!({"type": "message_stop"}),
+        ];
+        closed + &self.write(&events)
+    }
+
+    fn content_type(&self) -> &'static str {
+        if self.streams { "text/event-stream" } else { "application/json" }
+    }
+}
+
+impl Fails for Messages {
+    fn failure(status: u16) -> Failure {
+        let (kind, message) = match status {
+            401 => ("authentication_error", "invalid x-api-key"),
+            403 => ("permission_error", "Your API key does not have permission to use this model."),
+            404 => ("not_found_error", "model: scripted"),
+            413 => ("request_too_large", "Request exceeds the maximum size"),
+            429 => ("rate_limit_error", "This request would exceed your account's rate limit."),
+            529 => ("overloaded_error", "Overloaded"),
+            500.. => ("api_error", "Internal server error"),
+            _ => ("invalid_request_error", "messages: refused by the script"),
+        };
+        let id = format!("req_{}", Uuid::new_v4().simple());
+        let error = json!({"type": kind, "message": message});
+        let body = json!({"type": "error", "error": error, "request_id": id});
+        Failure { status, headers: vec![("request-id", id)], body }
+    }
+
+    fn limit(until: Timestamp) -> Failure {
+        let mut failure = Self::failure(429);
+        let left = until.as_second().saturating_sub(Timestamp::now().as_second()).max(0);
+        failure.headers.extend([
+            ("retry-after", left.to_string()),
+            ("anthropic-ratelimit-requests-remaining", "0".to_owned()),
+            ("anthropic-ratelimit-requests-reset", until.to_string()),
+            ("anthropic-ratelimit-unified-status", "rejected".to_owned()),
+            ("anthropic-ratelimit-unified-representative-claim", "five_hour".to_owned()),
+            ("anthropic-ratelimit-unified-reset", until.as_second().to_string()),
+            ("anthropic-ratelimit-unified-5h-status", "rejected".to_owned()),
+            ("anthropic-ratelimit-unified-5h-reset", until.as_second().to_string()),
+        ]);
+        failure
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user_texts(text: &str) -> Vec<String> {
+        user(text).into_iter().map(|said| said.text).collect()
+    }
+
+    #[test]
+    fn only_what_a_person_said_is_the_users() {
+        assert_eq!(user_texts("a <b> c\n"), ["a <b> c\n"]);
+        assert_eq!(user_texts("<system-reminder>\nx\n</system-reminder>\n\n"), [""; 0]);
+        assert_eq!(user_texts("hello\n<system-reminder>x</system-reminder>"), ["hello"]);
+        assert_eq!(user_texts("<command-name>/clear</command-name>"), [""; 0]);
+        let queued =
+            format!("<system-reminder>\n{QUEUED}\nstop it\n\nIMPORTANT: x</system-reminder>");
+        assert_eq!(user_texts(&queued), ["stop it"]);
+    }
+
+    #[test]
+    fn tools_have_roles_of_their_own() {
+        let body = json!({"messages": [
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": [{"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}]},
+            {"role": "user", "content": [{"type": "tool_result", "content": [{"type": "text", "text": "r"}]}]},
+            {"role": "assistant", "content": [{"type": "text", "text": "No response requested."}]},
+        ]});
+        let said = turns(&body);
+        let expected = [
+            (Role::User, "q"),
+            (Role::ToolCall, "Bash {\"command\":\"ls\"}"),
+            (Role::ToolResult, "r"),
+        ];
+        assert_eq!(said, expected.map(|(role, text)| Said::new(role, text)));
+    }
+}

@@ -1,0 +1,217 @@
+//! Playing an answer over a connection, piece by piece, whatever the API.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use futures_core::Stream;
+use jiff::Timestamp;
+use serde_json::Value;
+use tokio::sync::{mpsc, watch};
+
+use super::log::{Log, Stage};
+use super::script::Step;
+use super::tool::{Call, Shell};
+
+/// In how many pieces a slow text comes. Each is a paragraph: terminals draw whole ones at once.
+const PIECES: u32 = 10;
+
+/// How an API writes an answer. Each function returns what goes over the connection at once;
+/// without streaming that is nothing before the end.
+pub(crate) trait Voice: Send + 'static {
+    fn begin(&mut self) -> String;
+    fn text(&mut self, piece: &str) -> String;
+    fn call(&mut self, call: &Call) -> String;
+    fn end(&mut self) -> String;
+    fn content_type(&self) -> &'static str;
+}
+
+/// A failure as an API reports it.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) body: Value,
+}
+
+/// How an API reports failures.
+pub(crate) trait Fails {
+    fn failure(status: u16) -> Failure;
+    fn limit(until: Timestamp) -> Failure;
+}
+
+/// An answer that is to be played.
+pub(crate) struct Play<V> {
+    pub(crate) number: usize,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) shell: Option<Shell>,
+    pub(crate) voice: V,
+    pub(crate) log: Arc<Log>,
+    pub(crate) released: watch::Receiver<BTreeSet<String>>,
+}
+
+/// Why an answer is not played to its end.
+struct Stopped(Stage);
+
+impl<V: Voice + Fails> Play<V> {
+    /// Begins; the rest of the answer comes while the response is read.
+    pub(crate) fn respond(self) -> Response {
+        let failure = match self.steps.first() {
+            Some(Step::Status(status)) => V::failure(*status),
+            Some(Step::Limit(until)) => V::limit(*until),
+            _ => return self.stream(),
+        };
+        self.log.advance(self.number, Stage::Whole);
+        failure.into_response()
+    }
+
+    fn stream(self) -> Response {
+        let content_type = self.voice.content_type();
+        let (sender, receiver) = mpsc::channel(1);
+        tokio::spawn(self.run(sender));
+        ([(header::CONTENT_TYPE, content_type)], Body::from_stream(Pieces(receiver)))
+            .into_response()
+    }
+
+    async fn run(mut self, sender: mpsc::Sender<io::Result<String>>) {
+        let stage = match self.play(&sender).await {
+            Ok(()) => Stage::Whole,
+            Err(Stopped(stage)) => stage,
+        };
+        if stage == Stage::Cut {
+            let cut = io::Error::new(io::ErrorKind::ConnectionAborted, "cut by the script");
+            // The client may be gone; then it is cut already.
+            let _gone = sender.send(Err(cut)).await;
+        }
+        self.log.advance(self.number, stage);
+    }
+
+    async fn play(&mut self, sender: &mpsc::Sender<io::Result<String>>) -> Result<(), Stopped> {
+        let begin = self.voice.begin();
+        send(sender, begin).await?;
+        for step in std::mem::take(&mut self.steps) {
+            self.step(&step, sender).await?;
+        }
+        let end = self.voice.end();
+        send(sender, end).await
+    }
+
+    async fn step(
+        &mut self,
+        step: &Step,
+        sender: &mpsc::Sender<io::Result<String>>,
+    ) -> Result<(), Stopped> {
+        match step {
+            Step::Say(text) => self.say(text, sender).await,
+            Step::Slow(duration) => self.slowly(*duration, sender).await,
+            Step::Hold(name) => self.hold(name, sender).await,
+            Step::Hang => {
+                self.say("hanging\n\n", sender).await?;
+                self.log.advance(self.number, Stage::Hanging);
+                sender.closed().await;
+                Err(Stopped(Stage::Left))
+            }
+            Step::Cut => {
+                self.say("cut\n\n", sender).await?;
+                Err(Stopped(Stage::Cut))
+            }
+            Step::Tool(command) => {
+                let call = self.shell.as_ref().and_then(|shell| shell.run(command));
+                self.call(call, sender).await
+            }
+            Step::AwaitTool(number) => self.call(Some(Shell::wait(*number)), sender).await,
+            // They are only ever the first step, and answered before anything is sent.
+            Step::Status(_) | Step::Limit(_) => Ok(()),
+        }
+    }
+
+    async fn say(
+        &mut self,
+        text: &str,
+        sender: &mpsc::Sender<io::Result<String>>,
+    ) -> Result<(), Stopped> {
+        let piece = self.voice.text(text);
+        send(sender, piece).await
+    }
+
+    async fn slowly(
+        &mut self,
+        duration: Duration,
+        sender: &mpsc::Sender<io::Result<String>>,
+    ) -> Result<(), Stopped> {
+        for piece in 1..=PIECES {
+            self.say(&format!("piece {piece} of {PIECES}\n\n"), sender).await?;
+            tokio::time::sleep(duration / PIECES).await;
+        }
+        Ok(())
+    }
+
+    async fn hold(
+        &mut self,
+        name: &str,
+        sender: &mpsc::Sender<io::Result<String>>,
+    ) -> Result<(), Stopped> {
+        self.say(&format!("holding {name}\n\n"), sender).await?;
+        self.log.advance(self.number, Stage::Holding(name.to_owned()));
+        tokio::select! {
+            _ = self.released.wait_for(|names| names.contains(name)) => {}
+            () = sender.closed() => return Err(Stopped(Stage::Left)),
+        }
+        self.say(&format!("released {name}\n\n"), sender).await
+    }
+
+    async fn call(
+        &mut self,
+        call: Option<Call>,
+        sender: &mpsc::Sender<io::Result<String>>,
+    ) -> Result<(), Stopped> {
+        match call {
+            Some(call) => {
+                let piece = self.voice.call(&call);
+                send(sender, piece).await
+            }
+            None => self.say("no shell tool was offered", sender).await,
+        }
+    }
+}
+
+async fn send(sender: &mpsc::Sender<io::Result<String>>, piece: String) -> Result<(), Stopped> {
+    if piece.is_empty() {
+        return Ok(());
+    }
+    sender.send(Ok(piece)).await.map_err(|_| Stopped(Stage::Left))
+}
+
+impl axum::response::IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let mut headers = HeaderMap::new();
+        for (name, value) in self.headers {
+            headers.insert(name, value.parse().expect("a header"));
+        }
+        let status = StatusCode::from_u16(self.status).expect("a status");
+        (status, headers, axum::Json(self.body)).into_response()
+    }
+}
+
+/// The pieces of an answer as the body of a response.
+struct Pieces(mpsc::Receiver<io::Result<String>>);
+
+impl Stream for Pieces {
+    type Item = io::Result<String>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.poll_recv(context)
+    }
+}
+
+/// Writes one server-sent event.
+pub(crate) fn event(data: &Value) -> String {
+    let name = data["type"].as_str().unwrap_or("message");
+    format!("event: {name}\ndata: {data}\n\n")
+}

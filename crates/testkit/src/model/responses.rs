@@ -1,0 +1,269 @@
+//! `OpenAI` Responses: requests read, answers and failures written.
+
+use axum::http::HeaderMap;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::log::{Api, Role, Said};
+use super::play::{Fails, Failure, Voice, event};
+use super::request::Asked;
+use super::tool::{Call, Shell};
+
+/// Texts in the user's place that Codex writes itself.
+const OWN: [&str; 8] = [
+    "<environment_context>",
+    "<user_instructions>",
+    "# AGENTS.md instructions",
+    "<turn_aborted>",
+    "<skill>",
+    "<user_shell_command>",
+    "<subagent_notification>",
+    "<hook_",
+];
+
+/// How the newest text begins when Codex asks to compact.
+const COMPACTION: &str = "You are performing a CONTEXT CHECKPOINT COMPACTION";
+
+const SUMMARY: &str = "Another language model started to solve this problem";
+
+/// Reads a request.
+pub(crate) fn read(headers: &HeaderMap, body: Value) -> Asked {
+    let tools: Vec<&Value> = body["tools"].as_array().into_iter().flatten().collect();
+    let named = tools.iter().filter_map(|it| Some((it["name"].as_str()?, &it["parameters"])));
+    let header = |name: &str| headers.get(name).and_then(|it| it.to_str().ok());
+    let session = header("thread-id").or_else(|| header("session-id")).map(str::to_owned);
+    let turns: Vec<Said> = body["input"].as_array().into_iter().flatten().flat_map(said).collect();
+    let newest = turns.iter().rfind(|said| said.role == Role::User);
+    let compacts = newest.is_some_and(|said| said.text.starts_with(COMPACTION));
+    Asked {
+        api: Api::Responses,
+        session,
+        background: tools.is_empty() || compacts,
+        turns,
+        shell: Shell::among(named),
+        tools: !tools.is_empty(),
+        schema: body["text"]["format"].get("schema").cloned(),
+        body,
+    }
+}
+
+fn said(item: &Value) -> Vec<Said> {
+    let text = |key: &str| item[key].as_str().unwrap_or_default();
+    match (text("type"), text("role")) {
+        ("message" | "", "user") => texts(item).filter(|it| !is_own(it)).map(user).collect(),
+        ("message" | "", "assistant") => {
+            texts(item).map(|text| Said::new(Role::Assistant, text)).collect()
+        }
+        ("function_call", _) => {
+            let call = format!("{} {}", text("name"), text("arguments"));
+            vec![Said::new(Role::ToolCall, call)]
+        }
+        ("function_call_output", _) => vec![Said::new(Role::ToolResult, output(&item["output"]))],
+        _ => Vec::new(),
+    }
+}
+
+fn texts(item: &Value) -> impl Iterator<Item = &str> {
+    let parts = item["content"].as_array().into_iter().flatten();
+    item["content"].as_str().into_iter().chain(parts.filter_map(|part| part["text"].as_str()))
+}
+
+fn output(output: &Value) -> String {
+    let Some(parts) = output.as_array() else {
+        return output.as_str().unwrap_or_default().to_owned();
+    };
+    parts.iter().filter_map(|part| part["text"].as_str()).collect()
+}
+
+fn is_own(text: &str) -> bool {
+    OWN.iter().any(|begin| text.trim_start().starts_with(begin))
+}
+
+fn user(text: &str) -> Said {
+    let role = if text.starts_with(SUMMARY) { Role::Summary } else { Role::User };
+    Said::new(role, text)
+}
+
+/// Writes an answer.
+#[derive(Debug)]
+pub(crate) struct Responses {
+    streams: bool,
+    id: String,
+    model: Value,
+    items: Vec<Value>,
+    /// The id and the text of the message that is open.
+    open: Option<(String, String)>,
+}
+
+impl Responses {
+    pub(crate) fn new(asked: &Asked) -> Self {
+        Self {
+            streams: asked.streams(),
+            id: format!("resp_{}", Uuid::new_v4().simple()),
+            model: asked.body["model"].clone(),
+            items: Vec::new(),
+            open: None,
+        }
+    }
+
+    fn write(&self, events: &[Value]) -> String {
+        if self.streams { events.iter().map(event).collect() } else { String::new() }
+    }
+
+    fn close(&mut self) -> String {
+        let Some((id, text)) = self.open.take() else { return String::new() };
+        let part = json!({"type": "output_text", "text": text, "annotations": []});
+        self.done(message(&id, "completed", &[part]))
+    }
+
+    /// Adds a whole item.
+    fn done(&mut self, item: Value) -> String {
+        let index = self.items.len();
+        let done =
+            json!({"type": "response.output_item.done", "output_index": index, "item": item});
+        self.items.push(item);
+        self.write(&[done])
+    }
+
+    fn response(&self, status: &str) -> Value {
+        json!({
+            "id": self.id, "object": "response", "status": status, "model": self.model,
+            "output": self.items, "error": null, "incomplete_details": null,
+            "usage": {
+                "input_tokens": 10, "input_tokens_details": {"cached_tokens": 0},
+                "output_tokens": 5, "output_tokens_details": {"reasoning_tokens": 0},
+                "total_tokens": 15,
+            },
+        })
+    }
+}
+
+fn message(id: &str, status: &str, content: &[Value]) -> Value {
+    json!({"type": "message", "id": id, "status": status, "role": "assistant", "content": content})
+}
+
+impl Voice for Responses {
+    fn begin(&mut self) -> String {
+        self.write(&[json!({"type": "response.created", "response": self.response("in_progress")})])
+    }
+
+    fn text(&mut self, piece: &str) -> String {
+        let index = self.items.len();
+        let mut events = Vec::new();
+        if self.open.is_none() {
+            let id = format!("msg_{}", Uuid::new_v4().simple());
+            let item = message(&id, "in_progress", &[]);
+            events.push(
+                json!({"type": "response.output_item.added", "output_index": index, "item": item}),
+            );
+            self.open = Some((id, String::new()));
+        }
+        if let Some((id, text)) = &mut self.open {
+            text.push_str(piece);
+            events.push(json!({
+                "type": "response.output_text.delta", "item_id": id, "output_index": index,
+                "content_index": 0, "delta": piece,
+            }));
+        }
+        self.write(&events)
+    }
+
+    fn call(&mut self, call: &Call) -> String {
+        let closed = self.close();
+        let id = Uuid::new_v4().simple();
+        let item = json!({
+            "type": "function_call", "id": format!("fc_{id}"), "call_id": format!("call_{id}"),
+            "name": call.name, "arguments": call.arguments.to_string(), "status": "completed",
+        });
+        closed + &self.done(item)
+    }
+
+    fn end(&mut self) -> String {
+        let closed = self.close();
+        let response = self.response("completed");
+        if !self.streams {
+            return response.to_string();
+        }
+        closed + &self.write(&[json!({"type": "response.completed", "response": response})])
+    }
+
+    fn content_type(&self) -> &'static str {
+        if self.streams { "text/event-stream" } else { "application/json" }
+    }
+}
+
+impl Fails for Responses {
+    fn failure(status: u16) -> Failure {
+        let (kind, code, message) = match status {
+            401 => {
+                ("invalid_request_error", json!("invalid_api_key"), "Incorrect API key provided.")
+            }
+            403 => (
+                "invalid_request_error",
+                json!("unsupported_country_region_territory"),
+                "Country, region, or territory not supported",
+            ),
+            404 => (
+                "invalid_request_error",
+                json!("model_not_found"),
+                "The model does not exist or you do not have access to it.",
+            ),
+            429 => (
+                "requests",
+                json!("rate_limit_exceeded"),
+                "Rate limit reached for requests per min (RPM).",
+            ),
+            500.. => (
+                "server_error",
+                Value::Null,
+                "The server had an error while processing your request. Sorry about that!",
+            ),
+            _ => ("invalid_request_error", Value::Null, "refused by the script"),
+        };
+        let error = json!({"message": message, "type": kind, "param": null, "code": code});
+        let id = format!("req_{}", Uuid::new_v4().simple());
+        Failure { status, headers: vec![("x-request-id", id)], body: json!({"error": error}) }
+    }
+
+    fn limit(until: Timestamp) -> Failure {
+        let left = until.as_second().saturating_sub(Timestamp::now().as_second()).max(0);
+        let error = json!({
+            "type": "usage_limit_reached", "message": "The usage limit has been reached",
+            "plan_type": "plus", "resets_at": until.as_second(), "resets_in_seconds": left,
+        });
+        let headers = vec![
+            ("x-codex-primary-used-percent", "100".to_owned()),
+            ("x-codex-primary-window-minutes", "300".to_owned()),
+            ("x-codex-primary-reset-at", until.as_second().to_string()),
+        ];
+        Failure { status: 429, headers, body: json!({"error": error}) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_person_said_is_the_users() {
+        let message = |role: &str, text: &str| json!({"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]});
+        let body = json!({"tools": [], "input": [
+            message("developer", "<permissions instructions>"),
+            message("user", "<environment_context>\n</environment_context>"),
+            message("user", "one"),
+            {"type": "function_call", "name": "exec_command", "arguments": "{}"},
+            {"type": "function_call_output", "output": "r"},
+            message("assistant", "two"),
+        ]});
+        let asked = read(&HeaderMap::new(), body);
+        let expected = [
+            (Role::User, "one"),
+            (Role::ToolCall, "exec_command {}"),
+            (Role::ToolResult, "r"),
+            (Role::Assistant, "two"),
+        ];
+        assert_eq!(asked.turns, expected.map(|(role, text)| Said::new(role, text)));
+        assert!(asked.background);
+    }
+}

@@ -1,0 +1,204 @@
+//! What the model answers: decided by the request alone, so that a retry is answered alike.
+//!
+//! Markers in the newest thing that the user said are played in their order:
+//!
+//! | marker | answer |
+//! |---|---|
+//! | `[[say: TEXT]]` | this text |
+//! | `[[slow: 3]]` | text in pieces for so many seconds |
+//! | `[[hold: NAME]]` | some text, then nothing until the test releases the name |
+//! | `[[hang]]` | some text, then nothing any more |
+//! | `[[cut]]` | some text, then the connection is closed in the middle |
+//! | `[[tool: COMMAND]]` | the request's own shell tool is called; what follows is played with its result |
+//! | `[[status: 429]]` | this HTTP status with the vendor's error |
+//! | `[[limit: 2026-11-16T10:00:00Z]]` | a usage limit that ends then |
+//!
+//! `status` and `limit` are played only where nothing was sent before. After the last marker, and
+//! without any, the answer says what was carried: `turns=N first=<<…>> last=<<…>>`.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::log::{Role, Said};
+use super::tool::unfinished;
+
+/// How much of a text an answer repeats.
+const REPEATED: usize = 200;
+
+/// One part of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    Say(String),
+    Slow(Duration),
+    Hold(String),
+    Hang,
+    Cut,
+    Tool(String),
+    /// Waits on for a tool that said that it still runs, by the number that it gave.
+    AwaitTool(u64),
+    Status(u16),
+    Limit(Timestamp),
+}
+
+/// Decides the answer to a conversation: steps up to the first tool call, failure or end.
+pub(crate) fn plan(turns: &[Said]) -> Vec<Step> {
+    let newest = turns.iter().rposition(|said| said.role == Role::User);
+    let (text, since) = newest.map_or(("", turns), |at| (turns[at].text.as_str(), &turns[at..]));
+    let results = since.iter().filter(|said| said.role == Role::ToolResult);
+    let states: Vec<Option<u64>> = results.map(|said| unfinished(&said.text)).collect();
+    if let Some(Some(number)) = states.last() {
+        return vec![Step::AwaitTool(*number)];
+    }
+    let mut steps = markers(text).into_iter();
+    for _ in states.iter().filter(|running| running.is_none()) {
+        // What came before a tool that has answered was played already.
+        let _played = steps.by_ref().find(|step| matches!(step, Step::Tool(_)));
+    }
+    let mut plan = up_to_the_end(steps);
+    if plan.last().is_none_or(|step| !ends(step)) {
+        plan.push(Step::Say(carried(turns)));
+    }
+    plan
+}
+
+/// Tells whether nothing can follow in the same answer.
+fn ends(step: &Step) -> bool {
+    matches!(
+        step,
+        Step::Tool(_)
+            | Step::Hang
+            | Step::Cut
+            | Step::Status(_)
+            | Step::Limit(_)
+            | Step::AwaitTool(_)
+    )
+}
+
+fn up_to_the_end(steps: impl Iterator<Item = Step>) -> Vec<Step> {
+    let mut plan = Vec::new();
+    for step in steps {
+        let is_failure = matches!(step, Step::Status(_) | Step::Limit(_));
+        if is_failure && !plan.is_empty() {
+            continue;
+        }
+        let end = ends(&step);
+        plan.push(step);
+        if end {
+            break;
+        }
+    }
+    plan
+}
+
+/// Says how much of the conversation came with the request.
+pub(crate) fn carried(turns: &[Said]) -> String {
+    let said: Vec<&str> =
+        turns.iter().filter(|it| it.role == Role::User).map(|it| it.text.as_str()).collect();
+    let first = clipped(said.first().copied().unwrap_or_default());
+    let last = clipped(said.last().copied().unwrap_or_default());
+    format!("turns={} first=<<{first}>> last=<<{last}>>", said.len())
+}
+
+fn clipped(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    line.chars().take(REPEATED).collect()
+}
+
+/// Returns the markers of a text in their order.
+fn markers(text: &str) -> Vec<Step> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("[[") {
+        let inside = &rest[at + 2..];
+        let step = closing(inside).and_then(|end| Some((step(&inside[..end])?, end)));
+        rest = step.as_ref().map_or(inside, |(_, end)| &inside[end + 2..]);
+        found.extend(step.map(|(step, _)| step));
+    }
+    found
+}
+
+/// Finds the end of a marker, which may have others in it.
+fn closing(inside: &str) -> Option<usize> {
+    let (mut depth, mut at) = (0_usize, 0);
+    while let Some(pair) = inside.as_bytes().get(at..at + 2) {
+        match pair {
+            b"[[" => (depth, at) = (depth + 1, at + 2),
+            b"]]" if depth == 0 => return Some(at),
+            b"]]" => (depth, at) = (depth - 1, at + 2),
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+fn step(marker: &str) -> Option<Step> {
+    let (name, value) = marker.split_once(':').unwrap_or((marker, ""));
+    let value = value.trim();
+    Some(match name.trim() {
+        "say" => Step::Say(value.to_owned()),
+        "slow" => Step::Slow(Duration::try_from_secs_f64(value.parse().ok()?).ok()?),
+        "hold" => Step::Hold(value.to_owned()),
+        "hang" => Step::Hang,
+        "cut" => Step::Cut,
+        "tool" => Step::Tool(value.to_owned()),
+        "status" => Step::Status(value.parse().ok()?),
+        "limit" => Step::Limit(value.parse().ok()?),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(text: &str) -> Said {
+        Said::new(Role::User, text)
+    }
+
+    fn result(text: &str) -> Said {
+        Said::new(Role::ToolResult, text)
+    }
+
+    #[test]
+    fn answers_say_what_was_carried() {
+        let turns = [user("one [[hang]]"), Said::new(Role::Assistant, "a [[cut]]"), user("two")];
+        let said = "turns=2 first=<<one [[hang]]>> last=<<two>>".to_owned();
+        assert_eq!(plan(&turns), [Step::Say(said)]);
+    }
+
+    #[test]
+    fn markers_are_played_in_order_and_tools_once() {
+        let asked = user("[[say: a]] [[tool: claude -p '[[say: b]]']] [[tool: ls]] [[hold: x]] z");
+        let first = [Step::Say("a".to_owned()), Step::Tool("claude -p '[[say: b]]'".to_owned())];
+        assert_eq!(plan(std::slice::from_ref(&asked)), first);
+        assert_eq!(plan(&[asked.clone(), result("b")]), [Step::Tool("ls".to_owned())]);
+        let last = plan(&[asked, result("b"), result("c")]);
+        assert_eq!(last[0], Step::Hold("x".to_owned()));
+        assert!(matches!(&last[1..], [Step::Say(_)]), "{last:?}");
+    }
+
+    #[test]
+    fn a_tool_that_still_runs_is_waited_for() {
+        let asked = user("[[tool: sleep 100]] [[tool: ls]]");
+        let runs = result("Process running with session ID 77\n");
+        assert_eq!(plan(&[asked.clone(), runs.clone()]), [Step::AwaitTool(77)]);
+        assert_eq!(plan(&[asked, runs, result("ok")]), [Step::Tool("ls".to_owned())]);
+    }
+
+    #[test]
+    fn failures_come_before_everything_or_not_at_all() {
+        assert_eq!(plan(&[user("[[status: 429]] [[say: a]]")]), [Step::Status(429)]);
+        let when = "2026-11-16T10:00:00Z";
+        let limit = plan(&[user(&format!("[[limit: {when}]]"))]);
+        assert_eq!(limit, [Step::Limit(when.parse().expect("a time"))]);
+        assert_eq!(plan(&[user("[[say: a]] [[status: 500]]")])[0], Step::Say("a".to_owned()));
+    }
+
+    #[test]
+    fn what_is_no_marker_is_text() {
+        for text in ["[[", "[[say", "[[unknown: 1]]", "if [[ -f x ]]", "[[slow: never]]"] {
+            assert!(markers(text).is_empty(), "{text}");
+        }
+    }
+}

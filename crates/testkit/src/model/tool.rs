@@ -1,0 +1,64 @@
+//! The shell tool that a request offers, under whatever name, and how it is called.
+
+use serde_json::{Map, Value, json};
+
+/// What vendors call the tool that runs a command in a shell.
+const NAMES: [&str; 6] =
+    ["Bash", "bash", "exec_command", "shell", "shell_command", "run_shell_command"];
+
+/// What they call the command.
+const PARAMETERS: [&str; 2] = ["command", "cmd"];
+
+/// The longest that a tool may be asked to wait before it says that the command still runs.
+const PATIENCE: u32 = 30_000;
+
+/// What a tool says that did not wait for its command's end.
+const RUNNING: &str = "Process running with session ID ";
+
+/// A tool of a request that runs commands.
+#[derive(Clone, Debug)]
+pub(crate) struct Shell {
+    name: String,
+    schema: Value,
+}
+
+/// A call to make: the tool's name and its arguments.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) name: String,
+    pub(crate) arguments: Value,
+}
+
+impl Shell {
+    /// Finds it among the tools of a request.
+    pub(crate) fn among<'a>(tools: impl Iterator<Item = (&'a str, &'a Value)>) -> Option<Self> {
+        let mut known = tools.filter(|(name, _)| NAMES.contains(name));
+        known.next().map(|(name, schema)| Self { name: name.to_owned(), schema: schema.clone() })
+    }
+
+    /// Returns the call that runs a command.
+    pub(crate) fn run(&self, command: &str) -> Option<Call> {
+        let properties = &self.schema["properties"];
+        let parameter = PARAMETERS.into_iter().find(|name| properties.get(name).is_some())?;
+        let is_list = properties[parameter]["type"] == "array";
+        let value = if is_list { json!(["bash", "-lc", command]) } else { json!(command) };
+        let mut arguments = Map::from_iter([(parameter.to_owned(), value)]);
+        if properties.get("yield_time_ms").is_some() {
+            arguments.insert("yield_time_ms".to_owned(), json!(PATIENCE));
+        }
+        Some(Call { name: self.name.clone(), arguments: Value::Object(arguments) })
+    }
+
+    /// Returns the call that waits on for a command that still runs.
+    pub(crate) fn wait(number: u64) -> Call {
+        let arguments = json!({"session_id": number, "chars": "", "yield_time_ms": PATIENCE});
+        Call { name: "write_stdin".to_owned(), arguments }
+    }
+}
+
+/// Returns the number of the command that a tool's result says to be running still.
+pub(crate) fn unfinished(result: &str) -> Option<u64> {
+    let (_, after) = result.split_once(RUNNING)?;
+    let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok()
+}

@@ -1,0 +1,77 @@
+//! The real command lines of vendors in a world: the least configuration with which they talk to
+//! the scripted model and ask nothing first.
+
+mod claude;
+mod codex;
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::world::World;
+
+pub use claude::{ClaudeHome, with_claude};
+pub use codex::{CodexHome, with_codex};
+
+/// A key that opens nothing. Vendors redact a key's text everywhere, so it is like no other text.
+const KEY: &str = "sk-ant-segue-scripted-model-0000-4711";
+
+/// Returns a command that runs a vendor's program as a user of the world would in the project.
+pub fn command(
+    world: &World,
+    program: &str,
+    arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
+) -> Command {
+    let mut command = Command::new(programs(world).join(program));
+    command.args(arguments).current_dir(world.project()).env_clear();
+    command.envs(world.environment()).stdin(Stdio::null());
+    command
+}
+
+/// Returns the folder in a world where the vendors' programs are.
+pub fn programs(world: &World) -> PathBuf {
+    world.root().join("bin")
+}
+
+/// Puts a vendor's program where the world's commands find it.
+fn install(world: &mut World, program: &str) {
+    let bin = programs(world);
+    fs::create_dir_all(&bin).expect("a folder");
+    let installed = installation().join("node_modules/.bin").join(program);
+    let installed = installed.canonicalize().unwrap_or_else(|error| {
+        panic!("{} is not installed: {error}; run `make vendors`", installed.display())
+    });
+    link(&installed, &bin.join(program));
+    if let Some(node) = find("node") {
+        link(&node, &bin.join("node"));
+    }
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", bin.to_str().expect("a plain path"));
+    world.set("PATH", path);
+}
+
+fn link(target: &Path, name: &Path) {
+    if fs::symlink_metadata(name).is_err() {
+        symlink(target, name).expect("a link");
+    }
+}
+
+fn find(program: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).map(|folder| folder.join(program)).find(|it| it.is_file())
+}
+
+/// Returns where `make vendors` has installed them.
+fn installation() -> PathBuf {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let place = env::var_os("SEGUE_TEST_VENDORS").unwrap_or_else(|| "target/vendors".into());
+    top.join(place)
+}
+
+/// Returns the real path of a folder as text, as vendors note it.
+fn real(folder: &Path) -> String {
+    let real = folder.canonicalize().expect("a folder");
+    real.to_str().expect("a plain path").to_owned()
+}
