@@ -1,0 +1,228 @@
+//! The real command lines against the scripted model: what the tests of the product build on.
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a failure is a failed test")]
+
+use std::fs;
+
+use segue_testkit::model::{Exchange, Role, Stage, Step};
+use segue_testkit::vendors::{command, with_claude, with_codex};
+use segue_testkit::{Model, Outcome, Terminal, World, isolated};
+use serde_json::Value;
+
+const ID: &str = "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11";
+
+fn claude_world(model: &Model) -> World {
+    let mut world = World::new("/bin/false");
+    with_claude(&mut world, model);
+    world
+}
+
+fn codex_world(model: &Model) -> World {
+    let mut world = World::new("/bin/false");
+    with_codex(&mut world, model);
+    world
+}
+
+fn claude(world: &World, arguments: &[&str]) -> Outcome {
+    let all = ["-p", "--output-format", "json"].iter().chain(arguments);
+    Outcome::of(&mut command(world, "claude", all))
+}
+
+fn codex(world: &World, arguments: &[&str]) -> Outcome {
+    let retries = ["--disable", "unbounded_connection_retries"];
+    let all = ["exec"].iter().chain(&retries).chain(arguments);
+    Outcome::of(&mut command(world, "codex", all))
+}
+
+fn codex_new(world: &World, prompt: &str) -> Outcome {
+    codex(world, &["--json", "--skip-git-repo-check", prompt])
+}
+
+fn result(outcome: &Outcome) -> Value {
+    serde_json::from_str(&outcome.stdout).unwrap_or_else(|_| panic!("no result: {outcome:#?}"))
+}
+
+fn thread(outcome: &Outcome) -> String {
+    let first = outcome.stdout.lines().next().unwrap_or_default();
+    let event: Value = serde_json::from_str(first).unwrap_or_default();
+    event["thread_id"].as_str().unwrap_or_else(|| panic!("no thread: {outcome:#?}")).to_owned()
+}
+
+/// Expects a second turn that carries the first one.
+fn assert_carried(exchange: &Exchange, session: &str) {
+    assert_eq!(exchange.session.as_deref(), Some(session));
+    assert_eq!(exchange.user_texts(), ["first ALPHA", "second BETA"]);
+    let answered = "turns=1 first=<<first ALPHA>> last=<<first ALPHA>>";
+    assert_eq!(exchange.assistant_texts(), [answered]);
+    let roles: Vec<Role> = exchange.turns.iter().map(|said| said.role).collect();
+    assert_eq!(roles, [Role::User, Role::Assistant, Role::User]);
+}
+
+#[test]
+fn claude_carries_its_first_turn() {
+    isolated(|| {
+        let model = Model::start();
+        let world = claude_world(&model);
+        let first = claude(&world, &["--session-id", ID, "first ALPHA"]);
+        assert_eq!(first.status, 0, "{first:#?}");
+        let second = claude(&world, &["--resume", ID, "second BETA"]);
+        let said = "turns=2 first=<<first ALPHA>> last=<<second BETA>>";
+        assert_eq!(result(&second)["result"], said, "{second:#?}");
+        assert_carried(&model.conversation_of("BETA").unwrap(), ID);
+        assert_eq!(model.conversations().len(), 2, "{:#?}", model.exchanges());
+        assert!(model.exchanges().iter().any(|it| it.background), "no request for a title");
+    });
+}
+
+#[test]
+fn codex_carries_its_first_turn() {
+    isolated(|| {
+        let model = Model::start();
+        let world = codex_world(&model);
+        let first = codex_new(&world, "first ALPHA");
+        assert_eq!(first.status, 0, "{first:#?}");
+        let id = thread(&first);
+        let second =
+            codex(&world, &["resume", "--json", "--skip-git-repo-check", &id, "second BETA"]);
+        assert_eq!(second.status, 0, "{second:#?}");
+        assert!(second.stdout.contains("turns=2 first=<<first ALPHA>>"), "{second:#?}");
+        assert_carried(&model.conversation_of("BETA").unwrap(), &id);
+        assert_eq!(model.conversations().len(), 2, "{:#?}", model.exchanges());
+    });
+}
+
+/// Expects a call, its result, and nothing but the result's answer after it.
+fn assert_tool_ran(model: &Model, world: &World) {
+    assert_eq!(fs::read_to_string(world.project().join("made")).unwrap(), "by-a-tool\n");
+    let last = model.conversations().pop().unwrap();
+    let roles: Vec<Role> = last.turns.iter().map(|said| said.role).collect();
+    assert_eq!(roles, [Role::User, Role::ToolCall, Role::ToolResult], "{:#?}", last.turns);
+    assert!(last.texts(Role::ToolResult)[0].contains("by-a-tool"), "{:#?}", last.turns);
+    assert_eq!(last.answer, [Step::Say("done".to_owned()), carried(&last)]);
+    assert_eq!(model.conversations().len(), 2);
+}
+
+fn carried(exchange: &Exchange) -> Step {
+    let newest = exchange.newest();
+    Step::Say(format!("turns=1 first=<<{newest}>> last=<<{newest}>>"))
+}
+
+const TOOL: &str = "[[tool: echo by-a-tool | tee made]] [[say: done]]";
+
+#[test]
+fn claude_runs_the_tool() {
+    isolated(|| {
+        let model = Model::start();
+        let world = claude_world(&model);
+        let run = claude(&world, &["--allowedTools", "Bash", "--", TOOL]);
+        assert_eq!(run.status, 0, "{run:#?}");
+        assert_tool_ran(&model, &world);
+    });
+}
+
+#[test]
+fn codex_runs_the_tool() {
+    isolated(|| {
+        let model = Model::start();
+        let world = codex_world(&model);
+        let run =
+            codex(&world, &["--json", "--skip-git-repo-check", "-s", "danger-full-access", TOOL]);
+        assert_eq!(run.status, 0, "{run:#?}");
+        assert_tool_ran(&model, &world);
+    });
+}
+
+#[test]
+fn claude_tells_failures_of_the_model() {
+    isolated(|| {
+        let model = Model::start();
+        let world = claude_world(&model);
+        for status in [400, 401, 403, 404, 413, 429, 500, 529] {
+            let run = claude(&world, &[&format!("[[status: {status}]]")]);
+            let result = result(&run);
+            assert_eq!(run.status, 1, "{run:#?}");
+            assert_eq!(result["api_error_status"], status, "{result:#}");
+            assert_eq!(result["is_error"], true, "{result:#}");
+        }
+        let cut = claude(&world, &["[[cut]]"]);
+        assert_eq!(cut.status, 1, "{cut:#?}");
+        let limit = claude(&world, &["[[limit: 2030-01-01T10:00:00Z]]"]);
+        assert_eq!(result(&limit)["api_error_status"], 429, "{limit:#?}");
+        model.refuse();
+        let refused = claude(&world, &["hello"]);
+        assert_eq!(result(&refused)["api_error_status"], Value::Null, "{refused:#?}");
+        model.accept();
+        assert_eq!(claude(&world, &["hello"]).status, 0);
+    });
+}
+
+#[test]
+fn codex_tells_failures_of_the_model() {
+    isolated(|| {
+        let model = Model::start();
+        let world = codex_world(&model);
+        let cases = [
+            ("[[status: 400]]", "refused by the script"),
+            ("[[status: 401]]", "401"),
+            ("[[status: 429]]", "429"),
+            ("[[status: 500]]", "high demand"),
+            ("[[cut]]", "Reconnecting"),
+            ("[[limit: 2030-01-01T10:00:00Z]]", "usage limit"),
+        ];
+        for (prompt, told) in cases {
+            let run = codex_new(&world, prompt);
+            assert_eq!(run.status, 1, "{run:#?}");
+            assert!(run.stdout.contains("turn.failed"), "{run:#?}");
+            assert!(run.stdout.contains(told), "{prompt}: {run:#?}");
+        }
+        model.refuse();
+        assert_eq!(codex_new(&world, "hello").status, 1);
+        model.accept();
+        assert_eq!(codex_new(&world, "hello").status, 0);
+    });
+}
+
+/// Talks to a program in a terminal: a held answer is drawn as far as it came, then the rest.
+fn assert_interactive(model: &Model, terminal: &mut Terminal) {
+    model.wait_held("door");
+    assert!(terminal.shows("holding door"), "the screen is:\n{}", terminal.contents());
+    model.release("door");
+    assert!(terminal.shows("turns=1"), "the screen is:\n{}", terminal.contents());
+    let exchange = model.wait_answered("GAMMA");
+    assert_eq!(exchange.user_texts(), ["GAMMA [[hold: door]]"]);
+}
+
+#[test]
+fn claude_asks_nothing_in_a_terminal() {
+    isolated(|| {
+        let model = Model::start();
+        let world = claude_world(&model);
+        let start = command(&world, "claude", ["GAMMA [[hold: door]]"]);
+        let mut terminal = Terminal::start(&start, 40, 120);
+        assert_interactive(&model, &mut terminal);
+    });
+}
+
+#[test]
+fn codex_asks_nothing_in_a_terminal() {
+    isolated(|| {
+        let model = Model::start();
+        let world = codex_world(&model);
+        let start = command(&world, "codex", ["--no-daemon", "GAMMA [[hold: door]]"]);
+        let mut terminal = Terminal::start(&start, 40, 120);
+        assert_interactive(&model, &mut terminal);
+        model.wait_for(|it| it.background && it.stage == Stage::Whole);
+    });
+}
+
+#[test]
+fn a_client_that_is_killed_has_left() {
+    isolated(|| {
+        let model = Model::start();
+        let world = claude_world(&model);
+        let mut run = command(&world, "claude", ["-p", "[[hang]]"]).spawn().unwrap();
+        model.wait_for(|it| it.stage == Stage::Hanging);
+        run.kill().unwrap();
+        run.wait().unwrap();
+        model.wait_for(|it| it.stage == Stage::Left);
+    });
+}
