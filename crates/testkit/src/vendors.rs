@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 use crate::world::World;
 
-pub use claude::{ClaudeHome, with_claude};
+pub use claude::{ClaudeHome, subscribe_claude, with_claude};
 pub use codex::{CodexHome, with_codex};
 
 /// A key that opens nothing. Vendors redact a key's text everywhere, so it is like no other text.

@@ -4,7 +4,7 @@
 use std::fs;
 
 use segue_testkit::model::{Exchange, Role, Stage, Step};
-use segue_testkit::vendors::{command, with_claude, with_codex};
+use segue_testkit::vendors::{command, subscribe_claude, with_claude, with_codex};
 use segue_testkit::{Model, Outcome, Terminal, World, isolated};
 use serde_json::Value;
 
@@ -145,13 +145,28 @@ fn claude_tells_failures_of_the_model() {
         }
         let cut = claude(&world, &["[[cut]]"]);
         assert_eq!(cut.status, 1, "{cut:#?}");
-        let limit = claude(&world, &["[[limit: 2030-01-01T10:00:00Z]]"]);
-        assert_eq!(result(&limit)["api_error_status"], 429, "{limit:#?}");
         model.refuse();
         let refused = claude(&world, &["hello"]);
         assert_eq!(result(&refused)["api_error_status"], Value::Null, "{refused:#?}");
         model.accept();
         assert_eq!(claude(&world, &["hello"]).status, 0);
+    });
+}
+
+#[test]
+fn claude_tells_when_a_limit_ends_to_subscribers() {
+    isolated(|| {
+        let model = Model::start();
+        let mut world = claude_world(&model);
+        let limited = |world: &World| {
+            let run = claude(world, &["[[limit: 2030-01-01T10:00:00Z]]"]);
+            let result = result(&run);
+            assert_eq!(result["api_error_status"], 429, "{run:#?}");
+            result["result"].as_str().unwrap().to_owned()
+        };
+        assert!(limited(&world).contains("rate limit"), "{}", limited(&world));
+        subscribe_claude(&mut world);
+        assert!(limited(&world).contains("resets Jan 1"), "{}", limited(&world));
     });
 }
 
@@ -166,7 +181,7 @@ fn codex_tells_failures_of_the_model() {
             ("[[status: 429]]", "429"),
             ("[[status: 500]]", "high demand"),
             ("[[cut]]", "Reconnecting"),
-            ("[[limit: 2030-01-01T10:00:00Z]]", "usage limit"),
+            ("[[limit: 2030-01-01T10:00:00Z]]", "try again at Jan 1st, 2030 10:00 AM"),
         ];
         for (prompt, told) in cases {
             let run = codex_new(&world, prompt);

@@ -116,7 +116,9 @@ fn user(text: &str) -> Vec<Said> {
         rest = behind;
     }
     own.push_str(rest);
-    let own = if own.len() == text.len() { own.as_str() } else { own.trim() };
+    // Where two messages of the user meet, Claude ends the first one with a newline.
+    let whole = own.strip_suffix('\n').unwrap_or(&own);
+    let own = if own.len() == text.len() { whole } else { own.trim() };
     if own.trim_start().starts_with(SUMMARY) {
         said.insert(0, Said::new(Role::Summary, own));
     } else if !own.trim().is_empty() && !OWN.iter().any(|begin| own.trim_start().starts_with(begin))
@@ -282,7 +284,7 @@ mod tests {
 
     #[test]
     fn only_what_a_person_said_is_the_users() {
-        assert_eq!(user_texts("a <b> c\n"), ["a <b> c\n"]);
+        assert_eq!(user_texts(" a <b>\n\tc\n"), [" a <b>\n\tc"]);
         assert_eq!(user_texts("<system-reminder>\nx\n</system-reminder>\n\n"), [""; 0]);
         assert_eq!(user_texts("hello\n<system-reminder>x</system-reminder>"), ["hello"]);
         assert_eq!(user_texts("<command-name>/clear</command-name>"), [""; 0]);

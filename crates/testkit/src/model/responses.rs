@@ -11,7 +11,8 @@ use super::request::Asked;
 use super::tool::{Call, Shell};
 
 /// Texts in the user's place that Codex writes itself.
-const OWN: [&str; 8] = [
+const OWN: [&str; 9] = [
+    COMPACTION,
     "<environment_context>",
     "<user_instructions>",
     "# AGENTS.md instructions",
@@ -33,14 +34,14 @@ pub(crate) fn read(headers: &HeaderMap, body: Value) -> Asked {
     let named = tools.iter().filter_map(|it| Some((it["name"].as_str()?, &it["parameters"])));
     let header = |name: &str| headers.get(name).and_then(|it| it.to_str().ok());
     let session = header("thread-id").or_else(|| header("session-id")).map(str::to_owned);
-    let turns: Vec<Said> = body["input"].as_array().into_iter().flatten().flat_map(said).collect();
-    let newest = turns.iter().rfind(|said| said.role == Role::User);
-    let compacts = newest.is_some_and(|said| said.text.starts_with(COMPACTION));
+    let items = || body["input"].as_array().into_iter().flatten();
+    let compacts =
+        items().next_back().is_some_and(|it| texts(it).any(|it| it.starts_with(COMPACTION)));
     Asked {
         api: Api::Responses,
         session,
         background: tools.is_empty() || compacts,
-        turns,
+        turns: items().flat_map(said).collect(),
         shell: Shell::among(named),
         tools: !tools.is_empty(),
         schema: body["text"]["format"].get("schema").cloned(),

@@ -38,6 +38,12 @@ pub fn with_claude(world: &mut World, model: &Model) -> ClaudeHome {
     home
 }
 
+/// Has claude believe in a subscription instead of a key: only then it tells when a limit ends.
+pub fn subscribe_claude(world: &mut World) {
+    world.unset("ANTHROPIC_API_KEY");
+    world.set("CLAUDE_CODE_OAUTH_TOKEN", KEY);
+}
+
 impl ClaudeHome {
     /// Makes another config dir, which trusts no folder yet and counts where `CLAUDE_CONFIG_DIR`
     /// names it.

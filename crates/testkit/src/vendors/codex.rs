@@ -22,6 +22,7 @@ pub struct CodexHome {
     folder: PathBuf,
     url: String,
     trusted: Vec<PathBuf>,
+    features: Vec<(String, bool)>,
     extra: String,
 }
 
@@ -38,8 +39,14 @@ impl CodexHome {
     /// Makes another home, which trusts no folder yet and counts where `CODEX_HOME` names it.
     pub fn at(folder: &Path, model: &Model) -> Self {
         fs::create_dir_all(folder).expect("a folder");
-        let (folder, url) = (folder.to_owned(), model.url());
-        let home = Self { folder, url, trusted: Vec::new(), extra: String::new() };
+        let home = Self {
+            folder: folder.to_owned(),
+            url: model.url(),
+            trusted: Vec::new(),
+            // Without a network each run would wait for its list of plugins before it ends.
+            features: vec![("plugins".to_owned(), false)],
+            extra: String::new(),
+        };
         home.write();
         home
     }
@@ -54,6 +61,13 @@ impl CodexHome {
     pub fn distrust(&mut self, folder: &Path) {
         let real = folder.canonicalize().expect("a folder");
         self.trusted.retain(|known| *known != real);
+        self.write();
+    }
+
+    /// Switches a feature on or off.
+    pub fn feature(&mut self, name: &str, on: bool) {
+        self.features.retain(|(known, _)| known != name);
+        self.features.push((name.to_owned(), on));
         self.write();
     }
 
@@ -91,6 +105,10 @@ impl CodexHome {
              resume_cwd = \"session\"\n",
             self.url
         );
+        text.push_str("[features]\n");
+        for (name, on) in &self.features {
+            writeln!(text, "{name} = {on}").expect("a text");
+        }
         for folder in &self.trusted {
             // A string in JSON is one in TOML, too.
             let name = json!(real(folder));
