@@ -1,0 +1,132 @@
+//! The scripted model itself, spoken to by hand.
+#![expect(clippy::unwrap_used, reason = "a failure is a failed test")]
+
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::TcpStream;
+
+use segue_testkit::Model;
+use segue_testkit::model::{Api, Stage};
+use serde_json::{Value, json};
+
+fn connect(model: &Model) -> std::io::Result<TcpStream> {
+    TcpStream::connect(model.url().trim_start_matches("http://"))
+}
+
+/// Sends a request that is the only one of its connection.
+fn ask(model: &Model, path: &str, body: &Value) -> TcpStream {
+    let body = body.to_string();
+    let mut stream = connect(model).unwrap();
+    write!(
+        stream,
+        "POST {path} HTTP/1.1\r\nhost: model\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    stream
+}
+
+fn rest(mut stream: TcpStream) -> String {
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    text
+}
+
+/// Reads until a text has come.
+fn read_until(stream: &mut TcpStream, wanted: &str) -> String {
+    let (mut text, mut buffer) = (String::new(), [0; 4096]);
+    while !text.contains(wanted) {
+        let count = stream.read(&mut buffer).unwrap();
+        assert!(count > 0, "no {wanted} in {text}");
+        text.push_str(&String::from_utf8_lossy(&buffer[..count]));
+    }
+    text
+}
+
+fn tools() -> Value {
+    json!([{"name": "Bash", "input_schema": {"properties": {"command": {"type": "string"}}}}])
+}
+
+fn messages(text: &str) -> Value {
+    let said = [json!({"role": "user", "content": text})];
+    json!({"model": "m", "stream": true, "tools": tools(), "messages": said})
+}
+
+fn whole(text: &str) -> Value {
+    let mut body = messages(text);
+    body["stream"] = json!(false);
+    body
+}
+
+const MESSAGES: &str = "/v1/messages?beta=true";
+
+#[test]
+fn a_hold_lasts_until_it_is_released_and_no_longer_on_a_retry() {
+    let model = Model::start();
+    let mut first = ask(&model, MESSAGES, &messages("[[hold: gate]] [[say: after]]"));
+    let before = read_until(&mut first, "holding gate");
+    assert_eq!(model.wait_held("gate").stage, Stage::Holding("gate".to_owned()));
+    assert!(!before.contains("after"));
+    model.release("gate");
+    assert!(rest(first).contains("message_stop"));
+    let again = rest(ask(&model, MESSAGES, &messages("[[hold: gate]] [[say: after]]")));
+    assert!(again.contains("after"), "{again}");
+}
+
+#[test]
+fn a_failure_is_one_on_every_retry() {
+    let model = Model::start();
+    for _ in 0..2 {
+        let answer = rest(ask(&model, MESSAGES, &messages("[[status: 529]]")));
+        assert!(answer.starts_with("HTTP/1.1 529") && answer.contains("overloaded_error"));
+    }
+    let limit = rest(ask(&model, MESSAGES, &messages("[[limit: 2030-01-01T10:00:00Z]]")));
+    assert!(limit.contains("anthropic-ratelimit-unified-reset: 1893492000\r\n"), "{limit}");
+}
+
+#[test]
+fn a_cut_answer_has_no_end() {
+    let model = Model::start();
+    for body in [messages("[[cut]]"), whole("[[cut]]")] {
+        let answer = rest(ask(&model, MESSAGES, &body));
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        assert!(!answer.ends_with("0\r\n\r\n"), "a whole answer: {answer}");
+    }
+    model.wait_for(|it| it.stage == Stage::Cut);
+}
+
+#[test]
+fn a_slow_answer_comes_in_pieces() {
+    let model = Model::start();
+    let answer = rest(ask(&model, MESSAGES, &messages("[[slow: 0.1]] [[say: at last]]")));
+    assert!(answer.matches("content_block_delta").count() > 10, "{answer}");
+    assert!(answer.contains("piece 10") && answer.contains("at last"), "{answer}");
+}
+
+#[test]
+fn an_answer_need_not_stream() {
+    let model = Model::start();
+    let answer = rest(ask(&model, MESSAGES, &whole("[[say: a]] [[tool: ls]]")));
+    let tool = r#"{"id":"toolu_"#;
+    assert!(answer.contains(r#"{"text":"a","type":"text"}"#) && answer.contains(tool), "{answer}");
+    let answer = rest(ask(&model, "/v1/responses", &json!({"tools": [], "input": []})));
+    assert!(answer.contains(r#""status":"completed""#), "{answer}");
+    let counted = rest(ask(&model, "/v1/messages/count_tokens", &whole("[[status: 500]]")));
+    assert!(counted.contains("input_tokens"), "{counted}");
+}
+
+#[test]
+fn a_refused_connection_is_accepted_again_on_the_same_port() {
+    let model = Model::start();
+    let mut open = ask(&model, MESSAGES, &messages("[[hang]]"));
+    read_until(&mut open, "hanging");
+    model.refuse();
+    // What was open is closed, too: an end or a reset, but no more text.
+    assert_eq!(open.read(&mut [0; 16]).unwrap_or(0), 0);
+    assert_eq!(connect(&model).unwrap_err().kind(), ErrorKind::ConnectionRefused);
+    model.accept();
+    assert!(rest(ask(&model, MESSAGES, &messages("hello"))).contains("turns=1"));
+    let numbers: Vec<usize> = model.exchanges().iter().map(|it| it.number).collect();
+    assert_eq!(numbers, [1, 2]);
+    assert!(model.exchanges().iter().all(|it| it.api == Api::Anthropic && it.tools));
+}
