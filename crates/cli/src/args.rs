@@ -5,12 +5,12 @@ use clap::{Parser, Subcommand};
 use segue_core::Error;
 
 use crate::commands::{
-    attach, completions, daemon, doctor, init, log, ls, man, resume, rm, run, stop, trust, up,
+    answer, attach, completions, daemon, doctor, init, log, ls, man, messages, resume, rm, run,
+    send, stop, trust, up, wait,
 };
 
 /// Commands of later versions: known, so that nobody takes them for a typing error.
-const NOT_BUILT: [&str; 10] =
-    ["send", "messages", "answer", "wait", "show", "adopt", "handoff", "fork", "search", "vendors"];
+const NOT_BUILT: [&str; 6] = ["show", "adopt", "handoff", "fork", "search", "vendors"];
 
 /// Keeps the conversations of coding agents alive.
 ///
@@ -45,6 +45,10 @@ pub(crate) enum Command {
     Run(run::Arguments),
     Ls(ls::Arguments),
     Attach(attach::Arguments),
+    Send(send::Arguments),
+    Messages(messages::Arguments),
+    Answer(answer::Arguments),
+    Wait(wait::Arguments),
     Stop(stop::Arguments),
     Log(log::Arguments),
     Rm(rm::Arguments),
@@ -112,8 +116,12 @@ fn with_prompt_at(place: usize, words: &[String]) -> Option<Arguments> {
     let mut readable = words.to_vec();
     let prompt = std::mem::replace(readable.get_mut(place)?, STAND_IN.to_owned());
     let mut arguments = Arguments::try_parse_from(readable).ok()?;
-    let Some(Command::Run(run)) = &mut arguments.command else { return None };
-    let stand_in = run.prompt.replace(prompt);
+    let place = match &mut arguments.command {
+        Some(Command::Run(run)) => &mut run.prompt,
+        Some(Command::Send(send)) => &mut send.text,
+        _ => return None,
+    };
+    let stand_in = place.replace(prompt);
     (stand_in.as_deref() == Some(STAND_IN)).then_some(arguments)
 }
 

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
     match first.as_ref().and_then(|word| word.to_str()) {
         Some("hold") => wiring::hold(arguments.collect()),
         Some("exec-agent") => wiring::exec_agent(arguments.collect()),
+        Some("hook") => wiring::hook(),
         Some("demo-agent") => wiring::demo_agent(arguments.collect()),
         _ => match words(program.into_iter().chain(first).chain(arguments)) {
             Ok(words) => for_a_person(&words),

@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    AgentName, Environment, Evidence, FleetName, LaunchId, Permission, SessionId, SessionName,
-    VendorId, VendorSessionId,
+    AgentName, Environment, Evidence, Failure, FleetName, LaunchId, MessageId, Permission,
+    SessionId, SessionName, VendorId, VendorSessionId,
 };
 
 /// Changes whenever a client and a daemon of different versions would misunderstand each other.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// `GET /v1/health`
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -227,6 +227,8 @@ pub struct TurnReport {
     pub session: SessionView,
     pub ok: bool,
     pub text: String,
+    #[serde(default)]
+    pub failure: Option<Failure>,
 }
 
 /// `POST /v1/trust`: what a project file would run, and the answer to it.
@@ -270,4 +272,105 @@ pub enum Severity {
     Note,
     Warning,
     Problem,
+}
+
+/// `POST /v1/send`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SendRequest {
+    pub caller: Caller,
+    pub session: String,
+    pub text: String,
+    /// Break off what the agent does first.
+    pub interrupt: bool,
+    pub until: Until,
+    pub timeout_ms: u64,
+}
+
+/// How long a sender wants to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Until {
+    /// The message is recorded.
+    Recorded,
+    /// The agent has taken it.
+    Taken,
+    /// The agent's turn is over.
+    TurnEnded,
+}
+
+/// What became of a message so far.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendReport {
+    pub message: MessageView,
+    pub session: SessionView,
+    /// The turn that was waited for is over.
+    pub turn_ended: bool,
+    /// What the agent said at the end of that turn.
+    pub answer: Option<String>,
+    /// Why the turn failed.
+    pub failure: Option<Failure>,
+    /// Why it has not arrived yet.
+    pub note: Option<String>,
+}
+
+/// A message as `segue messages --json` shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageView {
+    pub id: MessageId,
+    pub session: SessionId,
+    pub name: String,
+    pub state: String,
+    pub text: String,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+/// `GET /v1/messages`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageList {
+    pub messages: Vec<MessageView>,
+}
+
+/// `POST /v1/cancel`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CancelRequest {
+    /// An id, or the beginning of one.
+    pub message: String,
+}
+
+/// `POST /v1/answer`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerRequest {
+    pub cwd: PathBuf,
+    pub session: String,
+    /// `yes`, `no`, or a choice by its number or first words.
+    pub answer: String,
+}
+
+/// `POST /v1/wait`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitRequest {
+    pub cwd: PathBuf,
+    pub session: String,
+    pub target: WaitTarget,
+    /// None waits for ever.
+    pub timeout_ms: Option<u64>,
+}
+
+/// What is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitTarget {
+    Idle,
+    Waiting,
+    Ended,
+    /// Anything but starting and working.
+    Rest,
+}
+
+/// What was waited for, or what was there when the time was over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitReport {
+    pub session: SessionView,
+    pub reached: bool,
 }

@@ -16,6 +16,7 @@ pub mod failpoints;
 pub mod files;
 pub mod folders;
 pub mod hold;
+pub mod hook;
 pub mod lock;
 pub mod machine;
 pub mod paths;

@@ -7,9 +7,10 @@ use http_body_util::BodyExt as _;
 use hyper::Method;
 use hyper::body::Incoming;
 use segue_core::api::{
-    AttachPoint, Caller, DoctorReport, Health, PROTOCOL, PlanReport, RestoreReport, ResumeRequest,
-    RunRequest, SessionList, SessionView, StopReport, StopRequest, Stranger, TrustRequest,
-    TrustView, TurnReport, UpRequest,
+    AnswerRequest, AttachPoint, Caller, CancelRequest, DoctorReport, Health, MessageList,
+    MessageView, PROTOCOL, PlanReport, RestoreReport, ResumeRequest, RunRequest, SendReport,
+    SendRequest, SessionList, SessionView, StopReport, StopRequest, Stranger, TrustRequest,
+    TrustView, TurnReport, UpRequest, WaitReport, WaitRequest,
 };
 use segue_core::model::{Event, SessionId};
 use segue_core::{Error, Result};
@@ -18,7 +19,7 @@ use segue_host::process::{self, ProcessHandle};
 use segue_host::{daemon, socket};
 
 use crate::connection::Connection;
-use crate::routes::{AddressQuery, DoctorRequest, EventsQuery, query};
+use crate::routes::{AddressQuery, DoctorRequest, EventsQuery, MessagesQuery, query};
 use crate::wiring::{Local, VERSION};
 
 /// How long an old daemon may take to finish what it does when it is replaced.
@@ -114,6 +115,29 @@ impl Client {
 
     pub async fn resume(&self, request: &ResumeRequest) -> Result<RestoreReport> {
         self.connection.ask(Method::POST, "/v1/resume", request).await
+    }
+
+    /// Sends a message, and waits for as long as the request says.
+    pub async fn send(&self, request: &SendRequest) -> Result<SendReport> {
+        self.connection.ask(Method::POST, "/v1/send", request).await
+    }
+
+    /// Lists the messages of one session, or of all.
+    pub async fn messages(&self, session: Option<&str>, cwd: &Path) -> Result<MessageList> {
+        let parameters = MessagesQuery { session: session.map(str::to_owned), cwd: cwd.to_owned() };
+        self.connection.ask(Method::GET, &query("/v1/messages", &parameters)?, &()).await
+    }
+
+    pub async fn cancel(&self, request: &CancelRequest) -> Result<MessageView> {
+        self.connection.ask(Method::POST, "/v1/cancel", request).await
+    }
+
+    pub async fn answer(&self, request: &AnswerRequest) -> Result<()> {
+        self.connection.ask(Method::POST, "/v1/answer", request).await
+    }
+
+    pub async fn wait(&self, request: &WaitRequest) -> Result<WaitReport> {
+        self.connection.ask(Method::POST, "/v1/wait", request).await
     }
 
     /// Says what a resume would do.

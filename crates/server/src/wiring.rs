@@ -164,6 +164,21 @@ pub fn hold(arguments: Vec<OsString>) -> ExitCode {
     hold::run_holder(arguments)
 }
 
+/// Records what a vendor tells its hook on standard input. Whatever happens, the vendor is not
+/// disturbed: nothing is printed, and it ends well.
+pub fn hook() -> ExitCode {
+    // Without a launch, or with one that is gone, there is nobody to tell.
+    let _nobody = Surroundings::read().and_then(|surroundings| {
+        let paths = Paths::from_environment(&surroundings.environment)?;
+        let launch = surroundings.environment.get(environment::LAUNCH).unwrap_or_default();
+        let unknown = |_| Error::usage("no launch is around this process");
+        let launch = launch.parse().map_err(unknown)?;
+        segue_host::hook::record(&paths, launch, std::io::stdin().lock())
+            .map_err(|error| Error::internal("cannot record").caused_by(error))
+    });
+    ExitCode::SUCCESS
+}
+
 /// Becomes the agent: returns only if that fails.
 pub fn exec_agent(arguments: Vec<OsString>) -> ExitCode {
     // The holder has heard why through a pipe; nobody reads this process's words.

@@ -1,22 +1,28 @@
 //! One file per command: its flags, its request, its answer.
 
+pub(crate) mod answer;
 pub(crate) mod attach;
 pub(crate) mod completions;
 pub(crate) mod daemon;
 pub(crate) mod doctor;
+mod duration;
+mod failure;
 pub(crate) mod glance;
 pub(crate) mod init;
 pub(crate) mod log;
 pub(crate) mod ls;
 pub(crate) mod man;
+pub(crate) mod messages;
 pub(crate) mod outcomes;
 pub(crate) mod prompt;
 pub(crate) mod resume;
 pub(crate) mod rm;
 pub(crate) mod run;
+pub(crate) mod send;
 pub(crate) mod stop;
 pub(crate) mod trust;
 pub(crate) mod up;
+pub(crate) mod wait;
 
 use segue_core::Result;
 
@@ -24,6 +30,7 @@ use crate::args::Command;
 use crate::context::{Context, Ending};
 
 /// Carries a command out that needs the daemon or may ask a person.
+#[expect(clippy::cognitive_complexity, reason = "one line per command")]
 pub(crate) async fn carry_out(command: Option<Command>, context: &mut Context) -> Result<Ending> {
     match command {
         None => glance::run(context).await,
@@ -33,6 +40,10 @@ pub(crate) async fn carry_out(command: Option<Command>, context: &mut Context) -
         Some(Command::Run(arguments)) => run::run(arguments, context).await,
         Some(Command::Ls(arguments)) => ls::run(&arguments, context).await,
         Some(Command::Attach(arguments)) => attach::run(&arguments, context).await,
+        Some(Command::Send(arguments)) => send::run(arguments, context).await,
+        Some(Command::Messages(arguments)) => messages::run(arguments, context).await,
+        Some(Command::Answer(arguments)) => answer::run(arguments, context).await,
+        Some(Command::Wait(arguments)) => wait::run(arguments, context).await,
         Some(Command::Stop(arguments)) => stop::run(arguments, context).await,
         Some(Command::Log(arguments)) => log::run(&arguments, context).await,
         Some(Command::Rm(arguments)) => rm::run(&arguments, context).await,

@@ -9,7 +9,7 @@ use segue_core::{Error, Result};
 use segue_server::client::Client;
 use serde::Serialize;
 
-use super::{attach, prompt, trust};
+use super::{attach, failure, prompt, trust};
 use crate::args::not_built;
 use crate::context::{Context, Ending};
 use crate::render::sessions::address;
@@ -180,6 +180,9 @@ fn show_turn(turn: &TurnReport, context: &mut Context) -> Result<Ending> {
     }
     if turn.ok {
         return Ok(Ending::Done);
+    }
+    if let Some(failed) = &turn.failure {
+        return Err(failure::turn(&name, failed));
     }
     let failed = Error::vendor(format!("the turn of `{name}` failed"));
     let failed = if turn.text.is_empty() { failed } else { failed.caused_by(&turn.text) };

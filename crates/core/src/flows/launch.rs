@@ -1,13 +1,14 @@
 //! Starting a process for a session: the record first, the process after it.
 
+use std::path::Path;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::failpoint;
-use crate::flows::SessionState;
+use crate::flows::{SessionState, messages};
 use crate::model::{
     Binding, Environment, EventKind, Evidence, Exit, How, Launch, LaunchEnd, LaunchId, LaunchMode,
-    LaunchRecord, Session, Status, VendorSessionId,
+    LaunchRecord, MessageId, Session, Status, VendorSessionId,
 };
 use crate::ports::{
     Change, CommandLine, CommandPlan, Commit, Held, NewFile, Ports, Program, ProgramSpec,
@@ -31,6 +32,8 @@ pub struct Wish {
     pub environment: Environment,
     /// The session itself is made in the same commit.
     pub first: bool,
+    /// The message of the outbox that the command line carries.
+    pub carries: Option<MessageId>,
 }
 
 /// Records a launch, then starts it. When this fails the session says so, and nothing runs.
@@ -145,13 +148,34 @@ fn hook(ports: &Ports) -> String {
     )
 }
 
+/// Returns what a running agent itself is told: a message, or where to read a long one, which is on
+/// disk when this returns.
+pub(crate) fn said_later(
+    ports: &Ports,
+    launch: LaunchId,
+    id: MessageId,
+    message: &str,
+) -> Result<String> {
+    if !is_long(message) {
+        return Ok(message.to_owned());
+    }
+    let path = ports.folders.folder(launch).join(format!("message-{id}.md"));
+    ports.files.create(&path, message.as_bytes()).map_err(|error| {
+        Error::internal(format!("cannot write `{}`", path.display())).caused_by(error)
+    })?;
+    Ok(told_to_read(&path))
+}
+
+fn told_to_read(path: &Path) -> String {
+    format!("Read the file {} and do what it says.", path.display())
+}
+
 /// Returns what the agent itself is told: a long message, or where to read it.
 pub(crate) fn said(ports: &Ports, launch: LaunchId, message: &str) -> String {
     if !is_long(message) {
         return message.to_owned();
     }
-    let path = ports.folders.message(launch);
-    format!("Read the file {} and do what it says.", path.display())
+    told_to_read(&ports.folders.message(launch))
 }
 
 fn is_long(message: &str) -> bool {
@@ -191,6 +215,14 @@ async fn record(
             format!("{} ({})", binding.vendor_session, binding.evidence),
         ));
         commit.changes.push(Change::AddBinding(binding));
+    }
+    if let Some(message) = wish.carries {
+        let vendor = ports.vendors.of(&state.session)?;
+        let found_in = (launch.id, wish.id.as_ref());
+        let trace = messages::trace(ports, state, vendor.as_ref(), found_in);
+        let (change, event) = messages::departure(ports, state, message, trace);
+        commit.changes.push(change);
+        commit.events.push(event);
     }
     let (status, event) = state.status_change(ports, Status::Starting);
     commit.changes.push(status);

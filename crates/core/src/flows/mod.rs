@@ -7,6 +7,7 @@ pub mod doctor;
 pub mod guard;
 pub mod launch;
 pub mod look;
+pub mod messages;
 pub mod observe;
 pub mod restore;
 #[cfg(test)]

@@ -6,8 +6,8 @@ use crate::failpoint;
 use crate::flows::look::{self, Sight};
 use crate::flows::{SessionState, launch};
 use crate::model::{
-    Binding, Environment, EventKind, Evidence, Launch, LaunchId, LaunchMode, Status,
-    VendorSessionId,
+    Binding, Environment, EventKind, Evidence, Launch, LaunchId, LaunchMode, MessageId,
+    MessageState, Status, VendorSessionId,
 };
 use crate::ports::{Change, Commit, Ports};
 use crate::rules::recovery::{Candidate, Decision, Refusal, Turn};
@@ -81,6 +81,40 @@ pub async fn carry_out(
     }
 }
 
+/// Begins the next turn of a headless session with the oldest message of its outbox, if its
+/// conversation can go on.
+pub async fn next_turn(
+    ports: &Ports,
+    state: &mut SessionState,
+    sight: &Sight,
+    decision: Decision,
+    environment: Environment,
+) -> Result<Done> {
+    let next = state.outbox.first().filter(|message| message.state == MessageState::Queued);
+    let Some((carries, text)) = next.map(|message| (message.id, message.text.clone())) else {
+        return Ok(settled(Outcome::Resumed, None));
+    };
+    let (mode, id) = match decision {
+        Decision::Rest { id } | Decision::Resume { id } => (LaunchMode::Resume, Some(id)),
+        Decision::Restore { id, from } => {
+            put_back(ports, state, &id, from).await?;
+            (LaunchMode::Resume, Some(id))
+        }
+        Decision::StartAgain | Decision::Fresh => {
+            let vendor = ports.vendors.of(&state.session)?;
+            (LaunchMode::Fresh, vendor.preset_id(&state.session, ports.clock.new_id()))
+        }
+        other => return carry_out(ports, state, sight, other, environment).await,
+    };
+    if let Some(id) = id.as_ref().filter(|_| mode == LaunchMode::Resume) {
+        mend(ports, state, id)?;
+    }
+    let (message, carries) = (Some(text), Some(carries));
+    let wish = launch::Wish { mode, id, message, environment, first: false, carries };
+    launch::start(ports, state, wish).await?;
+    Ok(launched(Outcome::Resumed, None))
+}
+
 /// Says that a headless session is between turns, where nobody saw its last one end.
 async fn rest(ports: &Ports, state: &mut SessionState) -> Result<()> {
     if state.session.status == Status::Idle {
@@ -105,18 +139,37 @@ async fn resume(
     id: VendorSessionId,
     environment: Environment,
 ) -> Result<()> {
-    let vendor = ports.vendors.of(&state.session)?;
-    let transcript = vendor.transcript(ports.files.as_ref(), &state.place(), &id);
-    ports.files.end_last_line(&transcript).map_err(|error| {
-        Error::internal(format!("cannot mend the last line of `{}`", transcript.display()))
-            .caused_by(error)
-    })?;
-    failpoint::hit("resume.mend.after");
+    mend(ports, state, &id)?;
     let message = message_for(state, sight);
-    let wish =
-        launch::Wish { mode: LaunchMode::Resume, id: Some(id), message, environment, first: false };
+    let carries = message.as_deref().and_then(|message| carried(state, message));
+    let mode = LaunchMode::Resume;
+    let wish = launch::Wish { mode, id: Some(id), message, environment, first: false, carries };
     launch::start(ports, state, wish).await?;
     Ok(())
+}
+
+/// Ends a torn last line, so that the vendor's next record is not glued to it.
+fn mend(ports: &Ports, state: &SessionState, id: &VendorSessionId) -> Result<()> {
+    let vendor = ports.vendors.of(&state.session)?;
+    let transcript = vendor.transcript(ports.files.as_ref(), &state.place(), id);
+    match ports.files.end_last_line(&transcript) {
+        // A vendor without a transcript has nothing to mend.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        mended => {
+            mended.map_err(|error| {
+                Error::internal(format!("cannot mend the last line of `{}`", transcript.display()))
+                    .caused_by(error)
+            })?;
+        }
+    }
+    failpoint::hit("resume.mend.after");
+    Ok(())
+}
+
+/// Returns the message of the outbox that a headless agent is told again.
+fn carried(state: &SessionState, told: &str) -> Option<MessageId> {
+    let next = state.outbox.first().filter(|message| message.state == MessageState::Queued)?;
+    (state.session.headless && next.text == told).then_some(next.id)
 }
 
 /// Returns what a resumed agent is told: to go on, if its turn was cut; a headless one that was
@@ -239,7 +292,8 @@ async fn start_fresh(
     environment: Environment,
 ) -> Result<()> {
     let mode = LaunchMode::Fresh;
-    let wish = launch::Wish { mode, id, message, environment, first: false };
+    let carries = message.as_deref().and_then(|message| carried(state, message));
+    let wish = launch::Wish { mode, id, message, environment, first: false, carries };
     launch::start(ports, state, wish).await?;
     Ok(())
 }

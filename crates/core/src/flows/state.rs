@@ -1,11 +1,13 @@
 //! A session as its one owner holds it in memory: always a copy of what the store has.
 
+use jiff::Timestamp;
+
 use crate::error::{Error, Result};
 use crate::model::{
-    Binding, EventKind, Evidence, Failure, FailureClass, Launch, LaunchId, LaunchRecord, NewEvent,
-    Session, SessionId, Source, Status, VendorSessionId,
+    Binding, EventKind, Evidence, Failure, FailureClass, Launch, LaunchId, LaunchRecord, Message,
+    MessageId, MessageState, NewEvent, Session, SessionId, Source, Status, VendorSessionId,
 };
-use crate::ports::{Change, Commit, Place, Ports};
+use crate::ports::{Change, Commit, MessageQuery, Place, Ports};
 use crate::rules::lifecycle::{OpenStanding, Standing};
 
 /// A session, its launches and its ledger.
@@ -18,6 +20,8 @@ pub struct SessionState {
     pub turn: Option<TurnWord>,
     /// Who said what the open launch does now.
     pub source: Option<Source>,
+    /// Messages whose fate is not settled, the oldest first.
+    pub outbox: Vec<Message>,
 }
 
 /// What a launch said about its last turn.
@@ -37,7 +41,14 @@ impl TurnWord {
 impl SessionState {
     /// Begins the memory of a session that the store does not have yet.
     pub fn new(session: Session) -> Self {
-        Self { session, launches: Vec::new(), bindings: Vec::new(), turn: None, source: None }
+        Self {
+            session,
+            launches: Vec::new(),
+            bindings: Vec::new(),
+            turn: None,
+            source: None,
+            outbox: Vec::new(),
+        }
     }
 
     /// Loads what the store has.
@@ -46,7 +57,9 @@ impl SessionState {
         let session = ports.store.session(id).await?.ok_or_else(unknown)?;
         let launches = ports.store.launches(id).await?;
         let bindings = ports.store.bindings(id).await?;
-        Ok(Self { session, launches, bindings, turn: None, source: None })
+        let query = MessageQuery { session: Some(id), open: true };
+        let outbox = ports.store.messages(&query).await?;
+        Ok(Self { session, launches, bindings, turn: None, source: None, outbox })
     }
 
     /// Returns the launch that is thought to be alive.
@@ -127,10 +140,18 @@ impl SessionState {
             Change::CreateSession(_)
             | Change::PutFleet(_)
             | Change::RemoveSession(_)
-            | Change::PutTrust(_)
-            | Change::AddMessage(_)
-            | Change::SetMessage { .. } => {}
+            | Change::PutTrust(_) => {}
+            Change::AddMessage(message) => self.outbox.push(*message),
+            Change::SetMessage { message, state, at } => self.set_message(message, state, at),
         }
+    }
+
+    fn set_message(&mut self, id: MessageId, state: MessageState, at: Timestamp) {
+        if let Some(message) = self.outbox.iter_mut().find(|message| message.id == id) {
+            message.state = state;
+            message.updated_at = at;
+        }
+        self.outbox.retain(|message| !message.state.is_settled());
     }
 
     fn launch_mut(&mut self, id: LaunchId) -> Option<&mut Launch> {

@@ -1,9 +1,9 @@
 //! Sessions as people and scripts see them.
 
-use crate::api::SessionView;
+use crate::api::{MessageView, SessionView};
 use crate::error::Result;
 use crate::flows::SessionState;
-use crate::model::{FleetMember, FleetName, FleetRecord};
+use crate::model::{FleetMember, FleetName, FleetRecord, Message, Session};
 use crate::ports::{OpenLaunch, Ports, SessionSummary};
 
 /// Returns one session as `segue ls --json` shows it.
@@ -69,5 +69,18 @@ fn member(summary: &SessionSummary) -> FleetMember {
         vendor: summary.session.vendor.clone(),
         session: summary.session.id,
         session_id: summary.binding.as_ref().map(|it| it.vendor_session.clone()),
+    }
+}
+
+/// Returns a message as it is shown.
+pub fn message(session: &Session, message: &Message) -> MessageView {
+    MessageView {
+        id: message.id,
+        session: session.id,
+        name: session.address(),
+        state: message.state.word().to_owned(),
+        text: message.text.clone(),
+        created_at: message.created_at,
+        updated_at: message.updated_at,
     }
 }

@@ -33,7 +33,8 @@ pub enum MessageState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {
     pub launch: LaunchId,
-    pub conversation: VendorSessionId,
+    /// None where the vendor chooses its own id: then it is the one that the launch is bound to.
+    pub conversation: Option<VendorSessionId>,
     /// How long the transcript was before.
     pub offset: u64,
 }

@@ -1,6 +1,7 @@
 //! Decisions, as pure functions: facts in, decision out.
 
 pub mod address;
+pub mod delivery;
 pub mod environment;
 pub mod lifecycle;
 pub mod naming;

@@ -15,6 +15,8 @@ pub enum Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed {
     Attach,
+    /// Answering a dialog in a person's place.
+    Answer,
     Remove,
     Trust,
     Repair,
@@ -77,6 +79,7 @@ impl Scope {
 fn deed_words(deed: Deed) -> &'static str {
     match deed {
         Deed::Attach => "attach to a terminal, where it could answer for a person",
+        Deed::Answer => "answer a question that was put to a person",
         Deed::Remove => "forget a session",
         Deed::Trust => "trust a project file",
         Deed::Repair => "repair the store",

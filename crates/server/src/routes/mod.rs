@@ -2,6 +2,7 @@
 
 mod doctor;
 mod events;
+mod messages;
 mod scope;
 mod sessions;
 pub(crate) mod trust;
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use doctor::DoctorRequest;
 pub(crate) use events::EventsQuery;
+pub(crate) use messages::MessagesQuery;
 pub(crate) use scope::{Caller, PeerInfo};
 
 use crate::daemon::Daemon;
@@ -46,6 +48,11 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/session", get(sessions::show).delete(sessions::remove))
         .route("/v1/strangers", post(sessions::strangers))
         .route("/v1/attach", get(sessions::attach))
+        .route("/v1/send", post(messages::send))
+        .route("/v1/messages", get(messages::list))
+        .route("/v1/cancel", post(messages::cancel))
+        .route("/v1/answer", post(messages::answer))
+        .route("/v1/wait", post(messages::wait))
         .route("/v1/events", get(events::list))
         .route("/v1/events/follow", get(events::follow))
         .route("/v1/doctor", post(doctor::doctor))

@@ -18,11 +18,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use segue_core::flows::SessionState;
 use segue_core::model::{How, SessionId, Status, WaitingFor};
-use segue_core::ports::{Ports, SessionSummary};
+use segue_core::ports::{MessageQuery, Ports, SessionSummary};
 use segue_core::{Error, Result};
 use tokio::sync::{mpsc, oneshot};
 
-pub(crate) use actor::{Message, Start};
+pub(crate) use actor::{Errand, Message, Start, Waiter};
 pub(crate) use bulk::{plan, resume, stop, up};
 pub(crate) use live::Origin;
 pub(crate) use run::run;
@@ -62,9 +62,12 @@ impl Supervisor {
     /// known, so that readers never see what is long untrue.
     pub(crate) async fn reconcile(self: &Arc<Self>) -> Result<()> {
         let sessions = self.ports.store.sessions().await?;
+        let open = self.ports.store.messages(&MessageQuery { session: None, open: true }).await?;
+        let has_message = |it: &SessionSummary| open.iter().any(|m| m.session == it.session.id);
         let mut answers = Vec::new();
         let unseen = |it: &&SessionSummary| !self.actors().contains_key(&it.session.id);
-        for summary in sessions.iter().filter(|it| needs_a_look(it)).filter(unseen) {
+        let concerned = |it: &&SessionSummary| needs_a_look(it) || has_message(it);
+        for summary in sessions.iter().filter(concerned).filter(unseen) {
             let (reply, answer) = oneshot::channel();
             let inbox = self.actor(summary.session.id).await?;
             if inbox.send(Message::Reconcile { reply }).is_ok() {

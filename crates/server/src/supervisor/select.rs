@@ -69,7 +69,7 @@ fn in_bulk(
 
 /// Tells whether the user is done with a session: nobody who says "all" means it.
 fn is_finished(summary: &SessionSummary) -> bool {
-    matches!(summary.session.status, Status::Ended(How::Quit | How::TurnFailed))
+    matches!(summary.session.status, Status::Ended(How::Quit | How::TurnFailed | How::Failed(_)))
 }
 
 fn named(

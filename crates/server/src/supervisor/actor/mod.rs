@@ -2,9 +2,12 @@
 
 mod behind;
 mod ending;
+mod messages;
 mod observe;
 mod reconcile;
+mod screen;
 mod verbs;
+mod waiting;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,6 +22,9 @@ use segue_core::{Error, Result};
 use tokio::sync::{mpsc, oneshot};
 
 use self::behind::Behind;
+pub(crate) use self::messages::Errand;
+use self::messages::Post;
+pub(crate) use self::waiting::Waiter;
 use super::gate::Pass;
 use super::stream::StreamReader;
 use super::{Inbox, Supervisor};
@@ -80,6 +86,13 @@ pub(crate) enum Message {
     RestartDue {
         after: LaunchId,
     },
+    /// Something about messages to the agent.
+    Errand(Errand),
+    /// A launch has been silent for long.
+    Silent {
+        launch: LaunchId,
+        heard: u64,
+    },
     Deadline {
         launch: LaunchId,
     },
@@ -125,6 +138,12 @@ pub(crate) struct Actor {
     /// The right to be starting; given back as soon as the launch is confirmed or over.
     passes: Vec<Pass>,
     stream: Option<StreamReader>,
+    /// What the vendor told our hook.
+    hooks: Option<StreamReader>,
+    post: Post,
+    waiters: Vec<Waiter>,
+    /// Grows with everything that a headless launch shows.
+    heard: u64,
     waiting_for_turn: Vec<Reply<TurnReport>>,
     /// The crashed launch whose holder keeps the environment for a restart that is due.
     keeper: Option<LaunchId>,
@@ -143,6 +162,10 @@ impl Actor {
             pending: None,
             passes: Vec::new(),
             stream: None,
+            hooks: None,
+            post: Post::default(),
+            waiters: Vec::new(),
+            heard: 0,
             waiting_for_turn: Vec::new(),
             keeper: None,
             behind: Behind::default(),
@@ -157,6 +180,8 @@ impl Actor {
             if let Err(error) = self.handle(message).await {
                 self.fall_behind(&error);
             }
+            self.deliver().await;
+            self.answer_waiters().await;
             if self.removed {
                 self.supervisor.forget(self.state.session.id);
                 return;
@@ -207,6 +232,8 @@ impl Actor {
                 let _gone = reply.send(());
                 result
             }
+            Message::Errand(errand) => self.run_errand(errand).await,
+            Message::Silent { launch, heard } => self.silent(launch, heard).await,
             Message::CatchUp => self.catch_up().await,
             Message::RestartDue { after } => self.restart(after).await,
             Message::Deadline { launch } => {
@@ -281,5 +308,6 @@ fn first_wish(actor: &Actor, start: Start) -> Result<launch::Wish> {
         message: start.message,
         environment: start.environment,
         first: true,
+        carries: None,
     })
 }

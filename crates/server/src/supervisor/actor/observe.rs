@@ -8,6 +8,7 @@ use segue_core::model::{LaunchEnd, LaunchId};
 use segue_core::ports::{HolderEvent, Signal};
 use segue_core::rules::lifecycle::Kept;
 use segue_core::{Error, Result};
+use segue_host::hook;
 
 use super::{Actor, Message, answer};
 
@@ -18,9 +19,13 @@ impl Actor {
                 self.launch_ended(launch, end, Kept::Yes).await
             }
             Message::HolderGone { launch } => self.holder_gone(launch).await,
+            Message::Holder { launch, event: HolderEvent::Title(title) } => {
+                self.titled(launch, &title).await
+            }
+            Message::Holder { launch, event: HolderEvent::Settled } => self.settled(launch).await,
             Message::FileChanged { path } => self.file_changed(&path).await,
             Message::LookAgain => self.look_again().await,
-            // Titles and bells are for screens; no status depends on them.
+            // Bells are for screens; no status depends on them.
             _ => Ok(()),
         }
     }
@@ -43,8 +48,7 @@ impl Actor {
     pub(super) async fn follow_files(&self) -> Result<()> {
         let vendor = self.ports.vendors.of(&self.state.session)?;
         let mut folders = vendor.watched(&self.state.place());
-        let stream = self.stream.as_ref().and_then(|stream| stream.path().parent());
-        folders.extend(stream.map(Path::to_owned));
+        folders.extend(self.state.open().map(|launch| self.ports.folders.folder(launch.id)));
         self.supervisor.watch.follow(self.id(), folders).await
     }
 
@@ -57,12 +61,16 @@ impl Actor {
             }
         }
         self.read_stream().await?;
+        self.read_hooks().await?;
         guard::keep(&self.ports, &mut self.state).await
     }
 
     async fn file_changed(&mut self, path: &Path) -> Result<()> {
         if self.stream.as_ref().is_some_and(|stream| stream.path() == path) {
             return self.read_stream().await;
+        }
+        if self.hooks.as_ref().is_some_and(|hooks| hooks.path() == path) {
+            return self.read_hooks().await;
         }
         self.read_signals(path).await?;
         if self.is_transcript(path)? {
@@ -91,10 +99,23 @@ impl Actor {
         let lines = stream.new_lines(self.ports.files.as_ref());
         let vendor = self.ports.vendors.of(&self.state.session)?;
         let signals = lines.iter().flat_map(|line| vendor.stream_signals(line)).collect();
+        self.heard += lines.len() as u64;
         self.signals(launch, signals).await
     }
 
-    async fn signals(&mut self, launch: LaunchId, signals: Vec<Signal>) -> Result<()> {
+    /// Reads what the vendor told our hook; only the launch's own process counts.
+    async fn read_hooks(&mut self) -> Result<()> {
+        let Some(launch) = self.state.open() else { return Ok(()) };
+        let (Some(agent), id) = (launch.agent.clone(), launch.id) else { return Ok(()) };
+        let Some(hooks) = self.hooks.as_mut() else { return Ok(()) };
+        let lines = hooks.new_lines(self.ports.files.as_ref());
+        let vendor = self.ports.vendors.of(&self.state.session)?;
+        let payloads = lines.iter().filter_map(|line| hook::payload_of(line, agent.pid));
+        let signals = payloads.flat_map(|payload| vendor.hook_signals(&payload)).collect();
+        self.signals(id, signals).await
+    }
+
+    pub(super) async fn signals(&mut self, launch: LaunchId, signals: Vec<Signal>) -> Result<()> {
         for signal in signals {
             let follow_ups = observe::signal(&self.ports, &mut self.state, launch, signal).await?;
             self.follow_up(launch, follow_ups).await?;
@@ -161,6 +182,7 @@ impl Actor {
         self.supervisor.live.remove(launch);
         self.supervisor.watch.leave(self.id());
         self.stream = None;
+        self.hooks = None;
         let how = self.state.session.status.detail().unwrap_or_default();
         let name = self.state.session.address();
         self.refuse_pending(

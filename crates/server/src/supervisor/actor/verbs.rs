@@ -26,7 +26,7 @@ impl Actor {
     }
 
     /// Sees to it that a start that failed does not stay open because its end could not be recorded.
-    fn unsettled(&mut self, error: Error) -> Error {
+    pub(super) fn unsettled(&mut self, error: Error) -> Error {
         if self.state.open().is_some() {
             self.fall_behind(&error);
         }
@@ -71,11 +71,15 @@ impl Actor {
             .session
             .headless
             .then(|| StreamReader::new(self.ports.folders.stream(launch)));
+        self.hooks = Some(StreamReader::new(self.ports.folders.hooks(launch)));
+        self.listen(launch);
         self.subscribe(launch);
         self.follow_files().await?;
         self.supervisor.scribe.write(&self.state.session.fleet).await?;
         failpoint::hit("start.fleet.after");
-        self.look_again().await
+        self.look_again().await?;
+        self.take_up_messages().await?;
+        self.look_at_screen(launch).await
     }
 
     pub(super) async fn resume(
@@ -86,6 +90,7 @@ impl Actor {
         reply: Reply<AgentOutcome>,
     ) {
         let left = if self.state.session.spoke { Left::Conversation } else { Left::Nothing };
+        self.want_turn(environment.clone());
         let done = if fresh {
             self.start_fresh(environment).await
         } else {
@@ -108,15 +113,7 @@ impl Actor {
         environment: Environment,
         asked: Asked,
     ) -> Result<Done> {
-        self.close_if_dead().await?;
-        let (mut sight, mut decision) = self.decide(asked).await?;
-        if starts_process(&decision) {
-            self.end_leftovers().await?;
-            let begins = matches!(decision, Decision::StartAgain | Decision::Fresh);
-            self.enter_gates(begins && self.finds_own_id()?).await?;
-            // Others were starting meanwhile: what was seen before may not be true any more.
-            (sight, decision) = self.decide(asked).await?;
-        }
+        let (sight, decision) = self.prepare_to_start(asked).await?;
         let done =
             restore::carry_out(&self.ports, &mut self.state, &sight, decision, environment).await;
         // Whatever came of it: nothing is restarted by itself any more.
@@ -128,6 +125,20 @@ impl Actor {
             }
             done => done.map_err(|error| self.unsettled(error)),
         }
+    }
+
+    /// Decides how the session comes back; with the right to be starting, if that starts something.
+    pub(super) async fn prepare_to_start(&mut self, asked: Asked) -> Result<(Sight, Decision)> {
+        self.close_if_dead().await?;
+        let (sight, decision) = self.decide(asked).await?;
+        if !starts_process(&decision) && self.state.outbox.is_empty() {
+            return Ok((sight, decision));
+        }
+        self.end_leftovers().await?;
+        let begins = matches!(decision, Decision::StartAgain | Decision::Fresh);
+        self.enter_gates(begins && self.finds_own_id()?).await?;
+        // Others were starting meanwhile: what was seen before may not be true any more.
+        self.decide(asked).await
     }
 
     /// Gives the right to be starting back when nothing was started.
@@ -247,7 +258,8 @@ impl Actor {
     pub(super) fn turn_report(&mut self) -> TurnReport {
         let ok = self.state.session.status == Status::Idle;
         let text = self.state.turn.as_ref().map(|turn| turn.text.clone()).unwrap_or_default();
-        TurnReport { session: self.view(), ok, text }
+        let failure = self.state.turn.as_ref().and_then(|turn| turn.failure.clone());
+        TurnReport { session: self.view(), ok, text, failure }
     }
 }
 

@@ -1,0 +1,30 @@
+//! Lengths of time as people type them.
+
+use jiff::SignedDuration;
+
+/// Reads `30s`, `5m`, `1h30m` or `500ms`.
+pub(crate) fn parse(text: &str) -> Result<SignedDuration, String> {
+    let unclear = || format!("`{text}` is not a length of time such as 30s, 5m or 1h");
+    let length: SignedDuration = text.parse().map_err(|_| unclear())?;
+    if length.is_negative() { Err(unclear()) } else { Ok(length) }
+}
+
+pub(crate) fn milliseconds(length: SignedDuration) -> u64 {
+    u64::try_from(length.as_millis()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_type_numbers_with_units() {
+        let table = [("30s", 30_000), ("500ms", 500), ("1h30m", 5_400_000), ("0s", 0)];
+        for (text, wanted) in table {
+            assert_eq!(milliseconds(parse(text).unwrap()), wanted, "{text}");
+        }
+        for bad in ["", "30", "soon", "-5s", "3 fortnights"] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! `segue send`
+
+use clap::Args;
+use jiff::SignedDuration;
+use segue_core::api::{SendReport, SendRequest, Until};
+use segue_core::{Error, Result};
+use segue_server::client::Client;
+
+use super::{duration, failure, prompt};
+use crate::context::{Context, Ending};
+use crate::render::sessions::address;
+
+/// How long a turn may take that is waited for without a limit: for ever, in practice.
+const NO_LIMIT_MS: u64 = 365 * 24 * 3_600 * 1_000;
+
+/// Tell an agent something, exactly once
+#[derive(Debug, Args)]
+#[command(after_help = "The message is recorded first and typed when the agent's input is free: \
+    never into a dialog, never over somebody's text. It ends with 0 when the agent has taken it; \
+    after the timeout it ends with 4, and the message stays queued.\n\n\
+    Examples:\n  segue send coder \"now the tests\"\n  segue send coder --wait - < review.md\n  \
+    segue send coder --interrupt \"stop, look at this first\"")]
+pub(crate) struct Arguments {
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: String,
+
+    /// What to say; - or nothing reads it from standard input
+    #[arg(value_name = "TEXT|-")]
+    pub(crate) text: Option<String>,
+
+    /// Break off what it does now
+    #[arg(long)]
+    pub(crate) interrupt: bool,
+
+    #[command(flatten)]
+    pub(crate) waiting: Waiting,
+
+    /// How long to wait at most [default: 30s, with --wait no limit]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) timeout: Option<SignedDuration>,
+}
+
+/// How long the command stays.
+#[derive(Debug, Args)]
+pub(crate) struct Waiting {
+    /// Stay until its turn ends, and print what it said
+    #[arg(long, conflicts_with = "no_wait")]
+    pub(crate) wait: bool,
+
+    /// Come back as soon as the message is recorded
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+}
+
+pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
+    let until = match (arguments.waiting.wait, arguments.waiting.no_wait) {
+        (_, true) => Until::Recorded,
+        (true, _) => Until::TurnEnded,
+        _ => Until::Taken,
+    };
+    let request = request(arguments, until, context)?;
+    let client = Client::connect(&context.local).await?;
+    let report = client.send(&request).await?;
+    if context.wants_json() {
+        context.output.json(&report)?;
+        return Ok(ending(&report, until));
+    }
+    show(&report, until, context)
+}
+
+fn request(arguments: Arguments, until: Until, context: &Context) -> Result<SendRequest> {
+    let text = prompt::read(Some(arguments.text.unwrap_or_else(|| "-".to_owned())))?;
+    let limit = arguments.timeout.map_or(default_limit(until), duration::milliseconds);
+    Ok(SendRequest {
+        caller: context.caller(),
+        session: arguments.session,
+        text: text.unwrap_or_default(),
+        interrupt: arguments.interrupt,
+        until,
+        timeout_ms: limit,
+    })
+}
+
+fn default_limit(until: Until) -> u64 {
+    if until == Until::TurnEnded { NO_LIMIT_MS } else { 30_000 }
+}
+
+/// Returns the exit status for a program that reads the rest.
+fn ending(report: &SendReport, until: Until) -> Ending {
+    if report.failure.is_some() {
+        return Ending::Told(segue_core::Kind::Vendor);
+    }
+    match report.message.state.as_str() {
+        _ if until == Until::Recorded => Ending::Done,
+        "delivered" if until == Until::Taken || report.turn_ended => Ending::Done,
+        _ => Ending::Told(segue_core::Kind::Conflict),
+    }
+}
+
+fn show(report: &SendReport, until: Until, context: &mut Context) -> Result<Ending> {
+    let (id, name) = (report.message.id, address(&report.session));
+    if let Some(failed) = &report.failure {
+        return Err(failure::turn(&name, failed));
+    }
+    match report.message.state.as_str() {
+        _ if until == Until::Recorded => {
+            context.output.text(&format!("{id}\n"))?;
+            Ok(Ending::Done)
+        }
+        "delivered" if report.turn_ended => {
+            context.output.words_of_agent(report.answer.as_deref().unwrap_or_default())?;
+            Ok(Ending::Done)
+        }
+        "delivered" if until == Until::Taken => Ok(Ending::Done),
+        "delivered" => Err(Error::conflict(format!("the turn of `{name}` is not over"))
+            .hint(format!("run `segue wait {name}`"))),
+        "uncertain" => Err(Error::conflict(format!("nobody can tell whether `{name}` took it"))
+            .caused_by("it was typed, and nothing shows that it arrived; it is not typed again")
+            .hint(format!("run `segue attach {name}` to look"))),
+        _ => Err(queued(report, &name)),
+    }
+}
+
+fn queued(report: &SendReport, name: &str) -> Error {
+    let id = report.message.id;
+    let error = Error::conflict(format!("not yet taken by `{name}`: queued as {id}"));
+    let error = match &report.note {
+        Some(note) => error.caused_by(note),
+        None => error,
+    };
+    let error = match report.session.status.as_str() {
+        "ended" | "lost" => {
+            error.hint(format!("run `segue resume {name}`: it is delivered after that"))
+        }
+        "waiting" => error.hint(format!("run `segue answer {name} yes`, or `no`")),
+        _ => error.hint("run `segue messages` to see what becomes of it"),
+    };
+    error.hint(format!("run `segue messages --cancel {id}` to take it back"))
+}

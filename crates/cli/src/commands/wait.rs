@@ -1,0 +1,72 @@
+//! `segue wait`
+
+use clap::{Args, ValueEnum};
+use jiff::SignedDuration;
+use segue_core::api::{WaitReport, WaitRequest, WaitTarget};
+use segue_core::{Error, Kind, Result};
+use segue_server::client::Client;
+
+use super::duration;
+use crate::context::{Context, Ending};
+use crate::render::sessions::address;
+
+/// Wait until an agent is idle, waits for an answer, or has ended
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without --for it waits until the agent neither starts nor works. Idle means \
+    also that no message is queued. After the timeout it ends with 4.\n\n\
+    Examples:\n  segue wait coder\n  segue wait coder --for idle --timeout 10m"
+)]
+pub(crate) struct Arguments {
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: String,
+
+    /// What to wait for
+    #[arg(long = "for", value_enum, value_name = "STATUS")]
+    pub(crate) target: Option<Target>,
+
+    /// How long to wait at most
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) timeout: Option<SignedDuration>,
+}
+
+/// The words for [`WaitTarget`] on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Target {
+    Idle,
+    Waiting,
+    Ended,
+}
+
+pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
+    let client = Client::connect(&context.local).await?;
+    let request = WaitRequest {
+        cwd: context.cwd().to_owned(),
+        session: arguments.session,
+        target: match arguments.target {
+            Some(Target::Idle) => WaitTarget::Idle,
+            Some(Target::Waiting) => WaitTarget::Waiting,
+            Some(Target::Ended) => WaitTarget::Ended,
+            None => WaitTarget::Rest,
+        },
+        timeout_ms: arguments.timeout.map(duration::milliseconds),
+    };
+    show(&client.wait(&request).await?, context)
+}
+
+fn show(report: &WaitReport, context: &mut Context) -> Result<Ending> {
+    let session = &report.session;
+    if context.wants_json() {
+        context.output.json(session)?;
+        return Ok(if report.reached { Ending::Done } else { Ending::Told(Kind::Conflict) });
+    }
+    let detail = session.status_detail.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
+    let status = format!("{}{detail}", session.status);
+    if report.reached {
+        context.output.text(&format!("{status}\n"))?;
+        return Ok(Ending::Done);
+    }
+    let name = address(session);
+    Err(Error::conflict(format!("`{name}` is still {status}"))
+        .hint(format!("run `segue log {name}` to see why")))
+}

@@ -1,0 +1,228 @@
+//! Messages to an agent: recorded first, typed once, judged by the transcript.
+
+use crate::error::{Error, Result};
+use crate::failpoint;
+use crate::flows::{SessionState, launch};
+use crate::model::{EventKind, LaunchId, Message, MessageId, MessageState, Trace, VendorSessionId};
+use crate::ports::{Change, Commit, Ports, Screen, TypeOrder, Typed, Vendor};
+use crate::rules::delivery::{self, Launch, Patience, Seen, Transcript, Verdict};
+
+/// A revision that no screen has: an order with it only asks whether the message was typed before.
+const NO_REVISION: u64 = u64::MAX;
+
+/// What came of trying to type the next message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attempt {
+    /// Nothing is to be typed, or not now.
+    Nothing,
+    /// This message is on its way.
+    Typed(MessageId),
+}
+
+/// Takes a message in; it is durable when this returns.
+pub async fn add(ports: &Ports, state: &mut SessionState, text: String) -> Result<MessageId> {
+    let now = ports.clock.now();
+    let id = MessageId::new(ports.clock.new_id());
+    let event = state.event(ports, EventKind::MessageQueued, format!("message {id}"));
+    let message = Message {
+        id,
+        session: state.session.id,
+        text,
+        state: MessageState::Queued,
+        created_at: now,
+        updated_at: now,
+    };
+    let changes = vec![Change::AddMessage(Box::new(message))];
+    failpoint::hit("message.add.before");
+    state.commit(ports, Commit { changes, events: vec![event] }).await?;
+    failpoint::hit("message.add.after");
+    Ok(id)
+}
+
+/// Takes a message back that is not on its way yet.
+pub async fn cancel(ports: &Ports, state: &mut SessionState, id: MessageId) -> Result<()> {
+    match state.outbox.iter().find(|message| message.id == id).map(|message| &message.state) {
+        Some(MessageState::Queued) => {
+            let text = format!("message {id}");
+            move_on(ports, state, id, MessageState::Cancelled, (EventKind::MessageCancelled, text))
+                .await
+        }
+        Some(_) => Err(Error::conflict(format!("message `{id}` is on its way"))
+            .hint("run `segue messages` to see what became of it")),
+        None => Err(Error::conflict(format!("message `{id}` is settled already"))
+            .hint("run `segue messages` to see what became of it")),
+    }
+}
+
+/// Types the oldest message if the agent's input is ready for it.
+pub async fn type_next(ports: &Ports, state: &mut SessionState) -> Result<Attempt> {
+    let Some(launch) = state.open().map(|launch| launch.id) else { return Ok(Attempt::Nothing) };
+    let Some(message) = state.outbox.first().filter(|it| it.state == MessageState::Queued) else {
+        return Ok(Attempt::Nothing);
+    };
+    let (id, text) = (message.id, message.text.clone());
+    let vendor = ports.vendors.of(&state.session)?;
+    let Some(screen) = ports.holders.screen(launch).await? else { return Ok(Attempt::Nothing) };
+    if !delivery::may_type(state.session.status, vendor.read_screen(&screen)) {
+        return Ok(Attempt::Nothing);
+    }
+    put_on_its_way(ports, state, vendor.as_ref(), (id, launch)).await?;
+    let text = vendor.typing(&launch::said_later(ports, launch, id, &text)?).text;
+    let order = TypeOrder { message: id, text, revision: screen.revision };
+    failpoint::hit("message.type.before");
+    let typed = ports.holders.type_message(launch, &order).await?;
+    failpoint::hit("message.type.after");
+    if typed == Typed::Changed {
+        back_into_the_queue(ports, state, id, "somebody typed, or the screen changed").await?;
+        return Ok(Attempt::Nothing);
+    }
+    Ok(Attempt::Typed(id))
+}
+
+/// Finds out what became of the message that is on its way, and records it; tells whether anything
+/// changed.
+pub async fn settle(ports: &Ports, state: &mut SessionState, patience: Patience) -> Result<bool> {
+    let on_its_way = state.outbox.iter().find_map(|message| match &message.state {
+        MessageState::Typing(trace) => Some((message.id, message.text.clone(), trace.clone())),
+        _ => None,
+    });
+    let Some((id, text, trace)) = on_its_way else { return Ok(false) };
+    let vendor = ports.vendors.of(&state.session)?;
+    let alive = state.open().is_some_and(|launch| launch.id == trace.launch);
+    let seen = Seen {
+        transcript: look_for(ports, state, vendor.as_ref(), (id, &text, &trace)),
+        launch: if alive { Launch::Alive } else { Launch::Over },
+        patience,
+    };
+    match delivery::judge(seen) {
+        Verdict::Wait => return Ok(false),
+        Verdict::Delivered => {
+            let event = (EventKind::MessageDelivered, format!("message {id}: in the transcript"));
+            move_on(ports, state, id, MessageState::Delivered, event).await?;
+        }
+        Verdict::Again => back_into_the_queue(ports, state, id, "it did not arrive").await?,
+        Verdict::Uncertain => {
+            let text = format!("message {id}: nothing shows whether it arrived");
+            let event = (EventKind::MessageUncertain, text);
+            move_on(ports, state, id, MessageState::Uncertain, event).await?;
+        }
+    }
+    Ok(true)
+}
+
+/// Asks the holder whether a message that was to be typed before a crash was typed; one that was
+/// not is in the queue again.
+pub async fn take_up(ports: &Ports, state: &mut SessionState) -> Result<()> {
+    let Some(open) = state.open().map(|launch| launch.id) else { return Ok(()) };
+    let typing = |message: &&Message| matches!(&message.state, MessageState::Typing(trace) if trace.launch == open);
+    let Some(id) = state.outbox.iter().find(typing).map(|message| message.id) else {
+        return Ok(());
+    };
+    if state.session.headless {
+        return Ok(());
+    }
+    let order = TypeOrder { message: id, text: String::new(), revision: NO_REVISION };
+    match ports.holders.type_message(open, &order).await? {
+        Typed::Changed => back_into_the_queue(ports, state, id, "it was not typed").await,
+        Typed::Before | Typed::Now => Ok(()),
+    }
+}
+
+/// Returns what is on the screen of the open launch.
+pub async fn screen(ports: &Ports, state: &SessionState) -> Result<Option<Screen>> {
+    match state.open() {
+        Some(launch) if !state.session.headless => ports.holders.screen(launch.id).await,
+        _ => Ok(None),
+    }
+}
+
+/// Returns the change and the fact that put a message on its way to a launch.
+pub(crate) fn departure(
+    ports: &Ports,
+    state: &SessionState,
+    message: MessageId,
+    trace: Trace,
+) -> (Change, crate::model::NewEvent) {
+    let event = state.event(ports, EventKind::MessageTyped, format!("message {message}"));
+    let state = MessageState::Typing(trace);
+    (Change::SetMessage { message, state, at: event.at }, event)
+}
+
+/// Returns where a message that is about to be said will be found.
+pub(crate) fn trace(
+    ports: &Ports,
+    state: &SessionState,
+    vendor: &dyn Vendor,
+    (launch, conversation): (LaunchId, Option<&VendorSessionId>),
+) -> Trace {
+    let offset = conversation.and_then(|id| {
+        let path = vendor.transcript(ports.files.as_ref(), &state.place(), id);
+        ports.files.facts(&path).ok().flatten().map(|facts| facts.length)
+    });
+    Trace { launch, conversation: conversation.cloned(), offset: offset.unwrap_or(0) }
+}
+
+async fn put_on_its_way(
+    ports: &Ports,
+    state: &mut SessionState,
+    vendor: &dyn Vendor,
+    (id, launch): (MessageId, LaunchId),
+) -> Result<()> {
+    let trace = trace(ports, state, vendor, (launch, state.vendor_session()));
+    let (change, event) = departure(ports, state, id, trace);
+    failpoint::hit("message.typing.before");
+    state.commit(ports, Commit { changes: vec![change], events: vec![event] }).await?;
+    failpoint::hit("message.typing.after");
+    Ok(())
+}
+
+async fn back_into_the_queue(
+    ports: &Ports,
+    state: &mut SessionState,
+    id: MessageId,
+    why: &str,
+) -> Result<()> {
+    let event = (EventKind::MessageQueued, format!("message {id}: {why}"));
+    move_on(ports, state, id, MessageState::Queued, event).await
+}
+
+async fn move_on(
+    ports: &Ports,
+    state: &mut SessionState,
+    message: MessageId,
+    to: MessageState,
+    (kind, text): (EventKind, String),
+) -> Result<()> {
+    let event = state.event(ports, kind, text);
+    let change = Change::SetMessage { message, state: to, at: event.at };
+    failpoint::hit("message.settle.before");
+    state.commit(ports, Commit { changes: vec![change], events: vec![event] }).await?;
+    failpoint::hit("message.settle.after");
+    Ok(())
+}
+
+/// Looks for the message in what was said since it was put on its way.
+fn look_for(
+    ports: &Ports,
+    state: &SessionState,
+    vendor: &dyn Vendor,
+    (id, text, trace): (MessageId, &str, &Trace),
+) -> Transcript {
+    let conversation = trace.conversation.as_ref().or(state.vendor_session());
+    let Some(conversation) = conversation else { return Transcript::CannotTell };
+    let files = ports.files.as_ref();
+    let path = vendor.transcript(files, &state.place(), conversation);
+    let length = files.facts(&path).ok().flatten().map_or(0, |facts| facts.length);
+    if length < trace.offset {
+        return Transcript::CannotTell;
+    }
+    let Ok(said) = launch::said_later(ports, trace.launch, id, text) else {
+        return Transcript::CannotTell;
+    };
+    let wanted = vendor.typing(&said).recorded_as;
+    match vendor.said_since(files, &state.place(), conversation, trace.offset) {
+        Ok(said) if said.iter().any(|it| it.trim() == wanted.trim()) => Transcript::HasIt,
+        Ok(_) => Transcript::HasItNot,
+        Err(_) => Transcript::CannotTell,
+    }
+}

@@ -1,0 +1,98 @@
+//! What a vendor tells our hook: one line each in the launch's folder, daemon or not.
+
+use std::fs::OpenOptions;
+use std::io::{self, Read, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+
+use segue_core::model::LaunchId;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Paths;
+use crate::folders::HOOKS;
+use crate::process;
+
+/// No payload that means something is longer; the rest of a longer one is not read.
+const LONGEST_PAYLOAD: u64 = 4 * 1024 * 1024;
+
+/// Texts are for people: a signal needs only their beginning.
+const LONGEST_TEXT: usize = 2_000;
+
+/// One line of the file.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    /// The process that called, and those above it.
+    from: Vec<u32>,
+    payload: Value,
+}
+
+/// Adds what the vendor says to the launch's file.
+pub fn record(paths: &Paths, launch: LaunchId, said: impl Read) -> io::Result<()> {
+    let mut payload: Value = serde_json::from_reader(said.take(LONGEST_PAYLOAD))?;
+    shorten(&mut payload);
+    let from = process::ancestry(std::process::id());
+    let mut line = serde_json::to_vec(&Line { from, payload })?;
+    line.push(b'\n');
+    let path = paths.launch(launch).join(HOOKS);
+    // One write to a file opened for appending: lines of hooks that run at once do not mix.
+    OpenOptions::new().append(true).create(true).mode(0o600).open(path)?.write_all(&line)
+}
+
+/// Returns what a line says, if the process that said it descends from this one.
+pub fn payload_of(line: &str, agent: u32) -> Option<String> {
+    let line: Line = serde_json::from_str(line).ok()?;
+    line.from.contains(&agent).then(|| line.payload.to_string())
+}
+
+fn shorten(value: &mut Value) {
+    match value {
+        Value::String(text) if text.len() > LONGEST_TEXT => {
+            *text = text.chars().take(LONGEST_TEXT).collect();
+        }
+        Value::Array(items) => items.iter_mut().for_each(shorten),
+        Value::Object(fields) => fields.values_mut().for_each(shorten),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use segue_core::model::Environment;
+    use tempfile::TempDir;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn paths(home: &TempDir) -> Paths {
+        let home = home.path().display().to_string();
+        let variables = [("HOME".to_owned(), home.clone()), ("SEGUE_HOME".to_owned(), home)];
+        Paths::from_environment(&Environment::new(variables)).unwrap()
+    }
+
+    #[test]
+    fn a_line_counts_only_for_the_process_that_it_descends_from() {
+        let home = TempDir::new().unwrap();
+        let (paths, launch) = (paths(&home), LaunchId::new(Uuid::from_u128(7)));
+        std::fs::create_dir_all(paths.launch(launch)).unwrap();
+        record(&paths, launch, &br#"{"hook_event_name":"Stop"}"#[..]).unwrap();
+        let long = format!(r#"{{"prompt":"{}"}}"#, "x".repeat(100_000));
+        record(&paths, launch, long.as_bytes()).unwrap();
+        let text = std::fs::read_to_string(paths.launch(launch).join(HOOKS)).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let stop = payload_of(lines[0], std::process::id()).unwrap();
+        assert_eq!(stop, r#"{"hook_event_name":"Stop"}"#);
+        assert_eq!(payload_of(lines[0], u32::MAX), None);
+        assert!(lines[1].len() < 3_000, "{}", lines[1].len());
+    }
+
+    #[test]
+    fn what_is_no_payload_or_no_launch_is_not_written() {
+        let home = TempDir::new().unwrap();
+        let (paths, launch) = (paths(&home), LaunchId::new(Uuid::from_u128(7)));
+        assert!(record(&paths, launch, &b"{}"[..]).is_err());
+        std::fs::create_dir_all(paths.launch(launch)).unwrap();
+        assert!(record(&paths, launch, &b"not json"[..]).is_err());
+        assert!(!paths.launch(launch).join(HOOKS).exists());
+        assert_eq!(payload_of("not json", 1), None);
+    }
+}

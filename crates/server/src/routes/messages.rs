@@ -1,0 +1,171 @@
+//! Messages: send, list, cancel, answer, wait.
+
+use std::path::Path;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Query, State};
+use segue_core::api::{
+    AnswerRequest, CancelRequest, MessageList, MessageView, SendReport, SendRequest, Until,
+    WaitReport, WaitRequest,
+};
+use segue_core::flows::view;
+use segue_core::model::Message as Told;
+use segue_core::ports::{self, MessageQuery, SessionSummary};
+use segue_core::rules::scope::{Deed, Scope};
+use segue_core::{Error, Result};
+use serde::{Deserialize, Serialize};
+use tokio::time::timeout;
+
+use super::{Answer, App, Caller};
+use crate::supervisor::{self, Errand, Message, Supervisor, Waiter};
+
+/// Nothing that is typed or carried needs to be longer.
+const LONGEST_MESSAGE: usize = 16 * 1024 * 1024;
+
+/// Which messages a list shall have.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct MessagesQuery {
+    pub(crate) session: Option<String>,
+    pub(crate) cwd: std::path::PathBuf,
+}
+
+pub(crate) async fn send(
+    State(app): State<App>,
+    caller: Caller,
+    Json(request): Json<SendRequest>,
+) -> Answer<SendReport> {
+    let supervisor = app.ready().await?;
+    let scope = caller.scope(&supervisor).await?;
+    let SendRequest { caller, session, text, interrupt, until, timeout_ms } = request;
+    check(&text)?;
+    let found = supervisor::find(&supervisor, &scope, &session, &caller.cwd).await?;
+    let session = found.session.id;
+    let environment = caller.environment;
+    let send = |reply| Message::Errand(Errand::Send { text, environment, interrupt, reply });
+    let message = supervisor.ask(session, send).await?;
+    let report = |reply| Message::Errand(Errand::Report { message, reply });
+    if until == Until::Recorded {
+        return Ok(Json(supervisor.ask(session, report).await?));
+    }
+    let wait = |reply| Message::Errand(Errand::Wait(Waiter::Message { message, until, reply }));
+    match timeout(Duration::from_millis(timeout_ms), supervisor.ask(session, wait)).await {
+        Ok(answered) => Ok(Json(answered?)),
+        Err(_) => Ok(Json(supervisor.ask(session, report).await?)),
+    }
+}
+
+fn check(text: &str) -> Result<()> {
+    if text.trim().is_empty() {
+        return Err(Error::usage("the message is empty").hint("say something, or `-` for stdin"));
+    }
+    if text.len() > LONGEST_MESSAGE {
+        let error = Error::usage(format!("the message has {} bytes", text.len()));
+        return Err(error.hint("put it into a file, and tell the agent to read that"));
+    }
+    if text.contains('\0') {
+        return Err(Error::usage("the message has a zero byte in it")
+            .hint("put it into a file, and tell the agent to read that"));
+    }
+    Ok(())
+}
+
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    Query(query): Query<MessagesQuery>,
+) -> Answer<MessageList> {
+    let supervisor = app.ready().await?;
+    let scope = caller.scope(&supervisor).await?;
+    let session = match &query.session {
+        Some(session) => {
+            Some(supervisor::find(&supervisor, &scope, session, &query.cwd).await?.session.id)
+        }
+        None => None,
+    };
+    let messages = supervisor.ports.store.messages(&MessageQuery { session, open: false }).await?;
+    let views = reachable(&supervisor, &scope, &messages).await?;
+    Ok(Json(MessageList { messages: views.into_iter().map(|(view, _)| view).collect() }))
+}
+
+/// Returns the messages of the sessions that the caller may reach.
+async fn reachable<'a>(
+    supervisor: &Supervisor,
+    scope: &Scope,
+    messages: &'a [Told],
+) -> Result<Vec<(MessageView, &'a Told)>> {
+    let mut sessions = supervisor.ports.store.sessions().await?;
+    sessions.retain(|it| scope.allow_session(it.session.id, it.session.parent).is_ok());
+    let of = |message: &Told| {
+        let own = |it: &&SessionSummary| it.session.id == message.session;
+        sessions.iter().find(own).map(|it| view::message(&it.session, message))
+    };
+    Ok(messages.iter().filter_map(|message| Some((of(message)?, message))).collect())
+}
+
+pub(crate) async fn cancel(
+    State(app): State<App>,
+    caller: Caller,
+    Json(request): Json<CancelRequest>,
+) -> Answer<MessageView> {
+    let supervisor = app.ready().await?;
+    let scope = caller.scope(&supervisor).await?;
+    let messages = supervisor.ports.store.messages(&MessageQuery::default()).await?;
+    let mut meant = reachable(&supervisor, &scope, &messages).await?;
+    meant.retain(|(_, message)| message.id.to_string().starts_with(&request.message));
+    let [(view, message)] = meant.as_slice() else {
+        return Err(not_one(&request.message, meant.len()).into());
+    };
+    let (message, session) = (message.id, message.session);
+    supervisor.ask(session, |reply| Message::Errand(Errand::Cancel { message, reply })).await?;
+    Ok(Json(MessageView { state: "cancelled".to_owned(), ..view.clone() }))
+}
+
+fn not_one(id: &str, count: usize) -> Error {
+    let hint = "run `segue messages` to see all messages";
+    if count == 0 {
+        return Error::not_found(format!("no message has the id `{id}`")).hint(hint);
+    }
+    Error::usage(format!("`{id}` can mean {count} messages")).hint(hint)
+}
+
+pub(crate) async fn answer(
+    State(app): State<App>,
+    caller: Caller,
+    Json(request): Json<AnswerRequest>,
+) -> Answer<()> {
+    let supervisor = app.ready().await?;
+    let scope = caller.scope(&supervisor).await?;
+    scope.allow(Deed::Answer)?;
+    let found =
+        supervisor::find(&supervisor, &scope, &request.session, &request.cwd).await?.session.id;
+    let answer = match request.answer.to_lowercase().as_str() {
+        "yes" | "y" => ports::Answer::Yes,
+        "no" | "n" => ports::Answer::No,
+        _ => ports::Answer::Choice(request.answer),
+    };
+    Ok(Json(
+        supervisor.ask(found, |reply| Message::Errand(Errand::Answer { answer, reply })).await?,
+    ))
+}
+
+pub(crate) async fn wait(
+    State(app): State<App>,
+    caller: Caller,
+    Json(request): Json<WaitRequest>,
+) -> Answer<WaitReport> {
+    let supervisor = app.ready().await?;
+    let scope = caller.scope(&supervisor).await?;
+    let WaitRequest { cwd, session, target, timeout_ms } = request;
+    let found = supervisor::find(&supervisor, &scope, &session, &cwd).await?.session.id;
+    let reached = supervisor
+        .ask(found, |reply| Message::Errand(Errand::Wait(Waiter::Status { target, reply })));
+    let Some(limit) = timeout_ms.map(Duration::from_millis) else {
+        return Ok(Json(WaitReport { session: reached.await?, reached: true }));
+    };
+    if let Ok(session) = timeout(limit, reached).await {
+        return Ok(Json(WaitReport { session: session?, reached: true }));
+    }
+    let now = supervisor::find(&supervisor, &scope, &found.to_string(), Path::new("/")).await?;
+    Ok(Json(WaitReport { session: view::session(&now), reached: false }))
+}

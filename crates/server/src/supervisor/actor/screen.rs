@@ -1,0 +1,79 @@
+//! What the agent's terminal shows, where nothing better tells what it does; and silence.
+
+use std::time::Duration;
+
+use segue_core::Result;
+use segue_core::flows::messages;
+use segue_core::model::{Failure, FailureClass, LaunchId, Source};
+use segue_core::ports::{Activity, Showing, Signal};
+
+use super::{Actor, Message};
+
+/// A headless launch that shows nothing for so long hangs: some wait for ever for a connection.
+const LONGEST_SILENCE: Duration = Duration::from_secs(30 * 60);
+
+impl Actor {
+    pub(super) async fn titled(&mut self, launch: LaunchId, title: &str) -> Result<()> {
+        if self.state.open().is_none_or(|open| open.id != launch) {
+            return Ok(());
+        }
+        let vendor = self.ports.vendors.of(&self.state.session)?;
+        self.signals(launch, vendor.title_signals(title)).await?;
+        self.look_for_evidence(launch).await
+    }
+
+    /// The agent has drawn something and is quiet: what is on the screen counts.
+    pub(super) async fn settled(&mut self, launch: LaunchId) -> Result<()> {
+        if self.state.open().is_none_or(|open| open.id != launch) {
+            return Ok(());
+        }
+        self.look_for_evidence(launch).await?;
+        self.look_at_screen(launch).await
+    }
+
+    /// Some evidence makes no noise when it appears: it is looked for whenever something else does.
+    async fn look_for_evidence(&mut self, launch: LaunchId) -> Result<()> {
+        if self.state.is_confirmed(launch) { Ok(()) } else { self.look_again().await }
+    }
+
+    pub(super) async fn look_at_screen(&mut self, launch: LaunchId) -> Result<()> {
+        let better_has_spoken = self.state.source.is_some_and(|source| source != Source::Screen);
+        if better_has_spoken || self.state.session.headless {
+            return Ok(());
+        }
+        let Some(screen) = messages::screen(&self.ports, &self.state).await? else { return Ok(()) };
+        let vendor = self.ports.vendors.of(&self.state.session)?;
+        let activity = vendor.read_screen(&screen).map(|showing| match showing {
+            Showing::Ready | Showing::Draft => Activity::Idle,
+            Showing::Busy => Activity::Working,
+            Showing::Dialog(reason) => Activity::Waiting(reason),
+        });
+        let signal = activity.map(|activity| Signal::Activity { activity, source: Source::Screen });
+        self.signals(launch, signal.into_iter().collect()).await
+    }
+
+    /// Begins to watch a headless launch for silence.
+    pub(super) fn listen(&self, launch: LaunchId) {
+        if self.state.session.headless {
+            let heard = self.heard;
+            self.tell_later(LONGEST_SILENCE, Message::Silent { launch, heard });
+        }
+    }
+
+    /// Ends a headless launch that has shown nothing since it was last looked at.
+    pub(super) async fn silent(&mut self, launch: LaunchId, heard: u64) -> Result<()> {
+        if self.state.open().is_none_or(|open| open.id != launch) {
+            return Ok(());
+        }
+        if self.heard != heard {
+            self.listen(launch);
+            return Ok(());
+        }
+        let class = FailureClass::Silence;
+        let message = format!("it showed nothing for {} minutes", LONGEST_SILENCE.as_secs() / 60);
+        let failure = Some(Failure { class, message, resets_at: None });
+        let word = Signal::TurnEnded { ok: false, text: String::new(), failure };
+        self.signals(launch, vec![word]).await?;
+        self.ports.holders.stop(launch, super::ending::GRACE).await.map(drop)
+    }
+}

@@ -1,0 +1,80 @@
+//! Whoever waits for something of a session, and when they are answered.
+
+use segue_core::Result;
+use segue_core::api::{SendReport, SessionView, Until, WaitTarget};
+use segue_core::model::{MessageId, Status};
+
+use super::{Actor, Reply, answer};
+
+/// Somebody who waits.
+#[derive(Debug)]
+pub(crate) enum Waiter {
+    Message { message: MessageId, until: Until, reply: Reply<SendReport> },
+    Status { target: WaitTarget, reply: Reply<SessionView> },
+}
+
+impl Waiter {
+    fn is_gone(&self) -> bool {
+        match self {
+            Self::Message { reply, .. } => reply.is_closed(),
+            Self::Status { reply, .. } => reply.is_closed(),
+        }
+    }
+}
+
+impl Actor {
+    /// Answers everybody who has waited for what is true now.
+    pub(super) async fn answer_waiters(&mut self) {
+        if self.waiters.is_empty() {
+            return;
+        }
+        for waiter in std::mem::take(&mut self.waiters) {
+            if waiter.is_gone() {
+                continue;
+            }
+            if let Some(waiter) = self.answer_waiter(waiter).await {
+                self.waiters.push(waiter);
+            }
+        }
+    }
+
+    /// Answers a waiter, or returns it.
+    async fn answer_waiter(&self, waiter: Waiter) -> Option<Waiter> {
+        match waiter {
+            Waiter::Message { message, until, reply } => {
+                match self.answer_for(message, until).await {
+                    Ok(None) => return Some(Waiter::Message { message, until, reply }),
+                    Ok(Some(report)) => answer(reply, Ok(report)),
+                    Err(error) => answer(reply, Err(error)),
+                }
+            }
+            Waiter::Status { target, reply } => {
+                if !self.has_reached(target) {
+                    return Some(Waiter::Status { target, reply });
+                }
+                answer(reply, Result::Ok(self.view()));
+            }
+        }
+        None
+    }
+
+    /// Tells whether the session is where somebody waits for it to be, with nothing left to be said
+    /// to it.
+    fn has_reached(&self, target: WaitTarget) -> bool {
+        let idle = self.state.session.status == Status::Idle && self.state.outbox.is_empty();
+        let (waiting, ended) = match self.state.session.status {
+            Status::Waiting(reason) => {
+                let runs = Status::Waiting(reason).expects_process();
+                (true, !runs)
+            }
+            Status::Ended(_) | Status::Lost => (false, self.keeper.is_none()),
+            Status::Starting | Status::Working | Status::Idle => (false, false),
+        };
+        match target {
+            WaitTarget::Idle => idle,
+            WaitTarget::Waiting => waiting,
+            WaitTarget::Ended => ended,
+            WaitTarget::Rest => idle || waiting || ended,
+        }
+    }
+}
