@@ -15,6 +15,7 @@ use super::line::{Line, PATIENCE, Said, silent};
 use super::order::{HoldOrder, socket_path};
 use super::spawn::{self, Spawn};
 use super::terminal::Snapshot;
+use super::typing;
 use super::wire::{Answer, Event, Request};
 use crate::Paths;
 use crate::programs::this_program;
@@ -169,16 +170,21 @@ impl Holders for LocalHolders {
         answer.map_err(|_| silent())??.ok_or_else(|| gone(launch)).map(drop)
     }
 
-    async fn screen(&self, _launch: LaunchId) -> Result<Option<Screen>> {
-        Ok(None)
+    async fn screen(&self, launch: LaunchId) -> Result<Option<Screen>> {
+        typing::screen(self.line(launch).await?).await
     }
 
-    async fn type_message(&self, _launch: LaunchId, _order: &TypeOrder) -> Result<Typed> {
-        Ok(Typed::Changed)
+    async fn type_message(&self, launch: LaunchId, order: &TypeOrder) -> Result<Typed> {
+        let line = self.line(launch).await?.ok_or_else(|| gone(launch))?;
+        failpoint::hit("holders.type.before");
+        let typed = typing::type_message(line, order).await?.ok_or_else(|| gone(launch));
+        failpoint::hit("holders.type.after");
+        typed
     }
 
-    async fn press(&self, _launch: LaunchId, _keys: &[u8], _revision: u64) -> Result<bool> {
-        Ok(false)
+    async fn press(&self, launch: LaunchId, keys: &[u8], revision: u64) -> Result<bool> {
+        let line = self.line(launch).await?.ok_or_else(|| gone(launch))?;
+        typing::press(line, keys, revision).await?.ok_or_else(|| gone(launch))
     }
 
     async fn subscribe(&self, launch: LaunchId) -> Result<Box<dyn HolderEvents>> {
@@ -202,6 +208,7 @@ impl HolderEvents for Subscription {
             match self.line.next().await? {
                 Said::Event(Event::Title(title)) => return Some(HolderEvent::Title(title)),
                 Said::Event(Event::Bell) => return Some(HolderEvent::Bell),
+                Said::Event(Event::Settled) => return Some(HolderEvent::Settled),
                 Said::Event(Event::Ended(end)) => return Some(HolderEvent::Ended(end)),
                 _ => {}
             }
@@ -213,7 +220,7 @@ fn gone(launch: LaunchId) -> Error {
     Error::not_found(format!("nobody holds launch `{launch}`")).hint("run `segue resume`")
 }
 
-fn unexpected(answer: &Answer) -> Error {
+pub(super) fn unexpected(answer: &Answer) -> Error {
     // Answers can carry an environment: only their kind is named.
     let kind = match answer {
         Answer::Done => "done",
@@ -222,6 +229,9 @@ fn unexpected(answer: &Answer) -> Error {
         Answer::Environment(_) => "environment",
         Answer::Snapshot(_) => "snapshot",
         Answer::Ended(_) => "ended",
+        Answer::Screen(_) => "screen",
+        Answer::Typed(_) => "typed",
+        Answer::Pressed(_) => "pressed",
     };
     Error::internal(format!("the holder answered `{kind}` to something else"))
 }

@@ -23,6 +23,8 @@ pub(super) struct Line {
     stream: UnixStream,
     decoder: Decoder,
     buffer: Vec<u8>,
+    /// What the holder says that it can do.
+    capabilities: Vec<String>,
 }
 
 /// What a holder says.
@@ -42,7 +44,12 @@ impl Line {
             Err(error) if is_nobody(&error) => return Ok(None),
             Err(error) => return Err(cannot("reach the holder at", path, &error)),
         };
-        let mut line = Self { stream, decoder: Decoder::default(), buffer: vec![0; 16 << 10] };
+        let mut line = Self {
+            stream,
+            decoder: Decoder::default(),
+            buffer: vec![0; 16 << 10],
+            capabilities: Vec::new(),
+        };
         let greeted = tokio::time::timeout(PATIENCE, line.greet()).await;
         greeted.map_err(|_| silent())?.map(|met| met.then_some(line))
     }
@@ -54,7 +61,20 @@ impl Line {
         let Ok(Some(frame)) = self.frame().await else { return Ok(false) };
         let hello: Hello = serde_json::from_slice(&frame.payload)
             .map_err(|error| Error::internal("the holder says no hello").caused_by(error))?;
-        hello.agree().map(|_| true)
+        hello.agree()?;
+        self.capabilities = hello.capabilities;
+        Ok(true)
+    }
+
+    /// Fails if the holder is of a version that could not do this yet.
+    pub(super) fn needs(&self, capability: &str) -> Result<()> {
+        if self.capabilities.iter().any(|known| known == capability) {
+            return Ok(());
+        }
+        Err(Error::unavailable(format!(
+            "the agent is held by an older version of segue that does not know `{capability}`"
+        ))
+        .hint("run `segue stop`, then `segue resume`, to have a newer one"))
     }
 
     /// Asks and waits for the answer; none when the holder went meanwhile.

@@ -13,6 +13,7 @@ mod line;
 mod order;
 mod spawn;
 mod terminal;
+mod typing;
 mod wire;
 
 pub use attach::{AttachEnd, UserTerminal, attach};

@@ -8,3 +8,4 @@ mod lives;
 mod output;
 mod person;
 mod protocol;
+mod typing;

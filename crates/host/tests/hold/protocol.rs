@@ -1,29 +1,33 @@
 //! The socket itself: other versions, unknown words, and nonsense.
 
 use std::io::{Read as _, Write as _};
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::Duration;
 
-use segue_core::ports::Holders as _;
+use segue_core::Kind;
+use segue_core::model::{LaunchId, MessageId};
+use segue_core::ports::{Holders as _, TypeOrder};
+use uuid::Uuid;
 
 use super::ground::{DEADLINE, Ground};
 
-const HELLO: u8 = 1;
-const REQUEST: u8 = 2;
-const ANSWER: u8 = 3;
+pub(crate) const HELLO: u8 = 1;
+pub(crate) const REQUEST: u8 = 2;
+pub(crate) const ANSWER: u8 = 3;
+pub(crate) const INPUT: u8 = 5;
 
-fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
+pub(crate) fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
     [&length[..], &[kind], payload].concat()
 }
 
-fn connect(ground: &Ground, launch: segue_core::model::LaunchId) -> UnixStream {
+pub(crate) fn connect(ground: &Ground, launch: segue_core::model::LaunchId) -> UnixStream {
     let stream = UnixStream::connect(ground.socket(launch)).unwrap();
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
     stream
 }
 
-fn read_frame(stream: &mut UnixStream) -> (u8, String) {
+pub(crate) fn read_frame(stream: &mut UnixStream) -> (u8, String) {
     let mut header = [0; 5];
     stream.read_exact(&mut header).unwrap();
     let length = u32::from_be_bytes(header[..4].try_into().unwrap());
@@ -104,4 +108,32 @@ async fn a_client_that_never_reads_does_not_keep_a_holder() {
     ground.titled(launch, "up").await;
     assert!(ground.holders.stop(launch, Duration::ZERO).await.unwrap().is_some());
     super::ground::gone(&held.holder).await;
+}
+
+#[tokio::test]
+async fn a_holder_of_an_older_version_is_not_asked_what_it_does_not_know() {
+    let ground = Ground::new();
+    let launch = LaunchId::new(Uuid::now_v7());
+    std::fs::create_dir(ground.paths.launch(launch)).unwrap();
+    let listener = UnixListener::bind(ground.socket(launch)).unwrap();
+    let old = std::thread::spawn(move || {
+        for _ in 0..3 {
+            let (mut client, _) = listener.accept().unwrap();
+            assert_eq!(read_frame(&mut client).0, HELLO);
+            client.write_all(&frame(HELLO, br#"{"protocol":1,"oldest":1}"#)).unwrap();
+            assert_eq!(client.read(&mut [0; 8]).unwrap(), 0, "it is asked nothing");
+        }
+    });
+    let message = MessageId::new(Uuid::now_v7());
+    let order = TypeOrder { message, text: "hello".to_owned(), revision: 0 };
+    let errors = [
+        ground.holders.screen(launch).await.unwrap_err(),
+        ground.holders.type_message(launch, &order).await.unwrap_err(),
+        ground.holders.press(launch, b"x", 0).await.unwrap_err(),
+    ];
+    for (error, word) in errors.iter().zip(["`screen`", "`type`", "`press`"]) {
+        assert_eq!(error.kind, Kind::Unavailable);
+        assert!(error.message.contains("older version") && error.message.contains(word), "{error}");
+    }
+    old.join().unwrap();
 }

@@ -113,6 +113,11 @@ impl Clients {
         self.all.values().filter(|client| client.view.is_some()).count()
     }
 
+    /// Tells whether anybody wants to hear what happens.
+    pub(super) fn have_subscriber(&self) -> bool {
+        self.all.values().any(|client| client.subscribed)
+    }
+
     /// Returns the size that all attached terminals can show.
     pub(super) fn common_size(&self) -> Option<Size> {
         let sizes = self.all.values().filter_map(|client| Some(client.view.as_ref()?.size));

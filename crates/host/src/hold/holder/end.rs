@@ -135,6 +135,8 @@ impl Holder {
             self.drain_from(&master);
         }
         self.input.clear();
+        self.typist.give_up();
+        self.changes.forget();
     }
 
     /// Takes in what the agent has written until now.

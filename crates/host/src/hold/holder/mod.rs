@@ -2,6 +2,7 @@
 
 mod agent;
 mod attached;
+mod changes;
 mod clients;
 mod connection;
 mod end;
@@ -11,6 +12,7 @@ mod output;
 mod requests;
 mod serve;
 mod start;
+mod typist;
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -31,10 +33,12 @@ use crate::lock::FileLock;
 use crate::surroundings::Surroundings;
 
 use agent::Stream;
+use changes::Changes;
 use clients::Clients;
 use connection::Message;
 use lives::Life;
 use start::Signals;
+use typist::Typist;
 
 /// How much of an agent's output is kept.
 const HISTORY: usize = 256 << 10;
@@ -148,6 +152,8 @@ struct Holder {
     undrawn: usize,
     /// What the agent has yet to read.
     input: VecDeque<u8>,
+    changes: Changes,
+    typist: Typist,
     clients: Clients,
     life: Life,
     messages: mpsc::Receiver<Message>,

@@ -15,6 +15,9 @@ const _: () = assert!(MOST_UNDRAWN + BATCH <= HISTORY, "what waits is in the his
 impl Holder {
     /// Takes in what the agent wrote. Text that nobody watches and nothing depends on waits.
     pub(super) fn take_in(&mut self, count: usize) {
+        if self.terminal.is_some() {
+            self.drew();
+        }
         let bytes = self.batch.get(..count).unwrap_or_default();
         self.history.push(bytes);
         if let Some(stream) = &mut self.stream {

@@ -11,7 +11,7 @@ use super::connection::{ClientId, Message};
 use super::lives::Life;
 use crate::hold::terminal::{Size, Terminal};
 use crate::hold::wire::{
-    Answer, Event, Frame, Hello, Received, Request, Status, encode, encode_message, kind,
+    Answer, Event, Frame, Hello, Received, Request, ScreenNow, Status, encode, encode_message, kind,
 };
 
 impl Holder {
@@ -24,7 +24,8 @@ impl Holder {
             Message::Received(id, Received::TooLarge(frame)) => self.too_large(id, frame),
             Message::Pause(id) => {
                 let typed = self.view(id).map(|view| view.filter.after_pause());
-                self.type_in(&typed.unwrap_or_default());
+                let typed = typed.unwrap_or_default();
+                self.type_for_person(&typed, !typed.is_empty());
             }
             Message::LongPause(id) => {
                 if let Some(view) = self.view(id) {
@@ -122,6 +123,13 @@ impl Holder {
             Request::Environment => Answer::Environment(self.environment.clone()),
             Request::Release => answer_of(self.release()),
             Request::Stop { grace_ms } => return self.stop_for(id, grace_ms),
+            Request::Screen => Answer::Screen(self.screen().map(Box::new)),
+            Request::Type { message, text, revision } => self
+                .type_message(message, &text, revision)
+                .map_or_else(Answer::Failed, Answer::Typed),
+            Request::Press { keys, revision } => {
+                self.press(&keys, revision).map_or_else(Answer::Failed, Answer::Pressed)
+            }
         };
         self.clients.answer(id, &answer);
     }
@@ -198,21 +206,10 @@ impl Holder {
 
     fn typed(&mut self, id: ClientId, bytes: &[u8]) {
         let asked = self.terminal.as_ref().map(Terminal::asked).unwrap_or_default();
-        let typed = self.view(id).map(|view| view.filter.filter(bytes, asked));
-        self.type_in(&typed.unwrap_or_default());
-    }
-
-    /// Queues bytes; whether the agent took them is for the agent's own evidence to say.
-    fn inject(&mut self, bytes: &[u8]) -> Result<()> {
-        if self.terminal.is_none() {
-            return Err(headless());
-        }
-        self.check_running()?;
-        if self.type_in(bytes) {
-            return Ok(());
-        }
-        Err(Error::conflict("the agent does not read its input")
-            .hint("run `segue attach` to see what it does"))
+        let Some(view) = self.view(id) else { return };
+        let typed = view.filter.filter(bytes, asked);
+        let has_keys = view.filter.take_has_keys();
+        self.type_for_person(&typed, has_keys);
     }
 
     fn interrupt(&mut self, bytes: Option<Vec<u8>>) -> Result<()> {
@@ -224,7 +221,7 @@ impl Holder {
         self.inject(&bytes.unwrap_or_else(|| vec![0x03]))
     }
 
-    fn check_running(&self) -> Result<()> {
+    pub(super) fn check_running(&self) -> Result<()> {
         match self.life {
             Life::Running { .. } => Ok(()),
             Life::Sweeping { .. } | Life::Ended { .. } => {
@@ -251,6 +248,10 @@ impl Holder {
             Some(terminal) => Answer::Snapshot(Box::new(terminal.snapshot())),
             None => Answer::Failed(headless()),
         }
+    }
+
+    fn screen(&self) -> Option<ScreenNow> {
+        self.terminal.as_ref().map(|terminal| terminal.screen_now(self.changes.revision()))
     }
 
     fn history(&mut self, id: ClientId) -> Answer {
@@ -304,7 +305,7 @@ fn answer_of(result: Result<()>) -> Answer {
     result.map_or_else(Answer::Failed, |()| Answer::Done)
 }
 
-fn headless() -> Error {
+pub(super) fn headless() -> Error {
     Error::conflict("the agent runs without a terminal").hint("run `segue log` to see its output")
 }
 

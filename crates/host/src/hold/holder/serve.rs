@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use segue_core::failpoint;
 use tokio::net::UnixStream;
-use tokio::time::sleep_until;
+use tokio::time::{Instant, sleep_until};
 
 use super::agent::Stream;
 use super::connection::Message;
@@ -17,7 +17,7 @@ use crate::machine::launch_of;
 use crate::{process, socket};
 
 /// An agent that reads none of its input gets no more than this.
-const MOST_INPUT: usize = 4 << 20;
+pub(super) const MOST_INPUT: usize = 4 << 20;
 
 /// What woke the holder.
 enum Wake {
@@ -30,6 +30,8 @@ enum Wake {
     Connection(io::Result<UnixStream>),
     Message(Option<Message>),
     StopStep,
+    /// The agent was quiet for long enough.
+    Quiet,
 }
 
 impl Holder {
@@ -53,8 +55,11 @@ impl Holder {
             Wake::Output(Ok(count @ 1..)) => self.take_in(count),
             // The end of the output is not the end of the agent.
             Wake::Output(_) => self.stream = None,
-            Wake::Input(Ok(())) => {}
-            Wake::Input(Err(_)) => self.input.clear(),
+            Wake::Input(Ok(())) => self.input_taken(),
+            Wake::Input(Err(_)) => {
+                self.input.clear();
+                self.typist.give_up();
+            }
             Wake::Child => self.reap(),
             Wake::Terminate => self.terminate(),
             Wake::Connection(Ok(stream)) => self.meet(stream),
@@ -62,20 +67,24 @@ impl Holder {
             Wake::Message(Some(message)) => self.hear(message),
             Wake::Message(None) => {}
             Wake::StopStep => self.escalate(),
+            Wake::Quiet => {
+                let now = Instant::now();
+                self.go_on_typing(now);
+                self.settle(now);
+            }
         }
     }
 
     async fn wake(&mut self) -> Wake {
+        let quiet = self.typist.due().into_iter().chain(self.changes.due()).min();
         let Self { stream, batch, input, signals, listener, messages, life, .. } = self;
-        let stop = life.stop();
+        let stop = life.stop().map(|stop| stop.at);
         let stream = stream.as_ref();
         tokio::select! {
             _ = signals.child.recv() => Wake::Child,
             _ = signals.terminate.recv() => Wake::Terminate,
-            () = async { match stop {
-                Some(stop) => sleep_until(stop.at).await,
-                None => pending().await,
-            } } => Wake::StopStep,
+            () = at(stop) => Wake::StopStep,
+            () = at(quiet) => Wake::Quiet,
             message = messages.recv() => Wake::Message(message),
             connection = listener.accept() => Wake::Connection(connection.map(|(stream, _)| stream)),
             read = async { match stream {
@@ -120,6 +129,14 @@ impl Holder {
                     .is_some_and(|(launch, launches)| launches.join(launch.to_string()).exists())
         };
         std::iter::successors(Some(pid), |pid| process::parent(*pid)).any(is_ours)
+    }
+}
+
+/// Waits until then; for ever without a time.
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(time).await,
+        None => pending().await,
     }
 }
 

@@ -11,8 +11,10 @@ use tokio::net::UnixListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
+use super::changes::Changes;
 use super::clients::Clients;
 use super::lives::Life;
+use super::typist::Typist;
 use super::{BATCH, HISTORY, Holder, end, log};
 use crate::hold::order::{HoldOrder, Live, has_end, live_path, socket_path};
 use crate::hold::terminal::{History, Size, Terminal};
@@ -84,6 +86,8 @@ pub(super) async fn start(folder: PathBuf, order: HoldOrder) -> Result<Holder> {
         history: History::new(HISTORY),
         undrawn: 0,
         input: std::collections::VecDeque::new(),
+        changes: Changes::default(),
+        typist: Typist::default(),
         clients: Clients::new(sender),
         life: Life::running(),
         messages,

@@ -20,6 +20,8 @@ pub(crate) struct Asked {
 pub(crate) struct InputFilter {
     scanner: Scanner,
     pasting: bool,
+    /// Whether something of what was passed on is a person's doing.
+    has_keys: bool,
 }
 
 impl InputFilter {
@@ -29,6 +31,7 @@ impl InputFilter {
         self.scanner.push(bytes);
         loop {
             if self.pasting {
+                self.has_keys = true;
                 self.pasting = !self.scanner.take_paste(&mut passed);
             }
             let Some(token) = self.scanner.next() else {
@@ -38,9 +41,21 @@ impl InputFilter {
                 self.pasting = true;
             }
             if is_typed(token.kind, token.bytes, asked) {
+                self.has_keys |= !is_report(token.kind, token.bytes);
                 passed.extend_from_slice(token.bytes);
             }
         }
+    }
+
+    /// Tells whether a person did something since this was asked last: not everything that is for
+    /// the agent was typed.
+    pub(crate) fn take_has_keys(&mut self) -> bool {
+        std::mem::take(&mut self.has_keys)
+    }
+
+    /// Tells whether a person's paste has begun whose end has not come.
+    pub(crate) fn is_pasting(&self) -> bool {
+        self.pasting
     }
 
     /// Returns what waits, after a pause in which no rest came: then it was a key such as Escape.
@@ -67,6 +82,20 @@ fn is_typed(kind: Kind, bytes: &[u8], asked: Asked) -> bool {
         Kind::Osc | Kind::Dcs => false,
         Kind::Csi => Sequence::parse(bytes).is_none_or(|sequence| is_key(&sequence, asked)),
     }
+}
+
+/// Tells whether it is what a terminal says on its own because the agent asked for it, or where
+/// the mouse is: nobody pressed anything.
+fn is_report(kind: Kind, bytes: &[u8]) -> bool {
+    /// A move without a button, whatever keys are held.
+    const HOVER: u16 = 35;
+    let sequence = Some(bytes).filter(|_| kind == Kind::Csi).and_then(Sequence::parse);
+    sequence.is_some_and(|sequence| match (sequence.prefix, sequence.last) {
+        (0, b'I' | b'O') => sequence.is_bare(),
+        (b'?', b'n') => true,
+        (b'<', b'M') => sequence.number(0).is_some_and(|button| button & HOVER == HOVER),
+        _ => false,
+    })
 }
 
 fn is_key(sequence: &Sequence<'_>, asked: Asked) -> bool {
@@ -160,6 +189,24 @@ mod tests {
         assert_eq!(pass(&[b"\x1b[I\x1b[O"], focus), b"\x1b[I\x1b[O");
         let scheme = Asked { colour_scheme: true, ..NOTHING };
         assert_eq!(pass(&[b"\x1b[?997;2n"], scheme), b"\x1b[?997;2n");
+    }
+
+    #[test]
+    fn what_nobody_pressed_is_told_from_keys() {
+        let all = Asked { focus: true, colour_scheme: true };
+        let mut filter = InputFilter::default();
+        for report in [&b"\x1b[I"[..], b"\x1b[O", b"\x1b[?997;2n", b"\x1b[<35;10;20M"] {
+            assert_eq!(filter.filter(report, all), report);
+            assert!(!filter.take_has_keys(), "{:?}", report.escape_ascii().to_string());
+        }
+        for answer in ANSWERS {
+            filter.filter(answer, NOTHING);
+            assert!(!filter.take_has_keys(), "{:?}", answer.escape_ascii().to_string());
+        }
+        for key in KEYS.into_iter().chain([&b"\x1b[200~x"[..], b"x", b"\x1b[201~"]) {
+            filter.filter(key, NOTHING);
+            assert!(filter.take_has_keys(), "{:?}", key.escape_ascii().to_string());
+        }
     }
 
     #[test]

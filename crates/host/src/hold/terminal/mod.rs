@@ -9,6 +9,7 @@ mod effects;
 mod filter;
 mod history;
 mod keyboard;
+mod keystrokes;
 mod modes;
 mod paint;
 mod plain;
@@ -26,6 +27,7 @@ use vt100::{Parser, Screen};
 pub(crate) use effects::{Effects, Notice};
 pub(crate) use filter::{Asked, InputFilter};
 pub(crate) use history::History;
+pub(crate) use keystrokes::keystrokes;
 pub(crate) use paint::Picture;
 pub(crate) use scanner::{Kind, Scanner, Token};
 pub(crate) use sequence::Sequence;
@@ -155,6 +157,11 @@ impl Terminal {
 
     pub(crate) fn title(&self) -> &str {
         &self.title
+    }
+
+    /// Tells whether the agent wants to know what is pasted.
+    pub(crate) fn takes_pastes(&self) -> bool {
+        self.screen().bracketed_paste()
     }
 
     /// Returns what the agent wants to be told by a user's terminal.

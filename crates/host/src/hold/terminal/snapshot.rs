@@ -1,8 +1,10 @@
 //! The screen as data, for programs.
 
 use serde::{Deserialize, Serialize};
+use vt100::Cell;
 
 use super::{Size, Terminal};
+use crate::hold::wire::ScreenNow;
 
 /// What an agent's terminal shows now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,12 +37,47 @@ impl Terminal {
         let (row, col) = screen.cursor_position();
         Snapshot {
             size,
-            rows: screen.rows(0, size.cols).map(|row| row.trim_end().to_owned()).collect(),
+            rows: self.rows(),
             cursor: Cursor { row, col, visible: !screen.hide_cursor() },
             title: self.title.clone(),
             alternate: screen.alternate_screen(),
             modes: self.modes_on(),
             keyboard: self.keyboard().flags(),
         }
+    }
+
+    /// Returns the screen for whoever reads it, as the state with this number.
+    pub(crate) fn screen_now(&self, revision: u64) -> ScreenNow {
+        let screen = self.screen();
+        let cursor = (!screen.hide_cursor()).then(|| screen.cursor_position());
+        let (rows, firm_rows) = (self.rows(), self.firm_rows());
+        ScreenNow { rows, firm_rows, title: self.title.clone(), cursor, revision }
+    }
+
+    fn rows(&self) -> Vec<String> {
+        let rows = self.screen().rows(0, self.size().cols);
+        rows.map(|row| row.trim_end().to_owned()).collect()
+    }
+
+    /// Returns the rows with spaces in place of what is drawn faint.
+    fn firm_rows(&self) -> Vec<String> {
+        let size = self.size();
+        let firm_row = |row| {
+            let cells = (0..size.cols).filter_map(|col| self.screen().cell(row, col));
+            let text: String = cells.map(firm).collect();
+            text.trim_end().to_owned()
+        };
+        (0..size.rows).map(firm_row).collect()
+    }
+}
+
+/// Returns what a cell adds to its row.
+fn firm(cell: &Cell) -> &str {
+    match (cell.is_wide_continuation(), cell.dim() || !cell.has_contents()) {
+        // It belongs to the cell before it.
+        (true, _) => "",
+        (false, true) if cell.is_wide() => "  ",
+        (false, true) => " ",
+        (false, false) => cell.contents(),
     }
 }

@@ -439,3 +439,20 @@ fn sizes_are_made_sensible() {
     assert_eq!(sensible(u16::MAX, u16::MAX), (500, 1000));
     assert_eq!(sensible(1, 1), (1, 2));
 }
+
+#[test]
+fn a_screen_is_told_with_and_without_what_is_faint() {
+    let terminal = terminal(
+        b"\x1b]2;t\x07> \x1b[2mTry \xe6\xbc\xa2 it\x1b[22m now \x1b[2mhint\x1b[m\r\n\x1b[1mfirm",
+    );
+    let screen = terminal.screen_now(7);
+    assert_eq!(screen.rows[..2], ["> Try 漢 it now hint", "firm"]);
+    assert_eq!(screen.firm_rows[..2], [">           now", "firm"]);
+    assert_eq!((screen.rows.len(), screen.firm_rows.len()), (10, 10));
+    assert_eq!((screen.title.as_str(), screen.cursor, screen.revision), ("t", Some((1, 4)), 7));
+}
+
+#[test]
+fn a_hidden_cursor_is_nowhere() {
+    assert_eq!(terminal(b"x\x1b[?25l").screen_now(1).cursor, None);
+}

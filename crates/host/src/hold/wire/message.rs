@@ -1,9 +1,10 @@
 //! The messages inside of frames.
 
-use segue_core::model::{Environment, LaunchEnd, LaunchId, ProcessRef, SessionId};
+use segue_core::model::{Environment, LaunchEnd, LaunchId, MessageId, ProcessRef, SessionId};
 use segue_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
+use super::typing::{Outcome, ScreenNow, capability};
 use super::{OLDEST, PROTOCOL};
 use crate::hold::terminal::{Size, Snapshot};
 
@@ -21,7 +22,8 @@ pub(crate) struct Hello {
 impl Hello {
     /// What this program says.
     pub(crate) fn ours() -> Self {
-        Self { protocol: PROTOCOL, oldest: OLDEST, capabilities: Vec::new() }
+        let capabilities = capability::ALL.map(str::to_owned).to_vec();
+        Self { protocol: PROTOCOL, oldest: OLDEST, capabilities }
     }
 
     /// Returns the version to use with the other side.
@@ -66,6 +68,19 @@ pub(crate) enum Request {
     Stop {
         grace_ms: u64,
     },
+    /// Show me the screen, and which state of it that is; needs `screen`.
+    Screen,
+    /// Type this message, if that is still the state of the screen; needs `type`.
+    Type {
+        message: MessageId,
+        text: String,
+        revision: u64,
+    },
+    /// Press these keys, if that is still the state of the screen; needs `press`.
+    Press {
+        keys: Vec<u8>,
+        revision: u64,
+    },
 }
 
 /// What the holder answers.
@@ -78,6 +93,11 @@ pub(crate) enum Answer {
     Environment(Environment),
     Snapshot(Box<Snapshot>),
     Ended(LaunchEnd),
+    /// None without a terminal.
+    Screen(Option<Box<ScreenNow>>),
+    Typed(Outcome),
+    /// Whether the keys were pressed.
+    Pressed(bool),
 }
 
 /// How a holder and its agent are.
@@ -102,6 +122,8 @@ pub(crate) enum Event {
     Bell,
     /// So many people are attached now.
     Attached(usize),
+    /// The agent drew, and has been quiet for a moment.
+    Settled,
     /// The agent ended; every descendant is gone and the end is on disk.
     Ended(LaunchEnd),
 }
@@ -149,5 +171,36 @@ mod tests {
             assert_eq!(serde_json::to_string(&request).unwrap(), text);
             assert_eq!(serde_json::from_str::<Request>(text).unwrap(), request);
         }
+    }
+
+    /// As above, for holders that name the capabilities.
+    #[test]
+    fn the_words_of_the_capabilities_stay() {
+        assert_eq!(capability::ALL, ["screen", "type", "press", "settled"]);
+        let id = "019a0000-0000-7000-8000-000000000000";
+        let message = MessageId::new(id.parse().unwrap());
+        let words = Request::Type { message, text: "hi\n".to_owned(), revision: 7 };
+        let typed = format!(r#"{{"type":{{"message":"{id}","text":"hi\n","revision":7}}}}"#);
+        let table = [
+            (Request::Screen, r#""screen""#),
+            (words, typed.as_str()),
+            (
+                Request::Press { keys: vec![13], revision: 7 },
+                r#"{"press":{"keys":[13],"revision":7}}"#,
+            ),
+        ];
+        for (request, text) in table {
+            assert_eq!(serde_json::to_string(&request).unwrap(), text);
+            assert_eq!(serde_json::from_str::<Request>(text).unwrap(), request);
+        }
+        let answers = [
+            (Answer::Screen(None), r#"{"screen":null}"#),
+            (Answer::Typed(Outcome::Before), r#"{"typed":"before"}"#),
+            (Answer::Pressed(true), r#"{"pressed":true}"#),
+        ];
+        for (answer, text) in answers {
+            assert_eq!(serde_json::to_string(&answer).unwrap(), text);
+        }
+        assert_eq!(serde_json::to_string(&Event::Settled).unwrap(), r#""settled""#);
     }
 }

@@ -19,9 +19,11 @@
 
 mod frame;
 mod message;
+mod typing;
 
 pub(crate) use frame::{Decoder, Frame, Received, encode, encode_message, kind};
 pub(crate) use message::{Answer, Event, Hello, Request, Status};
+pub(crate) use typing::{Outcome, ScreenNow, capability};
 
 /// The version that this program speaks best.
 pub(crate) const PROTOCOL: u32 = 1;

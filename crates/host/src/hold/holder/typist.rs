@@ -1,0 +1,265 @@
+//! Messages that are typed: pasted, drawn by the agent, and sent.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use segue_core::model::MessageId;
+use segue_core::{Error, Result, failpoint};
+use tokio::time::Instant;
+
+use super::Holder;
+use super::changes::QUIET;
+use super::requests::headless;
+use super::serve::MOST_INPUT;
+use crate::hold::descriptors::read_now;
+use crate::hold::terminal::{Terminal, keystrokes};
+use crate::hold::wire::Outcome;
+
+/// Enter comes no sooner after the text: agents that read both at once take it for text.
+const LEAST_WAIT: Duration = Duration::from_millis(100);
+/// Enter comes after this time even if the agent draws nothing, or never stops.
+const MOST_WAIT: Duration = Duration::from_secs(3);
+
+/// What was typed on somebody's order, and what is being typed.
+#[derive(Debug, Default)]
+pub(super) struct Typist {
+    /// Every message that was ever ordered here: none is typed twice.
+    told: BTreeSet<MessageId>,
+    job: Option<Job>,
+    /// When a person last pressed a key. Until the agent had time to draw it, the screen does not
+    /// show it.
+    last_key: Option<Instant>,
+}
+
+/// A message on its way into the agent.
+#[derive(Debug)]
+struct Job {
+    stage: Stage,
+    /// What others typed meanwhile; it must not get into the message.
+    held: Vec<u8>,
+}
+
+/// How far a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The agent has yet to take some of the text.
+    Pasting,
+    /// The text was taken at `since`; the agent draws it.
+    Drawing { since: Instant, drew: Option<Instant> },
+    /// The agent has yet to take Enter.
+    Sending,
+    /// Enter was taken.
+    Sent { since: Instant },
+}
+
+impl Stage {
+    /// Returns when the next stage begins; none if that depends on the agent alone.
+    fn due(self) -> Option<Instant> {
+        match self {
+            Self::Pasting | Self::Sending => None,
+            Self::Drawing { since, drew: None } => Some(since + MOST_WAIT),
+            Self::Drawing { since, drew: Some(drew) } => {
+                Some((drew + QUIET).max(since + LEAST_WAIT).min(since + MOST_WAIT))
+            }
+            Self::Sent { since } => Some(since + LEAST_WAIT),
+        }
+    }
+
+    /// Returns the stage after the agent took all of its input.
+    fn after_input(self, now: Instant) -> Self {
+        match self {
+            Self::Pasting => Self::Drawing { since: now, drew: None },
+            Self::Sending => Self::Sent { since: now },
+            Self::Drawing { .. } | Self::Sent { .. } => self,
+        }
+    }
+}
+
+impl Typist {
+    pub(super) fn is_busy(&self) -> bool {
+        self.job.is_some()
+    }
+
+    /// Returns when there is something to do; none while there is nothing to wait for.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.job.as_ref().and_then(|job| job.stage.due())
+    }
+
+    /// Notes that the agent drew something.
+    pub(super) fn drew(&mut self, now: Instant) {
+        if let Some(Job { stage: Stage::Drawing { drew, .. }, .. }) = &mut self.job {
+            *drew = Some(now);
+        }
+    }
+
+    /// Gives up what is being typed: nobody reads it any more.
+    pub(super) fn give_up(&mut self) {
+        self.job = None;
+    }
+
+    fn has_fresh_key(&self) -> bool {
+        self.last_key.is_some_and(|key| key.elapsed() < QUIET)
+    }
+}
+
+impl Holder {
+    /// Begins to type a message, unless it was typed before or the screen is another by now.
+    pub(super) fn type_message(
+        &mut self,
+        message: MessageId,
+        text: &str,
+        revision: u64,
+    ) -> Result<Outcome> {
+        if self.typist.told.contains(&message) {
+            return Ok(Outcome::Before);
+        }
+        if !self.is_unchanged(revision)? {
+            return Ok(Outcome::Changed);
+        }
+        let takes_pastes = self.terminal.as_ref().is_some_and(Terminal::takes_pastes);
+        let keys = keystrokes(text, takes_pastes)
+            .ok_or_else(|| Error::usage("the message has nothing in it that can be typed"))?;
+        failpoint::hit("hold.type.before");
+        self.typist.told.insert(message);
+        self.changes.count();
+        if !self.type_in(&keys) {
+            return Err(unread());
+        }
+        self.typist.job = Some(Job { stage: Stage::Pasting, held: Vec::new() });
+        failpoint::hit("hold.type.after");
+        Ok(Outcome::Now)
+    }
+
+    /// Presses keys, unless the screen is another by now; tells whether it did.
+    pub(super) fn press(&mut self, keys: &[u8], revision: u64) -> Result<bool> {
+        Ok(self.is_unchanged(revision)? && self.inject(keys).map(|()| true)?)
+    }
+
+    /// Queues bytes; whether the agent took them is for the agent's own evidence to say.
+    pub(super) fn inject(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.terminal.is_none() {
+            return Err(headless());
+        }
+        self.check_running()?;
+        self.changes.count();
+        if self.type_after_message(bytes) { Ok(()) } else { Err(unread()) }
+    }
+
+    /// Passes on what an attached person typed, or what their terminal said on its own.
+    pub(super) fn type_for_person(&mut self, bytes: &[u8], has_keys: bool) {
+        if has_keys {
+            self.changes.count();
+            self.typist.last_key = Some(Instant::now());
+        }
+        self.type_after_message(bytes);
+    }
+
+    /// Goes on with a message when the agent has taken all of its input.
+    pub(super) fn input_taken(&mut self) {
+        if !self.input.is_empty() {
+            return;
+        }
+        if let Some(job) = &mut self.typist.job {
+            job.stage = job.stage.after_input(Instant::now());
+        }
+        self.input_is_read();
+    }
+
+    /// Goes on with a message if the time for that has come.
+    pub(super) fn go_on_typing(&mut self, now: Instant) {
+        if self.typist.due().is_none_or(|due| due > now) {
+            return;
+        }
+        match self.typist.job.take() {
+            Some(Job { stage: Stage::Drawing { .. }, held }) => self.send_message(held),
+            Some(Job { held, .. }) => {
+                self.type_in(&held);
+                self.input_is_read();
+            }
+            None => {}
+        }
+    }
+
+    fn send_message(&mut self, held: Vec<u8>) {
+        failpoint::hit("hold.enter.before");
+        self.changes.count();
+        if self.type_in(b"\r") {
+            self.typist.job = Some(Job { stage: Stage::Sending, held });
+        }
+        failpoint::hit("hold.enter.after");
+    }
+
+    /// Queues input after the message that is being typed; tells whether there was room for it.
+    fn type_after_message(&mut self, bytes: &[u8]) -> bool {
+        let Some(job) = &mut self.typist.job else { return self.type_in(bytes) };
+        let has_room = job.held.len() + bytes.len() <= MOST_INPUT;
+        if has_room {
+            job.held.extend_from_slice(bytes);
+        }
+        has_room
+    }
+
+    /// Tells whether the screen is the one of this revision, and nobody's keys are on their way.
+    fn is_unchanged(&mut self, revision: u64) -> Result<bool> {
+        if self.terminal.is_none() {
+            return Err(headless());
+        }
+        self.take_in_now();
+        let is_unchanged = revision == self.changes.revision()
+            && !self.typist.is_busy()
+            && self.input.is_empty()
+            && !self.typist.has_fresh_key()
+            && !self.clients.views().any(|(view, _)| view.filter.is_pasting());
+        if is_unchanged {
+            self.check_running()?;
+        } else {
+            self.refuse();
+        }
+        Ok(is_unchanged)
+    }
+
+    /// Takes in what the agent has drawn and nobody has read: that is a change, too.
+    fn take_in_now(&mut self) {
+        if let Some(stream) = &self.stream
+            && let Ok(count @ 1..) = read_now(stream.output(), &mut self.batch)
+        {
+            self.take_in(count);
+        }
+    }
+}
+
+fn unread() -> Error {
+    Error::conflict("the agent does not read its input")
+        .hint("run `segue attach` to see what it does")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    #[test]
+    fn enter_comes_a_moment_after_the_agent_drew() {
+        let since = Instant::now();
+        let due = |drew: Option<u64>| {
+            let stage = Stage::Drawing { since, drew: drew.map(|after| since + MS(after)) };
+            stage.due().map(|due| due - since)
+        };
+        assert_eq!(due(None), Some(MOST_WAIT), "an agent that draws nothing");
+        assert_eq!(due(Some(1)), Some(MS(151)));
+        assert_eq!(due(Some(800)), Some(MS(950)));
+        assert_eq!(due(Some(2999)), Some(MOST_WAIT), "an agent that never stops");
+    }
+
+    #[test]
+    fn a_stage_that_waits_for_the_agent_needs_no_clock() {
+        let now = Instant::now();
+        assert_eq!(Stage::Pasting.due(), None);
+        assert_eq!(Stage::Sending.due(), None);
+        let drawing = Stage::Pasting.after_input(now);
+        assert_eq!(drawing, Stage::Drawing { since: now, drew: None });
+        assert_eq!(drawing.after_input(now + MS(5)), drawing);
+        assert_eq!(Stage::Sending.after_input(now), Stage::Sent { since: now });
+    }
+}
