@@ -15,3 +15,16 @@ CREATE TABLE messages (
 
 CREATE INDEX messages_by_session ON messages (session, created_at);
 CREATE INDEX messages_open ON messages (session) WHERE state IN ('queued', 'typing');
+
+CREATE TRIGGER messages_stay_settled
+BEFORE UPDATE OF state, detail ON messages
+WHEN OLD.state NOT IN ('queued', 'typing')
+BEGIN
+    SELECT RAISE(ABORT, 'a message that is settled stays so');
+END;
+
+CREATE TRIGGER messages_keep_their_text
+BEFORE UPDATE OF id, session, text ON messages
+BEGIN
+    SELECT RAISE(ABORT, 'a message keeps its text');
+END;

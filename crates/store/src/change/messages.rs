@@ -38,10 +38,15 @@ pub(super) fn set(
     at: Timestamp,
 ) -> Result<(), Fault> {
     let known = read::message(transaction, id)?;
-    let known = known.ok_or_else(|| Error::not_found(format!("no message has the id `{id}`")))?;
+    let known = known.ok_or_else(|| {
+        Error::not_found(format!("no message has the id `{id}`"))
+            .hint("run `segue messages` to see all messages")
+    })?;
     if known.state.is_settled() {
         let word = known.state.word();
-        return Err(Error::conflict(format!("message `{id}` is {word} already")).into());
+        return Err(Error::conflict(format!("message `{id}` is {word} already"))
+            .hint("run `segue messages` to see all messages")
+            .into());
     }
     let parameters = (Word(&id), state.word(), Json(state), Time(at));
     transaction.prepare_cached(UPDATE)?.execute(parameters)?;

@@ -72,7 +72,10 @@ pub(crate) fn newest_version() -> u32 {
 pub(crate) const OLD_SESSION_ID: &str = "01890000-0000-7000-8000-000000000001";
 
 const OLD_SESSION: &str = r#"
-    INSERT INTO sessions VALUES (
+    INSERT INTO sessions (
+        id, fleet, name, agent, vendor, cwd, config_dir, model, permission, headless, restart,
+        parent, status, spoke, created_at, updated_at, args, env, instructions
+    ) VALUES (
         '01890000-0000-7000-8000-000000000001', 'shop', 'coder', NULL, 'sample', '/code/shop',
         '/home/me/.sample', NULL, 'ask', 0, 'on-crash', NULL, '{"status":"idle"}', 1,
         '2026-01-02T03:04:05.000000006Z', '2026-01-02T03:04:05.000000007Z', '[]', '{}', NULL

@@ -13,7 +13,8 @@ fn connection(place: &Place) -> Connection {
                  id, session, number, mode, created_at, ended, program, cwd, environment, argv
              ) VALUES ('ended', '{OLD_SESSION_ID}', 1, 'fresh', 't', '{{}}', '/p', '/c', '[]', '[]'),
                       ('open', '{OLD_SESSION_ID}', 2, 'fresh', 't', NULL, '/p', '/c', '[]', '[]');
-             INSERT INTO events (at, kind, text) VALUES ('t', 'bound', 'fact');"
+             INSERT INTO events (at, kind, text) VALUES ('t', 'bound', 'fact');
+             INSERT INTO messages VALUES ('m', '{OLD_SESSION_ID}', 'x', 'delivered', '{{}}', 't', 't');"
         ))
         .unwrap();
     connection
@@ -32,6 +33,8 @@ fn the_database_refuses_what_would_break_a_promise() {
         ("INSERT INTO claims SELECT vendor, vendor_session, 'other' FROM claims", "UNIQUE"),
         ("UPDATE events SET text = 'another'", "append-only"),
         ("DELETE FROM events", "append-only"),
+        ("UPDATE messages SET state = 'queued'", "settled"),
+        ("UPDATE messages SET text = 'other'", "keeps its text"),
         ("UPDATE sessions SET id = 'other'", "keeps its id"),
         ("UPDATE sessions SET vendor = 'other'", "keeps its id"),
         ("UPDATE launches SET ended = NULL WHERE id = 'ended'", "first end"),
@@ -45,7 +48,7 @@ fn the_database_refuses_what_would_break_a_promise() {
         (
             "INSERT INTO sessions SELECT 'second', fleet, name, agent, vendor, cwd, config_dir,
              model, permission, headless, restart, parent, status, spoke, created_at, updated_at,
-             args, env, instructions FROM sessions",
+             args, env, instructions, NULL FROM sessions",
             "UNIQUE",
         ),
         (
@@ -66,7 +69,9 @@ fn a_session_goes_with_its_launches_claims_and_bindings() {
     let place = Place::new();
     let connection = connection(&place);
     connection.execute("DELETE FROM sessions", []).unwrap();
-    for (table, left) in [("launches", 0), ("claims", 0), ("bindings", 0), ("events", 1)] {
+    for (table, left) in
+        [("launches", 0), ("claims", 0), ("bindings", 0), ("messages", 0), ("events", 1)]
+    {
         let count = format!("SELECT count(*) FROM {table}");
         let found: u32 = connection.query_row(&count, [], |row| row.get(0)).unwrap();
         assert_eq!(found, left, "{table}");

@@ -10,6 +10,7 @@ mod fleets;
 mod launches;
 mod ledger;
 mod log;
+mod messages;
 mod samples;
 mod sessions;
 
@@ -23,6 +24,7 @@ pub use fleets::*;
 pub use launches::*;
 pub use ledger::*;
 pub use log::*;
+pub use messages::*;
 pub use samples::{Samples, commit, events};
 pub use sessions::*;
 
@@ -73,6 +75,9 @@ macro_rules! store_contract {
             a_folder_may_have_several_fleets
             fleets_without_a_folder_do_not_meet
             the_newest_trust_counts
+            messages_come_back_in_order_and_are_told_apart
+            a_message_moves_on_until_it_is_settled
+            a_message_belongs_to_a_session_that_is_known
             paths_that_are_not_text_come_back_unchanged
         }
     };

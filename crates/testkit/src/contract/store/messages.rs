@@ -1,0 +1,84 @@
+//! Messages to agents: durable, in order, settled once.
+
+use segue_core::model::{
+    LaunchId, Message, MessageId, MessageState, SessionId, Trace, VendorSessionId,
+};
+use segue_core::ports::{Change, MessageQuery, Store};
+use uuid::Uuid;
+
+use super::{Backend, Samples, assert_conflict, commit};
+
+fn message(samples: &Samples, session: SessionId, text: &str) -> Message {
+    let now = samples.time();
+    Message {
+        id: MessageId::new(Uuid::now_v7()),
+        session,
+        text: text.to_owned(),
+        state: MessageState::Queued,
+        created_at: now,
+        updated_at: now,
+    }
+}
+
+async fn all(store: &dyn Store, session: Option<SessionId>, open: bool) -> Vec<Message> {
+    store.messages(&MessageQuery { session, open }).await.unwrap()
+}
+
+pub async fn messages_come_back_in_order_and_are_told_apart(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let [one, other] = ["one", "other"].map(|name| samples.session("shop", name));
+    let told = [
+        message(&samples, one.id, "first\n\"quoted\" \u{1F600}"),
+        message(&samples, other.id, "-x"),
+        message(&samples, one.id, "second"),
+    ];
+    let mut changes: Vec<Change> =
+        [one.clone(), other].map(|it| Change::CreateSession(Box::new(it))).into();
+    changes.extend(told.clone().map(|it| Change::AddMessage(Box::new(it))));
+    store.commit(commit(changes)).await.unwrap();
+    assert_eq!(all(&*store, None, false).await, told);
+    assert_eq!(all(&*store, Some(one.id), false).await, [told[0].clone(), told[2].clone()]);
+    store.commit(commit([Change::RemoveSession(one.id)])).await.unwrap();
+    assert_eq!(all(&*store, None, false).await, [told[1].clone()]);
+}
+
+pub async fn a_message_moves_on_until_it_is_settled(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let session = samples.session("shop", "one");
+    let told = message(&samples, session.id, "hello");
+    let changes = vec![
+        Change::CreateSession(Box::new(session.clone())),
+        Change::AddMessage(Box::new(told.clone())),
+    ];
+    store.commit(commit(changes)).await.unwrap();
+    let trace = Trace {
+        launch: LaunchId::new(Uuid::now_v7()),
+        conversation: Some(VendorSessionId::new("an-id")),
+        offset: 77,
+    };
+    let at = samples.time();
+    let set = |state| Change::SetMessage { message: told.id, state, at };
+    for state in [MessageState::Typing(trace), MessageState::Queued] {
+        store.commit(commit(vec![set(state.clone())])).await.unwrap();
+        let found = all(&*store, Some(session.id), true).await;
+        assert_eq!(found, [Message { state, updated_at: at, ..told.clone() }]);
+    }
+    store.commit(commit(vec![set(MessageState::Delivered)])).await.unwrap();
+    assert_eq!(all(&*store, None, true).await, []);
+    assert_eq!(all(&*store, None, false).await[0].state, MessageState::Delivered);
+    let again = store.commit(commit([set(MessageState::Queued)])).await;
+    assert_conflict(again, &["delivered already"]);
+}
+
+pub async fn a_message_belongs_to_a_session_that_is_known(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let lost = message(&samples, SessionId::new(Uuid::now_v7()), "x");
+    let changes = vec![Change::AddMessage(Box::new(lost.clone()))];
+    assert!(store.commit(commit(changes)).await.is_err());
+    let changes = vec![Change::SetMessage {
+        message: lost.id,
+        state: MessageState::Delivered,
+        at: samples.time(),
+    }];
+    assert!(store.commit(commit(changes)).await.is_err());
+}
