@@ -1,8 +1,11 @@
 //! The real command lines against the scripted model: what the tests of the product build on.
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a failure is a failed test")]
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::process::Command;
 
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use segue_testkit::model::{Exchange, Role, Stage, Step};
 use segue_testkit::vendors::{command, subscribe_claude, with_claude, with_codex};
 use segue_testkit::{Model, Outcome, Terminal, World, isolated};
@@ -239,5 +242,73 @@ fn a_client_that_is_killed_has_left() {
         run.kill().unwrap();
         run.wait().unwrap();
         model.wait_for(|it| it.stage == Stage::Left);
+    });
+}
+
+const HOOKS: &str = r#"{"hooks": {
+    "SessionStart": [{"hooks": [{"type": "command", "command": "echo HOOK"}]}],
+    "UserPromptSubmit": [{"hooks": [{"type": "command", "command": "echo HOOK"}]}]
+}}"#;
+
+#[test]
+fn what_claude_adds_is_not_what_was_said() {
+    isolated(|| {
+        let model = Model::start();
+        let world = claude_world(&model);
+        world.write("CLAUDE.md", "RULES");
+        world.write("file", "CONTENT");
+        let run = claude(&world, &["--settings", HOOKS, "look at @file"]);
+        assert_eq!(run.status, 0, "{run:#?}");
+        let asked = model.wait_answered("look");
+        assert_eq!(asked.user_texts(), ["look at @file"]);
+        assert_eq!(asked.turns.len(), 1);
+        let all = asked.body.to_string();
+        assert!(["HOOK", "RULES", "CONTENT"].iter().all(|added| all.contains(added)), "{all}");
+    });
+}
+
+#[test]
+fn what_codex_adds_is_not_what_was_said() {
+    isolated(|| {
+        let model = Model::start();
+        let world = codex_world(&model);
+        world.write("AGENTS.md", "RULES");
+        let run = codex_new(&world, "look");
+        assert_eq!(run.status, 0, "{run:#?}");
+        let asked = model.wait_answered("look");
+        assert_eq!(asked.user_texts(), ["look"]);
+        assert_eq!(asked.turns.len(), 1);
+        assert!(asked.body.to_string().contains("RULES"), "{:#}", asked.body);
+    });
+}
+
+/// Pastes a message while a tool runs, which then ends: the message is the user's, whichever way
+/// the vendor sends it.
+fn assert_said_meanwhile(model: &Model, world: &World, start: &Command) {
+    let pipe = world.project().join("pipe");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let mut tool = OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
+    let mut terminal = Terminal::start(start, 40, 120);
+    model.wait_answered("DELTA");
+    terminal.write("\x1b[200~meanwhile EPSILON\x1b[201~");
+    assert!(terminal.shows("EPSILON"), "the screen is:\n{}", terminal.contents());
+    terminal.write("\r");
+    tool.write_all(b"done\n").unwrap();
+    // It is read all the time: a program whose terminal is full does nothing else.
+    assert!(terminal.shows("turns=2"), "the screen is:\n{}", terminal.contents());
+    let asked = model.wait_answered("EPSILON");
+    assert_eq!(asked.user_texts(), [MEANWHILE, "meanwhile EPSILON"]);
+    assert!(asked.texts(Role::ToolResult)[0].contains("done"), "{:#?}", asked.turns);
+}
+
+const MEANWHILE: &str = "DELTA [[tool: head -n 1 pipe]]";
+
+#[test]
+fn codex_is_told_something_meanwhile() {
+    isolated(|| {
+        let model = Model::start();
+        let world = codex_world(&model);
+        let all = ["--no-daemon", "-a", "never", "-s", "danger-full-access", MEANWHILE];
+        assert_said_meanwhile(&model, &world, &command(&world, "codex", all));
     });
 }

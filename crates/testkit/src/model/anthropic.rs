@@ -1,5 +1,7 @@
 //! Anthropic Messages: requests read, answers and failures written.
 
+use std::sync::Arc;
+
 use axum::http::HeaderMap;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -14,12 +16,13 @@ use super::tool::{Call, Shell};
 const QUEUED: &str = "The user sent a new message while you were working:";
 
 /// Texts in the user's place that Claude writes itself.
-const OWN: [&str; 8] = [
+const OWN: [&str; 9] = [
     "<local-command-",
     "<command-name>",
     "<command-message>",
     "<task-notification>",
     "[Request interrupted by user",
+    "Stop hook feedback:",
     "Continue from where you left off.",
     "[SUGGESTION MODE:",
     "CRITICAL: Respond with TEXT ONLY.",
@@ -50,7 +53,7 @@ pub(crate) fn read(headers: &HeaderMap, body: Value) -> Asked {
         tools: !tools.is_empty(),
         background: tools.is_empty() || is_background(&body),
         schema: body["output_config"]["format"].get("schema").cloned(),
-        body,
+        body: Arc::new(body),
     }
 }
 

@@ -1,12 +1,15 @@
 //! What the model was asked and what became of it: the proof that a history was carried.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use serde_json::Value;
 
 use super::script::Step;
 use crate::world::DEADLINE;
+
+/// How many requests are kept as they came. They are large, and a long test makes thousands.
+const KEPT: usize = 50;
 
 /// The wire format of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,8 +78,8 @@ pub struct Exchange {
     /// The steps of the answer.
     pub answer: Vec<Step>,
     pub stage: Stage,
-    /// The request as it came.
-    pub body: Value,
+    /// The request as it came; nothing in all but the newest ones.
+    pub body: Arc<Value>,
 }
 
 impl Exchange {
@@ -120,6 +123,9 @@ impl Log {
         let number = exchanges.len() + 1;
         exchange.number = number;
         exchanges.push(exchange);
+        if let Some(old) = number.checked_sub(KEPT + 1) {
+            exchanges[old].body = Arc::default();
+        }
         drop(exchanges);
         self.changed.notify_all();
         number

@@ -1,5 +1,7 @@
 //! What all APIs' requests have in common.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::log::{Api, Exchange, Said, Stage};
@@ -17,7 +19,7 @@ pub(crate) struct Asked {
     pub(crate) background: bool,
     /// The shape of the answer, where the request asks for one.
     pub(crate) schema: Option<Value>,
-    pub(crate) body: Value,
+    pub(crate) body: Arc<Value>,
 }
 
 impl Asked {
@@ -47,7 +49,7 @@ impl Asked {
             background: self.background,
             answer,
             stage: Stage::Arrived,
-            body: self.body.clone(),
+            body: Arc::clone(&self.body),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! `OpenAI` Responses: requests read, answers and failures written.
 
+use std::sync::Arc;
+
 use axum::http::HeaderMap;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -45,7 +47,7 @@ pub(crate) fn read(headers: &HeaderMap, body: Value) -> Asked {
         shell: Shell::among(named),
         tools: !tools.is_empty(),
         schema: body["text"]["format"].get("schema").cloned(),
-        body,
+        body: Arc::new(body),
     }
 }
 
