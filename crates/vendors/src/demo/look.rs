@@ -1,0 +1,108 @@
+//! What the agent's screen shows, and which keys answer it.
+
+use segue_core::model::WaitingFor;
+use segue_core::ports::{Answer, Screen, Showing};
+
+/// The questions that the agent asks, as they are drawn.
+const QUESTIONS: [(&str, WaitingFor); 3] = [
+    ("Do you trust this folder?", WaitingFor::Trust),
+    ("Allow?", WaitingFor::Permission),
+    ("Which colour?", WaitingFor::Question),
+];
+
+const WORKING: &str = "working, ctrl-c interrupts";
+
+/// Reads the bottom of the screen, where the cursor is: a question in a box, or the draft.
+pub(super) fn showing(screen: &Screen) -> Option<Showing> {
+    let row = usize::from(screen.cursor?.0);
+    if let Some((_, reason)) = question(screen) {
+        return Some(Showing::Dialog(reason));
+    }
+    let draft = screen.rows.get(row)?.strip_prefix('>')?;
+    let above = row.checked_sub(1).and_then(|above| screen.rows.get(above));
+    if above.is_some_and(|above| above.contains(WORKING)) {
+        return Some(Showing::Busy);
+    }
+    Some(if draft.trim().is_empty() { Showing::Ready } else { Showing::Draft })
+}
+
+/// Returns the question in the box at the bottom, with its choices, and what it is about.
+fn question(screen: &Screen) -> Option<(String, WaitingFor)> {
+    let row = usize::from(screen.cursor?.0);
+    // The box ends in the row of the cursor.
+    let is_box = screen.rows.get(row)?.starts_with(['└', '╰', '+']);
+    let text = screen.rows.get(row.checked_sub(1)?)?.clone();
+    let asked = QUESTIONS.iter().find(|(question, _)| text.contains(question))?;
+    is_box.then_some((text, asked.1))
+}
+
+/// Returns the keys for an answer to the question on the screen.
+pub(super) fn keys(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
+    let (text, reason) = question(screen)?;
+    match (answer, reason) {
+        (Answer::Yes, WaitingFor::Trust | WaitingFor::Permission) => Some(b"y".to_vec()),
+        (Answer::No, _) => Some(b"n".to_vec()),
+        (Answer::Choice(choice), _) => numbered(&text, choice),
+        (Answer::Yes, _) => None,
+    }
+}
+
+/// Finds a choice by its number or its first letters: `1 red 2 green`.
+fn numbered(text: &str, choice: &str) -> Option<Vec<u8>> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let meant = words.windows(2).find(|pair| {
+        let is_number = pair[0].chars().all(|c| c.is_ascii_digit());
+        is_number && (pair[0] == choice || pair[1].starts_with(choice))
+    })?;
+    Some(meant[0].as_bytes().to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn screen(rows: &[&str]) -> Screen {
+        let row = u16::try_from(rows.len() - 1).unwrap();
+        Screen {
+            rows: rows.iter().map(|row| (*row).to_owned()).collect(),
+            cursor: Some((row, 0)),
+            ..Screen::default()
+        }
+    }
+
+    fn asking(question: &str) -> Screen {
+        screen(&["● hi", "┌──────┐", &format!("│ {question} │"), "└──────┘"])
+    }
+
+    #[test]
+    fn the_bottom_says_whether_somebody_may_type() {
+        let table = [
+            (screen(&["● hi", ">"]), Some(Showing::Ready)),
+            (screen(&["● hi", "> half a thou"]), Some(Showing::Draft)),
+            (screen(&["> told", WORKING, ">"]), Some(Showing::Busy)),
+            (asking("Allow? 1 yes 2 no"), Some(Showing::Dialog(WaitingFor::Permission))),
+            (
+                asking("Do you trust this folder? 1 yes 2 no, exit"),
+                Some(Showing::Dialog(WaitingFor::Trust)),
+            ),
+            (screen(&["$ something else"]), None),
+        ];
+        for (screen, wanted) in table {
+            assert_eq!(showing(&screen), wanted, "{:?}", screen.rows);
+        }
+    }
+
+    #[test]
+    fn answers_become_keys_only_where_there_is_a_question() {
+        let permission = asking("Allow? 1 yes 2 no");
+        let colour = asking("Which colour? 1 red 2 green 3 blue");
+        let choice = |text: &str| Answer::Choice(text.to_owned());
+        assert_eq!(keys(&permission, &Answer::Yes), Some(b"y".to_vec()));
+        assert_eq!(keys(&permission, &Answer::No), Some(b"n".to_vec()));
+        assert_eq!(keys(&colour, &choice("gr")), Some(b"2".to_vec()));
+        assert_eq!(keys(&colour, &choice("3")), Some(b"3".to_vec()));
+        assert_eq!(keys(&colour, &choice("pink")), None);
+        assert_eq!(keys(&colour, &Answer::Yes), None);
+        assert_eq!(keys(&screen(&[">"]), &Answer::Yes), None);
+    }
+}
