@@ -28,12 +28,15 @@ pub(super) fn showing(screen: &Screen) -> Option<Showing> {
 
 /// Returns the question in the box at the bottom, with its choices, and what it is about.
 fn question(screen: &Screen) -> Option<(String, WaitingFor)> {
-    let row = usize::from(screen.cursor?.0);
     // The box ends in the row of the cursor.
-    let is_box = screen.rows.get(row)?.starts_with(['└', '╰', '+']);
-    let text = screen.rows.get(row.checked_sub(1)?)?.clone();
-    let asked = QUESTIONS.iter().find(|(question, _)| text.contains(question))?;
-    is_box.then_some((text, asked.1))
+    let (above, at) = screen.rows.split_at_checked(usize::from(screen.cursor?.0))?;
+    at.first().filter(|row| row.starts_with('╰'))?;
+    let mut inside: Vec<&str> =
+        above.iter().rev().map_while(|row| row.strip_prefix('│')?.strip_suffix('│')).collect();
+    inside.reverse();
+    let text = inside.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
+    let asked = QUESTIONS.iter().find(|(question, _)| text.starts_with(question))?;
+    Some((text, asked.1))
 }
 
 /// Returns the keys for an answer to the question on the screen.
@@ -71,7 +74,8 @@ mod tests {
     }
 
     fn asking(question: &str) -> Screen {
-        screen(&["● hi", "┌──────┐", &format!("│ {question} │"), "└──────┘"])
+        let (one, other) = question.split_once(' ').unwrap();
+        screen(&["● hi", "╭──────╮", &format!("│ {one}  │"), &format!("│ {other} │"), "╰──────╯"])
     }
 
     #[test]

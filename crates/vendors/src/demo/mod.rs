@@ -6,6 +6,7 @@
 pub mod agent;
 mod home;
 mod launch;
+mod look;
 mod records;
 mod registry;
 mod signals;
@@ -17,8 +18,8 @@ use std::time::Duration;
 use segue_core::Result;
 use segue_core::model::{Environment, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Capabilities, CommandLine, CommandPlan, Conversation, Files, Live, Pace, Place, ProgramSpec,
-    Signal, Vendor,
+    Answer, Capabilities, CommandLine, CommandPlan, Conversation, Files, Live, Pace, Place,
+    ProgramSpec, Screen, Showing, Signal, Vendor,
 };
 use uuid::Uuid;
 
@@ -94,6 +95,14 @@ impl Vendor for Demo {
 
     fn stream_signals(&self, line: &str) -> Vec<Signal> {
         signals::of_stream(line)
+    }
+
+    fn read_screen(&self, screen: &Screen) -> Option<Showing> {
+        look::showing(screen)
+    }
+
+    fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
+        look::keys(screen, answer)
     }
 
     fn said_since(

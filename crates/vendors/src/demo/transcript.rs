@@ -55,14 +55,15 @@ fn id_of(path: &Path) -> Option<VendorSessionId> {
 fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Option<Conversation>> {
     let Some(facts) = files.facts(path)? else { return Ok(None) };
     let Some(beginning) = read_beginning(files, path)? else { return Ok(None) };
+    let turn_open = is_turn_open(files, path, facts.length)?;
     Ok(Some(Conversation {
         id: id.clone(),
         transcript: path.to_owned(),
         cwd: beginning.cwd,
         began_at: beginning.at,
         first_message: beginning.first_message,
-        turn_open: is_turn_open(files, path, facts.length)?,
-        last_answer: None,
+        turn_open,
+        last_answer: if turn_open { None } else { last_answer(files, path)? },
     }))
 }
 
@@ -153,6 +154,16 @@ fn last_word(tail: &[u8], from_the_start: bool) -> Option<bool> {
             _ => None,
         }
     })
+}
+
+/// Returns what the agent said last, if that is near the end.
+fn last_answer(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
+    let tail = files.tail(path, PIECE)?;
+    let said = tail.rsplit(|byte| *byte == b'\n').find_map(|line| match Record::read(line) {
+        Some(Record::Assistant { text, .. }) => Some(text),
+        _ => None,
+    });
+    Ok(said)
 }
 
 /// Returns what the user said from this byte on.
