@@ -301,7 +301,18 @@ fn assert_said_meanwhile(model: &Model, world: &World, start: &Command) {
     assert!(asked.texts(Role::ToolResult)[0].contains("done"), "{:#?}", asked.turns);
 }
 
-const MEANWHILE: &str = "DELTA [[tool: head -n 1 pipe]]";
+/// The shell itself reads the pipe: what a program like `head` is to read Claude opens, too.
+const MEANWHILE: &str = "DELTA [[tool: read line < pipe; echo $line]]";
+
+#[test]
+fn claude_is_told_something_meanwhile() {
+    isolated(|| {
+        let model = Model::start();
+        let world = claude_world(&model);
+        let start = command(&world, "claude", ["--allowedTools", "Bash", "--", MEANWHILE]);
+        assert_said_meanwhile(&model, &world, &start);
+    });
+}
 
 #[test]
 fn codex_is_told_something_meanwhile() {
