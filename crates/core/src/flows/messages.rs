@@ -17,6 +17,8 @@ pub enum Attempt {
     Nothing,
     /// This message is on its way.
     Typed(MessageId),
+    /// Something was drawn or typed in the last moment: it is to be tried again when that is over.
+    Disturbed,
 }
 
 /// Takes a message in; it is durable when this returns.
@@ -74,7 +76,7 @@ pub async fn type_next(ports: &Ports, state: &mut SessionState) -> Result<Attemp
     failpoint::hit("message.type.after");
     if typed == Typed::Changed {
         back_into_the_queue(ports, state, id, "somebody typed, or the screen changed").await?;
-        return Ok(Attempt::Nothing);
+        return Ok(Attempt::Disturbed);
     }
     Ok(Attempt::Typed(id))
 }

@@ -88,11 +88,29 @@ pub trait Vendor: Debug + Send + Sync {
     /// Returns the folders whose changes carry signals.
     fn watched(&self, place: &Place) -> Vec<PathBuf>;
 
+    /// Returns the further folders whose changes carry signals about this very conversation, and
+    /// about one that a process begins now.
+    fn watched_for(
+        &self,
+        _files: &dyn Files,
+        _place: &Place,
+        _id: Option<&VendorSessionId>,
+        _now: Timestamp,
+    ) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// Reads the signals of the launch's own process from a changed file.
     fn file_signals(&self, files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal>;
 
     /// Reads the signals in one line of a headless launch's output.
     fn stream_signals(&self, line: &str) -> Vec<Signal>;
+
+    /// Reads why a headless launch failed from what it wrote to its standard error, where its output
+    /// did not tell.
+    fn last_words(&self, _errors: &str) -> Option<Failure> {
+        None
+    }
 
     /// Reads the signals in what the vendor told our hook.
     fn hook_signals(&self, _payload: &str) -> Vec<Signal> {

@@ -17,6 +17,9 @@ use super::{Actor, Message, Reply, Waiter, answer};
 /// How long an agent may take to show that it has taken a message.
 const TAKES_AT_MOST: Duration = Duration::from_secs(30);
 
+/// How long a disturbance can last without the holder saying that the screen has settled.
+const DISTURBED_AT_MOST: Duration = Duration::from_secs(2);
+
 /// A screen may change while an answer is on its way; so often it is looked at again.
 const TRIES_TO_ANSWER: usize = 5;
 
@@ -44,6 +47,8 @@ pub(crate) enum Errand {
         reply: Reply<()>,
     },
     Wait(Waiter),
+    /// Whatever disturbed the typing is over by now.
+    TryAgain,
     /// A message was typed a while ago.
     Overdue {
         message: MessageId,
@@ -57,6 +62,8 @@ pub(super) struct Post {
     sender: Option<Environment>,
     /// Somebody wants the next headless turn: it is not begun by itself after a failure.
     turn_wanted: bool,
+    /// The screen was changing: nothing is typed until it has settled.
+    disturbed: bool,
     /// Why nothing could be delivered.
     hindrance: Option<String>,
 }
@@ -74,6 +81,7 @@ impl Actor {
             }
             Errand::Wait(waiter) => self.waiters.push(waiter),
             Errand::Overdue { message } => return self.overdue(message).await,
+            Errand::TryAgain => self.undisturbed(),
         }
         Ok(())
     }
@@ -90,6 +98,11 @@ impl Actor {
             self.interrupt().await?;
         }
         Ok(id)
+    }
+
+    /// The screen has settled: what was disturbed can be tried again.
+    pub(super) fn undisturbed(&mut self) {
+        self.post.disturbed = false;
     }
 
     /// Lets the queue of a headless session go on, with this environment.
@@ -131,11 +144,18 @@ impl Actor {
         if self.state.session.headless {
             return self.begin_next_turn().await;
         }
-        if self.state.session.status != Status::Idle {
+        if self.state.session.status != Status::Idle || self.post.disturbed {
             return Ok(());
         }
-        if let Attempt::Typed(message) = messages::type_next(&self.ports, &mut self.state).await? {
-            self.tell_later(TAKES_AT_MOST, Message::Errand(Errand::Overdue { message }));
+        match messages::type_next(&self.ports, &mut self.state).await? {
+            Attempt::Typed(message) => {
+                self.tell_later(TAKES_AT_MOST, Message::Errand(Errand::Overdue { message }));
+            }
+            Attempt::Disturbed => {
+                self.post.disturbed = true;
+                self.tell_later(DISTURBED_AT_MOST, Message::Errand(Errand::TryAgain));
+            }
+            Attempt::Nothing => {}
         }
         Ok(())
     }

@@ -27,6 +27,7 @@ impl Actor {
         if self.state.open().is_none_or(|open| open.id != launch) {
             return Ok(());
         }
+        self.undisturbed();
         self.look_for_evidence(launch).await?;
         self.look_at_screen(launch).await
     }
