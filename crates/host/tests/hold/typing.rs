@@ -234,6 +234,8 @@ const GATED: &str =
 async fn subscribers_hear_once_that_the_agent_has_drawn_and_nothing_while_it_does_not() {
     let (still, busy) = (Agent::running(GATED).await, Agent::running(GATED).await);
     let mut still_events = at_rest(&still).await;
+    // Somebody else who listens is no drawing.
+    let _other = still.ground.holders.subscribe(still.launch).await.unwrap();
     let mut busy_events = at_rest(&busy).await;
     for round in ["one", "two", "three"] {
         busy.let_through(round);
