@@ -2,17 +2,19 @@
 
 mod settings;
 mod source;
+mod vendors;
 mod written;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use segue_core::model::{AgentName, FleetName, Permission, Restart, VendorId};
+use segue_core::model::{AgentName, FleetName, Permission, Restart, VendorDescription, VendorId};
 use segue_core::ports::Vendors;
 use segue_core::{Error, Result};
 
 pub(crate) use settings::default_vendor;
+pub(crate) use vendors::Described;
 
 use source::Source;
 use written::Written;
@@ -25,6 +27,7 @@ pub(crate) struct Project {
     pub(crate) folder: PathBuf,
     pub(crate) fleet: FleetName,
     pub(crate) agents: Vec<Agent>,
+    pub(crate) vendors: Described,
 }
 
 /// A named worker, with its texts read.
@@ -72,7 +75,7 @@ impl Project {
 
     /// Returns one line for each thing that the file runs or loosens; trust is given to these.
     pub(crate) fn contents(&self) -> Vec<String> {
-        let mut lines = Vec::new();
+        let mut lines: Vec<String> = self.vendors.iter().map(described).collect();
         for agent in &self.agents {
             lines.push(format!(
                 "agent {}: {} with permission {}, arguments {:?}",
@@ -87,6 +90,11 @@ impl Project {
         }
         lines
     }
+}
+
+fn described((name, vendor): (&VendorId, &VendorDescription)) -> String {
+    let VendorDescription { command, new, resume, transcript } = vendor;
+    format!("vendor {name}: {command:?}, new {new:?}, resume {resume:?}, transcript {transcript:?}")
 }
 
 /// Returns the nearest folder at or above this one that has a project file, whatever it is: one

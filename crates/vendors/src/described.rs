@@ -7,10 +7,13 @@ use segue_core::model::{
 };
 use segue_core::ports::{
     Capabilities, CommandLine, CommandPlan, Conversation, Files, Live, Pace, Place, ProgramSpec,
-    Signal, Vendor,
+    Screen, Showing, Signal, Vendor,
 };
 use segue_core::{Error, Result};
+use serde_json::Value;
 use uuid::Uuid;
+
+use crate::lines;
 
 /// What stands for the id of a conversation in a description.
 const ID: &str = "{id}";
@@ -79,6 +82,10 @@ impl Vendor for Described {
         Ok(CommandLine { arguments, files: Vec::new() })
     }
 
+    fn keeps_transcripts(&self) -> bool {
+        self.description.transcript.is_some()
+    }
+
     fn transcript(&self, _files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
         let pattern = self.description.transcript.as_deref().unwrap_or_default();
         let path = pattern.replace(ID, id.as_str());
@@ -129,13 +136,108 @@ impl Vendor for Described {
         Vec::new()
     }
 
+    /// Nothing else tells when such an agent is done: one that has drawn and is quiet can be told
+    /// something.
+    fn read_screen(&self, _screen: &Screen) -> Option<Showing> {
+        Some(Showing::Ready)
+    }
+
     fn said_since(
         &self,
-        _files: &dyn Files,
-        _place: &Place,
-        _id: &VendorSessionId,
-        _offset: u64,
+        files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+        offset: u64,
     ) -> Result<Vec<String>> {
-        Ok(Vec::new())
+        let path = self.transcript(files, place, id);
+        if !self.keeps_transcripts() {
+            return Err(Error::vendor(format!("`{}` keeps no transcript", self.id)));
+        }
+        let mut said = Vec::new();
+        let read = lines::each_from(files, &path, offset, |line| {
+            if let Ok(record) = serde_json::from_slice(line) {
+                collect_said(&record, false, &mut said);
+            }
+        });
+        read.map_err(|error| {
+            Error::vendor(format!("cannot read `{}`", path.display())).caused_by(error)
+        })?;
+        Ok(said)
+    }
+}
+
+/// Collects every text of the user in a record of unknown shape: whatever is below an object that
+/// says that it is the user's.
+fn collect_said(record: &Value, is_users: bool, said: &mut Vec<String>) {
+    match record {
+        Value::String(text) if is_users => said.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| collect_said(item, is_users, said)),
+        Value::Object(fields) => {
+            let says = |key: &str| fields.get(key).and_then(Value::as_str) == Some("user");
+            let is_users = is_users || ["role", "type", "author", "sender"].into_iter().any(says);
+            fields.values().for_each(|value| collect_said(value, is_users, said));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::samples::{Disk, Home, plan, session};
+
+    fn described(transcript: Option<&str>) -> Described {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        let description = VendorDescription {
+            command: words(&["mytool", "chat"]),
+            new: Some(words(&["--session", "{id}"])),
+            resume: Some(words(&["--resume={id}"])),
+            transcript: transcript.map(str::to_owned),
+        };
+        Described::new(VendorId::new("mytool"), description)
+    }
+
+    #[test]
+    fn the_id_is_filled_in_and_the_message_comes_last() {
+        let (vendor, disk, session) = (described(None), Disk::default(), session());
+        let id = VendorSessionId::new("an-id");
+        let arguments = |mode, message| {
+            vendor.command(&plan(&session, &disk, (mode, Some(&id), message))).unwrap().arguments
+        };
+        assert_eq!(
+            arguments(LaunchMode::Fresh, Some("hello")),
+            ["chat", "--session", "an-id", "hello"]
+        );
+        assert_eq!(arguments(LaunchMode::Resume, None), ["chat", "--resume=an-id"]);
+    }
+
+    #[test]
+    fn what_takes_no_id_is_given_none() {
+        let mut vendor = described(None);
+        let unique = Uuid::from_u128(7);
+        assert!(vendor.preset_id(&session(), unique).is_some());
+        vendor.description.new = Some(vec!["--fresh".into()]);
+        assert_eq!(vendor.preset_id(&session(), unique), None);
+    }
+
+    #[test]
+    fn a_transcript_is_found_below_the_home_and_read_whatever_its_shape() {
+        let home = Home::new();
+        let (vendor, id) = (described(Some("~/.mytool/{id}.jsonl")), VendorSessionId::new("an-id"));
+        let records = [
+            json!({"role": "assistant", "content": "no"}),
+            json!({"message": {"role": "user", "content": [{"type": "text", "text": "one"}]}}),
+            json!({"type": "user", "text": "two"}),
+        ];
+        let text: String = records.iter().map(|record| format!("{record}\n")).collect();
+        assert_eq!(vendor.conversation(&home.disk, &home.place, &id).unwrap(), None);
+        let path = home.write(".mytool/an-id.jsonl", text);
+        assert_eq!(vendor.transcript(&home.disk, &home.place, &id), path);
+        assert!(vendor.conversation(&home.disk, &home.place, &id).unwrap().is_some());
+        let said = vendor.said_since(&home.disk, &home.place, &id, 0).unwrap();
+        assert!(said.contains(&"one".to_owned()) && said.contains(&"two".to_owned()), "{said:?}");
+        assert!(!said.contains(&"no".to_owned()), "{said:?}");
     }
 }

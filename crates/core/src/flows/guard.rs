@@ -12,6 +12,9 @@ pub async fn keep(ports: &Ports, state: &mut SessionState) -> Result<()> {
     let Some(launch) = state.launches.last().map(|launch| launch.id) else { return Ok(()) };
     let Some(id) = state.vendor_session().cloned() else { return Ok(()) };
     let vendor = ports.vendors.of(&state.session)?;
+    if !vendor.keeps_transcripts() {
+        return Ok(());
+    }
     // A vendor that was killed at its beginning leaves a file with nothing in it: no conversation.
     // One that cannot be read is guarded all the same.
     if !state.session.spoke

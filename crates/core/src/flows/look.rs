@@ -100,6 +100,11 @@ fn transcript(
         return Transcript::There;
     }
     let Some(id) = state.vendor_session() else { return Transcript::Gone };
+    if !vendor.keeps_transcripts() {
+        // Nobody can look: it is there if anything ran that can have begun it.
+        let ran = state.launches.iter().any(|launch| launch.agent.is_some());
+        return if ran { Transcript::There } else { Transcript::Gone };
+    }
     let path = vendor.transcript(ports.files.as_ref(), &state.place(), id);
     let guarding = |launch: &&Launch| ports.folders.has_guard(launch.id, &path);
     let newest = state.launches.iter().rev().find(guarding);

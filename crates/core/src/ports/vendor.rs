@@ -63,6 +63,11 @@ pub trait Vendor: Debug + Send + Sync {
     /// Returns the vendor's arguments for a launch.
     fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine>;
 
+    /// Tells whether its conversations are in files that can be looked at.
+    fn keeps_transcripts(&self) -> bool {
+        true
+    }
+
     /// Returns where the conversation's transcript is, or would be.
     fn transcript(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf;
 

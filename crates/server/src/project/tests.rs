@@ -83,13 +83,8 @@ fn bad_names_doubles_missing_files_and_endless_ones_are_refused() {
 
 #[test]
 fn keys_that_are_not_built_yet_say_so() {
-    let keys = [
-        "worktree = \"x\"",
-        "fallback = [\"demo\"]",
-        "effort = \"high\"",
-        "archive = false",
-        "[vendors.mine]\ncommand = [\"mine\"]",
-    ];
+    let keys =
+        ["worktree = \"x\"", "fallback = [\"demo\"]", "effort = \"high\"", "archive = false"];
     for key in keys {
         let error = read(&format!("{CODER}{key}\n")).unwrap_err();
         assert!(error.message.contains("not built yet"), "{key}: {error}");
@@ -104,5 +99,38 @@ fn trust_is_in_what_runs_not_in_what_is_said() {
     assert_eq!(with("model = \"m\""), plain);
     for key in ["args = [\"-x\"]", "env = { A = \"1\" }", "permission = \"auto\""] {
         assert_ne!(with(key), plain, "{key}");
+    }
+}
+
+const VENDOR: &str = "[vendors.mytool]\ncommand = [\"mytool\", \"chat\"]\n";
+const BY_ID: &str = "new = [\"--session\", \"{id}\"]\nresume = [\"--resume\", \"{id}\"]\n";
+
+#[test]
+fn a_vendor_of_its_own_is_known_to_its_agents_and_shown_before_it_is_trusted() {
+    let agent = "[[agents]]\nname = \"coder\"\nvendor = \"mytool\"\n";
+    let project = read(&format!("{agent}{VENDOR}{BY_ID}")).unwrap();
+    let description = &project.vendors[&VendorId::new("mytool")];
+    assert_eq!(description.command, ["mytool", "chat"]);
+    assert!(project.contents()[0].contains("mytool"), "{:?}", project.contents());
+    assert!(read(agent).is_err(), "it is not described");
+}
+
+#[test]
+fn a_vendor_that_could_resume_a_wrong_conversation_is_refused() {
+    let table = [
+        ("[vendors.mytool]\ncommand = []\n".to_owned(), "is empty"),
+        (format!("{VENDOR}resume = [\"--continue\"]\n"), "does not say which"),
+        (format!("{VENDOR}resume = [\"--resume\", \"{{id}}\"]\n"), "known id"),
+        (format!("{VENDOR}transcript = \"~/log\"\n"), "the same for all"),
+        (format!("{VENDOR}format = \"yaml\"\n"), "not known"),
+        (format!("{VENDOR}colour = 1\n"), "colour"),
+        (VENDOR.replace("mytool]", "demo]"), "knows itself"),
+        (VENDOR.replace("mytool]", "\"my tool\"]"), "cannot be the name"),
+    ];
+    for (text, words) in table {
+        let error = read(&text).unwrap_err();
+        assert!(error.message.contains(words), "{text}: {error}");
+        assert!(error.message.contains("line "), "{error}");
+        assert!(!error.hints.is_empty(), "{error:?}");
     }
 }

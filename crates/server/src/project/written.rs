@@ -11,6 +11,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::source::Source;
+use super::vendors::{self, Described, WrittenVendor};
 use super::{Agent, Project};
 
 /// More agents of one kind than anybody runs on one machine.
@@ -25,7 +26,8 @@ pub(super) struct Written {
     fleet: WrittenFleet,
     #[serde(default)]
     agents: Vec<WrittenAgent>,
-    vendors: Option<Spanned<toml::Table>>,
+    #[serde(default)]
+    vendors: BTreeMap<String, Spanned<WrittenVendor>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -60,9 +62,7 @@ impl Written {
         source: &Source,
         vendors: &dyn Vendors,
     ) -> Result<Project> {
-        if let Some(own) = &self.vendors {
-            return Err(source.not_built(own, "[vendors.*]"));
-        }
+        let described = vendors::mean(self.vendors, source, vendors)?;
         let fleet = match &self.fleet.name {
             Some(name) => {
                 FleetName::parse(name.as_ref()).map_err(|error| source.at(name, error))?
@@ -71,14 +71,14 @@ impl Written {
         };
         let mut names = Vec::new();
         for written in &self.agents {
-            written.check(source, vendors)?;
+            written.check(source, vendors, &described)?;
             written.take_names(source, &mut names)?;
         }
         let mut agents = Vec::new();
         for written in self.agents {
             agents.extend(written.mean(source, &fleet, &names)?);
         }
-        Ok(Project { folder: folder.to_owned(), fleet, agents })
+        Ok(Project { folder: folder.to_owned(), fleet, agents, vendors: described })
     }
 }
 
@@ -93,10 +93,12 @@ fn folder_name(folder: &Path) -> String {
 
 impl WrittenAgent {
     /// Refuses what cannot be meant, with the line that it is on.
-    fn check(&self, source: &Source, vendors: &dyn Vendors) -> Result<()> {
+    fn check(&self, source: &Source, vendors: &dyn Vendors, described: &Described) -> Result<()> {
         self.refuse_unbuilt(source)?;
         let vendor = VendorId::new(self.vendor.as_ref().clone());
-        vendors.get(&vendor).map_err(|error| source.at(&self.vendor, error))?;
+        if !described.contains_key(&vendor) {
+            vendors.get(&vendor).map_err(|error| source.at(&self.vendor, error))?;
+        }
         if let Some(count) = self.count.as_ref().filter(|it| !in_range(*it.as_ref())) {
             let error = Error::config(format!("`count = {}` cannot be meant", count.as_ref()));
             let error = error.hint(format!("use a number from 1 to {MOST_OF_ONE}"));

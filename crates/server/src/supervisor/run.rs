@@ -6,7 +6,7 @@ use segue_core::api::{RunRequest, SessionView};
 use segue_core::flows::SessionState;
 use segue_core::model::{
     AgentName, Environment, Fleet, FleetName, Permission, Restart, Session, SessionId, SessionName,
-    Status, VendorId,
+    Status, VendorDescription, VendorId,
 };
 use segue_core::ports::{Change, Commit, Ports, ProgramSpec, Vendor};
 use segue_core::rules::scope::Scope;
@@ -40,8 +40,11 @@ pub(crate) async fn run(
     let agent = agent(ports, project.as_ref(), request.agent.as_deref()).await?;
     let wanted = request.permission.or_else(|| agent.map(|agent| agent.permission));
     scope.allow_arguments(agent.map(|agent| agent.args.as_slice()).unwrap_or_default())?;
+    let vendor = vendor(ports, &request, agent, (config_file, project.as_ref()))?;
+    let description = description(ports, project.as_ref(), &vendor).await?;
     let draft = Draft {
-        vendor: vendor(ports, &request, agent, config_file)?,
+        vendor,
+        description,
         permission: scope.permission(wanted)?,
         parent: scope.parent(),
         cwd,
@@ -67,6 +70,7 @@ pub(crate) async fn run(
 struct Draft {
     fleet: FleetName,
     vendor: VendorId,
+    description: Option<VendorDescription>,
     permission: Permission,
     parent: Option<SessionId>,
     cwd: PathBuf,
@@ -85,6 +89,18 @@ async fn agent<'a>(
     let agent = project.agent(name)?;
     trust::require(ports, project).await?;
     Ok(Some(agent))
+}
+
+/// Returns what the project file says about a vendor of its own, which runs only if it is trusted.
+async fn description(
+    ports: &Ports,
+    project: Option<&Project>,
+    vendor: &VendorId,
+) -> Result<Option<VendorDescription>> {
+    let Some(project) = project else { return Ok(None) };
+    let Some(description) = project.vendors.get(vendor) else { return Ok(None) };
+    trust::require(ports, project).await?;
+    Ok(Some(description.clone()))
 }
 
 /// Makes the fleet known before its first session is.
@@ -106,10 +122,11 @@ fn vendor(
     ports: &Ports,
     request: &RunRequest,
     agent: Option<&Agent>,
-    config_file: &Path,
+    (config_file, project): (&Path, Option<&Project>),
 ) -> Result<VendorId> {
-    if let Some(vendor) = &request.vendor {
-        return Ok(ports.vendors.get(&VendorId::new(vendor.clone()))?.id());
+    if let Some(vendor) = request.vendor.clone().map(VendorId::new) {
+        let described = project.is_some_and(|project| project.vendors.contains_key(&vendor));
+        return if described { Ok(vendor) } else { Ok(ports.vendors.get(&vendor)?.id()) };
     }
     if let Some(agent) = agent {
         return Ok(agent.vendor.clone());
@@ -166,7 +183,14 @@ fn session(
     request: &RunRequest,
     agent: Option<&Agent>,
 ) -> Result<Session> {
-    let vendor = ports.vendors.get(&draft.vendor)?;
+    let vendor = match &draft.description {
+        Some(description) => ports.vendors.described(&draft.vendor, description),
+        None => ports.vendors.get(&draft.vendor)?,
+    };
+    if request.headless && !vendor.capabilities().headless {
+        let error = Error::usage(format!("`{}` cannot run headless", draft.vendor));
+        return Err(error.hint("leave `--headless` out"));
+    }
     if request.headless && request.prompt.is_none() {
         return Err(Error::usage("a headless run needs a prompt").hint("add it, or `-` for stdin"));
     }
@@ -180,7 +204,7 @@ fn session(
         fleet: draft.fleet.clone(),
         agent: agent.map(|agent| agent.name.clone()),
         vendor: draft.vendor.clone(),
-        description: None,
+        description: draft.description.clone(),
         cwd: draft.cwd.clone(),
         config_dir: vendor.config_dir(&environment)?,
         model: request.model.clone().or_else(|| agent.and_then(|agent| agent.model.clone())),
@@ -215,7 +239,11 @@ pub(crate) fn agent_session(
     agent: &Agent,
     environment: &Environment,
 ) -> Result<Session> {
-    let vendor = ports.vendors.get(&agent.vendor)?;
+    let description = project.vendors.get(&agent.vendor).cloned();
+    let vendor = match &description {
+        Some(description) => ports.vendors.described(&agent.vendor, description),
+        None => ports.vendors.get(&agent.vendor)?,
+    };
     let now = ports.clock.now();
     let name = SessionName::parse(AgentName::as_str(&agent.name))?;
     Ok(Session {
@@ -224,7 +252,7 @@ pub(crate) fn agent_session(
         fleet: fleet.clone(),
         agent: Some(agent.name.clone()),
         vendor: agent.vendor.clone(),
-        description: None,
+        description,
         cwd: ports.machine.folder(&project.folder)?.real_path,
         config_dir: vendor.config_dir(&with_own(environment, Some(agent)))?,
         model: agent.model.clone(),

@@ -212,10 +212,13 @@ impl Actor {
             return answer(reply, Ok(self.refused(&self.came_up_elsewhere())));
         }
         let vendor = self.ports.vendors.of(&self.state.session);
-        let patience = vendor.map(|vendor| vendor.capabilities().evidence_within);
-        if let Ok(None) = patience {
-            let note = came.note.unwrap_or_else(|| "unverified".to_owned());
-            return answer(reply, Ok(self.outcome(Came { note: Some(note), ..came })));
+        let patience = vendor.as_ref().map(|vendor| vendor.capabilities().evidence_within);
+        if let (Ok(None), Ok(vendor)) = (&patience, &vendor) {
+            let unverified = (!vendor.keeps_transcripts()).then(|| "unverified".to_owned());
+            let note = [unverified, came.note].into_iter().flatten().collect::<Vec<_>>().join("; ");
+            let note = Some(note).filter(|note| !note.is_empty());
+            self.passes.clear();
+            return answer(reply, Ok(self.outcome(Came { note, ..came })));
         }
         self.pending = Some(Pending { launch, came, reply });
         if let Ok(Some(patience)) = patience {

@@ -1,0 +1,90 @@
+//! `[vendors.*]`: agent CLIs that a project file describes.
+
+use std::collections::BTreeMap;
+
+use segue_core::model::{AgentName, VendorDescription, VendorId};
+use segue_core::ports::Vendors;
+use segue_core::{Error, Result};
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::source::Source;
+
+/// What stands for the id of a conversation.
+const ID: &str = "{id}";
+
+/// The vendors that a project file describes.
+pub(crate) type Described = BTreeMap<VendorId, VendorDescription>;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WrittenVendor {
+    command: Vec<String>,
+    new: Option<Vec<String>>,
+    resume: Option<Vec<String>>,
+    transcript: Option<String>,
+    format: Option<String>,
+}
+
+/// Returns what the file means, or what is wrong with it and where.
+pub(super) fn mean(
+    written: BTreeMap<String, Spanned<WrittenVendor>>,
+    source: &Source,
+    built_in: &dyn Vendors,
+) -> Result<Described> {
+    let mut described = Described::new();
+    for (name, vendor) in written {
+        let checked = check_name(&name, built_in).and_then(|()| vendor.as_ref().check(&name));
+        checked.map_err(|error| source.at(&vendor, error))?;
+        let WrittenVendor { command, new, resume, transcript, .. } = vendor.into_inner();
+        let description = VendorDescription { command, new, resume, transcript };
+        described.insert(VendorId::new(name), description);
+    }
+    Ok(described)
+}
+
+fn check_name(name: &str, built_in: &dyn Vendors) -> Result<()> {
+    AgentName::parse(name)?;
+    if built_in.get(&VendorId::new(name)).is_ok() {
+        return Err(Error::config(format!("`{name}` is a vendor that Segue knows itself"))
+            .hint(format!("call it `my-{name}`, for example")));
+    }
+    Ok(())
+}
+
+impl WrittenVendor {
+    fn check(&self, name: &str) -> Result<()> {
+        if self.command.first().is_none_or(|program| program.trim().is_empty()) {
+            return Err(Error::config(format!("the command of `{name}` is empty"))
+                .hint("say what to start, such as `command = [\"mytool\", \"chat\"]`"));
+        }
+        let has_id = |words: Option<&Vec<String>>| {
+            words.is_some_and(|words| words.iter().any(|word| word.contains(ID)))
+        };
+        if self.resume.is_some() && !has_id(self.resume.as_ref()) {
+            return Err(Error::config(format!("`resume` of `{name}` does not say which"))
+                .caused_by("what resumes the newest conversation can resume a wrong one")
+                .hint("use the id, such as `resume = [\"--resume\", \"{id}\"]`"));
+        }
+        if self.resume.is_some() && !has_id(self.new.as_ref()) {
+            return Err(Error::config(format!(
+                "no conversation of `{name}` would have a known id"
+            ))
+            .caused_by("an id can be resumed only if `new` has given it")
+            .hint("add `new = [\"--session\", \"{id}\"]`, or take `resume` out"));
+        }
+        self.check_transcript(name)
+    }
+
+    fn check_transcript(&self, name: &str) -> Result<()> {
+        if let Some(path) = self.transcript.as_deref().filter(|path| !path.contains(ID)) {
+            return Err(Error::config(format!("`{path}` is the same for all of `{name}`"))
+                .hint("use the id in it, such as `transcript = \"~/.mytool/{id}.jsonl\"`"));
+        }
+        match self.format.as_deref() {
+            None | Some("auto") => Ok(()),
+            Some(other) => Err(Error::config(format!("`format = \"{other}\"` is not known"))
+                .hint("use `format = \"auto\"`, or leave it out")),
+        }
+    }
+}
