@@ -79,7 +79,6 @@ impl Disk {
     }
 
     /// Says that a process has a file open.
-    #[expect(dead_code, reason = "the vendors that need it come next")]
     pub(crate) fn open_in(&self, path: impl Into<PathBuf>, pid: u32) {
         self.opened.lock().unwrap().push((path.into(), pid));
     }

@@ -1,0 +1,128 @@
+//! Why a turn failed, from Codex's own words.
+
+use segue_core::model::{Failure, FailureClass};
+
+/// Words of Codex that tell a class, the surest first.
+const WORDS: [(&str, FailureClass); 20] = [
+    ("usage limit", FailureClass::UsageLimit),
+    ("quota exceeded", FailureClass::UsageLimit),
+    ("out of credits", FailureClass::UsageLimit),
+    ("no longer configured", FailureClass::Settings),
+    ("model provider", FailureClass::Settings),
+    ("config.toml", FailureClass::Settings),
+    ("missing environment variable", FailureClass::Account),
+    ("not logged in", FailureClass::Account),
+    ("access token", FailureClass::Account),
+    ("sign in again", FailureClass::Account),
+    ("connection failed", FailureClass::Connection),
+    ("error sending request", FailureClass::Connection),
+    ("waiting for network", FailureClass::Connection),
+    ("high demand", FailureClass::Service),
+    ("at capacity", FailureClass::Service),
+    ("overloaded", FailureClass::Service),
+    ("stream disconnected", FailureClass::Stream),
+    ("idle timeout", FailureClass::Stream),
+    ("context window", FailureClass::Request),
+    ("\"error\":", FailureClass::Request),
+];
+
+/// What stands before the number of an HTTP status.
+const STATUS: [&str; 2] = ["unexpected status ", "last status: "];
+
+/// Makes a failure of what Codex said.
+///
+/// When a limit ends it says in words and in a time zone that nobody else knows.
+pub(super) fn failure(message: &str) -> Failure {
+    Failure { class: class(message), message: message.to_owned(), resets_at: None }
+}
+
+/// Finds the error with which Codex ended before it began a turn.
+pub(super) fn last_words(errors: &str) -> Option<Failure> {
+    let words = errors.lines().rev().find_map(|line| line.strip_prefix("Error: "))?;
+    Some(failure(words))
+}
+
+fn class(message: &str) -> FailureClass {
+    if let Some(class) = status(message).and_then(of_status) {
+        return class;
+    }
+    let lower = message.to_lowercase();
+    let known = WORDS.iter().find(|(words, _)| lower.contains(words));
+    known.map_or(FailureClass::Other, |(_, class)| *class)
+}
+
+fn status(message: &str) -> Option<u16> {
+    let after = STATUS.iter().find_map(|before| Some(message.split_once(before)?.1))?;
+    let digits = after.get(..3)?;
+    digits.parse().ok()
+}
+
+fn of_status(status: u16) -> Option<FailureClass> {
+    match status {
+        401..=403 => Some(FailureClass::Account),
+        429 => Some(FailureClass::UsageLimit),
+        408 => Some(FailureClass::Connection),
+        400..=499 => Some(FailureClass::Request),
+        500..=599 => Some(FailureClass::Service),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_codex_tell_the_class() {
+        let url = "url: http://127.0.0.1:8765/v1/responses";
+        for (message, wanted) in [
+            (r#"{"error": {"type": "x", "message": "no"}}"#.to_owned(), FailureClass::Request),
+            (format!("unexpected status 401 Unauthorized: no, {url}"), FailureClass::Account),
+            (format!("unexpected status 403 Forbidden: no, {url}"), FailureClass::Account),
+            (format!("unexpected status 404 Not Found: no, {url}"), FailureClass::Request),
+            (format!("unexpected status 413 Payload Too Large: {url}"), FailureClass::Request),
+            (
+                "exceeded retry limit, last status: 429 Too Many Requests".to_owned(),
+                FailureClass::UsageLimit,
+            ),
+            (
+                "You’ve hit your usage limit. Upgrade to Pro or try again at 1:21 AM.".to_owned(),
+                FailureClass::UsageLimit,
+            ),
+            (
+                "We’re currently experiencing high demand, which may cause temporary errors."
+                    .to_owned(),
+                FailureClass::Service,
+            ),
+            (format!("unexpected status 503 Service Unavailable: {url}"), FailureClass::Service),
+            ("Connection failed: error sending request".to_owned(), FailureClass::Connection),
+            (
+                "stream disconnected before completion: stream closed before response.completed"
+                    .to_owned(),
+                FailureClass::Stream,
+            ),
+            ("Missing environment variable: `KEY`.".to_owned(), FailureClass::Account),
+            (
+                "Error: thread/resume: thread/resume failed: This chat uses model provider \
+                 “other”, which is no longer configured. (code -32600)"
+                    .to_owned(),
+                FailureClass::Settings,
+            ),
+            ("Error: Model provider `nope` not found".to_owned(), FailureClass::Settings),
+            ("something else".to_owned(), FailureClass::Other),
+            (String::new(), FailureClass::Other),
+        ] {
+            assert_eq!(class(&message), wanted, "{message}");
+            assert_eq!(failure(&message).message, message);
+        }
+    }
+
+    #[test]
+    fn an_end_before_the_first_turn_is_told_on_the_standard_error() {
+        let errors = "WARNING: proceeding, even though\n\
+            Error: thread/resume: thread/resume failed: no rollout found for thread id x\n";
+        let found = last_words(errors).unwrap();
+        assert!(found.message.starts_with("thread/resume: "), "{found:?}");
+        assert_eq!(last_words("Reading additional input from stdin...\n"), None);
+    }
+}

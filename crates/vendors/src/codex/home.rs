@@ -1,0 +1,268 @@
+//! Where Codex keeps its files.
+
+use std::path::{Path, PathBuf};
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use segue_core::model::{Environment, VendorSessionId};
+use segue_core::ports::{Files, Place};
+use segue_core::{Error, Result};
+use uuid::Uuid;
+
+/// Names the folder of Codex's files; one that is set must exist.
+const HOME_VARIABLE: &str = "CODEX_HOME";
+
+const LOCKS: &str = "thread-writer-locks";
+const SESSIONS: &str = "sessions";
+
+/// What Codex sets for its tools: a Codex that finds these believes to be inside another one.
+const NESTED: [&str; 9] = [
+    "CODEX_APPLY_PATCH_PRESERVE_LINE_ENDINGS",
+    "CODEX_CI",
+    "CODEX_MANAGED_BY_NPM",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "CODEX_SESSION_ID",
+    "CODEX_THREAD_ID",
+    "CODEX_TOOL_CALL_ID",
+    "CODEX_VERSION",
+];
+
+/// Returns the folder of Codex's files, given an agent's environment.
+pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
+    let set = |name| environment.get(name).filter(|value| !value.is_empty());
+    match (set(HOME_VARIABLE), set("HOME")) {
+        (Some(home), _) => chosen(Path::new(home)),
+        (None, Some(user)) if Path::new(user).is_absolute() => Ok(Path::new(user).join(".codex")),
+        (None, _) => Err(Error::config("cannot tell where Codex keeps its files")
+            .caused_by(format!("neither `{HOME_VARIABLE}` nor `HOME` is an absolute path"))
+            .hint("run `export HOME=~` and try again")),
+    }
+}
+
+fn chosen(home: &Path) -> Result<PathBuf> {
+    let fault = match (home.is_absolute(), home.is_dir()) {
+        (true, true) => return Ok(home.to_owned()),
+        (false, _) => "it is not an absolute path",
+        (true, false) => "there is no such folder, and Codex does not make it",
+    };
+    Err(Error::config(format!("`{}` cannot be the folder of Codex's files", home.display()))
+        .caused_by(format!("`{HOME_VARIABLE}` names it: {fault}"))
+        .hint(format!("run `mkdir -p '{}'`, or unset `{HOME_VARIABLE}`", home.display())))
+}
+
+pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) {
+    environment.retain(|name| !NESTED.contains(&name));
+    // The folder exists: a conversation's file is in it before Codex starts.
+    environment.set(HOME_VARIABLE, place.config_dir.to_string_lossy());
+}
+
+/// Returns the folder with one file for each conversation that a process has open.
+pub(super) fn locks(config_dir: &Path) -> PathBuf {
+    config_dir.join(LOCKS)
+}
+
+/// Returns the file that the process that has a conversation open holds open, too.
+pub(super) fn lock(config_dir: &Path, id: &str) -> PathBuf {
+    locks(config_dir).join(format!("{id}.lock"))
+}
+
+/// Returns the folder of Codex's files if this is something in its folder of locks.
+pub(super) fn home_of_lock(path: &Path) -> Option<&Path> {
+    let folder = path.parent().filter(|folder| folder.ends_with(LOCKS))?;
+    folder.parent()
+}
+
+/// Returns the conversation of a lock.
+pub(super) fn id_of_lock(path: &Path) -> Option<Uuid> {
+    let name = path.file_name()?.to_str()?;
+    Uuid::parse_str(name.strip_suffix(".lock")?).ok()
+}
+
+/// Returns the folder of Codex's files and the conversation, if this is a rollout's path.
+pub(super) fn of_rollout(path: &Path) -> Option<(&Path, Uuid)> {
+    let id = id_of_rollout(path)?;
+    let sessions = path.ancestors().nth(4).filter(|folder| folder.ends_with(SESSIONS))?;
+    Some((sessions.parent()?, id))
+}
+
+fn id_of_rollout(path: &Path) -> Option<Uuid> {
+    let name = path.file_name()?.to_str()?;
+    let stem = name.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
+    let id = stem.get(stem.len().checked_sub(36)?..)?;
+    Uuid::parse_str(id).ok()
+}
+
+/// Returns when an id was made, which is when its conversation began.
+pub(super) fn began_at(id: &str) -> Option<Timestamp> {
+    let (seconds, nanoseconds) = Uuid::parse_str(id).ok()?.get_timestamp()?.to_unix();
+    Timestamp::new(i64::try_from(seconds).ok()?, i32::try_from(nanoseconds).ok()?).ok()
+}
+
+/// Returns where a rollout is that we prepare: its id alone says so.
+pub(super) fn prepared(config_dir: &Path, id: &str) -> PathBuf {
+    let began = began_at(id).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::UTC);
+    let name = format!("rollout-{}-{id}.jsonl", began.strftime("%Y-%m-%dT%H-%M-%S"));
+    day(config_dir, began.date()).join(name)
+}
+
+fn day(config_dir: &Path, date: Date) -> PathBuf {
+    config_dir.join(SESSIONS).join(date.strftime("%Y/%m/%d").to_string())
+}
+
+/// Returns the folders in which Codex may put what it begins now: it goes by local time.
+pub(super) fn days_around(config_dir: &Path, now: Timestamp) -> Vec<PathBuf> {
+    let today = Zoned::new(now, TimeZone::UTC).date();
+    let dates = [today.yesterday(), Ok(today), today.tomorrow()];
+    dates.into_iter().flatten().map(|date| day(config_dir, date)).collect()
+}
+
+/// Returns where a conversation's rollout is, or would be: in its place if we prepared it, else
+/// where Codex puts it by its local time.
+pub(super) fn rollout(files: &dyn Files, config_dir: &Path, id: &VendorSessionId) -> PathBuf {
+    let prepared = prepared(config_dir, id.as_str());
+    if matches!(files.facts(&prepared), Ok(Some(_))) {
+        return prepared;
+    }
+    let (Some(began), Ok(uuid)) = (began_at(id.as_str()), Uuid::parse_str(id.as_str())) else {
+        return prepared;
+    };
+    let days = days_around(config_dir, began).into_iter();
+    let all = days.flat_map(|day| files.list(&day).unwrap_or_default());
+    let mut own = all.filter(|path| id_of_rollout(path) == Some(uuid));
+    own.next().unwrap_or(prepared)
+}
+
+/// Returns the newest rollouts, the newest first.
+pub(super) fn newest_rollouts(files: &dyn Files, config_dir: &Path, limit: usize) -> Vec<PathBuf> {
+    let mut folders = vec![config_dir.join(SESSIONS)];
+    for _level in ["year", "month", "day"] {
+        folders = folders.iter().flat_map(|folder| newest_first(files, folder)).collect();
+    }
+    let all = folders.iter().flat_map(|folder| newest_first(files, folder));
+    all.filter(|path| id_of_rollout(path).is_some()).take(limit).collect()
+}
+
+fn newest_first(files: &dyn Files, folder: &Path) -> Vec<PathBuf> {
+    let mut paths = files.list(folder).unwrap_or_default();
+    paths.sort_unstable_by(|a, b| b.cmp(a));
+    paths
+}
+
+/// Tells whether an id is in the form that Codex gives to conversations; nothing else may become a
+/// part of a path.
+pub(super) fn is_id(text: &str) -> bool {
+    text.len() == 36 && Uuid::parse_str(text).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use segue_core::Kind;
+
+    use super::*;
+    use crate::samples::Home;
+
+    const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
+
+    fn environment(pairs: &[(&str, &str)]) -> Environment {
+        Environment::new(pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())))
+    }
+
+    #[test]
+    fn the_folder_is_the_named_one_or_the_usual_one() {
+        let home = Home::new();
+        let named = home.folder.path().to_str().unwrap();
+        let found = config_dir(&environment(&[(HOME_VARIABLE, named), ("HOME", "/home/u")]));
+        assert_eq!(found.unwrap(), home.folder.path());
+        for variables in [vec![("HOME", "/home/u")], vec![(HOME_VARIABLE, ""), ("HOME", "/home/u")]]
+        {
+            let found = config_dir(&environment(&variables)).unwrap();
+            assert_eq!(found, Path::new("/home/u/.codex"));
+        }
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_used_is_told_before_anything_starts() {
+        for variables in [
+            vec![(HOME_VARIABLE, "/no/such/folder"), ("HOME", "/home/u")],
+            vec![(HOME_VARIABLE, "relative"), ("HOME", "/home/u")],
+            vec![("HOME", "relative")],
+            vec![],
+        ] {
+            let error = config_dir(&environment(&variables)).unwrap_err();
+            assert_eq!(error.kind, Kind::Config, "{variables:?}");
+            assert!(!error.hints.is_empty(), "{variables:?}");
+        }
+    }
+
+    #[test]
+    fn the_recorded_folder_is_pinned_and_no_outer_session_is_left() {
+        let place = Place { config_dir: "/recorded".into(), cwd: "/code".into() };
+        let mut found = environment(&[
+            (HOME_VARIABLE, "/elsewhere"),
+            ("HOME", "/home/u"),
+            ("CODEX_THREAD_ID", ID),
+            ("CODEX_SANDBOX_NETWORK_DISABLED", "1"),
+            ("CODEX_API_KEY", "k"),
+        ]);
+        prepare_environment(&place, &mut found);
+        assert_eq!(found.names(), ["CODEX_API_KEY", HOME_VARIABLE, "HOME"]);
+        assert_eq!(found.get(HOME_VARIABLE), Some("/recorded"));
+    }
+
+    #[test]
+    fn an_id_alone_says_where_a_prepared_rollout_is() {
+        let path = prepared(Path::new("/c"), ID);
+        let name = format!("/c/sessions/2026/11/16/rollout-2026-11-16T00-14-30-{ID}.jsonl");
+        assert_eq!(path, Path::new(&name));
+        assert_eq!(of_rollout(&path), Some((Path::new("/c"), Uuid::parse_str(ID).unwrap())));
+    }
+
+    #[test]
+    fn a_rollout_that_codex_named_is_found_on_the_days_around() {
+        let home = Home::new();
+        let id = VendorSessionId::new(ID);
+        let config_dir = home.folder.path();
+        assert_eq!(rollout(&home.disk, config_dir, &id), prepared(config_dir, ID), "none is there");
+        let name = format!("sessions/2026/11/15/rollout-2026-11-15T19-14-30-{ID}.jsonl");
+        let own = home.write(&name, "{}");
+        home.write("sessions/2026/11/15/rollout-2026-11-15T19-14-30-other.jsonl", "{}");
+        assert_eq!(rollout(&home.disk, config_dir, &id), own);
+    }
+
+    #[test]
+    fn what_is_no_rollout_or_lock_is_told_apart() {
+        for path in [
+            "/c/sessions/2026/11/16/rollout-x.jsonl",
+            "/c/sessions/2026/11/16/notes.txt",
+            "/c/elsewhere/2026/11/16/rollout-2026-11-16T00-14-30-01a1e1b4-9591-7600-96ed-7294b417ca9a.jsonl",
+            "/",
+        ] {
+            assert_eq!(of_rollout(Path::new(path)), None, "{path}");
+        }
+        let lock = lock(Path::new("/c"), ID);
+        assert_eq!(home_of_lock(&lock), Some(Path::new("/c")));
+        assert_eq!(id_of_lock(&lock), Some(Uuid::parse_str(ID).unwrap()));
+        assert_eq!(id_of_lock(Path::new("/c/thread-writer-locks/.coordination.lock")), None);
+        assert_eq!(home_of_lock(Path::new("/c/config.toml")), None);
+        for no_id in ["", "../../etc/passwd", "my-name", "01a1e1b495917600-96ed-7294b417ca9a"] {
+            assert!(!is_id(no_id), "{no_id}");
+        }
+    }
+
+    #[test]
+    fn the_newest_rollouts_come_first_and_not_more_than_asked_for() {
+        let home = Home::new();
+        let write = |day: &str, number: u32| {
+            let id = format!("01a1e1b4-9591-7600-96ed-{number:012}");
+            home.write(&format!("sessions/{day}/rollout-2026-01-01T00-00-0{number}-{id}.jsonl"), "")
+        };
+        let (old, new) = (write("2025/12/31", 1), write("2026/01/02", 2));
+        let newest = write("2026/01/02", 3);
+        home.write("sessions/2026/01/02/other.jsonl", "");
+        let found = |limit| newest_rollouts(&home.disk, home.folder.path(), limit);
+        assert_eq!(found(2), [newest.clone(), new.clone()]);
+        assert_eq!(found(9), [newest, new, old]);
+    }
+}

@@ -1,0 +1,155 @@
+//! What to start: arguments of a launch, and the rollout that gives a conversation its id.
+
+use segue_core::model::{LaunchMode, Permission, Session, VendorSessionId};
+use segue_core::ports::{CommandLine, CommandPlan, NewFile};
+use segue_core::{Error, Result};
+use serde_json::json;
+
+use super::{home, settings};
+
+/// Settings that a held Codex needs: no question about an update before the input, and a title that
+/// tells what it does, whatever the user has for a title.
+const SETTINGS: [&str; 2] =
+    ["check_for_update_on_startup=false", r#"tui.terminal_title=["activity","project-name"]"#];
+
+/// Without this Codex waits for a network for ever, and a turn that has failed looks like work.
+const NO_ENDLESS_RETRIES: &str = "features.unbounded_connection_retries=false";
+
+/// Arguments by which a session says itself what may be done without asking.
+const OWN_PERMISSION: [&str; 8] = [
+    "-a",
+    "--ask-for-approval",
+    "-s",
+    "--sandbox",
+    "--approve-for-me",
+    "--dangerously-bypass-approvals-and-sandbox",
+    "--yolo",
+    "--full-auto",
+];
+
+pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
+    let session = plan.session;
+    let mut arguments = if session.headless { vec!["exec".to_owned()] } else { Vec::new() };
+    arguments.extend(given(plan));
+    arguments.extend(session.args.iter().cloned());
+    // A flag, so that an argument with any number of values does not take what follows.
+    let last = if session.headless { "--json" } else { "--no-daemon" };
+    arguments.push(last.to_owned());
+    arguments.extend(identity(plan)?);
+    arguments.extend(message(plan)?);
+    Ok(CommandLine { arguments, files: prepared(plan) })
+}
+
+/// Returns what the session's description asks for.
+fn given(plan: &CommandPlan<'_>) -> Vec<String> {
+    let session = plan.session;
+    let mut words = permission(session);
+    words.extend(["-C".to_owned(), session.cwd.display().to_string()]);
+    if session.headless {
+        // Codex would refuse a folder without version control that nobody trusts yet; whoever
+        // starts a session in it has chosen it, and the sandbox is the same.
+        words.push("--skip-git-repo-check".to_owned());
+    }
+    if let Some(model) = &session.model {
+        words.extend(["-m".to_owned(), model.clone()]);
+    }
+    let mut set = |setting: String| words.extend(["-c".to_owned(), setting]);
+    set(NO_ENDLESS_RETRIES.to_owned());
+    if !session.headless {
+        SETTINGS.iter().for_each(|setting| set((*setting).to_owned()));
+    }
+    if let Some(instructions) = instructions(plan) {
+        set(format!("developer_instructions={}", settings::quoted(&instructions)));
+    }
+    words
+}
+
+/// Returns what may be done without asking. Headless, Codex never asks: what its sandbox does not
+/// allow fails.
+///
+/// | permission | sandbox | beyond it |
+/// |---|---|---|
+/// | ask | reads anything, writes nothing | asks |
+/// | accept-edits | writes in the session's folder | asks |
+/// | auto | writes in the session's folder | fails |
+fn permission(session: &Session) -> Vec<String> {
+    let is_own = |argument: &String| {
+        let flag = argument.split('=').next().unwrap_or_default();
+        OWN_PERMISSION.contains(&flag)
+    };
+    if session.args.iter().any(is_own) {
+        return Vec::new();
+    }
+    let (approval, sandbox) = match session.permission {
+        Permission::Ask => ("on-request", "read-only"),
+        Permission::AcceptEdits => ("on-request", "workspace-write"),
+        Permission::Auto => ("never", "workspace-write"),
+    };
+    let words =
+        if session.headless { vec!["-s", sandbox] } else { vec!["-a", approval, "-s", sandbox] };
+    words.into_iter().map(str::to_owned).collect()
+}
+
+/// Returns the session's instructions behind those of the user, which they would replace.
+fn instructions(plan: &CommandPlan<'_>) -> Option<String> {
+    let session = plan.session;
+    let own = session.instructions.as_deref()?;
+    let users = settings::instructions(plan.files, &session.config_dir, &session.args);
+    Some(users.map_or_else(|| own.to_owned(), |users| format!("{users}\n\n{own}")))
+}
+
+/// Returns how the conversation is named. A new one is resumed, too: from the rollout that we
+/// prepared, so that its id is ours.
+fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
+    match (plan.mode, plan.id) {
+        (_, Some(id)) if home::is_id(id.as_str()) => Ok(vec!["resume".to_owned(), id.to_string()]),
+        // Codex begins a new conversation, without a word, for a name that it does not know.
+        (_, Some(id)) => Err(Error::vendor(format!("`{id}` is not an id of a conversation"))
+            .caused_by("the ids of Codex are UUIDs")),
+        (LaunchMode::Fresh, None) => Ok(Vec::new()),
+        (LaunchMode::Resume, None) => Err(Error::internal(format!(
+            "cannot resume session `{}` without the id of its conversation",
+            plan.session.address()
+        ))),
+    }
+}
+
+/// Puts the message behind `--`, so that one that looks like a flag stays a message.
+fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
+    match plan.message {
+        // By itself it would mean the standard input.
+        Some("-") => Ok(vec!["--".to_owned(), "- ".to_owned()]),
+        Some(message) => Ok(vec!["--".to_owned(), message.to_owned()]),
+        None if plan.session.headless => {
+            let address = plan.session.address();
+            Err(Error::usage(format!("session `{address}` is headless and was given no prompt"))
+                .hint("run `segue run --headless PROMPT`"))
+        }
+        None => Ok(Vec::new()),
+    }
+}
+
+fn prepared(plan: &CommandPlan<'_>) -> Vec<NewFile> {
+    match (plan.mode, plan.id) {
+        (LaunchMode::Fresh, Some(id)) => vec![rollout(plan, id)],
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the rollout of a conversation in which nothing was said. Without the provider that is
+/// configured, an interactive Codex would refuse it.
+fn rollout(plan: &CommandPlan<'_>, id: &VendorSessionId) -> NewFile {
+    let session = plan.session;
+    let at = home::began_at(id.as_str()).unwrap_or(plan.now);
+    let at = format!("{at:.3}");
+    let provider = settings::provider(plan.files, &session.config_dir, &session.args);
+    let line = json!({"timestamp": at, "type": "session_meta", "payload": {
+        "id": id, "timestamp": at, "cwd": session.cwd, "originator": "segue",
+        "cli_version": env!("CARGO_PKG_VERSION"), "source": "cli", "model_provider": provider,
+    }});
+    let path = home::prepared(&session.config_dir, id.as_str());
+    NewFile { path, contents: format!("{line}\n") }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+use std::path::Path;
+
+use segue_core::Kind;
+use serde_json::Value;
+
+use super::*;
+use crate::samples::{Disk, Home, plan, session};
+
+const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
+
+fn line(session: &Session, mode: LaunchMode, message: Option<&str>) -> CommandLine {
+    let id = VendorSessionId::new(ID);
+    let disk = Disk::default();
+    command(&plan(session, &disk, (mode, Some(&id), message))).unwrap()
+}
+
+fn arguments(session: &Session, mode: LaunchMode, message: Option<&str>) -> String {
+    line(session, mode, message).arguments.join(" ")
+}
+
+#[test]
+fn a_new_conversation_is_resumed_from_its_prepared_rollout() {
+    let found = arguments(&session(), LaunchMode::Fresh, Some("--help"));
+    let wanted = format!(
+        "-a on-request -s read-only -C /code -c features.unbounded_connection_retries=false \
+         -c check_for_update_on_startup=false \
+         -c tui.terminal_title=[\"activity\",\"project-name\"] --no-daemon resume {ID} -- --help"
+    );
+    assert_eq!(found, wanted);
+}
+
+#[test]
+fn the_prepared_rollout_is_where_its_id_says_with_the_configured_provider() {
+    let home = Home::new();
+    home.write("config.toml", "model_provider = \"mine\"\n");
+    let mut session = session();
+    session.config_dir = home.folder.path().to_owned();
+    let id = VendorSessionId::new(ID);
+    let plan = plan(&session, &home.disk, (LaunchMode::Fresh, Some(&id), None));
+    let [file] = command(&plan).unwrap().files.try_into().unwrap();
+    assert_eq!(file.path, home::prepared(home.folder.path(), ID));
+    assert!(file.contents.ends_with("}\n"));
+    let written: Value = serde_json::from_str(&file.contents).unwrap();
+    assert_eq!(written["type"], "session_meta");
+    assert_eq!(written["timestamp"], "2026-11-16T00:14:30.801Z");
+    let meta = &written["payload"];
+    assert_eq!(meta["id"], ID);
+    assert_eq!(meta["cwd"], "/code");
+    assert_eq!(meta["model_provider"], "mine");
+    for needed in ["timestamp", "originator", "cli_version", "source"] {
+        assert!(meta[needed].is_string(), "{needed}");
+    }
+}
+
+#[test]
+fn a_headless_turn_speaks_json_and_runs_anywhere() {
+    let mut session = session();
+    session.headless = true;
+    session.permission = Permission::Auto;
+    let found = arguments(&session, LaunchMode::Resume, Some("go on"));
+    let wanted = format!(
+        "exec -s workspace-write -C /code --skip-git-repo-check \
+         -c features.unbounded_connection_retries=false --json resume {ID} -- go on"
+    );
+    assert_eq!(found, wanted);
+    assert_eq!(line(&session, LaunchMode::Resume, Some("go on")).files, []);
+    assert!(arguments(&session, LaunchMode::Resume, Some("-")).ends_with("-- - "));
+    let disk = Disk::default();
+    let id = VendorSessionId::new(ID);
+    let plan = plan(&session, &disk, (LaunchMode::Resume, Some(&id), None));
+    assert_eq!(command(&plan).unwrap_err().kind, Kind::Usage);
+}
+
+#[test]
+fn permission_is_approval_and_sandbox() {
+    let mut session = session();
+    for (permission, wanted) in [
+        (Permission::Ask, "-a on-request -s read-only -C"),
+        (Permission::AcceptEdits, "-a on-request -s workspace-write -C"),
+        (Permission::Auto, "-a never -s workspace-write -C"),
+    ] {
+        session.permission = permission;
+        let found = arguments(&session, LaunchMode::Resume, None);
+        assert!(found.starts_with(wanted), "{found}");
+    }
+}
+
+#[test]
+fn arguments_of_the_session_come_last_and_say_it_instead_of_ours() {
+    let mut session = session();
+    session.model = Some("m1".into());
+    session.args = vec!["--sandbox=danger-full-access".into(), "-i".into(), "a.png".into()];
+    let found = arguments(&session, LaunchMode::Resume, None);
+    assert!(found.starts_with("-C /code -m m1 -c "), "{found}");
+    let wanted = format!(" --sandbox=danger-full-access -i a.png --no-daemon resume {ID}");
+    assert!(found.ends_with(&wanted), "{found}");
+}
+
+#[test]
+fn instructions_are_added_to_those_of_the_user() {
+    let home = Home::new();
+    let mut session = session();
+    session.config_dir = home.folder.path().to_owned();
+    session.instructions = Some("say \"yes\"\n".into());
+    let id = VendorSessionId::new(ID);
+    let told = || {
+        let plan = plan(&session, &home.disk, (LaunchMode::Fresh, Some(&id), None));
+        let arguments = command(&plan).unwrap().arguments;
+        let found = arguments.into_iter().find(|it| it.starts_with("developer_instructions="));
+        found.unwrap()
+    };
+    assert_eq!(told(), r#"developer_instructions="say \"yes\"\n""#);
+    home.write("config.toml", "developer_instructions = \"be kind\"\n");
+    assert_eq!(told(), r#"developer_instructions="be kind\n\nsay \"yes\"\n""#);
+}
+
+#[test]
+fn a_name_or_no_id_is_refused_rather_than_started_blank() {
+    let session = session();
+    let disk = Disk::default();
+    let name = VendorSessionId::new("my-name");
+    for id in [None, Some(&name)] {
+        let plan = plan(&session, &disk, (LaunchMode::Resume, id, Some("x")));
+        assert!(command(&plan).is_err(), "{id:?}");
+    }
+    let plan = plan(&session, &disk, (LaunchMode::Fresh, None, Some("x")));
+    let found = command(&plan).unwrap();
+    assert_eq!(found.arguments[found.arguments.len() - 3..], ["--no-daemon", "--", "x"]);
+    assert!(found.files.is_empty(), "{}", Path::new("/").display());
+}

@@ -1,0 +1,135 @@
+//! Which conversation a process has open: it holds the conversation's lock open.
+
+use std::path::Path;
+
+use segue_core::model::VendorSessionId;
+use segue_core::ports::{Files, Live, Place};
+use segue_core::{Error, Result};
+
+use super::{home, transcript};
+
+/// Lists who has which conversation open. A file that a crash left is open in no process.
+pub(super) fn live(files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
+    let folder = home::locks(&place.config_dir);
+    let paths = files.list(&folder).map_err(|error| {
+        Error::vendor(format!("cannot list the open conversations in `{}`", folder.display()))
+            .caused_by(error)
+    })?;
+    let mut found = Vec::new();
+    for path in &paths {
+        let Some(id) = home::id_of_lock(path) else { continue };
+        let id = VendorSessionId::new(id.to_string());
+        let holders = files.opened_by(path).into_iter();
+        found.extend(holders.map(|pid| Live { pid, started: None, id: id.clone() }));
+    }
+    found.sort_by(|a, b| (a.pid, &a.id).cmp(&(b.pid, &b.id)));
+    Ok(found)
+}
+
+/// Returns the conversation that a process is in. It keeps the locks of those that it has left, and
+/// takes some for helpers of its own: the newest one in which a person talks counts, and where there
+/// is none yet the only one that it holds.
+pub(super) fn current(files: &dyn Files, config_dir: &Path, pid: u32) -> Option<VendorSessionId> {
+    let paths = files.list(&home::locks(config_dir)).unwrap_or_default();
+    let mut held: Vec<_> = paths
+        .iter()
+        .filter_map(|path| Some((path, home::id_of_lock(path)?)))
+        .filter(|(path, _)| files.is_open_in(path, pid))
+        .map(|(path, id)| (taken_at(files, path), VendorSessionId::new(id.to_string())))
+        .collect();
+    held.sort();
+    if let [(_, only)] = held.as_slice() {
+        return Some(only.clone()).filter(|id| is_users(files, config_dir, id) != Some(false));
+    }
+    let users = |(_, id): &&(_, VendorSessionId)| is_users(files, config_dir, id) == Some(true);
+    held.iter().rev().find(users).map(|(_, id)| id.clone())
+}
+
+/// A lock is made anew whenever it is taken.
+pub(super) fn taken_at(files: &dyn Files, path: &Path) -> Option<jiff::Timestamp> {
+    files.facts(path).ok().flatten().map(|facts| facts.modified)
+}
+
+/// Tells whether a person talks in a conversation; none while its rollout is not there.
+fn is_users(files: &dyn Files, config_dir: &Path, id: &VendorSessionId) -> Option<bool> {
+    let rollout = home::rollout(files, config_dir, id);
+    transcript::meta(files, &rollout).map(|meta| meta.is_users())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::Home;
+
+    const OLD: &str = "01a1e1b4-0000-7600-96ed-000000000001";
+    const NEW: &str = "01a1e1b4-0000-7600-96ed-000000000002";
+
+    fn rollout(home: &Home, id: &str, source: &str) {
+        let line = format!(
+            r#"{{"timestamp":"2026-11-16T00:00:00Z","type":"session_meta","payload":{{"id":"{id}","timestamp":"2026-11-16T00:00:00Z","cwd":"/code/a","source":{source}}}}}"#
+        );
+        let path = home::prepared(Path::new(""), id);
+        home.write(path.to_str().unwrap(), line + "\n");
+    }
+
+    fn lock(home: &Home, id: &str, pid: u32) {
+        let path = home.write(&format!("thread-writer-locks/{id}.lock"), "");
+        home.disk.open_in(path, pid);
+    }
+
+    fn found(home: &Home, pid: u32) -> Option<String> {
+        current(&home.disk, home.folder.path(), pid).map(|id| id.to_string())
+    }
+
+    #[test]
+    fn a_lock_that_our_process_holds_open_names_its_conversation() {
+        let home = Home::new();
+        assert_eq!(found(&home, 7), None);
+        home.write(&format!("thread-writer-locks/{OLD}.lock"), "");
+        home.write("thread-writer-locks/.coordination.lock", "");
+        assert_eq!(found(&home, 7), None, "a crash left it");
+        lock(&home, OLD, 7);
+        assert_eq!(found(&home, 7).as_deref(), Some(OLD));
+        assert_eq!(found(&home, 8), None);
+    }
+
+    #[test]
+    fn among_several_the_newest_in_which_a_person_talks_counts() {
+        let home = Home::new();
+        lock(&home, OLD, 7);
+        rollout(&home, OLD, "\"cli\"");
+        lock(&home, NEW, 7);
+        assert_eq!(found(&home, 7).as_deref(), Some(OLD), "nothing was said in the other one yet");
+        rollout(&home, NEW, "\"cli\"");
+        assert_eq!(found(&home, 7).as_deref(), Some(NEW));
+    }
+
+    #[test]
+    fn helpers_of_codex_itself_are_no_conversations() {
+        let home = Home::new();
+        lock(&home, OLD, 7);
+        rollout(&home, OLD, "\"cli\"");
+        lock(&home, NEW, 7);
+        rollout(&home, NEW, r#"{"subagent":"review"},"thread_source":"subagent""#);
+        assert_eq!(found(&home, 7).as_deref(), Some(OLD));
+        let alone = Home::new();
+        lock(&alone, NEW, 7);
+        rollout(&alone, NEW, r#""cli","thread_source":"title""#);
+        assert_eq!(found(&alone, 7), None);
+    }
+
+    #[test]
+    fn everybody_who_has_a_conversation_open_is_listed() {
+        let home = Home::new();
+        lock(&home, OLD, 9);
+        lock(&home, NEW, 8);
+        home.write("thread-writer-locks/01a1e1b4-0000-7600-96ed-000000000003.lock", "");
+        let wanted = [(8, NEW), (9, OLD)].map(|(pid, id)| Live {
+            pid,
+            started: None,
+            id: VendorSessionId::new(id),
+        });
+        assert_eq!(live(&home.disk, &home.place).unwrap(), wanted);
+        assert_eq!(live(&home.disk, &Home::new().place).unwrap(), []);
+    }
+}

@@ -1,0 +1,158 @@
+//! OpenAI's Codex, as its version 0.166 behaves.
+//!
+//! A conversation's id is ours: Codex resumes a rollout that we prepared. The lock that its process
+//! holds open proves which conversation it is in; its title, its rollout and its output tell what it
+//! does.
+
+mod failures;
+mod home;
+mod launch;
+mod lock;
+mod records;
+mod screen;
+mod settings;
+mod signals;
+mod transcript;
+mod typing;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use segue_core::Result;
+use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
+use segue_core::ports::{
+    Answer, Capabilities, CommandLine, CommandPlan, Conversation, Files, Live, Pace, Place,
+    ProgramSpec, Screen, Showing, Signal, Typing, Vendor,
+};
+use uuid::Uuid;
+
+/// Where the program is from the folder of the script that the package manager links to: the
+/// script's own process would outlive a kill, and be outlived by one.
+const NATIVE: [&str; 4] = [
+    "../node_modules/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
+    "../../codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
+    "../node_modules/@openai/codex-linux-arm64/vendor/aarch64-unknown-linux-musl/bin/codex",
+    "../../codex-linux-arm64/vendor/aarch64-unknown-linux-musl/bin/codex",
+];
+
+/// OpenAI's Codex.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Codex;
+
+impl Vendor for Codex {
+    fn id(&self) -> VendorId {
+        VendorId::new("codex")
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            resume: true,
+            headless: true,
+            evidence_within: Some(Duration::from_secs(60)),
+            // Two that set up a folder of settings at the same time spoil it.
+            pace: Pace { at_once: 4, first_alone: true },
+        }
+    }
+
+    fn program(&self) -> ProgramSpec {
+        ProgramSpec::Named { name: "codex".to_owned(), native: &NATIVE }
+    }
+
+    fn config_dir(&self, environment: &Environment) -> Result<PathBuf> {
+        home::config_dir(environment)
+    }
+
+    fn prepare_environment(&self, place: &Place, environment: &mut Environment) {
+        home::prepare_environment(place, environment);
+    }
+
+    fn preset_id(&self, _session: &Session, unique: Uuid) -> Option<VendorSessionId> {
+        Some(VendorSessionId::new(unique.to_string()))
+    }
+
+    fn is_free(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> bool {
+        transcript::is_free(files, &self.transcript(files, place, id), id)
+    }
+
+    fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
+        launch::command(plan)
+    }
+
+    fn transcript(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
+        home::rollout(files, &place.config_dir, id)
+    }
+
+    fn conversation(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+    ) -> Result<Option<Conversation>> {
+        transcript::conversation(files, &self.transcript(files, place, id), id)
+    }
+
+    fn conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
+        Ok(transcript::conversations(files, place))
+    }
+
+    fn live(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
+        lock::live(files, place)
+    }
+
+    fn watched(&self, place: &Place) -> Vec<PathBuf> {
+        vec![home::locks(&place.config_dir)]
+    }
+
+    fn watched_for(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: Option<&VendorSessionId>,
+        now: Timestamp,
+    ) -> Vec<PathBuf> {
+        let rollout = id.map(|id| self.transcript(files, place, id));
+        let own = rollout.as_deref().and_then(Path::parent).map(Path::to_owned);
+        let mut days = home::days_around(&place.config_dir, now);
+        days.extend(own.filter(|own| !days.contains(own)));
+        days
+    }
+
+    fn file_signals(&self, files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
+        signals::of_file(files, changed, agent)
+    }
+
+    fn stream_signals(&self, line: &str) -> Vec<Signal> {
+        signals::of_stream(line)
+    }
+
+    fn last_words(&self, errors: &str) -> Option<Failure> {
+        failures::last_words(errors)
+    }
+
+    fn title_signals(&self, title: &str) -> Vec<Signal> {
+        signals::of_title(title)
+    }
+
+    fn read_screen(&self, screen: &Screen) -> Option<Showing> {
+        screen::read(screen)
+    }
+
+    fn typing(&self, message: &str) -> Typing {
+        typing::typing(message)
+    }
+
+    fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
+        screen::answer(screen, answer)
+    }
+
+    fn said_since(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+        offset: u64,
+    ) -> Result<Vec<String>> {
+        transcript::said_since(files, &self.transcript(files, place, id), offset)
+    }
+}

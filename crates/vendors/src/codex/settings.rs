@@ -1,0 +1,159 @@
+//! What Codex's own settings say, as far as a launch depends on it. They are only read.
+
+use std::path::Path;
+
+use segue_core::ports::Files;
+use toml::{Table, Value};
+
+/// No settings are longer.
+const LARGEST: usize = 1024 * 1024;
+
+/// The provider that Codex uses where nobody names one.
+const USUAL_PROVIDER: &str = "openai";
+
+/// Returns the model's provider that a launch with these arguments would use: a conversation that
+/// names another one, or none, is refused by Codex.
+pub(super) fn provider(files: &dyn Files, config_dir: &Path, arguments: &[String]) -> String {
+    let given = Given::read(arguments);
+    let local = given.local.filter(|_| given.is_local);
+    let overridden = given.overridden("model_provider");
+    let chosen = local.map(str::to_owned).or(overridden);
+    chosen
+        .or_else(|| in_files(files, config_dir, given.profile, "model_provider"))
+        .unwrap_or_else(|| USUAL_PROVIDER.to_owned())
+}
+
+/// Returns the user's own instructions for the agent, which ours are added to.
+pub(super) fn instructions(
+    files: &dyn Files,
+    config_dir: &Path,
+    arguments: &[String],
+) -> Option<String> {
+    const KEY: &str = "developer_instructions";
+    let given = Given::read(arguments);
+    given.overridden(KEY).or_else(|| in_files(files, config_dir, given.profile, KEY))
+}
+
+/// Looks in the profile's file, which lies on top, then in the settings.
+fn in_files(
+    files: &dyn Files,
+    config_dir: &Path,
+    profile: Option<&str>,
+    key: &str,
+) -> Option<String> {
+    let plain = |name: &&str| !name.contains('/');
+    let profile = profile.filter(plain).map(|name| format!("{name}.config.toml"));
+    let names = profile.into_iter().chain(["config.toml".to_owned()]);
+    let mut tables = names.filter_map(|name| read(files, &config_dir.join(name)));
+    tables.find_map(|table| table.get(key)?.as_str().map(str::to_owned))
+}
+
+/// Reads settings; what is absent or broken says nothing, and Codex itself tells its fault.
+fn read(files: &dyn Files, path: &Path) -> Option<Table> {
+    let bytes = files.head(path, LARGEST).ok()?;
+    std::str::from_utf8(&bytes).ok()?.parse().ok()
+}
+
+/// What a command line says about settings.
+#[derive(Debug, Default)]
+struct Given<'a> {
+    profile: Option<&'a str>,
+    local: Option<&'a str>,
+    is_local: bool,
+    overrides: Vec<&'a str>,
+}
+
+impl<'a> Given<'a> {
+    fn read(arguments: &'a [String]) -> Self {
+        let mut given = Self::default();
+        let mut words = arguments.iter().map(String::as_str);
+        while let Some(word) = words.next() {
+            let (flag, value) = match word.split_once('=') {
+                Some((flag, value)) if flag.starts_with("--") => (flag, Some(value)),
+                _ => (word, None),
+            };
+            match flag {
+                "-c" | "--config" => given.overrides.extend(value.or_else(|| words.next())),
+                "-p" | "--profile" => given.profile = value.or_else(|| words.next()),
+                "--local-provider" => given.local = value.or_else(|| words.next()),
+                "--oss" => given.is_local = true,
+                _ => {}
+            }
+        }
+        given
+    }
+
+    /// Returns the last value that was given for a key; one that is no TOML counts as it is.
+    fn overridden(&self, key: &str) -> Option<String> {
+        let values = self.overrides.iter().rev().filter_map(|it| it.split_once('='));
+        let (_, value) = values.into_iter().find(|(name, _)| name.trim() == key)?;
+        let table: Option<Table> = format!("value = {value}").parse().ok();
+        let parsed = table.and_then(|table| table.get("value").cloned());
+        Some(match parsed {
+            Some(Value::String(text)) => text,
+            _ => value.trim().to_owned(),
+        })
+    }
+}
+
+/// Writes a text as TOML does.
+pub(super) fn quoted(text: &str) -> String {
+    // JSON writes texts in the same way, but for one character that TOML must not have.
+    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007F")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::Home;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_provider_is_the_one_that_codex_will_use() {
+        let home = Home::new();
+        let asked = |line: &str| provider(&home.disk, home.folder.path(), &words(line));
+        assert_eq!(asked(""), "openai", "no settings");
+        home.write("config.toml", "model_provider = \"mine\"\n[tui]\nx = 1\n");
+        home.write("work.config.toml", "model_provider = \"works\"\n");
+        home.write("plain.config.toml", "model = \"m\"\n");
+        for (line, wanted) in [
+            ("", "mine"),
+            ("-p work", "works"),
+            ("--profile=work", "works"),
+            ("--profile plain", "mine"),
+            ("-p absent", "mine"),
+            ("-p ../work", "mine"),
+            ("-p work -c model_provider=\"given\"", "given"),
+            ("-c model_provider=bare", "bare"),
+            ("--config=model_provider='x' -c model=\"m\"", "x"),
+            ("-c model_provider=\"a\" -c model_provider=\"b\"", "b"),
+            ("--oss --local-provider ollama", "ollama"),
+            ("--local-provider ollama", "mine"),
+        ] {
+            assert_eq!(asked(line), wanted, "{line}");
+        }
+        home.write("config.toml", "model_provider = [broken");
+        assert_eq!(asked(""), "openai");
+    }
+
+    #[test]
+    fn instructions_of_the_user_are_known() {
+        let home = Home::new();
+        let asked = |line: &str| instructions(&home.disk, home.folder.path(), &words(line));
+        assert_eq!(asked(""), None);
+        home.write("config.toml", "developer_instructions = \"be\\nkind\"\n");
+        assert_eq!(asked("").as_deref(), Some("be\nkind"));
+        assert_eq!(asked("-c developer_instructions=other").as_deref(), Some("other"));
+    }
+
+    #[test]
+    fn any_text_survives_being_quoted() {
+        for text in ["plain", "a\n\"b\"\\c\t\u{1}", "\u{7f}", "ünï 🎉", "'''"] {
+            let table: Table = format!("x = {}", quoted(text)).parse().unwrap();
+            assert_eq!(table["x"].as_str(), Some(text));
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What Codex's files, its title and its output say about the launch.
+
+use std::path::Path;
+
+use segue_core::model::{Evidence, ProcessRef, Source, VendorSessionId, WaitingFor};
+use segue_core::ports::{Activity, Files, Signal};
+use serde::Deserialize;
+
+use super::records::TurnEnd;
+use super::transcript::Tail;
+use super::{failures, home, lock};
+
+/// How far back a rollout is read after each of its changes: the title tells of long turns.
+const BUDGET: usize = 256 * 1024;
+
+/// What the title shows while an answer is wanted.
+const WANTED: &str = "Action Required";
+
+/// Reads what a changed file says about the launch's own process: the conversation of the lock that
+/// it holds, and the turns in that conversation's rollout. Other processes' files say nothing.
+pub(super) fn of_file(files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
+    if let Some((config_dir, id)) = home::of_rollout(changed) {
+        let id = VendorSessionId::new(id.to_string());
+        let is_open = files.is_open_in(&home::lock(config_dir, id.as_str()), agent.pid);
+        return if is_open { of_rollout(files, config_dir, (changed, &id), agent) } else { vec![] };
+    }
+    let Some(config_dir) = home::home_of_lock(changed) else { return Vec::new() };
+    lock::current(files, config_dir, agent.pid).map(conversation).into_iter().collect()
+}
+
+fn of_rollout(
+    files: &dyn Files,
+    config_dir: &Path,
+    (path, id): (&Path, &VendorSessionId),
+    agent: &ProcessRef,
+) -> Vec<Signal> {
+    let current = lock::current(files, config_dir, agent.pid);
+    if current.as_ref() != Some(id) {
+        return Vec::new();
+    }
+    let mut signals = vec![conversation(id.clone())];
+    let length = files.facts(path).ok().flatten().map_or(0, |facts| facts.length);
+    let since = lock::taken_at(files, &home::lock(config_dir, id.as_str()));
+    if let Ok(tail) = Tail::read(files, path, length, BUDGET) {
+        signals.extend(turn(tail, since));
+    }
+    signals
+}
+
+/// Tells what the last turn shows, if it is one of this process: what was there before it took the
+/// lock says nothing about it.
+fn turn(tail: Tail, since: Option<jiff::Timestamp>) -> Vec<Signal> {
+    let is_own = |at: jiff::Timestamp| since.is_none_or(|since| at >= since);
+    if let Some((_, end)) = tail.end.filter(|(at, _)| is_own(*at)) {
+        return vec![ended(end), active(Activity::Idle, Source::Transcript)];
+    }
+    // A tool that has not answered may wait for a permission, which the title tells.
+    let works = tail.began.is_some_and(is_own) && !tail.in_tool;
+    if works { vec![active(Activity::Working, Source::Transcript)] } else { Vec::new() }
+}
+
+fn ended(end: TurnEnd) -> Signal {
+    let failure = end.error.as_deref().map(failures::failure);
+    let ok = failure.is_none() && !end.aborted;
+    Signal::TurnEnded { ok, text: end.answer.unwrap_or_default(), failure }
+}
+
+fn conversation(id: VendorSessionId) -> Signal {
+    Signal::Conversation { id, evidence: Evidence::Lock }
+}
+
+fn active(activity: Activity, source: Source) -> Signal {
+    Signal::Activity { activity, source }
+}
+
+/// Reads the title: a spinner while it works, a blinking mark while it wants an answer, and else the
+/// folder's name. There is none before the input is ready.
+pub(super) fn of_title(title: &str) -> Vec<Signal> {
+    let signal = |activity| vec![active(activity, Source::Title)];
+    match title_activity(title) {
+        Some(activity) => signal(activity),
+        None => Vec::new(),
+    }
+}
+
+/// Tells what the title says that Codex does; none before it has one.
+pub(super) fn title_activity(title: &str) -> Option<Activity> {
+    let first = title.trim().chars().next()?;
+    Some(match first {
+        '[' if title.contains(WANTED) => Activity::Waiting(WaitingFor::Permission),
+        // Spinners are drawn with Braille.
+        '\u{2800}'..='\u{28ff}' => Activity::Working,
+        _ => Activity::Idle,
+    })
+}
+
+/// A line of a headless turn's output, as far as it is a signal.
+#[derive(Deserialize)]
+#[serde(tag = "type")]
+enum StreamLine {
+    #[serde(rename = "thread.started")]
+    Started { thread_id: String },
+    #[serde(rename = "turn.completed")]
+    Completed,
+    #[serde(rename = "turn.failed")]
+    Failed { error: Told },
+    #[serde(rename = "error")]
+    Error(Told),
+}
+
+#[derive(Deserialize)]
+struct Told {
+    message: String,
+}
+
+/// How an error begins after which Codex tries again.
+const TRIES_AGAIN: &str = "Reconnecting...";
+
+/// Reads one line of a headless turn's output. What the agent answered is not in its last line: the
+/// rollout has it.
+pub(super) fn of_stream(line: &str) -> Vec<Signal> {
+    match serde_json::from_str(line) {
+        Ok(StreamLine::Started { thread_id }) if home::is_id(&thread_id) => {
+            let id = VendorSessionId::new(thread_id);
+            let named = Signal::Conversation { id, evidence: Evidence::Stream };
+            vec![named, active(Activity::Working, Source::Stream)]
+        }
+        Ok(StreamLine::Completed) => {
+            vec![Signal::TurnEnded { ok: true, text: String::new(), failure: None }]
+        }
+        Ok(StreamLine::Error(told)) if told.message.starts_with(TRIES_AGAIN) => Vec::new(),
+        Ok(StreamLine::Failed { error: told } | StreamLine::Error(told)) => {
+            vec![failed(&told.message)]
+        }
+        Ok(StreamLine::Started { .. }) | Err(_) => Vec::new(),
+    }
+}
+
+fn failed(message: &str) -> Signal {
+    let failure = Some(failures::failure(message));
+    Signal::TurnEnded { ok: false, text: String::new(), failure }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+use super::*;
+use crate::samples::Home;
+
+const PREPARED: &str = include_str!("../fixtures/prepared-two-turns.jsonl");
+const TOOL: &str = include_str!("../fixtures/paginated-tool.jsonl");
+const FAILED: &str = include_str!("../fixtures/paginated-failed.jsonl");
+const FORK: &str = include_str!("../fixtures/fork.jsonl");
+
+fn id_in(text: &str) -> VendorSessionId {
+    let Some(meta) = header(text.as_bytes()) else { panic!("no header") };
+    VendorSessionId::new(meta.id)
+}
+
+fn write(home: &Home, text: &str) -> std::path::PathBuf {
+    let path = home::prepared(Path::new(""), id_in(text).as_str());
+    home.write(path.to_str().unwrap(), text)
+}
+
+fn look(text: &str) -> Option<Conversation> {
+    let home = Home::new();
+    conversation(&home.disk, &write(&home, text), &id_in(text)).unwrap()
+}
+
+fn said(text: &str, offset: u64) -> Vec<String> {
+    let home = Home::new();
+    said_since(&home.disk, &write(&home, text), offset).unwrap()
+}
+
+/// Returns the lines up to the first that has this word, with it.
+fn up_to(text: &str, word: &str) -> String {
+    let end = text.find(word).unwrap();
+    let line_end = text[end..].find('\n').unwrap();
+    text[..=end + line_end].to_owned()
+}
+
+#[test]
+fn a_prepared_conversation_goes_on_in_the_form_without_numbers() {
+    let found = look(PREPARED).unwrap();
+    assert_eq!(found.id.as_str(), "01a1e1b4-0000-7600-96ed-000000000001");
+    assert_eq!(found.cwd, Path::new("/code/a"));
+    assert_eq!(found.first_message.as_deref(), Some("--help is not a flag"));
+    assert_eq!(found.last_answer.as_deref(), Some("turns=2 last=<<second>>"));
+    assert!(!found.turn_open);
+    assert_eq!(said(PREPARED, 0), ["--help is not a flag", "second"]);
+}
+
+#[test]
+fn a_conversation_of_codexs_own_is_read_in_its_form() {
+    let found = look(TOOL).unwrap();
+    assert_eq!(found.first_message.as_deref(), Some("[[tool: env | sort]]"));
+    assert_eq!(said(TOOL, 0), ["[[tool: env | sort]]"], "once, and nothing that Codex added");
+    assert!(!found.turn_open);
+    let failed = look(FAILED).unwrap();
+    assert!(!failed.turn_open, "it failed, and is over");
+    assert_eq!(failed.last_answer, None);
+    let fork = look(FORK).unwrap();
+    assert_eq!(fork.first_message.as_deref(), Some("in fork"));
+}
+
+#[test]
+fn nothing_said_is_no_conversation_and_its_id_is_free() {
+    let home = Home::new();
+    let id = id_in(PREPARED);
+    let absent = home::prepared(home.folder.path(), id.as_str());
+    assert!(is_free(&home.disk, &absent, &id));
+    for text in [up_to(PREPARED, "session_meta"), up_to(PREPARED, "<environment_context>")] {
+        assert_eq!(look(&text), None);
+        assert!(is_free(&home.disk, &write(&home, &text), &id));
+        let other = VendorSessionId::new("01a1e1b4-0000-7600-96ed-0000000000ff");
+        assert!(!is_free(&home.disk, &absent, &other), "another one is in its place");
+    }
+    // The user's words come into the model's history before Codex says that it has them.
+    let heard = up_to(PREPARED, "\"--help is not a flag\"");
+    assert_eq!(look(&heard).unwrap().first_message.as_deref(), Some("--help is not a flag"));
+    assert!(!is_free(&home.disk, &write(&home, &heard), &id));
+    assert!(!is_free(&home.disk, &home.write("x.jsonl", "no rollout"), &id));
+}
+
+#[test]
+fn a_turn_without_an_end_is_open() {
+    let cut = up_to(TOOL, "\"function_call\"");
+    assert!(look(&cut).unwrap().turn_open);
+    let torn = &TOOL[..TOOL.rfind("task_complete").unwrap()];
+    assert!(look(torn).unwrap().turn_open, "the line that ends it is torn");
+    let aborted = format!(
+        "{cut}{}\n",
+        r#"{"timestamp":"2026-11-16T00:25:11Z","type":"event_msg","payload":{"type":"turn_aborted","turn_id":"x","reason":"interrupted"}}"#
+    );
+    assert!(!look(&aborted).unwrap().turn_open);
+}
+
+#[test]
+fn lines_that_cannot_be_read_are_passed_over() {
+    let at = PREPARED.rfind("{\"timestamp\":\"2026-11-16T00:15:06.820Z\"").unwrap();
+    let mended = format!("{}{}\n{}", &PREPARED[..at], "{\"timestamp\":\"2026-11", &PREPARED[at..]);
+    assert_eq!(said(&mended, 0), ["--help is not a flag", "second"]);
+    assert_eq!(look(&mended).unwrap().last_answer.as_deref(), Some("turns=2 last=<<second>>"));
+}
+
+#[test]
+fn what_was_said_is_read_from_a_byte_on() {
+    let end = PREPARED.find("task_complete").unwrap();
+    let next = end + PREPARED[end..].find('\n').unwrap() + 1;
+    assert_eq!(said(PREPARED, next as u64), ["second"]);
+    assert_eq!(said(PREPARED, PREPARED.len() as u64), Vec::<String>::new());
+    let home = Home::new();
+    let absent = home.folder.path().join("absent.jsonl");
+    assert_eq!(said_since(&home.disk, &absent, 0).unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn a_long_rollout_costs_no_more_than_its_ends() {
+    let filler = r#"{"timestamp":"2026-11-16T00:15:03Z","type":"world_state","payload":{}}"#;
+    let end = PREPARED.find("task_complete").unwrap();
+    let middle = end + PREPARED[end..].find('\n').unwrap() + 1;
+    let text =
+        [&PREPARED[..middle], &format!("{filler}\n").repeat(100_000), &PREPARED[middle..]].concat();
+    let home = Home::new();
+    let path = write(&home, &text);
+    let found = conversation(&home.disk, &path, &id_in(&text)).unwrap().unwrap();
+    assert_eq!(found.last_answer.as_deref(), Some("turns=2 last=<<second>>"));
+    assert!(home.disk.bytes_read() <= 4 * PIECE, "{} of {}", home.disk.bytes_read(), text.len());
+}
+
+#[test]
+fn the_conversations_of_a_folder_are_those_of_people() {
+    let home = Home::new();
+    write(&home, PREPARED);
+    write(&home, TOOL);
+    write(&home, &FORK.replace("\"thread_source\":\"user\"", "\"thread_source\":\"subagent\""));
+    write(&home, &FAILED.replace("/code/a", "/code/b"));
+    let found = conversations(&home.disk, &home.place);
+    let ids: Vec<&str> = found.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!(ids, [id_in(PREPARED).as_str(), id_in(TOOL).as_str()]);
+}
