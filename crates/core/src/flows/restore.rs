@@ -151,17 +151,14 @@ async fn resume(
 /// Ends a torn last line, so that the vendor's next record is not glued to it.
 fn mend(ports: &Ports, state: &SessionState, id: &VendorSessionId) -> Result<()> {
     let vendor = ports.vendors.of(&state.session)?;
-    let transcript = vendor.transcript(ports.files.as_ref(), &state.place(), id);
-    match ports.files.end_last_line(&transcript) {
-        // A vendor without a transcript has nothing to mend.
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        mended => {
-            mended.map_err(|error| {
-                Error::internal(format!("cannot mend the last line of `{}`", transcript.display()))
-                    .caused_by(error)
-            })?;
-        }
+    if !vendor.keeps_transcripts() {
+        return Ok(());
     }
+    let transcript = vendor.transcript(ports.files.as_ref(), &state.place(), id);
+    ports.files.end_last_line(&transcript).map_err(|error| {
+        Error::internal(format!("cannot mend the last line of `{}`", transcript.display()))
+            .caused_by(error)
+    })?;
     failpoint::hit("resume.mend.after");
     Ok(())
 }
