@@ -22,6 +22,8 @@ use crate::points;
 pub const RECORD: &str = "session.json";
 /// The name of the file in which a holder says how its agent ended: a serialised [`LaunchEnd`].
 pub const END: &str = "end.json";
+/// What a headless agent writes to its standard error.
+pub(crate) const ERRORS: &str = "stderr.log";
 /// The name of the file that keeps a headless launch's output.
 pub const STREAM: &str = "stream.jsonl";
 const MESSAGE: &str = "message.md";
@@ -83,6 +85,10 @@ impl LaunchFolders for DiskFolders {
 
     fn stream(&self, launch: LaunchId) -> PathBuf {
         self.paths.launch(launch).join(STREAM)
+    }
+
+    fn errors(&self, launch: LaunchId) -> PathBuf {
+        self.paths.launch(launch).join(ERRORS)
     }
 
     fn folder(&self, launch: LaunchId) -> PathBuf {

@@ -17,6 +17,9 @@ use crate::rules::restarts::Failures;
 /// How long an agent that came up in the wrong conversation has to go by itself.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// How much of a standard error is read.
+const LAST_WORDS: usize = 16 * 1024;
+
 /// What the owner of the session has to do after an observation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowUp {
@@ -57,10 +60,45 @@ pub async fn ended(
     end: LaunchEnd,
     environment: Kept,
 ) -> Result<Vec<FollowUp>> {
+    if state.session.headless && state.open().is_some_and(|open| open.id == launch) {
+        complete_turn(ports, state, launch, end).await?;
+    }
     let mut launches = state.launches.clone();
     launches.iter_mut().filter(|it| it.id == launch).for_each(|it| it.end = Some(end));
     let failures = Failures::count(&launches, ports.clock.now());
     apply(ports, state, launch, &Observation::Ended { end, environment, failures }).await
+}
+
+/// Adds what the output of a turn that is over did not tell: the answer, which the transcript has,
+/// or why there never was a turn.
+async fn complete_turn(
+    ports: &Ports,
+    state: &mut SessionState,
+    launch: LaunchId,
+    end: LaunchEnd,
+) -> Result<()> {
+    let vendor = ports.vendors.of(&state.session)?;
+    match (&state.turn, state.vendor_session()) {
+        (Some(TurnWord { ok: true, text, .. }), Some(id)) if text.is_empty() => {
+            let conversation = vendor.conversation(ports.files.as_ref(), &state.place(), id);
+            // A transcript that cannot be read makes no failure of a turn that went well.
+            let answer = conversation.ok().flatten().and_then(|it| it.last_answer);
+            if let (Some(turn), Some(answer)) = (&mut state.turn, answer) {
+                turn.text = answer;
+            }
+        }
+        (None, _) if !end.asked && !end.exit.is_clean() => {
+            let errors = ports.files.tail(&ports.folders.errors(launch), LAST_WORDS);
+            let errors = String::from_utf8_lossy(&errors.unwrap_or_default()).into_owned();
+            if let Some(failure) = vendor.last_words(&errors) {
+                let failure = Some(failure);
+                let word = Signal::TurnEnded { ok: false, text: String::new(), failure };
+                signal(ports, state, launch, word).await?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 async fn apply(

@@ -20,6 +20,9 @@ pub trait LaunchFolders: Debug + Send + Sync {
     /// Returns the file in which a headless launch's output stream is kept.
     fn stream(&self, launch: LaunchId) -> PathBuf;
 
+    /// Returns the file in which a headless launch's standard error is kept.
+    fn errors(&self, launch: LaunchId) -> PathBuf;
+
     /// Returns the launch's own folder.
     fn folder(&self, launch: LaunchId) -> PathBuf;
 

@@ -6,7 +6,7 @@ use segue_core::model::{Environment, Exit, LaunchEnd, LaunchId, ProcessRef, Sess
 use segue_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::folders::END;
+use crate::folders::{END, ERRORS};
 use crate::{atomic, points};
 
 /// The socket on which a holder listens, in its launch folder.
@@ -15,8 +15,6 @@ const SOCKET: &str = "holder.sock";
 const LIVE: &str = "live.json";
 /// What a holder has to say about itself.
 const LOG: &str = "holder.log";
-/// What a headless agent writes to its standard error.
-const ERRORS: &str = "stderr.log";
 
 /// Returns where the holder of a launch listens.
 pub fn socket_path(launch_folder: &Path) -> PathBuf {

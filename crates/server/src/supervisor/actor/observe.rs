@@ -1,6 +1,6 @@
 //! What happens to a session.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use segue_core::flows::guard;
 use segue_core::flows::observe::{self, FollowUp};
@@ -46,16 +46,22 @@ impl Actor {
     }
 
     pub(super) async fn follow_files(&self) -> Result<()> {
-        let vendor = self.ports.vendors.of(&self.state.session)?;
-        let mut folders = vendor.watched(&self.state.place());
+        let mut folders = self.watched()?;
         folders.extend(self.state.open().map(|launch| self.ports.folders.folder(launch.id)));
         self.supervisor.watch.follow(self.id(), folders).await
     }
 
+    fn watched(&self) -> Result<Vec<PathBuf>> {
+        let (vendor, place) = (self.ports.vendors.of(&self.state.session)?, self.state.place());
+        let (id, now) = (self.state.vendor_session(), self.ports.clock.now());
+        let mut folders = vendor.watched(&place);
+        folders.extend(vendor.watched_for(self.ports.files.as_ref(), &place, id, now));
+        Ok(folders)
+    }
+
     /// Looks at everything that carries signals, because changes may have been missed.
     pub(super) async fn look_again(&mut self) -> Result<()> {
-        let vendor = self.ports.vendors.of(&self.state.session)?;
-        for folder in vendor.watched(&self.state.place()) {
+        for folder in self.watched()? {
             for path in self.ports.files.list(&folder).unwrap_or_default() {
                 self.read_signals(&path).await?;
             }
@@ -165,6 +171,8 @@ impl Actor {
     }
 
     async fn bound(&mut self, launch: LaunchId) -> Result<()> {
+        // Another conversation may have its files elsewhere.
+        self.follow_files().await?;
         guard::keep(&self.ports, &mut self.state).await?;
         self.supervisor.scribe.write(&self.state.session.fleet).await?;
         self.passes.drain(..).for_each(|pass| pass.arrived());
