@@ -1,5 +1,6 @@
 //! One folder per agent CLI: what to start, how to read it; starts nothing.
 
+mod claude;
 mod codex;
 pub mod demo;
 mod described;
@@ -15,7 +16,7 @@ use segue_core::{Error, Result};
 
 /// Returns every vendor that this build can drive; a new one is a line here.
 pub fn all() -> Known {
-    Known { vendors: vec![Arc::new(demo::Demo), Arc::new(codex::Codex)] }
+    Known { vendors: vec![Arc::new(demo::Demo), Arc::new(claude::Claude), Arc::new(codex::Codex)] }
 }
 
 /// The vendors that this build can drive.
@@ -68,6 +69,6 @@ mod tests {
         let error = all().get(&VendorId::new("nobody\u{1b}")).unwrap_err();
         assert_eq!(error.kind, Kind::Usage);
         assert_eq!(error.message, "`nobody\\u{1b}` is not a vendor that can be driven");
-        assert_eq!(error.hints, ["use one of the known vendors: `demo`, `codex`"]);
+        assert_eq!(error.hints, ["use one of the known vendors: `demo`, `claude`, `codex`"]);
     }
 }

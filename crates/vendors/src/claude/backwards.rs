@@ -1,0 +1,99 @@
+//! Reading a file of lines from its end.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use segue_core::ports::Files;
+
+const FIRST_PIECE: u64 = 64 * 1024;
+const LARGEST_PIECE: u64 = 1024 * 1024;
+
+/// How far back is read at most, whatever is in the file.
+const BUDGET: u64 = 4 * 1024 * 1024;
+
+/// How a reading ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// It was told to.
+    Asked,
+    /// At the beginning of the file.
+    AtBeginning,
+    /// The budget was used up.
+    TooFar,
+}
+
+/// Calls back with each line, the last one first, until it is told to stop.
+pub(super) fn each(
+    files: &dyn Files,
+    path: &Path,
+    length: u64,
+    mut each: impl FnMut(&[u8]) -> ControlFlow<()>,
+) -> io::Result<Ended> {
+    let (mut start, mut piece) = (length, FIRST_PIECE);
+    // The end of a line whose beginning has yet to be read.
+    let mut partial = Vec::new();
+    while start > 0 {
+        if length - start >= BUDGET {
+            return Ok(Ended::TooFar);
+        }
+        let size = piece.min(start);
+        start -= size;
+        let mut bytes = files.read_at(path, start, usize::try_from(size).unwrap_or(usize::MAX))?;
+        bytes.append(&mut partial);
+        let whole = if start == 0 { 0 } else { after_first_line_end(&bytes) };
+        for line in bytes[whole..].rsplit(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            if each(line).is_break() {
+                return Ok(Ended::Asked);
+            }
+        }
+        bytes.truncate(whole);
+        partial = bytes;
+        piece = (piece * 2).min(LARGEST_PIECE);
+    }
+    Ok(Ended::AtBeginning)
+}
+
+fn after_first_line_end(bytes: &[u8]) -> usize {
+    bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::Home;
+
+    fn read(bytes: &[u8]) -> (Vec<usize>, Ended) {
+        let home = Home::new();
+        let path = home.write("lines", bytes);
+        let mut lengths = Vec::new();
+        let ended = each(&home.disk, &path, bytes.len() as u64, |line| {
+            lengths.push(line.len());
+            ControlFlow::Continue(())
+        });
+        (lengths, ended.unwrap())
+    }
+
+    #[test]
+    fn lines_come_once_from_the_last_to_the_first_however_long_they_are() {
+        let mut bytes = Vec::new();
+        let wanted = [3, 70_000, 1, 200_000, 65_536, 5];
+        for length in wanted {
+            bytes.extend(vec![b'x'; length]);
+            bytes.push(b'\n');
+        }
+        let (lengths, ended) = read(&bytes);
+        assert_eq!(lengths, wanted.into_iter().rev().collect::<Vec<_>>());
+        assert_eq!(ended, Ended::AtBeginning);
+        bytes.extend(b"torn");
+        assert_eq!(read(&bytes).0[0], 4);
+        assert_eq!(read(b""), (vec![], Ended::AtBeginning));
+    }
+
+    #[test]
+    fn an_endless_line_is_given_up() {
+        let mut bytes = vec![b'x'; 6 * 1024 * 1024];
+        bytes.extend(b"\nlast\n");
+        assert_eq!(read(&bytes), (vec![4], Ended::TooFar));
+    }
+}

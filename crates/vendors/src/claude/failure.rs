@@ -1,0 +1,122 @@
+//! Why a turn failed, from what the vendor says about it.
+
+use jiff::Timestamp;
+use segue_core::model::{Failure, FailureClass};
+
+/// What the vendor says about a failure; any of it may be missing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Told<'a> {
+    /// The status of the service's answer.
+    pub(super) status: Option<u16>,
+    /// The vendor's own word for the kind of failure.
+    pub(super) kind: Option<&'a str>,
+    pub(super) text: &'a str,
+}
+
+impl Told<'_> {
+    pub(super) fn failure(self) -> Failure {
+        let class = self.class();
+        let limited = class == FailureClass::UsageLimit;
+        Failure {
+            class,
+            message: self.text.to_owned(),
+            resets_at: if limited { resets_at(self.text) } else { None },
+        }
+    }
+
+    fn class(self) -> FailureClass {
+        let by_status = self.status.and_then(of_status);
+        by_status.or_else(|| self.kind.and_then(of_kind)).unwrap_or_else(|| of_text(self.text))
+    }
+}
+
+fn of_status(status: u16) -> Option<FailureClass> {
+    match status {
+        429 => Some(FailureClass::UsageLimit),
+        401..=403 => Some(FailureClass::Account),
+        400..=499 => Some(FailureClass::Request),
+        500..=599 => Some(FailureClass::Service),
+        _ => None,
+    }
+}
+
+fn of_kind(kind: &str) -> Option<FailureClass> {
+    match kind {
+        "rate_limit" => Some(FailureClass::UsageLimit),
+        "authentication_failed" | "oauth_org_not_allowed" | "billing_error" => {
+            Some(FailureClass::Account)
+        }
+        "invalid_request" | "max_output_tokens" | "model_not_found" => Some(FailureClass::Request),
+        "server_error" | "overloaded" => Some(FailureClass::Service),
+        _ => None,
+    }
+}
+
+fn of_text(text: &str) -> FailureClass {
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if has(&["Unable to connect", "ConnectionRefused", "ECONNREFUSED", "ENOTFOUND"]) {
+        FailureClass::Connection
+    } else if has(&["Connection to the API was lost", "ECONNRESET", "Connection closed"]) {
+        FailureClass::Stream
+    } else if has(&["usage limit", "hit your limit", "limit reached"]) {
+        FailureClass::UsageLimit
+    } else if has(&["/login", "API key"]) {
+        FailureClass::Account
+    } else {
+        FailureClass::Other
+    }
+}
+
+/// Reads when a usage limit ends, where it is told as `…|1767225600`.
+fn resets_at(text: &str) -> Option<Timestamp> {
+    let (_, after) = text.rsplit_once('|')?;
+    let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+    let second = digits.parse().ok()?;
+    Timestamp::from_second(second).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class(status: Option<u16>, kind: Option<&str>, text: &str) -> FailureClass {
+        Told { status, kind, text }.failure().class
+    }
+
+    #[test]
+    fn the_services_status_decides() {
+        let table = [
+            (400, FailureClass::Request),
+            (401, FailureClass::Account),
+            (403, FailureClass::Account),
+            (404, FailureClass::Request),
+            (413, FailureClass::Request),
+            (429, FailureClass::UsageLimit),
+            (500, FailureClass::Service),
+            (529, FailureClass::Service),
+        ];
+        for (status, wanted) in table {
+            assert_eq!(class(Some(status), None, "API Error"), wanted, "{status}");
+        }
+    }
+
+    #[test]
+    fn without_a_status_its_own_words_decide() {
+        let refused = "API Error: Unable to connect to API (ConnectionRefused)";
+        let cut = "API Error: Connection to the API was lost (ECONNRESET). This is usually \
+                   temporary — try again.";
+        assert_eq!(class(None, Some("unknown"), refused), FailureClass::Connection);
+        assert_eq!(class(None, None, cut), FailureClass::Stream);
+        assert_eq!(class(None, Some("server_error"), "x"), FailureClass::Service);
+        assert_eq!(class(None, None, "Not logged in · Please run /login"), FailureClass::Account);
+        assert_eq!(class(None, None, "Reached maximum number of turns (1)"), FailureClass::Other);
+    }
+
+    #[test]
+    fn the_end_of_a_usage_limit_is_read_where_it_is_told() {
+        let at = |text| Told { status: Some(429), kind: None, text }.failure().resets_at;
+        let told = at("Claude AI usage limit reached|1893492000").unwrap();
+        assert_eq!(told.to_string(), "2030-01-01T10:00:00Z");
+        assert_eq!(at("This request would exceed your account's rate limit."), None);
+    }
+}

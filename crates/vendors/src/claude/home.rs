@@ -1,0 +1,161 @@
+//! Where Claude Code keeps its files.
+
+use std::path::{Path, PathBuf};
+
+use segue_core::model::Environment;
+use segue_core::{Error, Result};
+use unicode_normalization::UnicodeNormalization as _;
+use uuid::Uuid;
+
+/// Names the folder of its files. Where it is set, `.claude.json` is in that folder, too.
+pub(super) const HOME_VARIABLE: &str = "CLAUDE_CONFIG_DIR";
+
+/// A folder's name that would be longer is cut, and told apart by a hash.
+const LONGEST_FOLDER_NAME: usize = 200;
+
+/// Returns the folder of its files, given an agent's environment.
+pub(super) fn home(environment: &Environment) -> Result<PathBuf> {
+    let set = |name| environment.get(name).filter(|value| !value.is_empty());
+    let home = match (set(HOME_VARIABLE), default(environment)) {
+        (Some(home), _) => PathBuf::from(home),
+        (None, Some(home)) => home,
+        (None, None) => {
+            return Err(Error::config("cannot tell where Claude Code keeps its files")
+                .caused_by(format!("neither `{HOME_VARIABLE}` nor `HOME` is set"))
+                .hint("run `export HOME=~` and try again"));
+        }
+    };
+    if home.is_absolute() {
+        return Ok(home);
+    }
+    // It would be another folder in every working folder.
+    Err(Error::config(format!("`{}` is not an absolute path", home.display()))
+        .caused_by(format!("the folder of its files comes from `{HOME_VARIABLE}` or `HOME`")))
+}
+
+/// Returns where its files are when no variable says so.
+pub(super) fn default(environment: &Environment) -> Option<PathBuf> {
+    let user = environment.get("HOME").filter(|value| !value.is_empty())?;
+    Some(Path::new(user).join(".claude"))
+}
+
+/// Returns the folder in which the transcripts of one working folder are.
+pub(super) fn transcripts(home: &Path, cwd: &Path) -> PathBuf {
+    home.join("projects").join(encode(&cwd.to_string_lossy()))
+}
+
+/// Returns where a conversation's transcript is, or would be.
+pub(super) fn transcript(home: &Path, cwd: &Path, id: &str) -> PathBuf {
+    transcripts(home, cwd).join(format!("{}.jsonl", plain(id)))
+}
+
+/// Returns the folder of a conversation's subagents and of outputs too long for its transcript.
+pub(super) fn belongings(home: &Path, cwd: &Path, id: &str) -> PathBuf {
+    transcripts(home, cwd).join(plain(id))
+}
+
+/// Returns the folder in which live processes say what they do.
+pub(super) fn registry(home: &Path) -> PathBuf {
+    home.join("sessions")
+}
+
+/// Tells whether a text can be the id of a conversation.
+pub(super) fn is_id(text: &str) -> bool {
+    text.len() == 36 && Uuid::try_parse(text).is_ok()
+}
+
+/// Nothing in an id can leave its folder.
+fn plain(id: &str) -> String {
+    id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
+
+/// Encodes a folder's real path as Claude Code does: every UTF-16 unit that is no letter or digit
+/// is a dash. Different folders can get the same name (`a_b` and `a.b`).
+fn encode(path: &str) -> String {
+    let path: String = path.nfc().collect();
+    let units: Vec<u16> = path.encode_utf16().collect();
+    let dashed: String = units.iter().map(|unit| letter(*unit)).collect();
+    if dashed.len() <= LONGEST_FOLDER_NAME {
+        return dashed;
+    }
+    format!("{}-{}", &dashed[..LONGEST_FOLDER_NAME], base36(hash(&units)))
+}
+
+fn letter(unit: u16) -> char {
+    let letter = u8::try_from(unit).ok().filter(u8::is_ascii_alphanumeric);
+    letter.map_or('-', char::from)
+}
+
+/// Returns the hash that Java has for texts, without its sign.
+fn hash(units: &[u16]) -> u32 {
+    let add = |hash: i32, unit: &u16| hash.wrapping_mul(31).wrapping_add(i32::from(*unit));
+    units.iter().fold(0, add).unsigned_abs()
+}
+
+fn base36(mut number: u32) -> String {
+    let mut digits = Vec::new();
+    loop {
+        digits.extend(char::from_digit(number % 36, 36));
+        number /= 36;
+        if number == 0 {
+            return digits.into_iter().rev().collect();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(pairs: &[(&str, &str)]) -> Environment {
+        Environment::new(pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())))
+    }
+
+    #[test]
+    fn the_variable_wins_over_the_users_home() {
+        let both = environment(&[("HOME", "/home/u"), (HOME_VARIABLE, "/srv/claude")]);
+        assert_eq!(home(&both).unwrap(), Path::new("/srv/claude"));
+        let empty = environment(&[("HOME", "/home/u"), (HOME_VARIABLE, "")]);
+        assert_eq!(home(&empty).unwrap(), Path::new("/home/u/.claude"));
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_known_is_a_configuration_error() {
+        assert_eq!(home(&environment(&[])).unwrap_err().kind, segue_core::Kind::Config);
+        let relative = environment(&[(HOME_VARIABLE, "here")]);
+        assert!(home(&relative).unwrap_err().message.contains("`here`"));
+    }
+
+    #[test]
+    fn folders_are_named_as_the_vendor_names_them() {
+        let table = [
+            ("/tmp/segue-5bTEbN/project", "-tmp-segue-5bTEbN-project"),
+            ("/a_b.c d", "-a-b-c-d"),
+            ("/日本/ü", "-----"),
+            // Two units of UTF-16, and a letter with a mark that is one in the composed form.
+            ("/😀", "---"),
+            ("/u\u{308}", "--"),
+        ];
+        for (path, name) in table {
+            assert_eq!(encode(path), name, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_long_name_is_cut_and_ends_with_the_hash_of_the_whole_path() {
+        let name = encode(&format!("/{}", "x".repeat(250)));
+        assert_eq!(name.len(), 200 + 1 + base36(u32::MAX).len() - 1);
+        assert!(name.starts_with("-xxx"));
+        assert_eq!(encode(&"a".repeat(200)).len(), 200);
+        assert_eq!((base36(0), base36(35), base36(36)), ("0".into(), "z".into(), "10".into()));
+        let units: Vec<u16> = "hello".encode_utf16().collect();
+        assert_eq!(hash(&units), 99_162_322);
+    }
+
+    #[test]
+    fn a_hostile_id_stays_in_its_folder() {
+        let path = transcript(Path::new("/h"), Path::new("/code/a"), "../../x");
+        assert_eq!(path, Path::new("/h/projects/-code-a/------x.jsonl"));
+        assert!(!is_id("../../x") && is_id("6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11"));
+    }
+}

@@ -1,0 +1,159 @@
+//! What to start: ids, arguments and environment of a launch.
+
+use segue_core::model::{Environment, LaunchMode, Permission, Session, VendorSessionId};
+use segue_core::ports::{CommandLine, CommandPlan, Place};
+use segue_core::{Error, Result};
+use uuid::Uuid;
+
+use super::home::{self, HOME_VARIABLE};
+use super::settings;
+
+/// Set by Claude Code for its tools and hooks: an agent that finds them thinks that it is one.
+const NESTED: [&str; 9] = [
+    "AI_AGENT",
+    "CLAUDECODE",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_EXECPATH",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_EFFORT",
+    "CLAUDE_ENV_FILE",
+    "CLAUDE_PROJECT_DIR",
+];
+
+/// Arguments of a session with which it chooses its conversation itself, and whether a value
+/// follows.
+const CHOOSES: [(&str, bool); 5] = [
+    ("--session-id", true),
+    ("--resume", true),
+    ("-r", true),
+    ("--continue", false),
+    ("-c", false),
+];
+const FORK: &str = "--fork-session";
+
+pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) {
+    environment.retain(|name| !NESTED.contains(&name));
+    let recorded = place.config_dir.to_string_lossy();
+    if environment.get(HOME_VARIABLE) == Some(recorded.as_ref()) {
+        return;
+    }
+    // With the variable its settings are at another place even if the folder is the same.
+    if home::default(environment).as_deref() == Some(&place.config_dir) {
+        environment.retain(|name| name != HOME_VARIABLE);
+    } else {
+        environment.set(HOME_VARIABLE, recorded);
+    }
+}
+
+/// A session whose own arguments choose a conversation cannot be told an id, but a copy of another
+/// one can.
+pub(super) fn preset_id(session: &Session, unique: Uuid) -> Option<VendorSessionId> {
+    let chooses = session.args.iter().any(|word| is_choice(word).is_some());
+    let own_id = session.args.iter().any(|word| is_flag(word, "--session-id"));
+    let forks = session.args.iter().any(|word| word == FORK);
+    let can_be_told = !chooses || (forks && !own_id);
+    can_be_told.then(|| VendorSessionId::new(unique.to_string()))
+}
+
+pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
+    let session = plan.session;
+    let mut arguments = identity(plan)?;
+    if session.headless {
+        arguments.extend(["-p", "--output-format", "stream-json", "--verbose"].map(String::from));
+    }
+    let mut option = |name: &str, value: Option<&str>| {
+        arguments
+            .extend(value.map(|value| [name.to_owned(), value.to_owned()]).into_iter().flatten());
+    };
+    option("--model", session.model.as_deref());
+    option("--permission-mode", Some(permission_mode(session.permission)));
+    option("--append-system-prompt", session.instructions.as_deref());
+    let own = own_arguments(plan);
+    let files = if session.headless {
+        // Its output says everything that a hook could.
+        arguments.extend(own);
+        Vec::new()
+    } else {
+        let (rest, file) = settings::prepare(plan, own)?;
+        arguments.extend(rest);
+        arguments.extend(["--settings".to_owned(), file.path.display().to_string()]);
+        vec![file]
+    };
+    arguments.extend(message(plan)?);
+    Ok(CommandLine { arguments, files })
+}
+
+fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
+    let named = ["--name".to_owned(), plan.session.address()];
+    match (plan.mode, plan.id) {
+        (LaunchMode::Fresh, None) => Ok(named.to_vec()),
+        (LaunchMode::Fresh, Some(id)) => {
+            let mut words = vec!["--session-id".to_owned(), id.to_string()];
+            words.extend(named);
+            Ok(words)
+        }
+        (LaunchMode::Resume, Some(id)) => Ok(vec!["--resume".to_owned(), id.to_string()]),
+        (LaunchMode::Resume, None) => Err(Error::internal(format!(
+            "cannot resume session `{}` without the id of its conversation",
+            plan.session.address()
+        ))),
+    }
+}
+
+fn permission_mode(permission: Permission) -> &'static str {
+    match permission {
+        Permission::Ask => "default",
+        Permission::AcceptEdits => "acceptEdits",
+        Permission::Auto => "bypassPermissions",
+    }
+}
+
+/// Returns the session's own arguments; those that chose the first conversation are for the first
+/// launch only.
+fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
+    let args = &plan.session.args;
+    if plan.mode == LaunchMode::Fresh {
+        return args.clone();
+    }
+    let mut kept = Vec::new();
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        match is_choice(word) {
+            Some(true) if !word.contains('=') => {
+                // Its value goes with it.
+                let _value = words.next();
+            }
+            Some(_) => {}
+            None if word == FORK => {}
+            None => kept.push(word.clone()),
+        }
+    }
+    kept
+}
+
+/// Tells whether a word chooses a conversation, and if so whether a value belongs to it.
+fn is_choice(word: &str) -> Option<bool> {
+    CHOOSES.iter().find(|(flag, _)| is_flag(word, flag)).map(|(_, has_value)| *has_value)
+}
+
+fn is_flag(word: &str, flag: &str) -> bool {
+    word.strip_prefix(flag).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+}
+
+/// Puts the message behind `--`: several flags would swallow it, and one that looks like a flag
+/// stays a message.
+fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
+    match plan.message {
+        Some(message) => Ok(vec!["--".to_owned(), message.to_owned()]),
+        None if plan.session.headless => {
+            let address = plan.session.address();
+            Err(Error::usage(format!("session `{address}` is headless and was given no prompt"))
+                .hint("run `segue run --headless PROMPT`"))
+        }
+        None => Ok(Vec::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

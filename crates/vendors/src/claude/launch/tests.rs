@@ -1,0 +1,106 @@
+use super::*;
+use crate::samples::{Disk, plan, session};
+
+fn line(session: &Session, mode: LaunchMode, message: Option<&str>) -> CommandLine {
+    let id = VendorSessionId::new("an-id");
+    let disk = Disk::default();
+    command(&plan(session, &disk, (mode, Some(&id), message))).unwrap()
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(' ').map(str::to_owned).collect()
+}
+
+#[test]
+fn a_fresh_start_names_id_and_session_and_keeps_a_message_that_looks_like_a_flag() {
+    let found = line(&session(), LaunchMode::Fresh, Some("--help"));
+    let wanted = "--session-id an-id --name shop/coder --permission-mode default \
+                  --settings /state/launches/one/settings.json -- --help";
+    assert_eq!(found.arguments, words(wanted));
+    assert_eq!(found.files.len(), 1);
+}
+
+#[test]
+fn a_resume_keeps_model_permission_instructions_and_own_arguments() {
+    let mut session = session();
+    session.model = Some("m1".into());
+    session.instructions = Some("be kind".into());
+    session.permission = Permission::AcceptEdits;
+    session.args = words("--allowedTools Bash");
+    let found = line(&session, LaunchMode::Resume, None).arguments;
+    let mut wanted = words("--resume an-id --model m1 --permission-mode acceptEdits");
+    wanted.extend(["--append-system-prompt".to_owned(), "be kind".to_owned()]);
+    wanted.extend(words("--allowedTools Bash --settings /state/launches/one/settings.json"));
+    assert_eq!(found, wanted);
+}
+
+#[test]
+fn a_headless_launch_streams_needs_a_message_and_no_hooks() {
+    let mut session = session();
+    session.headless = true;
+    session.args = words("--settings mine.json");
+    let found = line(&session, LaunchMode::Resume, Some("hi"));
+    let wanted = "--resume an-id -p --output-format stream-json --verbose \
+                  --permission-mode default --settings mine.json -- hi";
+    assert_eq!(found.arguments, words(wanted));
+    assert_eq!(found.files, []);
+    let disk = Disk::default();
+    let plan = plan(&session, &disk, (LaunchMode::Fresh, None, None));
+    assert_eq!(command(&plan).unwrap_err().kind, segue_core::Kind::Usage);
+}
+
+#[test]
+fn a_resume_without_an_id_is_refused_rather_than_started_blank() {
+    let session = session();
+    let disk = Disk::default();
+    let plan = plan(&session, &disk, (LaunchMode::Resume, None, Some("x")));
+    assert!(command(&plan).is_err());
+}
+
+#[test]
+fn an_id_is_preset_unless_the_arguments_choose_one() {
+    let unique = Uuid::from_u128(7);
+    let table = [
+        ("--verbose", true),
+        ("--resume other", false),
+        ("--resume=other", false),
+        ("-c", false),
+        ("--session-id other", false),
+        ("--resume other --fork-session", true),
+        ("--resume other --fork-session --session-id=mine", false),
+    ];
+    for (args, preset) in table {
+        let session = Session { args: words(args), ..session() };
+        assert_eq!(preset_id(&session, unique).is_some(), preset, "{args}");
+    }
+}
+
+#[test]
+fn arguments_that_chose_the_first_conversation_are_not_repeated() {
+    let args = words("--resume other --fork-session -c --resume=other -x");
+    let session = Session { args, headless: true, ..session() };
+    let found = line(&session, LaunchMode::Resume, Some("hi")).arguments.join(" ");
+    assert!(found.ends_with("--permission-mode default -x -- hi"), "{found}");
+}
+
+#[test]
+fn the_environment_names_the_recorded_folder_and_no_outer_session() {
+    let prepare = |config_dir: &str, set: Option<&str>| {
+        let mut environment = Environment::new([
+            ("CLAUDECODE".to_owned(), "1".to_owned()),
+            ("CLAUDE_CODE_SESSION_ID".to_owned(), "outer".to_owned()),
+            ("HOME".to_owned(), "/home/u".to_owned()),
+        ]);
+        set.into_iter().for_each(|value| environment.set(HOME_VARIABLE, value));
+        let place = Place { config_dir: config_dir.into(), cwd: "/code".into() };
+        prepare_environment(&place, &mut environment);
+        assert!(environment.names().iter().all(|name| !name.starts_with("CLAUDECODE")));
+        environment.get(HOME_VARIABLE).map(str::to_owned)
+    };
+    let default = "/home/u/.claude";
+    assert_eq!(prepare(default, None), None);
+    assert_eq!(prepare(default, Some("/elsewhere")), None);
+    assert_eq!(prepare(default, Some(default)).as_deref(), Some(default), "as it was set");
+    assert_eq!(prepare("/srv/c", None).as_deref(), Some("/srv/c"));
+    assert_eq!(prepare("/srv/c", Some("/elsewhere")).as_deref(), Some("/srv/c"));
+}

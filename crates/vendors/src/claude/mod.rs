@@ -1,0 +1,130 @@
+//! Claude Code.
+//!
+//! Which conversation a process is in and what it does is read from its own registry first; hooks
+//! add what the registry does not say, and the screen tells dialogs that come before either.
+
+mod backwards;
+mod failure;
+mod home;
+mod launch;
+mod records;
+mod registry;
+mod screen;
+mod settings;
+mod signals;
+mod transcript;
+mod typing;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use segue_core::Result;
+use segue_core::model::{Environment, ProcessRef, Session, VendorId, VendorSessionId};
+use segue_core::ports::{
+    Answer, Capabilities, CommandLine, CommandPlan, Conversation, Files, Live, Pace, Place,
+    ProgramSpec, Screen, Showing, Signal, Typing, Vendor,
+};
+use uuid::Uuid;
+
+/// Claude Code.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Claude;
+
+impl Vendor for Claude {
+    fn id(&self) -> VendorId {
+        VendorId::new("claude")
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            resume: true,
+            headless: true,
+            // It takes two seconds alone, and several times as long among others.
+            evidence_within: Some(Duration::from_secs(60)),
+            pace: Pace { at_once: 4, first_alone: false },
+        }
+    }
+
+    fn program(&self) -> ProgramSpec {
+        ProgramSpec::Named { name: "claude".to_owned(), native: &[] }
+    }
+
+    fn config_dir(&self, environment: &Environment) -> Result<PathBuf> {
+        home::home(environment)
+    }
+
+    fn prepare_environment(&self, place: &Place, environment: &mut Environment) {
+        launch::prepare_environment(place, environment);
+    }
+
+    fn preset_id(&self, session: &Session, unique: Uuid) -> Option<VendorSessionId> {
+        launch::preset_id(session, unique)
+    }
+
+    fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
+        launch::command(plan)
+    }
+
+    fn transcript(&self, _files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
+        home::transcript(&place.config_dir, &place.cwd, id.as_str())
+    }
+
+    fn belongings(&self, place: &Place, id: &VendorSessionId) -> Option<PathBuf> {
+        Some(home::belongings(&place.config_dir, &place.cwd, id.as_str()))
+    }
+
+    fn conversation(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+    ) -> Result<Option<Conversation>> {
+        transcript::conversation(files, &self.transcript(files, place, id), id)
+    }
+
+    fn conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
+        transcript::conversations(files, place)
+    }
+
+    fn live(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
+        registry::live(files, place)
+    }
+
+    fn watched(&self, place: &Place) -> Vec<PathBuf> {
+        vec![home::registry(&place.config_dir), home::transcripts(&place.config_dir, &place.cwd)]
+    }
+
+    fn file_signals(&self, files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
+        signals::of_file(files, changed, agent)
+    }
+
+    fn stream_signals(&self, line: &str) -> Vec<Signal> {
+        signals::of_stream(line)
+    }
+
+    fn hook_signals(&self, payload: &str) -> Vec<Signal> {
+        signals::of_hook(payload)
+    }
+
+    fn read_screen(&self, screen: &Screen) -> Option<Showing> {
+        screen::read(screen)
+    }
+
+    fn typing(&self, message: &str) -> Typing {
+        typing::typing(message)
+    }
+
+    fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
+        screen::answer(screen, answer)
+    }
+
+    fn said_since(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+        offset: u64,
+    ) -> Result<Vec<String>> {
+        transcript::said_since(files, &self.transcript(files, place, id), offset)
+    }
+}

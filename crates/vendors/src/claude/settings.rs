@@ -1,0 +1,166 @@
+//! The settings of one launch: our hooks, beside what the session's own arguments bring.
+//!
+//! The live registry says which conversation a process is in, whether it works, and what it waits
+//! for. Hooks add what it does not: the moment in which a prompt is taken, and how a turn ended.
+
+use std::path::Path;
+
+use segue_core::model::Permission;
+use segue_core::ports::{CommandPlan, Files, NewFile};
+use segue_core::{Error, Result};
+use serde_json::{Map, Value, json};
+
+const FLAG: &str = "--settings";
+
+/// The hooks that say what nothing else says in time.
+const HOOKS: [&str; 3] = ["UserPromptSubmit", "Stop", "StopFailure"];
+
+/// How many seconds the vendor waits for a hook before it goes on.
+const PATIENCE: u32 = 5;
+
+const LARGEST: usize = 1024 * 1024;
+
+/// Takes settings out of a session's own arguments and returns the other arguments, with a file
+/// that has those settings and our hooks.
+pub(super) fn prepare(
+    plan: &CommandPlan<'_>,
+    arguments: Vec<String>,
+) -> Result<(Vec<String>, NewFile)> {
+    let (rest, theirs) = split(arguments);
+    let mut settings = match theirs {
+        Some(value) => read(plan.files, &plan.session.cwd, &value)?,
+        None => Map::new(),
+    };
+    add_hooks(&mut settings, plan.hook)?;
+    if plan.session.permission == Permission::Auto {
+        // Whoever wrote `permission = "auto"` has answered the question that this would ask.
+        settings.insert("skipDangerousModePermissionPrompt".to_owned(), json!(true));
+    }
+    let path = plan.folder.join("settings.json");
+    Ok((rest, NewFile { path, contents: Value::Object(settings).to_string() }))
+}
+
+/// Takes the flag out; where it is given twice the last one counts, as for the vendor.
+fn split(arguments: Vec<String>) -> (Vec<String>, Option<String>) {
+    let (mut rest, mut found) = (Vec::new(), None);
+    let mut words = arguments.into_iter();
+    while let Some(word) = words.next() {
+        match word.strip_prefix(FLAG) {
+            Some("") => found = words.next().or(found),
+            Some(value) if value.starts_with('=') => found = Some(value[1..].to_owned()),
+            _ => rest.push(word),
+        }
+    }
+    (rest, found)
+}
+
+/// Reads settings that are given as JSON or as the name of a file.
+fn read(files: &dyn Files, cwd: &Path, value: &str) -> Result<Map<String, Value>> {
+    let inline = value.trim().starts_with('{');
+    let text = if inline {
+        value.as_bytes().to_vec()
+    } else {
+        let path = cwd.join(value);
+        files.head(&path, LARGEST).map_err(|error| {
+            Error::config(format!("cannot read the settings `{}`", path.display()))
+                .caused_by(error)
+                .hint(format!("mend the value of `{FLAG}` in the agent's arguments"))
+        })?
+    };
+    let shown = if inline { FLAG } else { value };
+    serde_json::from_slice(&text).map_err(|error| {
+        Error::config(format!("the settings `{shown}` cannot be understood"))
+            .caused_by(error)
+            .hint("write one JSON object, such as `{}`")
+    })
+}
+
+fn add_hooks(settings: &mut Map<String, Value>, command: &str) -> Result<()> {
+    let hooks = settings.entry("hooks").or_insert_with(|| json!({}));
+    for event in HOOKS {
+        let all = hooks.as_object_mut().map(|hooks| hooks.entry(event).or_insert(json!([])));
+        let all = all.and_then(Value::as_array_mut).ok_or_else(|| {
+            Error::config("the hooks in the settings of the agent's arguments are no hooks")
+                .caused_by("`hooks` is an object that has an array for each event")
+        })?;
+        let hook = json!({"type": "command", "command": command, "timeout": PATIENCE});
+        all.push(json!({"hooks": [hook]}));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use segue_core::model::{LaunchMode, Session};
+
+    use super::*;
+    use crate::samples::{Disk, plan, session};
+
+    fn prepared(session: &Session) -> Result<(Vec<String>, Value)> {
+        let disk = Disk::default();
+        let plan = plan(session, &disk, (LaunchMode::Fresh, None, None));
+        let (rest, file) = prepare(&plan, session.args.clone())?;
+        assert_eq!(file.path, Path::new("/state/launches/one/settings.json"));
+        Ok((rest, serde_json::from_str(&file.contents).unwrap()))
+    }
+
+    fn with(args: &[&str]) -> Session {
+        Session { args: args.iter().map(|word| (*word).to_owned()).collect(), ..session() }
+    }
+
+    #[test]
+    fn without_own_settings_there_are_our_hooks() {
+        let (rest, settings) = prepared(&with(&["--verbose"])).unwrap();
+        assert_eq!(rest, ["--verbose"]);
+        let hook = json!([{"hooks": [
+            {"type": "command", "command": "'/bin/segue' hook", "timeout": 5}
+        ]}]);
+        let hooks = json!({"UserPromptSubmit": hook, "Stop": hook, "StopFailure": hook});
+        assert_eq!(settings, json!({"hooks": hooks}));
+    }
+
+    #[test]
+    fn own_settings_are_kept_in_every_way_of_writing_them() {
+        let own = r#"{"model":"m","hooks":{"Stop":[{"hooks":[]}],"PreToolUse":[]}}"#;
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), own).unwrap();
+        let name = file.path().to_str().unwrap();
+        let joined = format!("--settings={own}");
+        for args in [["--settings", name, "-x"], ["--settings", own, "-x"], ["-x", "", &joined]] {
+            let (rest, settings) = prepared(&with(&args)).unwrap();
+            assert!(rest.iter().all(|word| word == "-x" || word.is_empty()), "{rest:?}");
+            assert_eq!(settings["model"], "m", "{args:?}");
+            assert_eq!(settings["hooks"]["PreToolUse"], json!([]));
+            let stop = settings["hooks"]["Stop"].as_array().unwrap();
+            assert_eq!(stop[0], json!({"hooks": []}), "theirs stays first");
+            assert_eq!(stop.len(), 2);
+        }
+    }
+
+    #[test]
+    fn a_file_is_looked_for_in_the_sessions_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("mine.json"), r#"{"model":"m"}"#).unwrap();
+        let mut session = with(&["--settings", "mine.json"]);
+        session.cwd = folder.path().to_owned();
+        assert_eq!(prepared(&session).unwrap().1["model"], "m");
+    }
+
+    #[test]
+    fn settings_that_cannot_be_merged_are_an_error() {
+        for value in
+            ["/nowhere/at-all.json", "{\"a\":", r#"{"hooks":[]}"#, r#"{"hooks":{"Stop":1}}"#]
+        {
+            let error = prepared(&with(&["--settings", value])).unwrap_err();
+            assert_eq!(error.kind, segue_core::Kind::Config, "{value}");
+        }
+    }
+
+    #[test]
+    fn the_question_about_bypassing_is_answered_by_the_sessions_own_permission() {
+        let mut session = with(&[]);
+        session.permission = Permission::Auto;
+        let (_, settings) = prepared(&session).unwrap();
+        assert_eq!(settings["skipDangerousModePermissionPrompt"], true);
+    }
+}

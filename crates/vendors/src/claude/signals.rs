@@ -1,0 +1,107 @@
+//! What files, hooks and output say about a launch.
+
+use std::path::Path;
+
+use segue_core::model::{Evidence, ProcessRef, Source, VendorSessionId};
+use segue_core::ports::{Activity, Files, Signal};
+use serde::Deserialize;
+
+use super::failure::Told;
+use super::{home, registry};
+
+/// Reads the entry of the launch's own process; other processes' files say nothing about it.
+pub(super) fn of_file(files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
+    if registry::pid_of(changed) != Some(agent.pid) {
+        return Vec::new();
+    }
+    let Some(entry) = registry::read(files, changed) else { return Vec::new() };
+    // A crash leaves its entry behind, and another process may have its number by now.
+    if entry.started() != Some(agent.started) {
+        return Vec::new();
+    }
+    let mut signals = vec![Signal::Conversation { id: entry.id(), evidence: Evidence::Registry }];
+    let source = Source::Registry;
+    signals.extend(entry.activity().map(|activity| Signal::Activity { activity, source }));
+    signals
+}
+
+/// What a hook is told, as far as it is a signal.
+#[derive(Deserialize)]
+struct Payload {
+    hook_event_name: String,
+    session_id: String,
+    /// Set where a subagent speaks.
+    agent_id: Option<String>,
+    last_assistant_message: Option<String>,
+    error: Option<String>,
+}
+
+/// Reads what a hook was told. A hook at the start of a copy names the original: those of prompts
+/// and ends never do.
+pub(super) fn of_hook(payload: &str) -> Vec<Signal> {
+    let Ok(payload) = serde_json::from_str::<Payload>(payload) else { return Vec::new() };
+    if payload.agent_id.is_some() || !home::is_id(&payload.session_id) {
+        return Vec::new();
+    }
+    let text = payload.last_assistant_message.unwrap_or_default();
+    let meaning = match payload.hook_event_name.as_str() {
+        "UserPromptSubmit" => {
+            Signal::Activity { activity: Activity::Working, source: Source::Hook }
+        }
+        // Whether it is idle then is for its registry to say: another hook may make it go on.
+        "Stop" => Signal::TurnEnded { ok: true, text, failure: None },
+        "StopFailure" => {
+            let told = Told { status: None, kind: payload.error.as_deref(), text: &text };
+            let failure = Some(told.failure());
+            Signal::TurnEnded { ok: false, text, failure }
+        }
+        _ => return Vec::new(),
+    };
+    let id = VendorSessionId::new(payload.session_id);
+    vec![Signal::Conversation { id, evidence: Evidence::Hook }, meaning]
+}
+
+/// A line of a headless turn's output, as far as it is a signal.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum StreamLine {
+    System { subtype: String, session_id: String },
+    Result(Outcome),
+}
+
+/// The vendor's last word about a turn. Its subtype says `success` for failures, too.
+#[derive(Deserialize)]
+struct Outcome {
+    is_error: bool,
+    api_error_status: Option<u16>,
+    result: Option<String>,
+    #[serde(default)]
+    errors: Vec<String>,
+}
+
+impl Outcome {
+    fn signal(self) -> Signal {
+        let text = self.result.unwrap_or_else(|| self.errors.join("; "));
+        let told = Told { status: self.api_error_status, kind: None, text: &text };
+        let failure = self.is_error.then(|| told.failure());
+        Signal::TurnEnded { ok: !self.is_error, text, failure }
+    }
+}
+
+/// Reads one line of a headless turn's output.
+pub(super) fn of_stream(line: &str) -> Vec<Signal> {
+    match serde_json::from_str(line) {
+        Ok(StreamLine::System { subtype, session_id })
+            if subtype == "init" && home::is_id(&session_id) =>
+        {
+            let id = VendorSessionId::new(session_id);
+            let working = Signal::Activity { activity: Activity::Working, source: Source::Stream };
+            vec![Signal::Conversation { id, evidence: Evidence::Stream }, working]
+        }
+        Ok(StreamLine::Result(outcome)) => vec![outcome.signal()],
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

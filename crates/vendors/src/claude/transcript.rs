@@ -1,0 +1,152 @@
+//! Reading transcripts: a bounded piece of the beginning, a bounded piece of the end.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use segue_core::model::VendorSessionId;
+use segue_core::ports::{Conversation, Files, Place};
+use segue_core::{Error, Result};
+
+use super::backwards::{self, Ended};
+use super::records::{Meaning, Record};
+use super::{home, typing};
+use crate::lines;
+
+/// How much of the beginning is read: little, as the first message is nearly always near.
+const BEGINNINGS: [usize; 3] = [64 * 1024, 1024 * 1024, 8 * 1024 * 1024];
+
+/// Reads what decisions need about one conversation. A file without any message is none, and the
+/// vendor says so, too.
+pub(super) fn conversation(
+    files: &dyn Files,
+    path: &Path,
+    id: &VendorSessionId,
+) -> Result<Option<Conversation>> {
+    read(files, path, id).map_err(|error| unreadable(path, error))
+}
+
+/// Lists the conversations of a folder, the oldest first; what cannot be read is left out.
+pub(super) fn conversations(files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
+    let folder = home::transcripts(&place.config_dir, &place.cwd);
+    let paths = files.list(&folder).map_err(|error| {
+        Error::vendor(format!("cannot list the transcripts in `{}`", folder.display()))
+            .caused_by(error)
+    })?;
+    let named = paths.iter().filter_map(|path| Some((path, id_of(path)?)));
+    let mut found: Vec<Conversation> =
+        named.filter_map(|(path, id)| read(files, path, &id).ok().flatten()).collect();
+    // Two folders can share one folder of transcripts.
+    found.retain(|conversation| conversation.cwd == place.cwd);
+    found.sort_by(|a, b| (a.began_at, &a.id).cmp(&(b.began_at, &b.id)));
+    Ok(found)
+}
+
+/// Returns what a person said from this byte on.
+pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
+    let mut said = Vec::new();
+    let each = |line: &[u8]| {
+        if let Some(Meaning::Said(text)) = Record::read(line).map(|record| record.meaning()) {
+            said.push(typing::normal(&text));
+        }
+    };
+    lines::each_from(files, path, offset, each).map_err(|error| unreadable(path, error))?;
+    Ok(said)
+}
+
+fn unreadable(path: &Path, error: io::Error) -> Error {
+    Error::vendor(format!("cannot read the transcript `{}`", path.display())).caused_by(error)
+}
+
+/// The name of the file decides, as it does for the vendor.
+fn id_of(path: &Path) -> Option<VendorSessionId> {
+    let is_transcript = path.extension().is_some_and(|extension| extension == "jsonl");
+    let stem = path.file_stem()?.to_str()?;
+    (is_transcript && home::is_id(stem)).then(|| VendorSessionId::new(stem))
+}
+
+fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Option<Conversation>> {
+    let Some(facts) = files.facts(path)? else { return Ok(None) };
+    let Some(beginning) = read_beginning(files, path)? else { return Ok(None) };
+    let end = read_end(files, path, facts.length)?;
+    Ok(Some(Conversation {
+        id: id.clone(),
+        transcript: path.to_owned(),
+        cwd: beginning.cwd.unwrap_or_default(),
+        began_at: beginning.at.unwrap_or(facts.modified),
+        first_message: beginning.first_message,
+        turn_open: end.turn_open,
+        last_answer: end.last_answer,
+    }))
+}
+
+#[derive(Default)]
+struct Beginning {
+    cwd: Option<PathBuf>,
+    at: Option<Timestamp>,
+    first_message: Option<String>,
+}
+
+fn read_beginning(files: &dyn Files, path: &Path) -> io::Result<Option<Beginning>> {
+    let mut found = None;
+    for limit in BEGINNINGS {
+        let bytes = files.head(path, limit)?;
+        found = beginning(&bytes);
+        let is_enough = found.as_ref().is_some_and(|found| found.first_message.is_some());
+        if is_enough || bytes.len() < limit {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+fn beginning(bytes: &[u8]) -> Option<Beginning> {
+    let mut found = None;
+    for record in bytes.split(|byte| *byte == b'\n').filter_map(Record::read) {
+        let beginning: &mut Beginning = found.get_or_insert_default();
+        beginning.at = beginning.at.or(record.timestamp);
+        if let Meaning::Said(text) = record.meaning() {
+            beginning.first_message = Some(text);
+        }
+        beginning.cwd = beginning.cwd.take().or(record.cwd);
+        if beginning.first_message.is_some() {
+            break;
+        }
+    }
+    found
+}
+
+struct End {
+    turn_open: bool,
+    last_answer: Option<String>,
+}
+
+/// Reads backwards until it is clear whether the last turn has ended, and what was answered last.
+fn read_end(files: &dyn Files, path: &Path, length: u64) -> io::Result<End> {
+    let (mut open, mut last_answer) = (None, None);
+    let ended = backwards::each(files, path, length, |line| {
+        match Record::read(line).map_or(Meaning::Nothing, |record| record.meaning()) {
+            Meaning::Nothing => {}
+            Meaning::Said(_) | Meaning::ToolResult | Meaning::Continues => {
+                open.get_or_insert(true);
+            }
+            Meaning::Interrupted | Meaning::Failed => {
+                open.get_or_insert(false);
+            }
+            Meaning::Answered(text) => {
+                open.get_or_insert(false);
+                if !text.is_empty() {
+                    last_answer = Some(text);
+                    return ControlFlow::Break(());
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    // Behind a line that is longer than anything is read, no end of a turn was seen.
+    Ok(End { turn_open: open.unwrap_or(ended == Ended::TooFar), last_answer })
+}
+
+#[cfg(test)]
+mod tests;

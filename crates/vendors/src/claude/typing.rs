@@ -1,0 +1,87 @@
+//! How a message is typed so that it arrives as text, and as what it is recorded.
+
+use segue_core::ports::Typing;
+use unicode_normalization::UnicodeNormalization as _;
+
+/// Words that end the program when they are all that is typed, also with spaces around them.
+const ENDS_IT: [&str; 6] = ["exit", "quit", ":q", ":q!", ":wq", ":wq!"];
+
+/// Lines that name such a file are replaced by the image.
+const IMAGES: [&str; 5] = [".png", ".jpg", ".jpeg", ".gif", ".webp"];
+
+/// Seen by nobody; what has it in front or behind is not the word that it would be.
+const INVISIBLE: char = '\u{200b}';
+
+pub(super) fn typing(message: &str) -> Typing {
+    let clean = clean(message);
+    let lines: Vec<String> = clean.split('\n').map(without_image).collect();
+    let mut text = lines.join("\n");
+    if ENDS_IT.contains(&text.trim()) {
+        text.insert(0, INVISIBLE);
+    }
+    if text.starts_with(['/', '!']) {
+        // Only what begins the text is a command.
+        text.insert(0, ' ');
+    }
+    if text.ends_with('\\') {
+        // Enter behind it would begin another line; a space at the end is not recorded.
+        text.push(' ');
+    }
+    Typing { text, recorded_as: normal(message) }
+}
+
+fn without_image(line: &str) -> String {
+    let lower = line.trim_end().to_ascii_lowercase();
+    let names_image = line.contains('/') && IMAGES.iter().any(|ending| lower.ends_with(ending));
+    if names_image { format!("{}{INVISIBLE}", line.trim_end()) } else { line.to_owned() }
+}
+
+/// Returns a text in the form in which what was typed and what was recorded are the same.
+pub(super) fn normal(text: &str) -> String {
+    let composed: String = clean(text).nfc().filter(|c| *c != INVISIBLE).collect();
+    composed.replace('\t', "    ").trim().to_owned()
+}
+
+/// Takes out what a terminal would not understand as text.
+fn clean(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_be_a_command_is_typed_so_that_it_is_none() {
+        let table = [
+            ("hello", "hello"),
+            ("/cost", " /cost"),
+            ("!ls", " !ls"),
+            ("# note", "# note"),
+            ("? what", "? what"),
+            ("- item", "- item"),
+            ("--flag", "--flag"),
+            ("@file look", "@file look"),
+            (" exit ", "\u{200b} exit "),
+            (":wq!", "\u{200b}:wq!"),
+            ("exit now", "exit now"),
+            ("a line \\", "a line \\ "),
+            ("/tmp/a.PNG", " /tmp/a.PNG\u{200b}"),
+            ("look at\n/tmp/a.png\nplease", "look at\n/tmp/a.png\u{200b}\nplease"),
+            ("look at /tmp/a.png please", "look at /tmp/a.png please"),
+        ];
+        for (message, typed) in table {
+            assert_eq!(typing(message).text, typed, "{message}");
+            assert_eq!(normal(&typing(message).text), typing(message).recorded_as, "{message}");
+        }
+    }
+
+    #[test]
+    fn tabs_line_ends_controls_and_marks_are_recorded_as_the_vendor_records_them() {
+        let typed = typing("\ta\r\nb\x1b[201~\x07 e\u{301}  ");
+        assert_eq!(typed.text, "\ta\nb[201~ e\u{301}  ");
+        assert_eq!(typed.recorded_as, "a\nb[201~ \u{e9}");
+        assert_eq!(normal("    a\nb[201~ \u{e9}"), typed.recorded_as);
+    }
+}
