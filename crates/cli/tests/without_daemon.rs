@@ -62,14 +62,14 @@ hint: run `segue attach --help` to see how it is used
 
 #[test]
 fn with_json_an_error_is_told_to_programs_too() {
-    let (status, stdout, stderr) = told(&World::new().run(&["send", "x", "--json"]));
+    let (status, stdout, stderr) = told(&World::new().run(&["show", "x", "--json"]));
     assert_eq!(status, Some(2));
     assert_eq!(
         stdout,
-        "{\"error\":{\"kind\":\"usage\",\"message\":\"`segue send` is not built yet\",\
+        "{\"error\":{\"kind\":\"usage\",\"message\":\"`segue show` is not built yet\",\
          \"hints\":[\"run `segue --help` to see what there is\"]}}\n",
     );
-    assert!(stderr.starts_with("error: `segue send` is not built yet\n"), "{stderr}");
+    assert!(stderr.starts_with("error: `segue show` is not built yet\n"), "{stderr}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The first message to an agent: from the command line or from standard input.
+//! What an agent is told: from the command line or from standard input.
 
 use std::io::{self, Read};
 
@@ -7,39 +7,65 @@ use segue_core::{Error, Result};
 /// Far more than any vendor takes; keeps a mistyped redirection from filling the memory.
 const LONGEST: u64 = 16 * 1024 * 1024;
 
-/// Returns the message that was given as an argument, `-` meaning standard input.
-pub(crate) fn read(argument: Option<String>) -> Result<Option<String>> {
-    match argument {
-        None => Ok(None),
-        Some(dash) if dash == "-" => from(io::stdin().lock()).map(Some),
-        Some(text) => checked(text).map(Some),
+/// What is said: the first message of a session, or one to an agent that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Saying {
+    Prompt,
+    Message,
+}
+
+impl Saying {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Prompt => "prompt",
+            Self::Message => "message",
+        }
+    }
+
+    fn empty(self) -> Error {
+        let error = Error::usage(format!("the {} is empty", self.word()));
+        error.hint(match self {
+            Self::Prompt => "leave it out to start an agent without a first message",
+            Self::Message => "say something, or `-` for standard input",
+        })
     }
 }
 
-fn from(input: impl Read) -> Result<String> {
+/// Returns the message that was given as an argument, `-` meaning standard input.
+pub(crate) fn read(argument: Option<String>, saying: Saying) -> Result<Option<String>> {
+    match argument {
+        None => Ok(None),
+        Some(dash) if dash == "-" => from(io::stdin().lock(), saying).map(Some),
+        Some(text) => checked(text, saying).map(Some),
+    }
+}
+
+fn from(input: impl Read, saying: Saying) -> Result<String> {
+    let word = saying.word();
     let mut bytes = Vec::new();
     input.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|error| {
-        Error::internal("cannot read the prompt from standard input").caused_by(error)
+        Error::internal(format!("cannot read the {word} from standard input")).caused_by(error)
     })?;
     if bytes.len() as u64 > LONGEST {
-        return Err(Error::usage("the prompt is longer than 16 MiB")
+        return Err(Error::usage(format!("the {word} is longer than 16 MiB"))
             .hint("put it into a file and ask the agent to read that file"));
     }
     let text = String::from_utf8(bytes).map_err(|error| {
-        Error::usage("the prompt on standard input is not UTF-8").caused_by(error.utf8_error())
+        Error::usage(format!("the {word} on standard input is not UTF-8"))
+            .caused_by(error.utf8_error())
     })?;
     // The line break that `echo` adds is not part of what was said.
-    checked(text.trim_end_matches(['\n', '\r']).to_owned())
+    checked(text.trim_end_matches(['\n', '\r']).to_owned(), saying)
 }
 
 /// Control characters may be meant; a zero byte cannot be handed to any program.
-fn checked(text: String) -> Result<String> {
+fn checked(text: String, saying: Saying) -> Result<String> {
     if text.trim().is_empty() {
-        return Err(Error::usage("the prompt is empty")
-            .hint("leave it out to start an agent without a first message"));
+        return Err(saying.empty());
     }
+    let word = saying.word();
     match text.find('\0') {
-        Some(place) => Err(Error::usage(format!("the prompt has a zero byte at offset {place}"))
+        Some(place) => Err(Error::usage(format!("the {word} has a zero byte at offset {place}"))
             .caused_by("no program can be given one in an argument")
             .hint("remove it, for example with `tr -d '\\0'`")),
         None => Ok(text),
@@ -54,16 +80,16 @@ mod tests {
     fn what_is_said_arrives_as_it_is() {
         let long = "x".repeat(1 << 20);
         for text in ["hello", "- a list\n- of things", "tab\tbell\u{7}escape\u{1b}[31m", &long] {
-            assert_eq!(read(Some(text.to_owned())).unwrap().as_deref(), Some(text));
-            assert_eq!(from(text.as_bytes()).unwrap(), text);
+            assert_eq!(read(Some(text.to_owned()), Saying::Prompt).unwrap().as_deref(), Some(text));
+            assert_eq!(from(text.as_bytes(), Saying::Prompt).unwrap(), text);
         }
-        assert_eq!(read(None).unwrap(), None);
+        assert_eq!(read(None, Saying::Prompt).unwrap(), None);
     }
 
     #[test]
     fn line_breaks_at_the_end_of_standard_input_are_not_said() {
-        assert_eq!(from("hello\n".as_bytes()).unwrap(), "hello");
-        assert_eq!(from("two\n\nlines\r\n".as_bytes()).unwrap(), "two\n\nlines");
+        assert_eq!(from("hello\n".as_bytes(), Saying::Prompt).unwrap(), "hello");
+        assert_eq!(from("two\n\nlines\r\n".as_bytes(), Saying::Prompt).unwrap(), "two\n\nlines");
     }
 
     #[test]
@@ -75,11 +101,14 @@ mod tests {
             (b"caf\xe9", "the prompt on standard input is not UTF-8"),
         ];
         for (bytes, message) in table {
-            let error = from(bytes).unwrap_err();
+            let error = from(bytes, Saying::Prompt).unwrap_err();
             assert_eq!(error.message, message);
             assert_eq!(error.kind.exit_status(), 2);
         }
         let endless = io::repeat(b'x');
-        assert_eq!(from(endless).unwrap_err().message, "the prompt is longer than 16 MiB");
+        assert_eq!(
+            from(endless, Saying::Message).unwrap_err().message,
+            "the message is longer than 16 MiB"
+        );
     }
 }

@@ -9,7 +9,8 @@ use segue_core::{Error, Result};
 use segue_server::client::Client;
 use serde::Serialize;
 
-use super::{attach, failure, prompt, trust};
+use super::prompt::{self, Saying};
+use super::{attach, failure, trust};
 use crate::args::not_built;
 use crate::context::{Context, Ending};
 use crate::render::sessions::address;
@@ -137,7 +138,7 @@ fn afterwards(arguments: &Arguments, can_attach: bool) -> Result<Afterwards> {
 fn request(arguments: Arguments, caller: Caller) -> Result<RunRequest> {
     let cwd = arguments.cwd.map(|folder| caller.cwd.join(folder));
     Ok(RunRequest {
-        prompt: prompt::read(arguments.prompt)?,
+        prompt: prompt::read(arguments.prompt, Saying::Prompt)?,
         caller,
         agent: arguments.agent,
         vendor: arguments.vendor,

@@ -3,31 +3,64 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
+use std::time::Duration;
 
+use jiff::SignedDuration;
 use segue_core::model::VendorId;
 use segue_core::{Error, Result};
 use serde::Deserialize;
+
+/// How long a headless turn may show nothing: some agents wait for ever for a connection.
+const LONGEST_SILENCE: Duration = Duration::from_secs(30 * 60);
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
     /// The vendor of agents for which none is named.
     vendor: Option<String>,
+    /// How long a headless turn may show nothing before it is ended.
+    silence: Option<SignedDuration>,
 }
 
 /// Returns the vendor that the user prefers.
 pub(crate) fn default_vendor(config_file: &Path) -> Result<Option<VendorId>> {
+    Ok(read(config_file)?.vendor.map(VendorId::new))
+}
+
+/// Returns how long a headless turn may show nothing.
+pub(crate) fn longest_silence(config_file: &Path) -> Duration {
+    // A file that cannot be read is told about whenever somebody starts something.
+    let silence = read(config_file).ok().and_then(|settings| settings.silence);
+    silence.map_or(LONGEST_SILENCE, SignedDuration::unsigned_abs)
+}
+
+fn read(config_file: &Path) -> Result<Settings> {
     let text = match fs::read_to_string(config_file) {
         Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Settings::default()),
         Err(error) => return Err(broken(config_file).caused_by(error)),
     };
-    let settings: Settings =
-        toml::from_str(&text).map_err(|error| broken(config_file).caused_by(error.message()))?;
-    Ok(settings.vendor.map(VendorId::new))
+    toml::from_str(&text).map_err(|error| broken(config_file).caused_by(error.message()))
 }
 
 fn broken(config_file: &Path) -> Error {
     Error::config(format!("cannot read `{}`", config_file.display()))
-        .hint("its one key is `vendor = \"…\"`")
+        .hint("its keys are `vendor = \"…\"` and `silence = \"30m\"`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silence_has_a_length_that_people_can_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        assert_eq!(longest_silence(&file), LONGEST_SILENCE);
+        fs::write(&file, "silence = \"90s\"\n").unwrap();
+        assert_eq!(longest_silence(&file), Duration::from_secs(90));
+        fs::write(&file, "silence = \"for ever\"\n").unwrap();
+        assert_eq!(longest_silence(&file), LONGEST_SILENCE);
+        assert!(default_vendor(&file).unwrap_err().hints[0].contains("silence"));
+    }
 }

@@ -14,7 +14,9 @@ mod stream;
 mod watch;
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use segue_core::flows::SessionState;
 use segue_core::model::{How, SessionId, Status, WaitingFor};
@@ -28,6 +30,7 @@ pub(crate) use live::Origin;
 pub(crate) use run::run;
 pub(crate) use select::find;
 
+use crate::project;
 use actor::Actor;
 use gate::Gates;
 use live::LiveLaunches;
@@ -46,14 +49,15 @@ pub(crate) struct Supervisor {
     scribe: Scribe,
     watch: Watch,
     pub(crate) live: LiveLaunches,
+    config_file: PathBuf,
 }
 
 impl Supervisor {
-    pub(crate) fn new(ports: Ports) -> Result<Arc<Self>> {
+    pub(crate) fn new(ports: Ports, config_file: PathBuf) -> Result<Arc<Self>> {
         let scribe = Scribe::start(ports.clone());
         let (watch, router) = Watch::new()?;
         let (actors, gates, live) = (Mutex::default(), Gates::default(), LiveLaunches::default());
-        let supervisor = Arc::new(Self { ports, actors, gates, scribe, watch, live });
+        let supervisor = Arc::new(Self { ports, actors, gates, scribe, watch, live, config_file });
         router.start(Arc::downgrade(&supervisor));
         Ok(supervisor)
     }
@@ -121,6 +125,11 @@ impl Supervisor {
         actors.insert(id, inbox.clone());
         drop(actors);
         Ok(inbox)
+    }
+
+    /// Returns how long a headless turn may show nothing.
+    fn longest_silence(&self) -> Duration {
+        project::longest_silence(&self.config_file)
     }
 
     fn forget(&self, id: SessionId) {

@@ -1,16 +1,11 @@
 //! What the agent's terminal shows, where nothing better tells what it does; and silence.
 
-use std::time::Duration;
-
 use segue_core::Result;
 use segue_core::flows::messages;
 use segue_core::model::{Failure, FailureClass, LaunchId, Source};
 use segue_core::ports::{Activity, Showing, Signal};
 
 use super::{Actor, Message};
-
-/// A headless launch that shows nothing for so long hangs: some wait for ever for a connection.
-const LONGEST_SILENCE: Duration = Duration::from_secs(30 * 60);
 
 impl Actor {
     pub(super) async fn titled(&mut self, launch: LaunchId, title: &str) -> Result<()> {
@@ -56,8 +51,8 @@ impl Actor {
     /// Begins to watch a headless launch for silence.
     pub(super) fn listen(&self, launch: LaunchId) {
         if self.state.session.headless {
-            let heard = self.heard;
-            self.tell_later(LONGEST_SILENCE, Message::Silent { launch, heard });
+            let (heard, silence) = (self.heard, self.supervisor.longest_silence());
+            self.tell_later(silence, Message::Silent { launch, heard });
         }
     }
 
@@ -71,7 +66,8 @@ impl Actor {
             return Ok(());
         }
         let class = FailureClass::Silence;
-        let message = format!("it showed nothing for {} minutes", LONGEST_SILENCE.as_secs() / 60);
+        let seconds = self.supervisor.longest_silence().as_secs();
+        let message = format!("it showed nothing for {seconds} s and was ended");
         let failure = Some(Failure { class, message, resets_at: None });
         let word = Signal::TurnEnded { ok: false, text: String::new(), failure };
         self.signals(launch, vec![word]).await?;
