@@ -148,16 +148,17 @@ fn hook(ports: &Ports) -> String {
     )
 }
 
-/// Returns what a running agent itself is told: a message, or where to read a long one, which is on
-/// disk when this returns.
+/// Returns what a running agent itself is told: a message, or where to read one that is too long or
+/// cannot be typed, which is on disk when this returns.
 pub(crate) fn said_later(
     ports: &Ports,
     launch: LaunchId,
     id: MessageId,
     message: &str,
 ) -> Result<String> {
-    if !is_long(message) {
-        return Ok(message.to_owned());
+    let typed = message.replace("\r\n", "\n");
+    if !is_long(&typed) && can_be_typed(&typed) {
+        return Ok(typed);
     }
     let path = ports.folders.folder(launch).join(format!("message-{id}.md"));
     ports.files.create(&path, message.as_bytes()).map_err(|error| {
@@ -176,6 +177,11 @@ pub(crate) fn said(ports: &Ports, launch: LaunchId, message: &str) -> String {
         return message.to_owned();
     }
     told_to_read(&ports.folders.message(launch))
+}
+
+/// Other control characters than these are keys, or end a paste.
+fn can_be_typed(message: &str) -> bool {
+    !message.chars().any(|it| it.is_control() && !matches!(it, '\n' | '\t'))
 }
 
 fn is_long(message: &str) -> bool {

@@ -3,7 +3,9 @@
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::{SessionState, launch};
-use crate::model::{EventKind, LaunchId, Message, MessageId, MessageState, Trace, VendorSessionId};
+use crate::model::{
+    EventKind, LaunchId, Message, MessageId, MessageState, Status, Trace, VendorSessionId,
+};
 use crate::ports::{Change, Commit, Ports, Screen, TypeOrder, Typed, Vendor};
 use crate::rules::delivery::{self, Launch, Patience, Seen, Transcript, Verdict};
 
@@ -11,7 +13,7 @@ use crate::rules::delivery::{self, Launch, Patience, Seen, Transcript, Verdict};
 const NO_REVISION: u64 = u64::MAX;
 
 /// What came of trying to type the next message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attempt {
     /// Nothing is to be typed, or not now.
     Nothing,
@@ -19,6 +21,8 @@ pub enum Attempt {
     Typed(MessageId),
     /// Something was drawn or typed in the last moment: it is to be tried again when that is over.
     Disturbed,
+    /// The holder did not say whether it types this message.
+    Unanswered(MessageId, Error),
 }
 
 /// Takes a message in; it is durable when this returns.
@@ -68,17 +72,20 @@ pub async fn type_next(ports: &Ports, state: &mut SessionState) -> Result<Attemp
     if !delivery::may_type(state.session.status, vendor.read_screen(&screen)) {
         return Ok(Attempt::Nothing);
     }
-    put_on_its_way(ports, state, vendor.as_ref(), (id, launch)).await?;
     let text = vendor.typing(&launch::said_later(ports, launch, id, &text)?).text;
+    put_on_its_way(ports, state, vendor.as_ref(), (id, launch)).await?;
     let order = TypeOrder { message: id, text, revision: screen.revision };
     failpoint::hit("message.type.before");
-    let typed = ports.holders.type_message(launch, &order).await?;
+    let typed = ports.holders.type_message(launch, &order).await;
     failpoint::hit("message.type.after");
-    if typed == Typed::Changed {
-        back_into_the_queue(ports, state, id, "somebody typed, or the screen changed").await?;
-        return Ok(Attempt::Disturbed);
+    match typed {
+        Ok(Typed::Changed) => {
+            back_into_the_queue(ports, state, id, "somebody typed, or the screen changed").await?;
+            Ok(Attempt::Disturbed)
+        }
+        Ok(Typed::Now | Typed::Before) => Ok(Attempt::Typed(id)),
+        Err(error) => Ok(Attempt::Unanswered(id, error)),
     }
-    Ok(Attempt::Typed(id))
 }
 
 /// Finds out what became of the message that is on its way, and records it; tells whether anything
@@ -90,10 +97,9 @@ pub async fn settle(ports: &Ports, state: &mut SessionState, patience: Patience)
     });
     let Some((id, text, trace)) = on_its_way else { return Ok(false) };
     let vendor = ports.vendors.of(&state.session)?;
-    let alive = state.open().is_some_and(|launch| launch.id == trace.launch);
     let seen = Seen {
         transcript: look_for(ports, state, vendor.as_ref(), (id, &text, &trace)),
-        launch: if alive { Launch::Alive } else { Launch::Over },
+        launch: became_of(state, trace.launch),
         patience,
     };
     match delivery::judge(seen) {
@@ -110,6 +116,17 @@ pub async fn settle(ports: &Ports, state: &mut SessionState, patience: Patience)
         }
     }
     Ok(true)
+}
+
+/// Says what became of the launch that a message was given to.
+fn became_of(state: &SessionState, launch: LaunchId) -> Launch {
+    let is_last = state.launches.last().is_some_and(|last| last.id == launch);
+    if state.open().is_some_and(|open| open.id == launch) {
+        return Launch::Alive;
+    }
+    // Between turns a headless session is idle only after one that went well.
+    let answered = state.session.headless && is_last && state.session.status == Status::Idle;
+    if answered { Launch::Answered } else { Launch::Over }
 }
 
 /// Asks the holder whether a message that was to be typed before a crash was typed; one that was
@@ -218,10 +235,13 @@ fn look_for(
     if length < trace.offset {
         return Transcript::CannotTell;
     }
-    let Ok(said) = launch::said_later(ports, trace.launch, id, text) else {
-        return Transcript::CannotTell;
+    let said = if state.session.headless {
+        Ok(launch::said(ports, trace.launch, text))
+    } else {
+        launch::said_later(ports, trace.launch, id, text)
+            .map(|said| vendor.typing(&said).recorded_as)
     };
-    let wanted = vendor.typing(&said).recorded_as;
+    let Ok(wanted) = said else { return Transcript::CannotTell };
     match vendor.said_since(files, &state.place(), conversation, trace.offset) {
         Ok(said) if said.iter().any(|it| it.trim() == wanted.trim()) => Transcript::HasIt,
         Ok(_) => Transcript::HasItNot,

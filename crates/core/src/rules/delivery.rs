@@ -32,6 +32,8 @@ pub enum Launch {
     Alive,
     /// Its process is gone: nothing will be added to the transcript any more.
     Over,
+    /// Its process was started with the message, and has ended that turn well.
+    Answered,
 }
 
 /// Whether the agent may still need a moment.
@@ -54,7 +56,7 @@ pub enum Verdict {
 /// Decides what became of a message that was on its way.
 pub fn judge(seen: Seen) -> Verdict {
     match (seen.transcript, seen.launch, seen.patience) {
-        (Transcript::HasIt, _, _) => Verdict::Delivered,
+        (Transcript::HasIt, _, _) | (_, Launch::Answered, _) => Verdict::Delivered,
         (Transcript::HasItNot, Launch::Over, _) => Verdict::Again,
         (Transcript::CannotTell, Launch::Over, _) | (_, Launch::Alive, Patience::Over) => {
             Verdict::Uncertain
@@ -91,7 +93,7 @@ mod tests {
 
     #[test]
     fn the_transcript_decides_and_nothing_is_typed_twice_without_it() {
-        use Launch::{Alive, Over};
+        use Launch::{Alive, Answered, Over};
         use Transcript::{CannotTell, HasIt, HasItNot};
         let table = [
             (HasIt, Alive, Patience::Left, Verdict::Delivered),
@@ -106,6 +108,9 @@ mod tests {
             (CannotTell, Alive, Patience::Over, Verdict::Uncertain),
             (CannotTell, Over, Patience::Left, Verdict::Uncertain),
             (CannotTell, Over, Patience::Over, Verdict::Uncertain),
+            (HasIt, Answered, Patience::Left, Verdict::Delivered),
+            (HasItNot, Answered, Patience::Left, Verdict::Delivered),
+            (CannotTell, Answered, Patience::Over, Verdict::Delivered),
         ];
         for (transcript, launch, patience, wanted) in table {
             let seen = Seen { transcript, launch, patience };

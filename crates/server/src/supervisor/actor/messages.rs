@@ -141,6 +141,8 @@ impl Actor {
 
     async fn try_to_deliver(&mut self) -> Result<()> {
         messages::settle(&self.ports, &mut self.state, Patience::Left).await?;
+        // Whoever waits for the end of a turn is told before the next one begins.
+        self.answer_waiters().await;
         if self.state.session.headless {
             return self.begin_next_turn().await;
         }
@@ -154,6 +156,10 @@ impl Actor {
             Attempt::Disturbed => {
                 self.post.disturbed = true;
                 self.tell_later(DISTURBED_AT_MOST, Message::Errand(Errand::TryAgain));
+            }
+            Attempt::Unanswered(message, error) => {
+                self.tell_later(TAKES_AT_MOST, Message::Errand(Errand::Overdue { message }));
+                return Err(error);
             }
             Attempt::Nothing => {}
         }
@@ -169,6 +175,8 @@ impl Actor {
                     >= TAKES_AT_MOST
         });
         if waits && self.state.open().is_some() && !self.state.session.headless {
+            // A holder that never typed it says so.
+            messages::take_up(&self.ports, &mut self.state).await?;
             messages::settle(&self.ports, &mut self.state, Patience::Over).await?;
         }
         Ok(())
@@ -258,14 +266,18 @@ impl Actor {
             .iter()
             .find(|it| it.id == message)
             .ok_or_else(|| Error::not_found(format!("no message has the id `{message}`")))?;
-        let open = !found.state.is_settled();
+        let note = match found.state {
+            MessageState::Queued => self.hindrance(),
+            MessageState::Typing(_) => Some("nothing shows yet that it arrived".to_owned()),
+            MessageState::Delivered | MessageState::Uncertain | MessageState::Cancelled => None,
+        };
         Ok(SendReport {
             message: view::message(&self.state.session, found),
             session: self.view(),
             turn_ended: false,
             answer: None,
             failure: None,
-            note: if open { self.hindrance() } else { None },
+            note,
         })
     }
 
@@ -280,8 +292,13 @@ impl Actor {
             | Status::Ended(_)
             | Status::Lost => Some("it is not running".to_owned()),
             Status::Waiting(reason) => Some(format!("it waits for an answer ({reason})")),
+            Status::Idle if self.is_typing() => Some("an earlier one is on its way".to_owned()),
             Status::Idle => Some("its input is not free".to_owned()),
         }
+    }
+
+    fn is_typing(&self) -> bool {
+        self.state.outbox.iter().any(|it| matches!(it.state, MessageState::Typing(_)))
     }
 
     /// Tells whether the turn that a message began is over.
@@ -338,7 +355,18 @@ impl Actor {
 
     /// Tells whether something runs, or will by itself, that the message can be given to.
     fn will_go_on(&self) -> bool {
-        self.state.open().is_some() || self.keeper.is_some() || self.post.turn_wanted
+        self.state.open().is_some()
+            || self.keeper.is_some()
+            || self.post.turn_wanted
+            || self.begins_turns()
+    }
+
+    /// Tells whether the queue of a headless session goes on by itself.
+    fn begins_turns(&self) -> bool {
+        self.state.session.headless
+            && self.state.session.status == Status::Idle
+            && self.post.sender.is_some()
+            && self.post.hindrance.is_none()
     }
 }
 
