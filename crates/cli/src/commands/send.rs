@@ -6,7 +6,8 @@ use segue_core::api::{SendReport, SendRequest, Until};
 use segue_core::{Error, Result};
 use segue_server::client::Client;
 
-use super::{duration, failure, prompt};
+use super::prompt::{self, Saying};
+use super::{duration, failure};
 use crate::context::{Context, Ending};
 use crate::render::sessions::address;
 
@@ -69,7 +70,7 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
 }
 
 fn request(arguments: Arguments, until: Until, context: &Context) -> Result<SendRequest> {
-    let text = prompt::read(Some(arguments.text.unwrap_or_else(|| "-".to_owned())))?;
+    let text = prompt::read(arguments.text.or_else(|| Some("-".to_owned())), Saying::Message)?;
     let limit = arguments.timeout.map_or(default_limit(until), duration::milliseconds);
     Ok(SendRequest {
         caller: context.caller(),
@@ -135,5 +136,8 @@ fn queued(report: &SendReport, name: &str) -> Error {
         "waiting" => error.hint(format!("run `segue answer {name} yes`, or `no`")),
         _ => error.hint("run `segue messages` to see what becomes of it"),
     };
-    error.hint(format!("run `segue messages --cancel {id}` to take it back"))
+    if report.message.state == "queued" {
+        return error.hint(format!("run `segue messages --cancel {id}` to take it back"));
+    }
+    error
 }
