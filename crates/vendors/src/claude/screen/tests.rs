@@ -1,1 +1,124 @@
+use super::*;
 
+/// Reads a recorded screen, in which what was drawn faint is in brackets.
+fn recorded(text: &str) -> Screen {
+    let (mut rows, mut firm_rows) = (Vec::new(), Vec::new());
+    for line in text.lines() {
+        let (mut row, mut firm, mut faint) = (String::new(), String::new(), false);
+        for c in line.chars() {
+            match c {
+                '⟦' => faint = true,
+                '⟧' => faint = false,
+                c => {
+                    row.push(c);
+                    firm.push(if faint { ' ' } else { c });
+                }
+            }
+        }
+        rows.push(row.trim_end().to_owned());
+        firm_rows.push(firm.trim_end().to_owned());
+    }
+    Screen { rows, firm_rows, ..Screen::default() }
+}
+
+macro_rules! screen {
+    ($name:literal) => {
+        recorded(include_str!(concat!("../fixtures/screens/", $name, ".txt")))
+    };
+}
+
+#[test]
+fn an_empty_input_is_ready_in_every_mode_and_size() {
+    for screen in [screen!("ready-120"), screen!("ready-80"), screen!("afterbypass-120")] {
+        assert_eq!(read(&screen), Some(Showing::Ready), "{:#?}", screen.rows);
+    }
+}
+
+#[test]
+fn text_in_the_input_is_a_draft_whether_or_not_the_agent_works() {
+    for screen in [screen!("draft-80"), screen!("busydraft-80"), screen!("multidraft-80")] {
+        assert_eq!(read(&screen), Some(Showing::Draft), "{:#?}", screen.rows);
+    }
+}
+
+#[test]
+fn a_working_agent_is_busy_and_a_placeholder_is_no_draft() {
+    for screen in [screen!("busy-120"), screen!("busy-80"), screen!("queued-120")] {
+        assert_eq!(read(&screen), Some(Showing::Busy), "{:#?}", screen.rows);
+    }
+}
+
+#[test]
+fn one_letter_is_a_draft_unless_a_faint_rest_follows_it() {
+    let typed = |row: &str| {
+        let text = include_str!("../fixtures/screens/ready-80.txt");
+        read(&recorded(&text.replace("\n❯\n", &format!("\n{row}\n"))))
+    };
+    assert_eq!(typed("❯ a"), Some(Showing::Draft));
+    assert_eq!(typed("❯ T⟦ry \"fix the tests\"⟧"), Some(Showing::Ready));
+    assert_eq!(typed("❯ ⟦Try \"fix the tests\"⟧"), Some(Showing::Ready));
+    assert_eq!(typed("! "), Some(Showing::Draft), "what is typed now is run by a shell");
+}
+
+#[test]
+fn questions_before_there_is_a_conversation_are_about_trust() {
+    let all = [
+        screen!("trust-120"),
+        screen!("trust-80"),
+        screen!("key-120"),
+        screen!("key-80"),
+        screen!("bypass-120"),
+        screen!("bypass-80"),
+    ];
+    for screen in all {
+        assert_eq!(read(&screen), Some(Showing::Dialog(WaitingFor::Trust)), "{:#?}", screen.rows);
+    }
+}
+
+#[test]
+fn a_permission_is_asked_for() {
+    for screen in [screen!("permission-120"), screen!("permission-80")] {
+        assert_eq!(read(&screen), Some(Showing::Dialog(WaitingFor::Permission)));
+    }
+}
+
+#[test]
+fn other_dialogs_and_empty_screens_tell_nothing() {
+    for screen in [screen!("cost-120"), screen!("model-80"), Screen::default()] {
+        assert_eq!(read(&screen), None, "{:#?}", screen.rows);
+    }
+}
+
+#[test]
+fn answers_are_the_numbers_of_their_choices_wherever_the_mark_is() {
+    let keys = |screen: &Screen, given: Answer| {
+        answer(screen, &given).map(|keys| String::from_utf8(keys).unwrap())
+    };
+    let table = [
+        (screen!("trust-80"), "1", "2"),
+        (screen!("key-80"), "1", "2"),
+        (screen!("bypass-80"), "2", "1"),
+        (screen!("permission-80"), "1", "3"),
+    ];
+    for (screen, yes, no) in table {
+        assert_eq!(keys(&screen, Answer::Yes).as_deref(), Some(yes), "{:#?}", screen.rows);
+        assert_eq!(keys(&screen, Answer::No).as_deref(), Some(no), "{:#?}", screen.rows);
+    }
+    let permission = screen!("permission-120");
+    let choice = |words: &str| keys(&permission, Answer::Choice(words.to_owned()));
+    assert_eq!(choice("2").as_deref(), Some("2"));
+    assert_eq!(choice("yes, and always").as_deref(), Some("2"));
+    assert_eq!(choice("yes").as_deref(), Some("1"), "exactly that one");
+    assert_eq!(choice("no").as_deref(), Some("3"));
+    assert_eq!((choice("4"), choice(""), choice("maybe")), (None, None, None));
+    assert_eq!(keys(&screen!("ready-80"), Answer::Yes), None, "there is no dialog");
+}
+
+#[test]
+fn a_yes_that_could_mean_several_things_is_none() {
+    let rows = "──────────\n Do you want to proceed?\n ❯ 1. Yes, and accept edits\n   \
+                2. Yes, and ask\n   3. No, keep planning\n\n Esc to cancel\n";
+    let screen = recorded(rows);
+    assert_eq!(answer(&screen, &Answer::Yes), None);
+    assert_eq!(answer(&screen, &Answer::No), Some(b"3".to_vec()));
+}

@@ -1,1 +1,123 @@
+use segue_core::model::{FailureClass, WaitingFor};
 
+use super::*;
+use crate::samples::Home;
+
+const ID: &str = "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11";
+const CLEARED: &str = "7749ca22-9dcc-44a4-afbb-39d72b822899";
+const ENTRY: &str = include_str!("../fixtures/registry-waiting.json");
+
+fn process(pid: u32, started: u64) -> ProcessRef {
+    ProcessRef { pid, started, boot: String::new() }
+}
+
+fn conversation(id: &str, evidence: Evidence) -> Signal {
+    Signal::Conversation { id: VendorSessionId::new(id), evidence }
+}
+
+#[test]
+fn the_own_entry_names_the_conversation_and_what_the_agent_does() {
+    let home = Home::new();
+    let path = home.write("sessions/4.json", ENTRY);
+    let waiting = Activity::Waiting(WaitingFor::Permission);
+    let wanted = [
+        conversation(ID, Evidence::Registry),
+        Signal::Activity { activity: waiting, source: Source::Registry },
+    ];
+    assert_eq!(of_file(&home.disk, &path, &process(4, 1_232_756)), wanted);
+}
+
+#[test]
+fn a_cleared_conversation_is_followed_to_its_new_id() {
+    let home = Home::new();
+    let path = home.write("sessions/4.json", ENTRY.replace(ID, CLEARED));
+    let found = of_file(&home.disk, &path, &process(4, 1_232_756));
+    assert_eq!(found[0], conversation(CLEARED, Evidence::Registry));
+}
+
+#[test]
+fn another_process_or_a_file_that_is_gone_says_nothing() {
+    let home = Home::new();
+    let path = home.write("sessions/4.json", ENTRY);
+    assert_eq!(of_file(&home.disk, &path, &process(5, 1_232_756)), []);
+    assert_eq!(of_file(&home.disk, &path, &process(4, 1)), [], "the number was given again");
+    let other = home.write("projects/-code-a/4.json", ENTRY);
+    assert_eq!(of_file(&home.disk, &other, &process(4, 1_232_756)), []);
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(of_file(&home.disk, &path, &process(4, 1_232_756)), []);
+}
+
+fn hook(event: &str) -> Vec<Signal> {
+    let all = include_str!("../fixtures/hooks.jsonl").lines();
+    let name = format!(r#""hook_event_name":"{event}""#);
+    of_hook(all.into_iter().find(|line| line.contains(&name)).unwrap())
+}
+
+#[test]
+fn hooks_tell_that_a_prompt_was_taken_and_how_a_turn_ended() {
+    let known = conversation(ID, Evidence::Hook);
+    let working = Signal::Activity { activity: Activity::Working, source: Source::Hook };
+    assert_eq!(hook("UserPromptSubmit"), [known.clone(), working]);
+    let text = "turns=1 first=<<first ALPHA>> last=<<first ALPHA>>".to_owned();
+    assert_eq!(hook("Stop"), [known.clone(), Signal::TurnEnded { ok: true, text, failure: None }]);
+    let failed = hook("StopFailure");
+    assert_eq!(failed[0], known);
+    let Signal::TurnEnded { ok: false, failure: Some(failure), .. } = &failed[1] else {
+        panic!("{failed:?}");
+    };
+    assert_eq!(failure.class, FailureClass::Service);
+    assert!(failure.message.starts_with("API Error: 500"), "{failure:?}");
+}
+
+#[test]
+fn hooks_that_may_name_another_conversation_say_nothing() {
+    for event in ["SessionStart", "SessionEnd"] {
+        assert_eq!(hook(event), [], "{event}");
+    }
+    let stop = include_str!("../fixtures/hooks.jsonl").lines().nth(2).unwrap();
+    assert_ne!(of_hook(stop), []);
+    assert_eq!(of_hook(&stop.replacen('{', r#"{"agent_id":"a1","#, 1)), [], "a subagent's");
+    assert_eq!(of_hook(&stop.replace(ID, "../x")), []);
+    assert_eq!(of_hook("not json"), []);
+}
+
+#[test]
+fn the_stream_names_the_conversation_and_how_the_turn_ended() {
+    let lines: Vec<&str> = include_str!("../fixtures/stream.jsonl").lines().collect();
+    let working = Signal::Activity { activity: Activity::Working, source: Source::Stream };
+    let id = "a421dabc-d4b8-4e16-995d-7f5530d4ca3f";
+    assert_eq!(of_stream(lines[0]), [conversation(id, Evidence::Stream), working]);
+    let text = "turns=1 first=<<hello ALPHA>> last=<<hello ALPHA>>".to_owned();
+    assert_eq!(of_stream(lines[1]), [Signal::TurnEnded { ok: true, text, failure: None }]);
+    let classes = [
+        FailureClass::Request,
+        FailureClass::Account,
+        FailureClass::Account,
+        FailureClass::Request,
+        FailureClass::UsageLimit,
+        FailureClass::UsageLimit,
+        FailureClass::Service,
+        FailureClass::Service,
+        FailureClass::Stream,
+        FailureClass::Other,
+        FailureClass::Other,
+        FailureClass::Connection,
+    ];
+    assert_eq!(lines.len(), 2 + classes.len());
+    for (line, class) in lines[2..].iter().zip(classes) {
+        let found = of_stream(line);
+        let [Signal::TurnEnded { ok: false, text, failure: Some(failure) }] = &found[..] else {
+            panic!("{line}: {found:?}");
+        };
+        assert_eq!((failure.class, &failure.message), (class, text), "{line}");
+        assert!(!text.is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn other_output_says_nothing() {
+    let retry = r#"{"type":"system","subtype":"api_retry","session_id":"x"}"#;
+    for line in [retry, r#"{"type":"assistant","message":{}}"#, "not json", "", "[]"] {
+        assert_eq!(of_stream(line), [], "{line}");
+    }
+}

@@ -1,1 +1,181 @@
+use super::*;
+use crate::samples::Home;
 
+const ID: &str = "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11";
+const INTERACTIVE: &str = include_str!("../fixtures/interactive.jsonl");
+const CLEARED: &str = include_str!("../fixtures/cleared.jsonl");
+const TYPED: &str = include_str!("../fixtures/typed.jsonl");
+
+fn write(home: &Home, id: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+    home.write(&format!("projects/-code-a/{id}.jsonl"), bytes)
+}
+
+fn look(bytes: impl AsRef<[u8]>) -> Option<Conversation> {
+    let home = Home::new();
+    let path = write(&home, ID, bytes);
+    conversation(&home.disk, &path, &VendorSessionId::new(ID)).unwrap()
+}
+
+/// Returns the recorded conversation up to this line, counted from one.
+fn up_to(line: usize) -> String {
+    INTERACTIVE.lines().take(line).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn a_recorded_conversation_is_understood() {
+    let found = look(INTERACTIVE).unwrap();
+    assert_eq!(found.cwd, Path::new("/code/a"));
+    assert_eq!(found.began_at.to_string(), "2026-11-16T00:16:41.276Z");
+    assert_eq!(found.first_message.as_deref(), Some("first ALPHA"));
+    assert_eq!(found.last_answer.as_deref(), Some("turns=9 first=<<first ALPHA>> last=<<?>>"));
+    assert!(!found.turn_open);
+}
+
+#[test]
+fn a_turn_is_open_from_what_a_person_says_to_its_end() {
+    let table = [
+        (6, true, "a prompt"),
+        (8, true, "what the vendor adds to a prompt"),
+        (9, false, "an answer"),
+        (11, false, "what the vendor notes behind an answer"),
+        (13, true, "the second prompt"),
+        (15, false, "interrupted by a person"),
+        (17, true, "the third prompt"),
+        (18, false, "an error of the service"),
+        (22, true, "a call of a tool"),
+        (23, true, "the result of a tool"),
+        (24, false, "a tool that a person refused"),
+        (27, true, "a prompt, and another one that waits"),
+        (28, false, "its answer"),
+        (33, true, "the one that waited"),
+        (43, false, "a command of the vendor's own"),
+    ];
+    for (line, open, what) in table {
+        assert_eq!(look(up_to(line)).unwrap().turn_open, open, "{what}");
+    }
+}
+
+#[test]
+fn the_last_answer_is_that_of_the_last_turn_that_ended() {
+    let first = Some("turns=1 first=<<first ALPHA>> last=<<first ALPHA>>");
+    assert_eq!(look(up_to(6)).unwrap().last_answer, None);
+    assert_eq!(look(up_to(13)).unwrap().last_answer.as_deref(), first);
+    assert_eq!(look(up_to(18)).unwrap().last_answer.as_deref(), first, "no error is an answer");
+}
+
+#[test]
+fn a_file_without_any_message_is_no_conversation() {
+    assert_eq!(look(""), None);
+    assert_eq!(look(up_to(5)), None, "only what the vendor notes for itself");
+    let torn = up_to(6);
+    assert_eq!(look(&torn[..torn.len() - 30]), None, "the first message is torn");
+    let home = Home::new();
+    let absent = home.folder.path().join("projects/-code-a/absent.jsonl");
+    assert_eq!(conversation(&home.disk, &absent, &VendorSessionId::new(ID)).unwrap(), None);
+}
+
+#[test]
+fn a_cleared_conversation_is_one_before_anything_is_said() {
+    let nothing_said: String = CLEARED.lines().take(5).map(|line| format!("{line}\n")).collect();
+    let found = look(nothing_said).unwrap();
+    assert_eq!((found.first_message, found.turn_open), (None, false));
+    assert_eq!(look(CLEARED).unwrap().first_message.as_deref(), Some("after BETA"));
+}
+
+#[test]
+fn torn_and_garbage_lines_are_as_if_they_were_never_written() {
+    let mut bytes = up_to(11).into_bytes();
+    bytes.extend(b"\xff\xfe garbage\n{\"type\":\"user\"}\n[]\n");
+    bytes.extend(&INTERACTIVE.lines().nth(12).unwrap().as_bytes()[..90]);
+    assert!(!look(&bytes).unwrap().turn_open);
+    let whole = up_to(13);
+    assert!(look(whole.trim_end()).unwrap().turn_open, "only the line's end is missing");
+}
+
+#[test]
+fn what_a_person_said_is_told_from_what_the_vendor_adds() {
+    let home = Home::new();
+    let path = write(&home, ID, INTERACTIVE);
+    let said = said_since(&home.disk, &path, 0).unwrap();
+    let wanted = [
+        "first ALPHA",
+        "second [[hold: a]]",
+        "third [[status: 500]]",
+        "fourth [[tool: touch x]]",
+        "fifth [[hold: b]]",
+        "queued one",
+        "!echo bang",
+        "# remember this",
+        "?",
+    ];
+    assert_eq!(said, wanted);
+    let since = up_to(12).len() as u64;
+    assert_eq!(said_since(&home.disk, &path, since).unwrap(), wanted[1..]);
+    let path = write(&home, ID, CLEARED);
+    assert_eq!(said_since(&home.disk, &path, 0).unwrap(), ["after BETA"]);
+}
+
+#[test]
+fn what_was_typed_is_found_as_what_it_is_recorded_as() {
+    let home = Home::new();
+    let path = write(&home, ID, TYPED);
+    let said = said_since(&home.disk, &path, 0).unwrap();
+    let typed = [
+        "/cost",
+        "/help x",
+        "!echo bang",
+        "# note",
+        "? what",
+        "-- --flag",
+        "- item",
+        "@README.md look",
+        "\tindented\twith tabs",
+        "line1\nline2\nline3",
+        "\n/cost on second line",
+        "ends with newline\n",
+        "  two leading spaces  ",
+        "&background",
+        "~tilde",
+    ];
+    let wanted: Vec<String> = typed.map(|text| typing::typing(text).recorded_as).to_vec();
+    assert_eq!(said[..wanted.len()], wanted);
+    assert!(said.iter().all(|text| !text.contains("bash-")), "{said:?}");
+}
+
+#[test]
+fn the_conversations_of_a_folder_are_those_that_began_in_it() {
+    let home = Home::new();
+    let other = "7749ca22-9dcc-44a4-afbb-39d72b822899";
+    write(&home, other, CLEARED);
+    write(&home, ID, INTERACTIVE);
+    write(&home, "11111111-4a8e-4c83-9a53-0f1f7f9b2a11", INTERACTIVE.replace("/code/a", "/code.a"));
+    write(&home, "22222222-4a8e-4c83-9a53-0f1f7f9b2a11", "");
+    write(&home, "no-id", INTERACTIVE);
+    let found = conversations(&home.disk, &home.place).unwrap();
+    let ids: Vec<&str> = found.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!(ids, [ID, other]);
+}
+
+#[test]
+fn a_long_transcript_is_not_read_whole() {
+    let home = Home::new();
+    let mut bytes = up_to(11);
+    let filler = r#"{"type":"file-history-snapshot","snapshot":{}}"#;
+    while bytes.len() < 3 * 1024 * 1024 {
+        bytes.push_str(filler);
+        bytes.push('\n');
+    }
+    bytes.extend(INTERACTIVE.lines().skip(11).map(|line| format!("{line}\n")));
+    let path = write(&home, ID, &bytes);
+    let found = conversation(&home.disk, &path, &VendorSessionId::new(ID)).unwrap().unwrap();
+    assert_eq!(found.first_message.as_deref(), Some("first ALPHA"));
+    assert!(!found.turn_open);
+    assert!(home.disk.bytes_read() <= 128 * 1024, "{}", home.disk.bytes_read());
+}
+
+#[test]
+fn a_first_message_that_is_longer_than_a_piece_is_found() {
+    let long = "word ".repeat(40_000);
+    let found = look(up_to(9).replace("first ALPHA", &long)).unwrap();
+    assert_eq!(found.first_message, Some(long));
+}
