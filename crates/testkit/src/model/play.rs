@@ -125,6 +125,10 @@ impl<V: Voice + Fails> Play<V> {
                 let call = self.shell.as_ref().and_then(|shell| shell.run(command));
                 self.call(call, sender).await
             }
+            Step::Ask(command) => {
+                let call = self.shell.as_ref().and_then(|shell| shell.ask(command));
+                self.call(call, sender).await
+            }
             Step::AwaitTool(number) => self.call(Some(Shell::wait(*number)), sender).await,
             // They are only ever the first step, and answered before anything is sent.
             Step::Status(_) | Step::Limit(_) => Ok(()),

@@ -10,6 +10,7 @@
 //! | `[[hang]]` | some text, then nothing any more |
 //! | `[[cut]]` | some text, then the connection is closed in the middle |
 //! | `[[tool: COMMAND]]` | the request's own shell tool is called; what follows is played with its result |
+//! | `[[ask: COMMAND]]` | the same, in a way that its user is asked about |
 //! | `[[status: 429]]` | this HTTP status with the vendor's error |
 //! | `[[limit: 2026-11-16T10:00:00Z]]` | a usage limit that ends then |
 //!
@@ -35,6 +36,8 @@ pub enum Step {
     Hang,
     Cut,
     Tool(String),
+    /// A tool call that needs more than the agent may do by itself.
+    Ask(String),
     /// Waits on for a tool that said that it still runs, by the number that it gave.
     AwaitTool(u64),
     Status(u16),
@@ -53,7 +56,7 @@ pub(crate) fn plan(turns: &[Said]) -> Vec<Step> {
     let mut steps = markers(text).into_iter();
     for _ in states.iter().filter(|running| running.is_none()) {
         // What came before a tool that has answered was played already.
-        let _played = steps.by_ref().find(|step| matches!(step, Step::Tool(_)));
+        let _played = steps.by_ref().find(|step| matches!(step, Step::Tool(_) | Step::Ask(_)));
     }
     let mut plan = up_to_the_end(steps);
     if plan.last().is_none_or(|step| !ends(step)) {
@@ -67,6 +70,7 @@ fn ends(step: &Step) -> bool {
     matches!(
         step,
         Step::Tool(_)
+            | Step::Ask(_)
             | Step::Hang
             | Step::Cut
             | Step::Status(_)
@@ -142,6 +146,7 @@ fn step(marker: &str) -> Option<Step> {
         "hang" => Step::Hang,
         "cut" => Step::Cut,
         "tool" => Step::Tool(value.to_owned()),
+        "ask" => Step::Ask(value.to_owned()),
         "status" => Step::Status(value.parse().ok()?),
         "limit" => Step::Limit(value.parse().ok()?),
         _ => return None,

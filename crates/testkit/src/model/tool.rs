@@ -49,6 +49,16 @@ impl Shell {
         Some(Call { name: self.name.clone(), arguments: Value::Object(arguments) })
     }
 
+    /// Returns the call that runs a command outside of the agent's limits, where it knows any.
+    pub(crate) fn ask(&self, command: &str) -> Option<Call> {
+        let mut call = self.run(command)?;
+        if self.schema["properties"].get("sandbox_permissions").is_some() {
+            call.arguments["sandbox_permissions"] = json!("require_escalated");
+            call.arguments["justification"] = json!("May this run?");
+        }
+        Some(call)
+    }
+
     /// Returns the call that waits on for a command that still runs.
     pub(crate) fn wait(number: u64) -> Call {
         let arguments = json!({"session_id": number, "chars": "", "yield_time_ms": PATIENCE});

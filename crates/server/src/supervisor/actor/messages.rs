@@ -313,7 +313,7 @@ impl Actor {
         }
     }
 
-    fn conversation(&self) -> Result<Option<ports::Conversation>> {
+    pub(super) fn conversation(&self) -> Result<Option<ports::Conversation>> {
         let Some(id) = self.state.vendor_session() else { return Ok(None) };
         let vendor = self.ports.vendors.of(&self.state.session)?;
         vendor.conversation(self.ports.files.as_ref(), &self.state.place(), id)

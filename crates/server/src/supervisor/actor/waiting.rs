@@ -2,7 +2,7 @@
 
 use segue_core::Result;
 use segue_core::api::{SendReport, SessionView, Until, WaitTarget};
-use segue_core::model::{MessageId, Status};
+use segue_core::model::{LaunchMode, MessageId, Source, Status};
 
 use super::{Actor, Reply, answer};
 
@@ -58,10 +58,27 @@ impl Actor {
         None
     }
 
+    /// Tells whether an agent that says it is idle has done what it was started for. Some show an
+    /// empty input before they take their first message up.
+    fn is_at_rest(&self) -> bool {
+        let weak = matches!(self.state.source, Some(Source::Title | Source::Screen));
+        match self.conversation() {
+            Ok(Some(conversation)) => !(weak && conversation.turn_open),
+            Ok(None) => self
+                .state
+                .open()
+                .is_none_or(|launch| launch.mode == LaunchMode::Resume || launch.message.is_none()),
+            // What cannot be read does not keep anybody waiting.
+            Err(_) => true,
+        }
+    }
+
     /// Tells whether the session is where somebody waits for it to be, with nothing left to be said
     /// to it.
     fn has_reached(&self, target: WaitTarget) -> bool {
-        let idle = self.state.session.status == Status::Idle && self.state.outbox.is_empty();
+        let idle = self.state.session.status == Status::Idle
+            && self.state.outbox.is_empty()
+            && self.is_at_rest();
         let (waiting, ended) = match self.state.session.status {
             Status::Waiting(reason) => {
                 let runs = Status::Waiting(reason).expects_process();
