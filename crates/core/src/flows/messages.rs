@@ -231,8 +231,10 @@ fn look_for(
     let Some(conversation) = conversation else { return Transcript::CannotTell };
     let files = ports.files.as_ref();
     let path = vendor.transcript(files, &state.place(), conversation);
-    let length = files.facts(&path).ok().flatten().map_or(0, |facts| facts.length);
-    if length < trace.offset {
+    let facts = files.facts(&path).ok().flatten();
+    // One that is gone has nothing, which proves nothing: it may have been written to all the same.
+    let is_gone = facts.is_none() && state.session.spoke;
+    if is_gone || facts.map_or(0, |facts| facts.length) < trace.offset {
         return Transcript::CannotTell;
     }
     let said = if state.session.headless {

@@ -7,7 +7,9 @@ use segue_core::flows::look::Asked;
 use segue_core::flows::messages::{self, Attempt};
 use segue_core::flows::restore::{self, Done};
 use segue_core::flows::view;
-use segue_core::model::{Environment, EventKind, MessageId, MessageState, Status, WaitingFor};
+use segue_core::model::{
+    Environment, EventKind, Failure, How, MessageId, MessageState, Status, WaitingFor,
+};
 use segue_core::ports::{self, Commit, MessageQuery, Showing};
 use segue_core::rules::delivery::Patience;
 use segue_core::{Error, Result};
@@ -342,7 +344,11 @@ impl Actor {
         if let Some(open) = on_its_way {
             // Nothing will happen to it by itself.
             let stuck = open.state == MessageState::Queued && !self.will_go_on();
-            return if stuck { self.report(message).await.map(Some) } else { Ok(None) };
+            if !stuck {
+                return Ok(None);
+            }
+            let failure = self.failure();
+            return self.report(message).await.map(|report| Some(SendReport { failure, ..report }));
         }
         let report = self.report(message).await?;
         let taken = report.message.state == MessageState::Delivered.word();
@@ -351,6 +357,13 @@ impl Actor {
             return if over { self.turn_end_report(message).await.map(Some) } else { Ok(None) };
         }
         Ok(Some(report))
+    }
+
+    /// Returns why the last headless turn failed.
+    fn failure(&self) -> Option<Failure> {
+        let failed = matches!(self.state.session.status, Status::Ended(How::Failed(_)));
+        let turn = self.state.turn.as_ref().filter(|_| failed);
+        turn.and_then(|turn| turn.failure.clone())
     }
 
     /// Tells whether something runs, or will by itself, that the message can be given to.
