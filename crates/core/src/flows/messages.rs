@@ -227,16 +227,8 @@ fn look_for(
     vendor: &dyn Vendor,
     (id, text, trace): (MessageId, &str, &Trace),
 ) -> Transcript {
-    let conversation = trace.conversation.as_ref().or(state.vendor_session());
-    let Some(conversation) = conversation else { return Transcript::CannotTell };
-    let files = ports.files.as_ref();
-    let path = vendor.transcript(files, &state.place(), conversation);
-    let facts = files.facts(&path).ok().flatten();
-    // One that is gone has nothing, which proves nothing: it may have been written to all the same.
-    let is_gone = facts.is_none() && state.session.spoke;
-    if is_gone || facts.map_or(0, |facts| facts.length) < trace.offset {
-        return Transcript::CannotTell;
-    }
+    let now = state.vendor_session();
+    let Some(then) = trace.conversation.as_ref().or(now) else { return Transcript::CannotTell };
     let said = if state.session.headless {
         Ok(launch::said(ports, trace.launch, text))
     } else {
@@ -244,7 +236,30 @@ fn look_for(
             .map(|said| vendor.typing(&said).recorded_as)
     };
     let Ok(wanted) = said else { return Transcript::CannotTell };
-    match vendor.said_since(files, &state.place(), conversation, trace.offset) {
+    let found = look_in(ports, state, vendor, ((then, trace.offset), &wanted));
+    // The agent may have gone to a conversation of which nobody knew until this was said in it.
+    let next = now.filter(|now| *now != then && found != Transcript::HasIt);
+    match next.map(|next| look_in(ports, state, vendor, ((next, 0), &wanted))) {
+        Some(Transcript::HasIt) => Transcript::HasIt,
+        _ => found,
+    }
+}
+
+fn look_in(
+    ports: &Ports,
+    state: &SessionState,
+    vendor: &dyn Vendor,
+    ((conversation, offset), wanted): ((&VendorSessionId, u64), &str),
+) -> Transcript {
+    let files = ports.files.as_ref();
+    let path = vendor.transcript(files, &state.place(), conversation);
+    let facts = files.facts(&path).ok().flatten();
+    // One that is gone has nothing, which proves nothing: it may have been written to all the same.
+    let is_gone = facts.is_none() && state.session.spoke;
+    if is_gone || facts.map_or(0, |facts| facts.length) < offset {
+        return Transcript::CannotTell;
+    }
+    match vendor.said_since(files, &state.place(), conversation, offset) {
         Ok(said) if said.iter().any(|it| it.trim() == wanted.trim()) => Transcript::HasIt,
         Ok(_) => Transcript::HasItNot,
         Err(_) => Transcript::CannotTell,
