@@ -1,0 +1,58 @@
+//! Turns that fail: what failed is told, with exit status 6.
+
+use segue_testkit::isolated;
+
+use crate::Scenery;
+
+#[test]
+fn failures_of_the_model_are_told_apart() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        for (number, (message, told)) in [
+            ("[[status: 400]]", "the request was refused"),
+            ("[[status: 401]]", "the account was refused"),
+            ("[[status: 429]]", "usage limit"),
+            ("[[limit: 2030-01-01T10:00:00Z]]", "usage limit"),
+            ("[[status: 500]]", "the service failed"),
+            ("[[cut]]", "the answer broke off"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let turn = scenery.headless(&format!("turn-{number}"), message);
+            assert_eq!(turn.status, 6, "{message}: {turn:#?}");
+            assert!(turn.stderr.contains(told), "{message}: {turn:#?}");
+        }
+    });
+}
+
+#[test]
+fn a_refused_connection_is_told_within_reason_and_the_next_turn_goes_on() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        scenery.model.refuse();
+        let turn = scenery.headless("coder", "remember ALPHA");
+        assert_eq!(turn.status, 6, "{turn:#?}");
+        assert!(turn.stderr.contains("the service cannot be reached"), "{turn:#?}");
+        scenery.model.accept();
+        scenery.world.ok(["send", "coder", "are you there?"]);
+        let next = scenery.model.wait_answered("are you there?");
+        assert_eq!(next.user_texts().first(), Some(&"remember ALPHA"));
+    });
+}
+
+#[test]
+fn an_interactive_turn_that_fails_leaves_an_agent_that_goes_on() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        scenery.start("coder", "ALPHA [[status: 401]]");
+        let events = |kind: &str| segue_testkit::scene::told_events(&scenery.world, "coder", kind);
+        scenery.wait_session("coder", |session| {
+            session["status"] == "idle" && !events("turn_failed").is_empty()
+        });
+        assert_eq!(events("turn_failed").len(), 1, "{:?}", events("turn_failed"));
+        assert!(events("turn_failed")[0].contains("the account was refused"));
+        let next = scenery.ask("coder", "are you there?");
+        assert_eq!(next.user_texts().len(), 2);
+    });
+}

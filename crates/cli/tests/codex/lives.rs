@@ -1,0 +1,102 @@
+//! Starts, kills and resumes: each conversation is carried, and never another one.
+
+use segue_testkit::isolated;
+use segue_testkit::scene::text;
+
+use crate::Scenery;
+
+#[test]
+fn two_in_one_folder_come_back_each_with_its_own_words() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        scenery.start("alpha", "remember ALPHA");
+        scenery.start("beta", "remember BETA");
+        for (name, word) in [("alpha", "ALPHA"), ("beta", "BETA")] {
+            scenery.model.wait_answered(word);
+            scenery.wait_idle(name);
+            scenery.wait_spoke(name);
+        }
+        let before = [scenery.world.session("alpha"), scenery.world.session("beta")];
+        scenery.world.kill_everything();
+
+        let report = scenery.world.resume(["--all"]);
+        report.assert_back("alpha", "resumed");
+        report.assert_back("beta", "resumed");
+        for session in &before {
+            let back = scenery.world.session(text(session, "name"));
+            assert_eq!(back["vendor_session_id"], session["vendor_session_id"]);
+        }
+        scenery.assert_carries("alpha", &["remember ALPHA"], "which word, alpha?");
+        scenery.assert_carries("beta", &["remember BETA"], "which word, beta?");
+    });
+}
+
+#[test]
+fn headless_turns_carry_their_own_conversation() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        for (name, word) in [("alpha", "ALPHA"), ("beta", "BETA")] {
+            let turn = scenery.headless(name, &format!("remember {word}"));
+            assert_eq!(turn.status, 0, "{turn:#?}");
+            let answer = format!("turns=1 first=<<remember {word}>> last=<<remember {word}>>");
+            assert!(turn.stdout.contains(&answer), "{turn:#?}");
+            assert_eq!(scenery.world.session(name)["status"], "idle");
+        }
+        scenery.world.kill_everything();
+        scenery.world.resume(["--all"]);
+        scenery.assert_carries("alpha", &["remember ALPHA"], "which word, alpha?");
+        scenery.assert_carries("beta", &["remember BETA"], "which word, beta?");
+    });
+}
+
+#[test]
+fn three_at_once_on_a_fresh_home_all_come_up() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        let names = ["one", "two", "three"];
+        let mut starts: Vec<_> = names
+            .iter()
+            .map(|name| {
+                let message = format!("I am {name}.");
+                let words = ["run", "-d", "--name", name, "--vendor", "codex", &message];
+                scenery.world.start(words)
+            })
+            .collect();
+        for start in &mut starts {
+            assert!(start.wait().unwrap().success());
+        }
+        for name in names {
+            scenery.model.wait_answered(&format!("I am {name}."));
+            let session = scenery.wait_idle(name);
+            assert_eq!(session["launches"], 1, "{session:#}");
+        }
+    });
+}
+
+#[test]
+fn the_command_line_says_what_the_session_is_to_be() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        scenery.world.write(
+            "segue.toml",
+            "[[agents]]\nname = \"coder\"\nvendor = \"codex\"\nmodel = \"scripted-2\"\n\
+             permission = \"ask\"\ninstructions = \"i.md\"\nprompt = \"p.md\"\n",
+        );
+        scenery.world.write("i.md", "ALWAYS BE KIND");
+        scenery.world.write("p.md", "--help me");
+        scenery.world.ok(["trust", "--yes"]);
+        scenery.world.ok(["up"]);
+        let exchange = scenery.model.wait_answered("--help me");
+        assert_eq!(exchange.body["model"], "scripted-2");
+        let sent = exchange.body.to_string();
+        assert_eq!(sent.matches("ALWAYS BE KIND").count(), 1, "{sent}");
+        assert!(sent.contains("`sandbox_mode` is `read-only`"), "{sent}");
+        scenery.wait_idle("coder");
+        scenery.wait_spoke("coder");
+        scenery.world.kill_everything();
+        scenery.world.resume(["coder"]).assert_back("coder", "resumed");
+        let next = scenery.ask("coder", "and now?");
+        assert_eq!(next.body["model"], "scripted-2");
+        assert_eq!(next.user_texts(), ["--help me", "and now?"]);
+    });
+}
