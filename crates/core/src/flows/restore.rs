@@ -237,7 +237,10 @@ async fn start_again(
     if left_another(state, since) {
         let vendor = ports.vendors.of(&state.session)?;
         let can_be_told = vendor.preset_id(&state.session, ports.clock.new_id()).is_some();
-        let id = state.vendor_session().filter(|_| can_be_told).cloned();
+        let id = match state.vendor_session().filter(|_| can_be_told).cloned() {
+            Some(id) => unused(ports, state, id)?,
+            None => None,
+        };
         return start_fresh(ports, state, id, None, environment).await;
     }
     let message = since.first().and_then(|launch| launch.message.clone());
