@@ -41,7 +41,8 @@ pub async fn signal(
     signal: Signal,
 ) -> Result<Vec<FollowUp>> {
     if let Signal::TurnEnded { ok, text, failure } = &signal {
-        state.turn = Some(TurnWord { ok: *ok, text: text.clone(), failure: failure.clone() });
+        let word = TurnWord { ok: *ok, text: text.clone(), failure: failure.clone() };
+        state.turn = Some(word.after(state.turn.as_ref()));
     }
     let source = match &signal {
         Signal::Activity { source, .. } => Some(*source),

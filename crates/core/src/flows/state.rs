@@ -36,6 +36,17 @@ impl TurnWord {
     fn class(&self) -> Option<FailureClass> {
         self.failure.as_ref().map(|failure| failure.class)
     }
+
+    /// Keeps what was said before about the same failure and is not said again: when it ends.
+    pub(crate) fn after(mut self, before: Option<&Self>) -> Self {
+        let known = before.and_then(|turn| turn.failure.as_ref());
+        if let (Some(failure), Some(known)) = (&mut self.failure, known)
+            && failure.class == known.class
+        {
+            failure.resets_at = failure.resets_at.or(known.resets_at);
+        }
+        self
+    }
 }
 
 impl SessionState {
