@@ -25,6 +25,9 @@ impl Told<'_> {
     }
 
     fn class(self) -> FailureClass {
+        if self.text.contains("not your usage limit") {
+            return FailureClass::Service;
+        }
         let by_status = self.status.and_then(of_status);
         by_status.or_else(|| self.kind.and_then(of_kind)).unwrap_or_else(|| of_text(self.text))
     }
@@ -110,6 +113,12 @@ mod tests {
         assert_eq!(class(None, Some("server_error"), "x"), FailureClass::Service);
         assert_eq!(class(None, None, "Not logged in · Please run /login"), FailureClass::Account);
         assert_eq!(class(None, None, "Reached maximum number of turns (1)"), FailureClass::Other);
+    }
+
+    #[test]
+    fn too_many_requests_at_once_are_no_used_up_limit() {
+        let text = "API Error: Server is temporarily limiting requests (not your usage limit)";
+        assert_eq!(class(Some(429), Some("rate_limit"), text), FailureClass::Service);
     }
 
     #[test]

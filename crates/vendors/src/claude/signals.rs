@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use segue_core::model::{Evidence, ProcessRef, Source, VendorSessionId};
+use jiff::Timestamp;
+use segue_core::model::{Evidence, Failure, FailureClass, ProcessRef, Source, VendorSessionId};
 use segue_core::ports::{Activity, Files, Signal};
 use serde::Deserialize;
 
@@ -66,7 +67,28 @@ pub(super) fn of_hook(payload: &str) -> Vec<Signal> {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum StreamLine {
     System { subtype: String, session_id: String },
+    RateLimitEvent { rate_limit_info: Limit },
     Result(Outcome),
+}
+
+/// What is left of an account's allowance.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Limit {
+    status: String,
+    resets_at: Option<i64>,
+}
+
+impl Limit {
+    /// Only here it is told exactly when the limit ends; the turn's own end says it in words.
+    fn signal(self) -> Option<Signal> {
+        let at =
+            Timestamp::from_second(self.resets_at.filter(|_| self.status == "rejected")?).ok()?;
+        let message = format!("it ends at {at}");
+        let class = FailureClass::UsageLimit;
+        let failure = Failure { class, message: message.clone(), resets_at: Some(at) };
+        Some(Signal::TurnEnded { ok: false, text: message, failure: Some(failure) })
+    }
 }
 
 /// The vendor's last word about a turn. Its subtype says `success` for failures, too.
@@ -97,6 +119,9 @@ pub(super) fn of_stream(line: &str) -> Vec<Signal> {
             let id = VendorSessionId::new(session_id);
             let working = Signal::Activity { activity: Activity::Working, source: Source::Stream };
             vec![Signal::Conversation { id, evidence: Evidence::Stream }, working]
+        }
+        Ok(StreamLine::RateLimitEvent { rate_limit_info }) => {
+            rate_limit_info.signal().into_iter().collect()
         }
         Ok(StreamLine::Result(outcome)) => vec![outcome.signal()],
         _ => Vec::new(),

@@ -69,15 +69,15 @@ fn id_of(path: &Path) -> Option<VendorSessionId> {
 fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Option<Conversation>> {
     let Some(facts) = files.facts(path)? else { return Ok(None) };
     let Some(beginning) = read_beginning(files, path)? else { return Ok(None) };
-    let end = read_end(files, path, facts.length)?;
+    let (turn_open, last_answer) = read_end(files, path, facts.length)?;
     Ok(Some(Conversation {
         id: id.clone(),
         transcript: path.to_owned(),
         cwd: beginning.cwd.unwrap_or_default(),
         began_at: beginning.at.unwrap_or(facts.modified),
         first_message: beginning.first_message,
-        turn_open: end.turn_open,
-        last_answer: end.last_answer,
+        turn_open,
+        last_answer,
     }))
 }
 
@@ -117,35 +117,46 @@ fn beginning(bytes: &[u8]) -> Option<Beginning> {
     found
 }
 
+#[derive(Default)]
 struct End {
-    turn_open: bool,
+    /// Whether the newest record that means anything leaves the turn open, and when it was made.
+    newest: Option<(bool, Option<Timestamp>)>,
+    /// An older record was seen: the newest one is known.
+    is_settled: bool,
     last_answer: Option<String>,
 }
 
-/// Reads backwards until it is clear whether the last turn has ended, and what was answered last.
-fn read_end(files: &dyn Files, path: &Path, length: u64) -> io::Result<End> {
-    let (mut open, mut last_answer) = (None, None);
-    let ended = backwards::each(files, path, length, |line| {
-        match Record::read(line).map_or(Meaning::Nothing, |record| record.meaning()) {
-            Meaning::Nothing => {}
-            Meaning::Said(_) | Meaning::ToolResult | Meaning::Continues => {
-                open.get_or_insert(true);
-            }
-            Meaning::Interrupted | Meaning::Failed => {
-                open.get_or_insert(false);
-            }
-            Meaning::Answered(text) => {
-                open.get_or_insert(false);
-                if !text.is_empty() {
-                    last_answer = Some(text);
-                    return ControlFlow::Break(());
-                }
-            }
+impl End {
+    /// Takes the next record from the end of the file. In the first turn the answer can be in the
+    /// file before its question: of records that follow each other the newest counts.
+    fn take(&mut self, record: &Record) -> ControlFlow<()> {
+        let meaning = record.meaning();
+        let is_open = match &meaning {
+            Meaning::Nothing => return ControlFlow::Continue(()),
+            Meaning::Said(_) | Meaning::ToolResult | Meaning::Continues => true,
+            Meaning::Interrupted | Meaning::Failed | Meaning::Answered(_) => false,
+        };
+        match self.newest {
+            Some((_, at)) if self.is_settled || record.timestamp <= at => self.is_settled = true,
+            _ => self.newest = Some((is_open, record.timestamp)),
         }
-        ControlFlow::Continue(())
+        if let (Meaning::Answered(text), None) = (meaning, &self.last_answer) {
+            self.last_answer = Some(text).filter(|text| !text.is_empty());
+        }
+        let is_enough = self.is_settled && self.last_answer.is_some();
+        if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// Reads backwards until it is clear whether the last turn has ended, and what was answered last.
+fn read_end(files: &dyn Files, path: &Path, length: u64) -> io::Result<(bool, Option<String>)> {
+    let mut end = End::default();
+    let ended = backwards::each(files, path, length, |line| {
+        Record::read(line).map_or(ControlFlow::Continue(()), |record| end.take(&record))
     })?;
     // Behind a line that is longer than anything is read, no end of a turn was seen.
-    Ok(End { turn_open: open.unwrap_or(ended == Ended::TooFar), last_answer })
+    let is_open = end.newest.map_or(ended == Ended::TooFar, |(is_open, _)| is_open);
+    Ok((is_open, end.last_answer))
 }
 
 #[cfg(test)]

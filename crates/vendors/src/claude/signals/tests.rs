@@ -1,4 +1,4 @@
-use segue_core::model::{FailureClass, WaitingFor};
+use segue_core::model::WaitingFor;
 
 use super::*;
 use crate::samples::Home;
@@ -112,6 +112,22 @@ fn the_stream_names_the_conversation_and_how_the_turn_ended() {
         assert_eq!((failure.class, &failure.message), (class, text), "{line}");
         assert!(!text.is_empty(), "{line}");
     }
+}
+
+#[test]
+fn the_end_of_a_limit_is_told_apart_from_the_end_of_the_turn() {
+    let line = |status: &str| {
+        format!(
+            r#"{{"type":"rate_limit_event","rate_limit_info":{{"status":"{status}","resetsAt":1893492000,"rateLimitType":"five_hour","isUsingOverage":false}},"session_id":"{ID}"}}"#
+        )
+    };
+    let found = of_stream(&line("rejected"));
+    let [Signal::TurnEnded { ok: false, failure: Some(failure), .. }] = &found[..] else {
+        panic!("{found:?}");
+    };
+    assert_eq!(failure.class, FailureClass::UsageLimit);
+    assert_eq!(failure.resets_at.unwrap().to_string(), "2030-01-01T10:00:00Z");
+    assert_eq!(of_stream(&line("allowed")), []);
 }
 
 #[test]

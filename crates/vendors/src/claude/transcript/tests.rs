@@ -56,6 +56,17 @@ fn a_turn_is_open_from_what_a_person_says_to_its_end() {
 }
 
 #[test]
+fn an_answer_that_is_in_the_file_before_its_question_is_the_newer_one() {
+    let mut lines: Vec<&str> = INTERACTIVE.lines().take(9).collect();
+    let answer = lines.remove(8);
+    lines.insert(3, answer);
+    let found = look(lines.join("\n")).unwrap();
+    assert!(!found.turn_open);
+    assert!(found.last_answer.is_some());
+    assert_eq!(found.first_message.as_deref(), Some("first ALPHA"));
+}
+
+#[test]
 fn the_last_answer_is_that_of_the_last_turn_that_ended() {
     let first = Some("turns=1 first=<<first ALPHA>> last=<<first ALPHA>>");
     assert_eq!(look(up_to(6)).unwrap().last_answer, None);
