@@ -7,8 +7,8 @@ use crate::failpoint;
 use crate::flows::SessionState;
 use crate::flows::state::TurnWord;
 use crate::model::{
-    Binding, EventKind, Evidence, Exit, LaunchEnd, LaunchId, Source, Status, VendorSessionId,
-    WaitingFor,
+    Binding, EventKind, Evidence, Exit, Failure, LaunchEnd, LaunchId, Source, Status,
+    VendorSessionId, WaitingFor,
 };
 use crate::ports::{Change, Commit, Ports, Signal};
 use crate::rules::lifecycle::{self, Action, Kept, Observation};
@@ -42,14 +42,23 @@ pub async fn signal(
 ) -> Result<Vec<FollowUp>> {
     if let Signal::TurnEnded { ok, text, failure } = &signal {
         let word = TurnWord { ok: *ok, text: text.clone(), failure: failure.clone() };
-        state.turn = Some(word.after(state.turn.as_ref()));
+        let word = word.after(state.turn.as_ref());
+        let known = state.turn.replace(word).and_then(|turn| turn.failure);
+        // A headless launch has one turn: what two sources say about it is said once.
+        let again = |known: Failure| failure.as_ref().is_some_and(|it| it.message == known.message);
+        if state.session.headless && known.is_some_and(again) {
+            return Ok(Vec::new());
+        }
     }
     let source = match &signal {
         Signal::Activity { source, .. } => Some(*source),
         _ => None,
     };
     let follow_ups = apply(ports, state, launch, &Observation::Signal(signal)).await?;
-    state.source = source.filter(|it| *it != Source::Screen).or(state.source).or(source);
+    state.source = match (state.source, source) {
+        (Some(known), Some(new)) if lifecycle::outranks(known, new) => Some(known),
+        (known, new) => new.or(known),
+    };
     Ok(follow_ups)
 }
 
