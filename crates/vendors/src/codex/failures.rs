@@ -1,5 +1,6 @@
 //! Why a turn failed, from Codex's own words.
 
+use jiff::Timestamp;
 use segue_core::model::{Failure, FailureClass};
 
 /// Words of Codex that tell a class, the surest first.
@@ -29,17 +30,18 @@ const WORDS: [(&str, FailureClass); 20] = [
 /// What stands before the number of an HTTP status.
 const STATUS: [&str; 2] = ["unexpected status ", "last status: "];
 
-/// Makes a failure of what Codex said.
-///
-/// When a limit ends it says in words and in a time zone that nobody else knows.
-pub(super) fn failure(message: &str) -> Failure {
-    Failure { class: class(message), message: message.to_owned(), resets_at: None }
+/// Makes a failure of what Codex said. When a limit ends it says there in words, and in a time zone
+/// that nobody else knows; its rollout has the time.
+pub(super) fn failure(message: &str, limit_ends: Option<Timestamp>) -> Failure {
+    let class = class(message);
+    let resets_at = limit_ends.filter(|_| class == FailureClass::UsageLimit);
+    Failure { class, message: message.to_owned(), resets_at }
 }
 
 /// Finds the error with which Codex ended before it began a turn.
 pub(super) fn last_words(errors: &str) -> Option<Failure> {
     let words = errors.lines().rev().find_map(|line| line.strip_prefix("Error: "))?;
-    Some(failure(words))
+    Some(failure(words, None))
 }
 
 fn class(message: &str) -> FailureClass {
@@ -113,7 +115,7 @@ mod tests {
             (String::new(), FailureClass::Other),
         ] {
             assert_eq!(class(&message), wanted, "{message}");
-            assert_eq!(failure(&message).message, message);
+            assert_eq!(failure(&message, None).message, message);
         }
     }
 

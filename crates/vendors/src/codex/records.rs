@@ -39,6 +39,8 @@ pub(super) enum Record {
     /// A tool was called, and has not answered yet.
     Called,
     Answered,
+    /// How much of the account's limits is used; when the one ends that is used up.
+    Limits(Option<Timestamp>),
     Other,
 }
 
@@ -68,6 +70,8 @@ pub(super) struct TurnEnd {
     pub(super) answer: Option<String>,
     /// What went wrong, in Codex's words.
     pub(super) error: Option<String>,
+    /// When the limit ends that was used up before it.
+    pub(super) resets_at: Option<Timestamp>,
     pub(super) aborted: bool,
 }
 
@@ -103,8 +107,9 @@ fn event(payload: &Value) -> Record {
         "task_complete" => Record::TurnEnded(TurnEnd {
             answer: text("last_agent_message"),
             error: payload["error"]["message"].as_str().map(str::to_owned),
-            aborted: false,
+            ..TurnEnd::default()
         }),
+        "token_count" => Record::Limits(used_up(&payload["rate_limits"])),
         "turn_aborted" => Record::TurnEnded(TurnEnd { aborted: true, ..TurnEnd::default() }),
         "user_message" => text("message").map_or(Record::Other, Record::Said),
         "item_completed" if payload["item"]["type"] == "UserMessage" => {
@@ -112,6 +117,14 @@ fn event(payload: &Value) -> Record {
         }
         _ => Record::Other,
     }
+}
+
+/// Returns when the last of the limits ends that are used up.
+fn used_up(limits: &Value) -> Option<Timestamp> {
+    let windows = ["primary", "secondary"].map(|window| &limits[window]);
+    let full = windows.iter().filter(|it| it["used_percent"].as_f64() >= Some(100.0));
+    let ends = full.filter_map(|it| Timestamp::from_second(it["resets_at"].as_i64()?).ok());
+    ends.max()
 }
 
 fn item(payload: &Value) -> Record {

@@ -60,7 +60,7 @@ fn turn(tail: Tail, since: Option<jiff::Timestamp>) -> Vec<Signal> {
 }
 
 fn ended(end: TurnEnd) -> Signal {
-    let failure = end.error.as_deref().map(failures::failure);
+    let failure = end.error.as_deref().map(|words| failures::failure(words, end.resets_at));
     let ok = failure.is_none() && !end.aborted;
     Signal::TurnEnded { ok, text: end.answer.unwrap_or_default(), failure }
 }
@@ -104,8 +104,6 @@ enum StreamLine {
     Completed,
     #[serde(rename = "turn.failed")]
     Failed { error: Told },
-    #[serde(rename = "error")]
-    Error(Told),
 }
 
 #[derive(Deserialize)]
@@ -113,11 +111,8 @@ struct Told {
     message: String,
 }
 
-/// How an error begins after which Codex tries again.
-const TRIES_AGAIN: &str = "Reconnecting...";
-
 /// Reads one line of a headless turn's output. What the agent answered is not in its last line: the
-/// rollout has it.
+/// rollout has it. Errors come again with the turn's end, if it fails by them.
 pub(super) fn of_stream(line: &str) -> Vec<Signal> {
     match serde_json::from_str(line) {
         Ok(StreamLine::Started { thread_id }) if home::is_id(&thread_id) => {
@@ -128,16 +123,13 @@ pub(super) fn of_stream(line: &str) -> Vec<Signal> {
         Ok(StreamLine::Completed) => {
             vec![Signal::TurnEnded { ok: true, text: String::new(), failure: None }]
         }
-        Ok(StreamLine::Error(told)) if told.message.starts_with(TRIES_AGAIN) => Vec::new(),
-        Ok(StreamLine::Failed { error: told } | StreamLine::Error(told)) => {
-            vec![failed(&told.message)]
-        }
+        Ok(StreamLine::Failed { error }) => vec![failed(&error.message)],
         Ok(StreamLine::Started { .. }) | Err(_) => Vec::new(),
     }
 }
 
 fn failed(message: &str) -> Signal {
-    let failure = Some(failures::failure(message));
+    let failure = Some(failures::failure(message, None));
     Signal::TurnEnded { ok: false, text: String::new(), failure }
 }
 

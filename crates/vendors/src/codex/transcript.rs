@@ -159,11 +159,14 @@ fn last_turn(bytes: &[u8], from_the_start: bool) -> Option<Tail> {
         &bytes[line_end + 1..]
     };
     let (mut calls, mut answers) = (0, 0);
-    for line in whole.rsplit(|byte| *byte == b'\n').filter_map(Line::read) {
+    let mut lines = whole.rsplit(|byte| *byte == b'\n').filter_map(Line::read);
+    while let Some(line) = lines.next() {
         let found = Tail { in_tool: calls > answers, ..Tail::default() };
         match line.record {
             Record::TurnBegan => return Some(Tail { began: Some(line.at), ..found }),
             Record::TurnEnded(end) => {
+                let resets_at = end.error.as_ref().and_then(|_| limit_before(lines));
+                let end = TurnEnd { resets_at, ..end };
                 return Some(Tail { end: Some((line.at, end)), ..Tail::default() });
             }
             Record::Called => calls += 1,
@@ -172,6 +175,16 @@ fn last_turn(bytes: &[u8], from_the_start: bool) -> Option<Tail> {
         }
     }
     None
+}
+
+/// Returns when the limit ends that is told of last in the turn that these lines go back through.
+fn limit_before(lines: impl Iterator<Item = Line>) -> Option<Timestamp> {
+    let turn = lines.take_while(|line| !matches!(line.record, Record::TurnBegan));
+    let mut told = turn.filter_map(|line| match line.record {
+        Record::Limits(until) => Some(until),
+        _ => None,
+    });
+    told.next().flatten()
 }
 
 /// Returns what the user said from this byte on.

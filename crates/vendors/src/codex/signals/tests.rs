@@ -6,7 +6,7 @@ use crate::samples::Home;
 const TOOL: &str = include_str!("../fixtures/paginated-tool.jsonl");
 const TOOL_ID: &str = "01a1e1be-591b-79d0-85a7-3f4c36fd23d5";
 const FAILED: &str = include_str!("../fixtures/paginated-failed.jsonl");
-const FAILED_ID: &str = "01a1e1ba-5e2e-7160-a47c-184be456808b";
+const FAILED_ID: &str = "01a1e1d9-17b3-7d93-bcf8-d259950fec28";
 
 fn agent() -> ProcessRef {
     ProcessRef { pid: 7, started: 99, boot: "b".into() }
@@ -74,6 +74,7 @@ fn a_turn_that_failed_says_why() {
         panic!("{ended:?}");
     };
     assert_eq!(failure.class, FailureClass::UsageLimit);
+    assert_eq!(failure.resets_at, Some("2030-01-16T10:02:08Z".parse().unwrap()));
     assert!(failure.message.starts_with("You’ve hit your usage limit"), "{failure:?}");
     assert_eq!(idle, active(Activity::Idle, Source::Transcript));
 }
@@ -118,20 +119,17 @@ fn the_output_names_the_conversation_and_how_the_turn_ended() {
     let well = Signal::TurnEnded { ok: true, text: String::new(), failure: None };
     assert_eq!(of_stream(completed), [well]);
     let message = "Connection failed: error sending request";
-    for line in [
-        format!(r#"{{"type":"turn.failed","error":{{"message":"{message}"}}}}"#),
-        format!(r#"{{"type":"error","message":"{message}"}}"#),
-    ] {
-        let class = FailureClass::Connection;
-        let failure = Some(Failure { class, message: message.to_owned(), resets_at: None });
-        let wanted = Signal::TurnEnded { ok: false, text: String::new(), failure };
-        assert_eq!(of_stream(&line), [wanted], "{line}");
-    }
+    let line = format!(r#"{{"type":"turn.failed","error":{{"message":"{message}"}}}}"#);
+    let class = FailureClass::Connection;
+    let failure = Some(Failure { class, message: message.to_owned(), resets_at: None });
+    let wanted = Signal::TurnEnded { ok: false, text: String::new(), failure };
+    assert_eq!(of_stream(&line), [wanted], "{line}");
 }
 
 #[test]
 fn warnings_and_further_attempts_are_no_failures() {
     for line in [
+        r#"{"type":"error","message":"Connection failed: error sending request"}"#,
         r#"{"type":"error","message":"Reconnecting... 1/1 (Connection failed)"}"#,
         r#"{"type":"item.completed","item":{"id":"item_0","type":"error","message":"Model metadata"}}"#,
         r#"{"type":"turn.started"}"#,
