@@ -140,8 +140,7 @@ fn conversation(
 }
 
 fn active(standing: &Standing, activity: Activity, source: Source) -> Vec<Action> {
-    let better_has_spoken = standing.source.is_some_and(|known| known != Source::Screen);
-    if source == Source::Screen && better_has_spoken {
+    if standing.source.is_some_and(|known| outranks(known, source)) {
         return Vec::new();
     }
     let status = match activity {
@@ -151,6 +150,16 @@ fn active(standing: &Standing, activity: Activity, source: Source) -> Vec<Action
     };
     let said_before = status == standing.status;
     if said_before { Vec::new() } else { vec![Action::SetActivity { status, source }] }
+}
+
+/// Tells whether what one source says stands whatever the other one says: a screen only looks like
+/// something, and a hook can come late.
+pub fn outranks(known: Source, other: Source) -> bool {
+    match other {
+        Source::Screen => known != Source::Screen,
+        Source::Hook => known == Source::Registry,
+        _ => false,
+    }
 }
 
 fn ended(

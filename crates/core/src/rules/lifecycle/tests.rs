@@ -254,6 +254,27 @@ impl Books {
     }
 }
 
+#[test]
+fn the_best_source_that_has_spoken_is_believed() {
+    let idle = |source| Observation::Signal(Signal::Activity { activity: Activity::Idle, source });
+    let table = [
+        (None, Source::Screen, true),
+        (Some(Source::Screen), Source::Screen, true),
+        (Some(Source::Title), Source::Screen, false),
+        (Some(Source::Registry), Source::Screen, false),
+        (Some(Source::Registry), Source::Hook, false),
+        (Some(Source::Hook), Source::Registry, true),
+        (Some(Source::Transcript), Source::Title, true),
+        (Some(Source::Screen), Source::Hook, true),
+    ];
+    for (known, source, believed) in table {
+        let standing = Standing { source: known, ..standing() };
+        let wanted = Action::SetActivity { status: Status::Idle, source };
+        let wanted = if believed { vec![wanted] } else { Vec::new() };
+        assert_eq!(act(&standing, &idle(source)), wanted, "{known:?} {source:?}");
+    }
+}
+
 proptest! {
     /// Whatever is observed, in whatever order and however late: at most one launch lives, the
     /// ledger only grows, and a resume never moves a session to a conversation it did not ask for.

@@ -8,7 +8,7 @@ use segue_core::flows::messages::{self, Attempt};
 use segue_core::flows::restore::{self, Done};
 use segue_core::flows::view;
 use segue_core::model::{
-    Environment, EventKind, Failure, How, MessageId, MessageState, Status, WaitingFor,
+    Environment, EventKind, Failure, FailureClass, How, MessageId, MessageState, Status, WaitingFor,
 };
 use segue_core::ports::{self, Commit, MessageQuery, Showing};
 use segue_core::rules::delivery::Patience;
@@ -324,14 +324,36 @@ impl Actor {
     /// Says how the turn ended that a delivered message began.
     async fn turn_end_report(&self, message: MessageId) -> Result<SendReport> {
         let report = self.report(message).await?;
+        if let Status::Waiting(reason) = self.state.session.status
+            && self.state.open().is_some()
+        {
+            let note = Some(format!("it waits for an answer ({reason})"));
+            return Ok(SendReport { note, ..report });
+        }
         let turn = self.state.turn.as_ref();
         let failure = turn.and_then(|turn| turn.failure.clone());
+        let failure = failure.map_or_else(|| self.cut_turn(), |failure| Ok(Some(failure)))?;
         let said = turn.map(|turn| turn.text.clone()).filter(|_| self.state.session.headless);
         let answer = match said {
             Some(said) => Some(said),
             None => self.conversation()?.and_then(|conversation| conversation.last_answer),
         };
         Ok(SendReport { turn_ended: true, answer, failure, ..report })
+    }
+
+    /// Says why a turn has no end that went well, where the vendor did not.
+    fn cut_turn(&self) -> Result<Option<Failure>> {
+        let status = self.state.session.status;
+        let is_whole = |it: ports::Conversation| !it.turn_open;
+        let is_over = status == Status::Idle
+            || !self.state.session.headless && self.conversation()?.is_none_or(is_whole);
+        let message = match (&self.state.turn, status.detail()) {
+            (Some(turn), _) if !turn.text.is_empty() => turn.text.clone(),
+            (_, Some(detail)) => detail,
+            _ => status.word().to_owned(),
+        };
+        let failure = Failure { class: FailureClass::Other, message, resets_at: None };
+        Ok((!is_over).then_some(failure))
     }
 
     /// Tells whether a sender has waited for long enough, and what it is told then.
@@ -368,10 +390,8 @@ impl Actor {
 
     /// Tells whether something runs, or will by itself, that the message can be given to.
     fn will_go_on(&self) -> bool {
-        self.state.open().is_some()
-            || self.keeper.is_some()
-            || self.post.turn_wanted
-            || self.begins_turns()
+        let begins_turn = self.state.session.headless && self.post.turn_wanted;
+        self.state.open().is_some() || self.keeper.is_some() || begins_turn || self.begins_turns()
     }
 
     /// Tells whether the queue of a headless session goes on by itself.

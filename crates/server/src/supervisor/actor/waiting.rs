@@ -2,7 +2,7 @@
 
 use segue_core::Result;
 use segue_core::api::{SendReport, SessionView, Until, WaitTarget};
-use segue_core::model::{LaunchMode, MessageId, Source, Status};
+use segue_core::model::{LaunchMode, MessageId, Status};
 
 use super::{Actor, Reply, answer};
 
@@ -58,12 +58,11 @@ impl Actor {
         None
     }
 
-    /// Tells whether an agent that says it is idle has done what it was started for. Some show an
-    /// empty input before they take their first message up.
+    /// Tells whether an agent that says it is idle has nothing left to do. Some say so before they
+    /// take a message up, or before their last words are in the transcript.
     fn is_at_rest(&self) -> bool {
-        let weak = matches!(self.state.source, Some(Source::Title | Source::Screen));
         match self.conversation() {
-            Ok(Some(conversation)) => !(weak && conversation.turn_open),
+            Ok(Some(conversation)) => !conversation.turn_open,
             Ok(None) => self
                 .state
                 .open()

@@ -1,39 +1,9 @@
 //! Messages to the real agents: what is sent arrives as it is, once, and never into a dialog.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
-
-use segue_testkit::model::Model;
-use segue_testkit::vendors::{with_claude, with_codex};
-use segue_testkit::{World, isolated};
+use segue_testkit::{Model, Terminal, World, isolated};
 use serde_json::Value;
 
-/// The vendors that these tests are about.
-#[derive(Clone, Copy, Debug)]
-enum Vendor {
-    Claude,
-    Codex,
-}
-
-impl Vendor {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Claude => "claude",
-            Self::Codex => "codex",
-        }
-    }
-}
-
-/// A world with one agent that was told something and is idle again.
-fn with_agent(vendor: Vendor) -> (World, Model) {
-    let (mut world, model) = (World::new(env!("CARGO_BIN_EXE_segue")), Model::start());
-    match vendor {
-        Vendor::Claude => drop(with_claude(&mut world, &model)),
-        Vendor::Codex => drop(with_codex(&mut world, &model)),
-    }
-    world.ok(["run", "-d", "--vendor", vendor.name(), "--name", "a", "the word is fox"]);
-    world.ok(["wait", "a", "--for", "idle", "--timeout", "60s"]);
-    (world, model)
-}
+use crate::{Vendor, with_agent};
 
 /// Sends a text and returns what the model was told.
 fn heard(world: &World, model: &Model, text: &str, unique: &str) -> String {
@@ -124,4 +94,81 @@ fn claude_is_answered_and_not_typed_over() {
 #[test]
 fn codex_is_answered_and_not_typed_over() {
     isolated(|| a_dialog_is_answered_and_not_typed_into(Vendor::Codex));
+}
+
+fn a_draft_is_not_typed_over(vendor: Vendor) {
+    let (world, model) = with_agent(vendor);
+    let mut person = Terminal::start(&world.command(["attach", "a"]), 40, 120);
+    person.wait_for("the word is fox");
+    person.write("half a thou");
+    person.wait_for("half a thou");
+    let early = world.segue(["send", "a", "--timeout", "2s", "sent during the draft"]);
+    assert_eq!(early.status, 4, "{early:#?}");
+    assert!(model.conversation_of("sent during the draft").is_none());
+    // What comes all at once is taken for a paste, and the Enter in it for a new line.
+    person.write("ght");
+    person.wait_for("half a thought");
+    person.write("\r");
+    let person_was_heard = model.wait_asked("half a thought");
+    assert!(!person_was_heard.newest().contains("sent during"), "{person_was_heard:?}");
+    let sent = model.wait_answered("sent during the draft");
+    assert_eq!(sent.newest(), "sent during the draft");
+    assert!(sent.mentions("half a thought"), "{sent:?}");
+}
+
+#[test]
+fn a_draft_for_claude_is_not_typed_over() {
+    isolated(|| a_draft_is_not_typed_over(Vendor::Claude));
+}
+
+#[test]
+fn a_draft_for_codex_is_not_typed_over() {
+    isolated(|| a_draft_is_not_typed_over(Vendor::Codex));
+}
+
+fn what_was_sent_while_it_was_down_arrives_after_it_is_back(vendor: Vendor) {
+    let (world, model) = with_agent(vendor);
+    world.ok(["stop", "a"]);
+    for text in ["sent down one", "sent down two"] {
+        let queued = world.segue(["send", "a", text]);
+        assert_eq!(queued.status, 4, "{queued:#?}");
+        assert!(queued.stderr.contains("queued as "), "{queued:#?}");
+    }
+    world.resume(["a"]).assert_back("a", "resumed");
+    let last = model.wait_answered("sent down two");
+    let told = last.user_texts();
+    assert_eq!(told, ["the word is fox", "sent down one", "sent down two"], "{vendor:?}");
+}
+
+#[test]
+fn what_was_sent_while_claude_was_down_arrives_after_it_is_back() {
+    isolated(|| what_was_sent_while_it_was_down_arrives_after_it_is_back(Vendor::Claude));
+}
+
+#[test]
+fn what_was_sent_while_codex_was_down_arrives_after_it_is_back() {
+    isolated(|| what_was_sent_while_it_was_down_arrives_after_it_is_back(Vendor::Codex));
+}
+
+fn a_headless_session_goes_on(vendor: Vendor) {
+    let (world, model) = crate::with_vendor(vendor);
+    let run = ["run", "--headless", "--vendor", vendor.name(), "--name", "h", "the word is owl"];
+    world.ok(run);
+    let answer = world.ok(["send", "h", "--wait", "second turn"]);
+    assert!(answer.contains("turns=2"), "{answer}");
+    let carried = model.conversation_of("second turn").unwrap();
+    assert_eq!(carried.user_texts(), ["the word is owl", "second turn"]);
+    let failed = world.segue(["send", "h", "--wait", "third [[status: 400]]"]);
+    assert_eq!(failed.status, 6, "{failed:#?}");
+    assert!(failed.stderr.contains("the request was refused"), "{failed:#?}");
+}
+
+#[test]
+fn a_headless_claude_goes_on() {
+    isolated(|| a_headless_session_goes_on(Vendor::Claude));
+}
+
+#[test]
+fn a_headless_codex_goes_on() {
+    isolated(|| a_headless_session_goes_on(Vendor::Codex));
 }

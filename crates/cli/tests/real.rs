@@ -1,0 +1,49 @@
+//! What holds for every real agent alike: messages, answers, and deaths at any point.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails shall stop at once")]
+
+#[path = "survival/chance.rs"]
+mod chance;
+#[path = "real/kills.rs"]
+mod kills;
+#[path = "real/messages.rs"]
+mod messages;
+#[path = "real/points.rs"]
+mod points;
+
+use segue_testkit::vendors::{with_claude, with_codex};
+use segue_testkit::{Model, World};
+
+/// The vendors that these tests are about.
+#[derive(Clone, Copy, Debug)]
+enum Vendor {
+    Claude,
+    Codex,
+}
+
+impl Vendor {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+        }
+    }
+}
+
+/// A world with the vendor's program, and the model that it talks to.
+fn with_vendor(vendor: Vendor) -> (World, Model) {
+    let (mut world, model) = (World::new(env!("CARGO_BIN_EXE_segue")), Model::start());
+    match vendor {
+        Vendor::Claude => drop(with_claude(&mut world, &model)),
+        Vendor::Codex => drop(with_codex(&mut world, &model)),
+    }
+    (world, model)
+}
+
+/// A world with one agent that was told something and is idle again.
+fn with_agent(vendor: Vendor) -> (World, Model) {
+    let (world, model) = with_vendor(vendor);
+    world.ok(["run", "-d", "--vendor", vendor.name(), "--name", "a", "the word is fox"]);
+    world.ok(["wait", "a", "--for", "idle", "--timeout", "50s"]);
+    (world, model)
+}

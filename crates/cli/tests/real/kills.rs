@@ -1,0 +1,91 @@
+//! Many messages, while daemons and holders are killed: none is lost, none arrives twice.
+
+use std::collections::BTreeMap;
+
+use segue_testkit::{Model, World, isolated, processes, scene};
+use serde_json::Value;
+
+use crate::chance::Chance;
+use crate::{Vendor, with_vendor};
+
+const NAMES: [&str; 2] = ["a", "b"];
+
+/// How many messages there are; the long form has as many as anybody would send in a day.
+fn count() -> usize {
+    if std::env::var_os("SEGUE_SOAK").is_some() { 500 } else { 16 }
+}
+
+fn every_message_arrives_once(vendor: Vendor) {
+    let (world, model) = with_vendor(vendor);
+    for name in NAMES {
+        let word = format!("the word of {name}");
+        world.ok(["run", "-d", "--vendor", vendor.name(), "--name", name, &word]);
+        world.ok(["wait", name, "--for", "idle", "--timeout", "50s"]);
+    }
+    let mut chance = Chance::new();
+    for number in 0..count() {
+        send(&world, NAMES[number % 2], &format!("message-{number:04}."));
+        if number % 4 == 3 {
+            kill_something(&world, &mut chance);
+        }
+    }
+    for name in NAMES {
+        world.resume([name]);
+        world.ok(["wait", name, "--for", "idle", "--timeout", "50s"]);
+    }
+    check(&world, &model);
+}
+
+/// Records a message; a daemon that was just killed is started again for it.
+fn send(world: &World, name: &str, text: &str) {
+    let sent = world.segue(["send", name, "--no-wait", text]);
+    assert_eq!(sent.status, 0, "{sent:#?}");
+}
+
+fn kill_something(world: &World, chance: &mut Chance) {
+    if chance.below(2) == 0 {
+        return scene::kill_daemon(world);
+    }
+    let session = world.session(NAMES[chance.below(2)]);
+    if let Some(holder) = session["holder_pid"].as_u64() {
+        processes::kill(u32::try_from(holder).unwrap());
+        processes::wait_gone(u32::try_from(holder).unwrap());
+    }
+    world.resume(["--all"]);
+}
+
+/// Every message is delivered or honestly uncertain, and the newest request of each conversation
+/// has each delivered one once.
+fn check(world: &World, model: &Model) {
+    let messages = world.json(["messages", "--json"]);
+    let messages = messages["messages"].as_array().unwrap();
+    assert_eq!(messages.len(), count());
+    for (name, word) in NAMES.map(|name| (name, format!("the word of {name}"))) {
+        let own: Vec<&Value> =
+            messages.iter().filter(|it| it["name"] == format!("default/{name}")).collect();
+        let last = model.conversation_of(&word).unwrap();
+        let mut times: BTreeMap<String, usize> = BTreeMap::new();
+        for said in last.user_texts() {
+            *times.entry(said.trim().to_owned()).or_default() += 1;
+        }
+        for message in own {
+            let text = message["text"].as_str().unwrap();
+            let found = times.get(text).copied().unwrap_or(0);
+            match message["state"].as_str().unwrap() {
+                "delivered" => assert_eq!(found, 1, "{text} of {name}: {times:#?}"),
+                "uncertain" => println!("uncertain, and there {found} times: {text} of {name}"),
+                other => panic!("{text} of {name} is {other}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn every_message_to_claude_arrives_once() {
+    isolated(|| every_message_arrives_once(Vendor::Claude));
+}
+
+#[test]
+fn every_message_to_codex_arrives_once() {
+    isolated(|| every_message_arrives_once(Vendor::Codex));
+}

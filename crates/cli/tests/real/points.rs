@@ -1,0 +1,102 @@
+//! Death at points of the foundation's matrix, with real agents in the place of the demo.
+
+use segue_testkit::{Model, World, isolated};
+
+use crate::{Vendor, with_vendor};
+
+/// Places in the daemon at which it dies while an agent is started.
+const STARTING: [&str; 6] = [
+    "launch.commit.after",
+    "launch.record.after",
+    "launch.files.after",
+    "holders.start.after",
+    "launch.started.after",
+    "observe.commit.after",
+];
+
+/// Places at which it dies while an agent is brought back.
+const RESUMING: [&str; 4] =
+    ["resume.mend.after", "launch.commit.after", "holders.start.after", "launch.started.after"];
+
+const TOLD: &str = "the word is heron";
+
+fn start(world: &World, vendor: Vendor) {
+    // It fails where the daemon dies before it has answered.
+    let _told = world.segue(["run", "-d", "--vendor", vendor.name(), "--name", "a", TOLD]);
+}
+
+fn die_at(world: &mut World, point: &str) {
+    world.segue(["daemon", "stop"]);
+    world.set("SEGUE_FAILPOINT", point);
+    world.set("SEGUE_FAILPOINT_ROLE", "daemon");
+}
+
+fn live_on(world: &mut World) {
+    world.segue(["daemon", "stop"]);
+    world.unset("SEGUE_FAILPOINT");
+    world.unset("SEGUE_FAILPOINT_ROLE");
+}
+
+/// The agent is there once, was told its word once, and goes on with its own conversation.
+fn check(world: &World, model: &Model, (vendor, point): (Vendor, &str)) {
+    let at = format!("{vendor:?} at {point}");
+    if world.sessions().is_empty() {
+        start(world, vendor);
+    }
+    let report = world.json(["resume", "--all", "--json"]);
+    assert_eq!(report["complete"], true, "{at}: {report:#}");
+    assert_eq!(world.sessions().len(), 1, "{at}");
+    let waited = world.segue(["wait", "a", "--for", "idle", "--timeout", "50s"]);
+    assert_eq!(waited.status, 0, "{at}: {waited:#?}\n{}", world.ok(["log", "a"]));
+    let sent = world.segue(["send", "a", "--wait", "--timeout", "50s", "and now"]);
+    assert_eq!(sent.status, 0, "{at}: {sent:#?}\n{}", world.ok(["log", "a"]));
+    let carried = model.conversation_of("and now").unwrap_or_else(|| panic!("{at}: lost"));
+    let told = carried.user_texts();
+    assert_eq!(told.first().map(|text| text.trim()), Some(TOLD), "{at}: {told:?}");
+    assert_eq!(told.iter().filter(|text| text.contains("heron")).count(), 1, "{at}: {told:?}");
+}
+
+fn dies_while_it_starts(vendor: Vendor) {
+    for point in STARTING {
+        let (mut world, model) = with_vendor(vendor);
+        die_at(&mut world, point);
+        start(&world, vendor);
+        // Some points come only when the agent shows what it does.
+        world.segue(["wait", "a", "--timeout", "20s"]);
+        live_on(&mut world);
+        check(&world, &model, (vendor, point));
+    }
+}
+
+fn dies_while_it_is_brought_back(vendor: Vendor) {
+    for point in RESUMING {
+        let (mut world, model) = with_vendor(vendor);
+        start(&world, vendor);
+        world.ok(["wait", "a", "--for", "idle", "--timeout", "50s"]);
+        world.kill_everything();
+        die_at(&mut world, point);
+        world.segue(["resume", "--all"]);
+        live_on(&mut world);
+        check(&world, &model, (vendor, point));
+    }
+}
+
+#[test]
+fn claude_survives_death_at_any_step_of_its_start() {
+    isolated(|| dies_while_it_starts(Vendor::Claude));
+}
+
+#[test]
+fn codex_survives_death_at_any_step_of_its_start() {
+    isolated(|| dies_while_it_starts(Vendor::Codex));
+}
+
+#[test]
+fn claude_survives_death_at_any_step_of_its_return() {
+    isolated(|| dies_while_it_is_brought_back(Vendor::Claude));
+}
+
+#[test]
+fn codex_survives_death_at_any_step_of_its_return() {
+    isolated(|| dies_while_it_is_brought_back(Vendor::Codex));
+}
