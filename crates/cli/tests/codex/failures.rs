@@ -1,6 +1,7 @@
 //! Turns that fail: what failed is told, with exit status 6.
 
 use segue_testkit::isolated;
+use segue_testkit::scene::told_events;
 
 use crate::Scenery;
 
@@ -19,9 +20,12 @@ fn failures_of_the_model_are_told_apart() {
         .into_iter()
         .enumerate()
         {
-            let turn = scenery.headless(&format!("turn-{number}"), message);
+            let name = format!("turn-{number}");
+            let turn = scenery.headless(&name, message);
             assert_eq!(turn.status, 6, "{message}: {turn:#?}");
             assert!(turn.stderr.contains(told), "{message}: {turn:#?}");
+            let events = told_events(&scenery.world, &name, "turn_failed");
+            assert_eq!(events.len(), 1, "{events:?}");
         }
     });
 }
@@ -46,7 +50,7 @@ fn an_interactive_turn_that_fails_leaves_an_agent_that_goes_on() {
     isolated(|| {
         let scenery = Scenery::new();
         scenery.start("coder", "ALPHA [[status: 401]]");
-        let events = |kind: &str| segue_testkit::scene::told_events(&scenery.world, "coder", kind);
+        let events = |kind: &str| told_events(&scenery.world, "coder", kind);
         scenery.wait_session("coder", |session| {
             session["status"] == "idle" && !events("turn_failed").is_empty()
         });

@@ -50,6 +50,40 @@ fn headless_turns_carry_their_own_conversation() {
 }
 
 #[test]
+fn two_headless_turns_that_were_killed_go_on_each_with_its_own_words() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        let names = ["alpha", "beta"];
+        let message = |name: &str| format!("remember {name} [[hold: {name}]]");
+        let mut turns: Vec<_> = names
+            .iter()
+            .map(|name| {
+                let words = ["run", "--headless", "--vendor", "codex", "--name", name];
+                let [a, b, c, d, e, f] = words;
+                scenery.world.start([a, b, c, d, e, f, &message(name)])
+            })
+            .collect();
+        for name in names {
+            scenery.model.wait_held(name);
+            scenery.wait_spoke(name);
+        }
+        scenery.world.kill_everything();
+        turns.iter_mut().for_each(|turn| assert!(!turn.wait().unwrap().success()));
+
+        let report = scenery.world.resume(["--all"]);
+        for name in names {
+            report.assert_back(name, "resumed");
+            let nudged = scenery.model.wait_for(|it| {
+                it.newest().contains("started again") && it.user_texts()[0] == message(name)
+            });
+            assert_eq!(nudged.user_texts().len(), 2, "{:?}", nudged.user_texts());
+            let session = scenery.wait_idle(name);
+            assert_eq!(nudged.session.as_deref(), session["vendor_session_id"].as_str());
+        }
+    });
+}
+
+#[test]
 fn three_at_once_on_a_fresh_home_all_come_up() {
     isolated(|| {
         let scenery = Scenery::new();
