@@ -1,0 +1,61 @@
+//! Turns that fail: why is told, and the exit status says so.
+
+use segue_testkit::isolated;
+use segue_testkit::scene::told_events;
+use segue_testkit::vendors::subscribe_claude;
+
+use crate::Stage;
+
+#[test]
+fn failures_of_a_headless_turn_are_told_apart() {
+    isolated(|| {
+        let stage = Stage::new();
+        let table = [
+            ("[[status: 400]]", "the request was refused"),
+            ("[[status: 401]]", "the account was refused"),
+            ("[[status: 429]]", "usage limit"),
+            ("[[status: 500]]", "the service failed"),
+            ("[[cut]]", "the answer broke off"),
+        ];
+        for (number, (message, told)) in table.into_iter().enumerate() {
+            let run = stage.headless(&format!("agent-{number}"), message);
+            assert_eq!(run.status, 6, "{message}: {run:#?}");
+            assert!(run.stderr.contains(told), "{message}: {run:#?}");
+        }
+        stage.model.refuse();
+        let run = stage.headless("refused", "hello");
+        assert_eq!(run.status, 6, "{run:#?}");
+        assert!(run.stderr.contains("the service cannot be reached"), "{run:#?}");
+    });
+}
+
+#[test]
+fn a_failed_turn_of_an_interactive_agent_is_told_of_and_it_goes_on() {
+    isolated(|| {
+        let stage = Stage::new();
+        stage.told("coder", "remember ALPHA");
+        stage.world.ok(["send", "coder", "[[status: 500]]"]);
+        let is_told = |_: &serde_json::Value| {
+            let told = told_events(&stage.world, "coder", "turn_failed");
+            told.iter().any(|text| text.contains("the service failed"))
+        };
+        stage.wait_session("coder", is_told);
+        stage.wait_idle("coder");
+        let next = stage.ask("coder", "and now?");
+        assert_eq!(next.user_texts()[0], "remember ALPHA");
+    });
+}
+
+#[test]
+fn the_end_of_a_usage_limit_is_told() {
+    isolated(|| {
+        let mut stage = Stage::new();
+        subscribe_claude(&mut stage.world);
+        let run = stage.headless("coder", "[[limit: 2030-01-01T10:00:00Z]]");
+        assert_eq!(run.status, 6, "{run:#?}");
+        assert!(run.stderr.contains("usage limit"), "{run:#?}");
+        assert!(run.stderr.contains("2030-01-01T10:00:00Z"), "{run:#?}");
+        let run = stage.headless("busy", "[[status: 429]]");
+        assert!(run.stderr.contains("the service failed"), "{run:#?}");
+    });
+}

@@ -1,0 +1,118 @@
+//! Whole lives: begun, killed, brought back, asked.
+
+use segue_testkit::{conversation, isolated};
+
+use crate::Stage;
+
+#[test]
+fn two_at_once_in_one_folder_come_back_each_as_itself() {
+    isolated(|| {
+        let stage = Stage::new();
+        let words = [("one", "remember ALPHA"), ("two", "remember OMEGA")];
+        let start = |(name, word): (&str, &str)| {
+            let [vendor, claude] = ["--vendor", "claude"];
+            stage.world.start(["run", "-d", "--name", name, vendor, claude, word])
+        };
+        let started = words.map(start);
+        for mut command in started {
+            assert!(command.wait().unwrap().success());
+        }
+        for (name, word) in words {
+            stage.wait_told(name, word);
+        }
+        stage.world.kill_everything();
+        let report = stage.world.resume(["--all"]);
+        for (name, word) in words {
+            report.assert_back(name, "resumed");
+            stage.wait_idle(name);
+            stage.assert_carries(name, &[word], &format!("what was it, {name}?"));
+        }
+    });
+}
+
+#[test]
+fn headless_turns_come_back_each_as_itself() {
+    isolated(|| {
+        let stage = Stage::new();
+        let words = [("one", "remember ALPHA"), ("two", "remember OMEGA")];
+        let start = |(name, word): (&str, &str)| {
+            let [vendor, claude] = ["--vendor", "claude"];
+            stage.world.start(["run", "--headless", "--wait", "--name", name, vendor, claude, word])
+        };
+        for mut command in words.map(start) {
+            assert!(command.wait().unwrap().success());
+        }
+        stage.world.kill_everything();
+        let report = stage.world.resume(["--all"]);
+        for (name, word) in words {
+            report.assert_back(name, "resumed");
+            stage.assert_carries(name, &[word], &format!("what was it, {name}?"));
+        }
+    });
+}
+
+#[test]
+fn a_cleared_conversation_is_left_for_the_newer_one() {
+    isolated(|| {
+        let stage = Stage::new();
+        let before = stage.told("coder", "remember ALPHA");
+        conversation::type_text(&stage.world, &before, "/clear\r");
+        let left = before["vendor_session_id"].clone();
+        let cleared = stage.wait_session("coder", |session| session["vendor_session_id"] != left);
+        assert_eq!(cleared["launches"], 1, "the process is the same");
+        stage.assert_carries("coder", &[], "remember OMEGA");
+        stage.wait_answers("coder", 1);
+        stage.world.kill_everything();
+        stage.world.resume(["--all"]).assert_back("coder", "resumed");
+        stage.wait_idle("coder");
+        stage.assert_carries("coder", &["remember OMEGA"], "what was it?");
+        assert_eq!(stage.world.session("coder")["vendor_session_id"], cleared["vendor_session_id"]);
+    });
+}
+
+#[test]
+fn a_conversation_that_was_cleared_and_not_used_comes_back_empty() {
+    isolated(|| {
+        let stage = Stage::new();
+        let before = stage.told("coder", "remember ALPHA");
+        conversation::type_text(&stage.world, &before, "/clear\r");
+        let left = before["vendor_session_id"].clone();
+        stage.wait_session("coder", |session| session["vendor_session_id"] != left);
+        stage.world.kill_everything();
+        let report = stage.world.resume(["--all"]);
+        assert_eq!(report.status, 0, "{report:#?}");
+        stage.wait_idle("coder");
+        stage.assert_carries("coder", &[], "remember OMEGA");
+    });
+}
+
+#[test]
+fn a_status_is_what_the_agent_does() {
+    isolated(|| {
+        let stage = Stage::new();
+        let [vendor, claude] = ["--vendor", "claude"];
+        let tool = "[[tool: touch made]]";
+        stage.world.ok(["run", "-d", "--name", "coder", vendor, claude, tool]);
+        let asks = stage.wait_session("coder", |session| session["status"] == "waiting");
+        assert_eq!(asks["status_detail"], "permission");
+        conversation::type_text(&stage.world, &asks, "1");
+        stage.wait_answers("coder", 1);
+        stage.wait_idle("coder");
+        assert!(stage.world.project().join("made").is_file());
+        let log = stage.world.ok(["log", "coder"]);
+        assert!(log.contains("says the vendor's registry"), "{log}");
+    });
+}
+
+#[test]
+fn a_folder_that_is_not_trusted_is_asked_about_and_not_answered() {
+    isolated(|| {
+        let stage = Stage::new();
+        stage.home.distrust(&stage.world.project());
+        stage.home.forget_key();
+        stage.start("coder", "remember ALPHA");
+        let asks = stage.wait_session("coder", |session| session["status"] == "waiting");
+        assert_eq!(asks["status_detail"], "trust");
+        assert!(stage.model.conversations().is_empty());
+    });
+}

@@ -1,0 +1,61 @@
+//! Other conversations and other processes beside a session's own.
+
+use segue_testkit::scene::told_events;
+use segue_testkit::vendors::command;
+use segue_testkit::{Outcome, Terminal, isolated};
+
+use crate::{Stage, transcripts};
+
+#[test]
+fn a_newer_conversation_by_hand_is_not_taken_for_its_own() {
+    isolated(|| {
+        let stage = Stage::new();
+        stage.told("coder", "remember ALPHA");
+        let stray = Outcome::of(&mut command(&stage.world, "claude", ["-p", "stray OMEGA"]));
+        assert_eq!(stray.status, 0, "{stray:#?}");
+        assert_eq!(transcripts(&stage.world).iter().filter(|it| it.is_file()).count(), 2);
+        stage.world.kill_everything();
+        stage.world.resume(["--all"]).assert_back("coder", "resumed");
+        stage.wait_idle("coder");
+        stage.assert_carries("coder", &["remember ALPHA"], "what was it?");
+    });
+}
+
+#[test]
+fn an_agent_that_runs_another_one_as_a_tool_is_not_bound_to_it() {
+    isolated(|| {
+        let stage = Stage::new();
+        let session = stage.told("coder", "remember ALPHA");
+        let tool = "[[tool: claude -p 'nested OMEGA']]";
+        stage.world.ok(["send", "coder", tool]);
+        stage.model.wait_answered("nested OMEGA");
+        stage.wait_answers("coder", 2);
+        stage.wait_idle("coder");
+        assert_eq!(stage.world.session("coder")["vendor_session_id"], session["vendor_session_id"]);
+        let bound = told_events(&stage.world, "coder", "bound");
+        let id = session["vendor_session_id"].as_str().unwrap();
+        assert!(bound.iter().all(|text| text.starts_with(id)), "{bound:#?}");
+        stage.world.kill_everything();
+        stage.world.resume(["--all"]).assert_back("coder", "resumed");
+        stage.wait_idle("coder");
+        stage.assert_carries("coder", &["remember ALPHA", tool], "what was it?");
+    });
+}
+
+#[test]
+fn a_conversation_that_somebody_has_open_is_not_opened_a_second_time() {
+    isolated(|| {
+        let stage = Stage::new();
+        let session = stage.told("coder", "remember ALPHA");
+        stage.world.ok(["stop", "coder"]);
+        let id = session["vendor_session_id"].as_str().unwrap();
+        let by_hand = command(&stage.world, "claude", ["--resume", id]);
+        let mut terminal = Terminal::start(&by_hand, 40, 120);
+        assert!(terminal.shows("? for shortcuts"), "{}", terminal.contents());
+        let report = stage.world.resume(["coder"]);
+        report.assert_not_back("coder", "refused");
+        assert!(report.note("coder").contains(&terminal.pid().to_string()), "{report:#?}");
+        drop(terminal);
+        stage.world.resume(["coder"]).assert_back("coder", "resumed");
+    });
+}

@@ -1,0 +1,93 @@
+//! Folders with awkward names, and more than one config dir.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use segue_testkit::vendors::ClaudeHome;
+use segue_testkit::{World, isolated, launches};
+
+use crate::Stage;
+
+/// Has a headless turn cut in this folder, and expects it to go on in the same conversation.
+fn assert_comes_back(stage: &Stage, number: usize, folder: &Path) {
+    let (name, hold) = (format!("agent-{number}"), format!("door-{number}"));
+    let message = format!("WORD-{number} [[hold: {hold}]]");
+    let cwd = folder.to_str().unwrap();
+    let [vendor, claude] = ["--vendor", "claude"];
+    let run = ["run", "--headless", "--name", &name, "--cwd", cwd, vendor, claude, &message];
+    let mut command = stage.world.start(run);
+    stage.model.wait_held(&hold);
+    // Only what is at the right place can be guarded.
+    let session = stage.wait_spoke(&name);
+    launches::wait_guarded(&stage.world, &session);
+    stage.world.kill_everything();
+    command.wait().unwrap();
+    stage.world.resume([&name]).assert_back(&name, "resumed");
+    let nudged = stage.model.wait_for(|it| {
+        it.mentions(&message) && it.newest().contains("started again") && !it.background
+    });
+    assert_eq!(nudged.session.as_deref(), session["vendor_session_id"].as_str(), "{cwd}");
+}
+
+#[test]
+fn folders_with_awkward_names_keep_their_conversations() {
+    isolated(|| {
+        let stage = Stage::new();
+        let root = stage.world.root().join("places");
+        let long = ["x".repeat(100), "y".repeat(120)].join("/");
+        let names = ["with spaces", "ünïcödé 日本 😀", "decomposed u\u{308}", "a_b.c-d", &long];
+        for (number, name) in names.into_iter().enumerate() {
+            let folder = root.join(name);
+            fs::create_dir_all(&folder).unwrap();
+            assert_comes_back(&stage, number, &folder);
+        }
+    });
+}
+
+#[test]
+fn a_folder_behind_a_link_and_a_worktree_keep_their_conversations() {
+    isolated(|| {
+        let stage = Stage::new();
+        let root = stage.world.root().join("places");
+        fs::create_dir_all(root.join("real")).unwrap();
+        symlink(root.join("real"), root.join("link")).unwrap();
+        assert_comes_back(&stage, 0, &root.join("link"));
+        git(&stage.world, &["init", "-q"]);
+        git(&stage.world, &["commit", "-q", "--allow-empty", "-m", "first"]);
+        let tree = root.join("tree");
+        git(&stage.world, &["worktree", "add", "-q", tree.to_str().unwrap()]);
+        assert_comes_back(&stage, 1, &tree);
+    });
+}
+
+fn git(world: &World, arguments: &[&str]) {
+    let mut command = Command::new("git");
+    command.args(["-c", "user.name=n", "-c", "user.email=e@e"]).args(arguments);
+    let status = command.current_dir(world.project()).env("HOME", world.home()).status();
+    assert!(status.unwrap().success(), "{arguments:?}");
+}
+
+#[test]
+fn two_config_dirs_have_each_their_own_conversations() {
+    isolated(|| {
+        let mut stage = Stage::new();
+        stage.told("usual", "remember ALPHA");
+        let other = stage.world.root().join("other-config");
+        ClaudeHome::at(&other).trust(&stage.world.project());
+        stage.world.set("CLAUDE_CONFIG_DIR", other.to_str().unwrap());
+        stage.start("other", "remember OMEGA");
+        stage.model.wait_answered("remember OMEGA");
+        stage.wait_spoke("other");
+        stage.wait_idle("other");
+        stage.world.kill_everything();
+        // The resuming command has the other one set for both.
+        let report = stage.world.resume(["--all"]);
+        for (name, word) in [("usual", "remember ALPHA"), ("other", "remember OMEGA")] {
+            report.assert_back(name, "resumed");
+            stage.wait_idle(name);
+            stage.assert_carries(name, &[word], &format!("what was it, {name}?"));
+        }
+    });
+}
