@@ -37,7 +37,7 @@ bench: setup
 	target/release/bench
 
 soak: setup tools vendors
-	SEGUE_SOAK=1 $(CARGO) nextest run -p segue-cli --features segue-cli/failpoints --target-dir $(TEST_TARGET) --test survival
+	SEGUE_SOAK=1 $(CARGO) nextest run -p segue-cli --features segue-cli/failpoints --target-dir $(TEST_TARGET) --test survival --test real --test messages
 
 fmt:
 	$(CARGO) fmt --all

@@ -4,12 +4,16 @@
 
 #[path = "survival/chance.rs"]
 mod chance;
+#[path = "real/elsewhere.rs"]
+mod elsewhere;
 #[path = "real/kills.rs"]
 mod kills;
 #[path = "real/messages.rs"]
 mod messages;
 #[path = "real/points.rs"]
 mod points;
+#[path = "real/swaps.rs"]
+mod swaps;
 
 use segue_testkit::vendors::{with_claude, with_codex};
 use segue_testkit::{Model, World};

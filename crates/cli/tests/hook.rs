@@ -1,0 +1,42 @@
+//! The hook entry: it records, prints nothing and ends well, whatever it is given.
+
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::fs;
+
+use segue_testkit::{World, conversation, scene};
+
+fn assert_silent(world: &World, input: &[u8]) {
+    let outcome = world.with_input(["hook"], input);
+    assert_eq!((outcome.status, outcome.stdout.as_str(), outcome.stderr.as_str()), (0, "", ""));
+}
+
+#[test]
+fn without_a_launch_or_with_nonsense_it_is_silent_and_ends_well() {
+    let mut world = World::new(env!("CARGO_BIN_EXE_segue"));
+    assert_silent(&world, b"{}");
+    for launch in ["", "nonsense", "01a1e1c2-e18d-7685-9753-b14b9d167d8f", "../../etc"] {
+        world.set("SEGUE_LAUNCH", launch);
+        for input in [&b"{}"[..], b"not json", b"", b"\xff\xfe", &[b'['; 100_000]] {
+            assert_silent(&world, input);
+        }
+    }
+    assert!(!world.segue_home().join("state/launches").exists(), "it made a launch of its own");
+    world.unset("SEGUE_HOME");
+    world.set("SEGUE_HOME", "/dev/null/nowhere");
+    assert_silent(&world, b"{}");
+}
+
+#[test]
+fn it_records_without_a_daemon() {
+    let mut world = World::new(env!("CARGO_BIN_EXE_segue"));
+    let session = scene::told(&world, "alpha", "heron");
+    let launch = conversation::newest_launch(&world, session["id"].as_str().unwrap()).to_string();
+    scene::kill_daemon(&world);
+    world.set("SEGUE_LAUNCH", &launch);
+    assert_silent(&world, br#"{"hook_event_name":"Stop","session_id":"x"}"#);
+    let lines = world.state().join("launches").join(&launch).join("hooks.jsonl");
+    let text = fs::read_to_string(lines).unwrap();
+    assert_eq!(text.lines().count(), 1, "{text}");
+    assert!(text.contains(r#""hook_event_name":"Stop""#), "{text}");
+}

@@ -1,0 +1,69 @@
+//! Several agents of one vendor in one folder: whatever is killed, each comes back as itself.
+
+use std::process::{Child, Command};
+
+use segue_testkit::{Model, World, isolated};
+
+use crate::{Vendor, with_vendor};
+
+/// A session's name, its word, and whether it is headless.
+const AGENTS: [(&str, &str, bool); 4] = [
+    ("one", "the word is amber", false),
+    ("two", "the word is basalt", false),
+    ("three", "the word is cobalt", true),
+    ("four", "the word is dolomite", true),
+];
+
+fn rounds() -> usize {
+    if std::env::var_os("SEGUE_SOAK").is_some() { 20 } else { 1 }
+}
+
+fn nobody_is_swapped(vendor: Vendor) {
+    let (world, model) = with_vendor(vendor);
+    start_all_at_once(&world, vendor);
+    for (name, _, _) in AGENTS {
+        world.ok(["wait", name, "--for", "idle", "--timeout", "50s"]);
+    }
+    for round in 0..rounds() {
+        world.kill_everything();
+        let report = world.json(["resume", "--all", "--json"]);
+        assert_eq!(report["complete"], true, "{vendor:?}: {report:#}");
+        for (name, word, _) in AGENTS {
+            ask(&world, &model, (name, word), round);
+        }
+    }
+}
+
+fn start_all_at_once(world: &World, vendor: Vendor) {
+    let start = |(name, word, headless): (&str, &str, bool)| -> Child {
+        let mut arguments = vec!["run", "-d", "--vendor", vendor.name(), "--name", name, word];
+        arguments.extend(headless.then_some("--headless"));
+        let mut command: Command = world.command(arguments);
+        command.spawn().expect("segue starts")
+    };
+    let started = AGENTS.map(start);
+    for mut child in started {
+        assert!(child.wait().expect("an end").success(), "{vendor:?}");
+    }
+}
+
+/// Asks an agent something that nobody else is asked; what it carries is its own, all of it.
+fn ask(world: &World, model: &Model, (name, word): (&str, &str), round: usize) {
+    let question = format!("question-{name}-{round}.");
+    let sent = world.segue(["send", name, "--wait", "--timeout", "50s", &question]);
+    assert_eq!(sent.status, 0, "{sent:#?}\n{}", world.ok(["log", name]));
+    let carried = model.conversation_of(&question).unwrap_or_else(|| panic!("{question} is lost"));
+    let mut wanted = vec![word.to_owned()];
+    wanted.extend((0..=round).map(|round| format!("question-{name}-{round}.")));
+    assert_eq!(carried.user_texts(), wanted);
+}
+
+#[test]
+fn nobody_is_swapped_among_agents_of_claude() {
+    isolated(|| nobody_is_swapped(Vendor::Claude));
+}
+
+#[test]
+fn nobody_is_swapped_among_agents_of_codex() {
+    isolated(|| nobody_is_swapped(Vendor::Codex));
+}
