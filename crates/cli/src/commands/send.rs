@@ -113,12 +113,19 @@ fn show(report: &SendReport, until: Until, context: &mut Context) -> Result<Endi
             Ok(Ending::Done)
         }
         "delivered" if until == Until::Taken => Ok(Ending::Done),
-        "delivered" => Err(Error::conflict(format!("the turn of `{name}` is not over"))
-            .hint(format!("run `segue wait {name}`"))),
+        "delivered" => Err(not_over(report, &name)),
         "uncertain" => Err(Error::conflict(format!("nobody can tell whether `{name}` took it"))
             .caused_by("it was typed, and nothing shows that it arrived; it is not typed again")
             .hint(format!("run `segue attach {name}` to look"))),
         _ => Err(queued(report, &name)),
+    }
+}
+
+fn not_over(report: &SendReport, name: &str) -> Error {
+    let error = Error::conflict(format!("the turn of `{name}` is not over"));
+    match &report.note {
+        Some(note) => error.caused_by(note).hint(format!("run `segue answer {name} yes`, or `no`")),
+        None => error.hint(format!("run `segue wait {name}`")),
     }
 }
 
