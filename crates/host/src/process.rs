@@ -80,8 +80,10 @@ pub fn all() -> Vec<u32> {
 
 /// Tells whether a process has a file open, as far as this user may know.
 pub(crate) fn has_open(pid: u32, path: &Path) -> bool {
+    // What a process has open is named by its real path, whatever links led there.
+    let Ok(real) = fs::canonicalize(path) else { return false };
     let Ok(descriptors) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
-    descriptors.flatten().any(|entry| fs::read_link(entry.path()).is_ok_and(|to| to == path))
+    descriptors.flatten().any(|entry| fs::read_link(entry.path()).is_ok_and(|to| to == real))
 }
 
 /// Returns the words of the command line, as far as a person would read it.
