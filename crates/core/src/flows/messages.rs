@@ -233,9 +233,11 @@ fn look_for(
         Ok(launch::said(ports, trace.launch, text))
     } else {
         launch::said_later(ports, trace.launch, id, text)
-            .map(|said| vendor.typing(&said).recorded_as)
     };
-    let Ok(wanted) = said else { return Transcript::CannotTell };
+    let Ok(said) = said else { return Transcript::CannotTell };
+    // What goes by the command line is recorded as it is, or in the form of what is typed.
+    let mut wanted = vec![vendor.typing(&said).recorded_as];
+    wanted.extend(Some(said).filter(|_| state.session.headless));
     let found = look_in(ports, state, vendor, ((then, trace.offset), &wanted));
     // The agent may have gone to a conversation of which nobody knew until this was said in it.
     let next = now.filter(|now| *now != then && found != Transcript::HasIt);
@@ -249,7 +251,7 @@ fn look_in(
     ports: &Ports,
     state: &SessionState,
     vendor: &dyn Vendor,
-    ((conversation, offset), wanted): ((&VendorSessionId, u64), &str),
+    ((conversation, offset), wanted): ((&VendorSessionId, u64), &[String]),
 ) -> Transcript {
     let files = ports.files.as_ref();
     let path = vendor.transcript(files, &state.place(), conversation);
@@ -260,8 +262,12 @@ fn look_in(
         return Transcript::CannotTell;
     }
     match vendor.said_since(files, &state.place(), conversation, offset) {
-        Ok(said) if said.iter().any(|it| it.trim() == wanted.trim()) => Transcript::HasIt,
+        Ok(said) if said.iter().any(|it| is_one_of(it, wanted)) => Transcript::HasIt,
         Ok(_) => Transcript::HasItNot,
         Err(_) => Transcript::CannotTell,
     }
+}
+
+fn is_one_of(said: &str, wanted: &[String]) -> bool {
+    wanted.iter().any(|it| it.trim() == said.trim())
 }

@@ -7,8 +7,8 @@ use crate::failpoint;
 use crate::flows::SessionState;
 use crate::flows::state::TurnWord;
 use crate::model::{
-    Binding, EventKind, Evidence, Exit, Failure, LaunchEnd, LaunchId, Source, Status,
-    VendorSessionId, WaitingFor,
+    Binding, EventKind, Evidence, Exit, Failure, LaunchEnd, LaunchId, Status, VendorSessionId,
+    WaitingFor,
 };
 use crate::ports::{Change, Commit, Ports, Signal};
 use crate::rules::lifecycle::{self, Action, Kept, Observation};
