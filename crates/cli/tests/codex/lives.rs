@@ -1,5 +1,7 @@
 //! Starts, kills and resumes: each conversation is carried, and never another one.
 
+use std::os::unix::fs::symlink;
+
 use segue_testkit::isolated;
 use segue_testkit::scene::text;
 
@@ -132,5 +134,40 @@ fn the_command_line_says_what_the_session_is_to_be() {
         let next = scenery.ask("coder", "and now?");
         assert_eq!(next.body["model"], "scripted-2");
         assert_eq!(next.user_texts(), ["--help me", "and now?"]);
+    });
+}
+
+#[test]
+fn one_that_was_never_told_anything_is_begun_again_under_its_id() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        let started = scenery.run(&["-d", "--name", "coder"]);
+        assert_eq!(started.status, 0, "{started:#?}");
+        let before = scenery.wait_idle("coder");
+        scenery.world.kill_everything();
+        scenery.world.resume(["coder"]);
+        let back = scenery.wait_idle("coder");
+        assert_eq!(back["vendor_session_id"], before["vendor_session_id"]);
+        scenery.assert_carries("coder", &[], "hello");
+        scenery.wait_spoke("coder");
+        scenery.world.kill_everything();
+        scenery.world.resume(["coder"]).assert_back("coder", "resumed");
+        scenery.assert_carries("coder", &["hello"], "and now?");
+    });
+}
+
+#[test]
+fn a_home_behind_a_link_is_the_same_home() {
+    isolated(|| {
+        let mut scenery = Scenery::new();
+        let link = scenery.world.root().join("link");
+        symlink(scenery.world.home().join(".codex"), &link).unwrap();
+        scenery.world.set("CODEX_HOME", link.to_str().unwrap());
+        let before = scenery.told("coder", "remember ALPHA");
+        assert_eq!(before["evidence"], "lock", "{before:#}");
+        scenery.world.kill_everything();
+        scenery.world.unset("CODEX_HOME");
+        scenery.world.resume(["coder"]).assert_back("coder", "resumed");
+        scenery.assert_carries("coder", &["remember ALPHA"], "which word?");
     });
 }

@@ -88,7 +88,7 @@ fn first_message(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
         let bytes = files.head(path, limit)?;
         let lines = bytes.split(|byte| *byte == b'\n');
         let said = lines.filter_map(Line::read).find_map(|line| match line.record {
-            Record::Said(text) | Record::Heard(text) => Some(typing::normal(&text)),
+            Record::Said(text) | Record::Heard(text) => Some(text),
             _ => None,
         });
         if said.is_some() || bytes.len() < limit {
