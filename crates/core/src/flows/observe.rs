@@ -10,7 +10,7 @@ use crate::model::{
     Binding, EventKind, Evidence, Exit, Failure, LaunchEnd, LaunchId, Status, VendorSessionId,
     WaitingFor,
 };
-use crate::ports::{Change, Commit, Ports, Signal};
+use crate::ports::{Change, Commit, Ports, Screen, Signal};
 use crate::rules::lifecycle::{self, Action, Kept, Observation};
 use crate::rules::restarts::Failures;
 
@@ -70,8 +70,12 @@ pub async fn ended(
     end: LaunchEnd,
     environment: Kept,
 ) -> Result<Vec<FollowUp>> {
-    if state.session.headless && state.open().is_some_and(|open| open.id == launch) {
+    let is_open = state.open().is_some_and(|open| open.id == launch);
+    let came_up = state.is_confirmed(launch) || end.asked || end.exit.is_clean();
+    if is_open && state.session.headless {
         complete_turn(ports, state, launch, end).await?;
+    } else if is_open && !came_up {
+        hear_last_words(ports, state, launch).await?;
     }
     let mut launches = state.launches.clone();
     launches.iter_mut().filter(|it| it.id == launch).for_each(|it| it.end = Some(end));
@@ -109,6 +113,31 @@ async fn complete_turn(
         _ => {}
     }
     Ok(())
+}
+
+/// Reads on its terminal why an agent ended before it came up.
+async fn hear_last_words(ports: &Ports, state: &mut SessionState, launch: LaunchId) -> Result<()> {
+    // Without its holder nobody knows what it showed.
+    let Ok(Some(screen)) = ports.holders.screen(launch).await else { return Ok(()) };
+    let vendor = ports.vendors.of(&state.session)?;
+    if let Some(failure) = vendor.last_words(&lines(&screen)) {
+        let word = Signal::TurnEnded { ok: false, text: String::new(), failure: Some(failure) };
+        signal(ports, state, launch, word).await?;
+    }
+    Ok(())
+}
+
+/// Returns what a screen shows with the lines put together that were too long for it.
+fn lines(screen: &Screen) -> String {
+    let length = |row: &String| row.chars().count();
+    let longest = screen.rows.iter().map(length).max().unwrap_or(0);
+    let ended = |row: &String| match longest - length(row) {
+        0 => row.clone(),
+        // The space at its end is not kept.
+        1 => format!("{row} "),
+        _ => format!("{row}\n"),
+    };
+    screen.rows.iter().map(ended).collect()
 }
 
 async fn apply(

@@ -193,11 +193,13 @@ impl Actor {
         self.hooks = None;
         let how = self.state.session.status.detail().unwrap_or_default();
         let name = self.state.session.address();
-        self.refuse_pending(
-            &Error::vendor("it ended before it showed its conversation")
-                .caused_by(how)
-                .hint(format!("run `segue log {name}` to see what happened")),
-        );
+        let error = Error::vendor("it ended before it showed its conversation").caused_by(how);
+        let why = self.state.turn.as_ref().and_then(|turn| turn.failure.as_ref());
+        let error = match why {
+            Some(failure) => error.caused_by(&failure.message).hint(failure.class.advice()),
+            None => error,
+        };
+        self.refuse_pending(&error.hint(format!("run `segue log {name}` to see what happened")));
         for reply in std::mem::take(&mut self.waiting_for_turn) {
             let report = self.turn_report();
             answer(reply, Ok(report));
