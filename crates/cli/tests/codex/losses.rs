@@ -69,3 +69,17 @@ fn a_provider_that_is_no_longer_configured_is_told() {
         assert_eq!(scenery.model.exchanges().len(), requests);
     });
 }
+
+#[test]
+fn an_interactive_agent_without_its_provider_says_why_it_does_not_come_back() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        scenery.told("coder", "remember ALPHA");
+        scenery.world.ok(["stop", "coder"]);
+        scenery.home.forget_provider();
+        let refused = scenery.world.segue(["resume", "coder"]);
+        assert_eq!(refused.status, 8, "{refused:#?}");
+        assert!(refused.stdout.contains("no longer configured"), "{refused:#?}");
+        assert!(refused.stdout.contains("mend the vendor's settings"), "{refused:#?}");
+    });
+}

@@ -40,8 +40,13 @@ pub(super) fn failure(message: &str, limit_ends: Option<Timestamp>) -> Failure {
 
 /// Finds the error with which Codex ended before it began a turn.
 pub(super) fn last_words(errors: &str) -> Option<Failure> {
-    let words = errors.lines().rev().find_map(|line| line.strip_prefix("Error: "))?;
-    Some(failure(words, None))
+    let words = errors.lines().rev().find_map(error)?;
+    Some(failure(words.trim(), None))
+}
+
+fn error(line: &str) -> Option<&str> {
+    let told = ["Error: ", "ERROR: "].iter().find_map(|begin| line.strip_prefix(begin));
+    told.or_else(|| line.strip_prefix("Error ")?.split_once(": ").map(|(_, words)| words))
 }
 
 fn class(message: &str) -> FailureClass {
@@ -125,6 +130,8 @@ mod tests {
             Error: thread/resume: thread/resume failed: no rollout found for thread id x\n";
         let found = last_words(errors).unwrap();
         assert!(found.message.starts_with("thread/resume: "), "{found:?}");
+        let interactive = "Error loading configuration: Model provider `x` not found\n";
+        assert_eq!(last_words(interactive).unwrap().class, FailureClass::Settings);
         assert_eq!(last_words("Reading additional input from stdin...\n"), None);
     }
 }
