@@ -39,10 +39,13 @@ impl Actor {
         }
         let Some(screen) = messages::screen(&self.ports, &self.state).await? else { return Ok(()) };
         let vendor = self.ports.vendors.of(&self.state.session)?;
-        let activity = vendor.read_screen(&screen).map(|showing| match showing {
-            Showing::Ready | Showing::Draft => Activity::Idle,
-            Showing::Busy => Activity::Working,
-            Showing::Dialog(reason) => Activity::Waiting(reason),
+        // An input may be drawn before it takes anything: whoever can say so itself is waited for.
+        let says_itself = vendor.capabilities().evidence_within.is_some();
+        let activity = vendor.read_screen(&screen).and_then(|showing| match showing {
+            Showing::Dialog(reason) => Some(Activity::Waiting(reason)),
+            _ if says_itself => None,
+            Showing::Ready | Showing::Draft => Some(Activity::Idle),
+            Showing::Busy => Some(Activity::Working),
         });
         let signal = activity.map(|activity| Signal::Activity { activity, source: Source::Screen });
         self.signals(launch, signal.into_iter().collect()).await
