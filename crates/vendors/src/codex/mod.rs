@@ -156,3 +156,24 @@ impl Vendor for Codex {
         transcript::said_since(files, &self.transcript(files, place, id), offset)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::Home;
+
+    #[test]
+    fn the_folders_of_a_conversation_and_of_one_that_begins_now_are_watched() {
+        let home = Home::new();
+        let folder = |below: &str| home.folder.path().join(below);
+        assert_eq!(Codex.watched(&home.place), [folder("thread-writer-locks")]);
+        let id = VendorSessionId::new("01a1e1b4-9591-7600-96ed-7294b417ca9a");
+        let now = "2026-12-01T12:00:00Z".parse().unwrap();
+        let found = Codex.watched_for(&home.disk, &home.place, Some(&id), now);
+        let days = ["2026/11/30", "2026/12/01", "2026/12/02", "2026/11/16"];
+        assert_eq!(found, days.map(|day| folder("sessions").join(day)));
+        let same_day = "2026-11-16T12:00:00Z".parse().unwrap();
+        assert_eq!(Codex.watched_for(&home.disk, &home.place, Some(&id), same_day).len(), 3);
+        assert_eq!(Codex.watched_for(&home.disk, &home.place, None, now).len(), 3);
+    }
+}

@@ -69,6 +69,17 @@ const PERMISSION: &str = "
 
   ~Press~ enter ~to confirm or~ esc ~to cancel~";
 
+const HOOKS: &str = "
+  Hooks need review
+  1 hook is new or changed.
+  Hooks can run outside the sandbox after you trust them.
+
+› 1. Review hooks
+  2. Trust all and continue
+  3. Continue without trusting (hooks won't run)
+
+  enter confirm · esc skip";
+
 const ELSEWHERE_SHOWN: &str = "
 • turns=1
 
@@ -108,6 +119,7 @@ fn a_text_in_the_input_is_somebodys_draft() {
 fn questions_are_told_apart() {
     let trust = Some(Showing::Dialog(WaitingFor::Trust));
     assert_eq!(read(&screen("", None, TRUST)), trust);
+    assert_eq!(read(&screen("", None, HOOKS)), trust);
     let permission = Some(Showing::Dialog(WaitingFor::Permission));
     assert_eq!(read(&screen("[ . ] Action Required | a", None, PERMISSION)), permission);
     assert_eq!(read(&screen("⠧ a", None, PERMISSION)), permission, "the title comes later");
@@ -126,6 +138,9 @@ fn answers_go_to_their_choice() {
     assert_eq!(keys(PERMISSION, choice("")), None);
     assert_eq!(keys(TRUST, Answer::Yes), down(0));
     assert_eq!(keys(TRUST, Answer::No), down(1));
+    assert_eq!(keys(HOOKS, Answer::Yes), down(1));
+    assert_eq!(keys(HOOKS, Answer::No), down(2));
+    assert_eq!(keys(HOOKS, choice("review")), down(0));
     assert_eq!(answer(&screen("a", Some((8, 2)), READY), &Answer::Yes), None);
 }
 
