@@ -28,7 +28,7 @@ const HOMES: [(&str, &[&str]); 7] = [
     ("hyper", &["segue-server"]),
     ("clap", &["segue-cli"]),
     ("vt100", &["segue-host", "segue-testkit"]),
-    ("toml", &["segue-server"]),
+    ("toml", &["segue-server", "segue-vendors"]),
     ("tracing-subscriber", &["segue-server"]),
 ];
 

@@ -143,6 +143,12 @@ fn active(standing: &Standing, activity: Activity, source: Source) -> Vec<Action
     if standing.source.is_some_and(|known| outranks(known, source)) {
         return Vec::new();
     }
+    // A transcript that grows does not tell that a question was answered: what is written in the
+    // moment in which it is asked can be read after it.
+    let asks = matches!(standing.status, Status::Waiting(_));
+    if asks && source == Source::Transcript && activity == Activity::Working {
+        return Vec::new();
+    }
     let status = match activity {
         Activity::Working => Status::Working,
         Activity::Idle => Status::Idle,
@@ -179,9 +185,13 @@ fn ended(
     actions
 }
 
-/// Tells whether an interactive agent ended without anybody wanting it.
+/// Tells whether an interactive agent ended without anybody wanting it. One that leaves while it
+/// asks whether the folder is trusted was told no.
 fn crashed(standing: &Standing, end: LaunchEnd) -> bool {
-    !standing.headless && !end.asked && !end.exit.is_clean() && end.exit != Exit::NeverStarted
+    let told_no =
+        standing.status == Status::Waiting(WaitingFor::Trust) && matches!(end.exit, Exit::Code(_));
+    let failed = !end.exit.is_clean() && end.exit != Exit::NeverStarted;
+    !standing.headless && !end.asked && failed && !told_no
 }
 
 /// Tells whether a session whose launch is over is to be started again by itself: a daemon asks
@@ -219,6 +229,9 @@ fn settled(standing: &Standing, open: &OpenStanding, end: LaunchEnd) -> Status {
         }
         (true, Exit::Code(0), None) => Status::Ended(How::TurnFailed),
         (false, Exit::Code(0), _) => Status::Ended(How::Quit),
+        (false, Exit::Code(_), _) if standing.status == Status::Waiting(WaitingFor::Trust) => {
+            Status::Ended(How::Quit)
+        }
         (_, exit, _) => over(exit),
     }
 }

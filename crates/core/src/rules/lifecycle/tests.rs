@@ -255,6 +255,21 @@ impl Books {
 }
 
 #[test]
+fn a_question_is_over_when_whoever_showed_it_says_so() {
+    let asking = Standing {
+        status: Status::Waiting(WaitingFor::Permission),
+        source: Some(Source::Title),
+        ..standing()
+    };
+    let works = |source| {
+        Observation::Signal(Signal::Activity { activity: Activity::Working, source })
+    };
+    assert_eq!(act(&asking, &works(Source::Transcript)), []);
+    let wanted = Action::SetActivity { status: Status::Working, source: Source::Title };
+    assert_eq!(act(&asking, &works(Source::Title)), [wanted]);
+}
+
+#[test]
 fn the_best_source_that_has_spoken_is_believed() {
     let idle = |source| Observation::Signal(Signal::Activity { activity: Activity::Idle, source });
     let table = [
