@@ -126,6 +126,15 @@ impl LaunchFolders for DiskFolders {
         self.guard_of(launch, transcript).is_ok_and(|guard| guard.is_file())
     }
 
+    fn lacks_beginning(&self, launch: LaunchId, transcript: &Path) -> bool {
+        self.guard_of(launch, transcript)
+            .is_ok_and(|guard| guard::lacks_beginning(&guard, transcript))
+    }
+
+    fn rejoin(&self, launch: LaunchId, transcript: &Path) -> Result<()> {
+        guard::rejoin(&self.guard_of(launch, transcript)?, transcript)
+    }
+
     fn restore(&self, launch: LaunchId, transcript: &Path) -> Result<()> {
         guard::restore(&self.guard_of(launch, transcript)?, transcript)
     }

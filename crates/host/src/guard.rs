@@ -1,8 +1,8 @@
 //! The guard: a second name for a live transcript, which survives the deletion of the first.
 
-use std::fs::{self, DirBuilder, Metadata};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::fs::{self, DirBuilder, Metadata, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
@@ -27,7 +27,7 @@ pub(crate) fn keep(transcript: &Path, guard: &Path) -> Result<Guarded> {
     let linked = make_folder_of(guard)
         .and_then(|()| match kept {
             // A vendor that starts its file over must not take what was said with it.
-            Some(kept) if kept.len() > now.len() => link(guard, &earlier(guard)),
+            Some(kept) if kept.len() > now.len() => set_aside(guard),
             _ => Ok(()),
         })
         .and_then(|()| link(&real, guard));
@@ -61,6 +61,90 @@ pub(crate) fn restore(guard: &Path, transcript: &Path) -> Result<()> {
     }
     failpoint::hit("transcript.restore.after");
     Ok(())
+}
+
+/// Tells whether the transcript does not begin as what is guarded.
+pub(crate) fn lacks_beginning(guard: &Path, transcript: &Path) -> bool {
+    let earlier = earlier(guard);
+    match (earlier.is_file(), transcript.is_file()) {
+        (true, false) => true,
+        (true, true) => !begin_alike(&earlier, transcript),
+        (false, true) => guard.is_file() && !begin_alike(guard, transcript),
+        (false, false) => false,
+    }
+}
+
+/// Puts what is guarded before what the transcript has now. Nothing is gone at any moment, and what
+/// is cut short in the middle can be repeated.
+pub(crate) fn rejoin(guard: &Path, transcript: &Path) -> Result<()> {
+    let failed = |error: io::Error| cannot("restore", transcript, &error);
+    if lacks_beginning(guard, transcript) {
+        let earlier = earlier(guard);
+        let guarded = [earlier.as_path(), guard].into_iter().filter(|path| path.is_file());
+        let mut parts: Vec<&Path> = guarded.filter(|path| !begin_alike(path, transcript)).collect();
+        parts.extend(Some(transcript).filter(|path| path.is_file()));
+        failpoint::hit("transcript.rejoin.before");
+        join(&parts, transcript).map_err(failed)?;
+        failpoint::hit("transcript.rejoin.after");
+    }
+    link(transcript, guard).map_err(failed)?;
+    match fs::remove_file(earlier(guard)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Keeps what is guarded under another name, behind what was kept so before.
+fn set_aside(guard: &Path) -> io::Result<()> {
+    let earlier = earlier(guard);
+    if earlier.is_file() && !begin_alike(&earlier, guard) {
+        return join(&[&earlier, guard], &earlier);
+    }
+    link(guard, &earlier)
+}
+
+/// How much of two files is compared: every line of a transcript has an id or a time of its own.
+const BEGINNING: u64 = 4096;
+
+/// Tells whether two files begin with the same bytes, as far as the shorter one goes; one that
+/// cannot be read, or is empty, begins like none.
+fn begin_alike(one: &Path, other: &Path) -> bool {
+    let beginning = |path: &Path| {
+        let mut bytes = Vec::new();
+        fs::File::open(path).and_then(|file| file.take(BEGINNING).read_to_end(&mut bytes)).ok()?;
+        Some(bytes)
+    };
+    let (Some(one), Some(other)) = (beginning(one), beginning(other)) else { return false };
+    let length = one.len().min(other.len());
+    length > 0 && one[..length] == other[..length]
+}
+
+/// Writes the lines of these files, one file after the other, in place of what had the name.
+fn join(parts: &[&Path], name: &Path) -> io::Result<()> {
+    let temporary = temporary_name(name);
+    let written = write_joined(parts, &temporary).and_then(|()| fs::rename(&temporary, name));
+    if written.is_err() {
+        let _never_made = fs::remove_file(&temporary);
+    }
+    written?;
+    name.parent().map_or(Ok(()), sync_folder)
+}
+
+fn write_joined(parts: &[&Path], name: &Path) -> io::Result<()> {
+    let mut whole = OpenOptions::new().write(true).create_new(true).mode(0o600).open(name)?;
+    for part in parts {
+        let mut file = fs::File::open(part)?;
+        io::copy(&mut file, &mut whole)?;
+        if file.metadata()?.len() > 0 {
+            file.seek(SeekFrom::End(-1))?;
+            let mut last = [0];
+            file.read_exact(&mut last)?;
+            if last != *b"\n" {
+                whole.write_all(b"\n")?;
+            }
+        }
+    }
+    whole.sync_all()
 }
 
 /// Returns the real path and the facts of a regular file; nothing where there is none.
@@ -145,6 +229,48 @@ mod tests {
             entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
+    }
+
+    #[test]
+    fn a_transcript_that_was_begun_anew_is_put_together_again() {
+        let (_temp, transcript, guard) = places();
+        fs::write(&transcript, "one\ntwo\nthr").unwrap();
+        keep(&transcript, &guard).unwrap();
+        fs::remove_file(&transcript).unwrap();
+        assert!(!lacks_beginning(&guard, &transcript), "the guard alone is the whole of it");
+        for (added, whole) in
+            [("four\n", "one\ntwo\nthr\nfour\n"), ("5\n", "one\ntwo\nthr\nfour\n5\n")]
+        {
+            // Begun anew, with and without anybody who sees it.
+            let _first = fs::remove_file(&transcript);
+            fs::write(&transcript, added).unwrap();
+            assert!(lacks_beginning(&guard, &transcript));
+            if added == "four\n" {
+                keep(&transcript, &guard).unwrap();
+                assert!(lacks_beginning(&guard, &transcript), "it is set aside");
+            }
+            for _twice in 0..2 {
+                rejoin(&guard, &transcript).unwrap();
+                assert_eq!(fs::read_to_string(&transcript).unwrap(), whole);
+            }
+            assert!(!lacks_beginning(&guard, &transcript));
+            assert_eq!(keep(&transcript, &guard).unwrap(), Guarded::Already);
+            assert_eq!(names(guard.parent().unwrap()), ["conversation.jsonl"]);
+        }
+    }
+
+    #[test]
+    fn a_transcript_that_was_begun_anew_twice_is_put_together_again() {
+        let (_temp, transcript, guard) = places();
+        for text in ["one\ntwo\nthree\n", "fourth\n", "five\n"] {
+            let _first = fs::remove_file(&transcript);
+            fs::write(&transcript, text).unwrap();
+            keep(&transcript, &guard).unwrap();
+        }
+        fs::remove_file(&transcript).unwrap();
+        rejoin(&guard, &transcript).unwrap();
+        let whole = fs::read_to_string(&transcript).unwrap();
+        assert_eq!(whole, "one\ntwo\nthree\nfourth\nfive\n");
     }
 
     #[test]

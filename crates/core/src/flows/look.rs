@@ -96,9 +96,6 @@ fn transcript(
     vendor: &dyn Vendor,
     conversation: Option<&Conversation>,
 ) -> Transcript {
-    if conversation.is_some() {
-        return Transcript::There;
-    }
     let Some(id) = state.vendor_session() else { return Transcript::Gone };
     if !vendor.keeps_transcripts() {
         // Nobody can look: it is there if anything ran that can have begun it.
@@ -107,8 +104,13 @@ fn transcript(
     }
     let path = vendor.transcript(ports.files.as_ref(), &state.place(), id);
     let guarding = |launch: &&Launch| ports.folders.has_guard(launch.id, &path);
-    let newest = state.launches.iter().rev().find(guarding);
-    newest.map_or(Transcript::Gone, |launch| Transcript::Guarded(launch.id))
+    let newest = state.launches.iter().rev().find(guarding).map(|launch| launch.id);
+    let lacks = |launch| vendor.only_appends() && ports.folders.lacks_beginning(launch, &path);
+    match newest {
+        Some(launch) if conversation.is_none() || lacks(launch) => Transcript::Guarded(launch),
+        _ if conversation.is_some() => Transcript::There,
+        _ => Transcript::Gone,
+    }
 }
 
 /// Tells where a headless session is between its turns.

@@ -199,7 +199,11 @@ async fn put_back(
     let vendor = ports.vendors.of(&state.session)?;
     let transcript = vendor.transcript(ports.files.as_ref(), &state.place(), id);
     failpoint::hit("restore.link.before");
-    ports.folders.restore(from, &transcript)?;
+    if vendor.only_appends() && ports.folders.lacks_beginning(from, &transcript) {
+        ports.folders.rejoin(from, &transcript)?;
+    } else {
+        ports.folders.restore(from, &transcript)?;
+    }
     failpoint::hit("restore.link.after");
     if let Some(folder) = vendor.belongings(&state.place(), id) {
         ports.folders.restore_belongings(from, &folder)?;

@@ -47,6 +47,13 @@ pub trait LaunchFolders: Debug + Send + Sync {
     /// Tells whether the launch guards a transcript of that file name.
     fn has_guard(&self, launch: LaunchId, transcript: &Path) -> bool;
 
+    /// Tells whether the transcript does not begin as what the launch guards: it was deleted while
+    /// somebody wrote it, and begun anew.
+    fn lacks_beginning(&self, launch: LaunchId, transcript: &Path) -> bool;
+
+    /// Puts what the launch guards before what the transcript has now.
+    fn rejoin(&self, launch: LaunchId, transcript: &Path) -> Result<()>;
+
     /// Links the guarded transcript back to where it was.
     fn restore(&self, launch: LaunchId, transcript: &Path) -> Result<()>;
 

@@ -68,6 +68,12 @@ pub trait Vendor: Debug + Send + Sync {
         true
     }
 
+    /// Tells whether its transcripts only grow, and one that is deleted is begun anew by whoever
+    /// writes it: such a file lacks what was said before.
+    fn only_appends(&self) -> bool {
+        false
+    }
+
     /// Returns where the conversation's transcript is, or would be.
     fn transcript(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf;
 
@@ -111,8 +117,8 @@ pub trait Vendor: Debug + Send + Sync {
     /// Reads the signals in one line of a headless launch's output.
     fn stream_signals(&self, line: &str) -> Vec<Signal>;
 
-    /// Reads why a headless launch failed from what it wrote to its standard error, where its output
-    /// did not tell.
+    /// Reads why a launch failed from what it wrote at its end, on its terminal or its standard error,
+    /// where nothing else has told.
     fn last_words(&self, _errors: &str) -> Option<Failure> {
         None
     }

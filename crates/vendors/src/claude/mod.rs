@@ -65,6 +65,10 @@ impl Vendor for Claude {
         launch::command(plan)
     }
 
+    fn only_appends(&self) -> bool {
+        true
+    }
+
     fn transcript(&self, _files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
         home::transcript(&place.config_dir, &place.cwd, id.as_str())
     }
