@@ -57,10 +57,10 @@ fn of_kind(kind: &str) -> Option<FailureClass> {
 
 fn of_text(text: &str) -> FailureClass {
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    if has(&["Unable to connect", "ConnectionRefused", "ECONNREFUSED", "ENOTFOUND"]) {
-        FailureClass::Connection
-    } else if has(&["Connection to the API was lost", "ECONNRESET", "Connection closed"]) {
+    if has(&["Connection to the API was lost", "ECONNRESET", "Connection closed"]) {
         FailureClass::Stream
+    } else if has(&["Unable to connect", "ConnectionRefused", "ECONNREFUSED", "ENOTFOUND"]) {
+        FailureClass::Connection
     } else if has(&["usage limit", "hit your limit", "limit reached"]) {
         FailureClass::UsageLimit
     } else if has(&["/login", "API key"]) {
@@ -110,6 +110,8 @@ mod tests {
                    temporary — try again.";
         assert_eq!(class(None, Some("unknown"), refused), FailureClass::Connection);
         assert_eq!(class(None, None, cut), FailureClass::Stream);
+        let reset = "API Error: Unable to connect to API (ECONNRESET)";
+        assert_eq!(class(None, None, reset), FailureClass::Stream, "it was connected");
         assert_eq!(class(None, Some("server_error"), "x"), FailureClass::Service);
         assert_eq!(class(None, None, "Not logged in · Please run /login"), FailureClass::Account);
         assert_eq!(class(None, None, "Reached maximum number of turns (1)"), FailureClass::Other);
