@@ -59,7 +59,7 @@ pub fn transcript(world: &World, vendor_session_id: &str) -> Option<PathBuf> {
 }
 
 /// Returns the transcripts of all conversations.
-fn all(world: &World) -> Vec<PathBuf> {
+pub fn all(world: &World) -> Vec<PathBuf> {
     let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
     let folders = entries(&conversations(world)).map(|entry| entry.path());
     folders.flat_map(|folder| entries(&folder).map(|entry| entry.path())).collect()
