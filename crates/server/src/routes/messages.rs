@@ -142,6 +142,9 @@ pub(crate) async fn answer(
     let answer = match request.answer.to_lowercase().as_str() {
         "yes" | "y" => ports::Answer::Yes,
         "no" | "n" => ports::Answer::No,
+        empty if empty.trim().is_empty() => {
+            return Err(Error::usage("the answer is empty").hint("say yes, no or a choice").into());
+        }
         _ => ports::Answer::Choice(request.answer),
     };
     Ok(Json(

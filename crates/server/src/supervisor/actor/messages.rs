@@ -13,6 +13,7 @@ use segue_core::model::{
 use segue_core::ports::{self, Commit, MessageQuery, Showing};
 use segue_core::rules::delivery::Patience;
 use segue_core::{Error, Result};
+use tokio::time::Instant;
 
 use super::{Actor, Message, Reply, Waiter, answer};
 
@@ -68,6 +69,16 @@ pub(super) struct Post {
     disturbed: bool,
     /// Why nothing could be delivered.
     hindrance: Option<String>,
+    /// Answers to a question that the agent says it asks, and is still drawing.
+    answers: Vec<HeldAnswer>,
+}
+
+/// A person's answer, and how long its question may take to be on the screen.
+#[derive(Debug)]
+struct HeldAnswer {
+    answer: ports::Answer,
+    until: Instant,
+    reply: Reply<()>,
 }
 
 impl Actor {
@@ -79,7 +90,8 @@ impl Actor {
             Errand::Cancel { message, reply } => answer(reply, self.cancel(message).await),
             Errand::Report { message, reply } => answer(reply, self.report(message).await),
             Errand::Answer { answer: given, reply } => {
-                answer(reply, self.give_answer(&given).await);
+                let until = Instant::now() + DISTURBED_AT_MOST;
+                self.answer_dialog(HeldAnswer { answer: given, until, reply }).await;
             }
             Errand::Wait(waiter) => self.waiters.push(waiter),
             Errand::Overdue { message } => return self.overdue(message).await,
@@ -128,6 +140,7 @@ impl Actor {
 
     /// Settles what is on its way and sends what is next, as far as the agent is ready for it.
     pub(super) async fn deliver(&mut self) {
+        self.answer_dialogs().await;
         if self.state.outbox.is_empty() {
             return;
         }
@@ -226,8 +239,31 @@ impl Actor {
         }
     }
 
-    /// Gives a person's answer to the dialog that the agent shows.
-    async fn give_answer(&mut self, answer: &ports::Answer) -> Result<()> {
+    /// Answers the agent's question, if need be as soon as it is on the screen.
+    async fn answer_dialog(&mut self, held: HeldAnswer) {
+        let given = self.give_answer(&held.answer).await;
+        let asks = matches!(self.state.session.status, Status::Waiting(_));
+        match given {
+            Ok(true) => answer(held.reply, Ok(())),
+            Ok(false) if asks && Instant::now() < held.until => {
+                self.tell_later(DISTURBED_AT_MOST, Message::Errand(Errand::TryAgain));
+                self.post.answers.push(held);
+            }
+            Ok(false) => answer(held.reply, Err(self.nothing_asked())),
+            Err(error) => answer(held.reply, Err(error)),
+        }
+    }
+
+    async fn answer_dialogs(&mut self) {
+        for held in std::mem::take(&mut self.post.answers) {
+            if !held.reply.is_closed() {
+                self.answer_dialog(held).await;
+            }
+        }
+    }
+
+    /// Gives a person's answer to the dialog that the agent shows; tells whether it shows one.
+    async fn give_answer(&mut self, answer: &ports::Answer) -> Result<bool> {
         let name = self.state.session.address();
         let Some(launch) = self.state.open().map(|launch| launch.id) else {
             return Err(Error::conflict(format!("`{name}` is not running"))
@@ -243,11 +279,16 @@ impl Actor {
                 return Err(no_such_choice(&name));
             };
             if self.ports.holders.press(launch, &keys, screen.revision).await? {
-                return self.record_answer(answer).await;
+                return self.record_answer(answer).await.map(|()| true);
             }
         }
-        Err(Error::conflict(format!("`{name}` asks nothing that could be answered"))
-            .hint(format!("run `segue attach {name}` to look")))
+        Ok(false)
+    }
+
+    fn nothing_asked(&self) -> Error {
+        let name = self.state.session.address();
+        Error::conflict(format!("`{name}` asks nothing that could be answered"))
+            .hint(format!("run `segue attach {name}` to look"))
     }
 
     async fn record_answer(&mut self, answer: &ports::Answer) -> Result<()> {
