@@ -1,0 +1,40 @@
+//! Messages to agents arrive exactly once, whatever dies, and never where they do not belong.
+//!
+//! The transcripts are the witness. `SEGUE_SOAK=1` makes the long form of these tests.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails shall stop at once")]
+#![expect(clippy::print_stdout, reason = "a test says how to repeat it")]
+
+#[path = "survival/chance.rs"]
+mod chance;
+#[path = "messages/dialogs.rs"]
+mod dialogs;
+#[path = "messages/drafts.rs"]
+mod drafts;
+#[path = "messages/headless.rs"]
+mod headless;
+#[path = "messages/queue.rs"]
+mod queue;
+#[path = "messages/scene.rs"]
+mod scene;
+#[path = "messages/scope.rs"]
+mod scope;
+#[path = "messages/storm.rs"]
+mod storm;
+#[path = "messages/texts.rs"]
+mod texts;
+#[path = "messages/uncertain.rs"]
+mod uncertain;
+#[path = "messages/waiters.rs"]
+mod waiters;
+
+use std::path::Path;
+
+/// The program under test.
+fn program() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_segue"))
+}
+
+/// Tells whether the long form was asked for.
+fn is_soak() -> bool {
+    std::env::var_os("SEGUE_SOAK").is_some_and(|value| value == "1")
+}

@@ -1,0 +1,126 @@
+//! A message is never typed into a question, and questions are answered on purpose.
+
+use segue_testkit::{World, conversation, scene};
+
+use crate::scene::{
+    agent, assert_error, assert_heard, heard, queued_as, states, wait_asking, wait_idle,
+};
+
+/// Returns everything that the agent answered.
+fn outcomes(world: &World) -> String {
+    let records = conversation::records(&scene::transcript(world, &world.session("alpha")));
+    let said = records.iter().filter(|record| record["type"] == "assistant");
+    said.map(|record| record["text"].as_str().unwrap()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_message_waits_for_the_answer_to_a_permission_question() {
+    for (answer, outcome) in
+        [("yes", "I edited notes.txt."), ("no", "I left notes.txt as it was."), ("1", "I edited")]
+    {
+        let world = agent("alpha");
+        world.ok(["send", "alpha", "/ask"]);
+        wait_asking(&world, "alpha", "permission");
+        let under = world.segue(["send", "alpha", "under it", "--timeout", "1s"]);
+        queued_as(&under);
+        assert!(under.stderr.contains("it waits for an answer (permission)"), "{under:#?}");
+        assert!(under.stderr.contains("segue answer default/alpha yes"), "{under:#?}");
+        assert_heard(&world, &["/ask"]);
+        assert_eq!(world.session("alpha")["status"], "waiting");
+        assert_eq!(world.ok(["answer", "alpha", answer]), "");
+        wait_idle(&world, "alpha");
+        assert_heard(&world, &["/ask", "under it"]);
+        assert_eq!(states(&world), ["delivered", "delivered"]);
+        let answered = scene::told_events(&world, "alpha", "answered");
+        let told = if answer == "1" { "choice 1" } else { answer };
+        assert_eq!(answered, [told]);
+        let said = outcomes(&world);
+        assert!(said.contains(outcome), "{said}");
+    }
+}
+
+#[test]
+fn a_message_waits_for_the_answer_to_a_question_and_choices_have_names() {
+    let world = agent("alpha");
+    world.ok(["send", "alpha", "/question"]);
+    wait_asking(&world, "alpha", "question");
+    queued_as(&world.segue(["send", "alpha", "under it", "--timeout", "1s"]));
+    assert_error(&world.segue(["answer", "alpha", ""]), 2, "the answer is empty");
+    for unknown in ["pink", "7", "yes"] {
+        let refused = world.segue(["answer", "alpha", unknown]);
+        assert_error(&refused, 2, "the question of `default/alpha` has no such answer");
+    }
+    assert_eq!(world.session("alpha")["status"], "waiting");
+    world.ok(["answer", "alpha", "gr"]);
+    wait_idle(&world, "alpha");
+    assert_heard(&world, &["/question", "under it"]);
+    assert!(outcomes(&world).contains("green"), "{}", outcomes(&world));
+}
+
+#[test]
+fn a_message_waits_until_the_folder_is_trusted() {
+    let world = World::new(crate::program());
+    world.ok(["run", "-d", "--name", "alpha", "hello", "--", "--ask-trust"]);
+    wait_asking(&world, "alpha", "trust");
+    queued_as(&world.segue(["send", "alpha", "under it", "--timeout", "1s"]));
+    assert_eq!(heard(&world), Vec::<String>::new());
+    world.ok(["answer", "alpha", "yes"]);
+    wait_idle(&world, "alpha");
+    assert_eq!(heard(&world), ["hello", "under it"]);
+}
+
+#[test]
+fn a_folder_that_is_not_trusted_ends_the_agent_and_keeps_the_message() {
+    let world = World::new(crate::program());
+    world.ok(["run", "-d", "--name", "alpha", "hello", "--", "--ask-trust"]);
+    wait_asking(&world, "alpha", "trust");
+    queued_as(&world.segue(["send", "alpha", "under it", "--timeout", "1s"]));
+    world.ok(["answer", "alpha", "no"]);
+    world.ok(["wait", "alpha", "--for", "ended", "--timeout", "50s"]);
+    assert_eq!(world.session("alpha")["status_detail"], "quit");
+    assert_eq!(world.session("alpha")["launches"], 1);
+    assert_eq!(states(&world), ["queued"]);
+    assert_eq!(heard(&world), Vec::<String>::new());
+}
+
+#[test]
+fn nothing_is_answered_where_nothing_is_asked() {
+    let world = agent("alpha");
+    let idle = world.segue(["answer", "alpha", "yes"]);
+    assert_error(&idle, 4, "`default/alpha` asks nothing that could be answered");
+    world.ok(["send", "alpha", "/hang"]);
+    let busy = world.segue(["answer", "alpha", "no"]);
+    assert_error(&busy, 4, "`default/alpha` asks nothing that could be answered");
+    world.ok(["stop", "alpha"]);
+    let down = world.segue(["answer", "alpha", "yes"]);
+    assert_error(&down, 4, "`default/alpha` is not running");
+    assert_error(&world.segue(["answer", "nobody", "yes"]), 3, "there is no session `nobody`");
+    assert_eq!(scene::told_events(&world, "alpha", "answered"), Vec::<String>::new());
+    assert_heard(&world, &["/hang"]);
+}
+
+#[test]
+fn whoever_waits_for_a_turn_that_asks_is_told_so() {
+    let world = agent("alpha");
+    let asked = world.segue(["send", "alpha", "/ask", "--wait"]);
+    assert_error(&asked, 4, "the turn of `default/alpha` is not over");
+    assert!(asked.stderr.contains("it waits for an answer (permission)"), "{asked:#?}");
+    world.ok(["answer", "alpha", "yes"]);
+    wait_idle(&world, "alpha");
+    assert!(outcomes(&world).ends_with("I edited notes.txt."));
+}
+
+#[test]
+fn a_question_outlives_the_daemon_and_so_does_what_waits_under_it() {
+    let world = agent("alpha");
+    world.ok(["send", "alpha", "/ask"]);
+    wait_asking(&world, "alpha", "permission");
+    world.ok(["send", "alpha", "--no-wait", "under it"]);
+    scene::kill_daemon(&world);
+    wait_asking(&world, "alpha", "permission");
+    assert_heard(&world, &["/ask"]);
+    scene::kill_daemon(&world);
+    world.ok(["answer", "alpha", "no"]);
+    wait_idle(&world, "alpha");
+    assert_heard(&world, &["/ask", "under it"]);
+}

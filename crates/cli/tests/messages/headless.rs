@@ -1,0 +1,109 @@
+//! A headless session: each message is a turn, and turns come one after the other.
+
+use segue_testkit::events::Events;
+use segue_testkit::{Outcome, scene as kit};
+
+use crate::scene::{
+    assert_error, assert_heard, headless, heard, messages, queued_as, states, wait_idle,
+};
+
+#[test]
+fn a_message_is_the_next_turn_of_the_same_conversation() {
+    let world = headless("alpha");
+    let before = world.session("alpha")["vendor_session_id"].clone();
+    let told = world.ok(["send", "alpha", "--wait", "remember the word otter"]);
+    assert_eq!(told, "I will remember otter.\n");
+    assert_eq!(world.ok(["send", "alpha", "--wait", "what is the word?"]), "The word is otter.\n");
+    let session = world.session("alpha");
+    assert_eq!((&session["vendor_session_id"], &session["status"]), (&before, &"idle".into()));
+    assert_eq!(session["launches"], 3);
+    assert_heard(&world, &["remember the word otter", "what is the word?"]);
+}
+
+#[test]
+fn turns_come_one_after_the_other_and_everybody_gets_their_own_answer() {
+    let world = headless("alpha");
+    world.ok(["send", "alpha", "/slow 1"]);
+    let texts: Vec<String> = (0..4).map(|number| format!("remember the word w{number}")).collect();
+    std::thread::scope(|threads| {
+        for (number, text) in texts.iter().enumerate() {
+            let world = &world;
+            threads.spawn(move || {
+                let said = world.ok(["send", "alpha", "--wait", text]);
+                assert_eq!(said, format!("I will remember w{number}.\n"));
+            });
+        }
+    });
+    let mut heard = heard(&world)[2..].to_vec();
+    heard.sort();
+    assert_eq!(heard, texts);
+    assert_eq!(world.session("alpha")["launches"], 6);
+}
+
+#[test]
+fn a_turn_that_fails_leaves_the_rest_in_the_queue() {
+    for (fails, why) in [("/fail", "failed, as it was told to"), ("/crash 3", "exit status 3")] {
+        let world = headless("alpha");
+        world.ok(["send", "alpha", "/slow 1"]);
+        let rest = world.start(["send", "alpha", "--no-wait", "never mind"]);
+        drop(rest.wait_with_output().unwrap());
+        let failing = world.start(["send", "alpha", "--wait", fails]);
+        let failed_id = loop {
+            let all = messages(&world);
+            if let Some(found) = all.iter().find(|it| it["text"] == fails) {
+                break found["id"].clone();
+            }
+        };
+        let rest = world.segue(["send", "alpha", "--wait", "the rest"]);
+        let failed = Outcome::from(failing.wait_with_output().unwrap());
+        assert_error(&failed, 6, "the turn of `default/alpha` failed");
+        assert!(failed.stderr.contains(why), "{failed:#?}");
+        queued_as(&rest);
+        assert!(rest.stderr.contains("it is not running"), "{rest:#?}");
+        let all = messages(&world);
+        let of = |text: &str| all.iter().find(|it| it["text"] == text).unwrap();
+        assert_eq!((&of(fails)["id"], &of(fails)["state"]), (&failed_id, &"delivered".into()));
+        assert_eq!(of("the rest")["state"], "queued");
+        // The next message lets the queue go on, in order.
+        world.ok(["send", "alpha", "--wait", "go on"]);
+        assert_heard(&world, &["/slow 1", "never mind", fails, "the rest", "go on"]);
+    }
+}
+
+#[test]
+fn a_turn_outlives_the_daemon_and_the_queue_waits_for_a_command() {
+    let world = headless("alpha");
+    world.ok(["send", "alpha", "/slow 2"]);
+    world.ok(["send", "alpha", "--no-wait", "first"]);
+    world.ok(["send", "alpha", "--no-wait", "second"]);
+    kit::kill_daemon(&world);
+    // The environment for the next turn went with the daemon.
+    let mut events = Events::of(&world);
+    kit::wait_event(&mut events, "status_changed", "idle");
+    assert_eq!(world.resume(["alpha"]).status, 0);
+    wait_idle(&world, "alpha");
+    assert_heard(&world, &["/slow 2", "first", "second"]);
+    assert_eq!(states(&world), ["delivered"; 3]);
+}
+
+#[test]
+fn an_interruption_ends_the_turn_and_begins_the_next() {
+    let world = headless("alpha");
+    world.ok(["send", "alpha", "/hang"]);
+    let said = world.ok(["send", "alpha", "--interrupt", "--wait", "remember the word otter"]);
+    assert_eq!(said, "I will remember otter.\n");
+    assert_heard(&world, &["/hang", "remember the word otter"]);
+}
+
+#[test]
+fn a_message_to_a_turn_that_was_killed_is_told_once() {
+    let world = headless("alpha");
+    world.ok(["send", "alpha", "/hang"]);
+    world.ok(["send", "alpha", "--no-wait", "after it"]);
+    world.kill_everything();
+    assert_eq!(world.resume(["alpha"]).status, 0);
+    wait_idle(&world, "alpha");
+    let heard = heard(&world);
+    assert_eq!(heard.iter().filter(|text| *text == "/hang").count(), 1, "{heard:?}");
+    assert_eq!(heard.iter().filter(|text| *text == "after it").count(), 1, "{heard:?}");
+}

@@ -1,0 +1,209 @@
+//! Messages to an agent that is down or busy: kept, in order, and taken back on request.
+
+use segue_testkit::{World, scene};
+use serde_json::Value;
+
+use crate::scene::{
+    agent, assert_error, assert_heard, heard, messages, queued_as, states, wait_idle,
+};
+
+#[test]
+fn what_is_sent_while_the_agent_is_down_is_delivered_after_it_is_back() {
+    let world = agent("alpha");
+    world.ok(["stop", "alpha"]);
+    let first = world.segue(["send", "alpha", "first"]);
+    let id = queued_as(&first);
+    assert!(first.stderr.contains("it is not running"), "{first:#?}");
+    assert!(first.stderr.contains("run `segue resume default/alpha`"), "{first:#?}");
+    for text in ["second", "third"] {
+        queued_as(&world.segue(["send", "alpha", "--wait", text]));
+    }
+    assert_eq!(messages(&world)[0]["id"], id);
+    assert_eq!(states(&world), ["queued", "queued", "queued"]);
+    scene::kill_daemon(&world);
+    assert_eq!(world.resume(["alpha"]).status, 0);
+    wait_idle(&world, "alpha");
+    assert_heard(&world, &["first", "second", "third"]);
+    assert_eq!(states(&world), ["delivered", "delivered", "delivered"]);
+}
+
+#[test]
+fn a_message_survives_the_death_of_everything() {
+    let world = agent("alpha");
+    world.ok(["send", "alpha", "/hang"]);
+    world.ok(["send", "alpha", "--no-wait", "first"]);
+    world.ok(["send", "alpha", "--no-wait", "second"]);
+    world.kill_everything();
+    queued_as(&world.segue(["send", "alpha", "third"]));
+    assert_eq!(world.resume(["--all"]).status, 0);
+    wait_idle(&world, "alpha");
+    let heard = heard(&world);
+    assert_eq!(heard.len(), 6, "with a nudge for the turn that was cut: {heard:?}");
+    assert_eq!(heard[3..], ["first", "second", "third"]);
+}
+
+#[test]
+fn what_is_queued_can_be_taken_back() {
+    let world = agent("alpha");
+    world.ok(["send", "alpha", "delivered"]);
+    world.ok(["stop", "alpha"]);
+    let ids: Vec<String> = ["one", "two", "three"]
+        .map(|text| world.ok(["send", "alpha", "--no-wait", text]).trim().to_owned())
+        .to_vec();
+    let delivered = messages(&world)[0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(world.ok(["messages", "--cancel", &ids[1]]), format!("{} cancelled\n", ids[1]));
+    let settled = |id: &str| format!("message `{id}` is settled already");
+    let again = world.segue(["messages", "--cancel", &ids[1]]);
+    assert_error(&again, 4, &settled(&ids[1]));
+    assert_error(&world.segue(["messages", "--cancel", &delivered]), 4, &settled(&delivered));
+    let unknown = world.segue(["messages", "--cancel", "ffffffff"]);
+    assert_error(&unknown, 3, "no message has the id `ffffffff`");
+    let several = world.segue(["messages", "--cancel", &ids[0][..4]]);
+    assert_error(&several, 2, &format!("`{}` can mean 4 messages", &ids[0][..4]));
+    let everything = world.segue(["messages", "--cancel", ""]);
+    assert_error(&everything, 2, "`` can mean 4 messages");
+    let json = world.json(["messages", "--cancel", &ids[2], "--json"]);
+    assert_eq!((&json["state"], &json["id"]), (&"cancelled".into(), &ids[2].as_str().into()));
+    assert_eq!(states(&world), ["delivered", "queued", "cancelled", "cancelled"]);
+    assert_eq!(world.resume(["alpha"]).status, 0);
+    wait_idle(&world, "alpha");
+    assert_heard(&world, &["delivered", "one"]);
+}
+
+#[test]
+fn a_message_to_a_busy_agent_comes_after_the_turn() {
+    let world = agent("alpha");
+    world.ok(["send", "alpha", "/slow 2"]);
+    let busy = world.segue(["send", "alpha", "--timeout", "1ms", "after it"]);
+    queued_as(&busy);
+    assert!(busy.stderr.contains("it is busy"), "{busy:#?}");
+    wait_idle(&world, "alpha");
+    assert_heard(&world, &["/slow 2", "after it"]);
+    let records =
+        segue_testkit::conversation::records(&scene::transcript(&world, &world.session("alpha")));
+    let kinds: Vec<&str> = records.iter().map(|record| record["type"].as_str().unwrap()).collect();
+    let turn = ["user", "assistant", "turn_end"];
+    assert_eq!(kinds[1..], [turn, turn, turn].concat());
+}
+
+#[test]
+fn an_interruption_breaks_the_turn_off() {
+    let world = agent("alpha");
+    world.ok(["send", "alpha", "/hang"]);
+    world.ok(["send", "alpha", "--interrupt", "stop, this first"]);
+    wait_idle(&world, "alpha");
+    assert_heard(&world, &["/hang", "stop, this first"]);
+    // Nothing to break off.
+    world.ok(["send", "alpha", "--interrupt", "calmly"]);
+    assert_heard(&world, &["/hang", "stop, this first", "calmly"]);
+}
+
+#[test]
+fn a_sender_stays_as_long_as_it_was_told_to() {
+    let world = agent("alpha");
+    let said = world.ok(["send", "alpha", "--wait", "remember the word otter"]);
+    assert_eq!(said, "I will remember otter.\n");
+    assert_eq!(world.ok(["send", "alpha", "taken"]), "");
+    world.ok(["send", "alpha", "/hang"]);
+    let id = world.ok(["send", "alpha", "--no-wait", "recorded"]);
+    assert_eq!(queued_as(&world.segue(["send", "alpha", "--timeout", "1s", "late"])).len(), 36);
+    assert_eq!(messages(&world)[3]["id"], id.trim());
+    let both = world.segue(["send", "alpha", "--wait", "--no-wait", "x"]);
+    assert_eq!(both.status, 2, "{both:#?}");
+    let odd = world.segue(["send", "alpha", "--timeout", "soon", "x"]);
+    assert_eq!(odd.status, 2, "{odd:#?}");
+    assert_eq!(messages(&world).len(), 5);
+}
+
+#[test]
+fn a_turn_that_is_cut_while_somebody_waits_for_it_has_failed() {
+    let world = agent("alpha");
+    let sender = world.start(["send", "alpha", "--wait", "/hang"]);
+    segue_testkit::events::Events::of(&world)
+        .wait_for(|event| event["kind"] == "message_delivered")
+        .unwrap();
+    scene::kill(scene::process(&world.session("alpha"), "holder_pid"));
+    let output = segue_testkit::Outcome::from(sender.wait_with_output().unwrap());
+    assert_error(&output, 6, "the turn of `default/alpha` failed");
+}
+
+#[test]
+fn programs_get_exactly_the_fields_that_are_promised() {
+    let world = agent("alpha");
+    let message = ["created_at", "id", "name", "session", "state", "text", "updated_at"];
+    let report = world.json(["send", "alpha", "--json", "--wait", "hi"]);
+    let fields = ["answer", "failure", "message", "note", "session", "turn_ended"];
+    assert_eq!(keys(&report), fields);
+    assert_eq!(keys(&report["message"]), message);
+    assert_eq!(keys(&report["session"]), keys(&world.session("alpha")));
+    assert_eq!(report["answer"], "This conversation has 2 messages from you.");
+    assert_eq!((&report["turn_ended"], &report["note"]), (&true.into(), &Value::Null));
+    world.ok(["stop", "alpha"]);
+    let late = world.segue(["send", "alpha", "--json", "later"]);
+    assert_eq!(late.status, 4, "{late:#?}");
+    let late: Value = serde_json::from_str(&late.stdout).unwrap();
+    assert_eq!(keys(&late), fields);
+    assert_eq!((&late["message"]["state"], &late["answer"]), (&"queued".into(), &Value::Null));
+    assert_eq!(late["note"], "it is not running");
+    let list = world.json(["messages", "alpha", "--json"]);
+    assert_eq!(keys(&list), ["messages"]);
+    list["messages"].as_array().unwrap().iter().for_each(|it| assert_eq!(keys(it), message));
+    let waited = world.json(["wait", "alpha", "--json"]);
+    assert_eq!(keys(&waited), keys(&world.session("alpha")));
+    let error = world.json(["answer", "alpha", "yes", "--json"]);
+    assert_eq!(keys(&error["error"]), ["hints", "kind", "message"]);
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
+#[test]
+fn the_log_tells_the_way_of_every_message() {
+    let world = agent("alpha");
+    world.ok(["send", "alpha", "/ask"]);
+    world.ok(["wait", "alpha", "--for", "waiting"]);
+    let id = world.ok(["send", "alpha", "--no-wait", "under it"]).trim().to_owned();
+    world.ok(["answer", "alpha", "yes"]);
+    wait_idle(&world, "alpha");
+    let events = world.events("alpha");
+    let way: Vec<&str> = events
+        .iter()
+        .filter(|event| event["text"].as_str().unwrap().starts_with(&format!("message {id}")))
+        .map(|event| event["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!((way.first(), way.last()), (Some(&"message_queued"), Some(&"message_delivered")));
+    assert!(way.contains(&"message_typed"), "{way:?}");
+    let place = |wanted: &str| {
+        let is_it = |event: &Value| format!("{} {}", event["kind"], event["text"]).contains(wanted);
+        events.iter().position(is_it).unwrap_or_else(|| panic!("no {wanted} in {events:#?}"))
+    };
+    let asked = place("waiting (permission), says the vendor's registry");
+    assert!(asked < place("\"answered\" \"yes\""));
+    assert!(events.iter().all(|event| event["at"].is_string()));
+    assert!(world.ok(["log", "alpha"]).contains("in the transcript"));
+}
+
+#[test]
+fn two_senders_at_once_are_both_heard_once() {
+    let world = agent("alpha");
+    let texts: Vec<String> = (0..8).map(|number| format!("at once {number}")).collect();
+    std::thread::scope(|threads| {
+        for text in &texts {
+            threads.spawn(|| world.ok(["send", "alpha", text]));
+        }
+    });
+    let mut heard = heard(&world)[1..].to_vec();
+    heard.sort();
+    assert_eq!(heard, texts);
+    same_order(&world);
+}
+
+/// They are heard in the order in which they were recorded.
+fn same_order(world: &World) {
+    let recorded: Vec<String> =
+        messages(world).iter().map(|it| it["text"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(heard(world)[1..], recorded);
+}

@@ -1,0 +1,199 @@
+//! Many messages to four agents while the daemon, holders and senders are killed at random moments:
+//! none is lost, and none is heard twice.
+
+use std::collections::BTreeMap;
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+
+use segue_testkit::passing::Passing;
+use segue_testkit::{Outcome, World, processes, scene as kit};
+
+use crate::chance::Chance;
+use crate::scene::{add, heard, messages};
+use crate::{is_soak, program};
+
+const AGENTS: usize = 4;
+/// More failpoints than are passed between two kills.
+const POINTS: usize = 200;
+/// More waits than any queue needs to become empty.
+const PATIENCE: usize = 20;
+
+/// What a sender knows about its message when it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    /// It was told that the message is recorded.
+    Recorded,
+    /// It died, or the daemon did, before it was told anything.
+    Nothing,
+}
+
+#[test]
+fn whatever_dies_every_message_is_heard_once() {
+    let chance = Chance::new();
+    let each = if is_soak() { 250 } else { 50 };
+    let mut world = World::new(program());
+    let passing = Passing::count(&mut world);
+    (0..AGENTS).for_each(|number| add(&world, &name(number)));
+    let (began, world) = (Instant::now(), &world);
+    let mut storm = Storm::begin();
+    let (sent, kills) = std::thread::scope(|threads| {
+        let senders: Vec<_> = (0..AGENTS)
+            .map(|number| {
+                let chance = chance.branch(number as u64);
+                threads.spawn(move || send_all(world, number, each, chance))
+            })
+            .collect();
+        let mut chance = chance.branch(AGENTS as u64);
+        let killer = {
+            let (passing, calm) = (&passing, storm.calm.take().unwrap());
+            threads.spawn(move || kill_some(world, passing, calm, each * AGENTS / 6, &mut chance))
+        };
+        let sent: BTreeMap<String, Known> =
+            senders.into_iter().flat_map(|sender| sender.join().unwrap()).collect();
+        storm.end();
+        (sent, killer.join().unwrap())
+    });
+    println!("{} messages, {kills:?} kills, {:?}", sent.len(), began.elapsed());
+    check(world, &sent);
+}
+
+/// The time during which something may be killed: a process that lasts as long as its input.
+struct Storm {
+    input: Option<std::process::ChildStdin>,
+    calm: Option<Child>,
+}
+
+impl Storm {
+    fn begin() -> Self {
+        let mut calm = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        Self { input: calm.stdin.take(), calm: Some(calm) }
+    }
+
+    fn end(&mut self) {
+        self.input = None;
+    }
+}
+
+fn name(number: usize) -> String {
+    format!("agent-{number}")
+}
+
+/// Sends to one agent, in one way or another, until so many messages are known to be recorded; returns
+/// when it has heard all that will come.
+fn send_all(
+    world: &World,
+    number: usize,
+    count: usize,
+    mut chance: Chance,
+) -> Vec<(String, Known)> {
+    let to = name(number);
+    let mut sent = Vec::new();
+    let mut recorded = 0;
+    while recorded < count {
+        let text = format!("storm {number} {:04}", sent.len());
+        let known = send(world, &to, &text, &mut chance);
+        recorded += usize::from(known == Known::Recorded);
+        sent.push((text, known));
+    }
+    let wait = || world.segue(["wait", &to, "--for", "idle", "--timeout", "20s"]).status == 0;
+    let is_idle = (0..PATIENCE).any(|_| wait());
+    assert!(is_idle, "{to}: {:#?}", world.session(&to));
+    sent
+}
+
+fn send(world: &World, to: &str, text: &str, chance: &mut Chance) -> Known {
+    let outcome = match chance.below(8) {
+        0 => {
+            let mut sender = world.start(["send", to, text]);
+            sender.kill().unwrap();
+            Outcome::from(sender.wait_with_output().unwrap())
+        }
+        1 => world.segue(["send", to, text, "--wait", "--timeout", "5s"]),
+        2 | 3 => world.segue(["send", to, text, "--timeout", "200ms"]),
+        4 => world.segue(["send", to, text]),
+        _ => world.segue(["send", to, text, "--no-wait"]),
+    };
+    match outcome.status {
+        0 => Known::Recorded,
+        // Not taken yet, or its turn is not over.
+        4 => Known::Recorded,
+        // The turn failed: its agent died.
+        6 => Known::Recorded,
+        7 | -1 => Known::Nothing,
+        _ => panic!("{text}: {outcome:#?}"),
+    }
+}
+
+/// Kills the daemon or a holder at random moments until the storm is over; returns how many of each.
+fn kill_some(
+    world: &World,
+    passing: &Passing,
+    calm: Child,
+    most: usize,
+    chance: &mut Chance,
+) -> (usize, usize) {
+    let mut killed = (0, 0);
+    let mut calm = [calm];
+    while killed.0 + killed.1 < most && passing.wait(1 + chance.below(POINTS), &calm) {
+        let role = if chance.below(3) == 0 { "hold" } else { "daemon" };
+        let all = world.processes().into_iter().filter(|pid| is(*pid, role));
+        let all: Vec<u32> = all.collect();
+        if all.is_empty() {
+            continue;
+        }
+        kit::kill(all[chance.below(all.len())]);
+        if role == "hold" {
+            killed.1 += 1;
+            // Another daemon may be killed by nobody else: this is the one who kills.
+            let resumed = world.segue(["resume", "--all", "--json"]);
+            assert_eq!(resumed.status, 0, "{resumed:#?}");
+        } else {
+            killed.0 += 1;
+        }
+    }
+    calm[0].kill().unwrap();
+    calm[0].wait().unwrap();
+    killed
+}
+
+fn is(pid: u32, role: &str) -> bool {
+    processes::command_line(pid).get(1).is_some_and(|word| word == role)
+}
+
+/// Compares what was sent with what `segue messages` says and with what the agents heard.
+fn check(world: &World, sent: &BTreeMap<String, Known>) {
+    let mut times: BTreeMap<String, usize> = BTreeMap::new();
+    for text in heard(world).into_iter().filter(|text| text.starts_with("storm ")) {
+        *times.entry(text).or_default() += 1;
+    }
+    let recorded: BTreeMap<String, String> = messages(world)
+        .iter()
+        .map(|it| (kit::text(it, "text").to_owned(), kit::text(it, "state").to_owned()))
+        .collect();
+    let uncertain = recorded.values().filter(|state| *state == "uncertain").count();
+    let unanswered = sent.values().filter(|known| **known == Known::Nothing).count();
+    println!("{} recorded, {uncertain} uncertain, {unanswered} unanswered", recorded.len());
+    for (text, known) in sent {
+        let times = times.get(text).copied().unwrap_or(0);
+        let state = recorded.get(text).map(String::as_str);
+        let wanted = match (known, state) {
+            (_, Some("delivered")) => 1,
+            (Known::Nothing, None) => 0,
+            _ => panic!("{text}: {known:?}, {state:?}, heard {times} times"),
+        };
+        assert_eq!(times, wanted, "{text}: {known:?}, {state:?}");
+    }
+    assert_eq!(recorded.len(), times.len());
+    in_order(world);
+    assert_eq!(world.segue(["doctor"]).stdout, "nothing is wrong\n");
+}
+
+/// Each agent heard its messages in the order in which they were sent.
+fn in_order(world: &World) {
+    for number in 0..AGENTS {
+        let prefix = format!("storm {number} ");
+        let all = heard(world).into_iter().filter(|text| text.starts_with(&prefix));
+        let all: Vec<String> = all.collect();
+        assert!(all.is_sorted(), "{all:#?}");
+    }
+}
