@@ -181,6 +181,22 @@ pub(crate) const ALL: &[Scenario] = &[
         },
     },
     Scenario {
+        name: "send",
+        prepare: with_session,
+        act: |world| world.segue(["send", NAME, MESSAGE]),
+        settle: until_at_rest,
+        check: message_was_heard,
+        repeat: message_is_heard_if_recorded,
+    },
+    Scenario {
+        name: "send-headless",
+        prepare: |world| drop(world.ok(["run", "--headless", "--name", NAME, &told(NAME)])),
+        act: |world| world.segue(["send", NAME, "--wait", MESSAGE]),
+        settle: until_no_holder,
+        check: message_was_heard,
+        repeat: message_is_heard_if_recorded,
+    },
+    Scenario {
         name: "attach",
         prepare: with_session,
         act: attach_and_detach,
@@ -212,6 +228,9 @@ pub(crate) const ALL: &[Scenario] = &[
         },
     },
 ];
+
+/// What a session is told once.
+const MESSAGE: &str = "this is said once";
 
 /// Returns the word that a session is told.
 pub(crate) fn word(name: &str) -> String {
@@ -316,6 +335,34 @@ fn stop_was_true(world: &World, outcome: &Outcome) {
         assert_eq!(session["status"], "ended", "{session:#}");
         assert_eq!(session["pid"], Value::Null);
     }
+}
+
+/// Returns how often the agent heard the message.
+fn times_heard(world: &World) -> usize {
+    let all = conversation::all(world);
+    let said = all.iter().flat_map(|transcript| conversation::said(transcript));
+    said.filter(|text| text == MESSAGE).count()
+}
+
+fn message_was_heard(world: &World, outcome: &Outcome) {
+    if outcome.status == 0 {
+        message_is_heard_if_recorded(world);
+        assert_eq!(times_heard(world), 1, "{outcome:#?}");
+    }
+    if outcome.status == 4 {
+        let list = world.json(["messages", "--json"]);
+        assert_eq!(list["messages"].as_array().map(Vec::len), Some(1), "{outcome:#?}");
+    }
+}
+
+/// A message that is recorded is heard exactly once, and one that is not is not heard.
+fn message_is_heard_if_recorded(world: &World) {
+    assert_eq!(world.resume(["--all"]).status, 0);
+    world.ok(["wait", NAME, "--for", "idle", "--timeout", "50s"]);
+    let list = world.json(["messages", "--json"]);
+    let all = list["messages"].as_array().unwrap();
+    assert!(all.iter().all(|message| message["state"] == "delivered"), "{list:#}");
+    assert_eq!(times_heard(world), all.len());
 }
 
 fn assert_forgotten(world: &World) {
