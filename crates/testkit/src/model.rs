@@ -1,6 +1,8 @@
 //! A model that answers by a script, in the process of the test: what vendors' command lines talk to.
 
 mod anthropic;
+mod chat;
+mod gemini;
 mod log;
 mod play;
 mod request;
@@ -13,9 +15,9 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use axum::extract::State;
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Uri};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Value, json};
@@ -23,6 +25,8 @@ use tokio::runtime::Builder;
 use tokio::sync::{oneshot, watch};
 
 use anthropic::Messages;
+use chat::Completion;
+use gemini::Contents;
 use log::Log;
 use play::{Fails, Play, Voice};
 use request::Asked;
@@ -168,6 +172,8 @@ fn router(scene: Scene) -> Router {
         .route("/v1/messages", post(messages))
         .route("/v1/messages/count_tokens", post(count_tokens))
         .route("/v1/responses", post(responses))
+        .route("/v1/chat/completions", post(completions))
+        .route("/v1beta/models/{task}", post(contents))
         .route("/v1/models", get(async || Json(json!({"object": "list", "data": []}))))
         .layer(axum::extract::DefaultBodyLimit::disable())
         .with_state(scene)
@@ -195,20 +201,52 @@ async fn responses(
     scene.answer(&uri, asked, voice)
 }
 
+async fn completions(
+    State(scene): State<Scene>,
+    uri: Uri,
+    headers: HeaderMap,
+    Json(body): Json<Value>,
+) -> Response {
+    let asked = chat::read(&headers, body);
+    let voice = Completion::new(&asked);
+    scene.answer(&uri, asked, voice)
+}
+
+/// Answers what Gemini's paths ask of a model: `NAME:TASK`.
+async fn contents(
+    State(scene): State<Scene>,
+    Path(task): Path<String>,
+    uri: Uri,
+    Json(body): Json<Value>,
+) -> Response {
+    let (model, task) = task.split_once(':').unwrap_or((&task, ""));
+    let asked = gemini::read(body);
+    if task == "countTokens" {
+        return scene.count(&uri, asked, json!({"totalTokens": 10}));
+    }
+    let voice = Contents::new(model, task.starts_with("stream"));
+    scene.answer(&uri, asked, voice)
+}
+
 async fn count_tokens(
     State(scene): State<Scene>,
     uri: Uri,
     headers: HeaderMap,
     Json(body): Json<Value>,
-) -> Json<Value> {
-    let mut asked = anthropic::read(&headers, body);
-    asked.background = true;
-    let number = scene.log.add(asked.exchange(uri.path(), Vec::new()));
-    scene.log.advance(number, Stage::Whole);
-    Json(json!({"input_tokens": 10}))
+) -> Response {
+    let asked = anthropic::read(&headers, body);
+    scene.count(&uri, asked, json!({"input_tokens": 10}))
 }
 
 impl Scene {
+    /// Answers a request for a number of tokens, which is no part of a conversation.
+    fn count(self, uri: &Uri, mut asked: Asked, tokens: Value) -> Response {
+        asked.background = true;
+        let number = self.log.add(asked.exchange(uri.path(), Vec::new()));
+        self.log.advance(number, Stage::Whole);
+        Json(tokens).into_response()
+    }
+
     fn answer(self, uri: &Uri, asked: Asked, voice: impl Voice + Fails) -> Response {
         let steps = asked.plan();
         let number = self.log.add(asked.exchange(uri.path(), steps.clone()));

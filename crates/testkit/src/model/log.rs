@@ -16,6 +16,8 @@ const KEPT: usize = 50;
 pub enum Api {
     Anthropic,
     Responses,
+    Chat,
+    Gemini,
 }
 
 /// Who said something in a conversation.

@@ -219,3 +219,8 @@ pub(crate) fn event(data: &Value) -> String {
     let name = data["type"].as_str().unwrap_or("message");
     format!("event: {name}\ndata: {data}\n\n")
 }
+
+/// Writes one server-sent event without a name.
+pub(crate) fn data(data: &Value) -> String {
+    format!("data: {data}\n\n")
+}

@@ -55,8 +55,11 @@ impl Asked {
 }
 
 /// Returns something of this shape.
-fn filled(schema: &Value) -> Value {
+pub(crate) fn filled(schema: &Value) -> Value {
     let properties = schema["properties"].as_object().into_iter().flatten();
+    if let Some(first) = schema["enum"].get(0) {
+        return first.clone();
+    }
     match schema["type"].as_str() {
         Some("object") => properties.map(|(name, inner)| (name.clone(), filled(inner))).collect(),
         Some("array") => json!([]),

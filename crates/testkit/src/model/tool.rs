@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::request::filled;
+
 /// What vendors call the tool that runs a command in a shell.
 const NAMES: [&str; 6] =
     ["Bash", "bash", "exec_command", "shell", "shell_command", "run_shell_command"];
@@ -11,6 +13,9 @@ const PARAMETERS: [&str; 2] = ["command", "cmd"];
 
 /// The longest that a tool may be asked to wait before it says that the command still runs.
 const PATIENCE: u32 = 30_000;
+
+/// How tools are told not to leave a command to itself too soon.
+const WAITS: [(&str, u32); 2] = [("yield_time_ms", PATIENCE), ("initial_wait", 600)];
 
 /// What a tool says that did not wait for its command's end.
 const RUNNING: &str = "Process running with session ID ";
@@ -43,8 +48,14 @@ impl Shell {
         let is_list = properties[parameter]["type"] == "array";
         let value = if is_list { json!(["bash", "-lc", command]) } else { json!(command) };
         let mut arguments = Map::from_iter([(parameter.to_owned(), value)]);
-        if properties.get("yield_time_ms").is_some() {
-            arguments.insert("yield_time_ms".to_owned(), json!(PATIENCE));
+        for (name, value) in WAITS {
+            if properties.get(name).is_some() {
+                arguments.insert(name.to_owned(), json!(value));
+            }
+        }
+        let required = self.schema["required"].as_array().into_iter().flatten();
+        for name in required.filter_map(Value::as_str) {
+            arguments.entry(name).or_insert_with(|| filled(&properties[name]));
         }
         Some(Call { name: self.name.clone(), arguments: Value::Object(arguments) })
     }

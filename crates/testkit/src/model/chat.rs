@@ -1,0 +1,232 @@
+//! `OpenAI` Chat Completions: requests read, answers and failures written.
+
+use std::sync::Arc;
+
+use axum::http::HeaderMap;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::log::{Api, Role, Said};
+use super::play::{Fails, Failure, Voice, data};
+use super::request::Asked;
+use super::tool::{Call, Shell};
+
+/// In which headers vendors tell the id of a conversation.
+const SESSION: [&str; 2] = ["x-session-id", "x-session-affinity"];
+
+/// Elements in the user's place that vendors put around what a person said.
+const AROUND: [&str; 3] = ["current_datetime", "system_reminder", "system-reminder"];
+
+/// Texts in the user's place that vendors write themselves.
+const OWN: [&str; 1] = ["Generate a title for this conversation:"];
+
+/// How a message begins that has what a compaction left.
+const SUMMARIES: [&str; 1] = ["The conversation history before this point was compacted"];
+
+/// Reads a request.
+pub(crate) fn read(headers: &HeaderMap, body: Value) -> Asked {
+    let tools: Vec<&Value> = body["tools"].as_array().into_iter().flatten().collect();
+    let functions = tools.iter().map(|it| &it["function"]);
+    let named = functions.filter_map(|it| Some((it["name"].as_str()?, &it["parameters"])));
+    let header = |name: &&str| headers.get(*name).and_then(|it| it.to_str().ok());
+    Asked {
+        api: Api::Chat,
+        session: SESSION.iter().find_map(header).map(str::to_owned),
+        turns: body["messages"].as_array().into_iter().flatten().flat_map(said).collect(),
+        shell: Shell::among(named),
+        tools: !tools.is_empty(),
+        background: tools.is_empty(),
+        schema: body["response_format"]["json_schema"].get("schema").cloned(),
+        body: Arc::new(body),
+    }
+}
+
+fn said(message: &Value) -> Vec<Said> {
+    match message["role"].as_str().unwrap_or_default() {
+        "user" => texts(message).filter_map(user).collect(),
+        "assistant" => {
+            let texts = texts(message).filter(|it| !it.is_empty());
+            let calls = message["tool_calls"].as_array().into_iter().flatten();
+            texts.map(|it| Said::new(Role::Assistant, it)).chain(calls.map(call)).collect()
+        }
+        "tool" => vec![Said::new(Role::ToolResult, texts(message).collect::<String>())],
+        _ => Vec::new(),
+    }
+}
+
+fn texts(message: &Value) -> impl Iterator<Item = &str> {
+    let parts = message["content"].as_array().into_iter().flatten();
+    message["content"].as_str().into_iter().chain(parts.filter_map(|part| part["text"].as_str()))
+}
+
+fn call(call: &Value) -> Said {
+    let text = |key: &str| call["function"][key].as_str().unwrap_or_default();
+    Said::new(Role::ToolCall, format!("{} {}", text("name"), text("arguments")))
+}
+
+/// Returns what the user said in a text, if anything.
+fn user(text: &str) -> Option<Said> {
+    let begins = |begin: &&str| text.trim_start().starts_with(*begin);
+    if SUMMARIES.iter().any(begins) {
+        return Some(Said::new(Role::Summary, text));
+    }
+    if OWN.iter().any(begins) {
+        return None;
+    }
+    let own = AROUND.iter().fold(text.to_owned(), |text, name| without(&text, name));
+    // What stands alone is left as it is, with its blank space.
+    let own = if own.len() == text.len() { own.as_str() } else { own.trim() };
+    (!own.trim().is_empty()).then(|| Said::new(Role::User, own))
+}
+
+/// Takes all elements of this name out of a text.
+fn without(text: &str, name: &str) -> String {
+    let (begin, end) = (format!("<{name}>"), format!("</{name}>"));
+    let (mut own, mut rest) = (String::new(), text);
+    while let Some((before, (_, after))) =
+        rest.split_once(&begin).and_then(|(before, it)| Some((before, it.split_once(&end)?)))
+    {
+        own.push_str(before);
+        rest = after;
+    }
+    own + rest
+}
+
+/// Writes an answer.
+#[derive(Debug)]
+pub(crate) struct Completion {
+    streams: bool,
+    id: String,
+    model: Value,
+    text: String,
+    calls: Vec<Value>,
+}
+
+impl Completion {
+    pub(crate) fn new(asked: &Asked) -> Self {
+        Self {
+            streams: asked.streams(),
+            id: format!("chatcmpl-{}", Uuid::new_v4().simple()),
+            model: asked.body["model"].clone(),
+            text: String::new(),
+            calls: Vec::new(),
+        }
+    }
+
+    fn finish(&self) -> &'static str {
+        if self.calls.is_empty() { "stop" } else { "tool_calls" }
+    }
+
+    fn envelope(&self, object: &str, choices: &[Value]) -> Value {
+        json!({
+            "id": self.id, "object": object, "created": Timestamp::now().as_second(),
+            "model": self.model, "choices": choices,
+        })
+    }
+
+    fn piece(&self, delta: &Value, finish: Option<&str>) -> String {
+        if !self.streams {
+            return String::new();
+        }
+        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
+        data(&self.envelope("chat.completion.chunk", &[choice]))
+    }
+
+    fn whole(&self) -> Value {
+        let mut message = json!({"role": "assistant", "content": self.text});
+        if !self.calls.is_empty() {
+            message["tool_calls"] = json!(self.calls);
+        }
+        let choice = json!({"index": 0, "message": message, "finish_reason": self.finish()});
+        let mut whole = self.envelope("chat.completion", &[choice]);
+        whole["usage"] = usage();
+        whole
+    }
+}
+
+fn usage() -> Value {
+    json!({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15})
+}
+
+impl Voice for Completion {
+    fn begin(&mut self) -> String {
+        self.piece(&json!({"role": "assistant", "content": ""}), None)
+    }
+
+    fn text(&mut self, piece: &str) -> String {
+        self.text.push_str(piece);
+        self.piece(&json!({"content": piece}), None)
+    }
+
+    fn call(&mut self, call: &Call) -> String {
+        let id = format!("call_{}", Uuid::new_v4().simple());
+        let function = json!({"name": call.name, "arguments": call.arguments.to_string()});
+        let mut made = json!({"id": id, "type": "function", "function": function});
+        let index = self.calls.len();
+        self.calls.push(made.clone());
+        made["index"] = json!(index);
+        self.piece(&json!({"tool_calls": [made]}), None)
+    }
+
+    fn end(&mut self) -> String {
+        if !self.streams {
+            return self.whole().to_string();
+        }
+        let mut used = self.envelope("chat.completion.chunk", &[]);
+        used["usage"] = usage();
+        self.piece(&json!({}), Some(self.finish())) + &data(&used) + "data: [DONE]\n\n"
+    }
+
+    fn content_type(&self) -> &'static str {
+        if self.streams { "text/event-stream" } else { "application/json" }
+    }
+}
+
+impl Fails for Completion {
+    fn failure(status: u16) -> Failure {
+        super::responses::Responses::failure(status)
+    }
+
+    fn limit(until: Timestamp) -> Failure {
+        let left = until.as_second().saturating_sub(Timestamp::now().as_second()).max(0);
+        let error = json!({
+            "message": "You exceeded your current quota, please check your plan and billing details.",
+            "type": "insufficient_quota", "param": null, "code": "insufficient_quota",
+        });
+        let headers = vec![
+            ("retry-after", left.to_string()),
+            ("x-ratelimit-remaining-requests", "0".to_owned()),
+            ("x-ratelimit-reset-requests", format!("{left}s")),
+        ];
+        Failure { status: 429, headers, body: json!({"error": error}) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_person_said_is_the_users() {
+        let function = json!({"name": "bash", "arguments": "{}"});
+        let body = json!({"messages": [
+            {"role": "system", "content": "rules"},
+            {"role": "user", "content": "<current_datetime>now</current_datetime>\n\none\n\n<system_reminder>\nx</system_reminder>"},
+            {"role": "assistant", "content": null, "tool_calls": [{"id": "c", "type": "function", "function": function}]},
+            {"role": "tool", "tool_call_id": "c", "content": "r"},
+            {"role": "assistant", "content": "two"},
+            {"role": "user", "content": [{"type": "text", "text": " three <b>\n"}]},
+        ]});
+        let asked = read(&HeaderMap::new(), body);
+        let expected = [
+            (Role::User, "one"),
+            (Role::ToolCall, "bash {}"),
+            (Role::ToolResult, "r"),
+            (Role::Assistant, "two"),
+            (Role::User, " three <b>\n"),
+        ];
+        assert_eq!(asked.turns, expected.map(|(role, text)| Said::new(role, text)));
+        assert!(asked.background);
+    }
+}

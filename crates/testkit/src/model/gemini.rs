@@ -1,0 +1,201 @@
+//! Gemini's `generateContent`: requests read, answers and failures written.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::log::{Api, Role, Said};
+use super::play::{Fails, Failure, Voice, data};
+use super::request::Asked;
+use super::tool::{Call, Shell};
+
+/// Texts in the user's place that the command line writes itself.
+const OWN: [&str; 5] = [
+    "<session_context>",
+    "<hook_context>",
+    "<state_snapshot>",
+    "This is the Gemini CLI.",
+    "System: ",
+];
+
+/// How a text begins that has what a compression left.
+const SUMMARY: &str = "<state_snapshot>";
+
+/// Reads a request.
+pub(crate) fn read(body: Value) -> Asked {
+    let tools = body["tools"].as_array().into_iter().flatten();
+    let declared: Vec<&Value> =
+        tools.filter_map(|it| it["functionDeclarations"].as_array()).flatten().collect();
+    let named = declared.iter().filter_map(|it| {
+        let schema = it.get("parametersJsonSchema").unwrap_or(&it["parameters"]);
+        Some((it["name"].as_str()?, schema))
+    });
+    let format = &body["generationConfig"];
+    let schema = format.get("responseJsonSchema").or_else(|| format.get("responseSchema"));
+    Asked {
+        api: Api::Gemini,
+        session: None,
+        turns: turns(&body),
+        shell: Shell::among(named),
+        tools: !declared.is_empty(),
+        background: declared.is_empty(),
+        schema: schema.cloned(),
+        body: Arc::new(body),
+    }
+}
+
+fn turns(body: &Value) -> Vec<Said> {
+    let all = body["contents"].as_array().into_iter().flatten().flat_map(|content| {
+        let parts = content["parts"].as_array().into_iter().flatten();
+        parts.filter_map(|part| said(content["role"].as_str().unwrap_or("user"), part))
+    });
+    all.collect()
+}
+
+fn said(role: &str, part: &Value) -> Option<Said> {
+    if let Some(call) = part.get("functionCall") {
+        let name = call["name"].as_str().unwrap_or_default();
+        return Some(Said::new(Role::ToolCall, format!("{name} {}", call["args"])));
+    }
+    if let Some(answer) = part.get("functionResponse") {
+        return Some(Said::new(Role::ToolResult, result(&answer["response"])));
+    }
+    let text = part["text"].as_str().filter(|it| !it.is_empty() && part["thought"] != true)?;
+    match role {
+        "model" => Some(Said::new(Role::Assistant, text)),
+        _ if text.trim_start().starts_with(SUMMARY) => Some(Said::new(Role::Summary, text)),
+        _ if OWN.iter().any(|begin| text.trim_start().starts_with(begin)) => None,
+        _ => Some(Said::new(Role::User, text)),
+    }
+}
+
+fn result(response: &Value) -> String {
+    let known = ["output", "error"].into_iter().find_map(|key| response[key].as_str());
+    known.map_or_else(|| response.to_string(), str::to_owned)
+}
+
+/// Writes an answer.
+#[derive(Debug)]
+pub(crate) struct Contents {
+    streams: bool,
+    id: String,
+    model: String,
+    parts: Vec<Value>,
+}
+
+impl Contents {
+    pub(crate) fn new(model: &str, streams: bool) -> Self {
+        let id = Uuid::new_v4().simple().to_string();
+        Self { streams, id, model: model.to_owned(), parts: Vec::new() }
+    }
+
+    fn response(&self, parts: &[Value], finish: Option<&str>) -> Value {
+        let mut candidate = json!({"index": 0, "content": {"role": "model", "parts": parts}});
+        if let Some(finish) = finish {
+            candidate["finishReason"] = json!(finish);
+        }
+        let usage =
+            json!({"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15});
+        json!({
+            "candidates": [candidate], "usageMetadata": usage,
+            "modelVersion": self.model, "responseId": self.id,
+        })
+    }
+
+    fn add(&mut self, part: Value) -> String {
+        let piece = if self.streams {
+            data(&self.response(std::slice::from_ref(&part), None))
+        } else {
+            String::new()
+        };
+        self.parts.push(part);
+        piece
+    }
+}
+
+impl Voice for Contents {
+    fn begin(&mut self) -> String {
+        String::new()
+    }
+
+    fn text(&mut self, piece: &str) -> String {
+        self.add(json!({"text": piece}))
+    }
+
+    fn call(&mut self, call: &Call) -> String {
+        self.add(json!({"functionCall": {"name": call.name, "args": call.arguments}}))
+    }
+
+    fn end(&mut self) -> String {
+        if !self.streams {
+            return self.response(&self.parts, Some("STOP")).to_string();
+        }
+        data(&self.response(&[json!({"text": ""})], Some("STOP")))
+    }
+
+    fn content_type(&self) -> &'static str {
+        if self.streams { "text/event-stream" } else { "application/json" }
+    }
+}
+
+impl Fails for Contents {
+    fn failure(status: u16) -> Failure {
+        let (name, message) = match status {
+            401 => ("UNAUTHENTICATED", "API key not valid. Please pass a valid API key."),
+            403 => ("PERMISSION_DENIED", "The caller does not have permission"),
+            404 => ("NOT_FOUND", "models/scripted is not found for API version v1beta"),
+            429 => ("RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota)."),
+            503 => ("UNAVAILABLE", "The model is overloaded. Please try again later."),
+            500.. => ("INTERNAL", "An internal error has occurred. Please retry."),
+            _ => ("INVALID_ARGUMENT", "refused by the script"),
+        };
+        let error = json!({"code": status, "message": message, "status": name});
+        Failure { status, headers: Vec::new(), body: json!({"error": error}) }
+    }
+
+    fn limit(until: Timestamp) -> Failure {
+        let left = until.as_second().saturating_sub(Timestamp::now().as_second()).max(0);
+        let violation = json!({
+            "quotaMetric": "generativelanguage.googleapis.com/generate_content_requests",
+            "quotaId": "GenerateRequestsPerDayPerProjectPerModel",
+        });
+        let kind = |name: &str| format!("type.googleapis.com/google.rpc.{name}");
+        let details = json!([
+            {"@type": kind("QuotaFailure"), "violations": [violation]},
+            {"@type": kind("RetryInfo"), "retryDelay": format!("{left}s")},
+        ]);
+        let mut failure = Self::failure(429);
+        let message = format!("You exceeded your current quota. Please retry in {left}s.");
+        failure.body["error"]["message"] = json!(message);
+        failure.body["error"]["details"] = details;
+        failure
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_person_said_is_the_users() {
+        let body = json!({"contents": [
+            {"role": "user", "parts": [{"text": "<session_context>\nx</session_context>"}]},
+            {"role": "user", "parts": [{"text": "one"}, {"text": "more"}]},
+            {"role": "model", "parts": [{"text": "t", "thought": true}, {"functionCall": {"name": "run_shell_command", "args": {"command": "ls"}}}]},
+            {"role": "user", "parts": [{"functionResponse": {"response": {"output": "r"}}}]},
+            {"role": "model", "parts": [{"text": "two"}]},
+        ]});
+        let asked = read(body);
+        let expected = [
+            (Role::User, "one"),
+            (Role::User, "more"),
+            (Role::ToolCall, "run_shell_command {\"command\":\"ls\"}"),
+            (Role::ToolResult, "r"),
+            (Role::Assistant, "two"),
+        ];
+        assert_eq!(asked.turns, expected.map(|(role, text)| Said::new(role, text)));
+        assert!(asked.background);
+    }
+}
