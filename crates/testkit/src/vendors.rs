@@ -3,6 +3,10 @@
 
 mod claude;
 mod codex;
+mod copilot;
+mod gemini;
+mod opencode;
+mod pi;
 
 use std::env;
 use std::ffi::OsStr;
@@ -11,10 +15,16 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
+
 use crate::world::World;
 
 pub use claude::{ClaudeHome, subscribe_claude, with_claude};
 pub use codex::{CodexHome, with_codex};
+pub use copilot::{CopilotHome, with_copilot};
+pub use gemini::{GeminiHome, with_gemini};
+pub use opencode::{OpencodeHome, with_opencode};
+pub use pi::{PiHome, with_pi};
 
 /// A key that opens nothing. Vendors redact a key's text everywhere, so it is like no other text.
 const KEY: &str = "sk-ant-segue-scripted-model-0000-4711";
@@ -74,4 +84,12 @@ fn installation() -> PathBuf {
 fn real(folder: &Path) -> String {
     let real = folder.canonicalize().expect("a folder");
     real.to_str().expect("a plain path").to_owned()
+}
+
+/// Changes a file with settings, of which the vendor may write some, too: those stay.
+fn change(file: &Path, change: impl FnOnce(&mut Value)) {
+    let text = fs::read(file).expect("settings");
+    let mut settings = serde_json::from_slice(&text).expect("settings");
+    change(&mut settings);
+    fs::write(file, settings.to_string()).expect("a file");
 }

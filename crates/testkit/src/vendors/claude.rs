@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{KEY, install, real};
+use super::{KEY, change, install, real};
 use crate::model::Model;
 use crate::world::World;
 
@@ -83,11 +83,7 @@ impl ClaudeHome {
         });
     }
 
-    /// Claude writes the file, too: what is there already stays.
-    fn change(&self, change: impl FnOnce(&mut Value)) {
-        let text = fs::read(&self.file).expect("settings");
-        let mut settings = serde_json::from_slice(&text).expect("settings");
-        change(&mut settings);
-        fs::write(&self.file, settings.to_string()).expect("a file");
+    fn change(&self, settings: impl FnOnce(&mut Value)) {
+        change(&self.file, settings);
     }
 }

@@ -1,0 +1,65 @@
+//! `OpenCode` in a world.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::{KEY, change, install};
+use crate::model::Model;
+use crate::world::World;
+
+/// The model as `OpenCode` calls it: provider and name.
+const MODEL: &str = "scripted/scripted-1";
+
+/// Switches off what asks the network.
+const QUIET: [(&str, &str); 3] = [
+    ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
+    ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
+    ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
+];
+
+/// `OpenCode`'s settings. It trusts every folder.
+#[derive(Debug)]
+pub struct OpencodeHome {
+    folder: PathBuf,
+}
+
+/// Makes `opencode` a program of the world that talks to the model.
+pub fn with_opencode(world: &mut World, model: &Model) -> OpencodeHome {
+    install(world, "opencode");
+    QUIET.iter().for_each(|(name, value)| world.set(name, *value));
+    OpencodeHome::at(&world.home().join(".config/opencode"), model)
+}
+
+impl OpencodeHome {
+    /// Makes another folder with settings, which counts as `$XDG_CONFIG_HOME/opencode` or where
+    /// `OPENCODE_CONFIG_DIR` names it. Conversations are not in it but in
+    /// `$XDG_DATA_HOME/opencode`.
+    pub fn at(folder: &Path, model: &Model) -> Self {
+        fs::create_dir_all(folder).expect("a folder");
+        let provider = json!({
+            "npm": "@ai-sdk/openai-compatible", "name": "scripted",
+            "options": {"baseURL": format!("{}/v1", model.url()), "apiKey": KEY},
+            "models": {
+                "scripted-1": {"name": "scripted-1", "limit": {"context": 128_000, "output": 4096}},
+            },
+        });
+        let settings = json!({
+            "autoupdate": false, "share": "disabled", "model": MODEL, "small_model": MODEL,
+            "provider": {"scripted": provider},
+        });
+        fs::write(folder.join("opencode.json"), settings.to_string()).expect("a file");
+        Self { folder: folder.to_owned() }
+    }
+
+    /// Returns the folder with the settings.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Changes the settings.
+    pub fn change(&self, settings: impl FnOnce(&mut Value)) {
+        change(&self.folder.join("opencode.json"), settings);
+    }
+}
