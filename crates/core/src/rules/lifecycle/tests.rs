@@ -261,9 +261,8 @@ fn a_question_is_over_when_whoever_showed_it_says_so() {
         source: Some(Source::Title),
         ..standing()
     };
-    let works = |source| {
-        Observation::Signal(Signal::Activity { activity: Activity::Working, source })
-    };
+    let works =
+        |source| Observation::Signal(Signal::Activity { activity: Activity::Working, source });
     assert_eq!(act(&asking, &works(Source::Transcript)), []);
     let wanted = Action::SetActivity { status: Status::Working, source: Source::Title };
     assert_eq!(act(&asking, &works(Source::Title)), [wanted]);
