@@ -1,5 +1,6 @@
 //! One folder per agent CLI: what to start, how to read it; starts nothing.
 
+mod backwards;
 mod claude;
 mod codex;
 pub mod demo;

@@ -3,7 +3,6 @@
 //! Which conversation a process is in and what it does is read from its own registry first; hooks
 //! add what the registry does not say, and the screen tells dialogs that come before either.
 
-mod backwards;
 mod failure;
 mod home;
 mod launch;

@@ -9,9 +9,9 @@ use segue_core::model::VendorSessionId;
 use segue_core::ports::{Conversation, Files, Place};
 use segue_core::{Error, Result};
 
-use super::backwards::{self, Ended};
 use super::records::{Meaning, Record};
 use super::{home, typing};
+use crate::backwards::{self, Ended};
 use crate::lines;
 
 /// How much of the beginning is read: little, as the first message is nearly always near.

@@ -14,7 +14,7 @@ const BUDGET: u64 = 4 * 1024 * 1024;
 
 /// How a reading ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(crate) enum Ended {
     /// It was told to.
     Asked,
     /// At the beginning of the file.
@@ -24,7 +24,7 @@ pub(super) enum Ended {
 }
 
 /// Calls back with each line, the last one first, until it is told to stop.
-pub(super) fn each(
+pub(crate) fn each(
     files: &dyn Files,
     path: &Path,
     length: u64,
