@@ -85,6 +85,16 @@ impl Terminal {
         }
     }
 
+    /// Reads until the program has written these bytes, which need not be on the screen.
+    pub fn wait_written(&mut self, bytes: &str) {
+        let end = Instant::now() + DEADLINE;
+        let has = |raw: &[u8]| raw.windows(bytes.len()).any(|part| part == bytes.as_bytes());
+        while !has(self.raw()) {
+            let more = self.read_before(end);
+            assert!(more, "waited for {bytes:?}, the screen is:\n{}", self.contents());
+        }
+    }
+
     /// Reads until the screen shows this text or the program ends; tells whether it showed it.
     pub fn shows(&mut self, text: &str) -> bool {
         let end = Instant::now() + DEADLINE;

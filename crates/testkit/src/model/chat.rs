@@ -10,6 +10,7 @@ use uuid::Uuid;
 use super::log::{Api, Role, Said};
 use super::play::{Fails, Failure, Voice, data};
 use super::request::Asked;
+use super::responses::Responses;
 use super::tool::{Call, Shell};
 
 /// In which headers vendors tell the id of a conversation.
@@ -185,7 +186,12 @@ impl Voice for Completion {
 
 impl Fails for Completion {
     fn failure(status: u16) -> Failure {
-        super::responses::Responses::failure(status)
+        let mut failure = Responses::failure(status);
+        if status == 429 {
+            // Otherwise vendors wait for longer and longer: more than a minute in all.
+            failure.headers.push(("retry-after", "1".to_owned()));
+        }
+        failure
     }
 
     fn limit(until: Timestamp) -> Failure {

@@ -32,7 +32,10 @@ impl PiHome {
             "models": [{"id": "scripted-1", "contextWindow": 200_000, "maxTokens": 8000}],
         });
         let models = json!({"providers": {"scripted": provider}});
-        let settings = json!({"defaultProvider": "scripted", "defaultModel": "scripted-1"});
+        let settings = json!({
+            "defaultProvider": "scripted", "defaultModel": "scripted-1",
+            "retry": {"maxRetries": 1, "baseDelayMs": 100, "provider": {"maxRetries": 0}},
+        });
         for (name, value) in [("models.json", models), ("settings.json", settings)] {
             fs::write(folder.join(name), value.to_string()).expect("a file");
         }
