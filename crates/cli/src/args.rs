@@ -5,12 +5,12 @@ use clap::{Parser, Subcommand};
 use segue_core::Error;
 
 use crate::commands::{
-    answer, attach, completions, daemon, doctor, init, log, ls, man, messages, resume, rm, run,
-    send, stop, trust, up, wait,
+    adopt, answer, attach, completions, daemon, doctor, init, log, ls, man, messages, resume, rm,
+    run, send, stop, trust, up, wait,
 };
 
 /// Commands of later versions: known, so that nobody takes them for a typing error.
-const NOT_BUILT: [&str; 6] = ["show", "adopt", "handoff", "fork", "search", "vendors"];
+const NOT_BUILT: [&str; 5] = ["show", "handoff", "fork", "search", "vendors"];
 
 /// Keeps the conversations of coding agents alive.
 ///
@@ -50,6 +50,7 @@ pub(crate) enum Command {
     Answer(answer::Arguments),
     Wait(wait::Arguments),
     Stop(stop::Arguments),
+    Adopt(adopt::Arguments),
     Log(log::Arguments),
     Rm(rm::Arguments),
     Doctor(doctor::Arguments),

@@ -1,6 +1,6 @@
 //! The real Claude Code through Segue: every conversation comes back as itself, and the requests
 //! that the model gets are the proof.
-#![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails shall stop at once")]
 
 #[path = "claude/cuts.rs"]
 mod cuts;

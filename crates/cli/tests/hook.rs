@@ -1,7 +1,5 @@
 //! The hook entry: it records, prints nothing and ends well, whatever it is given.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use std::fs;
 
 use segue_testkit::{World, conversation, scene};

@@ -1,9 +1,13 @@
 //! What holds for every real agent alike: messages, answers, and deaths at any point.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails shall stop at once")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that fails shall stop at once"
+)]
+#![expect(clippy::print_stdout, reason = "what is uncertain is shown")]
 
-#[path = "survival/chance.rs"]
-mod chance;
 #[path = "real/elsewhere.rs"]
 mod elsewhere;
 #[path = "real/kills.rs"]

@@ -374,3 +374,44 @@ pub struct WaitReport {
     pub session: SessionView,
     pub reached: bool,
 }
+
+/// `POST /v1/adopt`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct AdoptRequest {
+    pub caller: Caller,
+    pub vendor: Option<String>,
+    /// The vendor's own id; none lists what there is, or takes in all.
+    pub id: Option<String>,
+    pub name: Option<String>,
+    pub all: bool,
+    pub since: Option<Timestamp>,
+}
+
+/// What could be taken in, or was.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdoptReport {
+    pub candidates: Vec<AdoptCandidate>,
+    pub adopted: Vec<SessionView>,
+    pub skipped: Vec<SkippedConversation>,
+}
+
+/// A conversation that no session has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdoptCandidate {
+    pub vendor: VendorId,
+    pub vendor_session_id: VendorSessionId,
+    pub config_dir: PathBuf,
+    pub cwd: PathBuf,
+    pub began_at: Timestamp,
+    pub updated_at: Timestamp,
+    /// How its first message begins.
+    pub begins: Option<String>,
+}
+
+/// A conversation that could not be taken in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkippedConversation {
+    pub vendor: VendorId,
+    pub vendor_session_id: VendorSessionId,
+    pub why: String,
+}

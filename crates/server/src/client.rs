@@ -7,10 +7,10 @@ use http_body_util::BodyExt as _;
 use hyper::Method;
 use hyper::body::Incoming;
 use segue_core::api::{
-    AnswerRequest, AttachPoint, Caller, CancelRequest, DoctorReport, Health, MessageList,
-    MessageView, PROTOCOL, PlanReport, RestoreReport, ResumeRequest, RunRequest, SendReport,
-    SendRequest, SessionList, SessionView, StopReport, StopRequest, Stranger, TrustRequest,
-    TrustView, TurnReport, UpRequest, WaitReport, WaitRequest,
+    AdoptReport, AdoptRequest, AnswerRequest, AttachPoint, Caller, CancelRequest, DoctorReport,
+    Health, MessageList, MessageView, PROTOCOL, PlanReport, RestoreReport, ResumeRequest,
+    RunRequest, SendReport, SendRequest, SessionList, SessionView, StopReport, StopRequest,
+    Stranger, TrustRequest, TrustView, TurnReport, UpRequest, WaitReport, WaitRequest,
 };
 use segue_core::model::{Event, SessionId};
 use segue_core::{Error, Result};
@@ -115,6 +115,11 @@ impl Client {
 
     pub async fn resume(&self, request: &ResumeRequest) -> Result<RestoreReport> {
         self.connection.ask(Method::POST, "/v1/resume", request).await
+    }
+
+    /// Lists conversations that were begun by hand, or takes them in.
+    pub async fn adopt(&self, request: &AdoptRequest) -> Result<AdoptReport> {
+        self.connection.ask(Method::POST, "/v1/adopt", request).await
     }
 
     /// Sends a message, and waits for as long as the request says.

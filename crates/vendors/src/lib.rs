@@ -8,6 +8,7 @@ mod described;
 mod lines;
 #[cfg(test)]
 mod samples;
+mod stored;
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
 //! One file per command: its flags, its request, its answer.
 
+pub(crate) mod adopt;
 pub(crate) mod answer;
 pub(crate) mod attach;
 pub(crate) mod completions;
@@ -40,6 +41,7 @@ pub(crate) async fn carry_out(command: Option<Command>, context: &mut Context) -
         Some(Command::Run(arguments)) => run::run(arguments, context).await,
         Some(Command::Ls(arguments)) => ls::run(&arguments, context).await,
         Some(Command::Attach(arguments)) => attach::run(&arguments, context).await,
+        Some(Command::Adopt(arguments)) => adopt::run(arguments, context).await,
         Some(Command::Send(arguments)) => send::run(arguments, context).await,
         Some(Command::Messages(arguments)) => messages::run(arguments, context).await,
         Some(Command::Answer(arguments)) => answer::run(arguments, context).await,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use segue_testkit::{Model, World, isolated, processes, scene};
 use serde_json::Value;
 
-use crate::chance::Chance;
 use crate::{Vendor, with_vendor};
+use segue_testkit::chance::Chance;
 
 const NAMES: [&str; 2] = ["a", "b"];
 

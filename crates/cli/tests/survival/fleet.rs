@@ -8,9 +8,9 @@ use segue_testkit::passing::Passing;
 use segue_testkit::{Report, World, conversation, processes, scene};
 use serde_json::Value;
 
-use crate::chance::Chance;
 use crate::scenarios::word;
 use crate::{invariants, is_soak, program};
+use segue_testkit::chance::Chance;
 
 const SIZE: usize = 10;
 /// More points than bringing ten agents back passes.

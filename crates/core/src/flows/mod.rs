@@ -3,6 +3,7 @@
 //! Whoever calls them owns the session's [`SessionState`] and calls one at a time; that is what makes
 //! them simple.
 
+pub mod adopt;
 pub mod doctor;
 pub mod guard;
 pub mod launch;

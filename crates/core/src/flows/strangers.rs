@@ -22,7 +22,9 @@ pub async fn strangers(
     let known = claimed(ports, &sessions).await?;
     let mut strangers = Vec::new();
     for vendor in ports.vendors.all() {
-        strangers.extend(unknown(ports, vendor.as_ref(), cwd, environment, &known)?);
+        // A vendor whose files cannot be read does not hide the others.
+        let found = unknown(ports, vendor.as_ref(), cwd, environment, &known);
+        strangers.extend(found.unwrap_or_default());
     }
     strangers.sort_by_key(|stranger| std::cmp::Reverse(stranger.began_at));
     Ok(strangers)

@@ -17,8 +17,8 @@ pub use holders::{Held, HolderEvent, HolderEvents, Holders, StartOrder, TypeOrde
 pub use machine::{Ended, Folder, Machine, Program};
 pub use store::{Change, Commit, EventQuery, MessageQuery, OpenLaunch, SessionSummary, Store};
 pub use vendor::{
-    Activity, Answer, Capabilities, CommandLine, CommandPlan, Conversation, Live, NewFile, Pace,
-    Place, ProgramSpec, Screen, Showing, Signal, Typing, Vendor, Vendors,
+    Activity, Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Kept, Live,
+    NewFile, Pace, Place, ProgramSpec, Screen, Showing, Signal, Typing, Vendor, Vendors,
 };
 
 /// Everything the flows are given.

@@ -1,6 +1,7 @@
 //! One agent CLI: what to start, and what its files and output mean. It starts nothing.
 
 use std::fmt::Debug;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -92,6 +93,17 @@ pub trait Vendor: Debug + Send + Sync {
 
     /// Lists the conversations that were begun in this folder.
     fn conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Conversation>>;
+
+    /// Lists everything that the vendor keeps below a config dir, from whichever folder; only names
+    /// and times are looked at.
+    fn kept(&self, _files: &dyn Files, _config_dir: &Path) -> io::Result<Vec<Kept>> {
+        Ok(Vec::new())
+    }
+
+    /// Reads how a conversation begins; `None` where nothing was said in it, or not by a person.
+    fn beginning(&self, _files: &dyn Files, _kept: &Kept) -> io::Result<Option<Beginning>> {
+        Ok(None)
+    }
 
     /// Lists which processes say that they have which conversation open.
     fn live(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>>;
@@ -251,6 +263,22 @@ pub struct Conversation {
     pub turn_open: bool,
     /// What the agent said last in a turn that has ended.
     pub last_answer: Option<String>,
+}
+
+/// A conversation of which only its name and its time are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    pub id: VendorSessionId,
+    pub transcript: PathBuf,
+    pub modified: Timestamp,
+}
+
+/// How a conversation begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beginning {
+    pub cwd: PathBuf,
+    pub began_at: Timestamp,
+    pub first_message: Option<String>,
 }
 
 /// A process that says that it has a conversation open.

@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use segue_core::api::{
-    AttachPoint, PlanReport, RestoreReport, ResumeRequest, RunRequest, SessionList, SessionView,
-    StopReport, StopRequest, Stranger, TurnReport, UpRequest,
+    AdoptReport, AdoptRequest, AttachPoint, PlanReport, RestoreReport, ResumeRequest, RunRequest,
+    SessionList, SessionView, StopReport, StopRequest, Stranger, TurnReport, UpRequest,
 };
 use segue_core::flows::{strangers, view};
 use segue_core::model::SessionId;
@@ -83,6 +83,16 @@ pub(crate) async fn strangers(
     let ports = &supervisor.ports;
     let folder = ports.machine.folder(&request.cwd)?.real_path;
     Ok(Json(strangers::strangers(ports, &folder, &request.environment).await?))
+}
+
+pub(crate) async fn adopt(
+    State(app): State<App>,
+    caller: Caller,
+    Json(request): Json<AdoptRequest>,
+) -> Answer<AdoptReport> {
+    let supervisor = app.ready().await?;
+    caller.scope(&supervisor).await?.allow(Deed::Adopt)?;
+    Ok(Json(supervisor::adopt(&supervisor, request).await?))
 }
 
 pub(crate) async fn show(

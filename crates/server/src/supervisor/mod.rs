@@ -4,6 +4,7 @@
 //! wait for each other, except at a [`gate`].
 
 mod actor;
+mod adopt;
 mod bulk;
 mod gate;
 mod live;
@@ -25,6 +26,7 @@ use segue_core::{Error, Result};
 use tokio::sync::{mpsc, oneshot};
 
 pub(crate) use actor::{Errand, Message, Start, Waiter};
+pub(crate) use adopt::adopt;
 pub(crate) use bulk::{plan, resume, stop, up};
 pub(crate) use live::Origin;
 pub(crate) use run::run;

@@ -38,9 +38,14 @@ pub(super) fn default(environment: &Environment) -> Option<PathBuf> {
     Some(Path::new(user).join(".claude"))
 }
 
+/// Returns the folder in which all transcripts are.
+pub(super) fn projects(home: &Path) -> PathBuf {
+    home.join("projects")
+}
+
 /// Returns the folder in which the transcripts of one working folder are.
 pub(super) fn transcripts(home: &Path, cwd: &Path) -> PathBuf {
-    home.join("projects").join(encode(&cwd.to_string_lossy()))
+    projects(home).join(encode(&cwd.to_string_lossy()))
 }
 
 /// Returns where a conversation's transcript is, or would be.

@@ -14,14 +14,15 @@ mod signals;
 mod transcript;
 mod typing;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use segue_core::Result;
 use segue_core::model::{Environment, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Answer, Capabilities, CommandLine, CommandPlan, Conversation, Files, Live, Pace, Place,
-    ProgramSpec, Screen, Showing, Signal, Typing, Vendor,
+    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Files, Kept, Live,
+    Pace, Place, ProgramSpec, Screen, Showing, Signal, Typing, Vendor,
 };
 use uuid::Uuid;
 
@@ -87,6 +88,14 @@ impl Vendor for Claude {
 
     fn conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
         transcript::conversations(files, place)
+    }
+
+    fn kept(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<Kept>> {
+        transcript::kept(files, config_dir)
+    }
+
+    fn beginning(&self, files: &dyn Files, kept: &Kept) -> io::Result<Option<Beginning>> {
+        transcript::beginning_of(files, kept)
     }
 
     fn live(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use segue_core::model::VendorSessionId;
-use segue_core::ports::{Conversation, Files, Place};
+use segue_core::ports::{self, Conversation, Files, Kept, Place};
 use segue_core::{Error, Result};
 
 use super::records::{Meaning, Record};
 use super::{home, typing};
 use crate::backwards::{self, Ended};
-use crate::lines;
+use crate::{lines, stored};
 
 /// How much of the beginning is read: little, as the first message is nearly always near.
 const BEGINNINGS: [usize; 3] = [64 * 1024, 1024 * 1024, 8 * 1024 * 1024];
@@ -57,6 +57,20 @@ pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<
 
 fn unreadable(path: &Path, error: io::Error) -> Error {
     Error::vendor(format!("cannot read the transcript `{}`", path.display())).caused_by(error)
+}
+
+/// Lists the transcripts of all folders.
+pub(super) fn kept(files: &dyn Files, home: &Path) -> io::Result<Vec<Kept>> {
+    let paths = stored::in_folders_of(files, &home::projects(home))?;
+    Ok(stored::kept(files, paths, id_of))
+}
+
+/// Reads how a conversation begins.
+pub(super) fn beginning_of(files: &dyn Files, kept: &Kept) -> io::Result<Option<ports::Beginning>> {
+    let said = read_beginning(files, &kept.transcript)?.filter(|it| it.first_message.is_some());
+    Ok(said.and_then(|Beginning { cwd, at, first_message }| {
+        Some(ports::Beginning { cwd: cwd?, began_at: at.unwrap_or(kept.modified), first_message })
+    }))
 }
 
 /// The name of the file decides, as it does for the vendor.

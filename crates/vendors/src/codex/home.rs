@@ -87,7 +87,8 @@ pub(super) fn of_rollout(path: &Path) -> Option<(&Path, Uuid)> {
     Some((sessions.parent()?, id))
 }
 
-fn id_of_rollout(path: &Path) -> Option<Uuid> {
+/// Returns the id that a rollout's name has.
+pub(super) fn id_of_rollout(path: &Path) -> Option<Uuid> {
     let name = path.file_name()?.to_str()?;
     let stem = name.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
     let id = stem.get(stem.len().checked_sub(36)?..)?;

@@ -15,6 +15,7 @@ mod signals;
 mod transcript;
 mod typing;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -22,8 +23,8 @@ use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Answer, Capabilities, CommandLine, CommandPlan, Conversation, Files, Live, Pace, Place,
-    ProgramSpec, Screen, Showing, Signal, Typing, Vendor,
+    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Files, Kept, Live,
+    Pace, Place, ProgramSpec, Screen, Showing, Signal, Typing, Vendor,
 };
 use uuid::Uuid;
 
@@ -94,6 +95,14 @@ impl Vendor for Codex {
 
     fn conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
         Ok(transcript::conversations(files, place))
+    }
+
+    fn kept(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<Kept>> {
+        Ok(transcript::kept(files, config_dir))
+    }
+
+    fn beginning(&self, files: &dyn Files, kept: &Kept) -> io::Result<Option<Beginning>> {
+        transcript::beginning(files, &kept.transcript)
     }
 
     fn live(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {

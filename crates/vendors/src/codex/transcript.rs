@@ -5,12 +5,12 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use segue_core::model::VendorSessionId;
-use segue_core::ports::{Conversation, Files, Place};
+use segue_core::ports::{Beginning, Conversation, Files, Kept, Place};
 use segue_core::{Error, Result};
 
 use super::records::{Line, Meta, Record, TurnEnd};
 use super::{home, typing};
-use crate::lines;
+use crate::{lines, stored};
 
 /// The header alone has some twenty thousand bytes of instructions.
 const PIECE: usize = 64 * 1024;
@@ -40,6 +40,23 @@ pub(super) fn conversations(files: &dyn Files, place: &Place) -> Vec<Conversatio
     let mut found: Vec<Conversation> = paths.iter().filter_map(read).collect();
     found.sort_by(|a, b| (a.began_at, &a.id).cmp(&(b.began_at, &b.id)));
     found
+}
+
+/// Lists the rollouts of all folders.
+pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> Vec<Kept> {
+    let paths = home::newest_rollouts(files, config_dir, usize::MAX);
+    let id_of =
+        |path: &Path| home::id_of_rollout(path).map(|id| VendorSessionId::new(id.to_string()));
+    stored::kept(files, paths, id_of)
+}
+
+/// Reads how a conversation begins that a person had.
+pub(super) fn beginning(files: &dyn Files, path: &Path) -> io::Result<Option<Beginning>> {
+    let Some(meta) = meta(files, path).filter(Meta::is_users) else { return Ok(None) };
+    let first_message = first_message(files, path)?;
+    let said = first_message.is_some();
+    let beginning = Beginning { cwd: meta.cwd, began_at: meta.timestamp, first_message };
+    Ok(said.then_some(beginning))
 }
 
 /// Reads the header of a rollout.

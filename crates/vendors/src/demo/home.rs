@@ -33,12 +33,17 @@ pub(crate) fn home(environment: &Environment) -> Result<PathBuf> {
         .caused_by(format!("the demo agent's folder comes from `{HOME_VARIABLE}` or `HOME`")))
 }
 
+/// Returns the folder in which all transcripts are.
+pub(crate) fn conversations(home: &Path) -> PathBuf {
+    home.join("conversations")
+}
+
 /// Returns the folder in which the transcripts of one working folder are.
 ///
 /// Different folders can get the same name (`a_b` and `a.b`), as with several real vendors: the
 /// header of a transcript says which folder it belongs to.
 pub(crate) fn transcripts(home: &Path, cwd: &Path) -> PathBuf {
-    home.join("conversations").join(encode(&cwd.to_string_lossy()))
+    conversations(home).join(encode(&cwd.to_string_lossy()))
 }
 
 /// Returns where a conversation's transcript is, or would be.

@@ -12,14 +12,15 @@ mod registry;
 mod signals;
 mod transcript;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use segue_core::Result;
 use segue_core::model::{Environment, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Answer, Capabilities, CommandLine, CommandPlan, Conversation, Files, Live, Pace, Place,
-    ProgramSpec, Screen, Showing, Signal, Vendor,
+    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Files, Kept, Live,
+    Pace, Place, ProgramSpec, Screen, Showing, Signal, Vendor,
 };
 use uuid::Uuid;
 
@@ -79,6 +80,14 @@ impl Vendor for Demo {
 
     fn conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
         transcript::conversations(files, place)
+    }
+
+    fn kept(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<Kept>> {
+        transcript::kept(files, config_dir)
+    }
+
+    fn beginning(&self, files: &dyn Files, kept: &Kept) -> io::Result<Option<Beginning>> {
+        transcript::beginning_of(files, &kept.transcript)
     }
 
     fn live(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {

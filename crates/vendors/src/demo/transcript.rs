@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use segue_core::model::VendorSessionId;
-use segue_core::ports::{Conversation, Files, Place};
+use segue_core::ports::{self, Conversation, Files, Kept, Place};
 use segue_core::{Error, Result};
 use serde::Deserialize;
 
 use super::home;
 use super::records::Record;
-use crate::lines;
+use crate::{lines, stored};
 
 const PIECE: usize = 64 * 1024;
 
@@ -43,6 +43,22 @@ pub(super) fn conversations(files: &dyn Files, place: &Place) -> Result<Vec<Conv
     found.retain(|conversation| conversation.cwd == place.cwd);
     found.sort_by(|a, b| (a.began_at, &a.id).cmp(&(b.began_at, &b.id)));
     Ok(found)
+}
+
+/// Lists the transcripts of all folders.
+pub(super) fn kept(files: &dyn Files, home: &Path) -> io::Result<Vec<Kept>> {
+    let paths = stored::in_folders_of(files, &home::conversations(home))?;
+    Ok(stored::kept(files, paths, id_of))
+}
+
+/// Reads how a conversation begins.
+pub(super) fn beginning_of(files: &dyn Files, path: &Path) -> io::Result<Option<ports::Beginning>> {
+    let said = read_beginning(files, path)?.filter(|found| found.first_message.is_some());
+    Ok(said.map(|Beginning { cwd, at, first_message }| ports::Beginning {
+        cwd,
+        began_at: at,
+        first_message,
+    }))
 }
 
 /// The name of the file decides, as it does for the agent.

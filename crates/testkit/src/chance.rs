@@ -2,11 +2,16 @@
 
 /// A source of numbers that are the same for the same seed.
 #[derive(Clone, Debug)]
-pub(crate) struct Chance(u64);
+pub struct Chance(u64);
 
 impl Chance {
     /// Begins with the seed in `SEGUE_SEED`, or with a new one; says which.
-    pub(crate) fn new() -> Self {
+    #[expect(
+        clippy::new_without_default,
+        clippy::print_stdout,
+        reason = "a test says how to repeat it"
+    )]
+    pub fn new() -> Self {
         let given = std::env::var_os("SEGUE_SEED").and_then(|seed| seed.to_str()?.parse().ok());
         let now = || jiff::Timestamp::now().as_nanosecond().unsigned_abs();
         let seed = given.unwrap_or_else(|| u64::try_from(now() % 1_000_000_007).unwrap_or(1));
@@ -15,18 +20,18 @@ impl Chance {
     }
 
     /// Returns a source of its own for a part of the test.
-    pub(crate) fn branch(&self, number: u64) -> Self {
+    pub fn branch(&self, number: u64) -> Self {
         Self(self.0 ^ (number + 1).wrapping_mul(0xa076_1d64_78bd_642f))
     }
 
     /// Returns a number from 0 up to, but not including, a limit.
-    pub(crate) fn below(&mut self, limit: usize) -> usize {
+    pub fn below(&mut self, limit: usize) -> usize {
         // SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^= mixed >> 31;
-        usize::try_from(mixed % limit as u64).unwrap()
+        usize::try_from(mixed % limit as u64).expect("a number below a usize")
     }
 }

@@ -1,0 +1,132 @@
+//! `segue adopt`
+
+use clap::Args;
+use jiff::{SignedDuration, Timestamp};
+use segue_core::api::{AdoptCandidate, AdoptReport, AdoptRequest};
+use segue_core::{Error, Result};
+use segue_server::client::Client;
+
+use super::duration;
+use crate::context::{Context, Ending};
+use crate::render::plain::one_line;
+use crate::render::sessions::{Surroundings, address, counted, place};
+use crate::render::style::Tone;
+use crate::render::table::{Cell, Table};
+use crate::render::time::since;
+
+/// Take in conversations that were started by hand
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without an id it lists what could be taken in, from every folder. Nothing is \
+    started: a conversation that is open in somebody's terminal stays there, and `segue resume` \
+    brings a finished one back.\n\n\
+    Examples:\n  segue adopt\n  segue adopt demo:0198f9d2-0000-7000-8000-000000000001 --name fox\n  \
+    segue adopt --all --since 7d"
+)]
+pub(crate) struct Arguments {
+    /// The vendor, and which of its conversations
+    #[arg(value_name = "VENDOR[:ID]")]
+    pub(crate) which: Option<String>,
+
+    /// The session's name; made up when left out
+    #[arg(long, value_name = "NAME", conflicts_with = "all")]
+    pub(crate) name: Option<String>,
+
+    /// Take in everything that no session has
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// Only conversations in which something was said since then, such as 7d
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) since: Option<SignedDuration>,
+}
+
+pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
+    let request = request(arguments, context)?;
+    let client = Client::connect(&context.local).await?;
+    let report = client.adopt(&request).await?;
+    if context.wants_json() {
+        context.output.json(&report)?;
+    } else if request.id.is_some() || request.all {
+        show_adopted(&report, context)?;
+    } else {
+        show_candidates(&report, context)?;
+    }
+    Ok(Ending::Done)
+}
+
+fn request(arguments: Arguments, context: &Context) -> Result<AdoptRequest> {
+    let (vendor, id) = match arguments.which.as_deref().map(|which| which.split_once(':')) {
+        Some(Some((vendor, id))) => (Some(vendor.to_owned()), Some(id.to_owned())),
+        Some(None) => (arguments.which.clone(), None),
+        None => (None, None),
+    };
+    if id.as_deref() == Some("") {
+        return Err(Error::usage("there is no id after the colon")
+            .hint("run `segue adopt` to see what could be taken in"));
+    }
+    if arguments.name.is_some() && id.is_none() {
+        return Err(Error::usage("a name can be given to one conversation only")
+            .hint("run `segue adopt VENDOR:ID --name NAME`"));
+    }
+    let now = context.surroundings().now;
+    let earliest = arguments.since.map(|age| now.checked_sub(age).unwrap_or(Timestamp::MIN));
+    Ok(AdoptRequest {
+        caller: context.caller(),
+        vendor,
+        id,
+        name: arguments.name,
+        all: arguments.all,
+        since: earliest,
+    })
+}
+
+fn show_candidates(report: &AdoptReport, context: &mut Context) -> Result<()> {
+    let text = table(&report.candidates, context.surroundings()).render(context.output.colour());
+    context.output.text(&text)?;
+    match report.candidates.first() {
+        Some(first) => {
+            let AdoptCandidate { vendor, vendor_session_id, .. } = first;
+            context.output.hint(&format!("run `segue adopt {vendor}:{vendor_session_id}`"));
+        }
+        None => context.output.note("there is nothing that could be taken in"),
+    }
+    Ok(())
+}
+
+fn table(candidates: &[AdoptCandidate], surroundings: Surroundings<'_>) -> Table {
+    let mut table = Table::new(&["CONVERSATION", "SINCE", "WHERE", "BEGINS"]);
+    for candidate in candidates {
+        table.row([
+            Cell::new(format!("{}:{}", candidate.vendor, candidate.vendor_session_id)),
+            Cell::new(since(candidate.updated_at, surroundings.now)),
+            Cell::new(place(&candidate.cwd, surroundings.home)),
+            Cell::new(one_line(candidate.begins.as_deref().unwrap_or_default())),
+        ]);
+    }
+    table
+}
+
+fn show_adopted(report: &AdoptReport, context: &mut Context) -> Result<()> {
+    let mut table = Table::new(&["NAME", "CONVERSATION", "WHERE"]);
+    for session in &report.adopted {
+        let id = session.vendor_session_id.as_ref().map(ToString::to_string).unwrap_or_default();
+        table.row([
+            Cell::toned(address(session), Tone::Strong),
+            Cell::new(format!("{}:{id}", session.vendor)),
+            Cell::new(place(&session.cwd, context.surroundings().home)),
+        ]);
+    }
+    let text = table.render(context.output.colour());
+    context.output.text(&text)?;
+    for skipped in &report.skipped {
+        let which = format!("{}:{}", skipped.vendor, skipped.vendor_session_id);
+        context.output.note(&format!("not taken in: {which}: {}", skipped.why));
+    }
+    if let [only] = report.adopted.as_slice() {
+        context.output.hint(&format!("run `segue resume {}` to bring it back", address(only)));
+    } else {
+        context.output.note(&format!("{} taken in", counted(report.adopted.len(), "conversation")));
+    }
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! Taking in conversations that were begun by hand.
+
+use std::sync::Arc;
+
+use segue_core::api::{AdoptCandidate, AdoptReport, AdoptRequest, SkippedConversation};
+use segue_core::flows::adopt::{self, Wanted};
+use segue_core::flows::view;
+use segue_core::model::{
+    How, Permission, Restart, Session, SessionId, SessionName, Status, VendorId, VendorSessionId,
+};
+use segue_core::rules::naming;
+use segue_core::{Error, Result};
+
+use super::Supervisor;
+use super::run::ensure_fleet;
+use crate::project::Project;
+
+/// How many candidates a person is shown.
+const SHOWN: usize = 50;
+
+/// Lists what could be taken in, or takes it in.
+pub(crate) async fn adopt(
+    supervisor: &Arc<Supervisor>,
+    request: AdoptRequest,
+) -> Result<AdoptReport> {
+    let ports = &supervisor.ports;
+    let takes_in = request.id.is_some() || request.all;
+    let wanted = Wanted {
+        vendor: request.vendor.clone().map(VendorId::new),
+        id: request.id.clone().map(VendorSessionId::new),
+        since: request.since,
+        at_most: (!takes_in).then_some(SHOWN),
+    };
+    let candidates = adopt::candidates(ports, &request.caller.environment, &wanted).await?;
+    if !takes_in {
+        return Ok(AdoptReport { candidates, ..AdoptReport::default() });
+    }
+    if candidates.is_empty() && request.id.is_some() {
+        return Err(unknown(supervisor, &wanted).await?);
+    }
+    let mut report = AdoptReport::default();
+    for candidate in candidates {
+        match take_in(supervisor, &candidate, request.name.as_deref()).await {
+            Ok(session) => report.adopted.push(session),
+            Err(error) if request.id.is_some() => return Err(error),
+            Err(error) => report.skipped.push(SkippedConversation {
+                vendor: candidate.vendor,
+                vendor_session_id: candidate.vendor_session_id,
+                why: error.to_string(),
+            }),
+        }
+    }
+    Ok(report)
+}
+
+/// Says why a conversation is no candidate: it has a session already, or there is none.
+async fn unknown(supervisor: &Supervisor, wanted: &Wanted) -> Result<Error> {
+    let id = wanted.id.as_ref().map(ToString::to_string).unwrap_or_default();
+    let sessions = supervisor.ports.store.sessions().await?;
+    let has_it = |it: &&segue_core::ports::SessionSummary| {
+        it.binding
+            .as_ref()
+            .is_some_and(|binding| Some(&binding.vendor_session) == wanted.id.as_ref())
+    };
+    Ok(match sessions.iter().find(has_it) {
+        Some(summary) => {
+            let name = summary.session.address();
+            Error::conflict(format!("the conversation `{id}` belongs to `{name}` already"))
+                .hint(format!("run `segue resume {name}` to go on with it"))
+        }
+        None => Error::not_found(format!("there is no conversation `{id}`"))
+            .hint("run `segue adopt` to see what could be taken in"),
+    })
+}
+
+async fn take_in(
+    supervisor: &Arc<Supervisor>,
+    candidate: &AdoptCandidate,
+    name: Option<&str>,
+) -> Result<segue_core::api::SessionView> {
+    let ports = &supervisor.ports;
+    let folder = ports.machine.folder(&candidate.cwd)?;
+    if folder.real_path != candidate.cwd {
+        return Err(Error::conflict(format!(
+            "`{}` is another folder now",
+            candidate.cwd.display()
+        ))
+        .caused_by(format!("it leads to `{}`", folder.real_path.display())));
+    }
+    let project = Project::around(&candidate.cwd, ports.vendors.as_ref())?;
+    let fleet = ensure_fleet(ports, project.as_ref()).await?;
+    let sessions = ports.store.sessions().await?;
+    let taken = |name: &str| {
+        sessions.iter().any(|it| it.session.fleet == fleet && it.session.name.as_str() == name)
+    };
+    let name = match name {
+        Some(name) => SessionName::parse(name)?,
+        None => SessionName::parse(&naming::suggest(ports.clock.random_id(), taken))?,
+    };
+    let now = ports.clock.now();
+    let session = Session {
+        id: SessionId::new(ports.clock.new_id()),
+        name,
+        fleet,
+        agent: None,
+        vendor: candidate.vendor.clone(),
+        description: None,
+        cwd: candidate.cwd.clone(),
+        config_dir: candidate.config_dir.clone(),
+        model: None,
+        permission: Permission::Ask,
+        instructions: None,
+        headless: false,
+        restart: Restart::OnCrash,
+        args: Vec::new(),
+        env: std::collections::BTreeMap::new(),
+        parent: None,
+        status: Status::Ended(How::Quit),
+        spoke: true,
+        created_at: now,
+        updated_at: now,
+    };
+    let state = adopt::take_in(ports, session, &candidate.vendor_session_id).await?;
+    supervisor.scribe.write(&state.session.fleet).await?;
+    Ok(view::session(&view::summary(&state)))
+}
