@@ -4,8 +4,6 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails shall stop at once")]
 #![expect(clippy::print_stdout, reason = "a test says how to repeat it")]
 
-#[path = "survival/chance.rs"]
-mod chance;
 #[path = "messages/dialogs.rs"]
 mod dialogs;
 #[path = "messages/drafts.rs"]

@@ -8,9 +8,9 @@ use std::time::Instant;
 use segue_testkit::passing::Passing;
 use segue_testkit::{Outcome, World, processes, scene as kit};
 
-use crate::chance::Chance;
 use crate::scene::{add, heard, messages};
 use crate::{is_soak, program};
+use segue_testkit::chance::Chance;
 
 const AGENTS: usize = 4;
 /// More failpoints than are passed between two kills.

@@ -10,7 +10,7 @@ use crate::model::{
     Binding, EventKind, Evidence, Exit, Failure, LaunchEnd, LaunchId, Status, VendorSessionId,
     WaitingFor,
 };
-use crate::ports::{Change, Commit, Ports, Screen, Signal};
+use crate::ports::{Activity, Change, Commit, Ports, Screen, Signal};
 use crate::rules::lifecycle::{self, Action, Kept, Observation};
 use crate::rules::restarts::Failures;
 
@@ -49,6 +49,12 @@ pub async fn signal(
         if state.session.headless && known.is_some_and(again) {
             return Ok(Vec::new());
         }
+    }
+    // What went wrong before is over when the agent works again; a headless launch has one turn.
+    if matches!(signal, Signal::Activity { activity: Activity::Working, .. })
+        && !state.session.headless
+    {
+        state.turn = None;
     }
     let source = match &signal {
         Signal::Activity { source, .. } => Some(*source),
