@@ -1,11 +1,13 @@
 //! Lengths of time as people type them.
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Span, SpanRelativeTo};
 
-/// Reads `30s`, `5m`, `1h30m` or `500ms`.
+/// Reads `30s`, `5m`, `1h30m`, `500ms` or `7d`.
 pub(crate) fn parse(text: &str) -> Result<SignedDuration, String> {
     let unclear = || format!("`{text}` is not a length of time such as 30s, 5m or 1h");
-    let length: SignedDuration = text.parse().map_err(|_| unclear())?;
+    let span: Span = text.parse().map_err(|_| unclear())?;
+    let days = SpanRelativeTo::days_are_24_hours();
+    let length = span.to_duration(days).map_err(|_| unclear())?;
     if length.is_negative() { Err(unclear()) } else { Ok(length) }
 }
 
@@ -19,11 +21,12 @@ mod tests {
 
     #[test]
     fn people_type_numbers_with_units() {
-        let table = [("30s", 30_000), ("500ms", 500), ("1h30m", 5_400_000), ("0s", 0)];
+        let table =
+            [("30s", 30_000), ("500ms", 500), ("1h30m", 5_400_000), ("7d", 604_800_000), ("0s", 0)];
         for (text, wanted) in table {
             assert_eq!(milliseconds(parse(text).unwrap()), wanted, "{text}");
         }
-        for bad in ["", "30", "soon", "-5s", "3 fortnights"] {
+        for bad in ["", "30", "soon", "-5s", "3 fortnights", "1y"] {
             assert!(parse(bad).is_err(), "{bad}");
         }
     }
