@@ -1,0 +1,421 @@
+//! Gemini, Copilot, `OpenCode` and Pi against the scripted model: what the tests of the product
+//! build on.
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a failure is a failed test")]
+
+use std::fs;
+use std::io::{Seek as _, Write as _};
+
+use segue_testkit::model::{Exchange, Role, Stage, Step};
+use segue_testkit::vendors::{command, with_copilot, with_gemini, with_opencode, with_pi};
+use segue_testkit::{Model, Outcome, Terminal, World, isolated};
+use serde_json::{Value, json};
+
+const ID: &str = "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11";
+
+/// An id of `OpenCode`.
+const SES: &str = "ses_preset00000000000000000001";
+
+const TOOL: &str = "[[tool: echo by-a-tool | tee made]] [[say: done]]";
+
+fn gemini_world(model: &Model) -> World {
+    let mut world = World::new("/bin/false");
+    with_gemini(&mut world, model);
+    world
+}
+
+fn copilot_world(model: &Model) -> World {
+    let mut world = World::new("/bin/false");
+    with_copilot(&mut world, model);
+    world
+}
+
+fn opencode_world(model: &Model) -> World {
+    let mut world = World::new("/bin/false");
+    with_opencode(&mut world, model);
+    world
+}
+
+fn pi_world(model: &Model) -> World {
+    let mut world = World::new("/bin/false");
+    with_pi(&mut world, model);
+    world
+}
+
+fn gemini(world: &World, arguments: &[&str], prompt: &str) -> Outcome {
+    let all = [&["-o", "stream-json"], arguments, &["-p", prompt]].concat();
+    Outcome::of(&mut command(world, "gemini", all))
+}
+
+fn copilot(world: &World, arguments: &[&str], prompt: &str) -> Outcome {
+    let all = [&["--output-format", "json"], arguments, &["-p", prompt]].concat();
+    Outcome::of(&mut command(world, "copilot", all))
+}
+
+/// The prompt goes through standard input: an argument with a space in it gets quotes.
+fn opencode(world: &World, arguments: &[&str], prompt: &str) -> Outcome {
+    let mut input = tempfile::tempfile().unwrap();
+    input.write_all(prompt.as_bytes()).and_then(|()| input.rewind()).unwrap();
+    let all = ["run", "--format", "json"].iter().chain(arguments);
+    Outcome::of(command(world, "opencode", all).stdin(input))
+}
+
+fn pi(world: &World, arguments: &[&str], prompt: &str) -> Outcome {
+    let all = [&["-p"], arguments, &[prompt]].concat();
+    Outcome::of(&mut command(world, "pi", all))
+}
+
+/// Returns the newest event of this type among the lines of an output.
+fn event(outcome: &Outcome, kind: &str) -> Value {
+    let events = outcome.stdout.lines().filter_map(|it| serde_json::from_str::<Value>(it).ok());
+    let found = events.rev().find(|it| it["type"] == kind);
+    found.unwrap_or_else(|| panic!("no {kind}: {outcome:#?}"))
+}
+
+/// Expects two turns, the second of which carries the first one.
+fn assert_carried(model: &Model, outcomes: [&Outcome; 2]) {
+    for outcome in outcomes {
+        assert_eq!(outcome.status, 0, "{outcome:#?}");
+    }
+    let said = "turns=2 first=<<first ALPHA>> last=<<second BETA>>";
+    assert!(outcomes[1].stdout.contains(said), "{:#?}", outcomes[1]);
+    let exchange = model.conversation_of("BETA").unwrap();
+    assert_eq!(exchange.user_texts(), ["first ALPHA", "second BETA"]);
+    let answered = "turns=1 first=<<first ALPHA>> last=<<first ALPHA>>";
+    assert_eq!(exchange.assistant_texts(), [answered]);
+    let roles: Vec<Role> = exchange.turns.iter().map(|said| said.role).collect();
+    assert_eq!(roles, [Role::User, Role::Assistant, Role::User]);
+    assert_eq!(model.conversations().len(), 2, "{:#?}", model.exchanges());
+}
+
+#[test]
+fn gemini_carries_its_first_turn() {
+    isolated(|| {
+        let model = Model::start();
+        let world = gemini_world(&model);
+        let first = gemini(&world, &["--session-id", ID], "first ALPHA");
+        assert_eq!(event(&first, "init")["session_id"], ID);
+        let second = gemini(&world, &["--resume", ID], "second BETA");
+        assert_eq!(event(&second, "init")["session_id"], ID);
+        assert_eq!(event(&second, "result")["status"], "success");
+        assert_carried(&model, [&first, &second]);
+        assert_eq!(gemini(&world, &["--resume", &ID.replace('6', "7")], "x").status, 42);
+    });
+}
+
+#[test]
+fn copilot_carries_its_first_turn() {
+    isolated(|| {
+        let model = Model::start();
+        let world = copilot_world(&model);
+        let first = copilot(&world, &["--session-id", ID], "first ALPHA");
+        assert_eq!(event(&first, "result")["sessionId"], ID);
+        let second = copilot(&world, &[&format!("--resume={ID}")], "second BETA");
+        assert_eq!(event(&second, "result")["sessionId"], ID);
+        assert_carried(&model, [&first, &second]);
+        let unknown = format!("--resume={}", ID.replace('6', "7"));
+        assert_eq!(copilot(&world, &[&unknown], "x").status, 1);
+    });
+}
+
+/// Makes an empty conversation with an id of one's own choice.
+fn preset(world: &World) {
+    let info = json!({
+        "id": SES, "slug": "preset", "directory": world.project(), "title": "preset",
+        "version": "1.18.33", "projectID": "global", "time": {"created": 1, "updated": 1},
+    });
+    let file = world.root().join("preset.json");
+    fs::write(&file, json!({"info": info, "messages": []}).to_string()).unwrap();
+    let words = ["import", file.to_str().unwrap()];
+    let import = Outcome::of(&mut command(world, "opencode", words));
+    assert_eq!(import.status, 0, "{import:#?}");
+}
+
+#[test]
+fn opencode_carries_its_first_turn() {
+    isolated(|| {
+        let model = Model::start();
+        let world = opencode_world(&model);
+        preset(&world);
+        let project = world.project().to_str().unwrap().to_owned();
+        let run = |prompt| opencode(&world, &["--dir", &project, "-s", SES], prompt);
+        let (first, second) = (run("first ALPHA"), run("second BETA"));
+        assert_carried(&model, [&first, &second]);
+        assert_eq!(event(&second, "text")["sessionID"], SES);
+        assert_eq!(model.conversation_of("BETA").unwrap().session.as_deref(), Some(SES));
+        let unknown = opencode(&world, &["--dir", &project, "-s", "ses_unknown"], "x");
+        assert_eq!(unknown.status, 1, "{unknown:#?}");
+    });
+}
+
+#[test]
+fn opencode_asks_for_a_title_by_itself() {
+    isolated(|| {
+        let model = Model::start();
+        let world = opencode_world(&model);
+        let run = opencode(&world, &[], "first ALPHA");
+        assert_eq!(run.status, 0, "{run:#?}");
+        assert_eq!(model.conversations().len(), 1, "{:#?}", model.exchanges());
+        let title = model.wait_for(|it| it.background && it.stage == Stage::Whole);
+        assert_eq!(title.user_texts(), ["first ALPHA"]);
+    });
+}
+
+#[test]
+fn pi_carries_its_first_turn() {
+    isolated(|| {
+        let model = Model::start();
+        let world = pi_world(&model);
+        let file = world.root().join("pi.jsonl");
+        let time = "2026-11-16T00:00:00.000Z";
+        let head = json!({"type": "session", "version": 3, "id": ID, "timestamp": time, "cwd": world.project()});
+        fs::write(&file, format!("{head}\n")).unwrap();
+        let session = ["--session", file.to_str().unwrap()];
+        let first = pi(&world, &session, "first ALPHA");
+        let second = pi(&world, &session, "second BETA");
+        assert_carried(&model, [&first, &second]);
+        let json = pi(&world, &["--mode", "json", session[0], session[1]], "third");
+        assert_eq!(event(&json, "session")["id"], ID);
+        assert_eq!(pi(&world, &["--session", "unknown"], "x").status, 1);
+    });
+}
+
+/// Expects a call, its result, and nothing but the result's answer after it.
+fn assert_tool_ran(model: &Model, world: &World, run: &Outcome) {
+    assert_eq!(run.status, 0, "{run:#?}");
+    assert_eq!(fs::read_to_string(world.project().join("made")).unwrap(), "by-a-tool\n");
+    let last = model.conversations().pop().unwrap();
+    let roles: Vec<Role> = last.turns.iter().map(|said| said.role).collect();
+    assert_eq!(roles, [Role::User, Role::ToolCall, Role::ToolResult], "{:#?}", last.turns);
+    assert!(last.texts(Role::ToolResult)[0].contains("by-a-tool"), "{:#?}", last.turns);
+    assert_eq!(last.answer, [Step::Say("done".to_owned()), carried(&last)]);
+    assert_eq!(model.conversations().len(), 2);
+}
+
+fn carried(exchange: &Exchange) -> Step {
+    let newest = exchange.newest();
+    Step::Say(format!("turns=1 first=<<{newest}>> last=<<{newest}>>"))
+}
+
+#[test]
+fn gemini_runs_the_tool() {
+    isolated(|| {
+        let model = Model::start();
+        let world = gemini_world(&model);
+        let run = gemini(&world, &["--approval-mode", "yolo"], TOOL);
+        assert_tool_ran(&model, &world, &run);
+    });
+}
+
+#[test]
+fn copilot_runs_the_tool() {
+    isolated(|| {
+        let model = Model::start();
+        let world = copilot_world(&model);
+        let run = copilot(&world, &["--allow-all-tools"], TOOL);
+        assert_tool_ran(&model, &world, &run);
+    });
+}
+
+#[test]
+fn opencode_runs_the_tool() {
+    isolated(|| {
+        let model = Model::start();
+        let world = opencode_world(&model);
+        let run = opencode(&world, &["--auto"], TOOL);
+        assert_tool_ran(&model, &world, &run);
+    });
+}
+
+#[test]
+fn pi_runs_the_tool() {
+    isolated(|| {
+        let model = Model::start();
+        let world = pi_world(&model);
+        let run = pi(&world, &[], TOOL);
+        assert_tool_ran(&model, &world, &run);
+    });
+}
+
+const LIMIT: &str = "[[limit: 2030-01-01T10:00:00Z]]";
+
+#[test]
+fn gemini_tells_failures_of_the_model() {
+    isolated(|| {
+        let model = Model::start();
+        let world = gemini_world(&model);
+        let cases = [
+            ("[[status: 400]]", 144, "refused by the script"),
+            ("[[status: 401]]", 145, "UNAUTHENTICATED"),
+            ("[[status: 429]]", 173, "Resource has been exhausted"),
+            ("[[status: 500]]", 244, "INTERNAL"),
+            (LIMIT, 173, "exhausted your daily quota"),
+            ("[[cut]]", 1, "terminated"),
+        ];
+        for (prompt, status, told) in cases {
+            let run = gemini(&world, &[], prompt);
+            assert_eq!(run.status, status, "{run:#?}");
+            let result = event(&run, "result");
+            assert_eq!(result["status"], "error", "{result:#}");
+            let message = result["error"]["message"].as_str().unwrap();
+            assert!(message.contains(told), "{prompt}: {result:#}");
+        }
+        model.refuse();
+        assert_eq!(gemini(&world, &[], "hello").status, 1);
+        model.accept();
+        assert_eq!(gemini(&world, &[], "hello").status, 0);
+    });
+}
+
+#[test]
+fn copilot_tells_failures_of_the_model() {
+    isolated(|| {
+        let model = Model::start();
+        let world = copilot_world(&model);
+        for (prompt, code) in [
+            ("[[status: 400]]", json!(400)),
+            ("[[status: 401]]", json!(401)),
+            ("[[status: 429]]", json!(429)),
+            (LIMIT, json!(429)),
+            ("[[cut]]", Value::Null),
+        ] {
+            let run = copilot(&world, &[], prompt);
+            assert_eq!(run.status, 1, "{run:#?}");
+            assert_eq!(event(&run, "session.error")["data"]["statusCode"], code, "{run:#?}");
+            assert_eq!(event(&run, "result")["exitCode"], 1, "{run:#?}");
+        }
+    });
+}
+
+#[test]
+fn opencode_tells_what_it_does_not_try_again() {
+    isolated(|| {
+        let model = Model::start();
+        let world = opencode_world(&model);
+        for status in [400, 401] {
+            let run = opencode(&world, &[], &format!("[[status: {status}]]"));
+            assert_eq!(run.status, 1, "{run:#?}");
+            assert_eq!(event(&run, "error")["error"]["data"]["statusCode"], status);
+        }
+    });
+}
+
+#[test]
+fn opencode_tries_for_ever_when_the_model_is_busy() {
+    isolated(|| {
+        let model = Model::start();
+        let world = opencode_world(&model);
+        let mut run = command(&world, "opencode", ["run", "--format", "json", "[[status: 429]]"]);
+        let mut run = run.stdout(std::process::Stdio::piped()).spawn().unwrap();
+        model.wait_for(|it| !it.background && it.number > 4);
+        assert_eq!(run.try_wait().unwrap(), None);
+        run.kill().unwrap();
+        assert!(run.wait_with_output().unwrap().stdout.is_empty());
+    });
+}
+
+#[test]
+fn pi_tells_failures_of_the_model() {
+    isolated(|| {
+        let model = Model::start();
+        let world = pi_world(&model);
+        let cases = [
+            ("[[status: 400]]", "400 refused by the script"),
+            ("[[status: 401]]", "401 Incorrect API key"),
+            ("[[status: 429]]", "429 Rate limit reached"),
+            ("[[status: 500]]", "500 The server had an error"),
+            (LIMIT, "429 You exceeded your current quota"),
+            ("[[cut]]", "terminated"),
+        ];
+        for (prompt, told) in cases {
+            let run = pi(&world, &[], prompt);
+            assert_eq!(run.status, 1, "{run:#?}");
+            assert!(run.stderr.contains(told), "{run:#?}");
+        }
+        let json = pi(&world, &["--mode", "json"], "[[status: 401]]");
+        assert_eq!(json.status, 0, "{json:#?}");
+        assert_eq!(event(&json, "message_end")["message"]["stopReason"], "error");
+        model.refuse();
+        assert_eq!(pi(&world, &[], "hello").status, 1);
+        model.accept();
+        assert_eq!(pi(&world, &[], "hello").status, 0);
+    });
+}
+
+/// Pastes a message of two lines into a program that waits for one. A held answer is drawn as far
+/// as it came, then the rest.
+fn assert_pasted(model: &Model, mut terminal: Terminal, ready: &str) {
+    assert!(terminal.shows(ready), "the screen is:\n{}", terminal.contents());
+    terminal.write("\x1b[200~GAMMA [[hold: door]]\nDELTA\x1b[201~");
+    assert!(terminal.shows("DELTA"), "the screen is:\n{}", terminal.contents());
+    terminal.write("\r");
+    assert!(terminal.shows("holding door"), "the screen is:\n{}", terminal.contents());
+    model.wait_held("door");
+    model.release("door");
+    assert!(terminal.shows("turns=1"), "the screen is:\n{}", terminal.contents());
+    let exchange = model.wait_answered("GAMMA");
+    assert_eq!(exchange.user_texts(), ["GAMMA [[hold: door]]\nDELTA"]);
+}
+
+#[test]
+fn gemini_is_talked_to_in_a_terminal() {
+    isolated(|| {
+        let model = Model::start();
+        let world = gemini_world(&model);
+        let words = ["--session-id", ID, "-i", "GAMMA [[slow: 2]]"];
+        let mut terminal = Terminal::start(&command(&world, "gemini", words), 40, 120);
+        assert!(terminal.shows("piece 2 of"), "the screen is:\n{}", terminal.contents());
+        terminal.write("\x1b[200~DELTA\nEPSILON\x1b[201~");
+        assert!(terminal.shows("EPSILON"), "the screen is:\n{}", terminal.contents());
+        // For a moment after a paste the return key is a new line. The slow answer is longer.
+        assert!(terminal.shows("turns=1"), "the screen is:\n{}", terminal.contents());
+        terminal.write("\r");
+        assert!(terminal.shows("turns=2"), "the screen is:\n{}", terminal.contents());
+        let asked = model.wait_answered("DELTA");
+        assert_eq!(asked.user_texts(), ["GAMMA [[slow: 2]]", "DELTA\nEPSILON"]);
+    });
+}
+
+#[test]
+fn copilot_is_talked_to_in_a_terminal() {
+    isolated(|| {
+        let model = Model::start();
+        let world = copilot_world(&model);
+        let start = command(&world, "copilot", ["--session-id", ID]);
+        assert_pasted(&model, Terminal::start(&start, 40, 120), "? help");
+    });
+}
+
+#[test]
+fn opencode_is_talked_to_in_a_terminal() {
+    isolated(|| {
+        let model = Model::start();
+        let world = opencode_world(&model);
+        let start = command(&world, "opencode", [""; 0]);
+        assert_pasted(&model, Terminal::start(&start, 40, 120), "Ask anything");
+    });
+}
+
+#[test]
+fn pi_is_talked_to_in_a_terminal() {
+    isolated(|| {
+        let model = Model::start();
+        let world = pi_world(&model);
+        let start = command(&world, "pi", [""; 0]);
+        assert_pasted(&model, Terminal::start(&start, 40, 120), "scripted-1");
+    });
+}
+
+#[test]
+fn folders_that_nobody_trusts_are_asked_about() {
+    isolated(|| {
+        let model = Model::start();
+        let mut world = World::new("/bin/false");
+        with_gemini(&mut world, &model).distrust(&world.project());
+        with_copilot(&mut world, &model).distrust(&world.project());
+        for (program, asks) in [("gemini", "trust"), ("copilot", "Confirm folder trust")] {
+            let mut terminal = Terminal::start(&command(&world, program, [""; 0]), 40, 120);
+            assert!(terminal.shows(asks), "the screen is:\n{}", terminal.contents());
+        }
+        assert_eq!(gemini(&world, &[], "hello").status, 55);
+    });
+}
