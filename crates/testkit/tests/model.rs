@@ -130,3 +130,56 @@ fn a_refused_connection_is_accepted_again_on_the_same_port() {
     assert_eq!(numbers, [1, 2]);
     assert!(model.exchanges().iter().all(|it| it.api == Api::Anthropic && it.tools));
 }
+
+const CHAT: &str = "/v1/chat/completions";
+
+fn chat(text: &str, stream: bool) -> Value {
+    let schema =
+        json!({"properties": {"command": {"type": "string"}}, "required": ["command", "why"]});
+    let tool = json!({"type": "function", "function": {"name": "bash", "parameters": schema}});
+    let said = [json!({"role": "user", "content": text})];
+    json!({"model": "m", "stream": stream, "tools": [tool], "messages": said})
+}
+
+#[test]
+fn chat_completions_are_answered_in_pieces_and_whole() {
+    let model = Model::start();
+    let pieces = rest(ask(&model, CHAT, &chat("[[say: a]] [[tool: ls]]", true)));
+    assert!(pieces.contains(r#""finish_reason":"tool_calls""#), "{pieces}");
+    assert!(pieces.contains("data: [DONE]"), "{pieces}");
+    let whole = rest(ask(&model, CHAT, &chat("[[say: a]] [[tool: ls]]", false)));
+    let call = r#"{\"command\":\"ls\",\"why\":\"Scripted\"}"#;
+    assert!(whole.contains(call) && whole.contains(r#""content":"a""#), "{whole}");
+    let cut = rest(ask(&model, CHAT, &chat("[[cut]]", true)));
+    assert!(cut.contains("cut") && !cut.contains("[DONE]"), "{cut}");
+    let limit = rest(ask(&model, CHAT, &chat("[[limit: 2030-01-01T10:00:00Z]]", true)));
+    assert!(limit.starts_with("HTTP/1.1 429") && limit.contains("insufficient_quota"), "{limit}");
+    assert!(model.exchanges().iter().all(|it| it.api == Api::Chat && !it.background));
+}
+
+fn contents(text: &str) -> Value {
+    let schema = json!({"properties": {"command": {"type": "string"}}});
+    let tool = json!({"name": "run_shell_command", "parametersJsonSchema": schema});
+    let said = [json!({"role": "user", "parts": [{"text": text}]})];
+    json!({"tools": [{"functionDeclarations": [tool]}], "contents": said})
+}
+
+#[test]
+fn gemini_is_answered_in_pieces_and_whole() {
+    let model = Model::start();
+    let path = |task: &str| format!("/v1beta/models/m:{task}");
+    let stream = path("streamGenerateContent?alt=sse");
+    let pieces = rest(ask(&model, &stream, &contents("[[say: a]] [[tool: ls]]")));
+    assert!(pieces.contains(r#""args":{"command":"ls"}"#), "{pieces}");
+    assert!(pieces.contains(r#""finishReason":"STOP""#), "{pieces}");
+    let whole = rest(ask(&model, &path("generateContent"), &contents("hello")));
+    assert!(whole.contains("turns=1") && !whole.contains("data: "), "{whole}");
+    let cut = rest(ask(&model, &stream, &contents("[[cut]]")));
+    assert!(cut.contains("cut") && !cut.contains("STOP"), "{cut}");
+    let limit = rest(ask(&model, &stream, &contents("[[limit: 2030-01-01T10:00:00Z]]")));
+    assert!(limit.starts_with("HTTP/1.1 429") && limit.contains("retryDelay"), "{limit}");
+    let counted = rest(ask(&model, &path("countTokens"), &contents("[[status: 500]]")));
+    assert!(counted.contains("totalTokens"), "{counted}");
+    assert_eq!(model.conversations().len(), 4);
+    assert!(model.exchanges().iter().all(|it| it.api == Api::Gemini));
+}
