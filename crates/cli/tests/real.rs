@@ -16,6 +16,8 @@ mod kills;
 mod messages;
 #[path = "real/points.rs"]
 mod points;
+#[path = "real/silence.rs"]
+mod silence;
 #[path = "real/swaps.rs"]
 mod swaps;
 

@@ -1,0 +1,33 @@
+//! A headless turn that shows nothing for too long is ended, and that is said.
+
+use std::fs;
+
+use segue_testkit::isolated;
+
+use crate::{Vendor, with_vendor};
+
+fn a_turn_that_hangs_is_ended(vendor: Vendor) {
+    let (world, model) = with_vendor(vendor);
+    fs::create_dir_all(world.segue_home()).unwrap();
+    let settings = world.segue_home().join("config.toml");
+    fs::write(&settings, "silence = \"4s\"\n").unwrap();
+    let run = ["run", "--headless", "--vendor", vendor.name(), "--name", "h", "fox [[hang]]"];
+    let hung = world.segue(run);
+    assert_eq!(hung.status, 6, "{hung:#?}");
+    assert!(hung.stderr.contains("nothing was heard for too long"), "{hung:#?}");
+    assert_eq!(world.session("h")["pid"], serde_json::Value::Null);
+    fs::remove_file(settings).unwrap();
+    let answer = world.ok(["send", "h", "--wait", "go on"]);
+    assert!(answer.contains("first=<<fox"), "{answer}");
+    assert!(model.conversation_of("go on").unwrap().mentions("fox"));
+}
+
+#[test]
+fn a_turn_of_claude_that_hangs_is_ended() {
+    isolated(|| a_turn_that_hangs_is_ended(Vendor::Claude));
+}
+
+#[test]
+fn a_turn_of_codex_that_hangs_is_ended() {
+    isolated(|| a_turn_that_hangs_is_ended(Vendor::Codex));
+}
