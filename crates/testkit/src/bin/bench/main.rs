@@ -10,12 +10,14 @@
 mod bare;
 mod figures;
 mod fleet;
+mod foreign;
 mod idle;
 mod lists;
 mod output;
 mod restore;
 mod starts;
 mod table;
+mod talk;
 mod timing;
 
 use std::io::IsTerminal as _;
@@ -26,12 +28,14 @@ use table::{Row, Table};
 /// One thing that is measured: its name for the filter, and how.
 type Measure = (&'static str, fn(&Path) -> Vec<Row>);
 
-const MEASURES: [Measure; 5] = [
+const MEASURES: [Measure; 7] = [
     ("run", starts::measure),
     ("ls", lists::measure),
     ("resume", restore::measure),
     ("idle", idle::measure),
     ("output", output::measure),
+    ("send hook", talk::measure),
+    ("adopt", foreign::measure),
 ];
 
 fn main() {
