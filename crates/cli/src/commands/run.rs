@@ -10,7 +10,7 @@ use segue_server::client::Client;
 use serde::Serialize;
 
 use super::prompt::{self, Saying};
-use super::{attach, failure, trust};
+use super::{attach, failure, trust, wait};
 use crate::args::not_built;
 use crate::context::{Context, Ending};
 use crate::render::sessions::address;
@@ -101,6 +101,7 @@ impl From<PermissionArgument> for Permission {
 enum Afterwards {
     Attach,
     WaitForTurn,
+    WaitForRest,
     PrintAddress,
 }
 
@@ -115,6 +116,7 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     match afterwards {
         Afterwards::Attach => attach::attach(&session.id.to_string(), &client, context).await,
         Afterwards::WaitForTurn => show_turn(&client.wait_turn(session.id).await?, context),
+        Afterwards::WaitForRest => wait::for_rest(&session, &client, context).await,
         Afterwards::PrintAddress => show_address(&session, context),
     }
 }
@@ -128,7 +130,7 @@ fn afterwards(arguments: &Arguments, can_attach: bool) -> Result<Afterwards> {
             .hint("run `segue run --headless \"what is to be done\"`"));
     }
     match (arguments.headless, arguments.waiting.wait, arguments.waiting.detach) {
-        (false, true, _) => Err(not_built("segue run --wait` without `--headless")),
+        (false, true, _) => Ok(Afterwards::WaitForRest),
         (true, _, false) => Ok(Afterwards::WaitForTurn),
         (false, false, false) if can_attach => Ok(Afterwards::Attach),
         _ => Ok(Afterwards::PrintAddress),
@@ -213,7 +215,8 @@ mod tests {
 
     #[test]
     fn the_flags_say_what_follows() {
-        let table: [(&[&str], bool, Afterwards); 8] = [
+        let table: [(&[&str], bool, Afterwards); 9] = [
+            (&["--wait", "x"], true, Afterwards::WaitForRest),
             (&["x"], true, Afterwards::Attach),
             (&["x"], false, Afterwards::PrintAddress),
             (&["-d", "x"], true, Afterwards::PrintAddress),
@@ -230,9 +233,8 @@ mod tests {
 
     #[test]
     fn what_is_not_built_yet_or_makes_no_sense_is_refused() {
-        let table: [(&[&str], &str); 3] = [
+        let table: [(&[&str], &str); 2] = [
             (&["--worktree", "x", "y"], "`segue run --worktree` is not built yet"),
-            (&["--wait", "x"], "`segue run --wait` without `--headless` is not built yet"),
             (&["--headless"], "a headless run needs a prompt"),
         ];
         for (words, message) in table {

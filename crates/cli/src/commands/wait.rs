@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use jiff::SignedDuration;
-use segue_core::api::{WaitReport, WaitRequest, WaitTarget};
+use segue_core::api::{SessionView, WaitReport, WaitRequest, WaitTarget};
 use segue_core::{Error, Kind, Result};
 use segue_server::client::Client;
 
@@ -51,6 +51,20 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
         },
         timeout_ms: arguments.timeout.map(duration::milliseconds),
     };
+    show(&client.wait(&request).await?, context)
+}
+
+/// Waits until an agent that was just started neither starts nor works.
+pub(crate) async fn for_rest(
+    session: &SessionView,
+    client: &Client,
+    context: &mut Context,
+) -> Result<Ending> {
+    if !context.wants_json() {
+        context.output.text(&format!("{}\n", address(session)))?;
+    }
+    let (cwd, session) = (context.cwd().to_owned(), session.id.to_string());
+    let request = WaitRequest { cwd, session, target: WaitTarget::Rest, timeout_ms: None };
     show(&client.wait(&request).await?, context)
 }
 
