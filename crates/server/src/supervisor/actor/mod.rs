@@ -1,10 +1,12 @@
 //! The owner of one session: handles one message at a time.
 
+mod answers;
 mod behind;
 mod ending;
 mod messages;
 mod observe;
 mod reconcile;
+mod reports;
 mod screen;
 mod verbs;
 mod waiting;

@@ -1,0 +1,90 @@
+//! A person's answers to the questions that the agent asks on its screen.
+
+use segue_core::flows::messages;
+use segue_core::model::{EventKind, Status};
+use segue_core::ports::{self, Commit, Showing};
+use segue_core::{Error, Result};
+use tokio::time::Instant;
+
+use super::messages::{DISTURBED_AT_MOST, Errand};
+use super::{Actor, Message, Reply, answer};
+
+/// A screen may change while an answer is on its way; so often it is looked at again.
+const TRIES_TO_ANSWER: usize = 5;
+
+/// A person's answer, and how long its question may take to be on the screen.
+#[derive(Debug)]
+pub(super) struct HeldAnswer {
+    pub(super) answer: ports::Answer,
+    pub(super) until: Instant,
+    pub(super) reply: Reply<()>,
+}
+
+impl Actor {
+    /// Answers the agent's question, if need be as soon as it is on the screen.
+    pub(super) async fn answer_dialog(&mut self, held: HeldAnswer) {
+        let given = self.give_answer(&held.answer).await;
+        let asks = matches!(self.state.session.status, Status::Waiting(_));
+        match given {
+            Ok(true) => answer(held.reply, Ok(())),
+            Ok(false) if asks && Instant::now() < held.until => {
+                self.tell_later(DISTURBED_AT_MOST, Message::Errand(Errand::TryAgain));
+                self.post.answers.push(held);
+            }
+            Ok(false) => answer(held.reply, Err(self.nothing_asked())),
+            Err(error) => answer(held.reply, Err(error)),
+        }
+    }
+
+    pub(super) async fn answer_dialogs(&mut self) {
+        for held in std::mem::take(&mut self.post.answers) {
+            if !held.reply.is_closed() {
+                self.answer_dialog(held).await;
+            }
+        }
+    }
+
+    /// Gives a person's answer to the dialog that the agent shows; tells whether it shows one.
+    async fn give_answer(&mut self, answer: &ports::Answer) -> Result<bool> {
+        let name = self.state.session.address();
+        let Some(launch) = self.state.open().map(|launch| launch.id) else {
+            return Err(Error::conflict(format!("`{name}` is not running"))
+                .hint(format!("run `segue resume {name}`")));
+        };
+        let vendor = self.ports.vendors.of(&self.state.session)?;
+        for _ in 0..TRIES_TO_ANSWER {
+            let Some(screen) = messages::screen(&self.ports, &self.state).await? else { break };
+            if !matches!(vendor.read_screen(&screen), Some(Showing::Dialog(_))) {
+                break;
+            }
+            let Some(keys) = vendor.answer(&screen, answer) else {
+                return Err(no_such_choice(&name));
+            };
+            if self.ports.holders.press(launch, &keys, screen.revision).await? {
+                return self.record_answer(answer).await.map(|()| true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn nothing_asked(&self) -> Error {
+        let name = self.state.session.address();
+        Error::conflict(format!("`{name}` asks nothing that could be answered"))
+            .hint(format!("run `segue attach {name}` to look"))
+    }
+
+    async fn record_answer(&mut self, answer: &ports::Answer) -> Result<()> {
+        let text = match answer {
+            ports::Answer::Yes => "yes".to_owned(),
+            ports::Answer::No => "no".to_owned(),
+            ports::Answer::Choice(choice) => format!("choice {choice}"),
+        };
+        let events = vec![self.state.event(&self.ports, EventKind::Answered, text)];
+        self.state.commit(&self.ports, Commit { changes: Vec::new(), events }).await
+    }
+}
+
+fn no_such_choice(name: &str) -> Error {
+    Error::usage(format!("the question of `{name}` has no such answer"))
+        .hint(format!("run `segue attach {name}` to see the choices"))
+}

@@ -1,0 +1,153 @@
+//! What became of a message, for whoever sent it.
+
+use segue_core::api::{SendReport, Until};
+use segue_core::flows::view;
+use segue_core::model::{Failure, FailureClass, How, MessageId, MessageState, Status, WaitingFor};
+use segue_core::ports::{self, MessageQuery};
+use segue_core::{Error, Result};
+
+use super::Actor;
+
+impl Actor {
+    /// Says what became of a message so far; none if it is not a message of this session.
+    pub(super) async fn report(&self, message: MessageId) -> Result<SendReport> {
+        let query = MessageQuery { session: Some(self.id()), open: false };
+        let all = self.ports.store.messages(&query).await?;
+        let found = all
+            .iter()
+            .find(|it| it.id == message)
+            .ok_or_else(|| Error::not_found(format!("no message has the id `{message}`")))?;
+        let note = match found.state {
+            MessageState::Queued => self.hindrance(),
+            MessageState::Typing(_) => Some("nothing shows yet that it arrived".to_owned()),
+            MessageState::Delivered | MessageState::Uncertain | MessageState::Cancelled => None,
+        };
+        Ok(SendReport {
+            message: view::message(&self.state.session, found),
+            session: self.view(),
+            turn_ended: false,
+            answer: None,
+            failure: None,
+            note,
+        })
+    }
+
+    /// Says why the next message has to wait.
+    pub(super) fn hindrance(&self) -> Option<String> {
+        if let Some(hindrance) = &self.post.hindrance {
+            return Some(hindrance.clone());
+        }
+        match self.state.session.status {
+            Status::Working | Status::Starting => Some("it is busy".to_owned()),
+            Status::Waiting(WaitingFor::Environment | WaitingFor::Choice)
+            | Status::Ended(_)
+            | Status::Lost => Some("it is not running".to_owned()),
+            Status::Waiting(reason) => Some(format!("it waits for an answer ({reason})")),
+            Status::Idle if self.is_typing() => Some("an earlier one is on its way".to_owned()),
+            Status::Idle => Some("its input is not free".to_owned()),
+        }
+    }
+
+    pub(super) fn is_typing(&self) -> bool {
+        self.state.outbox.iter().any(|it| matches!(it.state, MessageState::Typing(_)))
+    }
+
+    /// Tells whether the turn that a message began is over.
+    fn is_turn_over(&self) -> Result<bool> {
+        match self.state.session.status {
+            Status::Starting | Status::Working => Ok(false),
+            Status::Idle => {
+                let conversation = self.conversation()?;
+                Ok(conversation.is_none_or(|conversation| !conversation.turn_open))
+            }
+            Status::Waiting(_) | Status::Ended(_) | Status::Lost => Ok(true),
+        }
+    }
+
+    pub(super) fn conversation(&self) -> Result<Option<ports::Conversation>> {
+        let Some(id) = self.state.vendor_session() else { return Ok(None) };
+        let vendor = self.ports.vendors.of(&self.state.session)?;
+        vendor.conversation(self.ports.files.as_ref(), &self.state.place(), id)
+    }
+
+    /// Says how the turn ended that a delivered message began.
+    async fn turn_end_report(&self, message: MessageId) -> Result<SendReport> {
+        let report = self.report(message).await?;
+        if let Status::Waiting(reason) = self.state.session.status
+            && self.state.open().is_some()
+        {
+            let note = Some(format!("it waits for an answer ({reason})"));
+            return Ok(SendReport { note, ..report });
+        }
+        let turn = self.state.turn.as_ref();
+        let failure = turn.and_then(|turn| turn.failure.clone());
+        let failure = failure.map_or_else(|| self.cut_turn(), |failure| Ok(Some(failure)))?;
+        let said = turn.map(|turn| turn.text.clone()).filter(|_| self.state.session.headless);
+        let answer = match said {
+            Some(said) => Some(said),
+            None => self.conversation()?.and_then(|conversation| conversation.last_answer),
+        };
+        Ok(SendReport { turn_ended: true, answer, failure, ..report })
+    }
+
+    /// Says why a turn has no end that went well, where the vendor did not.
+    fn cut_turn(&self) -> Result<Option<Failure>> {
+        let status = self.state.session.status;
+        let is_whole = |it: ports::Conversation| !it.turn_open;
+        let is_over = status == Status::Idle
+            || !self.state.session.headless && self.conversation()?.is_none_or(is_whole);
+        let message = match (&self.state.turn, status.detail()) {
+            (Some(turn), _) if !turn.text.is_empty() => turn.text.clone(),
+            (_, Some(detail)) => detail,
+            _ => status.word().to_owned(),
+        };
+        let failure = Failure { class: FailureClass::Other, message, resets_at: None };
+        Ok((!is_over).then_some(failure))
+    }
+
+    /// Tells whether a sender has waited for long enough, and what it is told then.
+    pub(super) async fn answer_for(
+        &self,
+        message: MessageId,
+        until: Until,
+    ) -> Result<Option<SendReport>> {
+        let on_its_way = self.state.outbox.iter().find(|it| it.id == message);
+        if let Some(open) = on_its_way {
+            // Nothing will happen to it by itself.
+            let stuck = open.state == MessageState::Queued && !self.will_go_on();
+            if !stuck {
+                return Ok(None);
+            }
+            let failure = self.failure();
+            return self.report(message).await.map(|report| Some(SendReport { failure, ..report }));
+        }
+        let report = self.report(message).await?;
+        let taken = report.message.state == MessageState::Delivered.word();
+        if until == Until::TurnEnded && taken {
+            let over = self.is_turn_over()?;
+            return if over { self.turn_end_report(message).await.map(Some) } else { Ok(None) };
+        }
+        Ok(Some(report))
+    }
+
+    /// Returns why the last headless turn failed.
+    fn failure(&self) -> Option<Failure> {
+        let failed = matches!(self.state.session.status, Status::Ended(How::Failed(_)));
+        let turn = self.state.turn.as_ref().filter(|_| failed);
+        turn.and_then(|turn| turn.failure.clone())
+    }
+
+    /// Tells whether something runs, or will by itself, that the message can be given to.
+    fn will_go_on(&self) -> bool {
+        let begins_turn = self.state.session.headless && self.post.turn_wanted;
+        self.state.open().is_some() || self.keeper.is_some() || begins_turn || self.begins_turns()
+    }
+
+    /// Tells whether the queue of a headless session goes on by itself.
+    pub(super) fn begins_turns(&self) -> bool {
+        self.state.session.headless
+            && self.state.session.status == Status::Idle
+            && self.post.sender.is_some()
+            && self.post.hindrance.is_none()
+    }
+}
