@@ -79,8 +79,16 @@ impl Files for LocalFiles {
         process::has_open(pid, path)
     }
 
-    fn opened_by(&self, path: &Path) -> Vec<u32> {
-        process::all().into_iter().filter(|pid| process::has_open(*pid, path)).collect()
+    fn opened_in(&self, folder: &Path, pid: Option<u32>) -> Vec<(u32, PathBuf)> {
+        // What a process has open is named by its real path, whatever links led there.
+        let Ok(real) = fs::canonicalize(folder) else { return Vec::new() };
+        let pids = pid.map_or_else(process::all, |pid| vec![pid]);
+        let named = |path: &Path| path.parent() == Some(&*real);
+        let open = |pid: u32| {
+            let files = process::open_files(pid).into_iter().filter(|path| named(path));
+            files.filter_map(move |path| Some((pid, folder.join(path.file_name()?))))
+        };
+        pids.into_iter().flat_map(|pid| open(pid).collect::<Vec<_>>()).collect()
     }
 
     fn end_last_line(&self, path: &Path) -> io::Result<bool> {
@@ -199,6 +207,20 @@ mod tests {
         LocalFiles.remove(&path).unwrap();
         LocalFiles.remove(&path).unwrap();
         assert_eq!(LocalFiles.facts(&path).unwrap(), None);
+    }
+
+    #[test]
+    fn what_a_process_has_open_in_a_folder_is_found_behind_a_link() {
+        let (temp, path) = file(b"x");
+        let link = temp.path().join("link");
+        std::os::unix::fs::symlink(temp.path(), &link).unwrap();
+        let own = std::process::id();
+        assert_eq!(LocalFiles.opened_in(&link, Some(own)), []);
+        let _open = File::open(&path).unwrap();
+        let wanted = [(own, link.join("transcript.jsonl"))];
+        assert_eq!(LocalFiles.opened_in(&link, Some(own)), wanted);
+        assert_eq!(LocalFiles.opened_in(&link, None), wanted);
+        assert!(LocalFiles.is_open_in(&path, own));
     }
 
     #[test]

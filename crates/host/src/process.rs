@@ -5,7 +5,7 @@ mod stat;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -82,8 +82,13 @@ pub fn all() -> Vec<u32> {
 pub(crate) fn has_open(pid: u32, path: &Path) -> bool {
     // What a process has open is named by its real path, whatever links led there.
     let Ok(real) = fs::canonicalize(path) else { return false };
-    let Ok(descriptors) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
-    descriptors.flatten().any(|entry| fs::read_link(entry.path()).is_ok_and(|to| to == real))
+    open_files(pid).contains(&real)
+}
+
+/// Returns what a process has open, by its real path.
+pub(crate) fn open_files(pid: u32) -> Vec<PathBuf> {
+    let Ok(descriptors) = fs::read_dir(format!("/proc/{pid}/fd")) else { return Vec::new() };
+    descriptors.flatten().filter_map(|entry| fs::read_link(entry.path()).ok()).collect()
 }
 
 /// Returns the words of the command line, as far as a person would read it.

@@ -132,12 +132,15 @@ impl Files for Disk {
     }
 
     fn is_open_in(&self, path: &Path, pid: u32) -> bool {
-        self.opened_by(path).contains(&pid)
+        self.opened.lock().unwrap().iter().any(|(open, by)| open == path && *by == pid)
     }
 
-    fn opened_by(&self, path: &Path) -> Vec<u32> {
+    fn opened_in(&self, folder: &Path, pid: Option<u32>) -> Vec<(u32, PathBuf)> {
         let opened = self.opened.lock().unwrap();
-        opened.iter().filter(|(open, _)| open == path).map(|(_, pid)| *pid).collect()
+        let wanted = |(open, by): &&(PathBuf, u32)| {
+            open.parent() == Some(folder) && pid.is_none_or(|pid| pid == *by)
+        };
+        opened.iter().filter(wanted).map(|(open, by)| (*by, open.clone())).collect()
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {

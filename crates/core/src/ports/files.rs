@@ -33,8 +33,9 @@ pub trait Files: Debug + Send + Sync {
     /// Tells whether this process has the file open.
     fn is_open_in(&self, path: &Path, pid: u32) -> bool;
 
-    /// Returns the processes that have the file open, as far as this user may know.
-    fn opened_by(&self, path: &Path) -> Vec<u32>;
+    /// Returns which files of a folder are open in which processes, as far as this user may know: in
+    /// this one, or in any. It costs the same however many files there are.
+    fn opened_in(&self, folder: &Path, pid: Option<u32>) -> Vec<(u32, PathBuf)>;
 
     /// Appends a newline if the last line was torn; tells whether it did.
     fn end_last_line(&self, path: &Path) -> io::Result<bool>;

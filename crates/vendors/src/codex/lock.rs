@@ -4,37 +4,30 @@ use std::path::Path;
 
 use segue_core::model::VendorSessionId;
 use segue_core::ports::{Files, Live, Place};
-use segue_core::{Error, Result};
 
 use super::{home, transcript};
 
 /// Lists who has which conversation open. A file that a crash left is open in no process.
-pub(super) fn live(files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
-    let folder = home::locks(&place.config_dir);
-    let paths = files.list(&folder).map_err(|error| {
-        Error::vendor(format!("cannot list the open conversations in `{}`", folder.display()))
-            .caused_by(error)
-    })?;
-    let mut found = Vec::new();
-    for path in &paths {
-        let Some(id) = home::id_of_lock(path) else { continue };
-        let id = VendorSessionId::new(id.to_string());
-        let holders = files.opened_by(path).into_iter();
-        found.extend(holders.map(|pid| Live { pid, started: None, id: id.clone() }));
-    }
+pub(super) fn live(files: &dyn Files, place: &Place) -> Vec<Live> {
+    let open = files.opened_in(&home::locks(&place.config_dir), None).into_iter();
+    let mut found: Vec<Live> = open
+        .filter_map(|(pid, path)| {
+            let id = VendorSessionId::new(home::id_of_lock(&path)?.to_string());
+            Some(Live { pid, started: None, id })
+        })
+        .collect();
     found.sort_by(|a, b| (a.pid, &a.id).cmp(&(b.pid, &b.id)));
-    Ok(found)
+    found
 }
 
 /// Returns the conversation that a process is in. It keeps the locks of those that it has left, and
 /// takes some for helpers of its own: the newest one in which a person talks counts, and where there
 /// is none yet the only one that it holds.
 pub(super) fn current(files: &dyn Files, config_dir: &Path, pid: u32) -> Option<VendorSessionId> {
-    let paths = files.list(&home::locks(config_dir)).unwrap_or_default();
-    let mut held: Vec<_> = paths
+    let open = files.opened_in(&home::locks(config_dir), Some(pid));
+    let mut held: Vec<_> = open
         .iter()
-        .filter_map(|path| Some((path, home::id_of_lock(path)?)))
-        .filter(|(path, _)| files.is_open_in(path, pid))
+        .filter_map(|(_, path)| Some((path, home::id_of_lock(path)?)))
         .map(|(path, id)| (taken_at(files, path), VendorSessionId::new(id.to_string())))
         .collect();
     held.sort();
@@ -129,7 +122,7 @@ mod tests {
             started: None,
             id: VendorSessionId::new(id),
         });
-        assert_eq!(live(&home.disk, &home.place).unwrap(), wanted);
-        assert_eq!(live(&home.disk, &Home::new().place).unwrap(), []);
+        assert_eq!(live(&home.disk, &home.place), wanted);
+        assert_eq!(live(&home.disk, &Home::new().place), []);
     }
 }

@@ -106,7 +106,7 @@ impl Vendor for Codex {
     }
 
     fn live(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
-        lock::live(files, place)
+        Ok(lock::live(files, place))
     }
 
     fn watched(&self, place: &Place) -> Vec<PathBuf> {
