@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use segue_core::Result;
 use segue_core::model::{
-    Binding, Event, Fleet, FleetName, Launch, Message, Session, SessionId, Trust,
+    Binding, Event, Fleet, FleetName, Launch, Message, MessageId, Session, SessionId, Trust,
 };
 use segue_core::ports::{Commit, EventQuery, MessageQuery, SessionSummary, Store};
 use tokio::sync::watch;
@@ -66,6 +66,10 @@ impl Store for TellingStore {
 
     async fn trust(&self, folder: &Path) -> Result<Option<Trust>> {
         self.inner.trust(folder).await
+    }
+
+    async fn message(&self, id: MessageId) -> Result<Option<Message>> {
+        self.inner.message(id).await
     }
 
     async fn messages(&self, query: &MessageQuery) -> Result<Vec<Message>> {

@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use async_trait::async_trait;
 use rusqlite::Connection;
 use segue_core::model::{
-    Binding, Event, Fleet, FleetName, Launch, Message, Session, SessionId, Trust,
+    Binding, Event, Fleet, FleetName, Launch, Message, MessageId, Session, SessionId, Trust,
 };
 use segue_core::ports::{Commit, EventQuery, MessageQuery, SessionSummary, Store};
 use segue_core::{Error, Result};
@@ -120,6 +120,10 @@ impl Store for SqliteStore {
     async fn trust(&self, folder: &Path) -> Result<Option<Trust>> {
         let folder = folder.to_owned();
         self.read(move |connection| read::trust(connection, &folder)).await
+    }
+
+    async fn message(&self, id: MessageId) -> Result<Option<Message>> {
+        self.read(move |connection| read::message(connection, id)).await
     }
 
     async fn messages(&self, query: &MessageQuery) -> Result<Vec<Message>> {

@@ -43,6 +43,8 @@ pub trait Store: Debug + Send + Sync {
 
     /// Returns messages, the oldest first.
     async fn messages(&self, query: &MessageQuery) -> Result<Vec<Message>>;
+
+    async fn message(&self, id: MessageId) -> Result<Option<Message>>;
 }
 
 /// Changes and the facts they come from, together or not at all.

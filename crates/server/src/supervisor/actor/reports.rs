@@ -3,7 +3,7 @@
 use segue_core::api::{SendReport, Until};
 use segue_core::flows::view;
 use segue_core::model::{Failure, FailureClass, How, MessageId, MessageState, Status, WaitingFor};
-use segue_core::ports::{self, MessageQuery};
+use segue_core::ports;
 use segue_core::{Error, Result};
 
 use super::Actor;
@@ -11,19 +11,17 @@ use super::Actor;
 impl Actor {
     /// Says what became of a message so far; none if it is not a message of this session.
     pub(super) async fn report(&self, message: MessageId) -> Result<SendReport> {
-        let query = MessageQuery { session: Some(self.id()), open: false };
-        let all = self.ports.store.messages(&query).await?;
-        let found = all
-            .iter()
-            .find(|it| it.id == message)
-            .ok_or_else(|| Error::not_found(format!("no message has the id `{message}`")))?;
+        let found = self.ports.store.message(message).await?.ok_or_else(|| {
+            Error::not_found(format!("no message has the id `{message}`"))
+                .hint("run `segue messages` to see all messages")
+        })?;
         let note = match found.state {
             MessageState::Queued => self.hindrance(),
             MessageState::Typing(_) => Some("nothing shows yet that it arrived".to_owned()),
             MessageState::Delivered | MessageState::Uncertain | MessageState::Cancelled => None,
         };
         Ok(SendReport {
-            message: view::message(&self.state.session, found),
+            message: view::message(&self.state.session, &found),
             session: self.view(),
             turn_ended: false,
             answer: None,

@@ -37,6 +37,8 @@ pub async fn messages_come_back_in_order_and_are_told_apart(backend: &impl Backe
     changes.extend(told.clone().map(|it| Change::AddMessage(Box::new(it))));
     store.commit(commit(changes)).await.unwrap();
     assert_eq!(all(&*store, None, false).await, told);
+    assert_eq!(store.message(told[1].id).await.unwrap().as_ref(), Some(&told[1]));
+    assert_eq!(store.message(MessageId::new(Uuid::now_v7())).await.unwrap(), None);
     assert_eq!(all(&*store, Some(one.id), false).await, [told[0].clone(), told[2].clone()]);
     store.commit(commit([Change::RemoveSession(one.id)])).await.unwrap();
     assert_eq!(all(&*store, None, false).await, [told[1].clone()]);
