@@ -22,6 +22,14 @@ impl StreamReader {
         Self { path, offset: 0, partial: Vec::new(), skipping: false }
     }
 
+    /// Begins near the end of a file that may have grown for days: with the first line that begins
+    /// in its last piece.
+    pub(crate) fn near_end(files: &dyn Files, path: PathBuf) -> Self {
+        let length = files.facts(&path).ok().flatten().map_or(0, |facts| facts.length);
+        let offset = length.saturating_sub(CHUNK as u64);
+        Self { offset, skipping: offset > 0, ..Self::new(path) }
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -80,6 +88,18 @@ mod tests {
         add(b"o\nthr\xffee\n");
         assert_eq!(reader.new_lines(&LocalFiles), ["two", "thr\u{fffd}ee"]);
         assert_eq!(reader.new_lines(&LocalFiles), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_long_file_is_taken_up_near_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("hooks.jsonl");
+        assert_eq!(StreamReader::near_end(&LocalFiles, path.clone()).offset, 0);
+        let old = "x".repeat(1_000) + "\n";
+        std::fs::write(&path, old.repeat(1_000) + "last\n").unwrap();
+        let lines = StreamReader::near_end(&LocalFiles, path).new_lines(&LocalFiles);
+        assert!(lines.len() < 70, "{}", lines.len());
+        assert!(lines[0].len() == 1_000 && lines[lines.len() - 1] == "last", "{:?}", lines.last());
     }
 
     #[test]

@@ -71,7 +71,8 @@ impl Actor {
             .session
             .headless
             .then(|| StreamReader::new(self.ports.folders.stream(launch)));
-        self.hooks = Some(StreamReader::new(self.ports.folders.hooks(launch)));
+        let hooks = self.ports.folders.hooks(launch);
+        self.hooks = Some(StreamReader::near_end(self.ports.files.as_ref(), hooks));
         self.listen(launch);
         self.subscribe(launch);
         self.follow_files().await?;
