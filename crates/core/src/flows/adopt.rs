@@ -12,7 +12,7 @@ use crate::failpoint;
 use crate::flows::SessionState;
 use crate::flows::look::claimed;
 use crate::model::{Binding, Environment, EventKind, Evidence, Session, VendorId, VendorSessionId};
-use crate::ports::{Change, Commit, Kept, Place, Ports, Vendor};
+use crate::ports::{Change, Commit, Kept, Ports, Vendor};
 
 /// How much of a first message is shown.
 const SHOWN: usize = 80;
@@ -94,20 +94,6 @@ fn candidate(
         updated_at: kept.modified,
         begins,
     })
-}
-
-/// Returns the process that has a conversation open now, and its command.
-pub fn open_in(ports: &Ports, candidate: &AdoptCandidate) -> Result<Option<(u32, String)>> {
-    let vendor = ports.vendors.get(&candidate.vendor)?;
-    let place = Place { config_dir: candidate.config_dir.clone(), cwd: candidate.cwd.clone() };
-    let live = vendor.live(ports.files.as_ref(), &place)?;
-    let open = live.iter().find(|live| {
-        let process = ports.machine.process(live.pid);
-        let same = |process: u64| live.started.is_none_or(|started| started == process);
-        live.id == candidate.vendor_session_id && process.is_some_and(|it| same(it.started))
-    });
-    let described = |pid| ports.machine.describe(pid).unwrap_or_default();
-    Ok(open.map(|live| (live.pid, described(live.pid))))
 }
 
 /// Makes a session of a conversation. Nothing is started.
