@@ -23,7 +23,7 @@ struct Case {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Result {
     Survived,
-    /// A second hit is not always reached: what happens at the same time is told together.
+    /// Not every point is passed each time: what happens at the same time is told together.
     NotReached,
     Failed,
 }
@@ -38,7 +38,7 @@ fn a_kill_at_any_step_loses_nothing() {
     let cases = if is_soak() { all_cases(&passed) } else { some_cases(&passed) };
     let cases: Vec<Case> = cases.into_iter().filter(Case::is_chosen).collect();
     let results = beside(cases.clone(), |case| {
-        let survived = catch_unwind(AssertUnwindSafe(|| case.run()));
+        let survived = catch_unwind(AssertUnwindSafe(|| case.run_until_reached()));
         survived.unwrap_or_else(|_| {
             println!("FAILED: SEGUE_CASE={}", case.name());
             Result::Failed
@@ -52,6 +52,9 @@ fn a_kill_at_any_step_loses_nothing() {
         .collect();
     assert_eq!(failed, Vec::<String>::new(), "run one of them alone with SEGUE_CASE=…");
     let reached = cases.iter().zip(&results).filter(|(_, it)| **it == Result::Survived);
+    let points: BTreeSet<&Point> = reached.clone().map(|(case, _)| &case.point).collect();
+    let missed = cases.iter().map(|case| &case.point).find(|point| !points.contains(point));
+    assert!(missed.is_none(), "no case reached {missed:?}");
     let names: BTreeSet<&str> = reached.clone().map(|(case, _)| case.point.name.as_str()).collect();
     println!("{} kills at {} points: {names:?}", reached.count(), names.len());
     assert!(names.len() >= 40 || chosen().is_some(), "{} points", names.len());
@@ -117,6 +120,13 @@ impl Case {
         chosen().is_none_or(|chosen| self.name().starts_with(&chosen))
     }
 
+    /// A first hit that two events told together made impossible is there at the next attempt.
+    fn run_until_reached(&self) -> Result {
+        let attempts = if self.hit == 1 { 3 } else { 1 };
+        let mut results = (0..attempts).map(|_| self.run());
+        results.find(|it| *it == Result::Survived).unwrap_or(Result::NotReached)
+    }
+
     fn run(&self) -> Result {
         let mut world = World::new(program());
         points::kill_at(&mut world, &self.point, self.hit);
@@ -128,7 +138,6 @@ impl Case {
         }
         let has_killed = points::has_killed(&world);
         points::disarm(&mut world);
-        assert!(has_killed || self.hit > 1, "{} was not reached", self.name());
         (self.scenario.check)(&world, &outcome);
         if outcome.status != 0 {
             (self.scenario.repeat)(&world);
