@@ -92,7 +92,8 @@ fn prepare(
         agent: None,
         end: None,
     };
-    let environment = agent_environment(vendor.as_ref(), session, &launch, &wish.environment);
+    let mut environment = agent_environment(vendor.as_ref(), session, &launch, &wish.environment);
+    vendor.tell_environment(session, &ports.folders.folder(launch.id), &mut environment);
     launch.environment = environment.names();
     let record = LaunchRecord::new(session.clone(), launch, Vec::new());
     Ok((StartOrder { record, argv, environment }, line.files))

@@ -51,6 +51,11 @@ pub trait Vendor: Debug + Send + Sync {
     /// runs inside another agent.
     fn prepare_environment(&self, place: &Place, environment: &mut Environment);
 
+    /// Adds what this session's launch can be told by its environment alone; `folder` is the launch's
+    /// own.
+    fn tell_environment(&self, _session: &Session, _folder: &Path, _environment: &mut Environment) {
+    }
+
     /// Makes an id that the vendor will accept, if it can be told one for this session. `unique` is
     /// a UUIDv7.
     fn preset_id(&self, session: &Session, unique: Uuid) -> Option<VendorSessionId>;
