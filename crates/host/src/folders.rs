@@ -44,11 +44,14 @@ impl DiskFolders {
         Self { paths }
     }
 
+    /// A vendor may name the folder after the conversation, or the file: both are in the guard's path.
     fn guard_of(&self, launch: LaunchId, transcript: &Path) -> Result<PathBuf> {
-        let name = transcript.file_name().ok_or_else(|| {
-            Error::internal(format!("`{}` does not name a transcript", transcript.display()))
-        })?;
-        Ok(self.paths.launch(launch).join(GUARD).join(name))
+        let folder = transcript.parent().and_then(Path::file_name);
+        let (Some(folder), Some(name)) = (folder, transcript.file_name()) else {
+            let transcript = transcript.display();
+            return Err(Error::internal(format!("`{transcript}` does not name a transcript")));
+        };
+        Ok(self.paths.launch(launch).join(GUARD).join(folder).join(name))
     }
 
     fn fleet_file(&self, fleet: &FleetName) -> Result<PathBuf> {

@@ -12,8 +12,8 @@ use segue_core::{Error, Result, failpoint};
 use crate::atomic::{sync_folder, temporary_name};
 use crate::failure::{cannot, quoted};
 
-/// Makes sure that the guard is a hard link to the transcript as it is now. The folder in which
-/// the guard's own folder is made must exist: a launch that was forgotten is not guarded anew.
+/// Makes sure that the guard is a hard link to the transcript as it is now. The launch folder, two
+/// above the guard's own, must exist: a launch that was forgotten is not guarded anew.
 pub(crate) fn keep(transcript: &Path, guard: &Path) -> Result<Guarded> {
     let failed = |error: &io::Error| cannot("guard", transcript, error);
     let Some((real, now)) = regular(transcript).map_err(|error| failed(&error))? else {
@@ -176,8 +176,13 @@ fn link(file: &Path, name: &Path) -> io::Result<()> {
     name.parent().map_or(Ok(()), sync_folder)
 }
 
+/// Makes the folder of a guard, and the one that all guards of the launch are in.
 fn make_folder_of(guard: &Path) -> io::Result<()> {
-    let Some(folder) = guard.parent() else { return Ok(()) };
+    let folders: Vec<&Path> = guard.ancestors().skip(1).take(2).collect();
+    folders.into_iter().rev().try_for_each(make_folder)
+}
+
+fn make_folder(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
@@ -219,7 +224,7 @@ mod tests {
     fn places() -> (TempDir, PathBuf, PathBuf) {
         let temp = TempDir::new().unwrap();
         let transcript = temp.path().join("conversation.jsonl");
-        let guard = temp.path().join("guard/conversation.jsonl");
+        let guard = temp.path().join("guard/folder/conversation.jsonl");
         (temp, transcript, guard)
     }
 

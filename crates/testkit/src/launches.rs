@@ -8,6 +8,7 @@ use segue_host::watch::Watcher;
 use serde_json::Value;
 use tokio::runtime::Builder;
 
+use crate::conversation;
 use crate::world::{DEADLINE, World};
 
 /// Returns the folders of a session's launches with what is written in them, the oldest first.
@@ -33,9 +34,21 @@ pub fn all(world: &World) -> Vec<(PathBuf, LaunchRecord)> {
 pub fn wait_guarded(world: &World, session: &Value) {
     let id = session["vendor_session_id"].as_str().expect("a conversation");
     let (folder, _) = of(world, session).pop().expect("a launch");
-    let guard = folder.join("guard").join(format!("{id}.jsonl"));
+    let transcript = || conversation::transcript(world, id);
+    let is_guarded = || transcript().is_some_and(|it| guard(&folder, &it).is_file());
     let spoke = || of(world, session).pop().is_some_and(|(_, record)| record.session.spoke);
-    wait_until(&[&folder, &folder.join("guard")], "a guard", || guard.is_file() && spoke());
+    let guards = conversation::all(world).into_iter().map(|it| guard(&folder, &it));
+    let mut watched: Vec<PathBuf> = guards.filter_map(|it| Some(it.parent()?.to_owned())).collect();
+    watched.push(folder.clone());
+    let watched: Vec<&Path> = watched.iter().map(PathBuf::as_path).collect();
+    wait_until(&watched, "a guard", || is_guarded() && spoke());
+}
+
+/// Returns where the launch of this folder guards a transcript.
+pub fn guard(folder: &Path, transcript: &Path) -> PathBuf {
+    let mut names = transcript.iter().rev();
+    let (name, parent) = (names.next().expect("a name"), names.next().expect("a folder"));
+    folder.join("guard").join(parent).join(name)
 }
 
 /// Takes the guards of all of a session's launches away.

@@ -25,8 +25,7 @@ fn a_transcript_deleted_while_its_agent_runs_is_restored_with_what_was_said_afte
         let stage = Stage::new();
         let session = stage.told("coder", "remember ALPHA");
         let path = stage.transcript(&session);
-        let folder = launches::of(&stage.world, &session)[0].0.join("guard");
-        let guard = folder.join(path.file_name().unwrap());
+        let guard = launches::guard(&launches::of(&stage.world, &session)[0].0, &path);
         assert!(records(&guard).iter().any(is_answer), "no guard");
         fs::remove_file(&path).unwrap();
         // It writes on under the old name, in a file that lacks the beginning.

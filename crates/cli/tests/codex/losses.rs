@@ -32,7 +32,7 @@ fn a_rollout_deleted_while_its_agent_runs_is_restored_with_what_was_said_after()
         scenery.wait_idle("coder");
         scenery.world.kill_everything();
         send.wait().unwrap();
-        let guard = folder.join("guard").join(path.file_name().unwrap());
+        let guard = launches::guard(&folder, &path);
         assert!(fs::read_to_string(guard).unwrap().contains("and BETA"));
         scenery.world.resume(["coder"]).assert_back("coder", "restored");
         scenery.assert_carries("coder", &["remember ALPHA", "and BETA"], "which words?");

@@ -47,7 +47,7 @@ fn a_transcript_deleted_while_its_agent_runs_is_restored_with_what_was_said_afte
     let world = world();
     let session = told(&world, "coder", "fox");
     let path = transcript(&world, &session);
-    let guard = launches::of(&world, &session)[0].0.join("guard").join(path.file_name().unwrap());
+    let guard = launches::guard(&launches::of(&world, &session)[0].0, &path);
     fs::remove_file(&path).unwrap();
     conversation::type_text(&world, &session, "remember the word owl\r");
     let is_there = || conversation::said(&guard).len() == 2;

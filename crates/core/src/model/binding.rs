@@ -31,6 +31,8 @@ pub enum Evidence {
     Registry,
     /// Our process holds the vendor's lock of it.
     Lock,
+    /// Our process, which was told it, has written to its transcript.
+    Transcript,
     /// We wrote it through the vendor's own import.
     Import,
     /// Found by us under the strict rule of `rules::recovery`.
@@ -48,6 +50,7 @@ impl Evidence {
             Self::Hook => "hook",
             Self::Registry => "registry",
             Self::Lock => "lock",
+            Self::Transcript => "transcript",
             Self::Import => "import",
             Self::Discovered => "discovered",
             Self::Adopted => "adopted",

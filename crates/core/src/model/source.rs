@@ -14,6 +14,8 @@ pub enum Source {
     Stream,
     /// The terminal's title.
     Title,
+    /// The input on the terminal, where the vendor says in no other way that it waits there.
+    Input,
     /// What the terminal shows: believed only while nothing better has spoken.
     Screen,
 }
@@ -26,6 +28,7 @@ impl fmt::Display for Source {
             Self::Transcript => "the transcript",
             Self::Stream => "the output",
             Self::Title => "the terminal's title",
+            Self::Input => "the input on its screen",
             Self::Screen => "the screen",
         })
     }

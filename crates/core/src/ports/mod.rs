@@ -18,7 +18,7 @@ pub use machine::{Ended, Folder, Machine, Program};
 pub use store::{Change, Commit, EventQuery, MessageQuery, OpenLaunch, SessionSummary, Store};
 pub use vendor::{
     Activity, Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Kept, Live,
-    NewFile, Pace, Place, ProgramSpec, Screen, Showing, Signal, Typing, Vendor, Vendors,
+    NewFile, Pace, Place, ProgramSpec, Readiness, Screen, Showing, Signal, Typing, Vendor, Vendors,
 };
 
 /// Everything the flows are given.

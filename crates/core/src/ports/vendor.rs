@@ -155,6 +155,14 @@ pub trait Vendor: Debug + Send + Sync {
         None
     }
 
+    /// Says who tells that its input takes something.
+    fn readiness(&self) -> Readiness {
+        match self.capabilities().evidence_within {
+            Some(_) => Readiness::Said,
+            None => Readiness::ShownUntilSaid,
+        }
+    }
+
     /// Says how a message is typed, and as what it will be found in the transcript.
     fn typing(&self, message: &str) -> Typing {
         Typing { text: message.to_owned(), recorded_as: message.to_owned() }
@@ -349,6 +357,18 @@ pub enum Showing {
     Busy,
     /// A dialog wants an answer.
     Dialog(WaitingFor),
+}
+
+/// Who tells that an agent's input takes something: it may be drawn before it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readiness {
+    /// The vendor says so itself, and is waited for.
+    Said,
+    /// The screen, until the vendor has said anything; of a launch that is told its first message
+    /// when it starts, the vendor says how that went.
+    ShownUntilSaid,
+    /// The screen, always: nothing else tells.
+    Shown,
 }
 
 /// How a message is typed.

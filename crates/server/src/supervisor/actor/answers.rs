@@ -54,13 +54,16 @@ impl Actor {
         let vendor = self.ports.vendors.of(&self.state.session)?;
         for _ in 0..TRIES_TO_ANSWER {
             let Some(screen) = messages::screen(&self.ports, &self.state).await? else { break };
-            if !matches!(vendor.read_screen(&screen), Some(Showing::Dialog(_))) {
+            // What was answered already may not be gone from the screen yet.
+            let is_old = self.post.answered.as_ref() == Some(&screen.rows);
+            if is_old || !matches!(vendor.read_screen(&screen), Some(Showing::Dialog(_))) {
                 break;
             }
             let Some(keys) = vendor.answer(&screen, answer) else {
                 return Err(no_such_choice(&name));
             };
             if self.ports.holders.press(launch, &keys, screen.revision).await? {
+                self.post.answered = Some(screen.rows);
                 return self.record_answer(answer).await.map(|()| true);
             }
         }

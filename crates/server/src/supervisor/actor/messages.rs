@@ -66,6 +66,8 @@ pub(super) struct Post {
     pub(super) hindrance: Option<String>,
     /// Answers to a question that the agent says it asks, and is still drawing.
     pub(super) answers: Vec<HeldAnswer>,
+    /// What the screen showed when a question was answered last.
+    pub(super) answered: Option<Vec<String>>,
 }
 
 impl Actor {

@@ -3,7 +3,7 @@
 use segue_core::Result;
 use segue_core::flows::messages;
 use segue_core::model::{Failure, FailureClass, LaunchId, Source};
-use segue_core::ports::{Activity, Showing, Signal};
+use segue_core::ports::{Activity, Readiness, Showing, Signal, Vendor};
 
 use super::{Actor, Message};
 
@@ -33,22 +33,38 @@ impl Actor {
     }
 
     pub(super) async fn look_at_screen(&mut self, launch: LaunchId) -> Result<()> {
+        let vendor = self.ports.vendors.of(&self.state.session)?;
+        let readiness = vendor.readiness();
         let better_has_spoken = self.state.source.is_some_and(|source| source != Source::Screen);
-        if better_has_spoken || self.state.session.headless {
+        let is_over = better_has_spoken && readiness != Readiness::Shown;
+        if is_over || self.state.session.headless {
             return Ok(());
         }
         let Some(screen) = messages::screen(&self.ports, &self.state).await? else { return Ok(()) };
-        let vendor = self.ports.vendors.of(&self.state.session)?;
-        // An input may be drawn before it takes anything: whoever can say so itself is waited for.
-        let says_itself = vendor.capabilities().evidence_within.is_some();
+        let is_told_otherwise = self.is_told_otherwise(vendor.as_ref());
         let activity = vendor.read_screen(&screen).and_then(|showing| match showing {
             Showing::Dialog(reason) => Some(Activity::Waiting(reason)),
-            _ if says_itself => None,
+            _ if is_told_otherwise => None,
             Showing::Ready | Showing::Draft => Some(Activity::Idle),
             Showing::Busy => Some(Activity::Working),
         });
-        let signal = activity.map(|activity| Signal::Activity { activity, source: Source::Screen });
+        let source = match readiness {
+            Readiness::Shown => Source::Input,
+            Readiness::Said | Readiness::ShownUntilSaid => Source::Screen,
+        };
+        let signal = activity.map(|activity| Signal::Activity { activity, source });
         self.signals(launch, signal.into_iter().collect()).await
+    }
+
+    /// Tells whether the agent is heard of in a better way than by what its input looks like.
+    fn is_told_otherwise(&self, vendor: &dyn Vendor) -> bool {
+        let speaks = vendor.capabilities().evidence_within.is_some();
+        let was_told = self.state.open().is_some_and(|open| open.message.is_some());
+        match vendor.readiness() {
+            Readiness::Said => true,
+            Readiness::ShownUntilSaid => speaks && was_told,
+            Readiness::Shown => false,
+        }
     }
 
     /// Begins to watch a headless launch for silence.
