@@ -7,7 +7,7 @@ use segue_core::model::{
 };
 use segue_core::ports::{
     Capabilities, CommandLine, CommandPlan, Conversation, Files, Live, Pace, Place, ProgramSpec,
-    Screen, Showing, Signal, Vendor,
+    Proof, Screen, Showing, Signal, Support, Vendor,
 };
 use segue_core::{Error, Result};
 use serde_json::Value;
@@ -51,6 +51,16 @@ impl Vendor for Described {
             headless: false,
             evidence_within: None,
             pace: Pace { at_once: 8, first_alone: false },
+        }
+    }
+
+    fn support(&self) -> Support {
+        Support {
+            title: "described in the project file",
+            proof: Proof::Description,
+            tried: &[],
+            install: "its project file names the command",
+            notes: &["what a resume brings back is unverified unless it names a transcript"],
         }
     }
 

@@ -6,6 +6,7 @@ mod folders;
 mod holders;
 mod machine;
 mod store;
+mod support;
 mod vendor;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ pub use folders::{Guarded, LaunchFolders};
 pub use holders::{Held, HolderEvent, HolderEvents, Holders, StartOrder, TypeOrder, Typed};
 pub use machine::{Ended, Folder, Machine, Program};
 pub use store::{Change, Commit, EventQuery, MessageQuery, OpenLaunch, SessionSummary, Store};
+pub use support::{Proof, Rehearsal, Stage, Support};
 pub use vendor::{
     Activity, Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Kept, Live,
     NewFile, Pace, Place, ProgramSpec, Readiness, Screen, Showing, Signal, Typing, Vendor, Vendors,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::Files;
+use super::{Files, Rehearsal, Stage, Support};
 use crate::error::Result;
 use crate::model::{
     Environment, Evidence, Failure, LaunchMode, ProcessRef, Session, Source, VendorDescription,
@@ -40,6 +40,14 @@ pub trait Vendor: Debug + Send + Sync {
     fn id(&self) -> VendorId;
 
     fn capabilities(&self) -> Capabilities;
+
+    /// Says how well it is supported.
+    fn support(&self) -> Support;
+
+    /// Returns what its program needs to be tried without an account; none where it cannot be tried.
+    fn rehearsal(&self, _stage: &Stage<'_>) -> Option<Rehearsal> {
+        None
+    }
 
     /// Says how the program is found.
     fn program(&self) -> ProgramSpec;

@@ -8,6 +8,7 @@ mod home;
 mod launch;
 mod records;
 mod registry;
+mod rehearsal;
 mod screen;
 mod settings;
 mod signals;
@@ -22,7 +23,7 @@ use segue_core::Result;
 use segue_core::model::{Environment, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
     Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Files, Kept, Live,
-    Pace, Place, ProgramSpec, Screen, Showing, Signal, Typing, Vendor,
+    Pace, Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, Stage, Support, Typing, Vendor,
 };
 use uuid::Uuid;
 
@@ -43,6 +44,14 @@ impl Vendor for Claude {
             evidence_within: Some(Duration::from_secs(60)),
             pace: Pace { at_once: 4, first_alone: false },
         }
+    }
+
+    fn support(&self) -> Support {
+        rehearsal::SUPPORT
+    }
+
+    fn rehearsal(&self, stage: &Stage<'_>) -> Option<Rehearsal> {
+        Some(rehearsal::rehearsal(stage))
     }
 
     fn program(&self) -> ProgramSpec {

@@ -9,6 +9,7 @@ mod home;
 mod launch;
 mod lock;
 mod records;
+mod rehearsal;
 mod screen;
 mod settings;
 mod signals;
@@ -24,7 +25,7 @@ use segue_core::Result;
 use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
     Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Files, Kept, Live,
-    Pace, Place, ProgramSpec, Screen, Showing, Signal, Typing, Vendor,
+    Pace, Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, Stage, Support, Typing, Vendor,
 };
 use uuid::Uuid;
 
@@ -54,6 +55,14 @@ impl Vendor for Codex {
             // Two that set up a folder of settings at the same time spoil it.
             pace: Pace { at_once: 4, first_alone: true },
         }
+    }
+
+    fn support(&self) -> Support {
+        rehearsal::SUPPORT
+    }
+
+    fn rehearsal(&self, stage: &Stage<'_>) -> Option<Rehearsal> {
+        Some(rehearsal::rehearsal(stage))
     }
 
     fn program(&self) -> ProgramSpec {

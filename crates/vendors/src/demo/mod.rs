@@ -20,7 +20,7 @@ use segue_core::Result;
 use segue_core::model::{Environment, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
     Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Files, Kept, Live,
-    Pace, Place, ProgramSpec, Screen, Showing, Signal, Vendor,
+    Pace, Place, ProgramSpec, Proof, Screen, Showing, Signal, Support, Vendor,
 };
 use uuid::Uuid;
 
@@ -42,6 +42,16 @@ impl Vendor for Demo {
             headless: true,
             evidence_within: Some(Duration::from_secs(20)),
             pace: Pace { at_once: 8, first_alone: false },
+        }
+    }
+
+    fn support(&self) -> Support {
+        Support {
+            title: "the built-in agent",
+            proof: Proof::BuiltIn,
+            tried: &[],
+            install: "it is part of Segue",
+            notes: &[],
         }
     }
 

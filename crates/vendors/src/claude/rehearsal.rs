@@ -1,0 +1,48 @@
+//! Claude Code without an account.
+
+use segue_core::ports::{NewFile, Proof, Rehearsal, Stage, Support};
+use serde_json::json;
+
+pub(super) const SUPPORT: Support = Support {
+    title: "Claude Code",
+    proof: Proof::Program,
+    tried: &["2.1.197"],
+    install: "npm install -g @anthropic-ai/claude-code",
+    notes: &["as root it takes `auto` only where its own `IS_SANDBOX=1` is set"],
+};
+
+/// How much of the end of a key is noted as approved.
+const TAIL: usize = 20;
+
+/// Switches off what is not part of a conversation, and long retries.
+const QUIET: [(&str, &str); 5] = [
+    ("CLAUDE_CODE_MAX_RETRIES", "1"),
+    ("DISABLE_AUTOUPDATER", "1"),
+    ("DISABLE_ERROR_REPORTING", "1"),
+    ("DISABLE_TELEMETRY", "1"),
+    ("CLAUDE_CODE_IDE_SKIP_AUTO_INSTALL", "1"),
+];
+
+pub(super) fn rehearsal(stage: &Stage<'_>) -> Rehearsal {
+    let mut environment = vec![
+        ("ANTHROPIC_BASE_URL", stage.model.to_owned()),
+        ("ANTHROPIC_API_KEY", stage.key.to_owned()),
+    ];
+    environment.extend(QUIET.map(|(name, value)| (name, value.to_owned())));
+    let tail = stage.key.len().saturating_sub(TAIL);
+    let mut settings = json!({
+        "hasCompletedOnboarding": true,
+        "customApiKeyResponses": {"approved": [&stage.key[tail..]], "rejected": []},
+        "projects": {},
+    });
+    settings["projects"][stage.project.display().to_string()] =
+        json!({"hasTrustDialogAccepted": true});
+    let file = stage.home.join(".claude.json");
+    Rehearsal {
+        environment,
+        files: vec![NewFile { path: file, contents: settings.to_string() }],
+        anew: Some("/clear"),
+        other_model: Some("claude-haiku-4-5"),
+        exempt: &[],
+    }
+}

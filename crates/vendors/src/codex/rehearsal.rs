@@ -1,0 +1,51 @@
+//! Codex without an account.
+
+use segue_core::ports::{NewFile, Proof, Rehearsal, Stage, Support};
+use serde_json::json;
+
+pub(super) const SUPPORT: Support = Support {
+    title: "Codex",
+    proof: Proof::Program,
+    tried: &["0.166.0"],
+    install: "npm install -g @openai/codex",
+    notes: &["text that begins with `!` is typed behind a zero-width space, or it would be run"],
+};
+
+/// The variable with the provider's key.
+const KEY: &str = "SEGUE_SCRIPTED_MODEL_KEY";
+
+pub(super) fn rehearsal(stage: &Stage<'_>) -> Rehearsal {
+    // A string in JSON is one in TOML, too.
+    let project = json!(stage.project.display().to_string());
+    let settings = format!(
+        r#"model = "scripted-1"
+model_provider = "scripted"
+check_for_update_on_startup = false
+[model_providers.scripted]
+name = "scripted"
+base_url = "{model}/v1"
+wire_api = "responses"
+env_key = "{KEY}"
+request_max_retries = 1
+stream_max_retries = 1
+[analytics]
+enabled = false
+[tui]
+resume_cwd = "session"
+# Without a network each run would wait for its list of plugins before it ends.
+[features]
+plugins = false
+[projects.{project}]
+trust_level = "trusted"
+"#,
+        model = stage.model
+    );
+    let file = stage.home.join(".codex/config.toml");
+    Rehearsal {
+        environment: vec![(KEY, stage.key.to_owned())],
+        files: vec![NewFile { path: file, contents: settings }],
+        anew: Some("/new"),
+        other_model: Some("scripted-2"),
+        exempt: &[],
+    }
+}
