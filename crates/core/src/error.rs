@@ -108,6 +108,12 @@ impl Error {
         self.hints.push(hint.into());
         self
     }
+
+    /// Returns everything in one line, for a note in a list.
+    pub fn in_one_line(&self) -> String {
+        let hints: String = self.hints.iter().map(|hint| format!("; {hint}")).collect();
+        format!("{self}{hints}")
+    }
 }
 
 impl fmt::Display for Error {

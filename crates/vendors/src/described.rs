@@ -92,6 +92,10 @@ impl Vendor for Described {
         Ok(CommandLine { arguments, files: Vec::new() })
     }
 
+    fn shows_account(&self) -> bool {
+        false
+    }
+
     fn keeps_transcripts(&self) -> bool {
         self.description.transcript.is_some()
     }

@@ -1,5 +1,7 @@
 //! What came of bringing sessions back, for `segue up` and `segue resume`.
 
+use std::collections::BTreeSet;
+
 use segue_core::api::{Outcome, PlanReport, RestoreReport};
 use segue_core::{Kind, Result};
 
@@ -34,16 +36,24 @@ pub(crate) fn show_plan(report: &PlanReport, context: &mut Context) -> Result<En
 
 fn table(report: &RestoreReport) -> Table {
     let mut table = Table::new(&["NAME", "VENDOR", "OUTCOME", "NOTE"]);
+    let mut said = BTreeSet::new();
     for agent in &report.agents {
+        let note = agent.note.as_deref().unwrap_or_default();
+        // What holds for many is said once.
+        let again = !said.insert(note) && note.len() > AS_ABOVE.len();
+        let note = if again { AS_ABOVE } else { note };
         table.row([
             Cell::toned(&agent.name, Tone::Strong),
             Cell::new(agent.vendor.as_str()),
             Cell::toned(agent.outcome.word().replace('_', " "), tone(agent.outcome)),
-            Cell::new(agent.note.as_deref().unwrap_or_default()),
+            Cell::new(note),
         ]);
     }
     table
 }
+
+/// Stands for a note that was shown before.
+const AS_ABOVE: &str = "(as above)";
 
 fn plan_table(report: &PlanReport) -> Table {
     let mut table = Table::new(&["NAME", "VENDOR", "CONVERSATION", "WHAT WOULD BE DONE"]);
@@ -113,6 +123,17 @@ shop/tester  demo    refused      two conversations might be it
 shop/writer  demo    handed over
 ";
         assert_eq!(table(&report(false)).render(Colour::Off), expected);
+    }
+
+    #[test]
+    fn what_holds_for_many_is_said_once() {
+        let mut report = report(false);
+        for number in [0, 2] {
+            report.agents[number].note = Some("two conversations\nmight be it".to_owned());
+        }
+        let text = table(&report).render(Colour::Off);
+        assert_eq!(text.matches("might be it").count(), 1, "{text}");
+        assert_eq!(text.matches(AS_ABOVE).count(), 2, "{text}");
     }
 
     #[test]

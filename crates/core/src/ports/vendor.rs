@@ -77,6 +77,12 @@ pub trait Vendor: Debug + Send + Sync {
     /// Returns the vendor's arguments for a launch.
     fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine>;
 
+    /// Tells whether an agent's first turn shows if the service takes its account: then one of many
+    /// goes ahead, and the others follow when it has shown that.
+    fn shows_account(&self) -> bool {
+        true
+    }
+
     /// Tells whether its conversations are in files that can be looked at.
     fn keeps_transcripts(&self) -> bool {
         true

@@ -176,7 +176,9 @@ fn ended(
     failures: Failures,
 ) -> Vec<Action> {
     let mut actions = vec![Action::EndLeftovers, Action::CloseLaunch { end }];
-    if crashed(standing, end) && standing.restart == Restart::OnCrash {
+    // A service that does not take the account does not take it a moment later either.
+    let refused = open.failure == Some(FailureClass::Account);
+    if crashed(standing, end) && standing.restart == Restart::OnCrash && !refused {
         actions.extend(after_crash(end, environment, failures));
     } else {
         actions.push(Action::SetStatus(settled(standing, open, end)));

@@ -1,5 +1,6 @@
 //! Decisions, as pure functions: facts in, decision out.
 
+pub mod accounts;
 pub mod address;
 pub mod delivery;
 pub mod environment;

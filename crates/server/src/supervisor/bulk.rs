@@ -3,19 +3,20 @@
 use std::sync::Arc;
 
 use segue_core::api::{
-    AgentOutcome, PlanReport, RestoreReport, ResumeRequest, StopReport, StopRequest,
+    AgentOutcome, Outcome, PlanReport, RestoreReport, ResumeRequest, StopReport, StopRequest,
     StoppedSession, UpRequest,
 };
 use segue_core::flows::SessionState;
 use segue_core::flows::look::Asked;
 use segue_core::model::{Environment, FleetName, Session, SessionId};
+use segue_core::rules::accounts::Wanted;
 use segue_core::rules::scope::{Deed, Scope};
 use segue_core::{Error, Kind, Result};
 use tokio::task::JoinSet;
 
 use super::run::{agent_session, ensure_fleet};
 use super::select::{Selected, find, selected};
-use super::{Message, Start, Supervisor, ask};
+use super::{Account, Message, Start, Supervisor, Wish, ask};
 use crate::project::{Agent, Project};
 use crate::routes::trust;
 
@@ -26,12 +27,13 @@ pub(crate) async fn resume(
     request: ResumeRequest,
 ) -> Result<RestoreReport> {
     let (chosen, fresh) = chosen(supervisor, scope, &request).await?;
+    let wish = wish(chosen.len());
     let tasks = chosen.into_iter().map(|it| {
         let id = it.summary.session.id;
         let environment = request.caller.environment.clone();
         let fresh = fresh.contains(&id);
         let supervisor = Arc::clone(supervisor);
-        async move { bring_back(&supervisor, id, it.asked, (environment, fresh)).await }
+        async move { bring_back(&supervisor, id, (it.asked, wish), (environment, fresh)).await }
     });
     Ok(RestoreReport::new(all(tasks).await?))
 }
@@ -76,13 +78,18 @@ async fn chosen(
     Ok((chosen, fresh))
 }
 
+/// Says who wants to start so many sessions.
+fn wish(sessions: usize) -> Wish {
+    Wish::now(if sessions > 1 { Wanted::Many } else { Wanted::One })
+}
+
 async fn bring_back(
     supervisor: &Arc<Supervisor>,
     id: SessionId,
-    asked: Asked,
+    (asked, wish): (Asked, Wish),
     (environment, fresh): (Environment, bool),
 ) -> Result<AgentOutcome> {
-    supervisor.ask(id, |reply| Message::Resume { environment, asked, fresh, reply }).await
+    supervisor.ask(id, |reply| Message::Resume { environment, asked, fresh, wish, reply }).await
 }
 
 /// Resumes or starts the agents of the project.
@@ -105,6 +112,7 @@ pub(crate) async fn up(
     trust::require(&supervisor.ports, &project).await?;
     let fleet = ensure_fleet(&supervisor.ports, Some(&project)).await?;
     let environment = &request.caller.environment;
+    let wish = wish(agents.len());
     let mut lifts = Vec::new();
     // Drafted one after the other, so that new sessions are listed in the order of the file.
     for agent in agents {
@@ -114,6 +122,7 @@ pub(crate) async fn up(
             asked: asked_by(&request, &agent),
             fresh: request.fresh.iter().any(|name| name == agent.name.as_str()),
             environment: environment.clone(),
+            wish,
             prompt: agent.prompt,
         });
     }
@@ -148,6 +157,7 @@ struct Lift {
     asked: Asked,
     fresh: bool,
     environment: Environment,
+    wish: Wish,
 }
 
 impl Lift {
@@ -161,7 +171,26 @@ impl Lift {
                 Some(id) => self.bring_back(id).await,
                 None => Err(error),
             },
+            Err(error) if error.kind == Kind::Vendor && self.is_held() => Ok(self.held(&error)),
             result => result,
+        }
+    }
+
+    fn is_held(&self) -> bool {
+        let Session { vendor, config_dir, .. } = self.draft.clone();
+        self.supervisor.accounts.is_held(&Account { vendor, config_dir })
+    }
+
+    /// Says that nothing was begun, not even a session.
+    fn held(&self, error: &Error) -> AgentOutcome {
+        AgentOutcome {
+            session: None,
+            name: self.draft.address(),
+            vendor: self.draft.vendor.clone(),
+            outcome: Outcome::Refused,
+            vendor_session_id: None,
+            note: Some(error.in_one_line()),
+            lost: true,
         }
     }
 
@@ -175,13 +204,13 @@ impl Lift {
 
     async fn bring_back(&self, id: SessionId) -> Result<AgentOutcome> {
         let how = (self.environment.clone(), self.fresh);
-        bring_back(&self.supervisor, id, self.asked, how).await
+        bring_back(&self.supervisor, id, (self.asked, self.wish), how).await
     }
 
     async fn start(&self) -> Result<AgentOutcome> {
         let inbox = self.supervisor.adopt_new(SessionState::new(self.draft.clone()));
         let (message, environment) = (self.prompt.clone(), self.environment.clone());
-        let start = Box::new(Start { message, environment });
+        let start = Box::new(Start { message, environment, wish: self.wish });
         ask(&inbox, |reply| Message::StartVerified { start, reply }).await
     }
 }

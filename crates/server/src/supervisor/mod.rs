@@ -3,6 +3,7 @@
 //! An actor handles one message at a time, so a session needs no lock; different sessions do not
 //! wait for each other, except at a [`gate`].
 
+mod accounts;
 mod actor;
 mod adopt;
 mod bulk;
@@ -25,6 +26,7 @@ use segue_core::ports::{MessageQuery, Ports, SessionSummary};
 use segue_core::{Error, Result};
 use tokio::sync::{mpsc, oneshot};
 
+pub(crate) use accounts::{Account, Wish};
 pub(crate) use actor::{Errand, Message, Start, Waiter};
 pub(crate) use adopt::adopt;
 pub(crate) use bulk::{plan, resume, stop, up};
@@ -33,6 +35,7 @@ pub(crate) use run::run;
 pub(crate) use select::find;
 
 use crate::project;
+use accounts::Accounts;
 use actor::Actor;
 use gate::Gates;
 use live::LiveLaunches;
@@ -48,6 +51,7 @@ pub(crate) struct Supervisor {
     pub(crate) ports: Ports,
     actors: Mutex<HashMap<SessionId, Inbox>>,
     gates: Gates,
+    accounts: Accounts,
     scribe: Scribe,
     watch: Watch,
     pub(crate) live: LiveLaunches,
@@ -59,7 +63,9 @@ impl Supervisor {
         let scribe = Scribe::start(ports.clone());
         let (watch, router) = Watch::new()?;
         let (actors, gates, live) = (Mutex::default(), Gates::default(), LiveLaunches::default());
-        let supervisor = Arc::new(Self { ports, actors, gates, scribe, watch, live, config_file });
+        let accounts = Accounts::default();
+        let supervisor =
+            Arc::new(Self { ports, actors, gates, accounts, scribe, watch, live, config_file });
         router.start(Arc::downgrade(&supervisor));
         Ok(supervisor)
     }

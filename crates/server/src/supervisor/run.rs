@@ -9,12 +9,13 @@ use segue_core::model::{
     Status, VendorDescription, VendorId,
 };
 use segue_core::ports::{Change, Commit, Ports, ProgramSpec, Vendor};
+use segue_core::rules::accounts::Wanted;
 use segue_core::rules::scope::Scope;
 use segue_core::rules::{naming, secrets};
 use segue_core::{Error, Kind, Result};
 use std::sync::Arc;
 
-use super::{Message, Start, Supervisor, ask};
+use super::{Message, Start, Supervisor, Wish, ask};
 use crate::project::{Agent, Project, default_vendor};
 use crate::routes::trust;
 
@@ -56,7 +57,8 @@ pub(crate) async fn run(
         let name = name(ports, &draft.fleet, &request, agent).await?;
         let session = session(ports, &draft, name, &request, agent)?;
         let environment = request.caller.environment.clone();
-        let start = Start { message: message.clone(), environment };
+        let wish = Wish::now(Wanted::One);
+        let start = Start { message: message.clone(), environment, wish };
         let inbox = supervisor.adopt_new(SessionState::new(session));
         match ask(&inbox, |reply| Message::Start { start: Box::new(start), reply }).await {
             Err(error) if error.kind == Kind::Conflict && request.name.is_none() => {}

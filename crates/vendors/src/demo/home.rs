@@ -11,6 +11,12 @@ pub(crate) const HOME_VARIABLE: &str = "SEGUE_DEMO_HOME";
 /// Set by the agent for its tools; an agent that finds it refuses to run inside another.
 pub(crate) const NESTED_VARIABLE: &str = "SEGUE_DEMO_SESSION";
 
+/// Stands for the key of an account; one that is `rejected` ends the agent at its start.
+pub(crate) const KEY_VARIABLE: &str = "SEGUE_DEMO_KEY";
+
+/// What the agent says then.
+pub(crate) const KEY_REFUSED: &str = "authentication failed: the key was rejected";
+
 const LONGEST_FOLDER_NAME: usize = 200;
 const LONGEST_ID: usize = 64;
 

@@ -1,11 +1,11 @@
 //! What to start: ids, arguments and environment of a launch.
 
-use segue_core::model::{Environment, LaunchMode, Session, VendorSessionId};
+use segue_core::model::{Environment, Failure, FailureClass, LaunchMode, Session, VendorSessionId};
 use segue_core::ports::{CommandLine, CommandPlan, Place};
 use segue_core::{Error, Result};
 use uuid::Uuid;
 
-use super::home::{HOME_VARIABLE, NESTED_VARIABLE};
+use super::home::{HOME_VARIABLE, KEY_REFUSED, NESTED_VARIABLE};
 
 /// Given in a session's own arguments, it makes the agent choose its id, as some real ones do.
 const OWN_ID: &str = "--own-id";
@@ -18,6 +18,12 @@ pub(super) fn preset_id(session: &Session, random: Uuid) -> Option<VendorSession
 pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) {
     environment.retain(|name| name != NESTED_VARIABLE);
     environment.set(HOME_VARIABLE, place.config_dir.to_string_lossy());
+}
+
+/// Reads why the agent did not start.
+pub(super) fn last_words(errors: &str) -> Option<Failure> {
+    let (class, message) = (FailureClass::Account, KEY_REFUSED.to_owned());
+    errors.contains(KEY_REFUSED).then_some(Failure { class, message, resets_at: None })
 }
 
 pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use segue_core::Result;
-use segue_core::model::{Environment, ProcessRef, Session, VendorId, VendorSessionId};
+use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
     Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Files, Kept, Live,
     Pace, Place, ProgramSpec, Proof, Screen, Showing, Signal, Support, Vendor,
@@ -73,6 +73,14 @@ impl Vendor for Demo {
 
     fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
         launch::command(plan)
+    }
+
+    fn shows_account(&self) -> bool {
+        false
+    }
+
+    fn last_words(&self, errors: &str) -> Option<Failure> {
+        launch::last_words(errors)
     }
 
     fn transcript(&self, _files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {

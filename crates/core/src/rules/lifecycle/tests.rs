@@ -74,6 +74,19 @@ fn evidence_table() {
 }
 
 #[test]
+fn an_agent_whose_account_was_refused_is_not_started_again() {
+    for (failure, restarts) in [(FailureClass::Account, false), (FailureClass::Service, true)] {
+        let mut failed = standing();
+        failed.open.as_mut().unwrap().failure = Some(failure);
+        let actions = act(&failed, &over(Exit::Code(1), false, Kept::Yes));
+        let again = actions.iter().any(|action| matches!(action, Action::Restart { .. }));
+        assert_eq!(again, restarts, "{failure:?}");
+        let crashed = Status::Ended(How::Crashed(Exit::Code(1)));
+        assert!(actions.contains(&Action::SetStatus(crashed)), "{actions:?}");
+    }
+}
+
+#[test]
 fn what_a_refused_launch_still_shows_changes_nothing_and_its_end_is_no_stop() {
     let mut refused = resumed(false);
     refused.status = Status::Waiting(WaitingFor::Choice);

@@ -8,10 +8,12 @@ use segue_core::flows::messages::{self, Attempt};
 use segue_core::flows::restore::{self, Done};
 use segue_core::model::{Environment, MessageId, MessageState, Status};
 use segue_core::ports;
+use segue_core::rules::accounts::Wanted;
 use segue_core::rules::delivery::Patience;
 use segue_core::{Error, Result};
 use tokio::time::Instant;
 
+use super::super::accounts::Wish;
 use super::answers::HeldAnswer;
 use super::{Actor, Message, Reply, Waiter, answer};
 
@@ -97,6 +99,7 @@ impl Actor {
     ) -> Result<MessageId> {
         let id = messages::add(&self.ports, &mut self.state, text).await?;
         self.want_turn(environment);
+        self.standing.wish = Wish::now(Wanted::One);
         if interrupt
             && self.state.session.status == Status::Working
             && let Err(error) = self.interrupt().await

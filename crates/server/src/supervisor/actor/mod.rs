@@ -1,5 +1,6 @@
 //! The owner of one session: handles one message at a time.
 
+mod account;
 mod answers;
 mod behind;
 mod ending;
@@ -20,13 +21,16 @@ use segue_core::flows::look::Asked;
 use segue_core::flows::{SessionState, launch, view};
 use segue_core::model::{Environment, LaunchId, SessionId};
 use segue_core::ports::{HolderEvent, Ports};
+use segue_core::rules::accounts::Wanted;
 use segue_core::{Error, Result};
 use tokio::sync::{mpsc, oneshot};
 
+use self::account::Standing;
 use self::behind::Behind;
 pub(crate) use self::messages::Errand;
 use self::messages::Post;
 pub(crate) use self::waiting::Waiter;
+use super::accounts::Wish;
 use super::gate::Pass;
 use super::stream::StreamReader;
 use super::{Inbox, Supervisor};
@@ -51,6 +55,7 @@ pub(crate) enum Message {
         environment: Environment,
         asked: Asked,
         fresh: bool,
+        wish: Wish,
         reply: Reply<AgentOutcome>,
     },
     Plan {
@@ -98,6 +103,10 @@ pub(crate) enum Message {
     Deadline {
         launch: LaunchId,
     },
+    /// A launch that went ahead of others has said nothing for a while.
+    HeardNothing {
+        launch: LaunchId,
+    },
 }
 
 /// The first launch of a session.
@@ -105,6 +114,7 @@ pub(crate) enum Message {
 pub(crate) struct Start {
     pub(crate) message: Option<String>,
     pub(crate) environment: Environment,
+    pub(crate) wish: Wish,
 }
 
 /// A launch that has yet to show which conversation it is in, and whoever waits for that.
@@ -150,6 +160,7 @@ pub(crate) struct Actor {
     /// The crashed launch whose holder keeps the environment for a restart that is due.
     keeper: Option<LaunchId>,
     behind: Behind,
+    standing: Standing,
     removed: bool,
 }
 
@@ -171,6 +182,7 @@ impl Actor {
             waiting_for_turn: Vec::new(),
             keeper: None,
             behind: Behind::default(),
+            standing: Standing::new(Wish::now(Wanted::ByItself)),
             removed: false,
         };
         tokio::spawn(actor.run(messages));
@@ -182,6 +194,7 @@ impl Actor {
             if let Err(error) = self.handle(message).await {
                 self.fall_behind(&error);
             }
+            self.note_account();
             self.deliver().await;
             self.answer_waiters().await;
             if self.removed {
@@ -204,7 +217,8 @@ impl Actor {
                 self.drop_if_unrecorded();
                 Ok(())
             }
-            Message::Resume { environment, asked, fresh, reply } => {
+            Message::Resume { environment, asked, fresh, wish, reply } => {
+                self.standing.wish = wish;
                 self.resume(environment, asked, fresh, reply).await;
                 Ok(())
             }
@@ -240,6 +254,10 @@ impl Actor {
             Message::RestartDue { after } => self.restart(after).await,
             Message::Deadline { launch } => {
                 self.give_up_waiting(launch);
+                Ok(())
+            }
+            Message::HeardNothing { launch } => {
+                self.heard_nothing(launch);
                 Ok(())
             }
             observation => self.observe(observation).await,
@@ -289,8 +307,7 @@ impl Actor {
     }
 
     fn refused(&self, error: &Error) -> AgentOutcome {
-        let hints: String = error.hints.iter().map(|hint| format!("; {hint}")).collect();
-        let note = Some(format!("{error}{hints}"));
+        let note = Some(error.in_one_line());
         self.outcome(Came { outcome: Outcome::Refused, note, left: Left::Nothing })
     }
 }

@@ -176,6 +176,7 @@ impl Actor {
         guard::keep(&self.ports, &mut self.state).await?;
         self.supervisor.scribe.write(&self.state.session.fleet).await?;
         self.passes.drain(..).for_each(|pass| pass.arrived());
+        self.listen_to_scout(launch);
         if self.pending.as_ref().is_some_and(|pending| pending.launch == launch)
             && let Some(pending) = self.pending.take()
         {

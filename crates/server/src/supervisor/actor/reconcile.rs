@@ -7,9 +7,11 @@ use segue_core::flows::look::Asked;
 use segue_core::flows::restore::Done;
 use segue_core::model::{EventKind, Exit, LaunchEnd, LaunchId, Status, WaitingFor};
 use segue_core::ports::{Change, Commit, Held};
+use segue_core::rules::accounts::Wanted;
 use segue_core::rules::lifecycle::{self, Kept};
 use segue_core::{Error, Result};
 
+use super::super::accounts::Wish;
 use super::ending::GRACE;
 use super::{Actor, Message};
 
@@ -126,10 +128,16 @@ impl Actor {
             self.keeper = None;
             return self.wait_for(WaitingFor::Environment, None).await;
         };
+        self.standing.wish = Wish::now(Wanted::ByItself);
         let brought_back = self.bring_back(environment, Asked::InBulk).await;
         self.give_passes_back_unless_launched(&brought_back);
         match brought_back {
             Ok(Done::Refused { error }) => self.wait_for(WaitingFor::Choice, Some(error)).await,
+            Err(error) if self.supervisor.accounts.is_held(&self.account()) => {
+                let event = self.state.event(&self.ports, EventKind::GaveUp, error.to_string());
+                let commit = Commit { changes: Vec::new(), events: vec![event] };
+                self.state.commit(&self.ports, commit).await
+            }
             // Nothing says that it cannot come back: the next command that wants it tries again.
             Err(error) => self.wait_for(WaitingFor::Environment, Some(error)).await,
             Ok(_) => Ok(()),

@@ -15,6 +15,7 @@ use super::{Actor, Came, Left, Message, Pending, Reply, Start, answer, first_wis
 
 impl Actor {
     pub(super) async fn begin(&mut self, start: Start) -> Result<()> {
+        self.standing.wish = start.wish;
         let wish = first_wish(self, start)?;
         self.enter_gates(wish.id.is_none()).await?;
         if let Err(error) = launch::start(&self.ports, &mut self.state, wish).await {
@@ -50,6 +51,7 @@ impl Actor {
         let name = vendor.id().to_string();
         let config_dir = self.state.session.config_dir.clone();
         let account = Key::Account { vendor: name.clone(), config_dir };
+        self.enter_account(vendor.shows_account()).await?;
         let gates = &self.supervisor.gates;
         self.passes.extend(gates.enter(account, vendor.capabilities().pace).await);
         if finds_own_id {
@@ -57,7 +59,8 @@ impl Actor {
             let pace = Pace { at_once: 1, first_alone: false };
             self.passes.extend(gates.enter(finding, pace).await);
         }
-        Ok(())
+        // Somebody ahead in the queue may have found out that there is no use in it.
+        self.check_account()
     }
 
     /// Follows a launch that was just started or found alive.
@@ -236,6 +239,7 @@ impl Actor {
     }
 
     pub(super) fn give_up_waiting(&mut self, launch: LaunchId) {
+        self.heard_nothing(launch);
         if self.pending.as_ref().is_some_and(|pending| pending.launch == launch) {
             self.passes.clear();
             self.refuse_pending(

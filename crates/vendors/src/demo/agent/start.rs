@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::super::home::{self, NESTED_VARIABLE};
+use super::super::home::{self, KEY_REFUSED, KEY_VARIABLE, NESTED_VARIABLE};
 use super::super::records::LiveStatus;
 use super::arguments::{self, Identity, Invocation, Mode, USAGE};
 use super::body::{Body, Ending, new_id};
@@ -22,6 +22,7 @@ pub(super) fn start(arguments: Vec<String>, host: &dyn AgentHost) -> Result<u8, 
     let invocation = arguments::parse(arguments)
         .map_err(|reason| Refusal::new(2, format!("{reason}\n{USAGE}")))?;
     refuse_nesting(host)?;
+    refuse_key(host)?;
     let home =
         home::home(host.environment()).map_err(|error| Refusal::new(2, error.to_string()))?;
     let cwd = host.cwd()?;
@@ -62,6 +63,14 @@ fn refuse_nesting(host: &dyn AgentHost) -> Result<(), Refusal> {
             1,
             format!("cannot run inside another session (`{NESTED_VARIABLE}` is `{outer}`)"),
         )),
+    }
+}
+
+/// Ends like real agents whose service does not know them.
+fn refuse_key(host: &dyn AgentHost) -> Result<(), Refusal> {
+    match host.environment().get(KEY_VARIABLE) {
+        Some("rejected") => Err(Refusal::new(1, KEY_REFUSED)),
+        _ => Ok(()),
     }
 }
 
