@@ -6,6 +6,7 @@ mod codex;
 pub mod demo;
 mod described;
 mod lines;
+mod pi;
 #[cfg(test)]
 mod samples;
 mod stored;
@@ -18,7 +19,14 @@ use segue_core::{Error, Result};
 
 /// Returns every vendor that this build can drive; a new one is a line here.
 pub fn all() -> Known {
-    Known { vendors: vec![Arc::new(demo::Demo), Arc::new(claude::Claude), Arc::new(codex::Codex)] }
+    Known {
+        vendors: vec![
+            Arc::new(demo::Demo),
+            Arc::new(claude::Claude),
+            Arc::new(codex::Codex),
+            Arc::new(pi::Pi),
+        ],
+    }
 }
 
 /// The vendors that this build can drive.
@@ -71,6 +79,6 @@ mod tests {
         let error = all().get(&VendorId::new("nobody\u{1b}")).unwrap_err();
         assert_eq!(error.kind, Kind::Usage);
         assert_eq!(error.message, "`nobody\\u{1b}` is not a vendor that can be driven");
-        assert_eq!(error.hints, ["use one of the known vendors: `demo`, `claude`, `codex`"]);
+        assert_eq!(error.hints, ["use one of the known vendors: `demo`, `claude`, `codex`, `pi`"]);
     }
 }

@@ -1,0 +1,114 @@
+//! Why a turn failed, from Pi's own words.
+
+use segue_core::model::{Failure, FailureClass};
+
+/// Words that tell a class, the surest first. Most are of the services, which Pi repeats.
+const WORDS: [(&str, FailureClass); 26] = [
+    ("usage limit", FailureClass::UsageLimit),
+    ("quota", FailureClass::UsageLimit),
+    ("rate limit", FailureClass::UsageLimit),
+    ("rate_limit", FailureClass::UsageLimit),
+    ("too many requests", FailureClass::UsageLimit),
+    ("no api key", FailureClass::Account),
+    ("api key", FailureClass::Account),
+    ("authentication", FailureClass::Account),
+    ("unauthorized", FailureClass::Account),
+    ("no model", FailureClass::Settings),
+    ("failed to load extension", FailureClass::Settings),
+    ("unknown provider", FailureClass::Settings),
+    ("not found. use --list-models", FailureClass::Settings),
+    ("unknown option", FailureClass::Settings),
+    ("overloaded", FailureClass::Service),
+    ("server error", FailureClass::Service),
+    ("server_error", FailureClass::Service),
+    ("service unavailable", FailureClass::Service),
+    ("connection error", FailureClass::Connection),
+    ("econnrefused", FailureClass::Connection),
+    ("fetch failed", FailureClass::Connection),
+    ("terminated", FailureClass::Stream),
+    ("premature close", FailureClass::Stream),
+    ("other side closed", FailureClass::Stream),
+    ("ended without", FailureClass::Stream),
+    ("context", FailureClass::Request),
+];
+
+/// How lines begin with which Pi ends before a turn.
+const LAST_WORDS: [&str; 5] = [
+    "Error: ",
+    "No models available",
+    "No API key found",
+    "No session found",
+    "Stored session working directory",
+];
+
+/// Makes a failure of what Pi said. It does not tell when a limit ends.
+pub(super) fn failure(message: &str) -> Failure {
+    Failure { class: class(message), message: message.to_owned(), resets_at: None }
+}
+
+/// Finds the error with which Pi ended before it began a turn.
+pub(super) fn last_words(errors: &str) -> Option<Failure> {
+    let is_told = |line: &&str| LAST_WORDS.iter().any(|begin| line.starts_with(begin));
+    let line = errors.lines().map(str::trim).rev().find(is_told)?;
+    Some(failure(line.strip_prefix(LAST_WORDS[0]).unwrap_or(line)))
+}
+
+fn class(message: &str) -> FailureClass {
+    let lower = message.to_lowercase();
+    let by_status = status(&lower).and_then(of_status);
+    let by_words =
+        || WORDS.iter().find(|(words, _)| lower.contains(words)).map(|(_, class)| *class);
+    by_status.or_else(by_words).unwrap_or(FailureClass::Other)
+}
+
+/// The status of the service's answer is what Pi says first.
+fn status(message: &str) -> Option<u16> {
+    let word = message.split(|c: char| !c.is_ascii_digit()).next()?;
+    word.parse().ok().filter(|_| word.len() == 3)
+}
+
+fn of_status(status: u16) -> Option<FailureClass> {
+    match status {
+        401..=403 => Some(FailureClass::Account),
+        429 => Some(FailureClass::UsageLimit),
+        400..=499 => Some(FailureClass::Request),
+        500..=599 => Some(FailureClass::Service),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_services_status_or_its_words_decide() {
+        let table = [
+            ("400 {\"error\":{\"message\":\"rate limit\"}}", FailureClass::Request),
+            ("401 {\"type\":\"error\"}", FailureClass::Account),
+            ("429 status code (no body)", FailureClass::UsageLimit),
+            ("500 {\"type\":\"error\"}", FailureClass::Service),
+            ("Connection error.", FailureClass::Connection),
+            ("terminated", FailureClass::Stream),
+            ("No API key found for google.", FailureClass::Account),
+            ("You have hit your ChatGPT usage limit (plus plan).", FailureClass::UsageLimit),
+            ("4711 is no status", FailureClass::Other),
+        ];
+        for (message, wanted) in table {
+            assert_eq!(failure(message).class, wanted, "{message}");
+        }
+    }
+
+    #[test]
+    fn the_last_words_are_found_among_others() {
+        let errors = "Warning: x\nError: Unknown option: -z\n    at y\n";
+        let found = last_words(errors).unwrap();
+        assert_eq!(
+            (found.message.as_str(), found.class),
+            ("Unknown option: -z", FailureClass::Settings)
+        );
+        let models = "No models available. Use /login to log into a provider\n  /docs/x.md\n";
+        assert_eq!(last_words(models).unwrap().class, FailureClass::Settings);
+        assert_eq!(last_words("hello\n"), None);
+    }
+}

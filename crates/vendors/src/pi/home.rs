@@ -1,0 +1,201 @@
+//! Where Pi keeps its files.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use segue_core::model::Environment;
+use segue_core::ports::{Files, Place};
+use segue_core::{Error, Result};
+use uuid::Uuid;
+
+/// Names the folder of Pi's files.
+const HOME_VARIABLE: &str = "PI_CODING_AGENT_DIR";
+
+/// Set by Pi for what it starts.
+const NESTED: &str = "PI_CODING_AGENT";
+
+/// A folder cannot have a longer name. Pi itself ends where it would need one.
+const LONGEST_NAME: usize = 255;
+
+/// How much of a folder's path is kept where all of it would be too long.
+const KEPT: usize = 180;
+
+/// Returns the folder of Pi's files, given an agent's environment.
+pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
+    let set = |name| environment.get(name).filter(|value| !value.is_empty());
+    let user = set("HOME").map(Path::new);
+    let found = match set(HOME_VARIABLE) {
+        Some(named) => below_home(named, user),
+        None => user.map(|user| user.join(".pi/agent")),
+    };
+    found.filter(|folder| folder.is_absolute()).ok_or_else(|| {
+        Error::config("cannot tell where Pi keeps its files")
+            .caused_by(format!("neither `{HOME_VARIABLE}` nor `HOME` is an absolute path"))
+            .hint("run `export HOME=~` and try again")
+    })
+}
+
+/// Understands `~` as Pi does.
+fn below_home(named: &str, user: Option<&Path>) -> Option<PathBuf> {
+    match named.strip_prefix('~') {
+        Some("") => user.map(Path::to_owned),
+        Some(rest) if rest.starts_with('/') => Some(user?.join(&rest[1..])),
+        _ => Some(PathBuf::from(named)),
+    }
+}
+
+pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) {
+    environment.retain(|name| name != NESTED);
+    environment.set(HOME_VARIABLE, place.config_dir.to_string_lossy());
+}
+
+/// Returns the folder of the folders with transcripts.
+pub(super) fn sessions(config_dir: &Path) -> PathBuf {
+    config_dir.join("sessions")
+}
+
+/// Returns the folder in which the transcripts of one working folder are.
+pub(super) fn transcripts(place: &Place) -> PathBuf {
+    sessions(&place.config_dir).join(encode(&place.cwd.to_string_lossy()))
+}
+
+/// Encodes a folder's real path as Pi does. Different folders can get the same name (`/a/b` and
+/// `/a-b`).
+fn encode(path: &str) -> String {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let dashed: String =
+        path.chars().map(|c| if matches!(c, '/' | '\\' | ':') { '-' } else { c }).collect();
+    let name = format!("--{dashed}--");
+    if name.len() <= LONGEST_NAME {
+        return name;
+    }
+    // Pi has no name for it: any will do that is always the same, as we tell Pi the folder.
+    let end = (0..=KEPT).rev().find(|at| dashed.is_char_boundary(*at)).unwrap_or(0);
+    format!("--{}-{:016x}--", &dashed[..end], hash(path))
+}
+
+/// Returns the hash of Fowler, Noll and Vo, which stays the same whatever this is built with.
+fn hash(text: &str) -> u64 {
+    let add = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, add)
+}
+
+/// Returns where a conversation's transcript is, or would be: in its place if we prepared it, else
+/// under the time at which Pi began it.
+pub(super) fn transcript(files: &dyn Files, place: &Place, id: &str) -> PathBuf {
+    let folder = transcripts(place);
+    let prepared = folder.join(prepared_name(id));
+    if matches!(files.facts(&prepared), Ok(Some(_))) {
+        return prepared;
+    }
+    let all = files.list(&folder).unwrap_or_default().into_iter();
+    let mut own = all.filter(|path| is_id(id) && id_of(path) == Some(id));
+    own.next().unwrap_or(prepared)
+}
+
+fn prepared_name(id: &str) -> String {
+    let began = began_at(id).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::UTC);
+    format!("{}_{}.jsonl", began.strftime("%Y-%m-%dT%H-%M-%S-%3fZ"), plain(id))
+}
+
+/// Returns the conversation of a transcript by its name.
+pub(super) fn id_of(path: &Path) -> Option<&str> {
+    let name = path.file_name()?.to_str()?;
+    let (_, id) = name.strip_suffix(".jsonl")?.rsplit_once('_')?;
+    is_id(id).then_some(id)
+}
+
+/// Returns when an id was made, which is when its conversation began.
+pub(super) fn began_at(id: &str) -> Option<Timestamp> {
+    let (seconds, nanoseconds) = Uuid::parse_str(id).ok()?.get_timestamp()?.to_unix();
+    Timestamp::new(i64::try_from(seconds).ok()?, i32::try_from(nanoseconds).ok()?).ok()
+}
+
+/// Tells whether a text is in the form that Pi gives to ids.
+pub(super) fn is_id(text: &str) -> bool {
+    text.len() == 36 && Uuid::parse_str(text).is_ok()
+}
+
+/// Nothing in an id can leave its folder.
+fn plain(id: &str) -> String {
+    id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::Home;
+
+    const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
+
+    fn environment(pairs: &[(&str, &str)]) -> Environment {
+        Environment::new(pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())))
+    }
+
+    #[test]
+    fn the_folder_is_the_named_one_or_the_usual_one() {
+        let table = [
+            ("/srv/pi", "/srv/pi"),
+            ("~/pi", "/home/u/pi"),
+            ("~", "/home/u"),
+            ("", "/home/u/.pi/agent"),
+        ];
+        for (named, wanted) in table {
+            let found = config_dir(&environment(&[(HOME_VARIABLE, named), ("HOME", "/home/u")]));
+            assert_eq!(found.unwrap(), Path::new(wanted), "{named}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_known_is_a_configuration_error() {
+        for pairs in [vec![], vec![(HOME_VARIABLE, "here")], vec![(HOME_VARIABLE, "~/x")]] {
+            let error = config_dir(&environment(&pairs)).unwrap_err();
+            assert_eq!(error.kind, segue_core::Kind::Config, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn the_recorded_folder_is_pinned_and_no_outer_agent_is_left() {
+        let place = Place { config_dir: "/recorded".into(), cwd: "/code".into() };
+        let mut found = environment(&[(HOME_VARIABLE, "/elsewhere"), (NESTED, "true")]);
+        prepare_environment(&place, &mut found);
+        assert_eq!(found.names(), [HOME_VARIABLE]);
+        assert_eq!(found.get(HOME_VARIABLE), Some("/recorded"));
+    }
+
+    #[test]
+    fn folders_are_named_as_pi_names_them() {
+        let table = [
+            ("/home/dev/proj/pa", "--home-dev-proj-pa--"),
+            ("/a b/ü_c.d", "--a b-ü_c.d--"),
+            ("/a:b\\c", "--a-b-c--"),
+        ];
+        for (path, name) in table {
+            assert_eq!(encode(path), name, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_too_long_for_pi_gets_a_name_of_its_own() {
+        let longest = format!("/{}", "x".repeat(LONGEST_NAME - 4));
+        assert_eq!(encode(&longest).len(), LONGEST_NAME);
+        let [one, two] = ["a", "b"].map(|end| encode(&format!("/{}{end}", "ü".repeat(200))));
+        assert!(one.len() <= LONGEST_NAME && two.len() <= LONGEST_NAME);
+        assert_ne!(one, two);
+    }
+
+    #[test]
+    fn a_transcript_is_found_by_its_id_whenever_it_began() {
+        let home = Home::new();
+        let own = transcript(&home.disk, &home.place, ID);
+        let name = format!("sessions/--code-a--/2026-11-16T00-14-30-801Z_{ID}.jsonl");
+        assert_eq!(own, home.folder.path().join(name));
+        let later = format!("sessions/--code-a--/2026-11-16T00-14-30-803Z_{ID}.jsonl");
+        let later = home.write(&later, "");
+        assert_eq!(transcript(&home.disk, &home.place, ID), later);
+        assert_eq!(id_of(&later), Some(ID));
+        let hostile = transcript(&home.disk, &home.place, "../../x");
+        assert_eq!(hostile.parent(), own.parent());
+    }
+}

@@ -1,0 +1,173 @@
+//! What to start: arguments of a launch, and the file that gives a conversation its id.
+//!
+//! Pi knows no permissions: it asks nothing and does whatever the model wants, with the rights of its
+//! user. So a session's `permission` changes nothing, at the start as on each resume. What Pi may do
+//! at all is limited by arguments of the session, such as `--tools read,grep,find,ls`.
+
+use segue_core::model::{LaunchMode, Session, VendorSessionId};
+use segue_core::ports::{CommandLine, CommandPlan, NewFile, Place};
+use segue_core::{Error, Result};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{extension, home, transcript, typing};
+
+/// Arguments of a session with which it chooses its conversation itself, and whether a value
+/// follows.
+const CHOOSES: [(&str, bool); 7] = [
+    ("--session", true),
+    ("--fork", true),
+    ("--continue", false),
+    ("-c", false),
+    ("--resume", false),
+    ("-r", false),
+    ("--no-session", false),
+];
+
+const APPEND: &str = "--append-system-prompt";
+
+/// A session whose own arguments choose a conversation cannot be told an id.
+pub(super) fn preset_id(session: &Session, unique: Uuid) -> Option<VendorSessionId> {
+    let chooses = session.args.iter().any(|word| is_choice(word).is_some());
+    (!chooses).then(|| VendorSessionId::new(unique.to_string()))
+}
+
+pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
+    let session = plan.session;
+    let extension = extension::file(plan);
+    let mut arguments = given(plan);
+    arguments.extend(own_arguments(plan));
+    // Behind the session's own: of what is said twice Pi takes the last, and none of these flags is
+    // taken for the value of an unknown one.
+    if session.headless {
+        arguments.extend(["--mode", "json"].map(String::from));
+    }
+    arguments.extend(["--extension".to_owned(), extension.path.display().to_string()]);
+    let (words, prepared) = identity(plan)?;
+    arguments.extend(words);
+    arguments.extend(message(plan)?);
+    let files = prepared.into_iter().chain([extension]).collect();
+    Ok(CommandLine { arguments, files })
+}
+
+/// Returns what the session's description asks for.
+fn given(plan: &CommandPlan<'_>) -> Vec<String> {
+    let session = plan.session;
+    let mut words = Vec::new();
+    if let Some(model) = &session.model {
+        words.extend(["--model".to_owned(), model.clone()]);
+    }
+    if let Some(instructions) = &session.instructions {
+        // The user's own file is not read where anything is given.
+        let users = users_instructions(plan);
+        let all = users.into_iter().chain([instructions.clone()]);
+        words.extend(all.flat_map(|text| [APPEND.to_owned(), text]));
+    }
+    words
+}
+
+/// Returns the file with the user's own additions to the instructions, as Pi looks for it.
+fn users_instructions(plan: &CommandPlan<'_>) -> Option<String> {
+    let session = plan.session;
+    if session.args.iter().any(|word| word == APPEND) {
+        return None;
+    }
+    let places = [session.cwd.join(".pi"), session.config_dir.clone()];
+    let mut paths = places.into_iter().map(|folder| folder.join("APPEND_SYSTEM.md"));
+    let found = paths.find(|path| matches!(plan.files.facts(path), Ok(Some(_))))?;
+    Some(found.display().to_string())
+}
+
+/// Returns the session's own arguments; those that chose the first conversation are for the first
+/// launch only.
+fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut words = plan.session.args.iter();
+    while let Some(word) = words.next() {
+        match is_choice(word).filter(|_| plan.mode == LaunchMode::Resume) {
+            Some(true) => {
+                // Its value goes with it.
+                let _value = words.next();
+            }
+            Some(false) => {}
+            None => kept.push(word.clone()),
+        }
+    }
+    kept
+}
+
+/// Tells whether a word chooses a conversation, and if so whether a value follows.
+fn is_choice(word: &str) -> Option<bool> {
+    CHOOSES.iter().find(|(flag, _)| word == *flag).map(|(_, has_value)| *has_value)
+}
+
+/// Returns how the conversation is named, and the file that is to be there for it. By its path it
+/// is found from everywhere, and Pi works in the folder that the file names.
+fn identity(plan: &CommandPlan<'_>) -> Result<(Vec<String>, Option<NewFile>)> {
+    let session = plan.session;
+    let place = Place { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() };
+    let folder = home::transcripts(&place).display().to_string();
+    let mut words = vec!["--session-dir".to_owned(), folder];
+    let id = match (plan.mode, plan.id) {
+        (_, Some(id)) => id,
+        (LaunchMode::Fresh, None) => return Ok((words, None)),
+        (LaunchMode::Resume, None) => {
+            let address = session.address();
+            return Err(Error::internal(format!(
+                "cannot resume session `{address}` without the id of its conversation"
+            )));
+        }
+    };
+    let path = home::transcript(plan.files, &place, id.as_str());
+    words.extend(["--session".to_owned(), path.display().to_string()]);
+    if plan.mode == LaunchMode::Fresh {
+        let contents = prepared(plan, id);
+        return Ok((words, Some(NewFile { path, contents })));
+    }
+    transcript::check(plan.files, &path, id)?;
+    Ok((words, None))
+}
+
+/// Returns a conversation in which nothing was said.
+///
+/// Pi keeps everything in memory until the file has an answer, and would lose the first prompt with
+/// its process. So there is an answer, an empty one, on a branch that is left at once: Pi goes on
+/// from the last line, and neither shows nor sends what is not above it.
+fn prepared(plan: &CommandPlan<'_>, id: &VendorSessionId) -> String {
+    let began = home::began_at(id.as_str()).unwrap_or(plan.now);
+    let at = format!("{began:.3}");
+    let free = json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0});
+    let usage = json!({
+        "input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0, "cost": free,
+    });
+    let header = json!({
+        "type": "session", "version": 3, "id": id, "timestamp": at, "cwd": plan.session.cwd,
+    });
+    let answer = json!({
+        "type": "message", "id": "00000001", "parentId": null, "timestamp": at,
+        "message": {
+            "role": "assistant", "content": [], "api": "none", "provider": "none", "model": "none",
+            "usage": usage, "stopReason": "stop", "timestamp": began.as_millisecond(),
+        },
+    });
+    let tip = json!({
+        "type": "custom", "customType": "segue", "data": {}, "id": "00000002", "parentId": null,
+        "timestamp": at,
+    });
+    format!("{header}\n{answer}\n{tip}\n")
+}
+
+fn message(plan: &CommandPlan<'_>) -> Result<Option<String>> {
+    match plan.message {
+        Some(message) => Ok(Some(typing::argument(message))),
+        None if plan.session.headless => {
+            let address = plan.session.address();
+            Err(Error::usage(format!("session `{address}` is headless and was given no prompt"))
+                .hint("run `segue run --headless PROMPT`"))
+        }
+        None => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+use segue_core::Kind;
+use serde_json::Value;
+
+use super::*;
+use crate::samples::{Disk, Home, plan, session};
+
+const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
+
+fn at_home(home: &Home) -> Session {
+    let mut session = session();
+    session.config_dir = home.folder.path().to_owned();
+    session
+}
+
+fn prepare(home: &Home, session: &Session, message: Option<&str>) -> CommandLine {
+    let id = VendorSessionId::new(ID);
+    command(&plan(session, &home.disk, (LaunchMode::Fresh, Some(&id), message))).unwrap()
+}
+
+fn resume(home: &Home, session: &Session, message: Option<&str>) -> Result<CommandLine> {
+    let id = VendorSessionId::new(ID);
+    command(&plan(session, &home.disk, (LaunchMode::Resume, Some(&id), message)))
+}
+
+/// Puts the prepared files where they belong.
+fn put(home: &Home, line: &CommandLine) {
+    let file = &line.files[0];
+    home.write(file.path.to_str().unwrap(), &file.contents);
+}
+
+#[test]
+fn a_new_conversation_goes_on_from_its_prepared_file() {
+    let (home, mut session) = (Home::new(), session());
+    session.config_dir = "/home/u/.pi/agent".into();
+    let line = prepare(&home, &session, Some("--help"));
+    let folder = "/home/u/.pi/agent/sessions/--code--";
+    let wanted = format!(
+        "--extension /state/launches/one/segue.mjs --session-dir {folder} \
+         --session {folder}/2026-11-16T00-14-30-801Z_{ID}.jsonl  --help"
+    );
+    assert_eq!(line.arguments.join(" "), wanted);
+}
+
+#[test]
+fn the_prepared_file_has_its_id_and_a_branch_that_is_left() {
+    let home = Home::new();
+    let line = prepare(&home, &at_home(&home), None);
+    let lines: Vec<Value> =
+        line.files[0].contents.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let [header, answer, tip] = lines.as_slice() else { panic!("{lines:#?}") };
+    assert_eq!((&header["type"], &header["id"]), (&json!("session"), &json!(ID)));
+    assert_eq!((&header["cwd"], &header["version"]), (&json!("/code"), &json!(3)));
+    assert_eq!(answer["message"]["role"], "assistant");
+    assert_eq!(answer["message"]["usage"]["totalTokens"], 0);
+    // Pi goes on from the last line: what is above it is the conversation.
+    assert!(tip["parentId"].is_null() && tip["id"] != answer["id"]);
+    assert!(line.files[0].contents.ends_with("}\n"));
+}
+
+#[test]
+fn the_extension_knows_whom_to_tell_and_whether_a_prompt_comes() {
+    let home = Home::new();
+    let mut session = at_home(&home);
+    let first = |line: &CommandLine| line.files[1].contents.lines().next().unwrap().to_owned();
+    let given = first(&prepare(&home, &session, Some("hello")));
+    assert_eq!(given, r#"const given = {"hook":"'/bin/segue' hook","prompted":true};"#);
+    session.headless = true;
+    let given = first(&prepare(&home, &session, Some("hello")));
+    assert_eq!(given, r#"const given = {"hook":null,"prompted":true};"#);
+}
+
+#[test]
+fn a_headless_turn_speaks_json_and_needs_a_prompt() {
+    let home = Home::new();
+    let mut session = at_home(&home);
+    session.headless = true;
+    session.args = vec!["--thinking".into(), "high".into()];
+    let line = prepare(&home, &session, Some("go"));
+    assert_eq!(line.arguments[..4], ["--thinking", "high", "--mode", "json"]);
+    put(&home, &line);
+    assert_eq!(resume(&home, &session, None).unwrap_err().kind, Kind::Usage);
+}
+
+#[test]
+fn the_session_is_as_described_and_the_users_instructions_stay() {
+    let home = Home::new();
+    let mut session = at_home(&home);
+    session.model = Some("scripted/one".into());
+    session.instructions = Some("be kind".into());
+    let line = prepare(&home, &session, None);
+    let wanted = ["--model", "scripted/one", APPEND, "be kind"];
+    assert_eq!(line.arguments[..4], wanted);
+    let users = home.write("APPEND_SYSTEM.md", "be brief");
+    let line = prepare(&home, &session, None);
+    assert_eq!(line.arguments[2..6], [APPEND, users.to_str().unwrap(), APPEND, "be kind"]);
+    session.args = vec![APPEND.into(), "mine".into()];
+    let line = prepare(&home, &session, None);
+    assert!(!line.arguments.contains(&users.display().to_string()));
+}
+
+#[test]
+fn a_conversation_that_the_arguments_choose_is_for_the_first_launch_only() {
+    let home = Home::new();
+    let mut session = at_home(&home);
+    put(&home, &prepare(&home, &session, None));
+    let unique = Uuid::nil();
+    assert!(preset_id(&session, unique).is_some());
+    session.args = ["--fork", "abc", "-c", "--tools", "read"].map(String::from).to_vec();
+    assert_eq!(preset_id(&session, unique), None);
+    let disk = Disk::default();
+    let first = command(&plan(&session, &disk, (LaunchMode::Fresh, None, None))).unwrap();
+    assert_eq!(first.arguments[..3], ["--fork", "abc", "-c"]);
+    assert!(!first.arguments.contains(&"--session".to_owned()));
+    let later = resume(&home, &session, None).unwrap();
+    assert_eq!(later.arguments[..3], ["--tools", "read", "--extension"]);
+    let error = command(&plan(&session, &disk, (LaunchMode::Resume, None, None))).unwrap_err();
+    assert_eq!(error.kind, Kind::Internal);
+}
+
+#[test]
+fn a_file_that_pi_would_empty_is_never_given_to_it() {
+    let home = Home::new();
+    let session = at_home(&home);
+    assert!(resume(&home, &session, None).is_err(), "it is not there");
+    let line = prepare(&home, &session, None);
+    put(&home, &line);
+    assert_eq!(resume(&home, &session, None).unwrap().files.len(), 1, "the extension alone");
+    let whole = &line.files[0].contents;
+    let beheaded = whole.split_once('\n').unwrap().1;
+    let another = whole.replace(ID, "01a1e1fd-1e0a-7538-9b35-d40b3e394bc5");
+    for damaged in ["", "\n", &whole[1..], beheaded, &another] {
+        home.write(line.files[0].path.to_str().unwrap(), damaged);
+        let error = resume(&home, &session, None).unwrap_err();
+        assert!(error.message.contains("is damaged"), "{damaged}: {error:?}");
+        assert!(error.hints[0].contains(ID), "{error:?}");
+    }
+}

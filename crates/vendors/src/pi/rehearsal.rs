@@ -1,0 +1,41 @@
+//! Pi without an account.
+
+use segue_core::ports::{NewFile, Proof, Rehearsal, Stage, Support};
+use serde_json::json;
+
+pub(super) const SUPPORT: Support = Support {
+    title: "Pi",
+    proof: Proof::Program,
+    tried: &["0.73.1"],
+    install: "npm install -g @mariozechner/pi-coding-agent",
+    notes: &[
+        "it asks nothing and may do everything, whatever the session's permission; limit it with `args = [\"--tools\", \"read,grep,find,ls\"]`",
+        "a Pi that was started by hand shows nobody which conversation it has open",
+    ],
+};
+
+pub(super) fn rehearsal(stage: &Stage<'_>) -> Rehearsal {
+    let model = |id| json!({"id": id, "contextWindow": 200_000, "maxTokens": 8000});
+    let provider = json!({
+        "baseUrl": format!("{}/v1", stage.model), "api": "openai-completions",
+        "apiKey": stage.key, "models": [model("scripted-1"), model("scripted-2")],
+    });
+    let models = json!({"providers": {"scripted": provider}});
+    // Long retries are switched off.
+    let settings = json!({
+        "defaultProvider": "scripted", "defaultModel": "scripted-1",
+        "retry": {"maxRetries": 1, "baseDelayMs": 100, "provider": {"maxRetries": 0}},
+    });
+    let folder = stage.home.join(".pi/agent");
+    let file = |name, value: serde_json::Value| NewFile {
+        path: folder.join(name),
+        contents: value.to_string(),
+    };
+    Rehearsal {
+        environment: vec![("PI_OFFLINE", "1".to_owned()), ("PI_TELEMETRY", "0".to_owned())],
+        files: vec![file("models.json", models), file("settings.json", settings)],
+        anew: Some("/new"),
+        other_model: Some("scripted-2"),
+        exempt: &[("permission", "it never asks for permission")],
+    }
+}

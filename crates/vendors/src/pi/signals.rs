@@ -1,0 +1,101 @@
+//! What our extension and a headless turn's output say about a launch.
+
+use segue_core::model::{Evidence, Source, VendorSessionId};
+use segue_core::ports::{Activity, Signal};
+use serde::Deserialize;
+
+use super::records::{Header, Meaning, Message};
+use super::{failures, home};
+
+/// What our extension tells.
+#[derive(Deserialize)]
+struct Told {
+    session: String,
+    event: Event,
+    /// The last message of a turn that has ended.
+    #[serde(default)]
+    message: Option<Message>,
+    /// Why nothing was even asked.
+    #[serde(default)]
+    error: Option<String>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Event {
+    /// It is in this conversation, and says nothing about what it does.
+    In,
+    Idle,
+    Working,
+    Ended,
+}
+
+/// Reads what our extension tells.
+pub(super) fn of_extension(payload: &str) -> Vec<Signal> {
+    let Ok(told) = serde_json::from_str::<Told>(payload) else { return Vec::new() };
+    if !home::is_id(&told.session) {
+        return Vec::new();
+    }
+    let id = VendorSessionId::new(&*told.session);
+    let mut signals = vec![Signal::Conversation { id, evidence: Evidence::Hook }];
+    let activity = match told.event {
+        Event::In => return signals,
+        Event::Working => Activity::Working,
+        Event::Idle => Activity::Idle,
+        Event::Ended => {
+            let refused = told.error.map(|error| failed(&error));
+            signals.extend(refused.or_else(|| told.message.map(|message| turn_end(&message))));
+            Activity::Idle
+        }
+    };
+    signals.push(Signal::Activity { activity, source: Source::Hook });
+    signals
+}
+
+/// How the lines begin that are many and long, and no signals: each repeats all that was said so far.
+const REPEATS: &str = r#"{"type":"message_update","#;
+
+/// A line of a headless turn's output, as far as it is a signal.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum StreamLine {
+    Session(Header),
+    MessageEnd { message: Message },
+}
+
+/// Reads one line of a headless turn's output. After some failures Pi tries again by itself: the
+/// last word counts. The line about the end of all can be missing: Pi does not wait until it is
+/// written.
+pub(super) fn of_stream(line: &str) -> Vec<Signal> {
+    if line.starts_with(REPEATS) {
+        return Vec::new();
+    }
+    match serde_json::from_str(line) {
+        Ok(StreamLine::Session(header)) if home::is_id(&header.id) => {
+            let id = VendorSessionId::new(header.id);
+            let working = Signal::Activity { activity: Activity::Working, source: Source::Stream };
+            vec![Signal::Conversation { id, evidence: Evidence::Stream }, working]
+        }
+        Ok(StreamLine::MessageEnd { message }) => match message.meaning() {
+            Meaning::Said(_) | Meaning::Continues | Meaning::Nothing => Vec::new(),
+            _ => vec![turn_end(&message)],
+        },
+        _ => Vec::new(),
+    }
+}
+
+fn turn_end(last: &Message) -> Signal {
+    match last.meaning() {
+        Meaning::Answered(text) => Signal::TurnEnded { ok: true, text, failure: None },
+        Meaning::Failed(error) => failed(&error),
+        _ => Signal::TurnEnded { ok: false, text: String::new(), failure: None },
+    }
+}
+
+fn failed(error: &str) -> Signal {
+    let failure = Some(failures::failure(error));
+    Signal::TurnEnded { ok: false, text: error.to_owned(), failure }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+//! Reading transcripts: a bounded piece of the beginning, a bounded piece of the end.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use segue_core::model::VendorSessionId;
+use segue_core::ports::{self, Conversation, Files, Kept, Place};
+use segue_core::{Error, Result};
+
+use super::records::{Header, Meaning, Record};
+use super::{home, typing};
+use crate::backwards::{self, Ended};
+use crate::{lines, stored};
+
+/// How much of the beginning is read: little, as the first message is nearly always near.
+const BEGINNINGS: [usize; 3] = [16 * 1024, 256 * 1024, 4 * 1024 * 1024];
+
+/// No first line is longer: it has paths, and nothing that anybody said.
+const HEADER: usize = 16 * 1024;
+
+/// How many of the newest conversations are looked at.
+const NEWEST: usize = 200;
+
+/// What the beginning of a transcript is.
+#[derive(Clone, Debug)]
+pub(super) enum Beginning {
+    Header(Header),
+    /// The beginning is missing: it was deleted, and Pi wrote on.
+    Later,
+    /// Nothing that Pi would understand: it would empty the file and begin anew.
+    Damaged,
+    Absent,
+}
+
+impl Beginning {
+    pub(super) fn read(files: &dyn Files, path: &Path) -> io::Result<Self> {
+        if files.facts(path)?.is_none() {
+            return Ok(Self::Absent);
+        }
+        let bytes = files.head(path, HEADER)?;
+        let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        Ok(match Record::read(first) {
+            Some(Record::Session(header)) => Self::Header(header),
+            Some(_) => Self::Later,
+            None => Self::Damaged,
+        })
+    }
+}
+
+/// Sees to it that Pi does not empty a transcript: it does so with every file that does not begin
+/// with the line that it expects.
+pub(super) fn check(files: &dyn Files, path: &Path, id: &VendorSessionId) -> Result<()> {
+    match Beginning::read(files, path).map_err(|error| unreadable(path, &error))? {
+        Beginning::Header(header) if header.id == id.as_str() => Ok(()),
+        Beginning::Absent => Err(Error::vendor(format!("`{}` is not there", path.display()))),
+        _ => Err(damaged(path, id)),
+    }
+}
+
+fn damaged(path: &Path, id: &VendorSessionId) -> Error {
+    Error::vendor(format!("the first line of `{}` is damaged", path.display()))
+        .caused_by("Pi would empty the file and begin a new conversation in it")
+        .hint(format!("mend its first line, which names the conversation `{id}` and its folder"))
+}
+
+/// Reads what decisions need about one conversation; one in which nothing was said is none, and
+/// neither is one that lacks its beginning.
+pub(super) fn conversation(
+    files: &dyn Files,
+    path: &Path,
+    id: &VendorSessionId,
+) -> Result<Option<Conversation>> {
+    let failed = |error: io::Error| unreadable(path, &error);
+    match Beginning::read(files, path).map_err(failed)? {
+        Beginning::Header(header) => read(files, path, header).map_err(failed),
+        Beginning::Damaged => Err(damaged(path, id)),
+        Beginning::Later | Beginning::Absent => Ok(None),
+    }
+}
+
+/// Lists the conversations of a folder, the oldest first; what cannot be read is left out.
+pub(super) fn conversations(files: &dyn Files, place: &Place) -> Vec<Conversation> {
+    let mut paths = files.list(&home::transcripts(place)).unwrap_or_default();
+    // They are named by the time at which they began.
+    paths.sort_unstable_by(|a, b| b.cmp(a));
+    let named = paths.iter().filter(|path| home::id_of(path).is_some());
+    let read = |path: &PathBuf| match Beginning::read(files, path) {
+        // Two folders can share one folder of transcripts.
+        Ok(Beginning::Header(header)) if header.cwd == place.cwd => {
+            read(files, path, header).ok()?
+        }
+        _ => None,
+    };
+    let mut found: Vec<Conversation> = named.take(NEWEST).filter_map(read).collect();
+    found.sort_by(|a, b| (a.began_at, &a.id).cmp(&(b.began_at, &b.id)));
+    found
+}
+
+/// Lists the transcripts of all folders.
+pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> io::Result<Vec<Kept>> {
+    let paths = stored::in_folders_of(files, &home::sessions(config_dir))?;
+    Ok(stored::kept(files, paths, |path| home::id_of(path).map(VendorSessionId::new)))
+}
+
+/// Reads how a conversation begins.
+pub(super) fn beginning(files: &dyn Files, path: &Path) -> io::Result<Option<ports::Beginning>> {
+    let Beginning::Header(header) = Beginning::read(files, path)? else { return Ok(None) };
+    let (Some(first), Some(began_at)) = (first_message(files, path)?, header.timestamp) else {
+        return Ok(None);
+    };
+    Ok(Some(ports::Beginning { cwd: header.cwd, began_at, first_message: Some(first) }))
+}
+
+/// Tells whether a conversation can be begun under this id: nothing is in its place, or only what
+/// a launch prepared that never got to a word.
+pub(super) fn is_free(files: &dyn Files, path: &Path, id: &VendorSessionId) -> bool {
+    match Beginning::read(files, path) {
+        Ok(Beginning::Absent) => true,
+        Ok(Beginning::Header(header)) if header.id == id.as_str() => {
+            matches!(read(files, path, header), Ok(None))
+        }
+        _ => false,
+    }
+}
+
+/// Returns what the user said from this byte on.
+pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
+    let mut said = Vec::new();
+    let each = |line: &[u8]| {
+        if let Some(Meaning::Said(text)) = Record::read(line).map(|record| record.meaning()) {
+            said.push(typing::normal(&text));
+        }
+    };
+    lines::each_from(files, path, offset, each).map_err(|error| unreadable(path, &error))?;
+    Ok(said)
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Error {
+    Error::vendor(format!("cannot read the transcript `{}`", path.display())).caused_by(error)
+}
+
+fn read(files: &dyn Files, path: &Path, header: Header) -> io::Result<Option<Conversation>> {
+    let Some(facts) = files.facts(path)? else { return Ok(None) };
+    let first_message = first_message(files, path)?;
+    // What is too long to be read to its first words was not begun for nothing.
+    if first_message.is_none() && facts.length <= BEGINNINGS[2] as u64 {
+        return Ok(None);
+    }
+    let (turn_open, last_answer) = read_end(files, path, facts.length)?;
+    Ok(Some(Conversation {
+        id: VendorSessionId::new(header.id),
+        transcript: path.to_owned(),
+        cwd: header.cwd,
+        began_at: header.timestamp.unwrap_or(facts.modified),
+        first_message,
+        turn_open,
+        last_answer,
+    }))
+}
+
+fn first_message(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
+    for limit in BEGINNINGS {
+        let bytes = files.head(path, limit)?;
+        let records = bytes.split(|byte| *byte == b'\n').filter_map(Record::read);
+        let said = records.map(|record| record.meaning()).find_map(|meaning| match meaning {
+            // As it was given, without what keeps it from being a command.
+            Meaning::Said(text) => Some(typing::given(&text)),
+            _ => None,
+        });
+        if said.is_some() || bytes.len() < limit {
+            return Ok(said);
+        }
+    }
+    Ok(None)
+}
+
+/// Reads backwards until it is clear whether the last turn has ended, and what was answered last.
+fn read_end(files: &dyn Files, path: &Path, length: u64) -> io::Result<(bool, Option<String>)> {
+    let (mut is_open, mut last_answer) = (None, None);
+    let ended = backwards::each(files, path, length, |line| {
+        match Record::read(line).map_or(Meaning::Nothing, |record| record.meaning()) {
+            Meaning::Nothing => {}
+            Meaning::Said(_) | Meaning::Continues => {
+                is_open.get_or_insert(true);
+            }
+            Meaning::Failed(_) | Meaning::Interrupted => {
+                is_open.get_or_insert(false);
+            }
+            Meaning::Answered(text) => {
+                is_open.get_or_insert(false);
+                last_answer = Some(text).filter(|text| !text.is_empty());
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    // Behind a line that is longer than anything is read, no end of a turn was seen.
+    Ok((is_open.unwrap_or(ended == Ended::TooFar), last_answer))
+}
+
+#[cfg(test)]
+mod tests;

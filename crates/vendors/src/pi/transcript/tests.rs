@@ -1,0 +1,116 @@
+use super::*;
+use crate::samples::Home;
+
+/// Prepared by us; then a first turn that was killed, one that went well, one that was refused, one
+/// that went well, and one that failed three times.
+const RECORDED: &str = include_str!("../fixtures/recorded.jsonl");
+const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
+
+fn write(home: &Home, text: &str) -> PathBuf {
+    home.write(&format!("sessions/--code-a--/2026_{ID}.jsonl"), text)
+}
+
+fn look(text: &str) -> Option<Conversation> {
+    let home = Home::new();
+    conversation(&home.disk, &write(&home, text), &VendorSessionId::new(ID)).unwrap()
+}
+
+/// Returns so many lines of the recorded transcript.
+fn lines(count: usize) -> String {
+    RECORDED.split_inclusive('\n').take(count).collect()
+}
+
+#[test]
+fn a_conversation_is_read_from_both_ends() {
+    let found = look(RECORDED).unwrap();
+    assert_eq!(found.id.as_str(), ID);
+    assert_eq!(found.cwd, Path::new("/code/a"));
+    assert_eq!(found.began_at.to_string(), "2026-11-16T00:00:00Z");
+    assert_eq!(found.first_message.as_deref(), Some("first HANG"));
+    assert_eq!(found.last_answer.as_deref(), Some("turns=4 last=<<hello SLOW>>"));
+    assert!(!found.turn_open, "it failed, and is over");
+}
+
+#[test]
+fn nothing_was_said_in_what_is_only_prepared() {
+    let home = Home::new();
+    let id = VendorSessionId::new(ID);
+    for count in [1, 3, 5] {
+        let path = write(&home, &lines(count));
+        assert_eq!(conversation(&home.disk, &path, &id).unwrap(), None, "{count}");
+        assert!(is_free(&home.disk, &path, &id), "{count}");
+    }
+    let path = write(&home, &lines(6));
+    assert!(!is_free(&home.disk, &path, &id));
+    assert!(!is_free(&home.disk, &path, &VendorSessionId::new("another")));
+    assert!(is_free(&home.disk, &home.folder.path().join("absent"), &id));
+}
+
+#[test]
+fn a_turn_is_open_until_it_is_answered_or_has_failed() {
+    let table = [(6, true), (7, true), (8, false), (9, true), (10, false), (11, true)];
+    for (count, open) in table {
+        assert_eq!(look(&lines(count)).unwrap().turn_open, open, "{count}");
+    }
+    let tool = |reason: &str| {
+        let call = r#"{"type":"message","id":"1","message":{"role":"assistant","content":[{"type":"toolCall","id":"t","name":"bash","arguments":{}}],"stopReason":"REASON"}}"#;
+        format!("{}{}\n", lines(9), call.replace("REASON", reason))
+    };
+    assert!(look(&tool("toolUse")).unwrap().turn_open);
+    assert!(!look(&tool("aborted")).unwrap().turn_open);
+    let result = r#"{"type":"message","id":"2","message":{"role":"toolResult","toolCallId":"t","content":[{"type":"text","text":"x"}]}}"#;
+    assert!(look(&format!("{}{result}\n", tool("toolUse"))).unwrap().turn_open);
+    let torn = format!("{}{{\"type\":\"mess", lines(8));
+    assert!(!look(&torn).unwrap().turn_open);
+    let shell = r#"{"type":"message","id":"3","message":{"role":"bashExecution","command":"ls"}}"#;
+    assert!(!look(&format!("{}{shell}\n", lines(8))).unwrap().turn_open);
+}
+
+#[test]
+fn what_was_said_is_found_from_any_line_on() {
+    let home = Home::new();
+    let path = write(&home, RECORDED);
+    let said = |offset: usize| said_since(&home.disk, &path, offset as u64).unwrap();
+    let all = ["first HANG", "second", "third STATUS401", "hello SLOW", "now STATUS500"];
+    assert_eq!(said(0), all);
+    assert_eq!(said(lines(9).len()), all[3..]);
+}
+
+#[test]
+fn a_damaged_beginning_is_an_error_and_a_missing_one_is_no_conversation() {
+    let home = Home::new();
+    let id = VendorSessionId::new(ID);
+    let path = write(&home, &RECORDED[1..]);
+    let error = conversation(&home.disk, &path, &id).unwrap_err();
+    assert!(error.message.contains("is damaged"), "{error:?}");
+    assert!(!is_free(&home.disk, &path, &id));
+    let beheaded = &RECORDED[lines(6).len()..];
+    assert_eq!(look(beheaded), None);
+    assert_eq!(conversation(&home.disk, &home.folder.path().join("no"), &id).unwrap(), None);
+}
+
+#[test]
+fn a_folder_lists_its_own_conversations_and_reads_little() {
+    let home = Home::new();
+    write(&home, RECORDED);
+    let other = "01a1e1fd-1e0a-7538-9b35-d40b3e394bc5";
+    let elsewhere = RECORDED.replace("/code/a", "/code-a").replace(ID, other);
+    home.write(&format!("sessions/--code-a--/2027_{other}.jsonl"), elsewhere);
+    home.write("sessions/--code-a--/notes.jsonl", RECORDED);
+    let found = conversations(&home.disk, &home.place);
+    assert_eq!(found.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), [ID]);
+    let kept = kept(&home.disk, home.folder.path()).unwrap();
+    assert_eq!(kept.len(), 2, "{kept:?}");
+    let own = kept.iter().find(|it| it.id.as_str() == ID).unwrap();
+    let begins = beginning(&home.disk, &own.transcript).unwrap().unwrap();
+    assert_eq!(
+        (begins.cwd.as_path(), begins.first_message.as_deref()),
+        (Path::new("/code/a"), Some("first HANG"))
+    );
+    let middle = "{\"type\":\"custom\"}\n".repeat(600_000);
+    let long = format!("{}{middle}{}", lines(8), &RECORDED[lines(8).len()..]);
+    let home = Home::new();
+    let path = write(&home, &long);
+    conversation(&home.disk, &path, &VendorSessionId::new(ID)).unwrap().unwrap();
+    assert!(home.disk.bytes_read() < 500_000, "{}", home.disk.bytes_read());
+}
