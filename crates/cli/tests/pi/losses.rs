@@ -1,0 +1,70 @@
+//! Conversations that are deleted or damaged.
+
+use std::fs;
+
+use segue_testkit::scene::text;
+use segue_testkit::{isolated, launches};
+
+use crate::Scenery;
+
+/// Pi writes on without its first line, and would empty the file with the next start.
+#[test]
+fn a_transcript_deleted_while_its_agent_runs_is_put_together_again() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        let session = scenery.told("coder", "remember ALPHA");
+        let path = scenery.transcript(&session);
+        fs::remove_file(&path).unwrap();
+        let mut send = scenery.world.start(["send", "coder", "and BETA"]);
+        scenery.model.wait_answered("and BETA");
+        send.wait().unwrap();
+        scenery.wait_idle("coder");
+        scenery.world.kill_everything();
+        let left = fs::read_to_string(&path).unwrap();
+        assert!(left.starts_with(r#"{"type":"message""#) && left.contains("and BETA"), "{left}");
+        scenery.world.resume(["coder"]).assert_back("coder", "restored");
+        scenery.assert_carries("coder", &["remember ALPHA", "and BETA"], "which words?");
+    });
+}
+
+#[test]
+fn a_conversation_that_is_gone_for_good_is_refused_and_not_begun_blank() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        let session = scenery.told("coder", "remember ALPHA");
+        scenery.world.kill_everything();
+        fs::remove_file(scenery.transcript(&session)).unwrap();
+        launches::remove_guards(&scenery.world, &session);
+        let requests = scenery.model.exchanges().len();
+        let refused = scenery.world.segue(["resume", "coder"]);
+        assert_eq!(refused.status, 8, "{refused:#?}");
+        assert!(refused.stdout.contains("--fresh"), "{refused:#?}");
+        assert_eq!(scenery.model.exchanges().len(), requests);
+    });
+}
+
+/// Pi would empty the file, and end with 0.
+#[test]
+fn a_damaged_first_line_is_told_and_the_file_stays_as_it_is() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        let session = scenery.told("coder", "remember ALPHA");
+        scenery.world.kill_everything();
+        let path = scenery.transcript(&session);
+        let whole = fs::read_to_string(&path).unwrap();
+        let garbage = whole.replacen("{\"", "\u{0}\"", 1);
+        let beheaded = whole.split_once('\n').unwrap().1;
+        let another = whole.replacen(text(&session, "vendor_session_id"), "another", 1);
+        for damaged in [garbage.as_str(), beheaded, &another, ""] {
+            fs::write(&path, damaged).unwrap();
+            let refused = scenery.world.segue(["resume", "coder"]);
+            assert_ne!(refused.status, 0, "{refused:#?}");
+            let told = format!("{}{}", refused.stdout, refused.stderr);
+            assert!(told.contains("is damaged"), "{refused:#?}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), damaged);
+        }
+        fs::write(&path, &whole).unwrap();
+        scenery.world.resume(["coder"]).assert_back("coder", "resumed");
+        scenery.assert_carries("coder", &["remember ALPHA"], "which word?");
+    });
+}
