@@ -88,6 +88,21 @@ pub async fn type_next(ports: &Ports, state: &mut SessionState) -> Result<Attemp
     }
 }
 
+/// Presses Enter once more if the message that is on its way is still in the agent's input: a
+/// program that is busy can miss a key.
+pub async fn press_enter_again(ports: &Ports, state: &SessionState, id: MessageId) -> Result<()> {
+    let Some(launch) = state.open().map(|launch| launch.id) else { return Ok(()) };
+    let Some(message) = state.outbox.iter().find(|it| it.id == id) else { return Ok(()) };
+    let vendor = ports.vendors.of(&state.session)?;
+    let Some(screen) = ports.holders.screen(launch).await? else { return Ok(()) };
+    let text = vendor.typing(&launch::said_later(ports, launch, id, &message.text)?).text;
+    if delivery::is_left_in_input(vendor.read_screen(&screen), &screen, &text) {
+        // If anything was drawn or typed meanwhile it is not pressed, and looked at again later.
+        let _pressed = ports.holders.press(launch, b"\r", screen.revision).await?;
+    }
+    Ok(())
+}
+
 /// Finds out what became of the message that is on its way, and records it; tells whether anything
 /// changed.
 pub async fn settle(ports: &Ports, state: &mut SessionState, patience: Patience) -> Result<bool> {

@@ -1,12 +1,25 @@
 //! When a message may be typed, and what became of one that was.
 
 use crate::model::Status;
-use crate::ports::Showing;
+use crate::ports::{Screen, Showing};
 
 /// Tells whether the agent's input is ready: by the vendor's own signal and by what is on the screen.
 /// Where the vendor's screen cannot be read, its signal alone decides.
 pub fn may_type(status: Status, showing: Option<Showing>) -> bool {
     status == Status::Idle && matches!(showing, None | Some(Showing::Ready))
+}
+
+/// How much of the end of a text has to be on the screen for it to be that text.
+const TAIL: usize = 40;
+
+/// Tells whether a text that was typed is still in the agent's input, as if Enter had not been
+/// pressed. Whatever somebody typed behind it makes it another text.
+pub fn is_left_in_input(showing: Option<Showing>, screen: &Screen, text: &str) -> bool {
+    let last = text.trim_end().lines().next_back().unwrap_or_default().trim();
+    let start = last.char_indices().rev().nth(TAIL - 1).map_or(0, |(at, _)| at);
+    let tail = &last[start..];
+    let ends_so = |row: &String| row.trim_end_matches(['│', '┃', '|', ' ', '█']).ends_with(tail);
+    showing == Some(Showing::Draft) && !tail.is_empty() && screen.firm_rows.iter().any(ends_so)
 }
 
 /// What is known about a message that was on its way.
@@ -69,6 +82,27 @@ pub fn judge(seen: Seen) -> Verdict {
 mod tests {
     use super::*;
     use crate::model::{How, WaitingFor};
+
+    #[test]
+    fn a_text_is_left_in_the_input_if_a_draft_ends_with_it() {
+        let long = "x".repeat(200);
+        for (row, text, is_left) in [
+            ("❯ which word was it?", "which word was it?", true),
+            ("│ > which word was it?      │", "which word was it?\n", true),
+            ("> the second", "the first\nthe second", true),
+            ("❯ which word was it? and more", "which word was it?", false),
+            ("❯ [Pasted text #1 +3 lines]", "one\ntwo", false),
+            (&long, &long, true),
+            ("", "", false),
+            ("> anything", "\n", false),
+        ] {
+            let screen = Screen { firm_rows: vec![row.to_owned()], ..Screen::default() };
+            assert_eq!(is_left_in_input(Some(Showing::Draft), &screen, text), is_left, "{row}");
+            for other in [None, Some(Showing::Ready), Some(Showing::Busy)] {
+                assert!(!is_left_in_input(other, &screen, text), "{other:?}");
+            }
+        }
+    }
 
     #[test]
     fn only_an_idle_agent_with_an_empty_input_is_typed_to() {

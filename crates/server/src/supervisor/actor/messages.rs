@@ -20,6 +20,9 @@ use super::{Actor, Message, Reply, Waiter, answer};
 /// How long an agent may take to show that it has taken a message.
 const TAKES_AT_MOST: Duration = Duration::from_secs(30);
 
+/// How long an agent takes to show that it has taken a message, unless something went wrong.
+const TAKES_USUALLY: Duration = Duration::from_secs(3);
+
 /// How long a disturbance can last without the holder saying that the screen has settled.
 pub(super) const DISTURBED_AT_MOST: Duration = Duration::from_secs(2);
 
@@ -49,6 +52,10 @@ pub(crate) enum Errand {
     Wait(Waiter),
     /// Whatever disturbed the typing is over by now.
     TryAgain,
+    /// A message was typed a moment ago.
+    Follow {
+        message: MessageId,
+    },
     /// A message was typed a while ago.
     Overdue {
         message: MessageId,
@@ -85,6 +92,7 @@ impl Actor {
                 self.answer_dialog(HeldAnswer { answer: given, until, reply }).await;
             }
             Errand::Wait(waiter) => self.waiters.push(waiter),
+            Errand::Follow { message } => return self.follow_message(message).await,
             Errand::Overdue { message } => return self.overdue(message).await,
             Errand::TryAgain => self.undisturbed(),
         }
@@ -162,6 +170,7 @@ impl Actor {
         }
         match messages::type_next(&self.ports, &mut self.state).await? {
             Attempt::Typed(message) => {
+                self.tell_later(TAKES_USUALLY, Message::Errand(Errand::Follow { message }));
                 self.tell_later(TAKES_AT_MOST, Message::Errand(Errand::Overdue { message }));
             }
             Attempt::Disturbed => {
@@ -173,6 +182,19 @@ impl Actor {
                 return Err(error);
             }
             Attempt::Nothing => {}
+        }
+        Ok(())
+    }
+
+    /// Looks after a message that should have arrived by now.
+    async fn follow_message(&mut self, message: MessageId) -> Result<()> {
+        messages::settle(&self.ports, &mut self.state, Patience::Left).await?;
+        let is_typing = |it: &segue_core::model::Message| {
+            it.id == message && matches!(it.state, MessageState::Typing(_))
+        };
+        if self.state.outbox.iter().any(is_typing) && !self.state.session.headless {
+            messages::press_enter_again(&self.ports, &self.state, message).await?;
+            self.tell_later(TAKES_USUALLY, Message::Errand(Errand::Follow { message }));
         }
         Ok(())
     }
