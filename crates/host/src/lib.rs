@@ -7,6 +7,7 @@ mod git;
 mod guard;
 mod inherited;
 mod leftovers;
+mod version;
 
 pub mod atomic;
 pub mod clock;

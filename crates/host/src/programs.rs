@@ -8,6 +8,8 @@ use rustix::fs::{Access, access};
 use segue_core::model::Environment;
 use segue_core::ports::{Program, ProgramSpec};
 
+use crate::version;
+
 /// Finds a vendor's program.
 pub(crate) fn find(spec: &ProgramSpec, environment: &Environment) -> Option<Program> {
     match spec {
@@ -18,8 +20,9 @@ pub(crate) fn find(spec: &ProgramSpec, environment: &Environment) -> Option<Prog
         }),
         ProgramSpec::Named { name, native } => {
             let path = in_path(name, environment).or_else(|| in_usual_places(name, environment))?;
+            let version = version::of(&path);
             let path = native_beside(&path, native).unwrap_or(path);
-            Some(Program { path, arguments: Vec::new(), version: None })
+            Some(Program { path, arguments: Vec::new(), version })
         }
     }
 }
