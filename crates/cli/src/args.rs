@@ -6,11 +6,11 @@ use segue_core::Error;
 
 use crate::commands::{
     adopt, answer, attach, completions, daemon, doctor, init, log, ls, man, messages, resume, rm,
-    run, send, stop, trust, up, wait,
+    run, send, stop, trust, up, vendors, wait,
 };
 
 /// Commands of later versions: known, so that nobody takes them for a typing error.
-const NOT_BUILT: [&str; 5] = ["show", "handoff", "fork", "search", "vendors"];
+const NOT_BUILT: [&str; 4] = ["show", "handoff", "fork", "search"];
 
 /// Keeps the conversations of coding agents alive.
 ///
@@ -53,6 +53,7 @@ pub(crate) enum Command {
     Adopt(adopt::Arguments),
     Log(log::Arguments),
     Rm(rm::Arguments),
+    Vendors(vendors::Arguments),
     Doctor(doctor::Arguments),
     Trust(trust::Arguments),
     Daemon(daemon::Arguments),

@@ -13,7 +13,7 @@ use segue_core::{Error, Result};
 use segue_server::wiring::{self, Local};
 
 use crate::args::{Command, Stop};
-use crate::commands::{completions, daemon, man};
+use crate::commands::{completions, daemon, man, vendors};
 use crate::context::{Context, Ending};
 use crate::output::{Format, Output};
 
@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         Some("hold") => wiring::hold(arguments.collect()),
         Some("exec-agent") => wiring::exec_agent(arguments.collect()),
         Some("hook") => wiring::hook(),
+        Some(segue_conformance::SUBCOMMAND) => vendors::rehearse(&arguments.collect::<Vec<_>>()),
         Some("demo-agent") => wiring::demo_agent(arguments.collect()),
         _ => match words(program.into_iter().chain(first).chain(arguments)) {
             Ok(words) => for_a_person(&words),

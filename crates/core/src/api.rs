@@ -1,5 +1,7 @@
 //! What the daemon and its clients say to each other, as JSON over HTTP.
 
+mod vendors;
+
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -9,6 +11,8 @@ use crate::model::{
     AgentName, Environment, Evidence, Failure, FleetName, LaunchId, MessageId, Permission,
     SessionId, SessionName, VendorId, VendorSessionId,
 };
+
+pub use vendors::{Exemption, VendorList, VendorReport};
 
 /// Changes whenever a client and a daemon of different versions would misunderstand each other.
 pub const PROTOCOL: u32 = 2;

@@ -7,4 +7,5 @@ mod events;
 mod project;
 mod routes;
 mod supervisor;
+pub mod vendors;
 pub mod wiring;

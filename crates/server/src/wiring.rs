@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use segue_core::api::{AttachPoint, Caller, Finding, Severity};
 use segue_core::model::Environment;
-use segue_core::ports::{Ports, Store, Vendors};
+use segue_core::ports::{Machine, Ports, Store, Vendors};
 use segue_core::rules::environment;
 use segue_core::{Error, Result};
 use segue_host::clock::SystemClock;
@@ -81,13 +81,17 @@ pub(crate) fn ports(paths: &Paths, store: Arc<dyn Store>) -> Ports {
         holders: Arc::new(LocalHolders::new(paths.clone())),
         folders: Arc::new(DiskFolders::new(paths.clone())),
         files: Arc::new(LocalFiles),
-        machine: Arc::new(LocalMachine),
+        machine: machine(),
         clock: Arc::new(SystemClock),
     }
 }
 
-fn vendors() -> Arc<dyn Vendors> {
+pub(crate) fn vendors() -> Arc<dyn Vendors> {
     Arc::new(segue_vendors::all())
+}
+
+pub(crate) fn machine() -> Arc<dyn Machine> {
+    Arc::new(LocalMachine)
 }
 
 /// Returns the time of this machine.

@@ -3,15 +3,12 @@
 use std::env;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::thread;
+
+use segue_conformance::isolation;
 
 /// Names the file that tells the process outside that the test has run inside.
 const INSIDE: &str = "SEGUE_TEST_ISOLATED";
-
-/// Brings loopback up and stays until the test has ended, taking the status of every process that
-/// has lost its parent. With it all that the test has left running ends.
-const FIRST_PROCESS: &str = "ip link set lo up || exit 125; \"$@\"; exit $?";
 
 /// Runs the test that calls it, and nothing else, where it reaches no network and where nothing
 /// that it starts outlives it. The test's own process waits outside.
@@ -30,16 +27,9 @@ pub fn isolated(test: impl FnOnce()) {
 }
 
 fn run_inside(name: &str) {
-    let available = inside().arg("true").output().expect("`setpriv` and `unshare` of util-linux");
-    assert!(
-        available.status.success(),
-        "this machine does not let a test have namespaces of its own: {}\n\
-         `unshare --map-root-user --net --pid --mount-proc --fork true` must succeed, \
-         and `ip` be there",
-        String::from_utf8_lossy(&available.stderr).trim()
-    );
+    isolation::check().unwrap_or_else(|why| panic!("{why}"));
     let proof = tempfile::NamedTempFile::new().expect("a file");
-    let mut command = inside();
+    let mut command = isolation::command();
     command.arg(env::current_exe().expect("this program"));
     command.args(["--exact", name, "--nocapture", "--include-ignored"]);
     let status = command.env(INSIDE, proof.path()).status().expect("the test starts");
@@ -49,14 +39,6 @@ fn run_inside(name: &str) {
 
 fn has_run(proof: &Path) -> bool {
     fs::metadata(proof).is_ok_and(|file| file.len() > 0)
-}
-
-/// Returns a command that runs its further words inside, and is killed when this thread ends.
-fn inside() -> Command {
-    let mut command = Command::new("setpriv");
-    command.args(["--pdeathsig", "KILL", "unshare", "--map-root-user", "--net", "--pid"]);
-    command.args(["--mount-proc", "--fork", "--kill-child", "sh", "-c", FIRST_PROCESS, "sh"]);
-    command
 }
 
 /// Returns the name of the test that runs: its thread has it, and where there is but one thread

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use segue_core::model::LaunchRecord;
-use segue_host::watch::Watcher;
 use serde_json::Value;
-use tokio::runtime::Builder;
 
 use crate::conversation;
-use crate::world::{DEADLINE, World};
+use crate::world::World;
+
+pub use segue_conformance::wait::until as wait_until;
 
 /// Returns the folders of a session's launches with what is written in them, the oldest first.
 pub fn of(world: &World, session: &Value) -> Vec<(PathBuf, LaunchRecord)> {
@@ -59,17 +59,4 @@ pub fn remove_guards(world: &World, session: &Value) {
             _ => {}
         }
     }
-}
-
-/// Waits until something is so that only changes in these folders can bring about.
-pub fn wait_until(folders: &[&Path], what: &str, is_so: impl Fn() -> bool) {
-    let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(async {
-        let mut watcher = Watcher::new().expect("a watcher");
-        folders.iter().for_each(|folder| watcher.add(folder).expect("watched"));
-        while !is_so() {
-            let change = tokio::time::timeout(DEADLINE, watcher.next()).await;
-            change.unwrap_or_else(|_| panic!("waited {DEADLINE:?} for {what}")).expect("a change");
-        }
-    });
 }

@@ -15,6 +15,9 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use segue_conformance::{Behaviour, Setting, Verdict};
+use segue_core::model::{Environment, VendorId};
+use segue_core::ports::Vendors as _;
 use serde_json::Value;
 
 use crate::world::World;
@@ -39,6 +42,26 @@ pub fn command(
     command.args(arguments).current_dir(world.project()).env_clear();
     command.envs(world.environment()).stdin(Stdio::null());
     command
+}
+
+/// Has the pinned program of a vendor show a behaviour.
+///
+/// # Panics
+///
+/// When it does not.
+pub fn show(segue: &str, vendor: &str, behaviour: &str) {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(installation().join("node_modules/.bin"));
+    let path = env::join_paths(folders.chain(env::split_paths(&path))).expect("folders");
+    let path = path.into_string().expect("a plain path");
+    let environment = Environment::new([("PATH".to_owned(), path)]);
+    let setting = Setting { segue: segue.into(), environment };
+    let vendor = segue_vendors::all().get(&VendorId::new(vendor)).expect("a vendor");
+    let behaviour = Behaviour::named(behaviour).expect("a behaviour");
+    let cell = segue_conformance::check(&setting, vendor.as_ref(), behaviour);
+    if let Verdict::Fail(words) = cell.verdict {
+        panic!("{} of {}: {words}", cell.behaviour, cell.vendor);
+    }
 }
 
 /// Returns the folder in a world where the vendors' programs are.

@@ -23,6 +23,7 @@ pub(crate) mod send;
 pub(crate) mod stop;
 pub(crate) mod trust;
 pub(crate) mod up;
+pub(crate) mod vendors;
 pub(crate) mod wait;
 
 use segue_core::Result;
@@ -50,6 +51,7 @@ pub(crate) async fn carry_out(command: Option<Command>, context: &mut Context) -
         Some(Command::Log(arguments)) => log::run(&arguments, context).await,
         Some(Command::Rm(arguments)) => rm::run(&arguments, context).await,
         Some(Command::Doctor(arguments)) => doctor::run(&arguments, context).await,
+        Some(Command::Vendors(arguments)) => vendors::run(&arguments, context),
         Some(Command::Trust(arguments)) => trust::run(&arguments, context).await,
         Some(Command::Daemon(arguments)) => daemon::run(&arguments, context).await,
         Some(Command::Completions(arguments)) => completions::run(&arguments, &mut context.output),

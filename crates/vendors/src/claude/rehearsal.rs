@@ -15,7 +15,9 @@ pub(super) const SUPPORT: Support = Support {
 const TAIL: usize = 20;
 
 /// Switches off what is not part of a conversation, and long retries.
-const QUIET: [(&str, &str); 5] = [
+const QUIET: [(&str, &str); 6] = [
+    // It may be root there, and there is nothing to be careful of.
+    ("IS_SANDBOX", "1"),
     ("CLAUDE_CODE_MAX_RETRIES", "1"),
     ("DISABLE_AUTOUPDATER", "1"),
     ("DISABLE_ERROR_REPORTING", "1"),

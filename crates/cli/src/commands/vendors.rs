@@ -1,0 +1,91 @@
+//! `segue vendors`
+
+mod check;
+mod matrix;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use segue_core::Result;
+use segue_core::api::VendorReport;
+use segue_server::vendors;
+
+use crate::context::{Context, Ending};
+use crate::render::sessions::place;
+use crate::render::style::Tone;
+use crate::render::table::{Cell, Table};
+
+/// Show which agent programs are installed and how well each is supported
+#[derive(Debug, Args)]
+#[command(after_help = "Nothing is started to find that out.\n\n\
+    Examples:\n  segue vendors\n  segue vendors check NAME\n  \
+    segue vendors check NAME --only two-at-once")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) action: Option<Action>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Action {
+    Check(check::Arguments),
+}
+
+pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
+    match &arguments.action {
+        Some(Action::Check(arguments)) => check::run(arguments, context),
+        None => list(context),
+    }
+}
+
+/// Shows one behaviour of one vendor in this process.
+pub(crate) fn rehearse(arguments: &[OsString]) -> ExitCode {
+    check::rehearse(arguments)
+}
+
+fn list(context: &mut Context) -> Result<Ending> {
+    let list = vendors::list(&context.local);
+    if context.wants_json() {
+        context.output.json(&list)?;
+        return Ok(Ending::Done);
+    }
+    let mut table = Table::new(&["VENDOR", "INSTALLED", "TRIED", "SUPPORT", "PROGRAM"]);
+    for vendor in &list.vendors {
+        table.row(row(vendor, context));
+    }
+    let text = table.render(context.output.colour());
+    context.output.text(&text)?;
+    for vendor in list.vendors.iter().filter(|vendor| !vendor.installed) {
+        context.output.note(&format!("{} is not installed: {}", vendor.title, vendor.install));
+    }
+    Ok(Ending::Done)
+}
+
+fn row(vendor: &VendorReport, context: &Context) -> [Cell; 5] {
+    let tone = if vendor.installed { Tone::Good } else { Tone::Faint };
+    let installed = match (&vendor.version, vendor.installed) {
+        (Some(version), _) => version.as_str(),
+        (None, true) => "yes",
+        (None, false) => "no",
+    };
+    let home = context.surroundings().home;
+    let program = vendor.path.as_ref().map(|path| place(path, home)).unwrap_or_default();
+    [
+        Cell::toned(vendor.name.as_str(), Tone::Strong),
+        Cell::toned(installed, tone),
+        Cell::new(vendor.versions_tried.last().map_or("", String::as_str)),
+        Cell::new(support(vendor)),
+        Cell::new(program),
+    ]
+}
+
+/// Says in a few words what can be relied on.
+fn support(vendor: &VendorReport) -> String {
+    let can: Vec<&str> = vendor
+        .capabilities
+        .iter()
+        .filter(|(_, can)| **can)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    format!("{} ({})", can.join(", "), vendor.proof)
+}

@@ -1,0 +1,200 @@
+//! `segue vendors check`
+
+use std::env;
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::mpsc;
+use std::thread;
+
+use clap::Args;
+use segue_conformance::{BEHAVIOURS, Behaviour, Cell, Setting, Verdict, isolation};
+use segue_core::ports::{Stage, Vendor};
+use segue_core::{Error, Kind, Result};
+use segue_server::vendors;
+
+use super::matrix;
+use crate::context::{Context, Ending};
+
+/// Try a vendor's installed program for real, against a scripted model
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Every behaviour is tried in a home and a network of its own: no account is \
+    used, no settings are read, nothing leaves the machine.\n\n\
+    Examples:\n  segue vendors check\n  segue vendors check NAME --quick\n  \
+    segue vendors check NAME --only mid-tool --only messages"
+)]
+pub(crate) struct Arguments {
+    /// The vendors; every one that is installed when left out
+    #[arg(value_name = "VENDOR")]
+    pub(crate) vendors: Vec<String>,
+
+    /// Try only this behaviour
+    #[arg(long, value_name = "BEHAVIOUR")]
+    pub(crate) only: Vec<String>,
+
+    /// Try only what hurts most when it is missing
+    #[arg(long, conflicts_with = "only")]
+    pub(crate) quick: bool,
+
+    /// Print the table as Markdown
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) markdown: bool,
+}
+
+type Task = (Arc<dyn Vendor>, &'static Behaviour);
+
+pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
+    let vendors = chosen(&arguments.vendors, context)?;
+    let behaviours = behaviours(arguments)?;
+    isolation::check().map_err(|why| {
+        Error::unavailable("nothing can be tried safely on this machine").caused_by(why)
+    })?;
+    let segue = env::current_exe()
+        .map_err(|error| Error::internal("cannot find this program").caused_by(error))?;
+    let setting = Setting { segue, environment: context.local.environment().clone() };
+    let tasks: Vec<Task> = vendors
+        .iter()
+        .flat_map(|vendor| behaviours.iter().map(|it| (Arc::clone(vendor), *it)))
+        .collect();
+    let cells = try_all(&setting, tasks, context);
+    tell(arguments, &vendors, &behaviours, &cells, context)
+}
+
+fn tell(
+    arguments: &Arguments,
+    vendors: &[Arc<dyn Vendor>],
+    behaviours: &[&'static Behaviour],
+    cells: &[Cell],
+    context: &mut Context,
+) -> Result<Ending> {
+    let list = vendors::list(&context.local);
+    let matrix = matrix::Matrix { vendors, behaviours, cells, reports: &list.vendors };
+    if context.wants_json() {
+        context.output.json(&matrix.json())?;
+    } else if arguments.markdown {
+        context.output.text(&matrix.markdown())?;
+    } else {
+        let colour = context.output.colour();
+        context.output.text(&matrix.table().render(colour))?;
+        for (vendor, behaviour, words) in matrix.failures() {
+            context.output.text(&format!("\n{vendor}: {behaviour}\n{words}\n"))?;
+        }
+    }
+    let failed = matrix.failures().next().is_some();
+    Ok(if failed { Ending::Told(Kind::Vendor) } else { Ending::Done })
+}
+
+/// Returns the vendors that are meant; each can be tried.
+fn chosen(names: &[String], context: &Context) -> Result<Vec<Arc<dyn Vendor>>> {
+    let reports = vendors::list(&context.local).vendors;
+    let is_installed = |vendor: &dyn Vendor| {
+        reports.iter().any(|report| report.name == vendor.id() && report.installed)
+    };
+    let all = vendors::all();
+    if names.is_empty() {
+        let mut ready = all;
+        ready.retain(|vendor| can_be_tried(vendor.as_ref()) && is_installed(vendor.as_ref()));
+        return if ready.is_empty() { Err(nothing_installed()) } else { Ok(ready) };
+    }
+    let find = |name: &String| {
+        let vendor = all.iter().find(|vendor| vendor.id().as_str() == name);
+        let vendor = vendor.cloned().ok_or_else(|| unknown(name))?;
+        if !can_be_tried(vendor.as_ref()) {
+            return Err(Error::usage(format!("`{name}` cannot be tried against a scripted model"))
+                .hint("run `segue vendors` to see what its support rests on"));
+        }
+        if !is_installed(vendor.as_ref()) {
+            let install = vendor.support().install;
+            return Err(Error::vendor(format!("`{name}` is not installed"))
+                .hint(format!("install it: {install}")));
+        }
+        Ok(vendor)
+    };
+    names.iter().map(find).collect()
+}
+
+fn unknown(name: &str) -> Error {
+    Error::not_found(format!("`{name}` is not a vendor that can be driven"))
+        .hint("run `segue vendors` to see which there are")
+}
+
+fn nothing_installed() -> Error {
+    Error::vendor("no agent program that could be tried is installed")
+        .hint("run `segue vendors` to see how they are installed")
+}
+
+fn can_be_tried(vendor: &dyn Vendor) -> bool {
+    let nowhere = std::path::Path::new("/");
+    let stage = Stage { home: nowhere, project: nowhere, temporary: nowhere, model: "", key: "" };
+    vendor.rehearsal(&stage).is_some()
+}
+
+fn behaviours(arguments: &Arguments) -> Result<Vec<&'static Behaviour>> {
+    let named = |name: &String| {
+        Behaviour::named(name).ok_or_else(|| {
+            let names: Vec<&str> = BEHAVIOURS.iter().map(|it| it.name).collect();
+            Error::usage(format!("`{name}` is not a behaviour that can be tried"))
+                .hint(format!("use one of: {}", names.join(", ")))
+        })
+    };
+    if arguments.only.is_empty() {
+        Ok(BEHAVIOURS.iter().filter(|it| it.hurts || !arguments.quick).collect())
+    } else {
+        arguments.only.iter().map(named).collect()
+    }
+}
+
+/// Tries everything, as many at a time as there are processors; tells of each as it ends.
+fn try_all(setting: &Setting, tasks: Vec<Task>, context: &Context) -> Vec<Cell> {
+    let beside = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let (tasks, (sender, receiver)) = (Mutex::new(tasks.into_iter()), mpsc::channel());
+    thread::scope(|scope| {
+        for _ in 0..beside {
+            let (tasks, sender) = (&tasks, sender.clone());
+            scope.spawn(move || {
+                let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
+                while let Some((vendor, behaviour)) = next() {
+                    let cell = segue_conformance::check(setting, vendor.as_ref(), behaviour);
+                    if sender.send(cell).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        receiver.into_iter().inspect(|cell| context.output.note(&line(cell))).collect()
+    })
+}
+
+fn line(cell: &Cell) -> String {
+    let Cell { vendor, behaviour, verdict, took } = cell;
+    let seconds = took.as_secs_f32();
+    match verdict {
+        Verdict::Pass => format!("{vendor} {behaviour}: pass ({seconds:.1} s)"),
+        Verdict::Fail(_) => format!("{vendor} {behaviour}: FAIL ({seconds:.1} s)"),
+        Verdict::NotApplicable(why) => format!("{vendor} {behaviour}: not applicable: {why}"),
+    }
+}
+
+/// Shows one behaviour of one vendor: ends well, or says on standard error what was seen instead.
+pub(super) fn rehearse(arguments: &[OsString]) -> ExitCode {
+    let [vendor, behaviour] = arguments else { return ExitCode::from(2) };
+    let vendor = vendors::all().into_iter().find(|it| it.id().as_str() == vendor);
+    let behaviour = behaviour.to_str().and_then(Behaviour::named);
+    let (Some(vendor), Some(behaviour), Ok(segue)) = (vendor, behaviour, env::current_exe()) else {
+        return ExitCode::from(2);
+    };
+    std::panic::set_hook(Box::new(|panic| {
+        let words = panic.payload_as_str().unwrap_or("it stopped without a word");
+        let place = panic.location().map(|it| format!(" ({}:{})", it.file(), it.line()));
+        let text = format!("{words}{}\n", place.unwrap_or_default());
+        // Nobody is left to hear that it cannot be told.
+        let _told = std::io::stderr().write_all(text.as_bytes());
+    }));
+    segue_conformance::show(&segue, vendor, behaviour);
+    ExitCode::SUCCESS
+}

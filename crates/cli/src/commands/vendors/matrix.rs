@@ -1,0 +1,118 @@
+//! What came of every behaviour of every vendor, as a table.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use segue_conformance::{Behaviour, Cell, Verdict};
+use segue_core::api::VendorReport;
+use segue_core::ports::Vendor;
+use serde_json::{Value, json};
+
+use crate::render::style::Tone;
+use crate::render::table::{self, Table};
+
+/// All cells, and what their rows and columns stand for.
+pub(super) struct Matrix<'a> {
+    pub(super) vendors: &'a [Arc<dyn Vendor>],
+    pub(super) behaviours: &'a [&'static Behaviour],
+    pub(super) cells: &'a [Cell],
+    pub(super) reports: &'a [VendorReport],
+}
+
+impl Matrix<'_> {
+    pub(super) fn table(&self) -> Table {
+        let names: Vec<String> = self.vendors.iter().map(|it| it.id().to_string()).collect();
+        let mut heading = vec!["BEHAVIOUR"];
+        heading.extend(names.iter().map(String::as_str));
+        let mut table = Table::new(&heading);
+        for behaviour in self.behaviours {
+            let name = table::Cell::new(behaviour.name);
+            let verdicts = names.iter().map(|vendor| {
+                let (word, tone) = word(self.verdict(vendor, behaviour.name));
+                table::Cell::toned(word, tone)
+            });
+            table.row(std::iter::once(name).chain(verdicts));
+        }
+        table
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let cell = |cell: &Cell| {
+            let (word, _) = word(Some(&cell.verdict));
+            let Cell { vendor, behaviour, verdict, took } = cell;
+            let (seconds, note) = (took.as_secs_f64(), note(verdict));
+            json!({
+                "vendor": vendor, "behaviour": behaviour, "verdict": word, "note": note,
+                "seconds": seconds,
+            })
+        };
+        json!({"cells": self.cells.iter().map(cell).collect::<Vec<_>>()})
+    }
+
+    /// Returns what failed, and what was seen instead.
+    pub(super) fn failures(&self) -> impl Iterator<Item = (&str, &str, &str)> {
+        self.cells.iter().filter_map(|cell| match &cell.verdict {
+            Verdict::Fail(words) => Some((cell.vendor.as_str(), cell.behaviour, words.as_str())),
+            Verdict::Pass | Verdict::NotApplicable(_) => None,
+        })
+    }
+
+    /// Returns the table and all reasons for a file that people read.
+    pub(super) fn markdown(&self) -> String {
+        let mut text = self.heading();
+        for behaviour in self.behaviours {
+            let _infallible = write!(text, "| `{}`: {} |", behaviour.name, behaviour.what);
+            for vendor in self.vendors {
+                let (word, _) = word(self.verdict(vendor.id().as_str(), behaviour.name));
+                let _infallible = write!(text, " {word} |");
+            }
+            text.push('\n');
+        }
+        text.push_str(&self.reasons());
+        text
+    }
+
+    fn heading(&self) -> String {
+        let (mut names, mut line) = ("| behaviour |".to_owned(), "|---|".to_owned());
+        for vendor in self.vendors {
+            let report = self.reports.iter().find(|report| report.name == vendor.id());
+            let version = report.and_then(|report| report.version.as_deref()).unwrap_or("?");
+            let _infallible = write!(names, " {} {version} |", vendor.support().title);
+            line.push_str("---|");
+        }
+        format!("{names}\n{line}\n")
+    }
+
+    fn reasons(&self) -> String {
+        let mut text = String::new();
+        for cell in self.cells.iter().filter(|cell| cell.verdict != Verdict::Pass) {
+            let (word, _) = word(Some(&cell.verdict));
+            let first = note(&cell.verdict).unwrap_or_default().lines().next().unwrap_or_default();
+            let Cell { vendor, behaviour, .. } = cell;
+            let _infallible = writeln!(text, "- {vendor}, `{behaviour}`, {word}: {first}");
+        }
+        if text.is_empty() { text } else { format!("\n{text}") }
+    }
+
+    fn verdict(&self, vendor: &str, behaviour: &str) -> Option<&Verdict> {
+        let found = self.cells.iter().find(|it| it.vendor == vendor && it.behaviour == behaviour);
+        found.map(|cell| &cell.verdict)
+    }
+}
+
+fn word(verdict: Option<&Verdict>) -> (&'static str, Tone) {
+    match verdict {
+        Some(Verdict::Pass) => ("pass", Tone::Good),
+        Some(Verdict::Fail(_)) => ("FAIL", Tone::Bad),
+        Some(Verdict::NotApplicable(_)) => ("n/a", Tone::Faint),
+        None => ("", Tone::Plain),
+    }
+}
+
+fn note(verdict: &Verdict) -> Option<&str> {
+    match verdict {
+        Verdict::Pass => None,
+        Verdict::Fail(words) => Some(words),
+        Verdict::NotApplicable(why) => Some(why),
+    }
+}

@@ -1,0 +1,143 @@
+//! Which conversation an agent is in: never another one's, never a guess.
+
+use std::path::Path;
+use std::process::{Child, Command};
+
+use serde_json::Value;
+
+use crate::processes;
+use crate::terminal::Terminal;
+use crate::trial::Trial;
+
+pub(super) fn proven(trial: &mut Trial) {
+    trial.told("a", "remember ALPHA");
+    let session = trial.world.session("a");
+    let evidence = session["evidence"].as_str().unwrap_or("nothing");
+    let own = ["stream", "hook", "registry", "lock", "transcript"];
+    assert!(own.contains(&evidence), "only {evidence} says which conversation it is in");
+}
+
+pub(super) fn two(trial: &mut Trial) {
+    let names = ["alpha", "beta"];
+    let begin = |name: &str| -> Child {
+        let message = format!("remember {name}");
+        trial.world.start(["run", "-d", "--vendor", trial.vendor(), "--name", name, &message])
+    };
+    for mut child in names.map(begin) {
+        assert!(child.wait().expect("an end").success(), "two at once do not both start");
+    }
+    let before = names.map(|name| {
+        trial.model.wait_answered(&format!("remember {name}"));
+        trial.settled(name)
+    });
+    trial.kill_and_resume();
+    for (name, before) in names.into_iter().zip(before) {
+        let back = trial.world.session(name);
+        assert_eq!(back["vendor_session_id"], before["vendor_session_id"]);
+        trial.assert_carries(name, &[&format!("remember {name}")], &format!("which one, {name}?"));
+    }
+}
+
+/// Another Segue beside this one, with the same home and folder, stands for a person's own hands.
+pub(super) fn stray(trial: &mut Trial) {
+    let before = trial.told("a", "remember ALPHA");
+    let own = trial.world.segue_home();
+    let other = trial.world.root().join("other");
+    trial.world.set("SEGUE_HOME", other.to_str().expect("a plain path"));
+    trial.told("stray", "stray OMEGA");
+    trial.world.ok(["stop", "stray"]);
+    trial.world.set("SEGUE_HOME", own.to_str().expect("a plain path"));
+    trial.kill_and_resume();
+    assert_eq!(trial.world.session("a")["vendor_session_id"], before["vendor_session_id"]);
+    trial.assert_carries("a", &["remember ALPHA"], "which word was it?");
+}
+
+/// Runs by hand what Segue ran to resume the conversation: then Segue must keep away from it.
+pub(super) fn held(trial: &mut Trial) {
+    trial.told("a", "remember ALPHA");
+    trial.world.ok(["stop", "a"]);
+    trial.world.resume(["a"]).assert_back("a", "resumed");
+    trial.wait_idle("a");
+    let session = trial.world.session("a");
+    let by_hand = by_hand(trial, &session);
+    trial.world.ok(["stop", "a"]);
+    let mut terminal = Terminal::start(&by_hand, 40, 120);
+    terminal.wait_for("remember ALPHA");
+    terminal.write("by hand");
+    terminal.wait_for("by hand");
+    terminal.write("\r");
+    trial.model.wait_answered("by hand");
+    let refused = trial.world.segue(["resume", "a"]);
+    assert_eq!(refused.status, 8, "it was opened twice: {refused:#?}");
+    let (_, named) = refused.stdout.split_once("is open in process ").expect("who has it open");
+    let digits: String = named.chars().take_while(char::is_ascii_digit).collect();
+    drop(terminal);
+    // The program itself outlives the script that started it by a moment.
+    processes::wait_gone(digits.parse().expect("a process"));
+    trial.world.resume(["a"]).assert_back("a", "resumed");
+    trial.wait_idle("a");
+    let carried = trial.ask("a", "which word was it?");
+    assert!(carried.mentions("remember ALPHA") && carried.mentions("by hand"), "{carried:?}");
+}
+
+/// Returns the command of a session's newest launch, without what makes it one.
+fn by_hand(trial: &Trial, session: &Value) -> Command {
+    let folders = std::fs::read_dir(trial.world.state().join("launches")).expect("launches");
+    let newest = folders.map(|entry| entry.expect("a launch").path()).max().expect("a launch");
+    let record = record(&newest);
+    assert_eq!(record["session_id"], session["vendor_session_id"]);
+    let words: Vec<&str> =
+        record["cli_command"].as_array().expect("words").iter().filter_map(Value::as_str).collect();
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).current_dir(trial.project()).env_clear();
+    command.envs(trial.world.environment());
+    command
+}
+
+fn record(folder: &Path) -> Value {
+    let text = std::fs::read(folder.join("session.json")).expect("a record");
+    serde_json::from_slice(&text).expect("a record")
+}
+
+pub(super) fn lost(trial: &mut Trial) {
+    trial.told("a", "remember ALPHA");
+    trial.world.kill_everything();
+    trial.lose_home();
+    forget_guards(trial);
+    let requests = trial.model.exchanges().len();
+    let refused = trial.world.segue(["resume", "a"]);
+    assert_eq!(refused.status, 8, "{refused:#?}");
+    assert!(refused.stdout.contains("--fresh"), "no choice is offered: {refused:#?}");
+    assert_eq!(trial.model.exchanges().len(), requests, "something was asked");
+    assert!(trial.world.session("a")["pid"].is_null(), "something was started");
+}
+
+fn forget_guards(trial: &Trial) {
+    let folders = std::fs::read_dir(trial.world.state().join("launches")).expect("launches");
+    for folder in folders {
+        let guards = folder.expect("a launch").path().join("guard");
+        if guards.is_dir() {
+            std::fs::remove_dir_all(guards).expect("guards");
+        }
+    }
+}
+
+pub(super) fn anew(trial: &mut Trial) {
+    let typed = trial.rehearsal.anew.expect("a way to begin anew, or a reason why there is none");
+    let before = trial.told("a", "remember ALPHA");
+    let mut person = trial.attach("a");
+    person.wait_for("remember ALPHA");
+    person.write(typed);
+    person.wait_for(typed);
+    person.write("\r");
+    person.wait_until("a new conversation", |screen| !screen.contents().contains("remember ALPHA"));
+    drop(person);
+    trial.wait_idle("a");
+    trial.assert_carries("a", &[], "remember OMEGA");
+    let newer = trial.settled("a");
+    assert_ne!(newer["vendor_session_id"], before["vendor_session_id"], "{}", trial.log("a"));
+    trial.kill_and_resume();
+    trial.wait_idle("a");
+    trial.assert_carries("a", &["remember OMEGA"], "which word was it?");
+    assert_eq!(trial.world.session("a")["vendor_session_id"], newer["vendor_session_id"]);
+}

@@ -1,0 +1,195 @@
+//! One vendor's real program in a world of its own, with the scripted model that it talks to.
+
+use std::env;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use segue_core::model::{Environment, VendorSessionId};
+use segue_core::ports::{Place, ProgramSpec, Rehearsal, Stage, Vendor};
+use segue_host::files::LocalFiles;
+use serde_json::Value;
+
+use crate::events::Events;
+use crate::model::{Exchange, Model};
+use crate::terminal::Terminal;
+use crate::world::{Outcome, World};
+
+/// A key that opens nothing. Vendors redact a key's text everywhere, so it is like no other text.
+pub const KEY: &str = "sk-ant-segue-scripted-model-0000-4711";
+
+/// A vendor on trial.
+#[derive(Debug)]
+pub struct Trial {
+    pub model: Model,
+    pub world: World,
+    pub rehearsal: Rehearsal,
+    vendor: Arc<dyn Vendor>,
+    name: String,
+}
+
+impl Trial {
+    /// Makes a world in which the vendor's program is installed and asks nothing first.
+    pub fn begin(segue: &Path, vendor: Arc<dyn Vendor>) -> Self {
+        let model = Model::start();
+        let world = World::new(segue);
+        let name = vendor.id().to_string();
+        let rehearsal = Rehearsal::default();
+        let mut trial = Self { model, world, rehearsal, vendor, name };
+        trial.install();
+        trial.prepare();
+        trial
+    }
+
+    /// Writes the vendor's least configuration into the world's home.
+    fn prepare(&mut self) {
+        let temporary = self.world.root().join("temporary");
+        fs::create_dir_all(&temporary).expect("a folder");
+        self.world.set("TMPDIR", temporary.to_str().expect("a plain path"));
+        let (home, project, url) = (self.world.home(), self.project(), self.model.url());
+        let stage =
+            Stage { home: &home, project: &project, temporary: &temporary, model: &url, key: KEY };
+        let rehearsal = self.vendor.rehearsal(&stage);
+        self.rehearsal = rehearsal.unwrap_or_else(|| panic!("{} cannot be tried", self.name));
+        for (variable, value) in &self.rehearsal.environment {
+            self.world.set(variable, value.clone());
+        }
+        for file in &self.rehearsal.files {
+            fs::create_dir_all(file.path.parent().expect("a folder")).expect("a folder");
+            fs::write(&file.path, &file.contents).expect("a file");
+        }
+    }
+
+    /// Puts the program where the world's commands find it, and with it what runs its scripts.
+    fn install(&mut self) {
+        let ProgramSpec::Named { name, .. } = self.vendor.program() else { return };
+        let bin = self.world.root().join("bin");
+        fs::create_dir_all(&bin).expect("a folder");
+        let program = find(&name).unwrap_or_else(|| panic!("`{name}` is not in PATH"));
+        symlink(program.canonicalize().expect("a program"), bin.join(&name)).expect("a link");
+        if let Some(node) = find("node").filter(|_| name != "node") {
+            symlink(node, bin.join("node")).expect("a link");
+        }
+        let bin = bin.to_str().expect("a plain path");
+        self.world.set("PATH", format!("{bin}:/usr/local/bin:/usr/bin:/bin"));
+    }
+
+    /// Takes everything away that the vendor has written, as if its home were a new one.
+    pub fn lose_home(&mut self) {
+        let home = self.world.home();
+        fs::rename(&home, self.world.root().join("lost")).expect("a home");
+        fs::create_dir(home).expect("a home");
+        self.prepare();
+    }
+
+    pub fn vendor(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the real path of the project folder, as vendors note it.
+    pub fn project(&self) -> PathBuf {
+        self.world.project().canonicalize().expect("a folder")
+    }
+
+    /// Returns where the transcript of a session's conversation is.
+    pub fn transcript(&self, session: &Value) -> PathBuf {
+        let environment = Environment::new(self.world.environment());
+        let config_dir = self.vendor.config_dir(&environment).expect("a config dir");
+        let place = Place { config_dir, cwd: self.project() };
+        let id = session["vendor_session_id"].as_str().expect("a conversation");
+        self.vendor.transcript(&LocalFiles, &place, &VendorSessionId::new(id))
+    }
+
+    /// Starts an interactive session with its first message.
+    pub fn start(&self, name: &str, message: &str) {
+        self.world.ok(["run", "-d", "--vendor", &self.name, "--name", name, message]);
+    }
+
+    /// Starts one and waits until it has answered; returns its session.
+    pub fn told(&self, name: &str, message: &str) -> Value {
+        self.start(name, message);
+        self.model.wait_answered(message);
+        self.settled(name)
+    }
+
+    /// Waits until a session is idle and what was said in it is known to be kept.
+    pub fn settled(&self, name: &str) -> Value {
+        self.wait_idle(name);
+        self.wait_session(name, |it| !it["vendor_session_id"].is_null())
+    }
+
+    pub fn wait_idle(&self, name: &str) {
+        let waited = self.world.segue(["wait", name, "--for", "idle", "--timeout", "50s"]);
+        assert_eq!(waited.status, 0, "{waited:#?}\n{}", self.log(name));
+    }
+
+    /// Waits until the session is as wanted; looks again after each event.
+    pub fn wait_session(&self, name: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
+        let mut events = Events::of(&self.world);
+        loop {
+            let session = self.world.session(name);
+            if is_wanted(&session) {
+                return session;
+            }
+            let more = events.wait_for(|_| true);
+            assert!(more.is_some(), "the daemon ended; the session is {session:#}");
+        }
+    }
+
+    /// Says something to a session, waits for the end of its turn, and returns the request that
+    /// carried it.
+    pub fn ask(&self, name: &str, message: &str) -> Exchange {
+        let words = ["send", name, "--wait", "--timeout", "50s", message];
+        let sent = self.world.segue(words);
+        assert_eq!(sent.status, 0, "{sent:#?}\n{}", self.log(name));
+        self.model.conversation_of(message).unwrap_or_else(|| panic!("`{message}` is lost"))
+    }
+
+    /// Expects that a session's next request carries these words of its user, and no others.
+    pub fn assert_carries(&self, name: &str, said: &[&str], message: &str) {
+        let carried = self.ask(name, message);
+        let all: Vec<&str> = said.iter().copied().chain([message]).collect();
+        let told: Vec<&str> = carried.user_texts().into_iter().map(str::trim).collect();
+        assert_eq!(told, all, "{}", self.log(name));
+    }
+
+    /// Kills everything and brings everything back.
+    pub fn kill_and_resume(&self) {
+        self.world.kill_everything();
+        let report = self.world.resume(["--all"]);
+        assert_eq!(report.json["complete"], true, "{report:#?}");
+    }
+
+    /// Runs a headless turn in a new session.
+    pub fn headless(&self, name: &str, message: &str) -> Outcome {
+        self.world.segue(["run", "--headless", "--vendor", &self.name, "--name", name, message])
+    }
+
+    /// Attaches to a session as a person does.
+    pub fn attach(&self, name: &str) -> Terminal {
+        Terminal::start(&self.world.command(["attach", name]), 40, 120)
+    }
+
+    /// Returns what happened to a session and what its terminal shows, for whoever wants to know why.
+    pub fn log(&self, name: &str) -> String {
+        let log = self.world.segue(["log", name]).stdout;
+        if self.world.session(name)["pid"].is_null() || self.world.session(name)["headless"] == true
+        {
+            return log;
+        }
+        let mut terminal = self.attach(name);
+        terminal.wait_until("anything", |screen| !screen.contents().trim().is_empty());
+        format!("{log}\n{}\n", terminal.contents())
+    }
+}
+
+/// Returns how often a request tells the agent to go on after a start.
+pub(crate) fn nudges(exchange: &Exchange) -> usize {
+    exchange.user_texts().iter().filter(|said| said.contains("started again")).count()
+}
+
+fn find(program: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).map(|folder| folder.join(program)).find(|it| it.is_file())
+}

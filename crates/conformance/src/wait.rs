@@ -1,0 +1,40 @@
+//! Waiting: for descriptors, however many signals come meanwhile, and for changes in folders.
+
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::time::Timespec;
+use segue_host::watch::Watcher;
+use tokio::runtime::Builder;
+
+use crate::world::DEADLINE;
+
+/// Waits until one of them can be read or is closed; tells whether one was before the end.
+pub(crate) fn readable(descriptors: &[&dyn AsFd], end: Instant) -> bool {
+    let mut descriptors: Vec<PollFd<'_>> =
+        descriptors.iter().map(|it| PollFd::from_borrowed_fd(it.as_fd(), PollFlags::IN)).collect();
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let limit = Timespec::try_from(left).expect("a duration");
+        match poll(&mut descriptors, Some(&limit)) {
+            Err(Errno::INTR) => {}
+            ready => return ready.expect("descriptors that can be waited for") > 0,
+        }
+    }
+}
+
+/// Waits until something is so that only changes in these folders can bring about.
+pub fn until(folders: &[&Path], what: &str, is_so: impl Fn() -> bool) {
+    let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let mut watcher = Watcher::new().expect("a watcher");
+        folders.iter().for_each(|folder| watcher.add(folder).expect("watched"));
+        while !is_so() {
+            let change = tokio::time::timeout(DEADLINE, watcher.next()).await;
+            change.unwrap_or_else(|_| panic!("waited {DEADLINE:?} for {what}")).expect("a change");
+        }
+    });
+}

@@ -1,0 +1,71 @@
+//! What there is of every vendor on this machine.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use segue_core::api::{Exemption, VendorList, VendorReport};
+use segue_core::ports::{Machine, Proof, Stage, Vendor};
+
+use crate::wiring::{self, Local};
+
+/// Looks for every vendor's program, as the caller would find it. Nothing is started.
+pub fn list(local: &Local) -> VendorList {
+    let (machine, vendors) = (wiring::machine(), wiring::vendors().all());
+    VendorList { vendors: vendors.iter().map(|it| report(it, machine.as_ref(), local)).collect() }
+}
+
+/// Returns every vendor that this build can drive.
+pub fn all() -> Vec<Arc<dyn Vendor>> {
+    wiring::vendors().all()
+}
+
+fn report(vendor: &Arc<dyn Vendor>, machine: &dyn Machine, local: &Local) -> VendorReport {
+    let support = vendor.support();
+    let program = machine.find_program(&vendor.program(), local.environment());
+    VendorReport {
+        name: vendor.id(),
+        title: support.title.to_owned(),
+        installed: program.is_some(),
+        version: program.as_ref().and_then(|program| program.version.clone()),
+        path: program.map(|program| program.path),
+        config_dir: vendor.config_dir(local.environment()).ok(),
+        proof: proof(support.proof).to_owned(),
+        versions_tried: support.tried.iter().map(|&it| it.to_owned()).collect(),
+        capabilities: capabilities(vendor.as_ref()),
+        exempt: exempt(vendor.as_ref()),
+        notes: support.notes.iter().map(|&it| it.to_owned()).collect(),
+        install: support.install.to_owned(),
+    }
+}
+
+fn capabilities(vendor: &dyn Vendor) -> BTreeMap<String, bool> {
+    let can = vendor.capabilities();
+    let all = [
+        ("resume", can.resume),
+        ("verified", can.evidence_within.is_some()),
+        ("headless", can.headless),
+        ("guarded", vendor.keeps_transcripts()),
+    ];
+    all.into_iter().map(|(name, can)| (name.to_owned(), can)).collect()
+}
+
+fn proof(proof: Proof) -> &'static str {
+    match proof {
+        Proof::BuiltIn => "built in",
+        Proof::Program => "tried with its program",
+        Proof::Recordings => "made from recordings, not tried",
+        Proof::Description => "described by somebody else",
+    }
+}
+
+fn exempt(vendor: &dyn Vendor) -> Vec<Exemption> {
+    let nowhere = Path::new("/");
+    let stage = Stage { home: nowhere, project: nowhere, temporary: nowhere, model: "", key: "" };
+    let rehearsal = vendor.rehearsal(&stage).unwrap_or_default();
+    let told = |(behaviour, why): &(&str, &str)| Exemption {
+        behaviour: (*behaviour).to_owned(),
+        why: (*why).to_owned(),
+    };
+    rehearsal.exempt.iter().map(told).collect()
+}
