@@ -3,6 +3,7 @@
 mod backwards;
 mod claude;
 mod codex;
+mod copilot;
 pub mod demo;
 mod described;
 mod lines;
@@ -24,6 +25,7 @@ pub fn all() -> Known {
             Arc::new(demo::Demo),
             Arc::new(claude::Claude),
             Arc::new(codex::Codex),
+            Arc::new(copilot::Copilot),
             Arc::new(pi::Pi),
         ],
     }
@@ -76,9 +78,11 @@ mod tests {
 
     #[test]
     fn an_unknown_vendor_is_a_usage_error_that_lists_the_known() {
-        let error = all().get(&VendorId::new("nobody\u{1b}")).unwrap_err();
+        let known = all();
+        let error = known.get(&VendorId::new("nobody\u{1b}")).unwrap_err();
         assert_eq!(error.kind, Kind::Usage);
         assert_eq!(error.message, "`nobody\\u{1b}` is not a vendor that can be driven");
-        assert_eq!(error.hints, ["use one of the known vendors: `demo`, `claude`, `codex`, `pi`"]);
+        let names = known.all().iter().map(|it| format!("`{}`", it.id())).collect::<Vec<_>>();
+        assert_eq!(error.hints, [format!("use one of the known vendors: {}", names.join(", "))]);
     }
 }

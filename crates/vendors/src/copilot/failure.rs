@@ -1,0 +1,117 @@
+//! Why a turn failed, from what the vendor says about it.
+
+use segue_core::model::{Failure, FailureClass};
+use serde::Deserialize;
+
+/// What `session.error` says.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Told {
+    error_type: String,
+    message: String,
+    status_code: Option<u16>,
+}
+
+impl Told {
+    pub(super) fn failure(self) -> Failure {
+        // It never tells when a limit ends.
+        Failure { class: self.class(), message: self.message, resets_at: None }
+    }
+
+    fn class(&self) -> FailureClass {
+        let by_kind = of_kind(&self.error_type);
+        let by_status = || self.status_code.and_then(of_status);
+        by_kind.or_else(by_status).unwrap_or_else(|| of_text(&self.message))
+    }
+}
+
+/// Reads why it ended before there was a turn.
+pub(super) fn last_words(errors: &str) -> Option<Failure> {
+    let begins = ["No authentication information", "Error: ", "error: "];
+    let line =
+        errors.lines().map(str::trim).find(|line| begins.iter().any(|it| line.starts_with(it)))?;
+    let class = of_text(line);
+    Some(Failure { class, message: line.to_owned(), resets_at: None })
+}
+
+fn of_kind(kind: &str) -> Option<FailureClass> {
+    match kind {
+        "authentication" | "authorization" => Some(FailureClass::Account),
+        "quota" | "rate_limit" => Some(FailureClass::UsageLimit),
+        "policy" | "context_limit" => Some(FailureClass::Request),
+        _ => None,
+    }
+}
+
+fn of_status(status: u16) -> Option<FailureClass> {
+    match status {
+        429 => Some(FailureClass::UsageLimit),
+        401..=403 => Some(FailureClass::Account),
+        400..=499 => Some(FailureClass::Request),
+        500..=599 => Some(FailureClass::Service),
+        _ => None,
+    }
+}
+
+fn of_text(text: &str) -> FailureClass {
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if has(&["missing finish_reason", "reading a body", "stream", "ECONNRESET"]) {
+        FailureClass::Stream
+    } else if has(&["Could not connect", "ECONNREFUSED", "ENOTFOUND", "fetch failed"]) {
+        FailureClass::Connection
+    } else if has(&["authentication", "Authentication", "copilot login", "/login"]) {
+        FailureClass::Account
+    } else if has(&["unexpected argument", "invalid value", "a value is required"]) {
+        FailureClass::Settings
+    } else {
+        FailureClass::Other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class(json: &str) -> FailureClass {
+        serde_json::from_str::<Told>(json).unwrap().failure().class
+    }
+
+    #[test]
+    fn its_own_word_for_the_kind_decides_then_the_status_then_the_text() {
+        let table = [
+            (r#"{"errorType":"query","message":"400 x","statusCode":400}"#, FailureClass::Request),
+            (r#"{"errorType":"authentication","statusCode":401}"#, FailureClass::Account),
+            (r#"{"errorType":"authentication","statusCode":403}"#, FailureClass::Account),
+            (r#"{"errorType":"rate_limit","statusCode":429}"#, FailureClass::UsageLimit),
+            (r#"{"errorType":"quota","errorCode":"quota_exceeded"}"#, FailureClass::UsageLimit),
+            (r#"{"errorType":"query","statusCode":500}"#, FailureClass::Service),
+            (
+                r#"{"errorType":"query","message":"Failed to get response from the AI model; retried 5 times (total retry wait time: 5.00 seconds) Last error: Failed to finalize chat-completions stream: missing finish_reason for choice 0"}"#,
+                FailureClass::Stream,
+            ),
+            (
+                r#"{"errorType":"query","message":"Last error: Failed native model HTTP request: error decoding response body: error reading a body from connection: unexpected EOF during chunk size line"}"#,
+                FailureClass::Stream,
+            ),
+            (
+                r#"{"errorType":"query","message":"Could not connect to local model provider at http://127.0.0.1:8124/v1.\n  Check that the service is running and the port is correct."}"#,
+                FailureClass::Connection,
+            ),
+            (r#"{"errorType":"query","message":"what?"}"#, FailureClass::Other),
+        ];
+        for (json, wanted) in table {
+            assert_eq!(class(json), wanted, "{json}");
+        }
+    }
+
+    #[test]
+    fn last_words_are_the_first_line_that_is_an_error() {
+        let told = "\nError: No session, task, or name matched '49999999'.\n\nTo resume by name:";
+        let failure = last_words(told).unwrap();
+        assert_eq!(failure.message, "Error: No session, task, or name matched '49999999'.");
+        assert_eq!(failure.class, FailureClass::Other);
+        let wrong = last_words("error: unexpected argument '--nonsense' found").unwrap();
+        assert_eq!(wrong.class, FailureClass::Settings);
+        assert_eq!(last_words("bye"), None);
+    }
+}

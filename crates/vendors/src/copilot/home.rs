@@ -1,0 +1,162 @@
+//! Where Copilot keeps its files.
+
+use std::path::{Path, PathBuf};
+
+use segue_core::model::Environment;
+use segue_core::{Error, Result};
+use uuid::Uuid;
+
+/// Names the folder of its files.
+pub(super) const HOME_VARIABLE: &str = "COPILOT_HOME";
+
+const CONVERSATIONS: &str = "session-state";
+const TRANSCRIPT: &str = "events.jsonl";
+
+/// Has what was pasted and is too long for the transcript.
+const PASTES: &str = "files";
+
+/// Has a log of each process.
+const LOGS: &str = "logs";
+
+/// Lists the conversations that are open on a screen.
+const OPEN: &str = "open-sessions-state.json";
+
+/// Returns the folder of its files, given an agent's environment.
+pub(super) fn home(environment: &Environment) -> Result<PathBuf> {
+    let set = environment.get(HOME_VARIABLE).filter(|value| !value.is_empty());
+    let home = match (set, default(environment)) {
+        (Some(home), _) => PathBuf::from(home),
+        (None, Some(home)) => home,
+        (None, None) => {
+            return Err(Error::config("cannot tell where Copilot keeps its files")
+                .caused_by(format!("neither `{HOME_VARIABLE}` nor `HOME` is set"))
+                .hint("run `export HOME=~` and try again"));
+        }
+    };
+    if home.is_absolute() {
+        return Ok(home);
+    }
+    // It would be another folder in every working folder.
+    Err(Error::config(format!("`{}` is not an absolute path", home.display()))
+        .caused_by(format!("the folder of its files comes from `{HOME_VARIABLE}` or `HOME`")))
+}
+
+/// Returns where its files are when no variable says so.
+pub(super) fn default(environment: &Environment) -> Option<PathBuf> {
+    let user = environment.get("HOME").filter(|value| !value.is_empty())?;
+    Some(Path::new(user).join(".copilot"))
+}
+
+/// Returns the folder with a folder for each conversation.
+pub(super) fn conversations(home: &Path) -> PathBuf {
+    home.join(CONVERSATIONS)
+}
+
+/// Returns the folder of one conversation.
+pub(super) fn conversation(home: &Path, id: &str) -> PathBuf {
+    conversations(home).join(plain(id))
+}
+
+/// Returns where a conversation's transcript is, or would be.
+pub(super) fn transcript(home: &Path, id: &str) -> PathBuf {
+    transcript_in(&conversation(home, id))
+}
+
+/// Returns the transcript of the conversation whose folder this is.
+pub(super) fn transcript_in(folder: &Path) -> PathBuf {
+    folder.join(TRANSCRIPT)
+}
+
+/// Returns the folder of what was pasted in a conversation and is too long for its transcript.
+pub(super) fn pastes(transcript: &Path) -> Option<PathBuf> {
+    transcript.parent().map(|folder| folder.join(PASTES))
+}
+
+/// Returns the list of conversations that are open on a screen.
+pub(super) fn open(home: &Path) -> PathBuf {
+    home.join(OPEN)
+}
+
+/// Returns the folder of Copilot's files if this is its list of open conversations.
+pub(super) fn of_open(path: &Path) -> Option<&Path> {
+    path.parent().filter(|_| path.file_name().is_some_and(|name| name == OPEN))
+}
+
+/// Returns the folder with a log of each process.
+pub(super) fn logs(home: &Path) -> PathBuf {
+    home.join(LOGS)
+}
+
+/// Returns the process whose log this is: `process-<time>-<pid>.log`.
+pub(super) fn pid_of_log(path: &Path) -> Option<u32> {
+    let is_one = path.parent()?.ends_with(LOGS);
+    let stem = path.file_name()?.to_str()?.strip_prefix("process-")?.strip_suffix(".log")?;
+    stem.rsplit('-').next()?.parse().ok().filter(|_| is_one)
+}
+
+/// Returns the id of the conversation that something is in the folder of.
+pub(super) fn id_of(path: &Path) -> Option<&str> {
+    let folder = path.parent()?;
+    let is_one = folder.parent()?.ends_with(CONVERSATIONS);
+    folder.file_name()?.to_str().filter(|name| is_one && is_id(name))
+}
+
+/// Tells whether this is a transcript.
+pub(super) fn is_transcript(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == TRANSCRIPT)
+}
+
+/// Tells whether a text can be the id of a conversation.
+pub(super) fn is_id(text: &str) -> bool {
+    text.len() == 36 && Uuid::try_parse(text).is_ok()
+}
+
+/// Nothing in an id can leave its folder.
+fn plain(id: &str) -> String {
+    id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "21111111-2222-4333-8444-555555555555";
+
+    fn environment(pairs: &[(&str, &str)]) -> Environment {
+        Environment::new(pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())))
+    }
+
+    #[test]
+    fn the_variable_wins_over_the_users_home() {
+        let both = environment(&[("HOME", "/home/u"), (HOME_VARIABLE, "/srv/copilot")]);
+        assert_eq!(home(&both).unwrap(), Path::new("/srv/copilot"));
+        let empty = environment(&[("HOME", "/home/u"), (HOME_VARIABLE, "")]);
+        assert_eq!(home(&empty).unwrap(), Path::new("/home/u/.copilot"));
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_known_is_a_configuration_error() {
+        assert_eq!(home(&environment(&[])).unwrap_err().kind, segue_core::Kind::Config);
+        let relative = environment(&[(HOME_VARIABLE, "here")]);
+        assert!(home(&relative).unwrap_err().message.contains("`here`"));
+    }
+
+    #[test]
+    fn a_hostile_id_stays_in_its_folder() {
+        let path = transcript(Path::new("/h"), "../../x");
+        assert_eq!(path, Path::new("/h/session-state/------x/events.jsonl"));
+    }
+
+    #[test]
+    fn only_what_is_in_a_conversations_folder_is_about_it() {
+        let home = Path::new("/h");
+        assert_eq!(id_of(&transcript(home, ID)), Some(ID));
+        assert_eq!(id_of(&conversation(home, ID)), None);
+        assert_eq!(id_of(Path::new("/h/session-state/named/events.jsonl")), None);
+        assert_eq!(of_open(&open(home)), Some(home));
+        assert_eq!(of_open(Path::new("/h/config.json")), None);
+        assert_eq!(pid_of_log(&logs(home).join("process-1794793900082-25299.log")), Some(25299));
+        assert_eq!(pid_of_log(&logs(home).join("process-1.txt")), None);
+        assert_eq!(pid_of_log(Path::new("/h/process-1-2.log")), None);
+    }
+}

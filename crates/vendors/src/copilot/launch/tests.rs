@@ -1,0 +1,111 @@
+use super::*;
+use crate::samples::{Disk, plan, session};
+
+const ID: &str = "01a1e20b-829b-717d-b5e4-3764d7f1eb9a";
+
+fn line(session: &Session, mode: LaunchMode, message: Option<&str>) -> CommandLine {
+    let id = VendorSessionId::new(ID);
+    let disk = Disk::default();
+    command(&plan(session, &disk, (mode, Some(&id), message))).unwrap()
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(' ').map(str::to_owned).collect()
+}
+
+#[test]
+fn a_fresh_start_names_the_id_and_keeps_a_message_that_looks_like_a_flag_or_a_command() {
+    let found = line(&session(), LaunchMode::Fresh, Some("--help"));
+    let wanted =
+        format!("--session-id={ID} --no-auto-update --log-level=info --interactive=--help");
+    assert_eq!(found.arguments, words(&wanted));
+    assert_eq!(found.files, []);
+    let found = line(&session(), LaunchMode::Fresh, Some("/clear"));
+    assert_eq!(found.arguments.last().unwrap(), "--interactive=\u{200b}/clear");
+}
+
+#[test]
+fn a_resume_never_begins_a_new_conversation_and_keeps_everything() {
+    let mut session = session();
+    session.model = Some("m1".into());
+    session.instructions = Some("be kind".into());
+    session.permission = Permission::AcceptEdits;
+    session.args = words("--resume old --continue --session-id=x --add-dir /srv");
+    let found = line(&session, LaunchMode::Resume, None);
+    let wanted = format!(
+        "--resume={ID} --no-auto-update --log-level=info --allow-tool=write --model=m1 --add-dir /srv"
+    );
+    assert_eq!(found.arguments, words(&wanted));
+    let [file] = found.files.as_slice() else { panic!("{:?}", found.files) };
+    assert_eq!(file.path, Path::new("/state/launches/one/segue.instructions.md"));
+    assert_eq!(file.contents, "---\napplyTo: \"**\"\n---\nbe kind\n");
+}
+
+#[test]
+fn a_headless_launch_streams_and_needs_a_message() {
+    let mut session = session();
+    session.headless = true;
+    session.permission = Permission::Auto;
+    let found = line(&session, LaunchMode::Resume, Some("/x"));
+    let wanted = format!(
+        "--resume={ID} --no-auto-update --log-level=info --allow-all --output-format=json --prompt=/x"
+    );
+    assert_eq!(found.arguments, words(&wanted));
+    let disk = Disk::default();
+    let plan = plan(&session, &disk, (LaunchMode::Fresh, None, None));
+    assert_eq!(command(&plan).unwrap_err().kind, segue_core::Kind::Usage);
+}
+
+#[test]
+fn what_may_be_done_is_said_once() {
+    let mut session = session();
+    session.permission = Permission::Auto;
+    session.args = words("--allow-tool=shell(git:*)");
+    assert!(!line(&session, LaunchMode::Fresh, None).arguments.contains(&"--allow-all".to_owned()));
+    session.args = words("--allow-all-paths");
+    assert!(line(&session, LaunchMode::Fresh, None).arguments.contains(&"--allow-all".to_owned()));
+}
+
+#[test]
+fn a_resume_without_an_id_or_with_a_name_is_refused() {
+    let (session, disk) = (session(), Disk::default());
+    assert!(command(&plan(&session, &disk, (LaunchMode::Resume, None, Some("x")))).is_err());
+    let name = VendorSessionId::new("my feature");
+    assert!(command(&plan(&session, &disk, (LaunchMode::Resume, Some(&name), None))).is_err());
+}
+
+#[test]
+fn a_session_that_chooses_its_conversation_gets_no_id() {
+    for (args, can_be_told) in [("--add-dir /srv", true), ("-r", false), ("--resume=x", false)] {
+        let session = Session { args: words(args), ..session() };
+        assert_eq!(preset_id(&session, Uuid::nil()).is_some(), can_be_told, "{args}");
+    }
+}
+
+fn environment(pairs: &[(&str, &str)]) -> Environment {
+    Environment::new(pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())))
+}
+
+#[test]
+fn it_uses_the_recorded_folder_and_believes_to_be_nobodys_tool() {
+    let place = Place { config_dir: "/srv/copilot".into(), cwd: "/code".into() };
+    let caller = [("HOME", "/home/u"), ("COPILOT_CLI", "1"), ("COPILOT_ALLOW_ALL", "true")];
+    let mut found = environment(&caller);
+    prepare_environment(&place, &mut found);
+    assert_eq!(found.names(), ["COPILOT_HOME", "HOME"]);
+    assert_eq!(found.get(HOME_VARIABLE), Some("/srv/copilot"));
+    let usual = Place { config_dir: "/home/u/.copilot".into(), ..place };
+    prepare_environment(&usual, &mut found);
+    assert_eq!(found.names(), ["HOME"]);
+}
+
+#[test]
+fn instructions_are_looked_for_in_the_launchs_folder_beside_the_users() {
+    let (folder, mut session) = (Path::new("/state/one"), session());
+    let mut found = environment(&[(INSTRUCTIONS_VARIABLE, "/mine")]);
+    tell_environment(&session, folder, &mut found);
+    assert_eq!(found.get(INSTRUCTIONS_VARIABLE), Some("/mine"));
+    session.instructions = Some("be kind".into());
+    tell_environment(&session, folder, &mut found);
+    assert_eq!(found.get(INSTRUCTIONS_VARIABLE), Some("/mine,/state/one"));
+}

@@ -1,0 +1,178 @@
+//! Which conversation a process has open: it holds a file in the conversation's folder open once
+//! something is said there, and says in its own log which one is on its screen before that.
+//!
+//! `inuse.<pid>.lock` names the process and is left behind by a kill; `inuse.<pid>.hold` beside it is
+//! open in the process for as long as it is in the conversation.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use segue_core::model::VendorSessionId;
+use segue_core::ports::{Files, Live, Place};
+use segue_core::{Error, Result};
+use serde_json::{Map, Value};
+
+use super::home;
+use crate::backwards;
+
+/// Stands before the id of the conversation that a process puts on its screen.
+const SHOWN: &str = "[INFO] Registering foreground session: ";
+
+/// The list of open conversations is a few hundred bytes for each; what is larger is none.
+const LARGEST_LIST: usize = 1024 * 1024;
+
+/// Lists who has which conversation open. What a crash left is open in no process.
+pub(super) fn live(files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
+    let folder = home::conversations(&place.config_dir);
+    let folders = files.list(&folder).map_err(|error| {
+        Error::vendor(format!("cannot list the conversations in `{}`", folder.display()))
+            .caused_by(error)
+    })?;
+    let mut found: Vec<Live> = folders.iter().flat_map(|folder| locked(files, folder)).collect();
+    for (pid, log) in files.opened_in(&home::logs(&place.config_dir), None) {
+        let own = home::pid_of_log(&log).filter(|named| *named == pid);
+        let shown = own.and_then(|_| last_shown(files, &log));
+        let shown = shown.map(|id| Live { pid, started: None, id });
+        found.extend(shown.filter(|it| !found.contains(it)));
+    }
+    found.sort_by(|a, b| (a.pid, &a.id).cmp(&(b.pid, &b.id)));
+    Ok(found)
+}
+
+/// Lists who has the conversation of this folder open, if it is one's folder.
+fn locked(files: &dyn Files, folder: &Path) -> Vec<Live> {
+    let name = folder.file_name().and_then(|name| name.to_str());
+    let Some(id) = name.filter(|name| home::is_id(name)) else { return Vec::new() };
+    // What cannot be listed has no locks.
+    let inside = files.list(folder).unwrap_or_default();
+    let pids = inside.iter().filter_map(|path| pid_of(path));
+    let holding = pids.filter(|pid| may_hold(files, folder, *pid));
+    holding.map(|pid| Live { pid, started: None, id: VendorSessionId::new(id) }).collect()
+}
+
+/// Tells whether a process has the conversation of this folder open.
+pub(super) fn holds(files: &dyn Files, folder: &Path, pid: u32) -> bool {
+    files.is_open_in(&hold(folder, pid), pid)
+}
+
+/// Returns which of the conversations that are open on some screen a process is in.
+pub(super) fn current(files: &dyn Files, config_dir: &Path, pid: u32) -> Option<VendorSessionId> {
+    let bytes = files.head(&home::open(config_dir), LARGEST_LIST).ok()?;
+    let listed: Map<String, Value> = serde_json::from_slice(&bytes).ok()?;
+    let ids = listed.keys().filter(|id| home::is_id(id));
+    let mut held = ids.filter(|id| holds(files, &home::conversation(config_dir, id), pid));
+    // One that it leaves and one that it enters can be there at the same time: another change
+    // follows.
+    let first = held.next()?;
+    held.next().is_none().then(|| VendorSessionId::new(first.as_str()))
+}
+
+/// Returns the conversation that a process says in its log to have put on its screen last. The log of
+/// a process that has ended is open in none.
+pub(super) fn shown(files: &dyn Files, log: &Path, pid: u32) -> Option<VendorSessionId> {
+    files.is_open_in(log, pid).then_some(())?;
+    last_shown(files, log)
+}
+
+fn last_shown(files: &dyn Files, log: &Path) -> Option<VendorSessionId> {
+    let length = files.facts(log).ok()??.length;
+    let mut found = None;
+    // What cannot be read now is read after the next change.
+    let _ended = backwards::each(files, log, length, |line| {
+        let line = String::from_utf8_lossy(line);
+        let id = line.split_once(SHOWN).map(|(_, id)| id.trim()).filter(|id| home::is_id(id));
+        found = id.map(VendorSessionId::new);
+        if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    found
+}
+
+/// A lock without the file that is held open may be one of a version that has none.
+fn may_hold(files: &dyn Files, folder: &Path, pid: u32) -> bool {
+    let hold = hold(folder, pid);
+    match files.facts(&hold) {
+        Ok(None) => true,
+        _ => files.is_open_in(&hold, pid),
+    }
+}
+
+fn hold(folder: &Path, pid: u32) -> PathBuf {
+    folder.join(format!("inuse.{pid}.hold"))
+}
+
+fn pid_of(path: &Path) -> Option<u32> {
+    let name = path.file_name()?.to_str()?;
+    name.strip_prefix("inuse.")?.strip_suffix(".lock")?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::Home;
+
+    const OLD: &str = "21111111-2222-4333-8444-555555555555";
+    const NEW: &str = "31111111-2222-4333-8444-555555555555";
+
+    fn lock(home: &Home, id: &str, pid: u32) {
+        home.write(&format!("session-state/{id}/inuse.{pid}.lock"), pid.to_string());
+        let held = home.write(&format!("session-state/{id}/inuse.{pid}.hold"), "");
+        home.disk.open_in(held, pid);
+    }
+
+    fn listed(home: &Home, ids: &[&str]) {
+        let entries: Vec<String> = ids
+            .iter()
+            .map(|id| format!(r#""{id}":{{"schemaVersion":1,"working":false}}"#))
+            .collect();
+        home.write("open-sessions-state.json", format!("{{{}}}", entries.join(",")));
+    }
+
+    #[test]
+    fn everybody_who_has_a_conversation_open_is_listed_and_nobody_whom_a_crash_left() {
+        let home = Home::new();
+        assert_eq!(live(&home.disk, &home.place).unwrap(), []);
+        lock(&home, OLD, 9);
+        lock(&home, NEW, 8);
+        home.write(&format!("session-state/{OLD}/inuse.7.lock"), "7");
+        home.write(&format!("session-state/{OLD}/inuse.7.hold"), "");
+        home.write("session-state/.session-operation-locks/x.lock", "");
+        let wanted = |pid, id| Live { pid, started: None, id: VendorSessionId::new(id) };
+        let found = live(&home.disk, &home.place).unwrap();
+        assert_eq!(found, [wanted(8, NEW), wanted(9, OLD)]);
+        home.write(&format!("session-state/{OLD}/inuse.6.lock"), "6");
+        let found = live(&home.disk, &home.place).unwrap();
+        assert_eq!(found.first(), Some(&wanted(6, OLD)), "it may be of another version");
+    }
+
+    #[test]
+    fn the_conversation_of_a_process_is_the_listed_one_that_it_holds() {
+        let home = Home::new();
+        let current = |pid| current(&home.disk, home.folder.path(), pid);
+        assert_eq!(current(9), None);
+        lock(&home, OLD, 9);
+        lock(&home, NEW, 8);
+        listed(&home, &[OLD, NEW, "../../x"]);
+        assert_eq!(current(9), Some(VendorSessionId::new(OLD)));
+        assert_eq!(current(8), Some(VendorSessionId::new(NEW)));
+        assert_eq!(current(7), None);
+        lock(&home, NEW, 9);
+        assert_eq!(current(9), None, "it is on its way");
+    }
+
+    #[test]
+    fn what_a_process_says_in_its_log_counts_while_it_runs() {
+        let home = Home::new();
+        let line = |id: &str| {
+            format!("2026-11-16T01:51:40Z [INFO] Registering foreground session: {id}\n")
+        };
+        let text = format!("{}{}2026-11-16T01:51:42Z [INFO] Logged out\n", line(OLD), line(NEW));
+        let log = home.write("logs/process-1794793900082-9.log", text);
+        assert_eq!(shown(&home.disk, &log, 9), None, "it has ended");
+        home.disk.open_in(&log, 9);
+        assert_eq!(shown(&home.disk, &log, 9), Some(VendorSessionId::new(NEW)));
+        let wanted = [Live { pid: 9, started: None, id: VendorSessionId::new(NEW) }];
+        assert_eq!(live(&home.disk, &home.place).unwrap(), wanted);
+        lock(&home, NEW, 9);
+        assert_eq!(live(&home.disk, &home.place).unwrap(), wanted, "once");
+    }
+}

@@ -1,0 +1,112 @@
+//! The lines of a transcript, as far as they mean anything here.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use segue_core::model::{Failure, WaitingFor};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::failure::Told;
+
+/// One line.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    pub(super) at: Option<Timestamp>,
+    pub(super) event: Event,
+}
+
+/// What a line says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    /// A process began the conversation, in this folder.
+    Began(Option<PathBuf>),
+    /// A process opened it again.
+    Resumed,
+    /// A person said this.
+    Said(String),
+    /// The model is asked; it may be again within the same turn of the user's.
+    Asks,
+    /// The model said something, and whether it calls tools.
+    Message {
+        text: String,
+        calls: bool,
+    },
+    /// The model was asked and has answered, or failed to.
+    Asked,
+    /// The turn was broken off.
+    Aborted,
+    /// The turn failed.
+    Failed(Failure),
+    /// An answer is wanted, under this id.
+    Wants(String, WaitingFor),
+    /// It was given, or is not wanted any more.
+    Given(String),
+    Other,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Line {
+    #[serde(rename = "type")]
+    kind: String,
+    timestamp: Option<Timestamp>,
+    /// Set where a subagent speaks.
+    agent_id: Option<String>,
+    #[serde(default)]
+    data: Value,
+}
+
+impl Record {
+    /// Reads a line; one that is torn or garbage is nothing.
+    pub(super) fn read(line: &[u8]) -> Option<Self> {
+        let line: Line = serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
+        let at = line.timestamp;
+        let event = if line.agent_id.is_some() { Event::Other } else { event(line) };
+        Some(Self { at, event })
+    }
+}
+
+fn event(line: Line) -> Event {
+    let data = &line.data;
+    match line.kind.as_str() {
+        "session.start" => Event::Began(data["context"]["cwd"].as_str().map(PathBuf::from)),
+        "session.resume" => Event::Resumed,
+        "user.message" => said(data),
+        "assistant.turn_start" => Event::Asks,
+        "assistant.turn_end" => Event::Asked,
+        "assistant.message" => Event::Message {
+            text: text(data, "content"),
+            calls: data["toolRequests"].as_array().is_some_and(|calls| !calls.is_empty()),
+        },
+        "abort" => Event::Aborted,
+        "session.error" => {
+            let told: Told = serde_json::from_value(line.data).unwrap_or_default();
+            Event::Failed(told.failure())
+        }
+        "permission.requested" => Event::Wants(text(data, "requestId"), WaitingFor::Permission),
+        "user_input.requested" | "elicitation.requested" | "exit_plan_mode.requested" => {
+            Event::Wants(text(data, "requestId"), WaitingFor::Question)
+        }
+        "permission.completed"
+        | "user_input.completed"
+        | "elicitation.completed"
+        | "exit_plan_mode.completed" => Event::Given(text(data, "requestId")),
+        _ => Event::Other,
+    }
+}
+
+/// What comes from a skill, another agent or the vendor's own loop has an origin; what a person says
+/// has none.
+fn said(data: &Value) -> Event {
+    let own = data["source"].as_str().is_none_or(|source| source == "user");
+    if own && data["isAutopilotContinuation"] != true {
+        Event::Said(text(data, "content"))
+    } else {
+        Event::Other
+    }
+}
+
+fn text(data: &Value, key: &str) -> String {
+    data[key].as_str().unwrap_or_default().to_owned()
+}

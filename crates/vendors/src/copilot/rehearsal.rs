@@ -1,0 +1,37 @@
+//! Copilot CLI without an account.
+
+use segue_core::ports::{NewFile, Proof, Rehearsal, Stage, Support};
+use serde_json::json;
+
+pub(super) const SUPPORT: Support = Support {
+    title: "Copilot CLI",
+    proof: Proof::Program,
+    tried: &["1.0.102"],
+    install: "npm install -g @github/copilot",
+    notes: &[
+        "a long message reaches the model as a file that it is told to read",
+        "text that begins with `/` or `!` is typed behind a zero-width space, or it would be run",
+        "it never tells when a usage limit ends",
+    ],
+};
+
+/// Switches off what is not part of a conversation.
+const QUIET: [(&str, &str); 2] = [("COPILOT_OFFLINE", "true"), ("COPILOT_AUTO_UPDATE", "false")];
+
+pub(super) fn rehearsal(stage: &Stage<'_>) -> Rehearsal {
+    let mut environment = vec![
+        ("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", stage.model)),
+        ("COPILOT_PROVIDER_API_KEY", stage.key.to_owned()),
+        ("COPILOT_MODEL", "gpt-4.1".to_owned()),
+    ];
+    environment.extend(QUIET.map(|(name, value)| (name, value.to_owned())));
+    let config = json!({"trustedFolders": [stage.project.display().to_string()]});
+    let file = stage.home.join(".copilot/config.json");
+    Rehearsal {
+        environment,
+        files: vec![NewFile { path: file, contents: config.to_string() }],
+        anew: Some("/clear"),
+        other_model: Some("gpt-5.4"),
+        exempt: &[],
+    }
+}

@@ -1,0 +1,96 @@
+use super::*;
+
+/// Reads a recorded screen, in which what was drawn faint is in brackets.
+fn recorded(text: &str) -> Screen {
+    let (mut rows, mut firm_rows) = (Vec::new(), Vec::new());
+    for line in text.lines() {
+        let (mut row, mut firm, mut faint) = (String::new(), String::new(), false);
+        for c in line.chars() {
+            match c {
+                '⟦' => faint = true,
+                '⟧' => faint = false,
+                c => {
+                    row.push(c);
+                    firm.push(if faint { ' ' } else { c });
+                }
+            }
+        }
+        rows.push(row.trim_end().to_owned());
+        firm_rows.push(firm.trim_end().to_owned());
+    }
+    Screen { rows, firm_rows, ..Screen::default() }
+}
+
+macro_rules! screen {
+    ($name:literal) => {
+        recorded(include_str!(concat!("../fixtures/screens/", $name, ".txt")))
+    };
+}
+
+#[test]
+fn an_empty_input_is_ready_in_every_look_and_size() {
+    for screen in [screen!("ready-120"), screen!("ready-80"), screen!("boxready-120")] {
+        assert_eq!(read(&screen), Some(Showing::Ready), "{:#?}", screen.rows);
+        assert_eq!(answer(&screen, &Answer::Yes), None);
+    }
+}
+
+#[test]
+fn text_in_the_input_is_a_draft_whether_or_not_the_agent_works() {
+    for screen in [
+        screen!("draft-120"),
+        screen!("busydraft-120"),
+        screen!("busydraft-80"),
+        screen!("boxmulti-120"),
+        screen!("shell-80"),
+    ] {
+        assert_eq!(read(&screen), Some(Showing::Draft), "{:#?}", screen.rows);
+    }
+}
+
+#[test]
+fn a_working_agent_is_busy() {
+    for screen in [
+        screen!("busy-120"),
+        screen!("busy-80"),
+        screen!("boxbusy-120"),
+        screen!("boxcancelling-120"),
+    ] {
+        assert_eq!(read(&screen), Some(Showing::Busy), "{:#?}", screen.rows);
+    }
+}
+
+#[test]
+fn a_question_for_permission_is_answered_by_a_number_or_by_escape() {
+    for screen in [screen!("permission-120"), screen!("permission-80")] {
+        assert_eq!(read(&screen), Some(Showing::Dialog(WaitingFor::Permission)));
+        let keys = |wanted: &Answer| answer(&screen, wanted);
+        assert_eq!(keys(&Answer::Yes), Some(b"1".to_vec()), "and not for ever");
+        assert_eq!(keys(&Answer::No), Some(ESCAPE.to_vec()));
+        assert_eq!(keys(&Answer::Choice("2".into())), Some(b"2".to_vec()));
+        assert_eq!(keys(&Answer::Choice("yes, and".into())), Some(b"2".to_vec()));
+        assert_eq!(keys(&Answer::Choice("3".into())), Some(ESCAPE.to_vec()));
+        assert_eq!(keys(&Answer::Choice("perhaps".into())), None);
+    }
+}
+
+#[test]
+fn a_question_about_the_folder_is_one_about_trust() {
+    let screen = screen!("trust-120");
+    assert_eq!(read(&screen), Some(Showing::Dialog(WaitingFor::Trust)));
+    assert_eq!(answer(&screen, &Answer::Yes), Some(b"1".to_vec()));
+    assert_eq!(answer(&screen, &Answer::No), Some(ESCAPE.to_vec()));
+}
+
+#[test]
+fn one_that_nobody_is_signed_in_to_waits_for_a_person() {
+    let screen = screen!("signedout-120");
+    assert_eq!(read(&screen), Some(Showing::Dialog(WaitingFor::Question)));
+    assert_eq!(answer(&screen, &Answer::Yes), None);
+}
+
+#[test]
+fn what_is_neither_is_nothing() {
+    assert_eq!(read(&recorded("$ copilot\n")), None);
+    assert_eq!(read(&recorded("╭───╮\n│ 1. one │\n╰───╯\n")), None);
+}

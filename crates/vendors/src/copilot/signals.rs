@@ -1,0 +1,153 @@
+//! What files and output say about a launch.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use segue_core::model::{Evidence, ProcessRef, Source, VendorSessionId};
+use segue_core::ports::{Activity, Files, Signal};
+use serde::Deserialize;
+
+use super::failure::Told;
+use super::records::{Event, Record};
+use super::{home, lock};
+use crate::backwards;
+
+/// Reads what a changed file says about the launch's own process: the conversation that it holds
+/// open, and what the events there tell. Other processes' files say nothing.
+pub(super) fn of_file(files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
+    if let Some(config_dir) = home::of_open(changed) {
+        let current = lock::current(files, config_dir, agent.pid);
+        return current.map(|id| conversation(id, Evidence::Lock)).into_iter().collect();
+    }
+    if home::pid_of_log(changed) == Some(agent.pid) {
+        let shown = lock::shown(files, changed, agent.pid);
+        return shown.map(|id| conversation(id, Evidence::Registry)).into_iter().collect();
+    }
+    let (Some(folder), Some(id)) = (changed.parent(), home::id_of(changed)) else {
+        return Vec::new();
+    };
+    if !lock::holds(files, folder, agent.pid) {
+        return Vec::new();
+    }
+    let mut signals = vec![conversation(VendorSessionId::new(id), Evidence::Lock)];
+    if home::is_transcript(changed) {
+        signals.extend(turn(files, changed));
+    }
+    signals
+}
+
+/// Tells what the last turn of the process that has the conversation open shows; what was there
+/// before that process says nothing about it.
+fn turn(files: &dyn Files, path: &Path) -> Vec<Signal> {
+    let length = files.facts(path).ok().flatten().map_or(0, |facts| facts.length);
+    let (mut newest, mut signals) = (Newest::default(), Vec::new());
+    // What cannot be read now is read after the next change.
+    let _ended = backwards::each(files, path, length, |line| {
+        let Some(record) = Record::read(line) else { return ControlFlow::Continue(()) };
+        match newest.take(record.event) {
+            Some(found) => {
+                signals = found;
+                ControlFlow::Break(())
+            }
+            None => ControlFlow::Continue(()),
+        }
+    });
+    signals
+}
+
+/// What was seen behind the record that is looked at.
+#[derive(Default)]
+struct Newest {
+    given: HashSet<String>,
+    /// The model was asked and has answered.
+    asked: bool,
+}
+
+impl Newest {
+    /// Takes the next record from the end; returns what it means if it decides.
+    fn take(&mut self, event: Event) -> Option<Vec<Signal>> {
+        let idle = active(Activity::Idle, Source::Transcript);
+        let working = active(Activity::Working, Source::Transcript);
+        Some(match event {
+            Event::Began(_) | Event::Resumed => Vec::new(),
+            Event::Aborted => {
+                vec![Signal::TurnEnded { ok: false, text: String::new(), failure: None }, idle]
+            }
+            Event::Failed(failure) => {
+                let failure = Some(failure);
+                vec![Signal::TurnEnded { ok: false, text: String::new(), failure }, idle]
+            }
+            Event::Message { text, calls: false } if self.asked => {
+                vec![Signal::TurnEnded { ok: true, text, failure: None }, idle]
+            }
+            Event::Wants(id, reason) if !self.given.contains(&id) => {
+                vec![active(Activity::Waiting(reason), Source::Transcript)]
+            }
+            Event::Said(_) | Event::Asks | Event::Message { .. } => vec![working],
+            Event::Given(id) => {
+                self.given.insert(id);
+                return None;
+            }
+            Event::Asked => {
+                self.asked = true;
+                return None;
+            }
+            Event::Wants(..) | Event::Other => return None,
+        })
+    }
+}
+
+fn conversation(id: VendorSessionId, evidence: Evidence) -> Signal {
+    Signal::Conversation { id, evidence }
+}
+
+fn active(activity: Activity, source: Source) -> Signal {
+    Signal::Activity { activity, source }
+}
+
+/// A line of a headless turn's output, as far as it is a signal beyond what the transcript records.
+#[derive(Deserialize)]
+#[serde(tag = "type")]
+enum StreamLine {
+    #[serde(rename = "result", rename_all = "camelCase")]
+    Result { session_id: String },
+    #[serde(rename = "assistant.idle")]
+    Idle { data: Idle },
+    #[serde(rename = "session.error")]
+    Error { data: Told },
+}
+
+#[derive(Deserialize)]
+struct Idle {
+    #[serde(default)]
+    aborted: bool,
+}
+
+/// Reads one line of a headless turn's output. The last one says `"exitCode":0` after an abort, too:
+/// an answer of the model that calls nothing is what makes a turn good.
+pub(super) fn of_stream(line: &str) -> Vec<Signal> {
+    match serde_json::from_str(line) {
+        Ok(StreamLine::Result { session_id }) if home::is_id(&session_id) => {
+            vec![conversation(VendorSessionId::new(session_id), Evidence::Stream)]
+        }
+        Ok(StreamLine::Idle { data: Idle { aborted: true } }) => {
+            vec![Signal::TurnEnded { ok: false, text: String::new(), failure: None }]
+        }
+        Ok(StreamLine::Error { data }) => {
+            let failure = Some(data.failure());
+            vec![Signal::TurnEnded { ok: false, text: String::new(), failure }]
+        }
+        Ok(_) => Vec::new(),
+        Err(_) => match Record::read(line.as_bytes()).map(|record| record.event) {
+            Some(Event::Said(_)) => vec![active(Activity::Working, Source::Stream)],
+            Some(Event::Message { text, calls: false }) => {
+                vec![Signal::TurnEnded { ok: true, text, failure: None }]
+            }
+            _ => Vec::new(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

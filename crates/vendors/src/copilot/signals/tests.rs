@@ -1,0 +1,125 @@
+use segue_core::model::{FailureClass, WaitingFor};
+
+use super::*;
+use crate::samples::Home;
+
+const ID: &str = "21111111-2222-4333-8444-555555555555";
+const PERMISSION: &str = include_str!("../fixtures/permission.jsonl");
+const FAILED: &str = include_str!("../fixtures/failed.jsonl");
+const STREAM: &str = include_str!("../fixtures/stream.jsonl");
+const ABORTED: &str = include_str!("../fixtures/aborted-stream.jsonl");
+
+fn agent(pid: u32) -> ProcessRef {
+    serde_json::from_value(serde_json::json!({"pid": pid, "started": 1, "boot": "b"})).unwrap()
+}
+
+/// Returns what a transcript says about a process that holds its lock, without its id.
+fn told(text: &str) -> Vec<Signal> {
+    let home = Home::new();
+    let path = home.write(&format!("session-state/{ID}/events.jsonl"), text);
+    assert_eq!(of_file(&home.disk, &path, &agent(9)), [], "another process's");
+    let held = home.write(&format!("session-state/{ID}/inuse.9.hold"), "");
+    home.disk.open_in(&held, 9);
+    let named = conversation(VendorSessionId::new(ID), Evidence::Lock);
+    assert_eq!(of_file(&home.disk, &held, &agent(9)), std::slice::from_ref(&named));
+    let mut signals = of_file(&home.disk, &path, &agent(9));
+    assert_eq!(signals.remove(0), named);
+    signals
+}
+
+/// Returns the first lines of a recording.
+fn first(text: &str, count: usize) -> String {
+    text.lines().take(count).map(|line| format!("{line}\n")).collect()
+}
+
+fn activity(activity: Activity) -> Signal {
+    active(activity, Source::Transcript)
+}
+
+/// Returns how many lines there are up to and with the nth of this type.
+fn line_of(text: &str, kind: &str, nth: usize) -> usize {
+    let kind = format!(r#"{{"type":"{kind}""#);
+    let found = text.lines().enumerate().filter(|(_, line)| line.starts_with(&kind)).nth(nth);
+    found.unwrap().0 + 1
+}
+
+#[test]
+fn the_events_tell_work_questions_and_ends() {
+    let at = |kind, nth| told(&first(PERMISSION, line_of(PERMISSION, kind, nth)));
+    assert_eq!(at("session.start", 0), []);
+    assert_eq!(at("user.message", 0), [activity(Activity::Working)]);
+    assert_eq!(at("assistant.message", 0), [activity(Activity::Working)], "it may go on");
+    let answered = at("assistant.turn_end", 0);
+    assert!(matches!(&answered[0], Signal::TurnEnded { ok: true, .. }), "{answered:?}");
+    assert_eq!(answered[1], activity(Activity::Idle));
+    let waiting = activity(Activity::Waiting(WaitingFor::Permission));
+    assert_eq!(at("permission.requested", 0), [waiting]);
+    assert_eq!(at("permission.completed", 0), [activity(Activity::Working)]);
+    assert_eq!(at("assistant.turn_end", 1), [activity(Activity::Working)], "it called a tool");
+}
+
+#[test]
+fn a_turn_that_was_broken_off_or_failed_has_ended() {
+    let aborted = Signal::TurnEnded { ok: false, text: String::new(), failure: None };
+    assert_eq!(told(PERMISSION), [aborted, activity(Activity::Idle)]);
+    let failed = told(FAILED);
+    let Signal::TurnEnded { ok: false, failure: Some(failure), .. } = &failed[0] else {
+        panic!("{failed:?}");
+    };
+    assert_eq!(failure.class, FailureClass::UsageLimit);
+}
+
+#[test]
+fn what_was_before_a_resume_says_nothing_about_the_process() {
+    let cut = first(PERMISSION, line_of(PERMISSION, "user.message", 0));
+    let resumed = cut + "{\"type\":\"session.resume\",\"data\":{}}\n";
+    let mended =
+        "{\"type\":\"tool.execution_complete\",\"data\":{}}\n{\"type\":\"session.warning\"}\n";
+    assert_eq!(told(&(resumed + mended)), []);
+}
+
+#[test]
+fn a_subagent_is_not_the_agent() {
+    let own = first(PERMISSION, line_of(PERMISSION, "assistant.turn_end", 0));
+    let theirs = "{\"type\":\"assistant.turn_start\",\"agentId\":\"x\",\"data\":{}}\n";
+    assert_eq!(told(&(own.clone() + theirs)), told(&own));
+}
+
+#[test]
+fn its_log_and_the_list_of_open_conversations_name_its_conversation() {
+    let home = Home::new();
+    let text = format!("x [INFO] Registering foreground session: {ID}\n");
+    let log = home.write("logs/process-1-9.log", text);
+    home.disk.open_in(&log, 9);
+    let named = |evidence| conversation(VendorSessionId::new(ID), evidence);
+    assert_eq!(of_file(&home.disk, &log, &agent(9)), [named(Evidence::Registry)]);
+    assert_eq!(of_file(&home.disk, &log, &agent(8)), []);
+    let list = home.write("open-sessions-state.json", format!(r#"{{"{ID}":{{}}}}"#));
+    assert_eq!(of_file(&home.disk, &list, &agent(9)), [], "it does not hold it");
+    let held = home.write(&format!("session-state/{ID}/inuse.9.hold"), "");
+    home.disk.open_in(held, 9);
+    assert_eq!(of_file(&home.disk, &list, &agent(9)), [named(Evidence::Lock)]);
+}
+
+#[test]
+fn a_headless_turn_is_good_by_its_answer_and_named_by_its_last_line() {
+    let signals: Vec<Signal> = STREAM.lines().flat_map(of_stream).collect();
+    let id = VendorSessionId::new("11111111-2222-4333-8444-555555555555");
+    let wanted = [
+        active(Activity::Working, Source::Stream),
+        Signal::TurnEnded { ok: true, text: "turns=1 answer".into(), failure: None },
+        conversation(id, Evidence::Stream),
+    ];
+    assert_eq!(signals, wanted);
+}
+
+#[test]
+fn a_headless_turn_that_was_broken_off_is_not_good_whatever_its_exit_code_says() {
+    assert!(ABORTED.contains(r#""exitCode":0"#));
+    let signals: Vec<Signal> = ABORTED.lines().flat_map(of_stream).collect();
+    let ends: Vec<&Signal> =
+        signals.iter().filter(|it| matches!(it, Signal::TurnEnded { .. })).collect();
+    assert_eq!(ends, [&Signal::TurnEnded { ok: false, text: String::new(), failure: None }]);
+    let failed = FAILED.lines().last().map(of_stream).unwrap();
+    assert!(matches!(&failed[..], [Signal::TurnEnded { failure: Some(_), .. }]), "{failed:?}");
+}

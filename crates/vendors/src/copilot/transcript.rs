@@ -1,0 +1,194 @@
+//! Reading transcripts: a bounded piece of the beginning, a bounded piece of the end.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use segue_core::model::VendorSessionId;
+use segue_core::ports::{self, Conversation, Files, Kept, Place};
+use segue_core::{Error, Result};
+
+use super::records::{Event, Record};
+use super::{home, typing};
+use crate::backwards::{self, Ended};
+use crate::{lines, stored};
+
+/// How much of the beginning is read: little, as the first message is nearly always near.
+const BEGINNINGS: [usize; 3] = [16 * 1024, 1024 * 1024, 8 * 1024 * 1024];
+
+/// Begins what is recorded in the place of a long paste.
+const PASTED: &str = "<pasted_content file=\"";
+const LONGEST_PASTE: usize = 8 * 1024 * 1024;
+
+/// Reads what decisions need about one conversation. A file without any record is none.
+pub(super) fn conversation(
+    files: &dyn Files,
+    path: &Path,
+    id: &VendorSessionId,
+) -> Result<Option<Conversation>> {
+    read(files, path, id).map_err(|error| unreadable(path, error))
+}
+
+/// Lists the conversations that were begun in this folder, the oldest first; what cannot be read is
+/// left out.
+pub(super) fn conversations(files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
+    let folder = home::conversations(&place.config_dir);
+    let folders = files.list(&folder).map_err(|error| {
+        Error::vendor(format!("cannot list the conversations in `{}`", folder.display()))
+            .caused_by(error)
+    })?;
+    let names = folders.iter().filter_map(|folder| folder.file_name()?.to_str());
+    let ids = names.filter(|name| home::is_id(name)).map(VendorSessionId::new);
+    let mut found: Vec<Conversation> = ids.filter_map(|id| begun_in(files, place, &id)).collect();
+    found.sort_by(|a, b| (a.began_at, &a.id).cmp(&(b.began_at, &b.id)));
+    Ok(found)
+}
+
+/// Lists the transcripts of all folders: those of the conversations in which something was said.
+pub(super) fn kept(files: &dyn Files, home: &Path) -> io::Result<Vec<Kept>> {
+    let folders = files.list(&home::conversations(home))?;
+    let paths = folders.iter().map(|folder| home::transcript_in(folder));
+    Ok(stored::kept(files, paths, |path| home::id_of(path).map(VendorSessionId::new)))
+}
+
+/// Reads how a conversation begins.
+pub(super) fn beginning_of(files: &dyn Files, kept: &Kept) -> io::Result<Option<ports::Beginning>> {
+    let said = read_beginning(files, &kept.transcript)?.filter(|it| it.first_message.is_some());
+    Ok(said.and_then(|Beginning { cwd, at, first_message }| {
+        Some(ports::Beginning { cwd: cwd?, began_at: at.unwrap_or(kept.modified), first_message })
+    }))
+}
+
+/// Reads no more than the beginning of a conversation of another folder.
+fn begun_in(files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<Conversation> {
+    let path = home::transcript(&place.config_dir, id.as_str());
+    files.facts(&path).ok()??;
+    let beginning = read_beginning(files, &path).ok()??;
+    (beginning.cwd.as_deref() == Some(&place.cwd)).then_some(())?;
+    read(files, &path, id).ok()?
+}
+
+/// Returns what a person said from this byte on.
+pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
+    let mut said = Vec::new();
+    let each = |line: &[u8]| {
+        if let Some(Event::Said(text)) = Record::read(line).map(|record| record.event) {
+            said.push(typing::normal(&with_pastes(files, path, &text)));
+        }
+    };
+    lines::each_from(files, path, offset, each).map_err(|error| unreadable(path, error))?;
+    Ok(said)
+}
+
+/// Puts what was pasted back into a text: what is long is recorded as a file beside the transcript.
+fn with_pastes(files: &dyn Files, transcript: &Path, text: &str) -> String {
+    let (mut whole, mut rest) = (String::new(), text);
+    while let Some((before, element)) = rest.split_once(PASTED) {
+        let parts =
+            element.split_once('"').and_then(|(file, it)| Some((file, it.split_once("/>")?)));
+        let own = home::pastes(transcript);
+        let Some((file, (_, after))) = parts else { break };
+        let is_own = own.is_some_and(|own| Path::new(file).parent() == Some(&own));
+        let Some(pasted) = files.head(Path::new(file), LONGEST_PASTE).ok().filter(|_| is_own)
+        else {
+            break;
+        };
+        whole.push_str(before);
+        whole.push_str(&String::from_utf8_lossy(&pasted));
+        rest = after;
+    }
+    whole + rest
+}
+
+fn unreadable(path: &Path, error: io::Error) -> Error {
+    Error::vendor(format!("cannot read the transcript `{}`", path.display())).caused_by(error)
+}
+
+fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Option<Conversation>> {
+    let Some(facts) = files.facts(path)? else { return Ok(None) };
+    let Some(beginning) = read_beginning(files, path)? else { return Ok(None) };
+    let (turn_open, last_answer) = read_end(files, path, facts.length)?;
+    Ok(Some(Conversation {
+        id: id.clone(),
+        transcript: path.to_owned(),
+        cwd: beginning.cwd.unwrap_or_default(),
+        began_at: beginning.at.unwrap_or(facts.modified),
+        first_message: beginning.first_message,
+        turn_open,
+        last_answer,
+    }))
+}
+
+#[derive(Default)]
+struct Beginning {
+    cwd: Option<PathBuf>,
+    at: Option<Timestamp>,
+    first_message: Option<String>,
+}
+
+fn read_beginning(files: &dyn Files, path: &Path) -> io::Result<Option<Beginning>> {
+    let mut found = None;
+    for limit in BEGINNINGS {
+        let bytes = files.head(path, limit)?;
+        found = beginning(&bytes);
+        let is_enough = found.as_ref().is_some_and(|found| found.first_message.is_some());
+        if is_enough || bytes.len() < limit {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+fn beginning(bytes: &[u8]) -> Option<Beginning> {
+    let mut found = None;
+    for record in bytes.split(|byte| *byte == b'\n').filter_map(Record::read) {
+        let beginning: &mut Beginning = found.get_or_insert_default();
+        beginning.at = beginning.at.or(record.at);
+        match record.event {
+            Event::Began(cwd) => beginning.cwd = beginning.cwd.take().or(cwd),
+            Event::Said(text) => {
+                beginning.first_message = Some(text);
+                break;
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[derive(Default)]
+struct End {
+    is_open: Option<bool>,
+    last_answer: Option<String>,
+}
+
+impl End {
+    /// Takes the next record from the end of the file.
+    fn take(&mut self, event: Event) -> ControlFlow<()> {
+        let is_open = match &event {
+            Event::Said(_) | Event::Message { calls: true, .. } => true,
+            Event::Message { .. } | Event::Aborted | Event::Failed(_) => false,
+            _ => return ControlFlow::Continue(()),
+        };
+        self.is_open.get_or_insert(is_open);
+        if let Event::Message { text, calls: false } = event {
+            self.last_answer = Some(text).filter(|text| !text.is_empty());
+        }
+        let is_enough = self.last_answer.is_some();
+        if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// Reads backwards until it is clear whether the last turn has ended, and what was answered last.
+fn read_end(files: &dyn Files, path: &Path, length: u64) -> io::Result<(bool, Option<String>)> {
+    let mut end = End::default();
+    let ended = backwards::each(files, path, length, |line| {
+        Record::read(line).map_or(ControlFlow::Continue(()), |record| end.take(record.event))
+    })?;
+    // Behind a line that is longer than anything is read, no end of a turn was seen.
+    Ok((end.is_open.unwrap_or(ended == Ended::TooFar), end.last_answer))
+}
+
+#[cfg(test)]
+mod tests;

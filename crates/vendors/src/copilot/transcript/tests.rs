@@ -1,0 +1,107 @@
+use super::*;
+use crate::samples::Home;
+
+const ID: &str = "21111111-2222-4333-8444-555555555555";
+const PERMISSION: &str = include_str!("../fixtures/permission.jsonl");
+const FAILED: &str = include_str!("../fixtures/failed.jsonl");
+
+fn at(id: &str) -> String {
+    format!("session-state/{id}/events.jsonl")
+}
+
+fn found(home: &Home, text: impl AsRef<[u8]>) -> Option<Conversation> {
+    let path = home.write(&at(ID), text);
+    conversation(&home.disk, &path, &VendorSessionId::new(ID)).unwrap()
+}
+
+/// Returns a recording up to the first line of this type, without that one.
+fn until(text: &str, kind: &str) -> String {
+    let kind = format!(r#"{{"type":"{kind}""#);
+    text.lines()
+        .take_while(|line| !line.starts_with(&kind))
+        .map(|line| format!("{line}\n"))
+        .collect()
+}
+
+#[test]
+fn a_recorded_conversation_is_understood() {
+    let found = found(&Home::new(), PERMISSION).unwrap();
+    assert_eq!(found.cwd, Path::new("/code/a"));
+    assert_eq!(found.first_message.as_deref(), Some("go [[slow: 6]]"));
+    assert!(!found.turn_open, "it was broken off");
+    assert_eq!(found.last_answer.as_deref(), Some("turns=2 answer"));
+}
+
+#[test]
+fn a_turn_is_open_until_an_answer_calls_nothing_or_it_failed() {
+    let home = Home::new();
+    let open = |text: &str| found(&home, text).unwrap().turn_open;
+    assert!(open(&until(PERMISSION, "assistant.message")), "nothing was answered");
+    assert!(open(&until(PERMISSION, "permission.requested")), "a tool was called");
+    assert!(open(&until(PERMISSION, "tool.execution_complete")));
+    assert!(!open(&until(PERMISSION, "assistant.turn_end")));
+    assert!(!open(FAILED));
+}
+
+#[test]
+fn a_torn_tail_is_left_out_and_no_records_are_no_conversation() {
+    let home = Home::new();
+    let torn = &PERMISSION[..PERMISSION.len() - 40];
+    assert!(!found(&home, torn).unwrap().turn_open);
+    assert_eq!(found(&home, ""), None);
+    assert_eq!(found(&home, "garbage\n"), None);
+}
+
+#[test]
+fn only_the_conversations_of_the_folder_are_listed() {
+    let home = Home::new();
+    home.write(&at(ID), PERMISSION);
+    let other = "31111111-2222-4333-8444-555555555555";
+    home.write(&at(other), PERMISSION.replace("/code/a", "/code/b"));
+    home.write(&at("named"), PERMISSION);
+    home.write("session-state/41111111-2222-4333-8444-555555555555/workspace.yaml", "");
+    let found = conversations(&home.disk, &home.place).unwrap();
+    let ids: Vec<&str> = found.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!(ids, [ID]);
+}
+
+#[test]
+fn the_conversations_of_all_folders_are_kept_and_little_is_read_of_them() {
+    let home = Home::new();
+    home.write(&at(ID), PERMISSION.replace("/code/a", "/code/b"));
+    home.write(&at("named"), PERMISSION);
+    home.write("session-state/41111111-2222-4333-8444-555555555555/workspace.yaml", "");
+    let kept = kept(&home.disk, home.folder.path()).unwrap();
+    let ids: Vec<&str> = kept.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!((ids, home.disk.bytes_read()), (vec![ID], 0), "only names and times");
+    let begun = beginning_of(&home.disk, &kept[0]).unwrap().unwrap();
+    assert_eq!(begun.cwd, Path::new("/code/b"));
+    assert_eq!(begun.first_message.as_deref(), Some("go [[slow: 6]]"));
+    assert!(begun.began_at > kept[0].modified, "the transcript tells when");
+    home.write(&at(ID), until(PERMISSION, "user.message"));
+    assert_eq!(beginning_of(&home.disk, &kept[0]).unwrap(), None, "nothing was said");
+}
+
+#[test]
+fn what_was_said_is_listed_from_a_byte_on_with_what_was_pasted() {
+    let home = Home::new();
+    let path = home.write(&at(ID), PERMISSION);
+    let said = |offset| said_since(&home.disk, &path, offset).unwrap();
+    let all = ["go [[slow: 6]]", "do [[tool: touch made.txt]]", "do [[tool: touch made2.txt]]"];
+    assert_eq!(said(0), all);
+    let offset = PERMISSION.len() as u64;
+    assert!(said(offset).is_empty());
+    let pasted = home.write(&format!("session-state/{ID}/files/paste-1.txt"), "long\ntext\n");
+    let other = home.write("secret.txt", "not theirs");
+    let line = |file: &Path, more: &str| {
+        let content =
+            format!(r#"<pasted_content file="{}" size="1 KB" lines="2" />"#, file.display());
+        let data = serde_json::json!({"content": content, "source": more});
+        serde_json::json!({"type": "user.message", "data": data}).to_string() + "\n"
+    };
+    let text = line(&pasted, "user") + &line(&other, "user") + &line(&pasted, "skill-x");
+    home.write(&at(ID), PERMISSION.to_owned() + &text);
+    let [first, second] = said(offset).try_into().unwrap();
+    assert_eq!(first, "long\ntext");
+    assert!(second.starts_with("<pasted_content"), "{second}");
+}
