@@ -1,0 +1,38 @@
+//! Conversations that are deleted.
+
+use std::fs;
+
+use segue_testkit::{isolated, launches};
+
+use crate::Scenery;
+
+#[test]
+fn what_was_deleted_is_restored_and_what_is_gone_for_good_is_not_begun_blank() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        let session = scenery.told("coder", "remember ALPHA");
+        let long: String = (0..2_000).map(|n| format!("line {n} of a long text\n")).collect();
+        let say = ["send", "coder", "--wait", "--timeout", "60s", "-"];
+        let said = scenery.world.with_input(say, long.as_bytes());
+        assert_eq!(said.status, 0, "{said:#?}");
+        scenery.world.kill_everything();
+        fs::remove_dir_all(scenery.folder(&session)).unwrap();
+        scenery.world.resume(["coder"]).assert_back("coder", "restored");
+        let next = scenery.ask("coder", "which word?");
+        let [first, pasted, _] = next.user_texts().try_into().unwrap();
+        assert_eq!(first, "remember ALPHA");
+        // The model is told to read what is too long: it is there again, too.
+        let (_, file) = pasted.split_once("<pasted_content file=\"").unwrap();
+        let file = file.split('"').next().unwrap();
+        assert_eq!(fs::read_to_string(file).unwrap().trim(), long.trim());
+
+        scenery.world.kill_everything();
+        fs::remove_file(scenery.transcript(&session)).unwrap();
+        launches::remove_guards(&scenery.world, &session);
+        let requests = scenery.model.exchanges().len();
+        let refused = scenery.world.segue(["resume", "coder"]);
+        assert_eq!(refused.status, 8, "{refused:#?}");
+        assert!(refused.stdout.contains("--fresh"), "{refused:#?}");
+        assert_eq!(scenery.model.exchanges().len(), requests);
+    });
+}

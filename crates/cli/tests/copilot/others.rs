@@ -1,0 +1,41 @@
+//! Copilots that a person has started: taken in, and never two writers.
+
+use segue_testkit::vendors::command;
+use segue_testkit::{Outcome, Terminal, isolated, processes};
+
+use crate::Scenery;
+
+const ID: &str = "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11";
+
+#[test]
+fn a_conversation_by_hand_is_taken_in_and_not_opened_while_it_is_on_a_screen() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        let by_hand = [format!("--session-id={ID}"), "--prompt=remember ALPHA".to_owned()];
+        let said = Outcome::of(&mut command(&scenery.world, "copilot", by_hand));
+        assert_eq!(said.status, 0, "{said:#?}");
+        let listed = scenery.world.json(["adopt", "--json"]);
+        assert_eq!(listed["candidates"][0]["vendor_session_id"], ID, "{listed:#}");
+        assert_eq!(listed["candidates"][0]["begins"], "remember ALPHA", "{listed:#}");
+        scenery.world.ok(["adopt", &format!("copilot:{ID}"), "--name", "coder"]);
+        // Nothing is said in it: there is no lock then.
+        let by_hand = command(&scenery.world, "copilot", [format!("--resume={ID}")]);
+        let mut terminal = Terminal::start(&by_hand, 40, 120);
+        terminal.wait_for("/ commands");
+        assert!(terminal.shows("remember ALPHA"), "{}", terminal.contents());
+        let refused = scenery.world.segue(["resume", "coder"]);
+        assert_eq!(refused.status, 8, "{refused:#?}");
+        drop(terminal);
+        processes::wait_gone(opener(&refused));
+        scenery.world.resume(["coder"]).assert_back("coder", "resumed");
+        scenery.assert_carries("coder", &["remember ALPHA"], "which word?");
+    });
+}
+
+/// Returns the process that has the conversation open, by what is said about it. The program itself
+/// outlives the script that a person has started by a moment.
+fn opener(refused: &Outcome) -> u32 {
+    let (_, named) = refused.stdout.split_once("is open in process ").unwrap();
+    let digits: String = named.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().unwrap()
+}

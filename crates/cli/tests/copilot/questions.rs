@@ -1,0 +1,42 @@
+//! What it asks, and how it is broken off.
+
+use segue_testkit::isolated;
+
+use crate::Scenery;
+
+/// Asks about the path first, and the answer that is marked there is not the plain one.
+const LOOKS_OUTSIDE: &str = "[[tool: ls /etc]]";
+
+#[test]
+fn questions_are_answered_plainly_and_a_turn_is_broken_off() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        let waits = |reason: &str| {
+            scenery.wait_session("coder", |session| {
+                session["status"] == "waiting" && session["status_detail"] == reason
+            });
+        };
+        scenery.home.distrust(&scenery.world.project());
+        scenery.world.ok(["run", "-d", "--name", "coder", "--vendor", "copilot", "the word"]);
+        waits("trust");
+        assert_eq!(scenery.model.exchanges().len(), 0);
+        scenery.world.ok(["answer", "coder", "yes"]);
+        scenery.model.wait_answered("the word");
+
+        for answer in ["yes", "no"] {
+            scenery.wait_idle("coder");
+            scenery.world.ok(["send", "coder", LOOKS_OUTSIDE]);
+            // It is asked again: a plain yes is no yes for ever.
+            waits("permission");
+            scenery.world.ok(["answer", "coder", answer]);
+        }
+        scenery.wait_idle("coder");
+
+        scenery.world.ok(["send", "coder", "slowly [[hold: door]]"]);
+        scenery.model.wait_held("door");
+        scenery.world.ok(["send", "coder", "--interrupt", "--wait", "stop, this first"]);
+        let heard = scenery.model.wait_answered("stop, this first");
+        assert_eq!(heard.user_texts().last(), Some(&"stop, this first"));
+        assert!(heard.mentions("slowly"), "{heard:#?}");
+    });
+}
