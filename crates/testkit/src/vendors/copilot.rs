@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{KEY, change, install, real};
+use super::{KEY, change, install, installation, real};
 use crate::model::Model;
 use crate::world::World;
 
@@ -23,6 +23,9 @@ pub fn with_copilot(world: &mut World, model: &Model) -> CopilotHome {
     world.set("COPILOT_MODEL", "gpt-4.1");
     world.set("COPILOT_OFFLINE", "true");
     world.set("COPILOT_AUTO_UPDATE", "false");
+    // It unpacks itself before its first start, which takes longer than all else.
+    let unpacked = installation().join("copilot-unpacked");
+    world.set("COPILOT_PKG_CACHE_HOME", unpacked.to_str().expect("a plain path"));
     let home = CopilotHome::at(&world.home().join(".copilot"));
     home.trust(&world.project());
     home
