@@ -93,6 +93,13 @@ impl SessionState {
         self.bindings.iter().any(|it| own(&it))
     }
 
+    /// Tells whether a launch is in another conversation than the one that it began with.
+    pub fn has_moved_on(&self, launch: LaunchId) -> bool {
+        let mut own = self.bindings.iter().filter(|it| it.launch == Some(launch));
+        let first = own.next().map(|binding| &binding.vendor_session);
+        own.any(|binding| first != Some(&binding.vendor_session))
+    }
+
     pub fn place(&self) -> Place {
         Place { config_dir: self.session.config_dir.clone(), cwd: self.session.cwd.clone() }
     }

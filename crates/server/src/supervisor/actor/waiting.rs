@@ -63,10 +63,11 @@ impl Actor {
     fn is_at_rest(&self) -> bool {
         match self.conversation() {
             Ok(Some(conversation)) => !conversation.turn_open,
-            Ok(None) => self
-                .state
-                .open()
-                .is_none_or(|launch| launch.mode == LaunchMode::Resume || launch.message.is_none()),
+            Ok(None) => self.state.open().is_none_or(|launch| {
+                launch.mode == LaunchMode::Resume
+                    || launch.message.is_none()
+                    || self.state.has_moved_on(launch.id)
+            }),
             // What cannot be read does not keep anybody waiting.
             Err(_) => true,
         }
