@@ -19,7 +19,7 @@ macro_rules! shown {
 }
 
 shown! {
-    (claude codex)
+    (claude codex copilot pi)
     start: "start";
     two_at_once: "two-at-once";
     unknown_id: "unknown-id";
@@ -31,4 +31,15 @@ shown! {
     permission: "permission";
     headless: "headless";
     failures: "failures";
+}
+
+mod more {
+    use super::show;
+
+    shown! {
+        (claude codex)
+        long_message: "long-message";
+        while_down: "while-down";
+        draft: "draft";
+    }
 }

@@ -12,8 +12,6 @@
 mod elsewhere;
 #[path = "real/kills.rs"]
 mod kills;
-#[path = "real/messages.rs"]
-mod messages;
 #[path = "real/points.rs"]
 mod points;
 #[path = "real/silence.rs"]
@@ -47,13 +45,5 @@ fn with_vendor(vendor: Vendor) -> (World, Model) {
         Vendor::Claude => drop(with_claude(&mut world, &model)),
         Vendor::Codex => drop(with_codex(&mut world, &model)),
     }
-    (world, model)
-}
-
-/// A world with one agent that was told something and is idle again.
-fn with_agent(vendor: Vendor) -> (World, Model) {
-    let (world, model) = with_vendor(vendor);
-    world.ok(["run", "-d", "--vendor", vendor.name(), "--name", "a", "the word is fox"]);
-    world.ok(["wait", "a", "--for", "idle", "--timeout", "50s"]);
     (world, model)
 }

@@ -22,6 +22,6 @@ pub use behaviours::{BEHAVIOURS, Behaviour};
 pub use model::Model;
 pub use report::Report;
 pub use terminal::Terminal;
-pub use trial::{KEY, Trial};
+pub use trial::{KEY, Trial, install, prepare};
 pub use verdict::{Cell, SUBCOMMAND, Setting, Verdict, check, show};
 pub use world::{Outcome, World};

@@ -32,47 +32,13 @@ pub struct Trial {
 impl Trial {
     /// Makes a world in which the vendor's program is installed and asks nothing first.
     pub fn begin(segue: &Path, vendor: Arc<dyn Vendor>) -> Self {
-        let model = Model::start();
-        let world = World::new(segue);
+        let (model, mut world) = (Model::start(), World::new(segue));
+        if let ProgramSpec::Named { name, .. } = vendor.program() {
+            install(&mut world, &name, find);
+        }
+        let rehearsal = prepare(&mut world, &model, vendor.as_ref());
         let name = vendor.id().to_string();
-        let rehearsal = Rehearsal::default();
-        let mut trial = Self { model, world, rehearsal, vendor, name };
-        trial.install();
-        trial.prepare();
-        trial
-    }
-
-    /// Writes the vendor's least configuration into the world's home.
-    fn prepare(&mut self) {
-        let temporary = self.world.root().join("temporary");
-        fs::create_dir_all(&temporary).expect("a folder");
-        self.world.set("TMPDIR", temporary.to_str().expect("a plain path"));
-        let (home, project, url) = (self.world.home(), self.project(), self.model.url());
-        let stage =
-            Stage { home: &home, project: &project, temporary: &temporary, model: &url, key: KEY };
-        let rehearsal = self.vendor.rehearsal(&stage);
-        self.rehearsal = rehearsal.unwrap_or_else(|| panic!("{} cannot be tried", self.name));
-        for (variable, value) in &self.rehearsal.environment {
-            self.world.set(variable, value.clone());
-        }
-        for file in &self.rehearsal.files {
-            fs::create_dir_all(file.path.parent().expect("a folder")).expect("a folder");
-            fs::write(&file.path, &file.contents).expect("a file");
-        }
-    }
-
-    /// Puts the program where the world's commands find it, and with it what runs its scripts.
-    fn install(&mut self) {
-        let ProgramSpec::Named { name, .. } = self.vendor.program() else { return };
-        let bin = self.world.root().join("bin");
-        fs::create_dir_all(&bin).expect("a folder");
-        let program = find(&name).unwrap_or_else(|| panic!("`{name}` is not in PATH"));
-        symlink(program.canonicalize().expect("a program"), bin.join(&name)).expect("a link");
-        if let Some(node) = find("node").filter(|_| name != "node") {
-            symlink(node, bin.join("node")).expect("a link");
-        }
-        let bin = bin.to_str().expect("a plain path");
-        self.world.set("PATH", format!("{bin}:/usr/local/bin:/usr/bin:/bin"));
+        Self { model, world, rehearsal, vendor, name }
     }
 
     /// Takes everything away that the vendor has written, as if its home were a new one.
@@ -80,7 +46,7 @@ impl Trial {
         let home = self.world.home();
         fs::rename(&home, self.world.root().join("lost")).expect("a home");
         fs::create_dir(home).expect("a home");
-        self.prepare();
+        prepare(&mut self.world, &self.model, self.vendor.as_ref());
     }
 
     pub fn vendor(&self) -> &str {
@@ -181,6 +147,46 @@ impl Trial {
         let mut terminal = self.attach(name);
         terminal.wait_until("anything", |screen| !screen.contents().trim().is_empty());
         format!("{log}\n{}\n", terminal.contents())
+    }
+}
+
+/// Writes a vendor's least configuration into a world's home.
+pub fn prepare(world: &mut World, model: &Model, vendor: &dyn Vendor) -> Rehearsal {
+    let temporary = world.root().join("temporary");
+    fs::create_dir_all(&temporary).expect("a folder");
+    world.set("TMPDIR", temporary.to_str().expect("a plain path"));
+    let project = world.project().canonicalize().expect("a folder");
+    let (home, url) = (world.home(), model.url());
+    let stage =
+        Stage { home: &home, project: &project, temporary: &temporary, model: &url, key: KEY };
+    let rehearsal = vendor.rehearsal(&stage);
+    let rehearsal = rehearsal.unwrap_or_else(|| panic!("{} cannot be tried", vendor.id()));
+    for (variable, value) in &rehearsal.environment {
+        world.set(variable, value.clone());
+    }
+    for file in &rehearsal.files {
+        fs::create_dir_all(file.path.parent().expect("a folder")).expect("a folder");
+        fs::write(&file.path, &file.contents).expect("a file");
+    }
+    rehearsal
+}
+
+/// Puts a program where a world's commands find it, and with it what runs its scripts.
+pub fn install(world: &mut World, name: &str, find: impl Fn(&str) -> Option<PathBuf>) {
+    let bin = world.root().join("bin");
+    fs::create_dir_all(&bin).expect("a folder");
+    let program = find(name).unwrap_or_else(|| panic!("`{name}` is not installed"));
+    link(&program.canonicalize().expect("a program"), &bin.join(name));
+    if let Some(node) = find("node") {
+        link(&node, &bin.join("node"));
+    }
+    let bin = bin.to_str().expect("a plain path");
+    world.set("PATH", format!("{bin}:/usr/local/bin:/usr/bin:/bin"));
+}
+
+fn link(target: &Path, name: &Path) {
+    if fs::symlink_metadata(name).is_err() {
+        symlink(target, name).expect("a link");
     }
 }
 

@@ -11,15 +11,15 @@ mod pi;
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use segue_conformance::{Behaviour, Setting, Verdict};
+use segue_conformance::{Behaviour, KEY, Setting, Verdict};
 use segue_core::model::{Environment, VendorId};
-use segue_core::ports::Vendors as _;
+use segue_core::ports::{ProgramSpec, Vendors as _};
 use serde_json::Value;
 
+use crate::model::Model;
 use crate::world::World;
 
 pub use claude::{ClaudeHome, subscribe_claude, with_claude};
@@ -28,9 +28,6 @@ pub use copilot::{CopilotHome, with_copilot};
 pub use gemini::{GeminiHome, with_gemini};
 pub use opencode::{OpencodeHome, with_opencode};
 pub use pi::{PiHome, with_pi};
-
-/// A key that opens nothing. Vendors redact a key's text everywhere, so it is like no other text.
-const KEY: &str = "sk-ant-segue-scripted-model-0000-4711";
 
 /// Returns a command that runs a vendor's program as a user of the world would in the project.
 pub fn command(
@@ -71,29 +68,25 @@ pub fn programs(world: &World) -> PathBuf {
 
 /// Puts a vendor's program where the world's commands find it.
 fn install(world: &mut World, program: &str) {
-    let bin = programs(world);
-    fs::create_dir_all(&bin).expect("a folder");
-    let installed = installation().join("node_modules/.bin").join(program);
-    let installed = installed.canonicalize().unwrap_or_else(|error| {
-        panic!("{} is not installed: {error}; run `make vendors`", installed.display())
-    });
-    link(&installed, &bin.join(program));
-    if let Some(node) = find("node") {
-        link(&node, &bin.join("node"));
-    }
-    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", bin.to_str().expect("a plain path"));
-    world.set("PATH", path);
+    segue_conformance::install(world, program, find);
 }
 
-fn link(target: &Path, name: &Path) {
-    if fs::symlink_metadata(name).is_err() {
-        symlink(target, name).expect("a link");
+/// Makes all of these vendors' programs part of one world, and has them talk to one model.
+pub fn with_all(world: &mut World, model: &Model, vendors: &[&str]) {
+    for name in vendors {
+        let vendor = segue_vendors::all().get(&VendorId::new(*name)).expect("a vendor");
+        if let ProgramSpec::Named { name, .. } = vendor.program() {
+            install(world, &name);
+            segue_conformance::prepare(world, model, vendor.as_ref());
+        }
     }
 }
 
+/// Finds one of the pinned programs, or else what every machine has.
 fn find(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
-    env::split_paths(&path).map(|folder| folder.join(program)).find(|it| it.is_file())
+    let pinned = std::iter::once(installation().join("node_modules/.bin"));
+    pinned.chain(env::split_paths(&path)).map(|it| it.join(program)).find(|it| it.is_file())
 }
 
 /// Returns where `make vendors` has installed them.

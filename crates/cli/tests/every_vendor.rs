@@ -1,0 +1,53 @@
+//! A fleet with one agent of each vendor: everything is killed, one command brings all of it back.
+
+use segue_testkit::vendors::with_all;
+use segue_testkit::{Model, World, isolated, scene};
+
+/// The vendors whose programs are pinned for tests.
+const PINNED: [&str; 4] = ["claude", "codex", "copilot", "pi"];
+
+/// The agent that needs no model.
+const BUILT_IN: &str = "demo";
+
+fn project(world: &World) {
+    let mut file = "[fleet]\nname = \"all\"\n".to_owned();
+    for name in PINNED.iter().chain([&BUILT_IN]) {
+        world.write(&format!("{name}.md"), &format!("remember the word {name}"));
+        let agent = format!("name = \"{name}\"\nvendor = \"{name}\"\nprompt = \"{name}.md\"\n");
+        file = file + "[[agents]]\n" + &agent;
+    }
+    world.write("segue.toml", &file);
+    world.ok(["trust", "--yes"]);
+}
+
+#[test]
+fn a_fleet_of_every_vendor_comes_back_with_one_command() {
+    isolated(|| {
+        let (mut world, model) = (World::new(env!("CARGO_BIN_EXE_segue")), Model::start());
+        with_all(&mut world, &model, &PINNED);
+        project(&world);
+        world.ok(["up"]);
+        for name in PINNED.iter().chain([&BUILT_IN]) {
+            world.ok(["wait", name, "--for", "idle", "--timeout", "55s"]);
+        }
+        let before = world.sessions();
+        assert_eq!(before.len(), PINNED.len() + 1);
+        world.kill_everything();
+
+        let report = world.json(["resume", "--json"]);
+        assert_eq!(report["complete"], true, "{report:#}");
+        for session in before {
+            let name = session["agent"].as_str().unwrap();
+            let back = world.session(name);
+            assert_eq!(back["vendor_session_id"], session["vendor_session_id"], "{name}");
+        }
+        for name in PINNED {
+            let question = format!("which word, {name}?");
+            world.ok(["send", name, "--wait", "--timeout", "55s", &question]);
+            let carried = model.conversation_of(&question).unwrap();
+            let told: Vec<&str> = carried.user_texts().into_iter().map(str::trim).collect();
+            assert_eq!(told, [format!("remember the word {name}"), question], "{name}");
+        }
+        scene::assert_knows(&world, BUILT_IN, BUILT_IN);
+    });
+}
