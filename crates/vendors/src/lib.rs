@@ -4,6 +4,7 @@ mod backwards;
 mod claude;
 mod codex;
 mod copilot;
+mod cursor;
 pub mod demo;
 mod described;
 mod lines;
@@ -26,6 +27,7 @@ pub fn all() -> Known {
             Arc::new(claude::Claude),
             Arc::new(codex::Codex),
             Arc::new(copilot::Copilot),
+            Arc::new(cursor::Cursor),
             Arc::new(pi::Pi),
         ],
     }

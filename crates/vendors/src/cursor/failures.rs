@@ -1,0 +1,72 @@
+//! Why a turn failed, from Cursor's own words.
+
+use segue_core::model::{Failure, FailureClass};
+
+/// Words that tell a class, the surest first. Those in brackets are codes of its service.
+const WORDS: [(&str, FailureClass); 17] = [
+    ("[unauthenticated]", FailureClass::Account),
+    ("[permission_denied]", FailureClass::Account),
+    ("[resource_exhausted]", FailureClass::UsageLimit),
+    ("[unavailable]", FailureClass::Service),
+    ("[internal]", FailureClass::Service),
+    ("[invalid_argument]", FailureClass::Request),
+    ("authentication required", FailureClass::Account),
+    ("not authenticated", FailureClass::Account),
+    ("not logged in", FailureClass::Account),
+    ("api key", FailureClass::Account),
+    ("usage limit", FailureClass::UsageLimit),
+    ("rate limit", FailureClass::UsageLimit),
+    ("cannot use this model", FailureClass::Settings),
+    ("unknown option", FailureClass::Settings),
+    ("workspace trust", FailureClass::Settings),
+    ("econnrefused", FailureClass::Connection),
+    ("fetch failed", FailureClass::Connection),
+];
+
+/// How lines begin that are an error, whatever they say.
+const ERRORS: [&str; 2] = ["Error: ", "error: "];
+
+/// Makes a failure of what Cursor said. It does not tell when a limit ends.
+pub(super) fn failure(message: &str) -> Failure {
+    let class = known(message).unwrap_or(FailureClass::Other);
+    Failure { class, message: message.to_owned(), resets_at: None }
+}
+
+/// Finds the error with which Cursor ended without a result.
+pub(super) fn last_words(errors: &str) -> Option<Failure> {
+    let lines = || errors.lines().map(str::trim).filter(|line| !line.is_empty()).rev();
+    let is_error = |line: &&str| ERRORS.iter().any(|begin| line.starts_with(begin));
+    let line = lines().find(|line| known(line).is_some()).or_else(|| lines().find(is_error))?;
+    let words = ERRORS.iter().find_map(|begin| line.strip_prefix(begin));
+    Some(failure(words.unwrap_or(line)))
+}
+
+fn known(message: &str) -> Option<FailureClass> {
+    let lower = message.to_lowercase();
+    WORDS.iter().find(|(words, _)| lower.contains(words)).map(|(_, class)| *class)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_cursor_tell_the_class() {
+        for (errors, wanted) in [
+            (
+                "Error: Authentication required. Please run 'agent login' first",
+                FailureClass::Account,
+            ),
+            ("Error: Not authenticated\n", FailureClass::Account),
+            ("ConnectError: [resource_exhausted] Error\n", FailureClass::UsageLimit),
+            ("ConnectError: [unavailable] x\n    at y\n", FailureClass::Service),
+            ("Cannot use this model: x. Available models: auto, y", FailureClass::Settings),
+            ("error: unknown option '--plugin-dir'", FailureClass::Settings),
+            ("Error: something else", FailureClass::Other),
+        ] {
+            assert_eq!(last_words(errors).unwrap().class, wanted, "{errors}");
+        }
+        assert_eq!(last_words("Error: something else\n").unwrap().message, "something else");
+        assert_eq!(last_words("Aborting operation...\n"), None);
+    }
+}

@@ -1,0 +1,145 @@
+//! Where Cursor keeps its files.
+
+use std::path::{Path, PathBuf};
+
+use segue_core::model::Environment;
+use segue_core::ports::{Files, Place};
+use segue_core::{Error, Result};
+use uuid::Uuid;
+
+/// Names the folder of Cursor's settings and conversations.
+const HOME_VARIABLE: &str = "CURSOR_CONFIG_DIR";
+
+/// Set by Cursor for what it starts.
+const NESTED: [&str; 4] = ["CURSOR_AGENT", "CURSOR_CLI", "CURSOR_TRACE_ID", "CURSOR_INVOKED_AS"];
+
+/// The folder, below that of a working folder, with the folders of transcripts.
+pub(super) const TRANSCRIPTS: &str = "agent-transcripts";
+
+/// Returns the folder of Cursor's files, given an agent's environment.
+pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
+    let set = |name| environment.get(name).filter(|value| !value.trim().is_empty());
+    let named = set(HOME_VARIABLE).map(PathBuf::from);
+    let usual = || set("XDG_CONFIG_HOME").map(|folder| Path::new(folder).join("cursor"));
+    let home = || set("HOME").map(|home| Path::new(home).join(".cursor"));
+    let found = named.or_else(usual).or_else(home);
+    found.filter(|folder| folder.is_absolute()).ok_or_else(|| {
+        Error::config("cannot tell where Cursor keeps its files")
+            .caused_by(format!("neither `{HOME_VARIABLE}` nor `HOME` is an absolute path"))
+            .hint("run `export HOME=~` and try again")
+    })
+}
+
+pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) {
+    environment.retain(|name| !NESTED.contains(&name));
+    environment.set(HOME_VARIABLE, place.config_dir.to_string_lossy());
+}
+
+/// Returns the folder of the folders of all working folders.
+pub(super) fn projects(config_dir: &Path) -> PathBuf {
+    config_dir.join("projects")
+}
+
+/// Returns where a conversation's transcript is, or would be. How Cursor names a working folder is
+/// known only roughly, so a conversation's own id is looked for below every name.
+pub(super) fn transcript(files: &dyn Files, place: &Place, id: &str) -> PathBuf {
+    let projects = projects(&place.config_dir);
+    let usual = of_project(&projects.join(encode(&place.cwd.to_string_lossy())), id);
+    let is_there = |path: &PathBuf| matches!(files.facts(path), Ok(Some(_)));
+    if is_there(&usual) || !is_id(id) {
+        return usual;
+    }
+    let all = files.list(&projects).unwrap_or_default().into_iter();
+    all.map(|project| of_project(&project, id)).find(is_there).unwrap_or(usual)
+}
+
+fn of_project(project: &Path, id: &str) -> PathBuf {
+    let id = plain(id);
+    project.join(TRANSCRIPTS).join(&id).join(format!("{id}.jsonl"))
+}
+
+/// Returns the conversation of a transcript by its name, and the config dir that it is in. What
+/// subagents said is in other places.
+pub(super) fn of_transcript(path: &Path) -> Option<(&Path, &str)> {
+    let id = path.file_name()?.to_str()?.strip_suffix(".jsonl").filter(|id| is_id(id))?;
+    let mut above = path.ancestors().skip(1);
+    let is_own = above.next()?.file_name()? == id && above.next()?.file_name()? == TRANSCRIPTS;
+    let config_dir = above.nth(2)?;
+    is_own.then_some((config_dir, id))
+}
+
+fn encode(path: &str) -> String {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    path.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect()
+}
+
+/// Tells whether a text is in the form that Cursor gives to ids.
+pub(super) fn is_id(text: &str) -> bool {
+    text.len() == 36 && Uuid::parse_str(text).is_ok()
+}
+
+/// Nothing in an id can leave its folder.
+fn plain(id: &str) -> String {
+    id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::Home;
+
+    const ID: &str = "32143814-2a0b-4c11-9d55-0b7c5a1f6e01";
+
+    fn environment(pairs: &[(&str, &str)]) -> Environment {
+        Environment::new(pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())))
+    }
+
+    #[test]
+    fn the_folder_is_the_named_one_or_the_usual_one() {
+        let (home, xdg) = (("HOME", "/home/u"), ("XDG_CONFIG_HOME", "/home/u/.config"));
+        let table = [
+            (vec![(HOME_VARIABLE, "/srv/c"), xdg, home], "/srv/c"),
+            (vec![(HOME_VARIABLE, " "), xdg, home], "/home/u/.config/cursor"),
+            (vec![home], "/home/u/.cursor"),
+        ];
+        for (pairs, wanted) in table {
+            assert_eq!(config_dir(&environment(&pairs)).unwrap(), Path::new(wanted), "{pairs:?}");
+        }
+        for pairs in [vec![], vec![("HOME", "here")]] {
+            let error = config_dir(&environment(&pairs)).unwrap_err();
+            assert_eq!(error.kind, segue_core::Kind::Config, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn the_recorded_folder_is_pinned_and_no_outer_agent_is_left() {
+        let place = Place { config_dir: "/recorded".into(), cwd: "/code".into() };
+        let mut found = environment(&[(HOME_VARIABLE, "/elsewhere"), ("CURSOR_AGENT", "1")]);
+        prepare_environment(&place, &mut found);
+        assert_eq!(found.names(), [HOME_VARIABLE]);
+        assert_eq!(found.get(HOME_VARIABLE), Some("/recorded"));
+    }
+
+    #[test]
+    fn a_transcript_is_found_whatever_cursor_calls_its_folder() {
+        let home = Home::new();
+        let below = |project: &str| format!("projects/{project}/agent-transcripts/{ID}/{ID}.jsonl");
+        let usual = home.folder.path().join(below("code-a"));
+        assert_eq!(transcript(&home.disk, &home.place, ID), usual);
+        let other = home.write(&below("Code_A"), "");
+        assert_eq!(transcript(&home.disk, &home.place, ID), other);
+        home.write(&below("code-a"), "");
+        assert_eq!(transcript(&home.disk, &home.place, ID), usual);
+        assert_eq!(of_transcript(&usual), Some((home.folder.path(), ID)));
+        let hostile = transcript(&home.disk, &home.place, "../../x");
+        assert!(hostile.starts_with(home.folder.path().join("projects/code-a/agent-transcripts")));
+        let child = home.folder.path().join(format!("projects/a/{TRANSCRIPTS}/x/{ID}.jsonl"));
+        assert_eq!(of_transcript(&child), None);
+    }
+
+    #[test]
+    fn folders_are_named_as_described() {
+        assert_eq!(encode("/tmp/aeye-spike-work"), "tmp-aeye-spike-work");
+        assert_eq!(encode("/Users/foo.bar/workspaces"), "Users-foo-bar-workspaces");
+    }
+}

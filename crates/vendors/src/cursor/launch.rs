@@ -1,0 +1,107 @@
+//! What to start: arguments of a launch, and its plugin.
+
+use segue_core::model::{LaunchMode, Permission, Session};
+use segue_core::ports::{CommandLine, CommandPlan, Place};
+use segue_core::{Error, Result};
+
+use super::{home, plugin, transcript, typing};
+
+/// A headless turn: its output is read, and nobody can be asked whether the folder is trusted;
+/// whoever starts a session in it has chosen it. An interactive Cursor does not take `--trust`.
+const HEADLESS: [&str; 4] = ["-p", "--output-format", "stream-json", "--trust"];
+
+/// Arguments by which a session says itself what may be done without asking.
+const OWN_PERMISSION: [&str; 6] = ["-f", "--force", "--yolo", "--auto-review", "--mode", "--plan"];
+
+const RESUME: &str = "--resume";
+const CONTINUE: &str = "--continue";
+
+pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
+    let session = plan.session;
+    let files = plugin::files(plan);
+    let mut arguments = given(session);
+    arguments.extend(own_arguments(plan));
+    if session.headless {
+        arguments.extend(HEADLESS.map(String::from));
+    }
+    if !files.is_empty() {
+        let folder = plugin::folder(plan.folder).display().to_string();
+        arguments.extend(["--plugin-dir".to_owned(), folder]);
+    }
+    arguments.extend(identity(plan)?);
+    arguments.extend(message(plan)?);
+    Ok(CommandLine { arguments, files })
+}
+
+/// Returns what the session's description asks for. From another folder than its own Cursor would
+/// go on in a copy of a conversation.
+fn given(session: &Session) -> Vec<String> {
+    let mut words = vec!["--workspace".to_owned(), session.cwd.display().to_string()];
+    let is_own = |word: &String| {
+        let flag = word.split('=').next().unwrap_or_default();
+        OWN_PERMISSION.contains(&flag)
+    };
+    // Anything less is what Cursor's own settings say: it has no argument for edits alone.
+    if session.permission == Permission::Auto && !session.args.iter().any(is_own) {
+        words.push("--force".to_owned());
+    }
+    if let Some(model) = &session.model {
+        words.extend(["--model".to_owned(), model.clone()]);
+    }
+    words
+}
+
+/// Returns the session's own arguments; those that chose the first conversation are for the first
+/// launch only.
+fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
+    if plan.mode == LaunchMode::Fresh {
+        return plan.session.args.clone();
+    }
+    let mut kept = Vec::new();
+    let mut words = plan.session.args.iter().peekable();
+    while let Some(word) = words.next() {
+        if word == RESUME {
+            // Its value goes with it, if it has one.
+            let _value = words.next_if(|next| !next.starts_with('-'));
+        } else if word != CONTINUE && !word.starts_with("--resume=") {
+            kept.push(word.clone());
+        }
+    }
+    kept
+}
+
+/// Returns how the conversation is named. The flag takes its value in one word only: by itself it
+/// would open a list.
+fn identity(plan: &CommandPlan<'_>) -> Result<Option<String>> {
+    let session = plan.session;
+    match (plan.mode, plan.id) {
+        (LaunchMode::Resume, Some(id)) if home::is_id(id.as_str()) => {
+            let place = Place { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() };
+            transcript::check(plan.files, &place, id)?;
+            Ok(Some(format!("{RESUME}={id}")))
+        }
+        (LaunchMode::Fresh, None) => Ok(None),
+        (_, Some(id)) => Err(Error::vendor(format!("`{id}` is not a conversation to go on with"))
+            .caused_by("Cursor makes the ids of new conversations itself, and they are UUIDs")),
+        (LaunchMode::Resume, None) => Err(Error::internal(format!(
+            "cannot resume session `{}` without the id of its conversation",
+            session.address()
+        ))),
+    }
+}
+
+/// Puts the message behind `--`, so that one that looks like a flag stays a message.
+fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
+    match plan.message {
+        Some(message) => Ok(vec!["--".to_owned(), typing::argument(message)]),
+        None if plan.session.headless => {
+            let address = plan.session.address();
+            Err(Error::usage(format!("session `{address}` is headless and was given no prompt"))
+                .hint("run `segue run --headless PROMPT`"))
+        }
+        None => Ok(Vec::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+use segue_core::model::VendorSessionId;
+use serde_json::Value;
+
+use super::*;
+use crate::samples::{Disk, Home, plan, session};
+
+const ID: &str = "32143814-2a0b-4c11-9d55-0b7c5a1f6e01";
+const PLUGIN: &str = "/state/launches/one/cursor-plugin";
+
+fn at(home: &Home) -> Session {
+    Session { cwd: "/code/a".into(), config_dir: home.folder.path().to_owned(), ..session() }
+}
+
+#[test]
+fn a_headless_turn_is_told_everything_in_its_arguments() {
+    let session = Session {
+        headless: true,
+        permission: Permission::Auto,
+        model: Some("auto".to_owned()),
+        ..session()
+    };
+    let disk = Disk::default();
+    let made = command(&plan(&session, &disk, (LaunchMode::Fresh, None, Some("--help")))).unwrap();
+    let wanted =
+        "--workspace /code --force --model auto -p --output-format stream-json --trust -- --help";
+    assert_eq!(made.arguments.join(" "), wanted);
+    assert_eq!(made.files, []);
+    let error = command(&plan(&session, &disk, (LaunchMode::Fresh, None, None))).unwrap_err();
+    assert_eq!(error.kind, segue_core::Kind::Usage);
+}
+
+#[test]
+fn an_interactive_launch_is_told_of_by_the_hooks_of_its_own_plugin() {
+    let (session, disk) = (session(), Disk::default());
+    let events = |message| {
+        let made = command(&plan(&session, &disk, (LaunchMode::Fresh, None, message))).unwrap();
+        assert_eq!(made.arguments[2..4], ["--plugin-dir", PLUGIN]);
+        assert!(!made.arguments.contains(&"--trust".to_owned()));
+        let file = |end: &str| made.files.iter().find(|file| file.path.ends_with(end)).unwrap();
+        let manifest: Value =
+            serde_json::from_str(&file(".cursor-plugin/plugin.json").contents).unwrap();
+        assert_eq!(manifest["name"], "segue");
+        let hooks: Value = serde_json::from_str(&file("hooks/hooks.json").contents).unwrap();
+        assert_eq!(hooks["hooks"]["stop"][0]["command"], "'/bin/segue' hook");
+        assert!(made.files.iter().all(|file| file.path.starts_with(PLUGIN)));
+        hooks["hooks"].as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(events(None), "beforeSubmitPrompt sessionStart stop");
+    // With a message it is never idle before its first turn.
+    assert_eq!(events(Some("hello")), "beforeSubmitPrompt stop");
+}
+
+#[test]
+fn instructions_are_a_rule_of_the_plugin() {
+    let session =
+        Session { headless: true, instructions: Some("Be brief.".to_owned()), ..session() };
+    let disk = Disk::default();
+    let made = command(&plan(&session, &disk, (LaunchMode::Fresh, None, Some("hi")))).unwrap();
+    let rule = made.files.iter().find(|file| file.path.ends_with("rules/segue.mdc")).unwrap();
+    assert!(rule.contents.starts_with("---\n") && rule.contents.ends_with("Be brief.\n"));
+    assert!(made.arguments.join(" ").contains(&format!("--plugin-dir {PLUGIN}")));
+    assert!(!made.files.iter().any(|file| file.path.ends_with("hooks.json")));
+}
+
+#[test]
+fn only_what_cursor_has_is_resumed() {
+    let home = Home::new();
+    let session = at(&home);
+    let id = VendorSessionId::new(ID);
+    let resume = || command(&plan(&session, &home.disk, (LaunchMode::Resume, Some(&id), None)));
+    let error = resume().unwrap_err();
+    assert!(error.to_string().contains("has no database"), "{error}");
+    home.write(&format!("chats/x/{ID}/store.db"), "");
+    home.write(&format!("chats/x/{ID}/meta.json"), r#"{"cwd":"/code/a"}"#);
+    assert_eq!(resume().unwrap().arguments.last().unwrap(), &format!("--resume={ID}"));
+    let unknown = VendorSessionId::new("-1");
+    let wish = (LaunchMode::Resume, Some(&unknown), None);
+    assert!(command(&plan(&session, &home.disk, wish)).is_err());
+    assert!(command(&plan(&session, &home.disk, (LaunchMode::Resume, None, None))).is_err());
+}
+
+#[test]
+fn own_arguments_decide_about_permission_and_choose_only_the_first_conversation() {
+    let home = Home::new();
+    home.write(&format!("chats/x/{ID}/store.db"), "");
+    let words = ["--plan", "--resume", "an-id", "--continue", "--resume=x", "--sandbox", "enabled"];
+    let args = words.map(String::from).to_vec();
+    let session = Session { args, permission: Permission::Auto, ..at(&home) };
+    let id = VendorSessionId::new(ID);
+    let made = |mode, id| command(&plan(&session, &home.disk, (mode, id, None))).unwrap().arguments;
+    let fresh = made(LaunchMode::Fresh, None);
+    assert_eq!(fresh[2..9], words);
+    let resumed = made(LaunchMode::Resume, Some(&id));
+    assert_eq!(resumed[2..5], ["--plan", "--sandbox", "enabled"]);
+    assert!(!resumed.contains(&"--force".to_owned()));
+}

@@ -1,0 +1,49 @@
+//! The plugin of a launch: hooks that tell what an interactive Cursor does, and the session's
+//! instructions as a rule. It is in the launch's own folder; nothing of the user's is changed.
+
+use std::path::{Path, PathBuf};
+
+use segue_core::ports::{CommandPlan, NewFile};
+use serde_json::{Value, json};
+
+/// What is asked for. A single name that Cursor does not know would make it ignore all of them.
+const EVENTS: [&str; 2] = ["beforeSubmitPrompt", "stop"];
+
+/// Is told before anything was said. A launch with a message is heard of by what follows.
+const STARTED: &str = "sessionStart";
+
+/// How long Cursor waits for a hook, in seconds.
+const PATIENCE: u64 = 10;
+
+/// Returns the files of the plugin, if this launch needs one.
+pub(super) fn files(plan: &CommandPlan<'_>) -> Vec<NewFile> {
+    let folder = folder(plan.folder);
+    let file = |below: &str, contents| NewFile { path: folder.join(below), contents };
+    let hooks = (!plan.session.headless).then(|| file("hooks/hooks.json", hooks(plan).to_string()));
+    let rule = plan.session.instructions.as_deref().map(|it| file("rules/segue.mdc", rule(it)));
+    let parts: Vec<NewFile> = hooks.into_iter().chain(rule).collect();
+    if parts.is_empty() {
+        return parts;
+    }
+    let manifest = json!({
+        "name": "segue", "version": "1.0.0", "description": "Tells Segue what this session does.",
+    });
+    parts.into_iter().chain([file(".cursor-plugin/plugin.json", manifest.to_string())]).collect()
+}
+
+pub(super) fn folder(launch: &Path) -> PathBuf {
+    launch.join("cursor-plugin")
+}
+
+fn hooks(plan: &CommandPlan<'_>) -> Value {
+    let started = plan.message.is_none().then_some(STARTED);
+    let hook = json!([{"command": plan.hook, "timeout": PATIENCE}]);
+    let all = EVENTS.into_iter().chain(started).map(|event| (event.to_owned(), hook.clone()));
+    json!({"version": 1, "hooks": all.collect::<serde_json::Map<_, _>>()})
+}
+
+fn rule(instructions: &str) -> String {
+    format!(
+        "---\ndescription: Instructions of this session\nalwaysApply: true\n---\n\n{instructions}\n"
+    )
+}

@@ -1,0 +1,99 @@
+//! What a headless turn's output and the hooks of an interactive Cursor say about a launch.
+
+use std::path::PathBuf;
+
+use segue_core::model::{Evidence, Source, VendorSessionId};
+use segue_core::ports::{Activity, Signal};
+use serde::Deserialize;
+
+use super::{failures, home};
+
+/// A line of a headless turn's output, as far as it is a signal.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum StreamLine {
+    System { subtype: String, session_id: String },
+    Result { is_error: bool, result: Option<String> },
+}
+
+/// Reads one line of a headless turn's output. A turn that fails has no last line: the standard
+/// error and the exit status tell of it.
+pub(super) fn of_stream(line: &str) -> Vec<Signal> {
+    match serde_json::from_str(line) {
+        Ok(StreamLine::System { subtype, session_id })
+            if subtype == "init" && home::is_id(&session_id) =>
+        {
+            let id = VendorSessionId::new(session_id);
+            let working = Signal::Activity { activity: Activity::Working, source: Source::Stream };
+            vec![Signal::Conversation { id, evidence: Evidence::Stream }, working]
+        }
+        Ok(StreamLine::Result { is_error, result }) => {
+            let text = result.unwrap_or_default();
+            let failure = is_error.then(|| failures::failure(&text));
+            vec![Signal::TurnEnded { ok: !is_error, text, failure }]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What a hook is told, as far as it is a signal.
+#[derive(Deserialize)]
+struct Payload {
+    hook_event_name: String,
+    conversation_id: String,
+    /// How a turn ended.
+    #[serde(default)]
+    status: Option<String>,
+    #[serde(default)]
+    error_message: Option<String>,
+    #[serde(default)]
+    is_background_agent: bool,
+    #[serde(default)]
+    transcript_path: Option<PathBuf>,
+}
+
+impl Payload {
+    /// Tells whether it is about the conversation of the process itself: those of others have their
+    /// transcripts in other places, or none.
+    fn is_own(&self) -> bool {
+        let named = self.transcript_path.as_deref();
+        let is_elsewhere = named.is_some_and(|path| {
+            home::of_transcript(path).map(|(_, id)| id) != Some(&*self.conversation_id)
+        });
+        home::is_id(&self.conversation_id) && !self.is_background_agent && !is_elsewhere
+    }
+
+    fn end(&self) -> Signal {
+        let text = String::new();
+        match self.status.as_deref() {
+            Some("error") => {
+                let why = self.error_message.as_deref().unwrap_or_default();
+                Signal::TurnEnded { ok: false, text, failure: Some(failures::failure(why)) }
+            }
+            Some("aborted") => Signal::TurnEnded { ok: false, text, failure: None },
+            _ => Signal::TurnEnded { ok: true, text, failure: None },
+        }
+    }
+}
+
+/// Reads what a hook was told.
+pub(super) fn of_hook(payload: &str) -> Vec<Signal> {
+    let Ok(payload) = serde_json::from_str::<Payload>(payload) else { return Vec::new() };
+    if !payload.is_own() {
+        return Vec::new();
+    }
+    let (end, activity) = match payload.hook_event_name.as_str() {
+        "sessionStart" => (None, Activity::Idle),
+        "beforeSubmitPrompt" => (None, Activity::Working),
+        "stop" => (Some(payload.end()), Activity::Idle),
+        _ => return Vec::new(),
+    };
+    let id = VendorSessionId::new(payload.conversation_id);
+    let mut signals = vec![Signal::Conversation { id, evidence: Evidence::Hook }];
+    signals.extend(end);
+    signals.push(Signal::Activity { activity, source: Source::Hook });
+    signals
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+//! Reading transcripts: a bounded piece of the beginning, a bounded piece of the end. They are what
+//! Cursor writes for others; it goes on from its own database, which is looked for, too.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use segue_core::model::VendorSessionId;
+use segue_core::ports::{Beginning, Conversation, Files, Kept, Place};
+use segue_core::{Error, Result};
+
+use super::chats::{self, Chat};
+use super::records::{self, Meaning};
+use super::{home, typing};
+use crate::backwards::{self, Ended};
+use crate::{lines, stored};
+
+/// How much of the beginning is read: little, as the first message is nearly always near.
+const BEGINNINGS: [usize; 3] = [16 * 1024, 256 * 1024, 4 * 1024 * 1024];
+
+/// How many of the newest conversations are looked at.
+const NEWEST: usize = 200;
+
+/// Reads what decisions need about one conversation; one in which nothing was said is none.
+pub(super) fn conversation(
+    files: &dyn Files,
+    place: &Place,
+    id: &VendorSessionId,
+) -> Result<Option<Conversation>> {
+    let path = home::transcript(files, place, id.as_str());
+    let is_told = matches!(files.facts(&path), Ok(Some(_)));
+    match chat(files, place, id) {
+        Some(chat) if chat.is_blank && !is_told => Ok(None),
+        Some(chat) => read(files, place, (&path, id), &chat)
+            .map(Some)
+            .map_err(|error| unreadable(&path, &error)),
+        None if is_told => Err(lost(id)),
+        None => Ok(None),
+    }
+}
+
+/// Sees to it that Cursor does not begin a blank conversation: it does so for every id of which it
+/// has no database.
+pub(super) fn check(files: &dyn Files, place: &Place, id: &VendorSessionId) -> Result<()> {
+    chat(files, place, id).map(drop).ok_or_else(|| lost(id))
+}
+
+fn chat(files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<Chat> {
+    let id = Some(id.as_str()).filter(|id| home::is_id(id))?;
+    chats::find(files, &place.config_dir, &place.cwd, id)
+}
+
+fn lost(id: &VendorSessionId) -> Error {
+    Error::vendor(format!("Cursor has no database of conversation `{id}` in this folder"))
+        .caused_by("it would begin a blank conversation under the same id")
+        .hint("put its folder below `chats` of Cursor's config dir back, if there is a copy")
+}
+
+/// Lists the conversations that were begun in this folder, as far as Cursor says so.
+pub(super) fn conversations(files: &dyn Files, place: &Place) -> Vec<Conversation> {
+    let mut kept = kept(files, &place.config_dir).unwrap_or_default();
+    kept.sort_by_key(|kept| std::cmp::Reverse(kept.modified));
+    let is_own = |chat: &Chat| chat.cwd.as_deref() == Some(&*place.cwd) && chat.began_at.is_some();
+    let one = |kept: Kept| {
+        let chat = chat(files, place, &kept.id).filter(is_own)?;
+        read(files, place, (&kept.transcript, &kept.id), &chat).ok()
+    };
+    kept.into_iter().take(NEWEST).filter_map(one).collect()
+}
+
+/// Lists all transcripts, by name and time.
+pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> io::Result<Vec<Kept>> {
+    let projects = files.list(&home::projects(config_dir))?;
+    let folders = projects.iter().map(|project| project.join(home::TRANSCRIPTS));
+    let inner = folders.flat_map(|folder| files.list(&folder).unwrap_or_default());
+    let paths = inner.filter_map(|folder| {
+        let id = folder.file_name()?.to_str()?;
+        Some(folder.join(format!("{id}.jsonl")))
+    });
+    let id_of = |path: &Path| Some(VendorSessionId::new(home::of_transcript(path)?.1));
+    Ok(stored::kept(files, paths, id_of))
+}
+
+/// Reads how a conversation begins; one that cannot be brought back is none.
+pub(super) fn beginning(files: &dyn Files, kept: &Kept) -> io::Result<Option<Beginning>> {
+    let Some((config_dir, id)) = home::of_transcript(&kept.transcript) else { return Ok(None) };
+    let chats = chats::all(files, config_dir, id);
+    let known = chats.into_iter().find_map(|chat| Some((chat.cwd?, chat.began_at?)));
+    let Some((cwd, began_at)) = known else { return Ok(None) };
+    let first_message = first_message(files, &kept.transcript)?;
+    Ok(first_message.map(|first| Beginning { cwd, began_at, first_message: Some(first) }))
+}
+
+/// Returns what the user said from this byte on.
+pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
+    let failed = |error: io::Error| unreadable(path, &error);
+    if files.facts(path).map_err(failed)?.is_none() {
+        return Err(Error::vendor(format!("there is no transcript `{}`", path.display())));
+    }
+    let mut said = Vec::new();
+    let each = |line: &[u8]| {
+        if let Meaning::Said(text) = records::meaning(line) {
+            said.push(typing::normal(&text));
+        }
+    };
+    lines::each_from(files, path, offset, each).map_err(failed)?;
+    Ok(said)
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Error {
+    Error::vendor(format!("cannot read the transcript `{}`", path.display())).caused_by(error)
+}
+
+fn read(
+    files: &dyn Files,
+    place: &Place,
+    (path, id): (&Path, &VendorSessionId),
+    chat: &Chat,
+) -> io::Result<Conversation> {
+    // Where there is no transcript the database is all that is known.
+    let length = files.facts(path)?.map_or(0, |facts| facts.length);
+    let first_message = if length > 0 { first_message(files, path)? } else { None };
+    let (turn_open, last_answer) = read_end(files, path, length)?;
+    Ok(Conversation {
+        id: id.clone(),
+        transcript: path.to_owned(),
+        cwd: chat.cwd.clone().unwrap_or_else(|| place.cwd.clone()),
+        began_at: chat.began_at.unwrap_or(chat.modified),
+        first_message,
+        turn_open,
+        last_answer,
+    })
+}
+
+fn first_message(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
+    for limit in BEGINNINGS {
+        let bytes = files.head(path, limit)?;
+        let mut meanings = bytes.split(|byte| *byte == b'\n').map(records::meaning);
+        let said = meanings.find_map(|meaning| match meaning {
+            Meaning::Said(text) => Some(typing::given(&text)),
+            _ => None,
+        });
+        if said.is_some() || bytes.len() < limit {
+            return Ok(said);
+        }
+    }
+    Ok(None)
+}
+
+/// Reads backwards until it is clear whether the last turn has ended, and what was answered last.
+/// Older versions do not write down that a turn has ended: an answer without a tool ends it as well.
+fn read_end(files: &dyn Files, path: &Path, length: u64) -> io::Result<(bool, Option<String>)> {
+    let (mut is_open, mut last_answer) = (None, None);
+    let ended = backwards::each(files, path, length, |line| {
+        match records::meaning(line) {
+            Meaning::Nothing => {}
+            Meaning::Said(_) | Meaning::Continues => {
+                is_open.get_or_insert(true);
+            }
+            Meaning::Ended => {
+                is_open.get_or_insert(false);
+            }
+            Meaning::Answered(text) => {
+                is_open.get_or_insert(false);
+                last_answer = Some(text).filter(|text| !text.is_empty());
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    // Behind a line that is longer than anything is read, no end of a turn was seen.
+    Ok((is_open.unwrap_or(ended == Ended::TooFar), last_answer))
+}
+
+#[cfg(test)]
+mod tests;

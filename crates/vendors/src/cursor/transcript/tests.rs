@@ -1,0 +1,104 @@
+//! The transcript is written by hand, in the form that others have published: Cursor's program could
+//! not be had.
+
+use super::*;
+use crate::samples::Home;
+
+const ID: &str = "32143814-2a0b-4c11-9d55-0b7c5a1f6e01";
+const TRANSCRIPT: &str = include_str!("../fixtures/transcript.jsonl");
+const META: &str = r#"{"schemaVersion":1,"createdAtMs":1790000000000,"hasConversation":true,"updatedAtMs":1790000009000,"cwd":"/code/a"}"#;
+
+fn home(transcript: &str) -> Home {
+    let home = Home::new();
+    write_transcript(&home, transcript);
+    write_chat(&home, META);
+    home
+}
+
+fn write_transcript(home: &Home, transcript: &str) {
+    home.write(&format!("projects/code-a/agent-transcripts/{ID}/{ID}.jsonl"), transcript);
+}
+
+fn write_chat(home: &Home, meta: &str) {
+    home.write(&format!("chats/5d41402a/{ID}/store.db"), "");
+    home.write(&format!("chats/5d41402a/{ID}/meta.json"), meta);
+}
+
+fn id() -> VendorSessionId {
+    VendorSessionId::new(ID)
+}
+
+fn found(home: &Home) -> Option<Conversation> {
+    conversation(&home.disk, &home.place, &id()).unwrap()
+}
+
+#[test]
+fn a_conversation_is_read_from_its_transcript_and_from_what_is_beside_its_database() {
+    let home = home(TRANSCRIPT);
+    let found = found(&home).unwrap();
+    assert_eq!(found.first_message.as_deref(), Some("say blue"));
+    assert_eq!(found.last_answer.as_deref(), Some("blue"));
+    assert_eq!(found.began_at.as_millisecond(), 1_790_000_000_000);
+    assert!(!found.turn_open);
+    assert_eq!(conversations(&home.disk, &home.place), [found]);
+}
+
+#[test]
+fn a_turn_without_an_end_is_open() {
+    let lines: Vec<&str> = TRANSCRIPT.lines().collect();
+    for (kept, wanted) in [(1, true), (2, true), (3, false), (4, false)] {
+        let text = format!("{}\n", lines[..kept].join("\n"));
+        assert_eq!(found(&home(&text)).unwrap().turn_open, wanted, "{kept}");
+    }
+    let torn = format!("{TRANSCRIPT}{{\"role\":\"us");
+    assert!(!found(&home(&torn)).unwrap().turn_open);
+}
+
+#[test]
+fn without_its_database_a_conversation_is_lost_and_never_begun_blank() {
+    let home = Home::new();
+    assert_eq!(found(&home), None);
+    write_transcript(&home, TRANSCRIPT);
+    let error = conversation(&home.disk, &home.place, &id()).unwrap_err();
+    assert!(error.to_string().contains("has no database"), "{error}");
+    assert!(check(&home.disk, &home.place, &id()).is_err());
+    // One of the same id in another folder is another conversation.
+    write_chat(&home, &META.replace("/code/a", "/code/b"));
+    assert!(check(&home.disk, &home.place, &id()).is_err());
+    write_chat(&home, META);
+    assert!(check(&home.disk, &home.place, &id()).is_ok());
+}
+
+#[test]
+fn a_database_alone_can_be_gone_on_with_and_a_blank_one_is_nothing() {
+    let home = Home::new();
+    write_chat(&home, META);
+    assert_eq!(found(&home).unwrap().first_message, None);
+    assert!(said_since(&home.disk, &home::transcript(&home.disk, &home.place, ID), 0).is_err());
+    write_chat(&home, r#"{"hasConversation":false,"cwd":"/code/a"}"#);
+    assert_eq!(found(&home), None);
+}
+
+#[test]
+fn what_was_said_is_found_without_what_cursor_adds() {
+    let home = home(TRANSCRIPT);
+    let path = home::transcript(&home.disk, &home.place, ID);
+    assert_eq!(said_since(&home.disk, &path, 0).unwrap(), ["say blue"]);
+    let end = TRANSCRIPT.len() as u64;
+    assert_eq!(said_since(&home.disk, &path, end).unwrap(), [""; 0]);
+}
+
+#[test]
+fn conversations_begun_by_hand_are_listed_with_their_folder() {
+    let home = home(TRANSCRIPT);
+    let all = kept(&home.disk, &home.place.config_dir).unwrap();
+    assert_eq!(all.iter().map(|kept| &kept.id).collect::<Vec<_>>(), [&id()]);
+    let begun = beginning(&home.disk, &all[0]).unwrap().unwrap();
+    assert_eq!(
+        (begun.cwd.to_str(), begun.first_message.as_deref()),
+        (Some("/code/a"), Some("say blue"))
+    );
+    std::fs::remove_dir_all(home.folder.path().join("chats")).unwrap();
+    assert_eq!(beginning(&home.disk, &all[0]).unwrap(), None);
+    assert_eq!(conversations(&home.disk, &home.place), []);
+}
