@@ -44,7 +44,13 @@ impl<'a> StandIn<'a> {
             environment.set("SEGUE_LAUNCH", record.launch.id.to_string());
             environment.set("SEGUE_SESSION", record.session.id.to_string());
         }
-        let order = StartOrder { record, argv: vec!["/bin/sh".to_owned()], environment };
+        let order = StartOrder {
+            record,
+            argv: vec!["/bin/sh".to_owned()],
+            before: Vec::new(),
+            input: None,
+            environment,
+        };
         let paths = Paths::from_environment(&Environment::new(world.environment()));
         let holders =
             LocalHolders::new(paths.expect("paths")).with_program(world.program().to_owned());

@@ -191,8 +191,14 @@ async fn lost_transcripts(ports: &Ports) -> Result<Vec<Finding>> {
             config_dir: summary.session.config_dir.clone(),
             cwd: summary.session.cwd.clone(),
         };
-        let path = vendor.transcript(ports.files.as_ref(), &place, &binding.vendor_session);
-        if matches!(ports.files.facts(&path), Ok(None)) {
+        let id = &binding.vendor_session;
+        let path = vendor.transcript(ports.files.as_ref(), &place, id);
+        let is_gone = if vendor.has_own_files() {
+            matches!(ports.files.facts(&path), Ok(None))
+        } else {
+            matches!(vendor.conversation(ports.files.as_ref(), &place, id), Ok(None))
+        };
+        if is_gone {
             let launches = ports.store.launches(summary.session.id).await?;
             let guarded = launches.iter().any(|it| ports.folders.has_guard(it.id, &path));
             findings.push(lost(&summary.session.address(), &path, guarded));

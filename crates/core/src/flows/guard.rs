@@ -23,7 +23,11 @@ pub async fn keep(ports: &Ports, state: &mut SessionState) -> Result<()> {
         return Ok(());
     }
     let transcript = vendor.transcript(ports.files.as_ref(), &state.place(), &id);
-    let guarded = ports.folders.guard(launch, &transcript)?;
+    let guarded = if vendor.has_own_files() {
+        ports.folders.guard(launch, &transcript)?
+    } else {
+        Guarded::Already
+    };
     failpoint::hit("guard.link.after");
     if let Some(folder) = vendor.belongings(&state.place(), &id) {
         ports.folders.guard_belongings(launch, &folder)?;

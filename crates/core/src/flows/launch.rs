@@ -1,6 +1,6 @@
 //! Starting a process for a session: the record first, the process after it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::{Error, Result};
@@ -72,7 +72,8 @@ fn prepare(
     let program = find_program(ports, vendor.as_ref(), &wish.environment)?;
     let folder = ports.machine.folder(&session.cwd)?;
     let id = LaunchId::new(ports.clock.new_id());
-    let line = command_line(ports, vendor.as_ref(), session, wish, id)?;
+    let Planned { line, preparation, input } = planned(ports, vendor.as_ref(), session, wish, id)?;
+    let before = preparation.map_or_else(Vec::new, |arguments| argv(&program, arguments));
     let argv = argv(&program, line.arguments);
     let mut launch = Launch {
         id,
@@ -96,7 +97,7 @@ fn prepare(
     vendor.tell_environment(session, &ports.folders.folder(launch.id), &mut environment);
     launch.environment = environment.names();
     let record = LaunchRecord::new(session.clone(), launch, Vec::new());
-    Ok((StartOrder { record, argv, environment }, line.files))
+    Ok((StartOrder { record, argv, before, input, environment }, line.files))
 }
 
 fn find_program(ports: &Ports, vendor: &dyn Vendor, caller: &Environment) -> Result<Program> {
@@ -107,15 +108,23 @@ fn find_program(ports: &Ports, vendor: &dyn Vendor, caller: &Environment) -> Res
     })
 }
 
-fn command_line(
+/// What a vendor wants to be started.
+struct Planned {
+    line: CommandLine,
+    /// The arguments of what has to be run before it.
+    preparation: Option<Vec<String>>,
+    input: Option<PathBuf>,
+}
+
+fn planned(
     ports: &Ports,
     vendor: &dyn Vendor,
     session: &Session,
     wish: &Wish,
     launch: LaunchId,
-) -> Result<CommandLine> {
+) -> Result<Planned> {
     let message = wish.message.as_deref().map(|message| said(ports, launch, message));
-    vendor.command(&CommandPlan {
+    let plan = CommandPlan {
         session,
         mode: wish.mode,
         id: wish.id.as_ref(),
@@ -124,7 +133,9 @@ fn command_line(
         folder: &ports.folders.folder(launch),
         hook: &hook(ports),
         now: ports.clock.now(),
-    })
+    };
+    let (preparation, input) = (vendor.preparation(&plan), vendor.standard_input(&plan));
+    Ok(Planned { line: vendor.command(&plan)?, preparation, input })
 }
 
 fn argv(program: &Program, arguments: Vec<String>) -> Vec<String> {

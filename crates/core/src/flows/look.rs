@@ -102,6 +102,9 @@ fn transcript(
         let ran = state.launches.iter().any(|launch| launch.agent.is_some());
         return if ran { Transcript::There } else { Transcript::Gone };
     }
+    if !vendor.has_own_files() {
+        return if conversation.is_some() { Transcript::There } else { Transcript::Gone };
+    }
     let path = vendor.transcript(ports.files.as_ref(), &state.place(), id);
     let guarding = |launch: &&Launch| ports.folders.has_guard(launch.id, &path);
     let newest = state.launches.iter().rev().find(guarding).map(|launch| launch.id);

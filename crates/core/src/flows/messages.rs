@@ -189,10 +189,8 @@ pub(crate) fn trace(
     vendor: &dyn Vendor,
     (launch, conversation): (LaunchId, Option<&VendorSessionId>),
 ) -> Trace {
-    let offset = conversation.and_then(|id| {
-        let path = vendor.transcript(ports.files.as_ref(), &state.place(), id);
-        ports.files.facts(&path).ok().flatten().map(|facts| facts.length)
-    });
+    let extent = |id| vendor.extent(ports.files.as_ref(), &state.place(), id);
+    let offset = conversation.and_then(extent);
     Trace { launch, conversation: conversation.cloned(), offset: offset.unwrap_or(0) }
 }
 
@@ -269,11 +267,10 @@ fn look_in(
     ((conversation, offset), wanted): ((&VendorSessionId, u64), &[String]),
 ) -> Transcript {
     let files = ports.files.as_ref();
-    let path = vendor.transcript(files, &state.place(), conversation);
-    let facts = files.facts(&path).ok().flatten();
+    let extent = vendor.extent(files, &state.place(), conversation);
     // One that is gone has nothing, which proves nothing: it may have been written to all the same.
-    let is_gone = facts.is_none() && state.session.spoke;
-    if is_gone || facts.map_or(0, |facts| facts.length) < offset {
+    let is_gone = extent.is_none() && state.session.spoke;
+    if is_gone || extent.unwrap_or(0) < offset {
         return Transcript::CannotTell;
     }
     match vendor.said_since(files, &state.place(), conversation, offset) {

@@ -151,7 +151,7 @@ async fn resume(
 /// Ends a torn last line, so that the vendor's next record is not glued to it.
 fn mend(ports: &Ports, state: &SessionState, id: &VendorSessionId) -> Result<()> {
     let vendor = ports.vendors.of(&state.session)?;
-    if !vendor.keeps_transcripts() {
+    if !vendor.keeps_transcripts() || !vendor.has_own_files() {
         return Ok(());
     }
     let transcript = vendor.transcript(ports.files.as_ref(), &state.place(), id);

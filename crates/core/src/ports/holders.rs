@@ -1,6 +1,7 @@
 //! Holders: the processes that own one launch's terminal each.
 
 use std::fmt::Debug;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -58,6 +59,10 @@ pub struct StartOrder {
     pub record: LaunchRecord,
     /// The whole command line; the record's copy is for reading.
     pub argv: Vec<String>,
+    /// A command that has to end well before; none where nothing has to be prepared.
+    pub before: Vec<String>,
+    /// What a headless launch reads.
+    pub input: Option<PathBuf>,
     pub environment: Environment,
 }
 

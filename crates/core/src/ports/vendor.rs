@@ -83,8 +83,26 @@ pub trait Vendor: Debug + Send + Sync {
         true
     }
 
+    /// Returns the arguments with which the program is run to its end right before the launch that
+    /// needs it; it may be run again. None where nothing has to be prepared.
+    fn preparation(&self, _plan: &CommandPlan<'_>) -> Option<Vec<String>> {
+        None
+    }
+
+    /// Returns which of the launch's files a headless launch reads as its standard input; none where
+    /// it reads nothing.
+    fn standard_input(&self, _plan: &CommandPlan<'_>) -> Option<PathBuf> {
+        None
+    }
+
     /// Tells whether its conversations are in files that can be looked at.
     fn keeps_transcripts(&self) -> bool {
+        true
+    }
+
+    /// Tells whether each conversation has a file of its own, which can be linked, mended and
+    /// deleted; a database has all of them.
+    fn has_own_files(&self) -> bool {
         true
     }
 
@@ -96,6 +114,13 @@ pub trait Vendor: Debug + Send + Sync {
 
     /// Returns where the conversation's transcript is, or would be.
     fn transcript(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf;
+
+    /// Returns how much the transcript has: what is said later is behind it. None where there is
+    /// none.
+    fn extent(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<u64> {
+        let transcript = self.transcript(files, place, id);
+        files.facts(&transcript).ok().flatten().map(|facts| facts.length)
+    }
 
     /// Returns the folder of files that belong to the transcript, where the vendor has one.
     fn belongings(&self, _place: &Place, _id: &VendorSessionId) -> Option<PathBuf> {
@@ -193,7 +218,7 @@ pub trait Vendor: Debug + Send + Sync {
         b"\x1b".to_vec()
     }
 
-    /// Returns what the transcript records as said by the user from this byte on, the oldest first.
+    /// Returns what the transcript records as said by the user behind this extent, the oldest first.
     /// The vendor's own additions are left out.
     fn said_since(
         &self,

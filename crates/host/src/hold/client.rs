@@ -108,6 +108,8 @@ impl Holders for LocalHolders {
             launch: launch.id,
             session: launch.session,
             argv: order.argv.clone(),
+            before: order.before.clone(),
+            input: order.input.clone(),
             environment: order.environment.clone(),
             cwd: launch.cwd.clone(),
             headless: order.record.session.headless,

@@ -3,14 +3,14 @@
 //! Between fork and exec only unsafe code could do this, so it is a program of its own. Whoever
 //! started it hears through a pipe whether it worked: exec closes the pipe without a word.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use rustix::io::fcntl_dupfd_cloexec;
 use rustix::process::{ioctl_tiocsctty, setsid};
@@ -18,6 +18,7 @@ use rustix::stdio::{dup2_stderr, stderr, stdin};
 use segue_core::{Error, Result};
 
 use crate::failure::cannot;
+use crate::hold::order::HoldOrder;
 
 /// What the agent is connected to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,31 +30,41 @@ pub(super) enum Connection {
 }
 
 /// Returns the arguments that [`exec_agent`] takes.
-pub(super) fn arguments(connection: &Connection, cwd: &Path, argv: &[String]) -> Vec<OsString> {
+pub(super) fn arguments(connection: &Connection, order: &HoldOrder) -> Vec<OsString> {
     let errors = match connection {
         Connection::Terminal => OsString::new(),
         Connection::Pipes { errors } => errors.as_os_str().to_owned(),
     };
-    let argv = argv.iter().map(OsString::from);
-    [errors, cwd.as_os_str().to_owned()].into_iter().chain(argv).collect()
+    let count = order.before.len().to_string().into();
+    let words = order.before.iter().chain(&order.argv).map(OsString::from);
+    [errors, order.cwd.as_os_str().to_owned(), count].into_iter().chain(words).collect()
 }
 
 /// Becomes the agent. It returns only when that fails; then it has said so through its standard
 /// error, which must be a pipe to the holder.
 pub fn exec_agent(arguments: impl IntoIterator<Item = OsString>) -> Error {
-    let report = match fcntl_dupfd_cloexec(stderr(), 3) {
-        Ok(report) => report,
+    let mut report = match fcntl_dupfd_cloexec(stderr(), 3) {
+        Ok(report) => Some(report),
         Err(error) => return Error::internal("cannot report to the holder").caused_by(error),
     };
-    let Err(error) = become_agent(arguments.into_iter());
-    say(report, &error);
+    let Err(error) = become_agent(arguments.into_iter(), &mut report);
+    match report {
+        Some(report) => say(report, &error),
+        // The holder listens no more: it is the agent's own last word, if anybody reads it.
+        None => drop(writeln!(std::io::stderr(), "Error: {error}")),
+    }
     error
 }
 
-fn become_agent(mut arguments: impl Iterator<Item = OsString>) -> Result<std::convert::Infallible> {
+fn become_agent(
+    mut arguments: impl Iterator<Item = OsString>,
+    report: &mut Option<OwnedFd>,
+) -> Result<std::convert::Infallible> {
     let missing = || Error::internal("`exec-agent` is for the holder alone");
     let errors = arguments.next().ok_or_else(missing)?;
     let cwd = PathBuf::from(arguments.next().ok_or_else(missing)?);
+    let count = arguments.next().and_then(|count| count.to_str()?.parse().ok());
+    let before: Vec<OsString> = arguments.by_ref().take(count.ok_or_else(missing)?).collect();
     let program = arguments.next().ok_or_else(missing)?;
     connect(if errors.is_empty() {
         Connection::Terminal
@@ -63,9 +74,31 @@ fn become_agent(mut arguments: impl Iterator<Item = OsString>) -> Result<std::co
     std::env::set_current_dir(&cwd).map_err(|error| {
         Error::not_found(format!("the agent cannot work in `{}`", cwd.display())).caused_by(error)
     })?;
+    prepare(&before, report)?;
     let error = Command::new(&program).args(arguments).exec();
+    Err(cannot_start(&program, &error))
+}
+
+fn cannot_start(program: &OsStr, error: &std::io::Error) -> Error {
     let program = program.to_string_lossy();
-    Err(Error::vendor(format!("cannot start `{}`", program.escape_debug())).caused_by(error))
+    Error::vendor(format!("cannot start `{}`", program.escape_debug())).caused_by(error)
+}
+
+/// Runs what has to end well before the agent. That is a part of the launch already: the holder is
+/// not kept waiting for it.
+fn prepare(before: &[OsString], report: &mut Option<OwnedFd>) -> Result<()> {
+    let Some((program, words)) = before.split_first() else { return Ok(()) };
+    let mut command = Command::new(program);
+    command.args(words).stdin(Stdio::null()).stdout(Stdio::null());
+    let mut child = command.spawn().map_err(|error| cannot_start(program, &error))?;
+    drop(report.take());
+    let status = child.wait().map_err(|error| cannot_start(program, &error))?;
+    if status.success() {
+        return Ok(());
+    }
+    let program = program.to_string_lossy();
+    Err(Error::vendor(format!("`{}` could not prepare the launch", program.escape_debug()))
+        .caused_by(status))
 }
 
 /// Gives the agent a session of its own, its terminal, and its standard error.

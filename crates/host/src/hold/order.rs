@@ -61,6 +61,12 @@ pub(super) struct HoldOrder {
     pub(super) launch: LaunchId,
     pub(super) session: SessionId,
     pub(super) argv: Vec<String>,
+    /// Run to its end before.
+    #[serde(default)]
+    pub(super) before: Vec<String>,
+    /// The standard input of a headless agent.
+    #[serde(default)]
+    pub(super) input: Option<PathBuf>,
     pub(super) environment: Environment,
     pub(super) cwd: PathBuf,
     pub(super) headless: bool,

@@ -66,6 +66,8 @@ impl Ear {
 pub(crate) struct Wanted {
     pub(crate) session: SessionId,
     pub(crate) argv: Vec<String>,
+    pub(crate) before: Vec<String>,
+    pub(crate) input: Option<PathBuf>,
     pub(crate) cwd: PathBuf,
     pub(crate) headless: bool,
 }
@@ -97,6 +99,8 @@ impl Ground {
         Wanted {
             session: SessionId::new(Uuid::now_v7()),
             argv: ["/bin/sh", "-c", &script].map(str::to_owned).to_vec(),
+            before: Vec::new(),
+            input: None,
             cwd: self.folder().to_owned(),
             headless: false,
         }
@@ -209,6 +213,8 @@ fn order(wanted: &Wanted) -> StartOrder {
     StartOrder {
         record: LaunchRecord::new(session(wanted), launch, Vec::new()),
         argv: wanted.argv.clone(),
+        before: wanted.before.clone(),
+        input: wanted.input.clone(),
         environment: Environment::new(variables),
     }
 }

@@ -113,6 +113,24 @@ async fn a_headless_agents_output_is_kept_byte_for_byte() {
 }
 
 #[tokio::test]
+async fn a_headless_agent_reads_what_it_is_given() {
+    let ground = Ground::new();
+    let given = ground.folder().join("given");
+    fs::write(&given, "two\nlines").unwrap();
+    let mut wanted = ground.shell("cat");
+    (wanted.headless, wanted.input) = (true, Some(given));
+    wanted.before = ["/bin/sh", "-c", "cat"].map(str::to_owned).to_vec();
+    let (launch, _) = ground.start(&wanted).await;
+    let mut events = ground.holders.subscribe(launch).await.unwrap();
+    while !matches!(
+        tokio::time::timeout(DEADLINE, events.next()).await.unwrap(),
+        Some(HolderEvent::Ended(_)) | None
+    ) {}
+    let kept = fs::read_to_string(ground.paths.launch(launch).join("stream.jsonl")).unwrap();
+    assert_eq!(kept, "two\nlines");
+}
+
+#[tokio::test]
 async fn a_headless_agent_has_no_terminal_to_use() {
     let ground = Ground::new();
     let mut ear = ground.ear("up");
@@ -151,6 +169,47 @@ async fn a_program_that_cannot_start_is_a_clear_error_and_leaves_nothing() {
     // The session is free: the same one can be started right.
     missing.argv = ground.shell("read line").argv;
     ground.start(&missing).await;
+}
+
+#[tokio::test]
+async fn what_has_to_be_prepared_is_run_to_its_end_before_the_agent() {
+    let ground = Ground::new();
+    let mut wanted = ground.shell("cat prepared; title up; read line");
+    let script = "cat; echo unseen; echo $SECRET $SEGUE_LAUNCH >prepared; echo seen >&2";
+    wanted.before = ["/bin/sh", "-c", script].map(str::to_owned).to_vec();
+    let (launch, held) = ground.start(&wanted).await;
+    ground.titled(launch, "up").await;
+    let history = ground.holders.history(launch).await.unwrap().unwrap();
+    let shown = format!("seen\r\nonly in memory {launch}\r\n\x1b]2;up\x07");
+    assert_eq!(String::from_utf8(history).unwrap(), shown);
+    assert!(
+        process::is_alive(&held.agent.unwrap()),
+        "it is the same process that became the agent"
+    );
+}
+
+#[tokio::test]
+async fn without_its_preparation_there_is_no_agent() {
+    let ground = Ground::new();
+    let mut wanted = ground.shell("touch began");
+    wanted.before = ["/bin/sh", "-c", "sleep 0.1; exit 3"].map(str::to_owned).to_vec();
+    let (launch, _) = ground.start(&wanted).await;
+    let mut events = ground.holders.subscribe(launch).await.unwrap();
+    let end = loop {
+        let event = tokio::time::timeout(DEADLINE, events.next()).await.unwrap();
+        if let Some(HolderEvent::Ended(end)) = event {
+            break end;
+        }
+    };
+    assert_eq!(end.exit, Exit::Code(1));
+    let text = ground.snapshot(launch).await.rows.join("");
+    assert!(text.contains("could not prepare the launch"), "{text}");
+    assert!(!ground.folder().join("began").exists());
+
+    wanted.before = vec!["/nowhere/at-all".to_owned()];
+    wanted.session = ground.shell("").session;
+    let (_, error) = ground.try_start(&wanted).await;
+    assert_eq!(error.unwrap_err().kind, Kind::Vendor);
 }
 
 #[tokio::test]

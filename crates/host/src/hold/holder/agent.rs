@@ -89,10 +89,10 @@ pub(super) fn start(order: &HoldOrder, folder: &Path) -> Result<Agent> {
     let prepared = if order.headless { Prepared::pipes(folder)? } else { Prepared::terminal()? };
     let (mut report, reporter) = std::io::pipe().map_err(failed)?;
     let connection = prepared.connection(folder);
-    let (stdin, stdout, stream) = prepared.split()?;
+    let (stdin, stdout, stream) = prepared.split(order.input.as_deref())?;
     let mut command = Command::new("/proc/self/exe");
     command.arg0("segue").arg("exec-agent");
-    command.args(exec::arguments(&connection, &order.cwd, &order.argv));
+    command.args(exec::arguments(&connection, order));
     command.env_clear().envs(environment(order, &connection).iter());
     command.stdin(stdin).stdout(stdout).stderr(reporter);
     failpoint::hit("hold.spawn.before");
@@ -174,7 +174,7 @@ impl Prepared {
     }
 
     /// Returns the agent's input and output, and our side of them.
-    fn split(self) -> Result<(Stdio, Stdio, Stream)> {
+    fn split(self, input: Option<&Path>) -> Result<(Stdio, Stdio, Stream)> {
         match self {
             Self::Terminal { master, slave } => {
                 let stdin = slave.try_clone().map_err(failed)?;
@@ -185,7 +185,9 @@ impl Prepared {
             }
             Self::Pipes { reader, writer, file } => {
                 let output = unblocked(reader, Interest::READABLE).map_err(failed)?;
-                Ok((Stdio::null(), writer.into(), Stream::Pipes { output, file }))
+                let read = |path| File::open(path).map_err(|error| cannot("read", path, &error));
+                let stdin = input.map(read).transpose()?.map_or_else(Stdio::null, Stdio::from);
+                Ok((stdin, writer.into(), Stream::Pipes { output, file }))
             }
         }
     }

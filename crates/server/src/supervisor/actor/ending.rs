@@ -85,6 +85,9 @@ impl Actor {
 
     fn transcripts(&self) -> Result<Vec<PathBuf>> {
         let vendor = self.ports.vendors.of(&self.state.session)?;
+        if !vendor.has_own_files() {
+            return Ok(Vec::new());
+        }
         let place = self.state.place();
         let files = self.ports.files.as_ref();
         let of = |it: &Binding| {

@@ -118,7 +118,13 @@ impl Actor {
         let vendor = self.ports.vendors.of(&self.state.session)?;
         let payloads = lines.iter().filter_map(|line| hook::payload_of(line, agent.pid));
         let signals = payloads.flat_map(|payload| vendor.hook_signals(&payload)).collect();
-        self.signals(id, signals).await
+        self.signals(id, signals).await?;
+        // Nobody watches a database: what was said in it is noted when the agent tells something.
+        if vendor.has_own_files() {
+            Ok(())
+        } else {
+            guard::keep(&self.ports, &mut self.state).await
+        }
     }
 
     pub(super) async fn signals(&mut self, launch: LaunchId, signals: Vec<Signal>) -> Result<()> {

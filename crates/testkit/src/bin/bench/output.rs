@@ -78,7 +78,13 @@ fn order(world: &World, file: &Path, environment: Environment) -> StartOrder {
     let mut launch = samples.launch(session.id, 1);
     launch.cwd = world.project();
     let argv = vec!["/bin/cat".to_owned(), file.display().to_string()];
-    StartOrder { record: LaunchRecord::new(session, launch, Vec::new()), argv, environment }
+    StartOrder {
+        record: LaunchRecord::new(session, launch, Vec::new()),
+        argv,
+        before: Vec::new(),
+        input: None,
+        environment,
+    }
 }
 
 async fn wait_for_end(holders: &LocalHolders, launch: LaunchId) {
