@@ -27,7 +27,7 @@ const CORE_SEES: [&str; 4] = ["async-trait", "jiff", "serde", "uuid"];
 
 /// Heavy dependencies have one home each.
 const HOMES: [(&str, &[&str]); 7] = [
-    ("rusqlite", &["segue-store"]),
+    ("rusqlite", &["segue-store", "segue-vendors"]),
     ("axum", &["segue-conformance", "segue-server"]),
     ("hyper", &["segue-server"]),
     ("clap", &["segue-cli"]),
@@ -83,7 +83,7 @@ struct Room {
     allowed: &'static [&'static str],
 }
 
-const ROOMS: [Room; 4] = [
+const ROOMS: [Room; 6] = [
     Room {
         what: "a vendor's name",
         words: &[
@@ -101,7 +101,23 @@ const ROOMS: [Room; 4] = [
     Room {
         what: "SQL",
         words: &["SELECT ", "INSERT INTO", "UPDATE ", "DELETE FROM", "CREATE TABLE", "PRAGMA "],
-        allowed: &["crates/store/", "crates/conformance/", "crates/testkit/"],
+        // A vendor's own database is that vendor's format.
+        allowed: &[
+            "crates/store/",
+            "crates/conformance/",
+            "crates/testkit/",
+            "crates/vendors/src/opencode/transcript.rs",
+        ],
+    },
+    Room {
+        what: "a database",
+        words: &["rusqlite"],
+        allowed: &[
+            "crates/store/",
+            "crates/testkit/",
+            "crates/vendors/src/database.rs",
+            "crates/vendors/src/opencode/transcript.rs",
+        ],
     },
     Room {
         what: "a process",

@@ -5,9 +5,11 @@ mod claude;
 mod codex;
 mod copilot;
 mod cursor;
+mod database;
 pub mod demo;
 mod described;
 mod lines;
+mod opencode;
 mod pi;
 #[cfg(test)]
 mod samples;
@@ -28,6 +30,7 @@ pub fn all() -> Known {
             Arc::new(codex::Codex),
             Arc::new(copilot::Copilot),
             Arc::new(cursor::Cursor),
+            Arc::new(opencode::OpenCode),
             Arc::new(pi::Pi),
         ],
     }

@@ -43,6 +43,7 @@ impl OpencodeHome {
             "options": {"baseURL": format!("{}/v1", model.url()), "apiKey": KEY},
             "models": {
                 "scripted-1": {"name": "scripted-1", "limit": {"context": 128_000, "output": 4096}},
+                "scripted-2": {"name": "scripted-2", "limit": {"context": 128_000, "output": 4096}},
             },
         });
         let settings = json!({
@@ -50,6 +51,10 @@ impl OpencodeHome {
             "provider": {"scripted": provider},
         });
         fs::write(folder.join("opencode.json"), settings.to_string()).expect("a file");
+        // What it would install before it loads a plugin, and does not find without a network.
+        fs::create_dir_all(folder.join("node_modules")).expect("a folder");
+        let installed = json!({"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}});
+        fs::write(folder.join("package-lock.json"), installed.to_string()).expect("a file");
         Self { folder: folder.to_owned() }
     }
 

@@ -1,0 +1,137 @@
+//! Reading a vendor's database while the vendor may write it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row};
+use segue_core::{Error, Result};
+
+/// How long a vendor that is in the middle of a change is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A vendor's database, which is never written to.
+#[derive(Debug)]
+pub(crate) struct Database {
+    connection: Connection,
+    shown: String,
+}
+
+impl Database {
+    /// Opens a database; none where there is no such file.
+    pub(crate) fn open(path: &Path) -> Result<Option<Self>> {
+        let shown = path.display().to_string();
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let open = || {
+            let connection = Connection::open_with_flags(path, flags)?;
+            connection.busy_timeout(PATIENCE)?;
+            Ok(connection)
+        };
+        let connection = open().map_err(|error| unreadable(&shown, &error))?;
+        Ok(Some(Self { connection, shown }))
+    }
+
+    /// Returns what a query finds.
+    pub(crate) fn rows<T>(
+        &self,
+        query: &str,
+        parameters: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let rows = || -> rusqlite::Result<Vec<T>> {
+            let mut statement = self.connection.prepare(query)?;
+            statement.query_map(parameters, read)?.collect()
+        };
+        rows().map_err(|error| unreadable(&self.shown, &error))
+    }
+
+    /// Returns the first row of what a query finds.
+    pub(crate) fn row<T>(
+        &self,
+        query: &str,
+        parameters: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        Ok(self.rows(query, parameters, read)?.into_iter().next())
+    }
+}
+
+fn unreadable(shown: &str, error: &rusqlite::Error) -> Error {
+    let hint = match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            "another program keeps it: try again when it is done"
+        }
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+            "put it back from a backup, then try again"
+        }
+        // Columns that are not there any more.
+        _ => "a newer version of the vendor's program may keep its conversations in another way",
+    };
+    Error::vendor(format!("cannot read `{shown}`")).caused_by(error).hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn made(folder: &Path) -> (std::path::PathBuf, Connection) {
+        let path = folder.join("vendor.db");
+        let writer = Connection::open(&path).unwrap();
+        writer.pragma_update(None, "journal_mode", "wal").unwrap();
+        writer
+            .execute_batch("CREATE TABLE said (text TEXT); INSERT INTO said VALUES ('a')")
+            .unwrap();
+        (path, writer)
+    }
+
+    fn said(database: &Database) -> Result<Vec<String>> {
+        database.rows("SELECT text FROM said", [], |row| row.get(0))
+    }
+
+    #[test]
+    fn what_the_vendor_has_just_written_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, writer) = made(folder.path());
+        assert_eq!(said(&Database::open(&path).unwrap().unwrap()).unwrap(), ["a"]);
+        writer.execute("INSERT INTO said VALUES ('b')", []).unwrap();
+        let begun = writer.unchecked_transaction().unwrap();
+        begun.execute("INSERT INTO said VALUES ('c')", []).unwrap();
+        assert_eq!(said(&Database::open(&path).unwrap().unwrap()).unwrap(), ["a", "b"]);
+    }
+
+    #[test]
+    fn what_a_killed_vendor_has_left_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, _writer) = made(folder.path());
+        let left = folder.path().join("left");
+        fs::create_dir(&left).unwrap();
+        for name in ["vendor.db", "vendor.db-wal"] {
+            fs::copy(path.with_file_name(name), left.join(name)).unwrap();
+        }
+        let database = Database::open(&left.join("vendor.db")).unwrap().unwrap();
+        assert_eq!(said(&database).unwrap(), ["a"]);
+    }
+
+    #[test]
+    fn one_that_is_absent_broken_locked_or_newer_is_no_panic() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Database::open(&folder.path().join("absent.db")).unwrap().is_none());
+        let broken = folder.path().join("broken.db");
+        fs::write(&broken, "no database, and long enough to be taken for one".repeat(100)).unwrap();
+        let error = said(&Database::open(&broken).unwrap().unwrap()).unwrap_err();
+        assert!(error.hints[0].contains("backup"), "{error:?}");
+        let (path, writer) = made(folder.path());
+        let database = Database::open(&path).unwrap().unwrap();
+        let error = database.row("SELECT other FROM said", [], |_| Ok(())).unwrap_err();
+        assert!(error.hints[0].contains("newer"), "{error:?}");
+        drop(database);
+        writer.pragma_update(None, "locking_mode", "exclusive").unwrap();
+        writer.execute_batch("PRAGMA journal_mode = delete; BEGIN EXCLUSIVE").unwrap();
+        let error = said(&Database::open(&path).unwrap().unwrap()).unwrap_err();
+        assert!(error.hints[0].contains("another program"), "{error:?}");
+    }
+}

@@ -1,0 +1,138 @@
+//! Why a turn failed, from what OpenCode says.
+
+use jiff::Timestamp;
+use segue_core::model::{Failure, FailureClass};
+use serde::Deserialize;
+
+/// An error as OpenCode has it in its events, its output and its database.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Told {
+    name: String,
+    data: Details,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Details {
+    message: String,
+    status_code: Option<u16>,
+}
+
+/// What OpenCode calls a turn that somebody broke off.
+const ABORTED: &str = "MessageAbortedError";
+
+/// Words that tell a class, the surest first.
+const WORDS: [(&str, FailureClass); 22] = [
+    ("quota", FailureClass::UsageLimit),
+    ("usage limit", FailureClass::UsageLimit),
+    ("rate limit", FailureClass::UsageLimit),
+    ("too many requests", FailureClass::UsageLimit),
+    ("free usage exceeded", FailureClass::UsageLimit),
+    ("api key", FailureClass::Account),
+    ("unauthorized", FailureClass::Account),
+    ("provider not found", FailureClass::Settings),
+    ("model not found", FailureClass::Settings),
+    ("no such model", FailureClass::Settings),
+    ("configuration is invalid", FailureClass::Settings),
+    ("config file", FailureClass::Settings),
+    ("unable to connect", FailureClass::Connection),
+    ("cannot connect", FailureClass::Connection),
+    ("connection", FailureClass::Connection),
+    ("econnrefused", FailureClass::Connection),
+    ("network", FailureClass::Connection),
+    ("overloaded", FailureClass::Service),
+    ("server error", FailureClass::Service),
+    ("the server had an error", FailureClass::Service),
+    ("terminated", FailureClass::Stream),
+    ("context", FailureClass::Request),
+];
+
+impl Told {
+    /// Makes a failure of it; none where somebody broke the turn off.
+    pub(super) fn failure(&self, until: Option<Timestamp>) -> Option<Failure> {
+        if self.name == ABORTED {
+            return None;
+        }
+        let class = self.class();
+        let message = match self.data.message.as_str() {
+            "" => self.name.clone(),
+            message => message.to_owned(),
+        };
+        let resets_at = until.filter(|_| class == FailureClass::UsageLimit);
+        Some(Failure { class, message, resets_at })
+    }
+
+    fn class(&self) -> FailureClass {
+        if self.name == "ProviderAuthError" {
+            return FailureClass::Account;
+        }
+        let status = self.data.status_code.and_then(of_status);
+        status.unwrap_or_else(|| of_words(&self.data.message))
+    }
+}
+
+/// Finds the error with which OpenCode ended before it did anything.
+pub(super) fn last_words(errors: &str) -> Option<Failure> {
+    let told = errors.lines().rev().find_map(|line| line.trim().strip_prefix("Error: "))?;
+    let message = told.trim().to_owned();
+    Some(Failure { class: of_words(&message), message, resets_at: None })
+}
+
+fn of_words(message: &str) -> FailureClass {
+    let lower = message.to_lowercase();
+    let known = WORDS.iter().find(|(words, _)| lower.contains(words));
+    known.map_or(FailureClass::Other, |(_, class)| *class)
+}
+
+fn of_status(status: u16) -> Option<FailureClass> {
+    match status {
+        401..=403 => Some(FailureClass::Account),
+        429 => Some(FailureClass::UsageLimit),
+        408 => Some(FailureClass::Connection),
+        400..=499 => Some(FailureClass::Request),
+        500..=599 => Some(FailureClass::Service),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(json: &str) -> Told {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn the_status_tells_the_class_or_else_the_words() {
+        for (json, wanted) in [
+            (
+                r#"{"name":"APIError","data":{"message":"no","statusCode":401}}"#,
+                FailureClass::Account,
+            ),
+            (
+                r#"{"name":"APIError","data":{"message":"no","statusCode":400}}"#,
+                FailureClass::Request,
+            ),
+            (
+                r#"{"name":"APIError","data":{"message":"no","statusCode":503}}"#,
+                FailureClass::Service,
+            ),
+            (r#"{"name":"ProviderAuthError","data":{"message":"x"}}"#, FailureClass::Account),
+            (r#"{"data":{"message":"Rate limit reached"}}"#, FailureClass::UsageLimit),
+            (r#"{"data":{"message":"Unable to connect. Is it up?"}}"#, FailureClass::Connection),
+            (r#"{"name":"UnknownError","data":{}}"#, FailureClass::Other),
+        ] {
+            assert_eq!(told(json).failure(None).unwrap().class, wanted, "{json}");
+        }
+        assert_eq!(told(r#"{"name":"MessageAbortedError","data":{}}"#).failure(None), None);
+    }
+
+    #[test]
+    fn an_end_before_the_first_turn_is_told_on_the_standard_error() {
+        let found = last_words("x\n\u{1b}[91m\nError: Session not found: ses_x\n").unwrap();
+        assert_eq!(found.message, "Session not found: ses_x");
+        assert_eq!(last_words("nothing"), None);
+    }
+}

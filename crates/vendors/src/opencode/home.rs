@@ -1,0 +1,103 @@
+//! Where `OpenCode` keeps its conversations.
+
+use std::path::{Path, PathBuf};
+
+use segue_core::model::{Environment, VendorSessionId};
+use segue_core::ports::Place;
+use segue_core::{Error, Result};
+
+/// Names the folder in which the folder of `OpenCode`'s files is.
+const DATA_VARIABLE: &str = "XDG_DATA_HOME";
+
+const FOLDER: &str = "opencode";
+const DATABASE: &str = "opencode.db";
+
+/// Names another database: the one of the session's folder counts.
+const DATABASE_VARIABLE: &str = "OPENCODE_DB";
+
+/// What `OpenCode` sets for its tools.
+const NESTED: [&str; 5] =
+    ["AGENT", "OPENCODE", "OPENCODE_CLIENT", "OPENCODE_PID", "OPENCODE_TERMINAL"];
+
+/// What every id of a conversation begins with.
+const ID_PREFIX: &str = "ses_";
+const LONGEST_ID: usize = 64;
+
+/// Returns the folder of `OpenCode`'s files, given an agent's environment.
+pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
+    let absolute = |name| environment.get(name).map(Path::new).filter(|path| path.is_absolute());
+    let data = absolute(DATA_VARIABLE).map(Path::to_owned);
+    let data = data.or_else(|| absolute("HOME").map(|home| home.join(".local/share")));
+    data.map(|data| data.join(FOLDER)).ok_or_else(|| {
+        Error::config("cannot tell where OpenCode keeps its files")
+            .caused_by(format!("neither `{DATA_VARIABLE}` nor `HOME` is an absolute path"))
+            .hint("run `export HOME=~` and try again")
+    })
+}
+
+pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) {
+    environment.retain(|name| !NESTED.contains(&name) && name != DATABASE_VARIABLE);
+    let is_there = config_dir(environment).is_ok_and(|folder| folder == place.config_dir);
+    if let Some(data) = place.config_dir.parent().filter(|_| !is_there) {
+        environment.set(DATA_VARIABLE, data.to_string_lossy());
+    }
+}
+
+/// Returns the database of all conversations.
+pub(super) fn database(config_dir: &Path) -> PathBuf {
+    config_dir.join(DATABASE)
+}
+
+/// Returns a name for one conversation in the database. No file has it: whoever takes it for one
+/// finds nothing.
+pub(super) fn transcript(config_dir: &Path, id: &VendorSessionId) -> PathBuf {
+    database(config_dir).join(id.as_str())
+}
+
+/// Tells whether a text can be the id of a conversation.
+pub(super) fn is_id(text: &str) -> bool {
+    let rest = text.strip_prefix(ID_PREFIX).unwrap_or_default();
+    let plain = rest.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    !rest.is_empty() && plain && text.len() <= LONGEST_ID
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(variables: &[(&str, &str)]) -> Environment {
+        Environment::new(variables.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())))
+    }
+
+    #[test]
+    fn the_folder_is_where_opencode_looks() {
+        for (variables, wanted) in [
+            (vec![("HOME", "/h")], Some("/h/.local/share/opencode")),
+            (vec![("HOME", "/h"), ("XDG_DATA_HOME", "/d")], Some("/d/opencode")),
+            (vec![("HOME", "/h"), ("XDG_DATA_HOME", "")], Some("/h/.local/share/opencode")),
+            (vec![("HOME", "h")], None),
+        ] {
+            let found = config_dir(&environment(&variables)).ok();
+            assert_eq!(found, wanted.map(PathBuf::from), "{variables:?}");
+        }
+    }
+
+    #[test]
+    fn the_recorded_folder_is_used_whatever_the_caller_has() {
+        let place = Place { config_dir: "/h/.local/share/opencode".into(), cwd: "/code".into() };
+        let mut same = environment(&[("HOME", "/h"), ("OPENCODE", "1"), ("OPENCODE_DB", "/x.db")]);
+        prepare_environment(&place, &mut same);
+        assert_eq!(same, environment(&[("HOME", "/h")]));
+        let mut other = environment(&[("HOME", "/h"), ("XDG_DATA_HOME", "/other")]);
+        prepare_environment(&place, &mut other);
+        assert_eq!(other.get(DATA_VARIABLE), Some("/h/.local/share"));
+    }
+
+    #[test]
+    fn ids_are_plain_words() {
+        assert!(is_id("ses_1e25e9c870017VsDlKhr09XSVF"));
+        for other in ["", "ses_", "msg_1", "ses_a/b", "ses_a b", &format!("ses_{:0>70}", 1)] {
+            assert!(!is_id(other), "{other}");
+        }
+    }
+}

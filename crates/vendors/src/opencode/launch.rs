@@ -1,0 +1,182 @@
+//! What to start: arguments of a launch, and what its process is given besides.
+
+use std::path::{Path, PathBuf};
+
+use segue_core::model::{Environment, LaunchMode, Permission, Session, VendorSessionId};
+use segue_core::ports::{CommandLine, CommandPlan, NewFile};
+use segue_core::{Error, Result};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::home;
+
+/// Settings beside those of the user, which stay as they are.
+const SETTINGS_VARIABLE: &str = "OPENCODE_CONFIG_CONTENT";
+
+/// Makes the process tell what it does.
+const PLUGIN: &str = include_str!("plugin.mjs");
+const PLUGIN_FILE: &str = "segue-plugin.mjs";
+const PROMPT_FILE: &str = "prompt.txt";
+const INSTRUCTIONS_FILE: &str = "instructions.md";
+const IMPORT_FILE: &str = "conversation.json";
+
+/// Arguments of a session with which it chooses its conversation itself, and whether a value
+/// follows.
+const CHOOSES: [(&str, bool); 5] =
+    [("--session", true), ("-s", true), ("--continue", false), ("-c", false), ("--fork", false)];
+
+/// A session whose own arguments choose a conversation cannot be told an id.
+pub(super) fn preset_id(session: &Session, unique: Uuid) -> Option<VendorSessionId> {
+    let chooses = session.args.iter().any(|word| choice(word).is_some());
+    (!chooses).then(|| VendorSessionId::new(format!("ses_{}", unique.simple())))
+}
+
+pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
+    let session = plan.session;
+    let folder = session.cwd.display().to_string();
+    let mut arguments = if session.headless {
+        // In another folder than the conversation's own it would do its turn and never end.
+        vec!["run".to_owned(), "--format".to_owned(), "json".to_owned(), "--dir".to_owned(), folder]
+    } else {
+        vec![folder]
+    };
+    arguments.extend(identity(plan)?);
+    if let Some(model) = &session.model {
+        arguments.extend(["--model".to_owned(), model.clone()]);
+    }
+    if session.permission == Permission::Auto {
+        arguments.push("--auto".to_owned());
+    }
+    arguments.extend(own_arguments(plan));
+    ensure_message(plan)?;
+    Ok(CommandLine { arguments, files: files(plan) })
+}
+
+/// Returns how the conversation is named that the launch is to be in. A new one is there already:
+/// it was imported, so that its id is ours.
+fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
+    match (plan.mode, plan.id) {
+        (_, Some(id)) if home::is_id(id.as_str()) => Ok(vec!["-s".to_owned(), id.to_string()]),
+        (_, Some(id)) => Err(Error::vendor(format!("`{id}` is not an id of a conversation"))
+            .caused_by("those of OpenCode begin with `ses_`")),
+        (LaunchMode::Fresh, None) => Ok(Vec::new()),
+        (LaunchMode::Resume, None) => Err(Error::internal(format!(
+            "cannot resume session `{}` without the id of its conversation",
+            plan.session.address()
+        ))),
+    }
+}
+
+/// Returns the session's own arguments; those that chose the first conversation are for the first
+/// launch only.
+fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
+    let args = &plan.session.args;
+    if plan.mode == LaunchMode::Fresh {
+        return args.clone();
+    }
+    let mut kept = Vec::new();
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        match choice(word) {
+            Some(true) if !word.contains('=') => {
+                // Its value goes with it.
+                let _value = words.next();
+            }
+            Some(_) => {}
+            None => kept.push(word.clone()),
+        }
+    }
+    kept
+}
+
+fn choice(word: &str) -> Option<bool> {
+    let flag = word.split('=').next().unwrap_or_default();
+    CHOOSES.iter().find(|(known, _)| *known == flag).map(|(_, has_value)| *has_value)
+}
+
+/// Returns the file with the message of a headless launch: in arguments OpenCode puts quotes around
+/// what has a space in it, and stumbles over what looks like a number.
+pub(super) fn standard_input(plan: &CommandPlan<'_>) -> Option<PathBuf> {
+    plan.session.headless.then(|| plan.folder.join(PROMPT_FILE))
+}
+
+fn ensure_message(plan: &CommandPlan<'_>) -> Result<()> {
+    if !plan.session.headless || plan.message.is_some() {
+        return Ok(());
+    }
+    let address = plan.session.address();
+    Err(Error::usage(format!("session `{address}` is headless and was given no prompt"))
+        .hint("run `segue run --headless PROMPT`"))
+}
+
+/// Returns the arguments that make the conversation of a new session; it may be there already.
+pub(super) fn preparation(plan: &CommandPlan<'_>) -> Option<Vec<String>> {
+    let is_new = plan.mode == LaunchMode::Fresh && plan.id.is_some();
+    let file = plan.folder.join(IMPORT_FILE).display().to_string();
+    // Without the plugins: what is imported is nothing that anybody is told about.
+    is_new.then(|| vec!["import".to_owned(), "--pure".to_owned(), file])
+}
+
+fn files(plan: &CommandPlan<'_>) -> Vec<NewFile> {
+    let file = |name: &str, contents| NewFile { path: plan.folder.join(name), contents };
+    let mut files = vec![file(PLUGIN_FILE, plugin(plan))];
+    let instructions = plan.session.instructions.clone();
+    files.extend(instructions.map(|text| file(INSTRUCTIONS_FILE, text)));
+    let prompt = plan.message.filter(|_| plan.session.headless);
+    files.extend(prompt.map(|text| file(PROMPT_FILE, text.to_owned())));
+    if let (LaunchMode::Fresh, Some(id)) = (plan.mode, plan.id) {
+        files.push(file(IMPORT_FILE, empty_conversation(plan, id)));
+    }
+    files
+}
+
+fn plugin(plan: &CommandPlan<'_>) -> String {
+    let session = plan.session;
+    let model = session.model.as_deref().and_then(|model| model.split_once('/'));
+    let given = json!({
+        "hook": plan.hook,
+        "folder": plan.folder,
+        "session": plan.id,
+        "message": plan.message.filter(|_| !session.headless),
+        "model": model.map(|(provider, model)| json!({"providerID": provider, "modelID": model})),
+        "headless": session.headless,
+        "permission": session.permission,
+    });
+    format!("const given = {given};\n{PLUGIN}")
+}
+
+fn empty_conversation(plan: &CommandPlan<'_>, id: &VendorSessionId) -> String {
+    let (session, now) = (plan.session, plan.now.as_millisecond());
+    let info = json!({
+        "id": id, "slug": session.name, "projectID": "global", "directory": session.cwd,
+        "title": session.address(), "version": env!("CARGO_PKG_VERSION"),
+        "time": {"created": now, "updated": now},
+    });
+    json!({"info": info, "messages": []}).to_string()
+}
+
+/// Adds our plugin and the session's instructions to the settings that the process is given in its
+/// environment.
+pub(super) fn tell_environment(session: &Session, folder: &Path, environment: &mut Environment) {
+    let given = environment.get(SETTINGS_VARIABLE).and_then(|text| serde_json::from_str(text).ok());
+    let mut settings: Value = given.filter(Value::is_object).unwrap_or_else(|| json!({}));
+    add(&mut settings["plugin"], Some(&folder.join(PLUGIN_FILE)));
+    let instructions = session.instructions.as_ref().map(|_| folder.join(INSTRUCTIONS_FILE));
+    add(&mut settings["instructions"], instructions.as_deref());
+    environment.set(SETTINGS_VARIABLE, settings.to_string());
+}
+
+/// Adds a file to a list, from which those of another launch are taken out.
+fn add(list: &mut Value, file: Option<&Path>) {
+    let known = list.as_array().cloned().unwrap_or_default();
+    let is_ours = |entry: &Value| {
+        let name = entry.as_str().and_then(|text| Path::new(text).file_name());
+        name.is_some_and(|name| name == PLUGIN_FILE || name == INSTRUCTIONS_FILE)
+    };
+    let mut all: Vec<Value> = known.into_iter().filter(|entry| !is_ours(entry)).collect();
+    all.extend(file.map(|file| json!(file)));
+    *list = Value::Array(all);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+use segue_core::Kind;
+
+use super::*;
+use crate::samples::{Disk, plan, session};
+
+const ID: &str = "ses_01980000000070008000000000000001";
+
+fn line(session: &Session, mode: LaunchMode, message: Option<&str>) -> Result<CommandLine> {
+    let id = VendorSessionId::new(ID);
+    command(&plan(session, &Disk::default(), (mode, Some(&id), message)))
+}
+
+fn arguments(session: &Session, mode: LaunchMode, message: Option<&str>) -> Vec<String> {
+    line(session, mode, message).unwrap().arguments
+}
+
+#[test]
+fn an_interactive_launch_is_told_its_folder_and_its_conversation() {
+    let mut session = session();
+    assert_eq!(
+        arguments(&session, LaunchMode::Fresh, Some("hi")).join(" "),
+        format!("/code -s {ID}")
+    );
+    session.model = Some("p/m".to_owned());
+    session.permission = Permission::Auto;
+    session.args = vec!["--agent".to_owned(), "plan".to_owned()];
+    let wanted = format!("/code -s {ID} --model p/m --auto --agent plan");
+    assert_eq!(arguments(&session, LaunchMode::Resume, None).join(" "), wanted);
+}
+
+#[test]
+fn a_headless_message_is_read_from_a_file_as_it_is() {
+    let session = Session { headless: true, ..session() };
+    let found = line(&session, LaunchMode::Resume, Some("--help  a\n\"b c\" 1e3")).unwrap();
+    assert_eq!(found.arguments, ["run", "--format", "json", "--dir", "/code", "-s", ID]);
+    let disk = Disk::default();
+    let path = standard_input(&plan(&session, &disk, (LaunchMode::Resume, None, None))).unwrap();
+    let file = found.files.iter().find(|file| file.path == path).unwrap();
+    assert_eq!(file.contents, "--help  a\n\"b c\" 1e3");
+    assert_eq!(line(&session, LaunchMode::Resume, None).unwrap_err().kind, Kind::Usage);
+}
+
+#[test]
+fn a_new_conversation_is_imported_first_and_a_known_one_is_not() {
+    let (session, id, disk) = (session(), VendorSessionId::new(ID), Disk::default());
+    let fresh = plan(&session, &disk, (LaunchMode::Fresh, Some(&id), None));
+    let words = preparation(&fresh).unwrap();
+    assert_eq!(words, ["import", "--pure", "/state/launches/one/conversation.json"]);
+    let files = command(&fresh).unwrap().files;
+    let import = files.iter().find(|file| file.path.ends_with(IMPORT_FILE)).unwrap();
+    let written: Value = serde_json::from_str(&import.contents).unwrap();
+    assert_eq!(written["messages"], json!([]));
+    for (key, value) in [("id", ID), ("directory", "/code"), ("title", "shop/coder")] {
+        assert_eq!(written["info"][key], value);
+    }
+    let resumed = plan(&session, &disk, (LaunchMode::Resume, Some(&id), None));
+    assert_eq!(preparation(&resumed), None);
+    assert!(command(&resumed).unwrap().files.iter().all(|file| !file.path.ends_with(IMPORT_FILE)));
+}
+
+#[test]
+fn the_plugin_is_given_what_it_has_to_know() {
+    let plugin = |session: &Session, message| {
+        let files = line(session, LaunchMode::Resume, message).unwrap().files;
+        let file = files.into_iter().find(|file| file.path.ends_with(PLUGIN_FILE)).unwrap();
+        let (first, rest) = file.contents.split_once('\n').unwrap();
+        assert_eq!(rest, PLUGIN);
+        let given = first.strip_prefix("const given = ").unwrap().trim_end_matches(';');
+        serde_json::from_str::<Value>(given).unwrap()
+    };
+    let mut session = session();
+    session.model = Some("p/m/n".to_owned());
+    let given = plugin(&session, Some("say \"it\"\u{2028}"));
+    assert_eq!(given["message"], "say \"it\"\u{2028}");
+    assert_eq!(given["model"], json!({"providerID": "p", "modelID": "m/n"}));
+    assert_eq!((&given["session"], &given["permission"]), (&json!(ID), &json!("ask")));
+    session.headless = true;
+    session.permission = Permission::AcceptEdits;
+    let given = plugin(&session, Some("said by the command line"));
+    assert_eq!((&given["message"], &given["headless"]), (&Value::Null, &json!(true)));
+    assert_eq!(given["permission"], "accept-edits");
+}
+
+#[test]
+fn settings_in_the_environment_are_kept_and_those_of_another_launch_are_not() {
+    let mut session = session();
+    session.instructions = Some("be kind".to_owned());
+    let told = |given: Option<&str>| {
+        let variables = given.map(|text| (SETTINGS_VARIABLE.to_owned(), text.to_owned()));
+        let mut environment = Environment::new(variables);
+        tell_environment(&session, Path::new("/l"), &mut environment);
+        serde_json::from_str::<Value>(environment.get(SETTINGS_VARIABLE).unwrap()).unwrap()
+    };
+    let plain = json!({"plugin": ["/l/segue-plugin.mjs"], "instructions": ["/l/instructions.md"]});
+    assert_eq!(told(None), plain);
+    assert_eq!(told(Some("no json")), plain);
+    let own = told(Some(
+        r#"{"model":"m","plugin":["mine",["/x/segue-plugin",{}],"/o/segue-plugin.mjs"]}"#,
+    ));
+    assert_eq!(own["model"], "m");
+    assert_eq!(own["plugin"], json!(["mine", ["/x/segue-plugin", {}], "/l/segue-plugin.mjs"]));
+}
+
+#[test]
+fn a_session_that_chooses_its_conversation_does_so_once() {
+    let mut session = session();
+    assert!(preset_id(&session, Uuid::nil()).is_some_and(|id| home::is_id(id.as_str())));
+    session.args = ["--agent", "x", "-s", "ses_other", "--fork"].map(str::to_owned).to_vec();
+    assert_eq!(preset_id(&session, Uuid::nil()), None);
+    let disk = Disk::default();
+    let first = command(&plan(&session, &disk, (LaunchMode::Fresh, None, None))).unwrap();
+    assert_eq!(first.arguments, ["/code", "--agent", "x", "-s", "ses_other", "--fork"]);
+    assert_eq!(arguments(&session, LaunchMode::Resume, None), ["/code", "-s", ID, "--agent", "x"]);
+    assert!(command(&plan(&session, &disk, (LaunchMode::Resume, None, None))).is_err());
+    let strange = VendorSessionId::new("../x");
+    assert!(command(&plan(&session, &disk, (LaunchMode::Resume, Some(&strange), None))).is_err());
+}

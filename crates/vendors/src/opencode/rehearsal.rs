@@ -1,0 +1,55 @@
+//! `OpenCode` without an account.
+
+use segue_core::ports::{NewFile, Proof, Rehearsal, Stage, Support};
+use serde_json::json;
+
+pub(super) const SUPPORT: Support = Support {
+    title: "OpenCode",
+    proof: Proof::Program,
+    tried: &["1.18.33"],
+    install: "npm install -g opencode-ai",
+    notes: &[
+        "its conversations are in one database: they have no guard, and `rm --purge` leaves them",
+        "its first start after an installation needs the network: it installs `@opencode-ai/plugin`",
+        "text that begins with `/` or `!` is typed behind a zero-width space, or it would be run",
+        "`OPENCODE_DB` is not used: the database is the one in `XDG_DATA_HOME`",
+    ],
+};
+
+/// Switches off what asks the network.
+const QUIET: [&str; 3] = [
+    "OPENCODE_DISABLE_AUTOUPDATE",
+    "OPENCODE_DISABLE_MODELS_FETCH",
+    "OPENCODE_DISABLE_LSP_DOWNLOAD",
+];
+
+pub(super) fn rehearsal(stage: &Stage<'_>) -> Rehearsal {
+    let model = |name: &str| json!({"name": name, "limit": {"context": 128_000, "output": 4096}});
+    let provider = json!({
+        "npm": "@ai-sdk/openai-compatible", "name": "scripted",
+        "options": {"baseURL": format!("{}/v1", stage.model), "apiKey": stage.key},
+        "models": {"scripted-1": model("scripted-1"), "scripted-2": model("scripted-2")},
+    });
+    let settings = json!({
+        "autoupdate": false, "share": "disabled",
+        "model": "scripted/scripted-1", "small_model": "scripted/scripted-1",
+        "provider": {"scripted": provider},
+    });
+    // What it would install before it loads a plugin, and does not find without a network.
+    let installed = json!({"packages": {"": {"dependencies": {"@opencode-ai/plugin": "1.18.33"}}}});
+    let file = |name: &str, contents: String| NewFile {
+        path: stage.home.join(".config/opencode").join(name),
+        contents,
+    };
+    Rehearsal {
+        environment: QUIET.map(|name| (name, "1".to_owned())).to_vec(),
+        files: vec![
+            file("opencode.json", settings.to_string()),
+            file("package-lock.json", installed.to_string()),
+            file("node_modules/.package-lock.json", "{}".to_owned()),
+        ],
+        anew: Some("/new"),
+        other_model: Some("scripted/scripted-2"),
+        exempt: &[],
+    }
+}

@@ -1,0 +1,131 @@
+//! What an interactive `OpenCode` shows, and how its questions are answered.
+
+use segue_core::model::WaitingFor;
+use segue_core::ports::{Answer, Screen, Showing};
+
+/// The left edge of the input, and its lower end.
+const EDGE: char = '┃';
+const CORNER: char = '╹';
+
+/// How the hint in an empty input begins, where there is one.
+const HINT: &str = "Ask anything";
+
+/// Below the input while a turn runs.
+const INTERRUPT: [&str; 2] = ["esc interrupt", "esc again to interrupt"];
+
+/// Words of questions, and what they ask for.
+const QUESTIONS: [(&str, WaitingFor); 4] = [
+    ("Permission required", WaitingFor::Permission),
+    ("Reject permission", WaitingFor::Permission),
+    ("Always allow", WaitingFor::Permission),
+    ("esc dismiss", WaitingFor::Question),
+];
+
+/// The choices about a permission, from the left; the first one is marked when they appear.
+const CHOICES: [&str; 3] = ["Allow once", "Allow always", "Reject"];
+
+const RIGHT: &[u8] = b"\x1b[C";
+const ENTER: &[u8] = b"\r";
+
+/// Tells what the screen shows. Whatever is not known is no input that anything could be typed into.
+pub(super) fn read(screen: &Screen) -> Option<Showing> {
+    if let Some(asked) = question(screen) {
+        return Some(Showing::Dialog(asked));
+    }
+    let Some(input) = Input::on(screen) else { return Some(Showing::Busy) };
+    Some(match () {
+        () if input.is_interruptible(screen) => Showing::Busy,
+        () if input.is_empty(screen) => Showing::Ready,
+        () => Showing::Draft,
+    })
+}
+
+/// Finds the question that is asked instead of an input.
+fn question(screen: &Screen) -> Option<WaitingFor> {
+    if Input::on(screen).is_some() {
+        return None;
+    }
+    let asks = |words: &str| screen.rows.iter().any(|row| row.contains(words));
+    QUESTIONS.iter().find(|(words, _)| asks(words)).map(|(_, asked)| *asked)
+}
+
+/// Where the input is.
+#[derive(Clone, Copy, Debug)]
+struct Input {
+    /// The row of its lower end.
+    end: usize,
+    left: usize,
+    right: usize,
+    cursor: (usize, usize),
+}
+
+impl Input {
+    /// Finds the input that has the cursor.
+    fn on(screen: &Screen) -> Option<Self> {
+        let (row, column) = screen.cursor?;
+        let cursor = (usize::from(row), usize::from(column));
+        let ends = |row: &String| row.trim_start().starts_with(CORNER);
+        let end = screen.rows.iter().rposition(ends)?;
+        let left = screen.rows[end].chars().position(|it| it == CORNER)?;
+        let right = left + screen.rows[end].chars().skip(left).take_while(|it| *it != ' ').count();
+        let input = Self { end, left, right, cursor };
+        let is_inside = cursor.0 < end && cursor.0 >= input.first(screen) && cursor.1 > left;
+        is_inside.then_some(input)
+    }
+
+    /// Returns the first of the rows that have its edge.
+    fn first(&self, screen: &Screen) -> usize {
+        let edged = |row: &&String| row.chars().nth(self.left) == Some(EDGE);
+        self.end - screen.rows[..self.end].iter().rev().take_while(edged).count()
+    }
+
+    fn text(&self, row: &str) -> String {
+        let inside = row.chars().skip(self.left + 1).take(self.right - self.left - 1);
+        inside.collect::<String>().trim().to_owned()
+    }
+
+    /// Tells whether nothing is in it. Its last row names the model.
+    fn is_empty(&self, screen: &Screen) -> bool {
+        let rows = screen.rows[self.first(screen)..self.end - 1].iter().enumerate();
+        let mut texts = rows.map(|(row, text)| (row + self.first(screen), self.text(text)));
+        texts.all(|(row, text)| text.is_empty() || self.is_hint(row, &text))
+    }
+
+    fn is_hint(&self, row: usize, text: &str) -> bool {
+        let at_start = self.cursor == (row, self.left + 3);
+        at_start && text.starts_with(HINT)
+    }
+
+    fn is_interruptible(&self, screen: &Screen) -> bool {
+        let below = screen.rows[self.end..].iter();
+        below.clone().any(|row| INTERRUPT.iter().any(|words| row.contains(words)))
+    }
+}
+
+/// Returns the keys that give this answer to the question about a permission.
+pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
+    let row = screen.rows.iter().rev().find(|row| row.contains(CHOICES[0]))?;
+    if question(screen) != Some(WaitingFor::Permission) || !row.contains(CHOICES[2]) {
+        return None;
+    }
+    let wanted = match answer {
+        Answer::Yes => 0,
+        Answer::No => 2,
+        Answer::Choice(text) => chosen(text.trim())?,
+    };
+    let mut keys = RIGHT.repeat(wanted);
+    keys.extend_from_slice(ENTER);
+    Some(keys)
+}
+
+fn chosen(text: &str) -> Option<usize> {
+    let number = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let lower = text.to_lowercase();
+    let begins =
+        |choice: &'static str| !lower.is_empty() && choice.to_lowercase().starts_with(&lower);
+    let named = || CHOICES.into_iter().position(begins);
+    number.filter(|number| *number < CHOICES.len()).or_else(named)
+}
+
+#[cfg(test)]
+mod tests;

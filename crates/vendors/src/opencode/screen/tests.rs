@@ -1,0 +1,58 @@
+use super::*;
+
+/// Recorded with version 1.18.33 on 40 rows of 120 columns.
+fn screen(text: &str, cursor: Option<(u16, u16)>) -> Screen {
+    let rows: Vec<String> = text.lines().map(|row| row.trim_end().to_owned()).collect();
+    Screen { firm_rows: rows.clone(), rows, title: "OC | x".to_owned(), cursor, revision: 1 }
+}
+
+const EMPTY: &str = include_str!("../fixtures/screen-empty.txt");
+const DRAFT: &str = include_str!("../fixtures/screen-draft.txt");
+const BUSY: &str = include_str!("../fixtures/screen-busy.txt");
+const RETRY: &str = include_str!("../fixtures/screen-retry.txt");
+const SLASH: &str = include_str!("../fixtures/screen-slash.txt");
+const NEW: &str = include_str!("../fixtures/screen-new.txt");
+const PERMISSION: &str = include_str!("../fixtures/screen-permission.txt");
+
+#[test]
+fn what_is_on_the_screen_is_known() {
+    let asks = Showing::Dialog(WaitingFor::Permission);
+    for (name, text, cursor, wanted) in [
+        ("empty", EMPTY, Some((34, 5)), Showing::Ready),
+        ("draft", DRAFT, Some((34, 15)), Showing::Draft),
+        ("draft, gone back", DRAFT, Some((34, 5)), Showing::Draft),
+        ("busy", BUSY, Some((34, 5)), Showing::Busy),
+        ("retry", RETRY, Some((34, 5)), Showing::Busy),
+        ("slash", SLASH, Some((34, 9)), Showing::Draft),
+        ("new", NEW, Some((20, 26)), Showing::Ready),
+        ("permission", PERMISSION, None, asks),
+        ("a list over it", EMPTY, Some((10, 40)), Showing::Busy),
+        ("nothing yet", "", None, Showing::Busy),
+        ("nothing yet, with a cursor", "", Some((0, 0)), Showing::Busy),
+    ] {
+        assert_eq!(read(&screen(text, cursor)), Some(wanted), "{name}");
+    }
+}
+
+#[test]
+fn what_is_beside_the_input_is_not_in_it() {
+    let beside: String = EMPTY.lines().map(|row| format!("{row:<124}Context 3%\n")).collect();
+    assert_eq!(read(&screen(&beside, Some((34, 5)))), Some(Showing::Ready));
+    let said =
+        EMPTY.replacen('\n', "\n  ┃  △ Permission required\n  ┃   Allow once   Reject\n\n", 1);
+    assert_eq!(read(&screen(&said, Some((37, 5)))), Some(Showing::Ready));
+    assert_eq!(answer(&screen(&said, Some((37, 5))), &Answer::Yes), None);
+}
+
+#[test]
+fn a_permission_is_answered() {
+    let keys = |given: Answer| answer(&screen(PERMISSION, None), &given);
+    assert_eq!(keys(Answer::Yes).as_deref(), Some(&b"\r"[..]));
+    assert_eq!(keys(Answer::No).as_deref(), Some(&b"\x1b[C\x1b[C\r"[..]));
+    let choice = |text: &str| keys(Answer::Choice(text.to_owned()));
+    assert_eq!(choice("allow a").as_deref(), Some(&b"\x1b[C\r"[..]));
+    assert_eq!(choice("3"), keys(Answer::No));
+    for unknown in ["", "0", "4", "maybe"] {
+        assert_eq!(choice(unknown), None, "{unknown}");
+    }
+}

@@ -1,0 +1,74 @@
+use segue_core::model::FailureClass;
+
+use super::*;
+
+const ID: &str = "ses_01980000000070008000000000000001";
+
+/// Recorded with version 1.18.33: a turn with a tool, and one that failed.
+const STREAM: &str = include_str!("../fixtures/stream.jsonl");
+
+fn told(rest: &str) -> Vec<Signal> {
+    let mut signals = of_hook(&format!(r#"{{"session":"{ID}",{rest}}}"#));
+    let id = VendorSessionId::new(ID);
+    assert_eq!(signals.remove(0), Signal::Conversation { id, evidence: Evidence::Hook });
+    signals
+}
+
+fn active(activity: Activity) -> Signal {
+    Signal::Activity { activity, source: Source::Hook }
+}
+
+#[test]
+fn the_plugin_tells_what_the_process_does() {
+    for (rest, wanted) in [
+        (r#""event":"idle""#, vec![active(Activity::Idle)]),
+        (r#""event":"working""#, vec![active(Activity::Working)]),
+        (r#""event":"entered""#, Vec::new()),
+        (
+            r#""event":"waiting","reason":"permission""#,
+            vec![active(Activity::Waiting(WaitingFor::Permission))],
+        ),
+        (
+            r#""event":"waiting","reason":"question""#,
+            vec![active(Activity::Waiting(WaitingFor::Question))],
+        ),
+    ] {
+        assert_eq!(told(rest), wanted, "{rest}");
+    }
+    for other in ["", "{}", r#"{"event":"idle","session":"../x"}"#] {
+        assert!(of_hook(other).is_empty(), "{other}");
+    }
+}
+
+#[test]
+fn the_end_of_a_turn_is_told_with_its_answer_or_its_failure() {
+    let ended = told(r#""event":"ended","text":"done""#);
+    let well = Signal::TurnEnded { ok: true, text: "done".to_owned(), failure: None };
+    assert_eq!(ended, [well, active(Activity::Idle)]);
+    let broken_off = told(r#""event":"ended","error":{"name":"MessageAbortedError","data":{}}"#);
+    assert_eq!(broken_off[0], Signal::TurnEnded { ok: false, text: String::new(), failure: None });
+    let limit = r#""event":"failing","error":{"data":{"message":"You exceeded your quota"}},"until":1893456000000.5"#;
+    let [Signal::TurnEnded { ok: false, failure: Some(failure), .. }] = &told(limit)[..] else {
+        unreachable!("{:?}", told(limit));
+    };
+    assert_eq!(failure.class, FailureClass::UsageLimit);
+    assert_eq!(failure.resets_at, "2030-01-01T00:00:00Z".parse().ok());
+}
+
+#[test]
+fn a_recorded_output_tells_the_conversation_and_the_end_of_its_turn() {
+    let signals: Vec<Signal> = STREAM.lines().flat_map(of_stream).collect();
+    let named = |it: &&Signal| matches!(it, Signal::Conversation { id, evidence: Evidence::Stream } if id.as_str().starts_with("ses_"));
+    assert_eq!(signals.iter().filter(named).count(), STREAM.lines().count());
+    let ends: Vec<_> = signals
+        .iter()
+        .filter_map(|it| match it {
+            Signal::TurnEnded { ok, failure, .. } => {
+                Some((*ok, failure.as_ref().map(|it| it.class)))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ends, [(true, None), (false, Some(FailureClass::Account))]);
+    assert!(of_stream("no json").is_empty());
+}

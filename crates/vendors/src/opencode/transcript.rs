@@ -1,0 +1,201 @@
+//! Reading conversations in the database: few rows, found by its own indexes.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rusqlite::Row;
+use segue_core::Result;
+use segue_core::model::VendorSessionId;
+use segue_core::ports::{Beginning, Conversation, Kept, Place};
+use serde_json::Value;
+
+use super::{home, typing};
+use crate::database::Database;
+
+/// How many of the newest conversations are looked at.
+const NEWEST: u32 = 200;
+
+/// How many messages at the beginning may be without words of a person.
+const FIRST: u32 = 20;
+
+/// A conversation's own row. Those with a parent are its agent's helpers'.
+const HEADER: &str = "SELECT directory, time_created FROM session WHERE id = ?1";
+
+const OF_FOLDER: &str = "SELECT id FROM session WHERE directory = ?1 AND parent_id IS NULL
+    ORDER BY time_updated DESC LIMIT ?2";
+
+const ALL: &str = "SELECT id, time_updated FROM session WHERE parent_id IS NULL";
+
+const EXTENT: &str = "SELECT count(*) FROM message WHERE session_id = ?1";
+
+/// Messages behind an extent, the oldest first.
+const MESSAGES: &str = "SELECT id, data FROM message WHERE session_id = ?1
+    ORDER BY time_created, id LIMIT ?2 OFFSET ?3";
+
+const LAST_MESSAGE: &str = "SELECT id, data FROM message WHERE session_id = ?1
+    ORDER BY time_created DESC, id DESC LIMIT 1";
+
+const PARTS: &str = "SELECT data FROM part WHERE message_id = ?1 ORDER BY id";
+
+/// A message as far as decisions need it.
+struct Message {
+    id: String,
+    data: Value,
+}
+
+impl Message {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let text: String = row.get(1)?;
+        // One that cannot be understood says nothing.
+        Ok(Self { id: row.get(0)?, data: serde_json::from_str(&text).unwrap_or_default() })
+    }
+
+    fn is_users(&self) -> bool {
+        self.data["role"] == "user"
+    }
+
+    /// Tells whether an answer has come to its end, well or not.
+    fn is_ended(&self) -> bool {
+        let has_failed = !self.data["error"].is_null();
+        let calls_tools = self.data["finish"] == "tool-calls";
+        !self.data["time"]["completed"].is_null() && (has_failed || !calls_tools)
+    }
+
+    /// Returns its words, without what OpenCode has added; none where it has no words.
+    fn words(&self, database: &Database) -> Result<Option<String>> {
+        let parts = database.rows(PARTS, [&self.id], |row| row.get::<_, String>(0))?;
+        let parts = parts.iter().filter_map(|part| serde_json::from_str::<Value>(part).ok());
+        let texts = parts.filter(|part| part["type"] == "text" && part["synthetic"] != true);
+        let texts: Vec<String> =
+            texts.filter_map(|part| part["text"].as_str().map(str::to_owned)).collect();
+        Ok((!texts.is_empty()).then(|| texts.join("\n")))
+    }
+}
+
+/// Reads what decisions need about one conversation; one in which nothing was said is none.
+pub(super) fn conversation(
+    config_dir: &Path,
+    id: &VendorSessionId,
+) -> Result<Option<Conversation>> {
+    match Database::open(&home::database(config_dir))? {
+        Some(database) => read(&database, config_dir, id),
+        None => Ok(None),
+    }
+}
+
+/// Lists the conversations of a folder, the oldest first.
+pub(super) fn conversations(place: &Place) -> Result<Vec<Conversation>> {
+    let Some(database) = Database::open(&home::database(&place.config_dir))? else {
+        return Ok(Vec::new());
+    };
+    let cwd = place.cwd.display().to_string();
+    let ids = database.rows(OF_FOLDER, (cwd, NEWEST), |row| row.get::<_, String>(0))?;
+    let mut found = Vec::new();
+    for id in ids {
+        found.extend(read(&database, &place.config_dir, &VendorSessionId::new(id))?);
+    }
+    found.sort_by(|a, b| (a.began_at, &a.id).cmp(&(b.began_at, &b.id)));
+    Ok(found)
+}
+
+/// Tells whether a conversation can be begun under this id: there is none, or nothing was said.
+pub(super) fn is_free(config_dir: &Path, id: &VendorSessionId) -> bool {
+    matches!(conversation(config_dir, id), Ok(None))
+}
+
+/// Lists the conversations of all folders.
+pub(super) fn kept(config_dir: &Path) -> Result<Vec<Kept>> {
+    let Some(database) = Database::open(&home::database(config_dir))? else {
+        return Ok(Vec::new());
+    };
+    let one = |row: &Row<'_>| {
+        let id = VendorSessionId::new(row.get::<_, String>(0)?);
+        let transcript = home::transcript(config_dir, &id);
+        Ok(Kept { id, transcript, modified: time(row.get(1)?) })
+    };
+    database.rows(ALL, [], one)
+}
+
+/// Reads how a conversation begins; none where nothing was said.
+pub(super) fn beginning(kept: &Kept) -> Result<Option<Beginning>> {
+    let path = kept.transcript.parent().unwrap_or(&kept.transcript);
+    let Some(database) = Database::open(path)? else { return Ok(None) };
+    let Some((cwd, began_at)) = header(&database, &kept.id)? else { return Ok(None) };
+    let first_message = first_words(&database, &kept.id)?;
+    let said = first_message.is_some();
+    Ok(said.then_some(Beginning { cwd, began_at, first_message }))
+}
+
+/// Returns how many messages a conversation has; none where it is not there.
+pub(super) fn extent(config_dir: &Path, id: &VendorSessionId) -> Result<Option<u64>> {
+    let Some(database) = Database::open(&home::database(config_dir))? else { return Ok(None) };
+    if header(&database, id)?.is_none() {
+        return Ok(None);
+    }
+    let count = database.row(EXTENT, [id.as_str()], |row| row.get::<_, i64>(0))?;
+    Ok(count.and_then(|count| u64::try_from(count).ok()))
+}
+
+/// Returns what the user said behind this many messages.
+pub(super) fn said_since(
+    config_dir: &Path,
+    id: &VendorSessionId,
+    extent: u64,
+) -> Result<Vec<String>> {
+    let Some(database) = Database::open(&home::database(config_dir))? else {
+        return Ok(Vec::new());
+    };
+    let extent = i64::try_from(extent).unwrap_or(i64::MAX);
+    let messages = database.rows(MESSAGES, (id.as_str(), -1, extent), Message::read)?;
+    let mut said = Vec::new();
+    for message in messages.iter().filter(|message| message.is_users()) {
+        said.extend(message.words(&database)?.map(|words| typing::normal(&words)));
+    }
+    Ok(said)
+}
+
+fn read(
+    database: &Database,
+    config_dir: &Path,
+    id: &VendorSessionId,
+) -> Result<Option<Conversation>> {
+    let Some((cwd, began_at)) = header(database, id)? else { return Ok(None) };
+    let Some(first_message) = first_words(database, id)? else { return Ok(None) };
+    let last = database.row(LAST_MESSAGE, [id.as_str()], Message::read)?;
+    let ended = last.filter(|last| !last.is_users() && last.is_ended());
+    let last_answer = match &ended {
+        Some(last) => last.words(database)?,
+        None => None,
+    };
+    Ok(Some(Conversation {
+        id: id.clone(),
+        transcript: home::transcript(config_dir, id),
+        cwd,
+        began_at,
+        first_message: Some(first_message),
+        turn_open: ended.is_none(),
+        last_answer,
+    }))
+}
+
+fn header(database: &Database, id: &VendorSessionId) -> Result<Option<(PathBuf, Timestamp)>> {
+    let read = |row: &Row<'_>| Ok((PathBuf::from(row.get::<_, String>(0)?), time(row.get(1)?)));
+    database.row(HEADER, [id.as_str()], read)
+}
+
+fn first_words(database: &Database, id: &VendorSessionId) -> Result<Option<String>> {
+    let first = database.rows(MESSAGES, (id.as_str(), FIRST, 0), Message::read)?;
+    for message in first.iter().filter(|message| message.is_users()) {
+        if let Some(words) = message.words(database)? {
+            return Ok(Some(words));
+        }
+    }
+    Ok(None)
+}
+
+fn time(milliseconds: i64) -> Timestamp {
+    Timestamp::from_millisecond(milliseconds).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+use std::fs;
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::*;
+
+/// Recorded with version 1.18.33: an answer, a tool, a slow answer, one that was broken off, one
+/// that failed; and another conversation that was begun in the same process.
+const RECORDED: &str = include_str!("../fixtures/recorded.sql");
+
+const FIRST_ID: &str = "ses_01980000000070008000000000000001";
+const OTHER_ID: &str = "ses_e1d95e3ffffeu5NJhyoZ3vicmh";
+
+struct Recorded {
+    folder: TempDir,
+    writer: Connection,
+}
+
+impl Recorded {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = Connection::open(folder.path().join("opencode.db")).unwrap();
+        writer.pragma_update(None, "journal_mode", "wal").unwrap();
+        writer.execute_batch(RECORDED).unwrap();
+        Self { folder, writer }
+    }
+
+    fn change(&self, sql: &str) {
+        self.writer.execute_batch(sql).unwrap();
+    }
+
+    fn conversation(&self, id: &str) -> Option<Conversation> {
+        conversation(self.folder.path(), &VendorSessionId::new(id)).unwrap()
+    }
+
+    fn place(&self) -> Place {
+        Place { config_dir: self.folder.path().to_owned(), cwd: "/code/a".into() }
+    }
+}
+
+#[test]
+fn a_conversation_is_read() {
+    let recorded = Recorded::new();
+    let found = recorded.conversation(OTHER_ID).unwrap();
+    assert_eq!(found.cwd, Path::new("/code/a"));
+    assert_eq!(found.first_message.as_deref(), Some("in the new one"));
+    assert_eq!(found.last_answer.as_deref(), Some("hmm turns=1 first=in the new one"));
+    assert!(!found.turn_open);
+    let failed = recorded.conversation(FIRST_ID).unwrap();
+    assert_eq!(failed.first_message.as_deref(), Some("hello ALPHA"));
+    assert_eq!((failed.turn_open, failed.last_answer), (false, None), "it failed, and is over");
+    assert_eq!(recorded.conversation("ses_unknown"), None);
+    let listed = conversations(&recorded.place()).unwrap();
+    let ids: Vec<&str> = listed.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!(ids, [FIRST_ID, OTHER_ID]);
+}
+
+#[test]
+fn a_turn_without_an_end_is_open() {
+    let recorded = Recorded::new();
+    let last = "id = (SELECT max(id) FROM message)";
+    recorded.change(&format!(
+        "UPDATE message SET data = json_remove(data, '$.time.completed', '$.finish') WHERE {last}"
+    ));
+    assert!(recorded.conversation(OTHER_ID).unwrap().turn_open, "killed while it answered");
+    recorded.change(&format!("DELETE FROM message WHERE {last}"));
+    assert!(recorded.conversation(OTHER_ID).unwrap().turn_open, "killed before it answered");
+    let tool = "UPDATE message SET data = json_set(data, '$.finish', 'tool-calls', '$.error', NULL) \
+                WHERE id = (SELECT max(id) FROM message WHERE session_id = '";
+    recorded.change(&format!("{tool}{FIRST_ID}')"));
+    assert!(recorded.conversation(FIRST_ID).unwrap().turn_open, "killed behind a tool");
+}
+
+#[test]
+fn one_in_which_nothing_was_said_is_none_and_its_id_is_free() {
+    let recorded = Recorded::new();
+    let free = |id: &str| is_free(recorded.folder.path(), &VendorSessionId::new(id));
+    assert!(!free(OTHER_ID) && free("ses_unknown"));
+    // The row of a message is there before its words are.
+    recorded.change(&format!("DELETE FROM part WHERE session_id = '{OTHER_ID}'"));
+    assert_eq!(recorded.conversation(OTHER_ID), None);
+    assert!(free(OTHER_ID));
+    recorded.change("ALTER TABLE message RENAME COLUMN data TO told");
+    assert!(!free(FIRST_ID), "nobody can tell");
+}
+
+#[test]
+fn what_was_said_is_found_behind_an_extent() {
+    let recorded = Recorded::new();
+    let (folder, id) = (recorded.folder.path(), VendorSessionId::new(FIRST_ID));
+    let all = extent(folder, &id).unwrap().unwrap();
+    let said = said_since(folder, &id, 0).unwrap();
+    assert_eq!(said.len(), 5, "{said:?}");
+    assert_eq!(said[..2], ["hello ALPHA", "run it [[tool: echo hi]]"]);
+    assert_eq!(said_since(folder, &id, 2).unwrap(), said[1..]);
+    assert!(said_since(folder, &id, all).unwrap().is_empty());
+    assert_eq!(extent(folder, &VendorSessionId::new("ses_unknown")).unwrap(), None);
+    let nowhere = folder.join("nowhere");
+    assert_eq!(extent(&nowhere, &id).unwrap(), None);
+    assert!(said_since(&nowhere, &id, 0).unwrap().is_empty());
+}
+
+#[test]
+fn words_that_opencode_has_added_are_not_the_users() {
+    let recorded = Recorded::new();
+    recorded.change("UPDATE part SET data = json_set(data, '$.synthetic', json('true')) WHERE data LIKE '%hello ALPHA\"}'");
+    let said = said_since(recorded.folder.path(), &VendorSessionId::new(FIRST_ID), 0).unwrap();
+    assert_eq!(said.len(), 4, "{said:?}");
+}
+
+#[test]
+fn everything_is_listed_but_what_helpers_said() {
+    let recorded = Recorded::new();
+    recorded
+        .change(&format!("UPDATE session SET parent_id = '{FIRST_ID}' WHERE id = '{OTHER_ID}'"));
+    let [only] = kept(recorded.folder.path()).unwrap().try_into().unwrap();
+    assert_eq!(only.id.as_str(), FIRST_ID);
+    let begins = beginning(&only).unwrap().unwrap();
+    assert_eq!(begins.first_message.as_deref(), Some("hello ALPHA"));
+    assert_eq!(begins.cwd, Path::new("/code/a"));
+    assert!(kept(&recorded.folder.path().join("nowhere")).unwrap().is_empty());
+    assert!(fs::metadata(only.transcript).is_err(), "no file can be taken for it");
+}
+
+#[test]
+fn a_long_conversation_is_not_read_whole() {
+    let recorded = Recorded::new();
+    recorded.change(&format!(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+         INSERT INTO message SELECT 'msg_0' || i, '{OTHER_ID}', 1794799967726 + i, 0,
+         '{{\"role\":\"assistant\",\"time\":{{\"completed\":1}}}}' FROM n"
+    ));
+    for query in [LAST_MESSAGE, MESSAGES, EXTENT] {
+        let explain = format!("EXPLAIN QUERY PLAN {query}");
+        let mut statement = recorded.writer.prepare(&explain).unwrap();
+        let count = statement.parameter_count();
+        let parameters = vec!["1"; count];
+        let rows = statement
+            .query_map(rusqlite::params_from_iter(parameters), |row| row.get::<_, String>(3));
+        let plan = rows.unwrap().collect::<rusqlite::Result<Vec<_>>>().unwrap().join("; ");
+        assert!(plan.contains("USING") && !plan.contains("TEMP B-TREE"), "{query}: {plan}");
+    }
+    assert!(!recorded.conversation(OTHER_ID).unwrap().turn_open);
+}
