@@ -83,7 +83,7 @@ struct Room {
     allowed: &'static [&'static str],
 }
 
-const ROOMS: [Room; 6] = [
+const ROOMS: [Room; 5] = [
     Room {
         what: "a vendor's name",
         words: &[

@@ -1,0 +1,86 @@
+//! The real `OpenCode` through Segue: every conversation comes back as itself, and the requests that
+//! the model gets are the proof.
+#![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
+
+#[path = "opencode/headless.rs"]
+mod headless;
+#[path = "opencode/interactive.rs"]
+mod interactive;
+
+use segue_testkit::events::Events;
+use segue_testkit::model::Exchange;
+use segue_testkit::vendors::{command, with_opencode};
+use segue_testkit::{Model, Outcome, World, launches};
+use serde_json::Value;
+
+/// A world with `OpenCode`, and the model that it talks to.
+struct Scenery {
+    model: Model,
+    world: World,
+}
+
+impl Scenery {
+    fn new() -> Self {
+        let model = Model::start();
+        let mut world = World::new(env!("CARGO_BIN_EXE_segue"));
+        with_opencode(&mut world, &model);
+        Self { model, world }
+    }
+
+    /// Starts an interactive session that is asked before tools are used.
+    fn start(&self, name: &str, message: &str) {
+        self.world.ok(["run", "--vendor", "opencode", "-d", "--name", name, message]);
+    }
+
+    /// Runs a headless turn in a new session; returns what it printed.
+    fn headless(&self, name: &str, message: &str) -> Outcome {
+        let words = ["run", "--vendor", "opencode", "--headless", "--name", name, message];
+        self.world.segue(words)
+    }
+
+    fn wait_idle(&self, name: &str) -> Value {
+        self.wait_session(name, |session| session["status"] == "idle")
+    }
+
+    /// Waits until the session is as wanted; looks again after each event.
+    fn wait_session(&self, name: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
+        let mut events = Events::of(&self.world);
+        loop {
+            let session = self.world.session(name);
+            if is_wanted(&session) {
+                return session;
+            }
+            let more = events.wait_for(|_| true);
+            assert!(more.is_some(), "the daemon ended; the session is {session:#}");
+        }
+    }
+
+    /// Waits until the session's record says that something was said.
+    fn wait_spoke(&self, name: &str) -> Value {
+        let session = self.world.session(name);
+        let newest = || launches::of(&self.world, &session).pop().unwrap();
+        let folder = newest().0;
+        launches::wait_until(&[&folder], "words", || newest().1.session.spoke);
+        session
+    }
+
+    /// Says something to a session and returns the request that it brings about.
+    fn ask(&self, name: &str, message: &str) -> Exchange {
+        self.world.ok(["send", name, message]);
+        self.model.wait_answered(message)
+    }
+
+    /// Expects that a session's next request carries these words of its user, and no others.
+    fn assert_carries(&self, name: &str, said: &[&str], message: &str) {
+        let exchange = self.ask(name, message);
+        let all: Vec<&str> = said.iter().copied().chain([message]).collect();
+        assert_eq!(exchange.user_texts(), all);
+        let id = self.world.session(name)["vendor_session_id"].clone();
+        assert_eq!(exchange.session.as_deref(), id.as_str());
+    }
+
+    /// Runs `OpenCode` itself, as its user would.
+    fn opencode(&self, words: &[&str]) -> Outcome {
+        Outcome::of(&mut command(&self.world, "opencode", words))
+    }
+}

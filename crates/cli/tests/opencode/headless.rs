@@ -1,0 +1,56 @@
+//! Headless turns, why they fail, and conversations that are gone.
+
+use segue_testkit::isolated;
+use segue_testkit::scene::{text, told_events};
+
+use crate::Scenery;
+
+#[test]
+fn words_are_carried_exactly_and_a_conversation_that_is_gone_is_not_begun_blank() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        let message = "remember  \"ALPHA\"\n\t--help -s 0x10 1e3 'x' \\ ünï";
+        let turn = scenery.headless("alpha", message);
+        assert_eq!(turn.status, 0, "{turn:#?}");
+        assert!(turn.stdout.contains("turns=1 first=<<remember  \"ALPHA\""), "{turn:#?}");
+        assert_eq!(scenery.world.session("alpha")["status"], "idle");
+        scenery.world.kill_everything();
+        scenery.world.resume(["--all"]);
+        scenery.assert_carries("alpha", &[message], "which word, alpha?");
+
+        let session = scenery.wait_idle("alpha");
+        let id = text(&session, "vendor_session_id");
+        let deleted = scenery.opencode(&["session", "delete", id]);
+        assert_eq!(deleted.status, 0, "{deleted:#?}");
+        let requests = scenery.model.exchanges().len();
+        let refused = scenery.world.segue(["resume", "alpha"]);
+        assert_eq!(refused.status, 8, "{refused:#?}");
+        assert!(refused.stdout.contains("--fresh"), "{refused:#?}");
+        let doctor = scenery.world.segue(["doctor"]);
+        assert!(doctor.stdout.contains("the transcript of `default/alpha` is gone"), "{doctor:#?}");
+        assert_eq!(scenery.model.exchanges().len(), requests);
+    });
+}
+
+/// `OpenCode` itself tries these for ever, and says nothing.
+#[test]
+fn what_never_ends_is_ended_and_told() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        let limited = scenery.headless("limited", "[[limit: 2030-01-01T10:00:00Z]]");
+        assert_eq!(limited.status, 6, "{limited:#?}");
+        assert!(limited.stderr.contains("usage limit"), "{limited:#?}");
+        let events = told_events(&scenery.world, "limited", "turn_failed");
+        assert_eq!(events.len(), 1, "{events:?}");
+        // The session is gone; what was said in it stays in a database that is not ours.
+        scenery.world.ok(["rm", "--purge", "--yes", "limited"]);
+        assert!(scenery.world.ok(["adopt", "--json"]).contains("[[limit: 2030"));
+
+        scenery.model.refuse();
+        let turn = scenery.headless("coder", "remember ALPHA");
+        assert_eq!(turn.status, 6, "{turn:#?}");
+        assert!(turn.stderr.contains("the service cannot be reached"), "{turn:#?}");
+        scenery.model.accept();
+        scenery.assert_carries("coder", &["remember ALPHA"], "are you there?");
+    });
+}

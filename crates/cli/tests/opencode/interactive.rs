@@ -1,0 +1,82 @@
+//! One agent after another in a terminal: each start takes several seconds, so each is used for much.
+
+use std::fs;
+
+use segue_testkit::scene::told_events;
+use segue_testkit::{Terminal, isolated};
+
+use crate::Scenery;
+
+/// The first message is said by the plugin, in the imported conversation; what comes later is typed.
+/// An agent that the agent starts as a tool has the same environment, and says nothing about it.
+#[test]
+fn a_conversation_comes_back_after_questions_another_conversation_and_a_kill() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        let first = "ALPHA  \"exactly\"\n [[tool: echo one | tee made]]";
+        scenery.start("coder", first);
+        let waits = |it: &serde_json::Value| it["status"] == "waiting";
+        let before = scenery.wait_session("coder", waits);
+        assert_eq!(before["evidence"], "hook", "{before:#}");
+        assert!(!scenery.world.project().join("made").exists());
+        scenery.world.ok(["answer", "coder", "yes"]);
+        scenery.wait_idle("coder");
+        assert_eq!(fs::read_to_string(scenery.world.project().join("made")).unwrap(), "one\n");
+        let id = before["vendor_session_id"].as_str();
+        assert_eq!(scenery.model.wait_answered("ALPHA").session.as_deref(), id);
+
+        scenery.world.ok(["send", "coder", "[[tool: echo two | tee other]]"]);
+        scenery.wait_session("coder", waits);
+        scenery.world.ok(["answer", "coder", "no"]);
+        scenery.wait_idle("coder");
+        assert!(!scenery.world.project().join("other").exists());
+        let told = scenery.wait_spoke("coder");
+        assert_eq!(told["vendor_session_id"], before["vendor_session_id"]);
+
+        begin_anew(&scenery);
+        scenery.assert_carries("coder", &[], "remember BETA");
+        let after = scenery.wait_idle("coder");
+        assert_ne!(after["vendor_session_id"], before["vendor_session_id"]);
+        scenery.world.kill_everything();
+        scenery.world.resume(["coder"]).assert_back("coder", "resumed");
+        scenery.assert_carries("coder", &["remember BETA"], "which\nword, /new?");
+        scenery.wait_idle("coder");
+        assert!(told_events(&scenery.world, "coder", "binding_refused").is_empty());
+    });
+}
+
+/// Begins another conversation in the same process, as a person would.
+fn begin_anew(scenery: &Scenery) {
+    let attach = scenery.world.command(["attach", "coder"]);
+    let mut terminal = Terminal::start(&attach, 40, 120);
+    terminal.wait_for("ctrl+p commands");
+    terminal.write("/new");
+    terminal.wait_for("New session");
+    terminal.write("\r");
+    terminal.wait_for("Ask anything");
+}
+
+#[test]
+fn a_turn_that_was_cut_goes_on_once_with_its_instructions_and_its_model() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        scenery.world.write(
+            "segue.toml",
+            "[[agents]]\nname = \"coder\"\nvendor = \"opencode\"\nmodel = \"scripted/scripted-2\"\n\
+             instructions = \"i.md\"\nprompt = \"p.md\"\n",
+        );
+        scenery.world.write("i.md", "ALWAYS BE KIND");
+        scenery.world.write("p.md", "--help me [[hold: door]]");
+        scenery.world.ok(["trust", "--yes"]);
+        scenery.world.ok(["up"]);
+        scenery.wait_session("coder", |it| it["status"] == "working");
+        scenery.model.wait_held("door");
+        scenery.world.kill_everything();
+        scenery.world.resume(["coder"]).assert_back("coder", "resumed");
+        let nudged = scenery.model.wait_for(|it| it.newest().contains("started again"));
+        assert_eq!(nudged.user_texts().len(), 2, "{:?}", nudged.user_texts());
+        assert_eq!(nudged.user_texts()[0], "--help me [[hold: door]]");
+        assert_eq!(nudged.body["model"], "scripted-2");
+        assert_eq!(nudged.body.to_string().matches("ALWAYS BE KIND").count(), 1);
+    });
+}
