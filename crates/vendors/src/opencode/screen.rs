@@ -3,6 +3,8 @@
 use segue_core::model::WaitingFor;
 use segue_core::ports::{Answer, Screen, Showing};
 
+use super::typing::INVISIBLE;
+
 /// The left edge of the input, and its lower end.
 const EDGE: char = '┃';
 const CORNER: char = '╹';
@@ -81,7 +83,9 @@ impl Input {
 
     fn text(&self, row: &str) -> String {
         let inside = row.chars().skip(self.left + 1).take(self.right - self.left - 1);
-        inside.collect::<String>().trim().to_owned()
+        // What is typed in front of a command stays in its place when it is deleted: nobody sees it.
+        let seen = inside.filter(|it| *it != INVISIBLE);
+        seen.collect::<String>().trim().to_owned()
     }
 
     /// Tells whether nothing is in it. Its last row names the model.

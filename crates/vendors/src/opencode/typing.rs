@@ -6,7 +6,7 @@ use segue_core::ports::Typing;
 const ENDS_IT: [&str; 3] = ["exit", "quit", ":q"];
 
 /// Seen by nobody; what has it in front is not the word that it would be.
-const INVISIBLE: char = '\u{200b}';
+pub(super) const INVISIBLE: char = '\u{200b}';
 
 pub(super) fn typing(message: &str) -> Typing {
     let recorded_as = normal(message);
