@@ -8,12 +8,13 @@ CARGO ?= cargo
 # program that people run is never built with them.
 TEST_TARGET := target/failpoints
 
-.PHONY: help run test bench fmt check setup tools vendors docs soak
+.PHONY: help run test bench fmt check setup tools vendors conformance soak
 
 help:
 	@echo "make run    the main job: a fleet of demo agents that survives everything"
 	@echo "make test   all tests and checks"
 	@echo "make bench  what things cost, against a baseline measured in the same run"
+	@echo "make conformance  what every vendor's real program does; writes docs/vendors.md"
 	@echo "make soak   the long form of the survival tests"
 	@echo "make fmt    format the code"
 
@@ -38,6 +39,11 @@ bench: setup
 
 soak: setup tools vendors
 	SEGUE_SOAK=1 $(CARGO) nextest run -p segue-cli --features segue-cli/failpoints --target-dir $(TEST_TARGET) --test survival --test real --test messages
+
+conformance: setup vendors
+	@$(CARGO) build --quiet -p segue-cli
+	mkdir -p docs
+	status=0; PATH="$(CURDIR)/target/vendors/node_modules/.bin:$$PATH" target/debug/segue vendors check --markdown > docs/vendors.md || status=$$?; cat docs/vendors.md; exit $$status
 
 fmt:
 	$(CARGO) fmt --all

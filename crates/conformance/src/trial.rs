@@ -19,6 +19,9 @@ use crate::world::{Outcome, World};
 /// A key that opens nothing. Vendors redact a key's text everywhere, so it is like no other text.
 pub const KEY: &str = "sk-ant-segue-scripted-model-0000-4711";
 
+/// Names the folder that all trials of a run share.
+pub(crate) const SHARED: &str = "SEGUE_TRIAL_SHARED";
+
 /// A vendor on trial.
 #[derive(Debug)]
 pub struct Trial {
@@ -157,8 +160,8 @@ pub fn prepare(world: &mut World, model: &Model, vendor: &dyn Vendor) -> Rehears
     world.set("TMPDIR", temporary.to_str().expect("a plain path"));
     let project = world.project().canonicalize().expect("a folder");
     let (home, url) = (world.home(), model.url());
-    let stage =
-        Stage { home: &home, project: &project, temporary: &temporary, model: &url, key: KEY };
+    let shared = env::var_os(SHARED).map_or_else(|| world.root().join("shared"), PathBuf::from);
+    let stage = Stage { home: &home, project: &project, shared: &shared, model: &url, key: KEY };
     let rehearsal = vendor.rehearsal(&stage);
     let rehearsal = rehearsal.unwrap_or_else(|| panic!("{} cannot be tried", vendor.id()));
     for (variable, value) in &rehearsal.environment {

@@ -14,7 +14,7 @@ use segue_host::LocalMachine;
 
 use crate::behaviours::Behaviour;
 use crate::isolation;
-use crate::trial::{KEY, Trial};
+use crate::trial::{SHARED, Trial};
 
 /// How long one behaviour may take.
 const LONGEST: Duration = Duration::from_secs(180);
@@ -53,6 +53,8 @@ pub struct Setting {
     pub segue: PathBuf,
     /// Where the vendors' programs are looked for.
     pub environment: Environment,
+    /// A folder that all trials share.
+    pub shared: PathBuf,
 }
 
 /// The subcommand with which this program shows one behaviour of one vendor.
@@ -76,7 +78,7 @@ fn command(setting: &Setting, vendor: &dyn Vendor, behaviour: &Behaviour) -> Com
     let found = program(vendor, &setting.environment);
     let first = found.as_deref().and_then(Path::parent).map(|it| it.display().to_string());
     let folders: Vec<&str> = first.as_deref().into_iter().chain([path]).collect();
-    command.env_clear().env("PATH", folders.join(":"));
+    command.env_clear().env("PATH", folders.join(":")).env(SHARED, &setting.shared);
     command
 }
 
@@ -89,9 +91,7 @@ fn program(vendor: &dyn Vendor, environment: &Environment) -> Option<PathBuf> {
 
 /// Returns why a behaviour cannot be asked of a vendor, if it cannot.
 fn exemption(vendor: &dyn Vendor, behaviour: &str) -> Option<&'static str> {
-    let nowhere = Path::new("/");
-    let stage = Stage { home: nowhere, project: nowhere, temporary: nowhere, model: "", key: KEY };
-    let exempt = vendor.rehearsal(&stage)?.exempt;
+    let exempt = vendor.rehearsal(&Stage::nowhere())?.exempt;
     exempt.iter().find(|(name, _)| *name == behaviour).map(|(_, reason)| *reason)
 }
 

@@ -1,7 +1,6 @@
 //! What there is of every vendor on this machine.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use segue_core::api::{Exemption, VendorList, VendorReport};
@@ -60,9 +59,7 @@ fn proof(proof: Proof) -> &'static str {
 }
 
 fn exempt(vendor: &dyn Vendor) -> Vec<Exemption> {
-    let nowhere = Path::new("/");
-    let stage = Stage { home: nowhere, project: nowhere, temporary: nowhere, model: "", key: "" };
-    let rehearsal = vendor.rehearsal(&stage).unwrap_or_default();
+    let rehearsal = vendor.rehearsal(&Stage::nowhere()).unwrap_or_default();
     let told = |(behaviour, why): &(&str, &str)| Exemption {
         behaviour: (*behaviour).to_owned(),
         why: (*why).to_owned(),

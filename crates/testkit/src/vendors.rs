@@ -52,7 +52,7 @@ pub fn show(segue: &str, vendor: &str, behaviour: &str) {
     let path = env::join_paths(folders.chain(env::split_paths(&path))).expect("folders");
     let path = path.into_string().expect("a plain path");
     let environment = Environment::new([("PATH".to_owned(), path)]);
-    let setting = Setting { segue: segue.into(), environment };
+    let setting = Setting { segue: segue.into(), environment, shared: installation() };
     let vendor = segue_vendors::all().get(&VendorId::new(vendor)).expect("a vendor");
     let behaviour = Behaviour::named(behaviour).expect("a behaviour");
     let cell = segue_conformance::check(&setting, vendor.as_ref(), behaviour);

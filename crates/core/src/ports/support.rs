@@ -38,12 +38,20 @@ pub struct Stage<'a> {
     pub home: &'a Path,
     /// The real path of the folder to work in.
     pub project: &'a Path,
-    /// A folder for temporary files.
-    pub temporary: &'a Path,
+    /// A folder that all trials of a run share, for what a program unpacks before its first start.
+    pub shared: &'a Path,
     /// The address of the scripted model, without a path.
     pub model: &'a str,
     /// A key that opens nothing.
     pub key: &'a str,
+}
+
+impl Stage<'static> {
+    /// Returns a stage for whoever wants to know about a rehearsal and does not hold it.
+    pub fn nowhere() -> Self {
+        let root = Path::new("/");
+        Self { home: root, project: root, shared: root, model: "", key: "" }
+    }
 }
 
 /// The least with which a vendor's program talks to the scripted model and asks nothing first.

@@ -23,6 +23,8 @@ pub(super) fn rehearsal(stage: &Stage<'_>) -> Rehearsal {
         ("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", stage.model)),
         ("COPILOT_PROVIDER_API_KEY", stage.key.to_owned()),
         ("COPILOT_MODEL", "gpt-4.1".to_owned()),
+        // It unpacks itself before its first start, which takes longer than all else.
+        ("COPILOT_PKG_CACHE_HOME", stage.shared.join("copilot-unpacked").display().to_string()),
     ];
     environment.extend(QUIET.map(|(name, value)| (name, value.to_owned())));
     let config = json!({"trustedFolders": [stage.project.display().to_string()]});

@@ -55,7 +55,10 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending
     })?;
     let segue = env::current_exe()
         .map_err(|error| Error::internal("cannot find this program").caused_by(error))?;
-    let setting = Setting { segue, environment: context.local.environment().clone() };
+    let shared = tempfile::tempdir()
+        .map_err(|error| Error::unavailable("cannot make a temporary folder").caused_by(error))?;
+    let environment = context.local.environment().clone();
+    let setting = Setting { segue, environment, shared: shared.path().to_owned() };
     let tasks: Vec<Task> = vendors
         .iter()
         .flat_map(|vendor| behaviours.iter().map(|it| (Arc::clone(vendor), *it)))
@@ -128,9 +131,7 @@ fn nothing_installed() -> Error {
 }
 
 fn can_be_tried(vendor: &dyn Vendor) -> bool {
-    let nowhere = std::path::Path::new("/");
-    let stage = Stage { home: nowhere, project: nowhere, temporary: nowhere, model: "", key: "" };
-    vendor.rehearsal(&stage).is_some()
+    vendor.rehearsal(&Stage::nowhere()).is_some()
 }
 
 fn behaviours(arguments: &Arguments) -> Result<Vec<&'static Behaviour>> {

@@ -11,6 +11,11 @@ use serde_json::{Value, json};
 use crate::render::style::Tone;
 use crate::render::table::{self, Table};
 
+/// What comes before the table in a file.
+const INTRODUCTION: &str = "# What every vendor's program does\n\n\
+    Each cell is a run of the real program against a scripted model, in a home and a network of its \
+    own: `make conformance` writes this file, `segue vendors check` tries what you have installed.\n\n";
+
 /// All cells, and what their rows and columns stand for.
 pub(super) struct Matrix<'a> {
     pub(super) vendors: &'a [Arc<dyn Vendor>],
@@ -59,7 +64,7 @@ impl Matrix<'_> {
 
     /// Returns the table and all reasons for a file that people read.
     pub(super) fn markdown(&self) -> String {
-        let mut text = self.heading();
+        let mut text = format!("{INTRODUCTION}{}", self.heading());
         for behaviour in self.behaviours {
             let _infallible = write!(text, "| `{}`: {} |", behaviour.name, behaviour.what);
             for vendor in self.vendors {
