@@ -73,3 +73,94 @@ fn all_are_taken_in_once_and_those_without_a_folder_are_left() {
     assert_eq!(again["adopted"], Value::Array(Vec::new()), "{again:#}");
     assert_eq!(world.sessions().len(), 2);
 }
+
+/// Writes a trusted project with these agents of the built-in vendor.
+fn project(world: &World, agents: &[&str]) {
+    let agent = |name: &&str| format!("[[agents]]\nname = \"{name}\"\nvendor = \"demo\"\n");
+    let agents: Vec<String> = agents.iter().map(agent).collect();
+    world.write("segue.toml", &format!("[fleet]\nname = \"shop\"\n{}", agents.concat()));
+    world.ok(["trust", "--yes"]);
+}
+
+fn up(world: &World) -> segue_testkit::Report {
+    segue_testkit::Report::of(&world.segue(["up", "--json"]))
+}
+
+#[test]
+fn up_takes_in_the_only_conversation_of_a_folder_that_one_agent_uses() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    let id = scene::by_hand(&world, "remember the word heron");
+    project(&world, &["coder"]);
+    let report = up(&world);
+    report.assert_back("coder", "adopted");
+    assert!(report.note("coder").contains("remember the word heron"), "{report:#?}");
+    let session = world.session("coder");
+    assert_eq!(session["vendor_session_id"], id.as_str());
+    assert_eq!(session["agent"], "coder");
+    scene::assert_knows(&world, "coder", "heron");
+    world.kill_everything();
+    up(&world).assert_back("coder", "resumed");
+    scene::assert_knows(&world, "coder", "heron");
+}
+
+#[test]
+fn up_takes_nothing_in_where_it_would_have_to_guess() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    scene::by_hand(&world, "one");
+    project(&world, &["coder", "tester"]);
+    let report = up(&world);
+    report.assert_back("coder", "started");
+    report.assert_back("tester", "started");
+    assert_eq!(report.note("coder"), "", "two agents: whose would it be?");
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    scene::by_hand(&world, "one");
+    scene::by_hand(&world, "two");
+    project(&world, &["coder"]);
+    let report = up(&world);
+    report.assert_back("coder", "started");
+    assert!(report.note("coder").contains("2 others"), "{report:#?}");
+    assert!(report.note("coder").contains("segue adopt demo"), "{report:#?}");
+}
+
+#[test]
+fn up_leaves_a_conversation_in_the_terminal_that_has_it_open() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    let mut terminal = segue_testkit::Terminal::start(&world.command(["demo-agent"]), 24, 80);
+    terminal.wait_for("/help shows");
+    terminal.write("remember the word heron");
+    terminal.wait_for("> remember the word heron");
+    terminal.write("\r");
+    terminal.wait_for("I will remember heron.");
+    let listed = candidates(&world);
+    assert!(listed[0]["open_in"].is_u64(), "{listed:?}");
+    let shown = world.ok(["adopt"]);
+    assert!(shown.contains("OPEN IN") && shown.contains("process "), "{shown}");
+    project(&world, &["coder"]);
+    let report = up(&world);
+    report.assert_back("coder", "started");
+    assert!(report.note("coder").contains("is open in process"), "{report:#?}");
+    assert_ne!(world.session("coder")["vendor_session_id"], listed[0]["vendor_session_id"]);
+}
+
+#[test]
+fn a_conversation_that_is_in_another_config_dir_is_offered() {
+    let mut world = World::new(env!("CARGO_BIN_EXE_segue"));
+    let session = scene::told(&world, "alpha", "heron");
+    let id = scene::text(&session, "vendor_session_id").to_owned();
+    world.kill_everything();
+    let (own, other) = (world.home().join(".segue-demo"), world.root().join("other"));
+    std::fs::rename(&own, &other).unwrap();
+    segue_testkit::launches::remove_guards(&world, &session);
+    world.set("SEGUE_DEMO_HOME", other.to_str().unwrap());
+    let report = world.resume(["alpha"]);
+    report.assert_not_back("alpha", "refused");
+    let note = report.note("alpha").to_owned();
+    assert!(note.contains(other.to_str().unwrap()), "{note}");
+    let cure = format!("segue rm --yes default/alpha && segue adopt demo:{id} --name alpha");
+    assert!(note.contains(&cure), "{note}");
+    world.ok(["rm", "--yes", "default/alpha"]);
+    world.ok(["adopt", &format!("demo:{id}"), "--name", "alpha"]);
+    world.resume(["alpha"]).assert_back("alpha", "resumed");
+    assert_eq!(world.session("alpha")["vendor_session_id"], id.as_str());
+    assert!(world.ok(["send", "alpha", "--wait", "what is the word?"]).contains("heron"));
+}

@@ -410,6 +410,9 @@ pub struct AdoptCandidate {
     pub updated_at: Timestamp,
     /// How its first message begins.
     pub begins: Option<String>,
+    /// The process that has it open: somebody's terminal.
+    #[serde(default)]
+    pub open_in: Option<u32>,
 }
 
 /// A conversation that could not be taken in.

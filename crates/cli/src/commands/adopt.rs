@@ -95,12 +95,13 @@ fn show_candidates(report: &AdoptReport, context: &mut Context) -> Result<()> {
 }
 
 fn table(candidates: &[AdoptCandidate], surroundings: Surroundings<'_>) -> Table {
-    let mut table = Table::new(&["CONVERSATION", "SINCE", "WHERE", "BEGINS"]);
+    let mut table = Table::new(&["CONVERSATION", "SINCE", "WHERE", "OPEN IN", "BEGINS"]);
     for candidate in candidates {
         table.row([
             Cell::new(format!("{}:{}", candidate.vendor, candidate.vendor_session_id)),
             Cell::new(since(candidate.updated_at, surroundings.now)),
             Cell::new(place(&candidate.cwd, surroundings.home)),
+            Cell::new(candidate.open_in.map(|pid| format!("process {pid}")).unwrap_or_default()),
             Cell::new(one_line(candidate.begins.as_deref().unwrap_or_default())),
         ]);
     }

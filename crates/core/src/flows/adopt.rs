@@ -1,6 +1,6 @@
 //! Taking in conversations that were begun by hand.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,9 +10,10 @@ use crate::api::AdoptCandidate;
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::SessionState;
+use crate::flows::elsewhere::known_homes;
 use crate::flows::look::claimed;
 use crate::model::{Binding, Environment, EventKind, Evidence, Session, VendorId, VendorSessionId};
-use crate::ports::{Change, Commit, Kept, Ports, Vendor};
+use crate::ports::{Change, Commit, Kept, Live, Place, Ports, Vendor};
 
 /// How much of a first message is shown.
 const SHOWN: usize = 80;
@@ -22,6 +23,8 @@ const SHOWN: usize = 80;
 pub struct Wanted {
     pub vendor: Option<VendorId>,
     pub id: Option<VendorSessionId>,
+    /// Those that were begun in this folder.
+    pub cwd: Option<PathBuf>,
     /// Those in which something happened since then.
     pub since: Option<Timestamp>,
     pub at_most: Option<usize>,
@@ -38,18 +41,45 @@ pub async fn candidates(
     let known: BTreeSet<VendorSessionId> = claimed(ports, &sessions).await?.into_iter().collect();
     let mut kept = Vec::new();
     for vendor in vendors(ports, wanted.vendor.as_ref())? {
-        let own = sessions.iter().filter(|it| it.session.vendor == vendor.id());
-        let mut homes: BTreeSet<PathBuf> = own.map(|it| it.session.config_dir.clone()).collect();
-        // One whose folder cannot be told has nothing there that could be taken in.
-        homes.extend(vendor.config_dir(environment));
-        for home in homes {
+        for home in known_homes(&sessions, vendor.as_ref(), environment) {
             kept.extend(of_home(ports, &vendor, &home, wanted)?);
         }
     }
     kept.retain(|(_, _, kept)| !known.contains(&kept.id));
     kept.sort_by(|a, b| (b.2.modified, &b.2.id).cmp(&(a.2.modified, &a.2.id)));
     let read = kept.iter().filter_map(|(vendor, home, kept)| candidate(ports, vendor, home, kept));
-    Ok(read.take(wanted.at_most.unwrap_or(usize::MAX)).collect())
+    let read = read.filter(|it| wanted.cwd.as_ref().is_none_or(|cwd| it.cwd == *cwd));
+    let mut candidates: Vec<_> = read.take(wanted.at_most.unwrap_or(usize::MAX)).collect();
+    // Whoever takes all of them in is not shown any.
+    if wanted.at_most.is_some() || wanted.cwd.is_some() {
+        mark_open(ports, &mut candidates);
+    }
+    Ok(candidates)
+}
+
+/// Says of each candidate which process has it open.
+fn mark_open(ports: &Ports, candidates: &mut [AdoptCandidate]) {
+    let mut live = BTreeMap::new();
+    for candidate in candidates {
+        let place = Place { config_dir: candidate.config_dir.clone(), cwd: candidate.cwd.clone() };
+        let key = (candidate.vendor.clone(), place.config_dir.clone(), place.cwd.clone());
+        let live = live.entry(key).or_insert_with(|| open_in(ports, &candidate.vendor, &place));
+        let own = live.iter().find(|live| live.id == candidate.vendor_session_id);
+        candidate.open_in = own.map(|live| live.pid);
+    }
+}
+
+/// Lists the processes that live and have a conversation of this place open.
+pub fn open_in(ports: &Ports, vendor: &VendorId, place: &Place) -> Vec<Live> {
+    // What cannot be told is asked again, with care, before anything is started.
+    let vendor = ports.vendors.get(vendor).ok();
+    let live = vendor.and_then(|vendor| vendor.live(ports.files.as_ref(), place).ok());
+    let mut live = live.unwrap_or_default();
+    live.retain(|live| {
+        let process = ports.machine.process(live.pid);
+        process.is_some_and(|it| live.started.is_none_or(|started| started == it.started))
+    });
+    live
 }
 
 fn vendors(ports: &Ports, wanted: Option<&VendorId>) -> Result<Vec<Arc<dyn Vendor>>> {
@@ -93,6 +123,7 @@ fn candidate(
         began_at: beginning.began_at,
         updated_at: kept.modified,
         begins,
+        open_in: None,
     })
 }
 

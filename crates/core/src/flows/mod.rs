@@ -5,6 +5,7 @@
 
 pub mod adopt;
 pub mod doctor;
+mod elsewhere;
 pub mod guard;
 pub mod launch;
 pub mod look;

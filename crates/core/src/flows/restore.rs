@@ -4,7 +4,7 @@ use crate::api::Outcome;
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::look::{self, Sight};
-use crate::flows::{SessionState, launch};
+use crate::flows::{SessionState, elsewhere, launch};
 use crate::model::{
     Binding, Environment, EventKind, Evidence, Launch, LaunchId, LaunchMode, MessageId,
     MessageState, Status, VendorSessionId,
@@ -77,7 +77,16 @@ pub async fn carry_out(
             fresh(ports, state, environment).await?;
             Ok(launched(Outcome::Fresh, Some("its vendor cannot resume")))
         }
-        Decision::Refuse(refusal) => Ok(Done::Refused { error: refused(state, &refusal) }),
+        Decision::Refuse(refusal) => {
+            let error = refused(state, &refusal);
+            let error = match refusal {
+                Refusal::TranscriptGone { id } => {
+                    elsewhere::offer(ports, state, (&id, &environment), error).await?
+                }
+                _ => error,
+            };
+            Ok(Done::Refused { error })
+        }
     }
 }
 

@@ -28,6 +28,7 @@ pub(crate) async fn adopt(
     let wanted = Wanted {
         vendor: request.vendor.clone().map(VendorId::new),
         id: request.id.clone().map(VendorSessionId::new),
+        cwd: None,
         since: request.since,
         at_most: (!takes_in).then_some(SHOWN),
     };

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use segue_core::api::{
-    AgentOutcome, Outcome, PlanReport, RestoreReport, ResumeRequest, StopReport, StopRequest,
-    StoppedSession, UpRequest,
+    AdoptCandidate, AgentOutcome, Outcome, PlanReport, RestoreReport, ResumeRequest, StopReport,
+    StopRequest, StoppedSession, UpRequest,
 };
-use segue_core::flows::SessionState;
 use segue_core::flows::look::Asked;
-use segue_core::model::{Environment, FleetName, Session, SessionId};
+use segue_core::flows::{SessionState, adopt};
+use segue_core::model::{Environment, FleetName, How, Session, SessionId, Status};
 use segue_core::rules::accounts::Wanted;
 use segue_core::rules::scope::{Deed, Scope};
 use segue_core::{Error, Kind, Result};
@@ -123,6 +123,7 @@ pub(crate) async fn up(
             fresh: request.fresh.iter().any(|name| name == agent.name.as_str()),
             environment: environment.clone(),
             wish,
+            works_alone: project.agents.iter().filter(|it| it.vendor == agent.vendor).count() == 1,
             prompt: agent.prompt,
         });
     }
@@ -158,6 +159,8 @@ struct Lift {
     fresh: bool,
     environment: Environment,
     wish: Wish,
+    /// No other agent of the project is of its vendor.
+    works_alone: bool,
 }
 
 impl Lift {
@@ -165,6 +168,20 @@ impl Lift {
         if let Some(id) = self.existing().await? {
             return self.bring_back(id).await;
         }
+        let found = self.conversations().await?;
+        if let [only] = found.as_slice()
+            && let Some(adopted) = self.adopt(only).await?
+        {
+            return Ok(adopted);
+        }
+        let mut outcome = self.start_or_join().await?;
+        if outcome.outcome == Outcome::Started && !found.is_empty() {
+            outcome.note = Some(left_alone(&self.draft, &found));
+        }
+        Ok(outcome)
+    }
+
+    async fn start_or_join(&self) -> Result<AgentOutcome> {
         match self.start().await {
             // Somebody else started this agent at the same moment: it is theirs and ours.
             Err(error) if error.kind == Kind::Conflict => match self.existing().await? {
@@ -174,6 +191,46 @@ impl Lift {
             Err(error) if error.kind == Kind::Vendor && self.is_held() => Ok(self.held(&error)),
             result => result,
         }
+    }
+
+    /// Lists the conversations that somebody began in this folder, if only this agent of its vendor
+    /// works here: another one's would be as good a guess.
+    async fn conversations(&self) -> Result<Vec<AdoptCandidate>> {
+        if self.fresh || !self.works_alone || self.draft.description.is_some() {
+            return Ok(Vec::new());
+        }
+        let ports = &self.supervisor.ports;
+        let sessions = ports.store.sessions().await?;
+        let own = |it: &Session| it.vendor == self.draft.vendor && it.cwd == self.draft.cwd;
+        if sessions.iter().any(|it| own(&it.session)) {
+            return Ok(Vec::new());
+        }
+        let (vendor, cwd) = (Some(self.draft.vendor.clone()), Some(self.draft.cwd.clone()));
+        let wanted = adopt::Wanted { vendor, cwd, ..adopt::Wanted::default() };
+        adopt::candidates(ports, &self.environment, &wanted).await
+    }
+
+    /// Takes in the only conversation there is, and goes on with it; not one that is open.
+    async fn adopt(&self, only: &AdoptCandidate) -> Result<Option<AgentOutcome>> {
+        if only.open_in.is_some() || self.draft.config_dir != only.config_dir {
+            return Ok(None);
+        }
+        let ports = &self.supervisor.ports;
+        let status = Status::Ended(How::Quit);
+        let session = Session { status, spoke: true, ..self.draft.clone() };
+        let id = session.id;
+        match adopt::take_in(ports, session, &only.vendor_session_id).await {
+            Ok(_) => {}
+            // Somebody else was quicker, with the agent or with the conversation.
+            Err(error) if error.kind == Kind::Conflict => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        let mut outcome = self.bring_back(id).await?;
+        if outcome.outcome == Outcome::Resumed {
+            outcome.outcome = Outcome::Adopted;
+            outcome.note = Some(adopted(only));
+        }
+        Ok(Some(outcome))
     }
 
     fn is_held(&self) -> bool {
@@ -212,6 +269,31 @@ impl Lift {
         let (message, environment) = (self.prompt.clone(), self.environment.clone());
         let start = Box::new(Start { message, environment, wish: self.wish });
         ask(&inbox, |reply| Message::StartVerified { start, reply }).await
+    }
+}
+
+fn adopted(candidate: &AdoptCandidate) -> String {
+    let began = candidate.began_at;
+    let begins = candidate.begins.as_deref().unwrap_or_default();
+    format!("the only conversation in this folder, begun by hand at {began:.0}: {begins}")
+}
+
+fn left_alone(draft: &Session, found: &[AdoptCandidate]) -> String {
+    let (vendor, name) = (&draft.vendor, &draft.name);
+    match found {
+        [only] => {
+            let id = &only.vendor_session_id;
+            let why = match only.open_in {
+                Some(pid) => format!("is open in process {pid}"),
+                None => format!("is in `{}`", only.config_dir.display()),
+            };
+            format!("began a new conversation; {vendor}:{id} of this folder {why}")
+        }
+        several => format!(
+            "began a new conversation; {} others are in this folder: `segue adopt {vendor}` lists \
+             them, and `segue rm {name}` first makes room for one",
+            several.len()
+        ),
     }
 }
 
