@@ -7,7 +7,7 @@ use segue_core::Result;
 use segue_core::model::{Environment, LaunchId, ProcessRef};
 use segue_core::ports::{Ended, Folder, Machine, Program, ProgramSpec};
 
-use crate::{folder, hold, leftovers, process, programs};
+use crate::{folder, git, hold, leftovers, process, programs};
 
 /// The machine that this program runs on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,6 +50,11 @@ impl Machine for LocalMachine {
     fn folder(&self, path: &Path) -> Result<Folder> {
         folder::look(path)
     }
+}
+
+/// Returns the branch that is checked out in a folder.
+pub fn branch(folder: &Path) -> Option<String> {
+    git::head(folder)?.branch
 }
 
 /// Tells whether a process is an agent's: whatever an agent starts stays below its holder.

@@ -47,8 +47,12 @@ impl Source {
         self.at(place, error.hint(format!("take `{what}` out")))
     }
 
-    /// Reads a file that a key of this one names.
-    pub(super) fn text_file(&self, key: &str, file: &Spanned<PathBuf>) -> Result<String> {
+    /// Reads a file that a key of this one names; returns also where it is.
+    pub(super) fn text_file(
+        &self,
+        key: &str,
+        file: &Spanned<PathBuf>,
+    ) -> Result<(PathBuf, String)> {
         let folder = self.path.parent().unwrap_or(Path::new("/"));
         let path = folder.join(file.as_ref());
         let wrong = |cause: &dyn std::fmt::Display| {
@@ -60,7 +64,7 @@ impl Source {
         if text.contains('\0') {
             return Err(wrong(&"it has a zero byte, which no program can be given"));
         }
-        Ok(text)
+        Ok((path, text))
     }
 
     fn at_range(&self, range: Range<usize>, error: Error) -> Error {

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::source::Source;
+use super::variables::Variables;
 use super::vendors::{self, Described, WrittenVendor};
 use super::{Agent, Project};
 
@@ -76,7 +77,7 @@ impl Written {
         }
         let mut agents = Vec::new();
         for written in self.agents {
-            agents.extend(written.mean(source, &fleet, &names)?);
+            agents.extend(written.mean(source, (&fleet, folder), &names)?);
         }
         Ok(Project { folder: folder.to_owned(), fleet, agents, vendors: described })
     }
@@ -150,16 +151,21 @@ impl WrittenAgent {
         }
     }
 
-    fn mean(self, source: &Source, fleet: &FleetName, all: &[AgentName]) -> Result<Vec<Agent>> {
+    fn mean(
+        self,
+        source: &Source,
+        (fleet, folder): (&FleetName, &Path),
+        all: &[AgentName],
+    ) -> Result<Vec<Agent>> {
         let names = self.names(source)?;
         let agent = |name: AgentName| {
-            let fill = Fill { own: &name, fleet, all, source };
+            let texts = Texts { variables: Variables { own: &name, fleet, all, folder }, source };
             Ok(Agent {
                 vendor: VendorId::new(self.vendor.as_ref().clone()),
                 model: self.model.clone(),
                 permission: self.permission.unwrap_or(Permission::Ask),
-                instructions: fill.text("instructions", self.instructions.as_ref())?,
-                prompt: fill.text("prompt", self.prompt.as_ref())?,
+                instructions: texts.read("instructions", self.instructions.as_ref())?,
+                prompt: texts.read("prompt", self.prompt.as_ref())?,
                 restart: self.restart.unwrap_or(Restart::OnCrash),
                 env: self.env.as_ref().map(|it| it.as_ref().clone()).unwrap_or_default(),
                 args: self.args.as_ref().map(|it| it.as_ref().clone()).unwrap_or_default(),
@@ -181,33 +187,22 @@ fn check_variables(variables: &BTreeMap<String, String>) -> Result<()> {
     })
 }
 
-/// What the variables in prompts and instructions stand for.
-struct Fill<'a> {
-    own: &'a AgentName,
-    fleet: &'a FleetName,
-    all: &'a [AgentName],
+/// The texts of one agent.
+struct Texts<'a> {
+    variables: Variables<'a>,
     source: &'a Source,
 }
 
-impl Fill<'_> {
+impl Texts<'_> {
     /// Reads a text and fills its variables in.
-    fn text(&self, key: &str, file: Option<&Spanned<PathBuf>>) -> Result<Option<String>> {
+    fn read(&self, key: &str, file: Option<&Spanned<PathBuf>>) -> Result<Option<String>> {
         let Some(file) = file else { return Ok(None) };
-        let text = self.source.text_file(key, file)?;
-        let later = ["{{branch}}", "{{worktree}}"];
-        if let Some(variable) = later.iter().find(|variable| text.contains(**variable)) {
-            return Err(self.source.not_built(file, variable));
-        }
+        let (path, text) = self.source.text_file(key, file)?;
         if key == "instructions" && text.len() > LONGEST_INSTRUCTIONS {
             let error = Error::config(format!("the instructions have {} bytes", text.len()));
             let error = error.hint(format!("say it in at most {LONGEST_INSTRUCTIONS}"));
             return Err(self.source.at(file, error));
         }
-        let peers = self.all.iter().filter(|name| *name != self.own).map(AgentName::as_str);
-        let filled = text
-            .replace("{{agent}}", self.own.as_str())
-            .replace("{{fleet}}", self.fleet.as_str())
-            .replace("{{peers}}", &peers.collect::<Vec<_>>().join(", "));
-        Ok(Some(filled))
+        self.variables.fill(&path, &text).map(Some)
     }
 }
