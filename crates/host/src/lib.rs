@@ -10,6 +10,7 @@ mod leftovers;
 mod version;
 
 pub mod atomic;
+pub mod attention;
 pub mod clock;
 pub mod daemon;
 pub mod descriptor;

@@ -14,7 +14,7 @@ use segue_core::model::{AgentName, FleetName, Permission, Restart, VendorDescrip
 use segue_core::ports::Vendors;
 use segue_core::{Error, Result};
 
-pub(crate) use settings::{default_vendor, longest_silence};
+pub(crate) use settings::{attention, default_vendor, longest_silence};
 pub(crate) use vendors::Described;
 
 use source::Source;

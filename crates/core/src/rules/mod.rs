@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod address;
+pub mod attention;
 pub mod delivery;
 pub mod environment;
 pub mod lifecycle;

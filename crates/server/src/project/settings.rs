@@ -20,6 +20,30 @@ struct Settings {
     vendor: Option<String>,
     /// How long a headless turn may show nothing before it is ended.
     silence: Option<SignedDuration>,
+    #[serde(default)]
+    attention: Attention,
+}
+
+/// How a person is called when a session needs one.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Attention {
+    /// A program and its arguments; what it is about is in its environment.
+    pub(crate) command: Vec<String>,
+    /// Whether a notification is shown on the desktop.
+    pub(crate) desktop: bool,
+}
+
+impl Default for Attention {
+    fn default() -> Self {
+        Self { command: Vec::new(), desktop: true }
+    }
+}
+
+/// Returns how a person is called.
+pub(crate) fn attention(config_file: &Path) -> Attention {
+    // A file that cannot be read is told about whenever somebody starts something.
+    read(config_file).map(|settings| settings.attention).unwrap_or_default()
 }
 
 /// Returns the vendor that the user prefers.
@@ -45,7 +69,7 @@ fn read(config_file: &Path) -> Result<Settings> {
 
 fn broken(config_file: &Path) -> Error {
     Error::config(format!("cannot read `{}`", config_file.display()))
-        .hint("its keys are `vendor = \"…\"` and `silence = \"30m\"`")
+        .hint("its keys are `vendor = \"…\"`, `silence = \"30m\"` and, under `[attention]`, `command = [\"…\"]` and `desktop = true`")
 }
 
 #[cfg(test)]
@@ -61,6 +85,11 @@ mod tests {
         assert_eq!(longest_silence(&file), Duration::from_secs(90));
         fs::write(&file, "silence = \"for ever\"\n").unwrap();
         assert_eq!(longest_silence(&file), LONGEST_SILENCE);
+        assert!(attention(&file).desktop, "a file that cannot be read switches nothing off");
+        fs::write(&file, "[attention]\ncommand = [\"tell\", \"me\"]\n").unwrap();
+        let command = vec!["tell".to_owned(), "me".to_owned()];
+        assert_eq!(attention(&file), Attention { command, desktop: true });
+        fs::write(&file, "[attention]\ncommand = \"tell me\"\n").unwrap();
         assert!(default_vendor(&file).unwrap_err().hints[0].contains("silence"));
     }
 }

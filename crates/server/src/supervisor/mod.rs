@@ -16,7 +16,7 @@ mod stream;
 mod watch;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -138,6 +138,11 @@ impl Supervisor {
     /// Returns how long a headless turn may show nothing.
     fn longest_silence(&self) -> Duration {
         project::longest_silence(&self.config_file)
+    }
+
+    /// Returns where the user's own settings are.
+    fn config_file(&self) -> &Path {
+        &self.config_file
     }
 
     fn forget(&self, id: SessionId) {

@@ -2,6 +2,7 @@
 
 mod account;
 mod answers;
+mod attention;
 mod behind;
 mod ending;
 mod messages;
@@ -22,6 +23,7 @@ use segue_core::flows::{SessionState, launch, view};
 use segue_core::model::{Environment, LaunchId, SessionId};
 use segue_core::ports::{HolderEvent, Ports};
 use segue_core::rules::accounts::Wanted;
+use segue_core::rules::attention::{Reason, reason};
 use segue_core::{Error, Result};
 use tokio::sync::{mpsc, oneshot};
 
@@ -161,12 +163,16 @@ pub(crate) struct Actor {
     keeper: Option<LaunchId>,
     behind: Behind,
     standing: Standing,
+    /// Why a person was called last, while that lasts.
+    needed: Option<Reason>,
     removed: bool,
 }
 
 impl Actor {
     pub(crate) fn start(supervisor: &Arc<Supervisor>, state: SessionState) -> Inbox {
         let (inbox, messages) = mpsc::unbounded_channel();
+        // What was so when somebody looked last was told then.
+        let needed = reason(state.session.status, None);
         let actor = Self {
             supervisor: Arc::clone(supervisor),
             ports: supervisor.ports.clone(),
@@ -183,6 +189,7 @@ impl Actor {
             keeper: None,
             behind: Behind::default(),
             standing: Standing::new(Wish::now(Wanted::ByItself)),
+            needed,
             removed: false,
         };
         tokio::spawn(actor.run(messages));
@@ -195,6 +202,7 @@ impl Actor {
                 self.fall_behind(&error);
             }
             self.note_account();
+            self.call_for_attention();
             self.deliver().await;
             self.answer_waiters().await;
             if self.removed {
@@ -244,6 +252,7 @@ impl Actor {
             }
             Message::Reconcile { reply } => {
                 let result = self.reconcile().await;
+                self.take_up_attention();
                 // The daemon may have stopped waiting.
                 let _gone = reply.send(());
                 result

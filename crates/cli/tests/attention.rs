@@ -1,0 +1,104 @@
+//! A person is called when a session needs one: once, outside everything else, and never by a shell.
+#![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use segue_testkit::events::Events;
+use segue_testkit::{World, conversation, launches};
+use serde_json::Value;
+
+/// A world whose attention command adds a line for each call; returns where.
+fn world() -> (World, PathBuf) {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    let (script, calls) = (world.root().join("tell me"), world.root().join("calls"));
+    fs::create_dir(&calls).unwrap();
+    let file = calls.join("all");
+    let text = format!(
+        "#!/bin/sh\necho \"$1|$SEGUE_SESSION|$SEGUE_NAME|$SEGUE_AGENT|$SEGUE_FLEET|$SEGUE_REASON\" >> '{}'\n",
+        file.display()
+    );
+    fs::write(&script, text).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o700)).unwrap();
+    fs::create_dir(world.segue_home()).unwrap();
+    fs::set_permissions(world.segue_home(), fs::Permissions::from_mode(0o700)).unwrap();
+    let settings = format!(
+        "[attention]\ndesktop = false\ncommand = [\"{}\", \"$(touch broken)\"]\n",
+        script.display()
+    );
+    fs::write(world.segue_home().join("config.toml"), settings).unwrap();
+    (world, file)
+}
+
+fn calls(file: &PathBuf) -> Vec<String> {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Waits until there are so many calls.
+fn wait_calls(file: &PathBuf, count: usize) -> Vec<String> {
+    let folder = file.parent().unwrap();
+    launches::wait_until(&[folder], "a call", || calls(file).len() >= count);
+    calls(file)
+}
+
+/// Waits until a launch of a session is idle.
+fn wait_idle(world: &World, name: &str, launches: u64) -> Value {
+    let mut events = Events::of(world);
+    loop {
+        let session = world.session(name);
+        if session["launches"] == launches && session["status"] == "idle" {
+            return session;
+        }
+        assert!(events.wait_for(|_| true).is_some(), "the daemon ended");
+    }
+}
+
+#[test]
+fn a_question_calls_once_and_the_next_one_again() {
+    let (world, file) = world();
+    world.ok(["run", "-d", "--name", "a", "/ask"]);
+    let told = wait_calls(&file, 1);
+    let id = world.session("a")["id"].as_str().unwrap().to_owned();
+    assert_eq!(told, [format!("$(touch broken)|{id}|default/a||default|permission")]);
+    world.ok(["answer", "a", "yes"]);
+    world.ok(["wait", "a", "--for", "idle"]);
+    // A daemon that finds a session as it was left calls nobody.
+    segue_testkit::scene::kill_daemon(&world);
+    world.ok(["send", "a", "/ask"]);
+    let told = wait_calls(&file, 2);
+    segue_testkit::scene::kill_daemon(&world);
+    world.ok(["wait", "a", "--for", "waiting"]);
+    world.ok(["answer", "a", "no"]);
+    world.ok(["wait", "a", "--for", "idle"]);
+    assert_eq!(calls(&file), told);
+    assert!(!world.project().join("broken").exists(), "a shell read it");
+}
+
+#[test]
+fn an_account_that_is_refused_and_an_agent_that_is_given_up_call() {
+    let (mut world, file) = world();
+    world.ok(["run", "-d", "--name", "loop", "hello"]);
+    for launches in 1..=3 {
+        let session = wait_idle(&world, "loop", launches);
+        conversation::type_text(&world, &session, "/crash\r");
+    }
+    let told = wait_calls(&file, 1);
+    assert!(told[0].ends_with("|default/loop||default|choice"), "{told:?}");
+    world.set("SEGUE_DEMO_KEY", "rejected");
+    world.segue(["run", "--headless", "--name", "key", "hello"]);
+    let told = wait_calls(&file, 2);
+    assert!(told[1].ends_with("|default/key||default|account"), "{told:?}");
+}
+
+#[test]
+fn a_command_that_is_not_there_disturbs_nobody() {
+    let (world, _) = world();
+    let settings = "[attention]\ncommand = [\"/nowhere/at-all\"]\n";
+    fs::write(world.segue_home().join("config.toml"), settings).unwrap();
+    world.ok(["run", "-d", "--name", "a", "/ask"]);
+    world.ok(["wait", "a", "--for", "waiting"]);
+    world.ok(["answer", "a", "yes"]);
+    world.ok(["wait", "a", "--for", "idle"]);
+}

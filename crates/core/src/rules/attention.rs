@@ -1,0 +1,88 @@
+//! When a person is called: a session waits for one, or cannot go on without one.
+
+use std::fmt;
+
+use crate::model::{FailureClass, How, Status, WaitingFor};
+
+/// Why a person is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    Waiting(WaitingFor),
+    Failed(FailureClass),
+}
+
+/// Says why a session needs a person now; `failure` is why its last turn failed. A session that only
+/// waits for the next command is not worth a call: after a reboot all of them do.
+pub fn reason(status: Status, failure: Option<FailureClass>) -> Option<Reason> {
+    let failure = match status {
+        Status::Waiting(WaitingFor::Environment) => return None,
+        Status::Waiting(what) => return Some(Reason::Waiting(what)),
+        // Whatever it was, it is over.
+        Status::Ended(How::Stopped | How::Quit) | Status::Starting | Status::Working => {
+            return None;
+        }
+        Status::Ended(How::Failed(class)) => Some(class),
+        Status::Ended(_) | Status::Idle | Status::Lost => failure,
+    };
+    failure
+        .filter(|class| matches!(class, FailureClass::Account | FailureClass::UsageLimit))
+        .map(Reason::Failed)
+}
+
+impl Reason {
+    /// Returns the word that scripts get.
+    pub fn word(self) -> String {
+        match self {
+            Self::Waiting(what) => what.to_string(),
+            Self::Failed(class) => class.word().to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Waiting(WaitingFor::Trust) => f.write_str("asks whether the folder is trusted"),
+            Self::Waiting(WaitingFor::Permission) => f.write_str("asks for permission"),
+            Self::Waiting(WaitingFor::Question) => f.write_str("asks something"),
+            Self::Waiting(WaitingFor::Choice) => f.write_str("could not be brought back"),
+            Self::Waiting(WaitingFor::Environment) => f.write_str("waits to be brought back"),
+            Self::Failed(class) => write!(f, "cannot go on: {class}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Exit;
+
+    #[test]
+    fn a_person_is_called_for_what_only_a_person_can_do() {
+        let (account, limit) = (FailureClass::Account, FailureClass::UsageLimit);
+        let waits = |what| Some(Reason::Waiting(what));
+        let table = [
+            (Status::Waiting(WaitingFor::Permission), None, waits(WaitingFor::Permission)),
+            (Status::Waiting(WaitingFor::Trust), Some(limit), waits(WaitingFor::Trust)),
+            (Status::Waiting(WaitingFor::Question), None, waits(WaitingFor::Question)),
+            (Status::Waiting(WaitingFor::Choice), None, waits(WaitingFor::Choice)),
+            (Status::Waiting(WaitingFor::Environment), Some(account), None),
+            (Status::Idle, Some(limit), Some(Reason::Failed(limit))),
+            (Status::Idle, Some(FailureClass::Service), None),
+            (Status::Idle, None, None),
+            (Status::Working, Some(account), None),
+            (Status::Ended(How::Failed(account)), None, Some(Reason::Failed(account))),
+            (Status::Ended(How::Failed(FailureClass::Request)), None, None),
+            (
+                Status::Ended(How::Crashed(Exit::Code(1))),
+                Some(account),
+                Some(Reason::Failed(account)),
+            ),
+            (Status::Ended(How::Stopped), Some(account), None),
+            (Status::Lost, None, None),
+        ];
+        for (status, failure, expected) in table {
+            assert_eq!(reason(status, failure), expected, "{status:?} {failure:?}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Calling a person when the session needs one: once for each time that it begins to.
+
+use segue_core::model::FailureClass;
+use segue_core::rules::attention::{self, Reason};
+use segue_host::attention::{Call, call, notify};
+
+use super::Actor;
+use crate::project;
+
+impl Actor {
+    /// Calls a person if the session needs one and did not before.
+    pub(super) fn call_for_attention(&mut self) {
+        let now = self.needs();
+        if std::mem::replace(&mut self.needed, now) == now {
+            return;
+        }
+        if let Some(reason) = now {
+            self.call(reason);
+        }
+    }
+
+    /// Takes for told what a launch that no daemon watched has shown long ago.
+    pub(super) fn take_up_attention(&mut self) {
+        if let Some(reason @ Reason::Failed(_)) = self.needs() {
+            self.needed = Some(reason);
+        }
+    }
+
+    /// Says why the session needs a person now.
+    pub(super) fn needs(&self) -> Option<Reason> {
+        attention::reason(self.state.session.status, self.failure_class())
+    }
+
+    fn failure_class(&self) -> Option<FailureClass> {
+        let failure = self.state.turn.as_ref().and_then(|turn| turn.failure.as_ref());
+        failure.map(|failure| failure.class)
+    }
+
+    fn call(&self, reason: Reason) {
+        let settings = project::attention(self.supervisor.config_file());
+        let session = &self.state.session;
+        let turn = self.state.turn.as_ref().and_then(|turn| turn.failure.as_ref());
+        let detail = turn.map(|failure| failure.message.clone()).unwrap_or_default();
+        let agent = session.agent.as_ref().map(ToString::to_string).unwrap_or_default();
+        let told = Call {
+            title: format!("{} {reason}", session.address()),
+            text: detail.clone(),
+            variables: vec![
+                ("SEGUE_SESSION", session.id.to_string()),
+                ("SEGUE_NAME", session.address()),
+                ("SEGUE_AGENT", agent),
+                ("SEGUE_FLEET", session.fleet.to_string()),
+                ("SEGUE_VENDOR", session.vendor.to_string()),
+                ("SEGUE_REASON", reason.word()),
+                ("SEGUE_DETAIL", detail),
+                ("SEGUE_CWD", session.cwd.display().to_string()),
+            ],
+        };
+        // Beside everything else: nobody waits for whoever is called.
+        if settings.desktop {
+            tokio::spawn(notify(told.clone()));
+        }
+        if !settings.command.is_empty() {
+            tokio::spawn(call(settings.command, told));
+        }
+    }
+}
