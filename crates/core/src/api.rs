@@ -216,6 +216,24 @@ pub struct StoppedSession {
     pub was_running: bool,
 }
 
+/// `POST /v1/scale`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ScaleRequest {
+    pub caller: Caller,
+    /// An agent as the project file calls it.
+    pub agent: String,
+    pub count: u32,
+    pub fleet: Option<String>,
+}
+
+/// What came of each agent of a kind, and which were ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScaleReport {
+    pub agents: Vec<AgentOutcome>,
+    pub stopped: Vec<StoppedSession>,
+    pub complete: bool,
+}
+
 /// `GET /v1/attach`: where the session's terminal is served.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttachPoint {

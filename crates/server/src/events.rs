@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use segue_core::Result;
 use segue_core::model::{
-    Binding, Event, Fleet, FleetName, Launch, Message, MessageId, Session, SessionId, Trust,
+    Binding, Counts, Event, Fleet, FleetName, Launch, Message, MessageId, Session, SessionId,
+    Timer, Trust,
 };
 use segue_core::ports::{Commit, EventQuery, MessageQuery, SessionSummary, Store};
 use tokio::sync::watch;
@@ -62,6 +63,14 @@ impl Store for TellingStore {
 
     async fn fleets_of(&self, folder: &Path) -> Result<Vec<Fleet>> {
         self.inner.fleets_of(folder).await
+    }
+
+    async fn counts(&self, fleet: &FleetName) -> Result<Counts> {
+        self.inner.counts(fleet).await
+    }
+
+    async fn timers(&self, session: SessionId) -> Result<Vec<Timer>> {
+        self.inner.timers(session).await
     }
 
     async fn trust(&self, folder: &Path) -> Result<Option<Trust>> {

@@ -20,6 +20,10 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
     match change {
         Change::PutFleet(fleet) => fleets::put(transaction, fleet),
         Change::PutTrust(trust) => fleets::put_trust(transaction, trust),
+        Change::SetCount { fleet, agent, count } => {
+            fleets::set_count(transaction, fleet, agent, *count)
+        }
+        Change::SetTimers { session, timers } => fleets::set_timers(transaction, *session, timers),
         Change::CreateSession(session) => sessions::create(transaction, session),
         Change::SetStatus { session, status, at } => {
             sessions::set_status(transaction, *session, *status, *at)

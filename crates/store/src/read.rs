@@ -4,7 +4,8 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row};
 use segue_core::model::{
-    Binding, Event, Fleet, FleetName, Launch, Message, MessageId, Session, SessionId, Trust,
+    Binding, Counts, Event, Fleet, FleetName, Launch, Message, MessageId, Session, SessionId,
+    Timer, Trust,
 };
 use segue_core::ports::{EventQuery, MessageQuery, SessionSummary};
 
@@ -123,6 +124,16 @@ pub(crate) fn fleet(connection: &Connection, name: &FleetName) -> rusqlite::Resu
 pub(crate) fn fleets_of(connection: &Connection, folder: &Path) -> rusqlite::Result<Vec<Fleet>> {
     let sql = "SELECT name, folder FROM fleets WHERE folder = ?1 ORDER BY seq";
     all(connection, sql, [Location(folder)], rows::fleet)
+}
+
+pub(crate) fn counts(connection: &Connection, fleet: &FleetName) -> rusqlite::Result<Counts> {
+    let sql = "SELECT agent, count FROM counts WHERE fleet = ?1";
+    Ok(all(connection, sql, [Word(fleet)], rows::count)?.into_iter().collect())
+}
+
+pub(crate) fn timers(connection: &Connection, session: SessionId) -> rusqlite::Result<Vec<Timer>> {
+    let sql = "SELECT timers FROM timers WHERE session = ?1";
+    Ok(one(connection, sql, [Word(&session)], rows::timers)?.unwrap_or_default())
 }
 
 pub(crate) fn trust(connection: &Connection, folder: &Path) -> rusqlite::Result<Option<Trust>> {

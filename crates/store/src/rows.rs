@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use rusqlite::Row;
 use rusqlite::types::{FromSql, Type, ValueRef};
 use segue_core::model::{
-    Binding, Event, Fleet, Launch, LaunchId, Message, NewEvent, Session, SessionId, Trust,
+    AgentName, Binding, Event, Fleet, Launch, LaunchId, Message, NewEvent, Session, SessionId,
+    Timer, Trust,
 };
 use segue_core::ports::{OpenLaunch, SessionSummary};
 use serde::de::value::StrDeserializer;
@@ -157,6 +158,17 @@ pub(crate) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
 pub(crate) fn fleet(row: &Row<'_>) -> rusqlite::Result<Fleet> {
     let mut columns = Columns::of(row);
     Ok(Fleet { name: columns.word()?, folder: columns.optional_path()? })
+}
+
+/// Reads `agent, count`.
+pub(crate) fn count(row: &Row<'_>) -> rusqlite::Result<(AgentName, u32)> {
+    let mut columns = Columns::of(row);
+    Ok((columns.word()?, columns.plain()?))
+}
+
+/// Reads `timers`.
+pub(crate) fn timers(row: &Row<'_>) -> rusqlite::Result<Vec<Timer>> {
+    Columns::of(row).json()
 }
 
 /// Reads `folder, digest, at`.

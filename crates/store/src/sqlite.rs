@@ -7,7 +7,8 @@ use std::thread::{self, JoinHandle};
 use async_trait::async_trait;
 use rusqlite::Connection;
 use segue_core::model::{
-    Binding, Event, Fleet, FleetName, Launch, Message, MessageId, Session, SessionId, Trust,
+    Binding, Counts, Event, Fleet, FleetName, Launch, Message, MessageId, Session, SessionId,
+    Timer, Trust,
 };
 use segue_core::ports::{Commit, EventQuery, MessageQuery, SessionSummary, Store};
 use segue_core::{Error, Result};
@@ -115,6 +116,15 @@ impl Store for SqliteStore {
     async fn fleets_of(&self, folder: &Path) -> Result<Vec<Fleet>> {
         let folder = folder.to_owned();
         self.read(move |connection| read::fleets_of(connection, &folder)).await
+    }
+
+    async fn counts(&self, fleet: &FleetName) -> Result<Counts> {
+        let fleet = fleet.clone();
+        self.read(move |connection| read::counts(connection, &fleet)).await
+    }
+
+    async fn timers(&self, session: SessionId) -> Result<Vec<Timer>> {
+        self.read(move |connection| read::timers(connection, session)).await
     }
 
     async fn trust(&self, folder: &Path) -> Result<Option<Trust>> {

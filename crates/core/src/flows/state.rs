@@ -158,7 +158,9 @@ impl SessionState {
             Change::CreateSession(_)
             | Change::PutFleet(_)
             | Change::RemoveSession(_)
-            | Change::PutTrust(_) => {}
+            | Change::PutTrust(_)
+            | Change::SetCount { .. }
+            | Change::SetTimers { .. } => {}
             Change::AddMessage(message) => self.outbox.push(*message),
             Change::SetMessage { message, state, at } => self.set_message(message, state, at),
         }

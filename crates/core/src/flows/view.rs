@@ -56,7 +56,8 @@ pub async fn write_fleet(ports: &Ports, name: &FleetName) -> Result<()> {
         return ports.folders.remove_fleet(name);
     }
     let written_at = ports.clock.now();
-    let record = FleetRecord { fleet: name.clone(), folder, agents, written_at };
+    let counts = ports.store.counts(name).await?;
+    let record = FleetRecord { fleet: name.clone(), folder, agents, counts, written_at };
     let written = ports.folders.read_fleet(name)?;
     let written = written.map(|written| FleetRecord { written_at, ..written });
     if written.as_ref() == Some(&record) { Ok(()) } else { ports.folders.write_fleet(&record) }

@@ -1,5 +1,6 @@
 //! Agents that run together under one human name.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -15,12 +16,18 @@ pub struct Fleet {
     pub folder: Option<PathBuf>,
 }
 
+/// How many agents of a kind there are, where somebody said so after the project file did.
+pub type Counts = BTreeMap<AgentName, u32>;
+
 /// What `fleets/<name>.json` holds: a copy for people and for `segue doctor`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FleetRecord {
     pub fleet: FleetName,
     pub folder: Option<PathBuf>,
     pub agents: Vec<FleetMember>,
+    /// What `segue scale` said.
+    #[serde(default, skip_serializing_if = "Counts::is_empty")]
+    pub counts: Counts,
     pub written_at: Timestamp,
 }
 

@@ -13,12 +13,13 @@ mod record;
 mod session;
 mod source;
 mod status;
+mod timer;
 
 pub use binding::{Binding, Evidence};
 pub use description::VendorDescription;
 pub use event::{Event, EventKind, NewEvent};
 pub use failure::{Failure, FailureClass};
-pub use fleet::{Fleet, FleetMember, FleetRecord, Trust};
+pub use fleet::{Counts, Fleet, FleetMember, FleetRecord, Trust};
 pub use ids::{
     AgentName, FleetName, LaunchId, MessageId, SessionId, SessionName, VendorId, VendorSessionId,
 };
@@ -29,3 +30,4 @@ pub use record::LaunchRecord;
 pub use session::{Permission, Restart, Session};
 pub use source::Source;
 pub use status::{How, Status, WaitingFor};
+pub use timer::Timer;

@@ -8,8 +8,9 @@ use jiff::Timestamp;
 
 use crate::error::Result;
 use crate::model::{
-    Binding, Event, Fleet, FleetName, Launch, LaunchEnd, LaunchId, Message, MessageId,
-    MessageState, NewEvent, Permission, ProcessRef, Session, SessionId, Status, Trust,
+    AgentName, Binding, Counts, Event, Fleet, FleetName, Launch, LaunchEnd, LaunchId, Message,
+    MessageId, MessageState, NewEvent, Permission, ProcessRef, Session, SessionId, Status, Timer,
+    Trust,
 };
 
 /// What Segue remembers. A commit is on disk when it returns, all of it or none.
@@ -38,6 +39,12 @@ pub trait Store: Debug + Send + Sync {
 
     /// Returns the fleets whose project folder this is, the oldest first.
     async fn fleets_of(&self, folder: &Path) -> Result<Vec<Fleet>>;
+
+    /// Returns how many agents of a kind a fleet has, where somebody said so.
+    async fn counts(&self, fleet: &FleetName) -> Result<Counts>;
+
+    /// Returns what is said to a session again and again, in its order.
+    async fn timers(&self, session: SessionId) -> Result<Vec<Timer>>;
 
     async fn trust(&self, folder: &Path) -> Result<Option<Trust>>;
 
@@ -95,6 +102,17 @@ pub enum Change {
     /// Forgets a session with its launches and bindings; its events stay. An open launch is a conflict.
     RemoveSession(SessionId),
     PutTrust(Trust),
+    /// Remembers how many agents of a kind a fleet has.
+    SetCount {
+        fleet: FleetName,
+        agent: AgentName,
+        count: u32,
+    },
+    /// Says what is said to a session again and again, instead of what was.
+    SetTimers {
+        session: SessionId,
+        timers: Vec<Timer>,
+    },
     /// Takes in a message to an agent.
     AddMessage(Box<Message>),
     /// Moves a message on; one that is settled already is a conflict.

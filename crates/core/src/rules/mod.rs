@@ -9,5 +9,7 @@ pub mod lifecycle;
 pub mod naming;
 pub mod recovery;
 pub mod restarts;
+pub mod scale;
 pub mod scope;
 pub mod secrets;
+pub mod timers;

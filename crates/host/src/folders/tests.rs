@@ -141,6 +141,7 @@ fn a_long_message_goes_through_a_private_file() {
 fn a_fleet_file_is_written_and_removed_and_cannot_be_elsewhere() {
     let (_temp, folders) = disk();
     let mut record = FleetRecord {
+        counts: segue_core::model::Counts::new(),
         fleet: FleetName::parse("shop").unwrap(),
         folder: None,
         agents: Vec::new(),

@@ -2,11 +2,11 @@
 
 use rusqlite::Transaction;
 use segue_core::Error;
-use segue_core::model::{Fleet, Trust};
+use segue_core::model::{AgentName, Fleet, FleetName, SessionId, Timer, Trust};
 
 use crate::fault::Fault;
 use crate::read;
-use crate::values::{Location, Time, Word};
+use crate::values::{Json, Location, Time, Word};
 
 pub(super) fn put(transaction: &Transaction<'_>, fleet: &Fleet) -> Result<(), Fault> {
     if let Some(known) = read::fleet(transaction, &fleet.name)? {
@@ -25,6 +25,36 @@ pub(super) fn put_trust(transaction: &Transaction<'_>, trust: &Trust) -> Result<
              ON CONFLICT (folder) DO UPDATE SET digest = excluded.digest, at = excluded.at",
         )?
         .execute((Location(&trust.folder), &trust.digest, Time(trust.at)))?;
+    Ok(())
+}
+
+pub(super) fn set_count(
+    transaction: &Transaction<'_>,
+    fleet: &FleetName,
+    agent: &AgentName,
+    count: u32,
+) -> Result<(), Fault> {
+    transaction
+        .prepare_cached(
+            "INSERT INTO counts (fleet, agent, count) VALUES (?1, ?2, ?3)
+             ON CONFLICT (fleet, agent) DO UPDATE SET count = excluded.count",
+        )?
+        .execute((Word(fleet), Word(agent), count))?;
+    Ok(())
+}
+
+pub(super) fn set_timers(
+    transaction: &Transaction<'_>,
+    session: SessionId,
+    timers: &[Timer],
+) -> Result<(), Fault> {
+    super::address(transaction, session)?;
+    transaction
+        .prepare_cached(
+            "INSERT INTO timers (session, timers) VALUES (?1, ?2)
+             ON CONFLICT (session) DO UPDATE SET timers = excluded.timers",
+        )?
+        .execute((Word(&session), Json(&timers)))?;
     Ok(())
 }
 

@@ -74,6 +74,8 @@ macro_rules! store_contract {
             a_fleet_has_one_folder
             a_folder_may_have_several_fleets
             fleets_without_a_folder_do_not_meet
+            the_newest_count_counts
+            timers_go_with_their_session
             the_newest_trust_counts
             messages_come_back_in_order_and_are_told_apart
             a_message_moves_on_until_it_is_settled

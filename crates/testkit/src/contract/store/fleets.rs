@@ -3,8 +3,9 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use segue_core::model::{Fleet, FleetName, Session, Trust};
+use segue_core::model::{AgentName, Counts, Fleet, FleetName, Session, Timer, Trust};
 use segue_core::ports::Change;
 
 use super::{Backend, Samples, assert_conflict, commit};
@@ -55,6 +56,35 @@ pub async fn the_newest_trust_counts(backend: &impl Backend) {
         assert_eq!(store.trust(&folder).await.unwrap(), Some(trust));
     }
     assert_eq!(store.trust(Path::new("/code")).await.unwrap(), None);
+}
+
+pub async fn the_newest_count_counts(backend: &impl Backend) {
+    let store = backend.open().await;
+    let [shop, other] = ["shop", "other"].map(|name| FleetName::parse(name).unwrap());
+    let coder = AgentName::parse("coder").unwrap();
+    let count = |count| Change::SetCount { fleet: shop.clone(), agent: coder.clone(), count };
+    assert_eq!(store.counts(&shop).await.unwrap(), Counts::new());
+    store.commit(commit([count(3), count(0)])).await.unwrap();
+    assert_eq!(store.counts(&shop).await.unwrap(), Counts::from([(coder.clone(), 0)]));
+    assert_eq!(store.counts(&other).await.unwrap(), Counts::new());
+}
+
+pub async fn timers_go_with_their_session(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let session = samples.session("shop", "coder");
+    let timer = |prompt: &str| {
+        let every = Duration::from_millis(1500);
+        Timer { every, prompt: prompt.to_owned(), interrupt: true }
+    };
+    let set = |timers| Change::SetTimers { session: session.id, timers };
+    assert!(store.commit(commit([set(vec![timer("a")])])).await.is_err(), "nobody's timers");
+    let created = Change::CreateSession(Box::new(session.clone()));
+    store.commit(commit([created, set(vec![timer("a"), timer("b")])])).await.unwrap();
+    assert_eq!(store.timers(session.id).await.unwrap(), [timer("a"), timer("b")]);
+    store.commit(commit([set(vec![timer("c")])])).await.unwrap();
+    assert_eq!(store.timers(session.id).await.unwrap(), [timer("c")]);
+    store.commit(commit([Change::RemoveSession(session.id)])).await.unwrap();
+    assert_eq!(store.timers(session.id).await.unwrap(), []);
 }
 
 pub async fn paths_that_are_not_text_come_back_unchanged(backend: &impl Backend) {
