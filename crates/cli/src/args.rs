@@ -6,7 +6,7 @@ use segue_core::Error;
 
 use crate::commands::{
     adopt, answer, attach, completions, daemon, doctor, init, log, ls, man, messages, resume, rm,
-    run, send, stop, trust, up, vendors, wait,
+    run, scale, send, stop, trust, up, vendors, wait,
 };
 
 /// Commands of later versions: known, so that nobody takes them for a typing error.
@@ -41,6 +41,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Init(init::Arguments),
     Up(up::Arguments),
+    Scale(scale::Arguments),
     Resume(resume::Arguments),
     Run(run::Arguments),
     Ls(ls::Arguments),

@@ -9,8 +9,9 @@ use hyper::body::Incoming;
 use segue_core::api::{
     AdoptReport, AdoptRequest, AnswerRequest, AttachPoint, Caller, CancelRequest, DoctorReport,
     Health, MessageList, MessageView, PROTOCOL, PlanReport, RestoreReport, ResumeRequest,
-    RunRequest, SendReport, SendRequest, SessionList, SessionView, StopReport, StopRequest,
-    Stranger, TrustRequest, TrustView, TurnReport, UpRequest, WaitReport, WaitRequest,
+    RunRequest, ScaleReport, ScaleRequest, SendReport, SendRequest, SessionList, SessionView,
+    StopReport, StopRequest, Stranger, TrustRequest, TrustView, TurnReport, UpRequest, WaitReport,
+    WaitRequest,
 };
 use segue_core::model::{Event, SessionId};
 use segue_core::{Error, Result};
@@ -111,6 +112,11 @@ impl Client {
 
     pub async fn up(&self, request: &UpRequest) -> Result<RestoreReport> {
         self.connection.ask(Method::POST, "/v1/up", request).await
+    }
+
+    /// Makes more or fewer agents of one kind.
+    pub async fn scale(&self, request: &ScaleRequest) -> Result<ScaleReport> {
+        self.connection.ask(Method::POST, "/v1/scale", request).await
     }
 
     pub async fn resume(&self, request: &ResumeRequest) -> Result<RestoreReport> {

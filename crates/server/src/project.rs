@@ -6,16 +6,20 @@ mod variables;
 mod vendors;
 mod written;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use segue_core::model::{AgentName, FleetName, Permission, Restart, VendorDescription, VendorId};
+use segue_core::model::{
+    AgentName, Counts, FleetName, Permission, Restart, Timer, VendorDescription, VendorId,
+};
 use segue_core::ports::Vendors;
+use segue_core::rules::scale;
 use segue_core::{Error, Result};
 
 pub(crate) use settings::{attention, default_vendor, longest_silence};
 pub(crate) use vendors::Described;
+pub(crate) use written::{MOST_OF_ONE, in_range};
 
 use source::Source;
 use written::Written;
@@ -28,6 +32,8 @@ pub(crate) struct Project {
     pub(crate) folder: PathBuf,
     pub(crate) fleet: FleetName,
     pub(crate) agents: Vec<Agent>,
+    /// The names of the agents as they are written, each of which may be several.
+    pub(crate) kinds: Vec<AgentName>,
     pub(crate) vendors: Described,
 }
 
@@ -43,6 +49,15 @@ pub(crate) struct Agent {
     pub(crate) restart: Restart,
     pub(crate) env: BTreeMap<String, String>,
     pub(crate) args: Vec<String>,
+    pub(crate) timers: Vec<Timer>,
+}
+
+/// What became of a fleet since its file was written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scaled {
+    pub(crate) counts: Counts,
+    /// The names of the sessions that there are.
+    pub(crate) sessions: BTreeSet<String>,
 }
 
 impl Project {
@@ -52,9 +67,35 @@ impl Project {
     }
 
     pub(crate) fn read(folder: &Path, vendors: &dyn Vendors) -> Result<Self> {
+        Self::read_scaled(folder, vendors, &Scaled::default())
+    }
+
+    /// Reads a project with as many agents of a kind as somebody wanted since.
+    pub(crate) fn read_scaled(
+        folder: &Path,
+        vendors: &dyn Vendors,
+        scaled: &Scaled,
+    ) -> Result<Self> {
         let source = Source::read(&folder.join(FILE))?;
         let written: Written = source.parse()?;
-        written.mean(folder, &source, vendors)
+        written.mean(folder, &source, (vendors, scaled))
+    }
+
+    /// Returns the kind of agents of this name, which can be made more or fewer.
+    pub(crate) fn kind(&self, name: &str) -> Result<AgentName> {
+        let kind = self.kinds.iter().find(|kind| kind.as_str() == name).ok_or_else(|| {
+            let known: Vec<_> = self.kinds.iter().map(AgentName::as_str).collect();
+            Error::not_found(format!("there is no agent `{name}` in `{}`", self.file().display()))
+                .hint(format!("its agents are: {}", known.join(", ")))
+        })?;
+        let others = self.kinds.iter().filter(|it| *it != kind);
+        match others.into_iter().find(|it| scale::number(name, it.as_str()).is_some()) {
+            None => Ok(kind.clone()),
+            Some(other) => Err(Error::config(format!(
+                "`{other}` is an agent of its own, and would be one of `{name}`"
+            ))
+            .hint(format!("give `{other}` another name in `{}`", self.file().display()))),
+        }
     }
 
     pub(crate) fn agent(&self, name: &str) -> Result<&Agent> {
@@ -85,6 +126,11 @@ impl Project {
                 agent.permission.word(),
                 agent.args
             ));
+            lines.extend(agent.timers.iter().map(|timer| {
+                let Timer { every, prompt, interrupt } = timer;
+                let how = if *interrupt { ", interrupting it" } else { "" };
+                format!("agent {}: told every {every:?}{how}: {prompt:?}", agent.name)
+            }));
             lines.extend(agent.env.iter().map(|(name, value)| {
                 format!("agent {}: environment {name}={value:?}", agent.name)
             }));

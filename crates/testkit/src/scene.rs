@@ -37,6 +37,15 @@ pub fn wait_all_told(world: &World) {
     }
 }
 
+/// The same, without these sessions, which are told nothing.
+pub fn wait_all_told_but(world: &World, others: &[&str]) {
+    let is_told = |session: &Value| !others.contains(&text(session, "name"));
+    for session in world.sessions().into_iter().filter(is_told) {
+        conversation::wait_turns(world, &session, 1);
+        launches::wait_guarded(world, &session);
+    }
+}
+
 /// Expects that a session is in a conversation in which this word was told.
 pub fn assert_knows(world: &World, name: &str, word: &str) {
     let answer = conversation::ask(world, &world.session(name), "what is the word?");

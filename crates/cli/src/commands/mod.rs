@@ -19,6 +19,7 @@ pub(crate) mod prompt;
 pub(crate) mod resume;
 pub(crate) mod rm;
 pub(crate) mod run;
+pub(crate) mod scale;
 pub(crate) mod send;
 pub(crate) mod stop;
 pub(crate) mod trust;
@@ -39,6 +40,7 @@ pub(crate) async fn carry_out(command: Option<Command>, context: &mut Context) -
         Some(Command::Init(_)) => init::run(context),
         Some(Command::Up(arguments)) => up::run(arguments, context).await,
         Some(Command::Resume(arguments)) => resume::run(arguments, context).await,
+        Some(Command::Scale(arguments)) => scale::run(arguments, context).await,
         Some(Command::Run(arguments)) => run::run(arguments, context).await,
         Some(Command::Ls(arguments)) => ls::run(&arguments, context).await,
         Some(Command::Attach(arguments)) => attach::run(&arguments, context).await,

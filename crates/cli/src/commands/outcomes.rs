@@ -19,7 +19,12 @@ pub(crate) fn show(report: &RestoreReport, context: &mut Context) -> Result<Endi
         context.output.text(&text)?;
         context.output.note(&summary(report));
     }
-    Ok(if report.complete { Ending::Done } else { Ending::Told(Kind::Partial) })
+    Ok(ending(report.complete))
+}
+
+/// Says how a command ends that brought sessions back, or not all of them.
+pub(crate) fn ending(complete: bool) -> Ending {
+    if complete { Ending::Done } else { Ending::Told(Kind::Partial) }
 }
 
 /// Shows what would be done.

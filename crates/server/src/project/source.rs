@@ -36,6 +36,10 @@ impl Source {
         })
     }
 
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Returns an error that begins with the file and the line of what is wrong.
     pub(super) fn at<T>(&self, place: &Spanned<T>, error: Error) -> Error {
         self.at_range(place.span(), error)

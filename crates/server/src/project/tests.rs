@@ -134,3 +134,36 @@ fn a_vendor_that_could_resume_a_wrong_conversation_is_refused() {
         assert!(!error.hints.is_empty(), "{error:?}");
     }
 }
+
+#[test]
+fn timers_have_a_time_and_a_text_and_are_part_of_what_is_trusted() {
+    let timer = |every: &str, prompt: &str| {
+        format!("{CODER}[[agents.timers]]\nevery = \"{every}\"\nprompt = \"{prompt}\"\n")
+    };
+    let text = timer("20m", "{{agent}}: go on") + "interrupt = true\n";
+    let (_temporary, place) = folder(&[("segue.toml", &text)]);
+    let project = Project::read(&place, &segue_vendors::all()).unwrap();
+    let timers = &project.agents[0].timers;
+    assert_eq!(timers[0].prompt, "coder: go on");
+    assert_eq!(timers[0].every.as_secs(), 1200);
+    assert!(project.contents().iter().any(|line| line.contains("coder: go on")));
+    let (_temporary, place) =
+        folder(&[("segue.toml", &timer("1s", "tick.md")), ("tick.md", "from a file")]);
+    let project = Project::read(&place, &segue_vendors::all()).unwrap();
+    assert_eq!(project.agents[0].timers[0].prompt, "from a file");
+    let table = [
+        (timer("0s", "go on"), "line 5", "every"),
+        (timer("500ms", "go on"), "line 5", "every"),
+        (timer("-20m", "go on"), "line 5", "every"),
+        (timer("often", "go on"), "line 5", "every"),
+        (timer("9999h", "go on"), "line 5", "every"),
+        (timer("20m", ""), "line 6", "says nothing"),
+        (timer("20m", "gone.md"), "line 6", "gone.md"),
+        (timer("20m", "go {{an}}"), "line 1", "{{an}}"),
+    ];
+    for (text, line, word) in table {
+        let error = read(&text).unwrap_err();
+        assert!(error.message.contains(line), "{text}: {error}");
+        assert!(error.message.contains(word), "{text}: {error}");
+    }
+}

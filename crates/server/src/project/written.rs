@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use segue_core::model::{AgentName, FleetName, Permission, Restart, VendorId};
+use jiff::SignedDuration;
+use segue_core::model::{AgentName, FleetName, Permission, Restart, Timer, VendorId};
 use segue_core::ports::Vendors;
-use segue_core::rules::{environment, secrets};
+use segue_core::rules::{environment, scale, secrets};
 use segue_core::{Error, Result};
 use serde::Deserialize;
 use toml::Spanned;
@@ -13,12 +15,15 @@ use toml::Spanned;
 use super::source::Source;
 use super::variables::Variables;
 use super::vendors::{self, Described, WrittenVendor};
-use super::{Agent, Project};
+use super::{Agent, Project, Scaled};
 
 /// More agents of one kind than anybody runs on one machine.
-const MOST_OF_ONE: u32 = 100;
+pub(crate) const MOST_OF_ONE: u32 = 100;
 /// One argument of a command cannot be much larger than this.
 const LONGEST_INSTRUCTIONS: usize = 100_000;
+/// Said more often than this, nothing else would be.
+const SHORTEST_TIMER: Duration = Duration::from_secs(1);
+const LONGEST_TIMER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -54,6 +59,30 @@ struct WrittenAgent {
     archive: Option<Spanned<bool>>,
     env: Option<Spanned<BTreeMap<String, String>>>,
     args: Option<Spanned<Vec<String>>>,
+    #[serde(default)]
+    timers: Vec<WrittenTimer>,
+}
+
+/// Something that is said to an agent every so often.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenTimer {
+    every: Spanned<String>,
+    /// A file, or the text itself.
+    prompt: Spanned<String>,
+    #[serde(default)]
+    interrupt: bool,
+}
+
+impl WrittenTimer {
+    fn every(&self, source: &Source) -> Result<Duration> {
+        let text = self.every.as_ref();
+        let every = text.parse::<SignedDuration>().ok().and_then(|it| Duration::try_from(it).ok());
+        every.filter(|it| (SHORTEST_TIMER..=LONGEST_TIMER).contains(it)).ok_or_else(|| {
+            let error = Error::config(format!("`every = \"{text}\"` cannot be meant"));
+            source.at(&self.every, error.hint("use a time from `1s` to `8760h`, such as `20m`"))
+        })
+    }
 }
 
 impl Written {
@@ -61,7 +90,7 @@ impl Written {
         self,
         folder: &Path,
         source: &Source,
-        vendors: &dyn Vendors,
+        (vendors, scaled): (&dyn Vendors, &Scaled),
     ) -> Result<Project> {
         let described = vendors::mean(self.vendors, source, vendors)?;
         let fleet = match &self.fleet.name {
@@ -73,13 +102,14 @@ impl Written {
         let mut names = Vec::new();
         for written in &self.agents {
             written.check(source, vendors, &described)?;
-            written.take_names(source, &mut names)?;
+            written.take_names((source, scaled), &mut names)?;
         }
-        let mut agents = Vec::new();
+        let (mut agents, mut kinds) = (Vec::new(), Vec::new());
         for written in self.agents {
-            agents.extend(written.mean(source, (&fleet, folder), &names)?);
+            kinds.push(AgentName::parse(written.name.as_ref())?);
+            agents.extend(written.mean((source, scaled), (&fleet, folder), &names)?);
         }
-        Ok(Project { folder: folder.to_owned(), fleet, agents, vendors: described })
+        Ok(Project { folder: folder.to_owned(), fleet, agents, kinds, vendors: described })
     }
 }
 
@@ -129,8 +159,12 @@ impl WrittenAgent {
     }
 
     /// Adds the names of these agents to all names, and refuses one that is taken.
-    fn take_names(&self, source: &Source, taken: &mut Vec<AgentName>) -> Result<()> {
-        for name in self.names(source)? {
+    fn take_names(
+        &self,
+        (source, scaled): (&Source, &Scaled),
+        taken: &mut Vec<AgentName>,
+    ) -> Result<()> {
+        for name in self.names(source, scaled)? {
             if taken.contains(&name) {
                 let error = Error::config(format!("a second agent is called `{name}`"));
                 let error = error.hint("give each agent a name of its own");
@@ -141,23 +175,23 @@ impl WrittenAgent {
         Ok(())
     }
 
-    fn names(&self, source: &Source) -> Result<Vec<AgentName>> {
-        let name = self.name.as_ref();
+    fn names(&self, source: &Source, scaled: &Scaled) -> Result<Vec<AgentName>> {
         let parse =
             |name: &str| AgentName::parse(name).map_err(|error| source.at(&self.name, error));
-        match self.count.as_ref().map_or(1, |count| *count.as_ref()) {
-            1 => Ok(vec![parse(name)?]),
-            count => (1..=count).map(|number| parse(&format!("{name}-{number}"))).collect(),
-        }
+        let kind = parse(self.name.as_ref())?;
+        let written = self.count.as_ref().map_or(1, |count| *count.as_ref());
+        let counts = (written, scaled.counts.get(&kind).copied());
+        let exists = |name: &str| scaled.sessions.contains(name);
+        scale::names(kind.as_str(), counts, exists).iter().map(|name| parse(name)).collect()
     }
 
     fn mean(
         self,
-        source: &Source,
+        (source, scaled): (&Source, &Scaled),
         (fleet, folder): (&FleetName, &Path),
         all: &[AgentName],
     ) -> Result<Vec<Agent>> {
-        let names = self.names(source)?;
+        let names = self.names(source, scaled)?;
         let agent = |name: AgentName| {
             let texts = Texts { variables: Variables { own: &name, fleet, all, folder }, source };
             Ok(Agent {
@@ -169,6 +203,7 @@ impl WrittenAgent {
                 restart: self.restart.unwrap_or(Restart::OnCrash),
                 env: self.env.as_ref().map(|it| it.as_ref().clone()).unwrap_or_default(),
                 args: self.args.as_ref().map(|it| it.as_ref().clone()).unwrap_or_default(),
+                timers: texts.timers(&self.timers)?,
                 name,
             })
         };
@@ -176,7 +211,8 @@ impl WrittenAgent {
     }
 }
 
-fn in_range(count: u32) -> bool {
+/// Tells whether a file can say that there are so many agents of one kind.
+pub(crate) fn in_range(count: u32) -> bool {
     (1..=MOST_OF_ONE).contains(&count)
 }
 
@@ -204,5 +240,32 @@ impl Texts<'_> {
             return Err(self.source.at(file, error));
         }
         self.variables.fill(&path, &text).map(Some)
+    }
+
+    /// Reads what is said every so often.
+    fn timers(&self, written: &[WrittenTimer]) -> Result<Vec<Timer>> {
+        let timer = |written: &WrittenTimer| {
+            let every = written.every(self.source)?;
+            let prompt = self.said(&written.prompt)?;
+            Ok(Timer { every, prompt, interrupt: written.interrupt })
+        };
+        written.iter().map(timer).collect()
+    }
+
+    /// Reads the text of a file; what has white space in it is the text itself.
+    fn said(&self, prompt: &Spanned<String>) -> Result<String> {
+        let words = prompt.as_ref();
+        if words.trim().is_empty() {
+            let error = Error::config("the prompt of a timer says nothing");
+            return Err(self.source.at(prompt, error.hint("say something, or name a file")));
+        }
+        let is_file = !words.contains(char::is_whitespace);
+        let (path, text) = if is_file && (words.contains('.') || words.contains('/')) {
+            let file = Spanned::new(prompt.span(), PathBuf::from(words));
+            self.source.text_file("prompt of a timer", &file)?
+        } else {
+            (self.source.path().to_owned(), words.clone())
+        };
+        self.variables.fill(&path, &text)
     }
 }

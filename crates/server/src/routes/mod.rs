@@ -40,6 +40,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/shutdown", post(shut_down))
         .route("/v1/run", post(sessions::run))
         .route("/v1/up", post(sessions::up))
+        .route("/v1/scale", post(sessions::scale))
         .route("/v1/resume", post(sessions::resume))
         .route("/v1/plan", post(sessions::plan))
         .route("/v1/stop", post(sessions::stop))

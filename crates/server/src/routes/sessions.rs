@@ -4,7 +4,8 @@ use axum::Json;
 use axum::extract::{Path, Query, State};
 use segue_core::api::{
     AdoptReport, AdoptRequest, AttachPoint, PlanReport, RestoreReport, ResumeRequest, RunRequest,
-    SessionList, SessionView, StopReport, StopRequest, Stranger, TurnReport, UpRequest,
+    ScaleReport, ScaleRequest, SessionList, SessionView, StopReport, StopRequest, Stranger,
+    TurnReport, UpRequest,
 };
 use segue_core::flows::{strangers, view};
 use segue_core::model::SessionId;
@@ -33,6 +34,16 @@ pub(crate) async fn up(
     let supervisor = app.ready().await?;
     let scope = caller.scope(&supervisor).await?;
     Ok(Json(supervisor::up(&supervisor, &scope, request).await?))
+}
+
+pub(crate) async fn scale(
+    State(app): State<App>,
+    caller: Caller,
+    Json(request): Json<ScaleRequest>,
+) -> Answer<ScaleReport> {
+    let supervisor = app.ready().await?;
+    let scope = caller.scope(&supervisor).await?;
+    Ok(Json(supervisor::scale(&supervisor, &scope, request).await?))
 }
 
 pub(crate) async fn resume(

@@ -1,23 +1,27 @@
 //! Verbs on many sessions at once: each session's part runs beside the others, the answer is one.
 
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use segue_core::api::{
-    AdoptCandidate, AgentOutcome, Outcome, PlanReport, RestoreReport, ResumeRequest, StopReport,
+    AgentOutcome, PlanReport, RestoreReport, ResumeRequest, ScaleReport, ScaleRequest, StopReport,
     StopRequest, StoppedSession, UpRequest,
 };
 use segue_core::flows::look::Asked;
-use segue_core::flows::{SessionState, adopt};
-use segue_core::model::{Environment, FleetName, How, Session, SessionId, Status};
+use segue_core::model::{AgentName, Counts, Environment, FleetName, Session, SessionId};
+use segue_core::ports::{Change, Commit, SessionSummary};
 use segue_core::rules::accounts::Wanted;
+use segue_core::rules::scale;
 use segue_core::rules::scope::{Deed, Scope};
-use segue_core::{Error, Kind, Result};
+use segue_core::{Error, Result};
 use tokio::task::JoinSet;
 
+use super::lift::Lift;
 use super::run::{agent_session, ensure_fleet};
 use super::select::{Selected, find, selected};
-use super::{Account, Message, Start, Supervisor, Wish, ask};
-use crate::project::{Agent, Project};
+use super::{Message, Supervisor, Wish};
+use crate::project::{Agent, MOST_OF_ONE, Project, Scaled, in_range};
 use crate::routes::trust;
 
 /// Brings the selected sessions back.
@@ -66,6 +70,7 @@ async fn chosen(
 ) -> Result<(Vec<Selected>, Vec<SessionId>)> {
     let cwd = &request.caller.cwd;
     let mut chosen = selected(supervisor, scope, &request.selection, cwd).await?;
+    leave_out_too_many(supervisor, &mut chosen).await?;
     let mut fresh = Vec::new();
     for name in &request.fresh {
         let summary = find(supervisor, scope, name, cwd).await?;
@@ -78,12 +83,30 @@ async fn chosen(
     Ok((chosen, fresh))
 }
 
+/// Leaves out, unless they were named, agents that are more of a kind than somebody wanted.
+async fn leave_out_too_many(
+    supervisor: &Arc<Supervisor>,
+    chosen: &mut Vec<Selected>,
+) -> Result<()> {
+    let fleets: BTreeSet<FleetName> =
+        chosen.iter().map(|it| it.summary.session.fleet.clone()).collect();
+    for fleet in fleets {
+        let counts = supervisor.ports.store.counts(&fleet).await?;
+        chosen.retain(|it| {
+            let Session { fleet: own, agent, .. } = &it.summary.session;
+            let too_many = |agent| scale::is_too_many(&counts, agent);
+            it.asked == Asked::ByName || *own != fleet || !agent.as_ref().is_some_and(too_many)
+        });
+    }
+    Ok(())
+}
+
 /// Says who wants to start so many sessions.
 fn wish(sessions: usize) -> Wish {
     Wish::now(if sessions > 1 { Wanted::Many } else { Wanted::One })
 }
 
-async fn bring_back(
+pub(super) async fn bring_back(
     supervisor: &Arc<Supervisor>,
     id: SessionId,
     (asked, wish): (Asked, Wish),
@@ -99,43 +122,133 @@ pub(crate) async fn up(
     request: UpRequest,
 ) -> Result<RestoreReport> {
     scope.allow(Deed::Everything)?;
-    let cwd = supervisor.ports.machine.folder(&request.caller.cwd)?.real_path;
+    let project = project(supervisor, &request.caller.cwd, request.fleet.as_deref())?;
+    let scaled = scaled(supervisor, &project, None).await?;
+    let agents = wanted_agents(&scaled, &request)?;
+    trust::require(&supervisor.ports, &project).await?;
+    ensure_fleet(&supervisor.ports, Some(&scaled)).await?;
+    let agents = agents.into_iter().map(|agent| {
+        let asked = asked_by(&request, &agent);
+        let fresh = request.fresh.iter().any(|name| name == agent.name.as_str());
+        (agent, asked, fresh)
+    });
+    let lifts = lifts(supervisor, &scaled, agents.collect(), &request.caller.environment)?;
+    Ok(RestoreReport::new(all(lifts.into_iter().map(Lift::up)).await?))
+}
+
+/// Reads the project around a folder, for the fleet of this name or of its own.
+fn project(supervisor: &Arc<Supervisor>, cwd: &Path, fleet: Option<&str>) -> Result<Project> {
+    let cwd = supervisor.ports.machine.folder(cwd)?.real_path;
     let mut project =
         Project::around(&cwd, supervisor.ports.vendors.as_ref())?.ok_or_else(|| {
             Error::config("no `segue.toml` is in this folder or above it")
                 .hint("run `segue init` to write one")
         })?;
-    if let Some(name) = &request.fleet {
+    if let Some(name) = fleet {
         project.fleet = FleetName::parse(name)?;
     }
-    let agents = wanted_agents(&project, &request)?;
+    Ok(project)
+}
+
+/// Returns the project with as many agents of a kind as somebody wanted, or wants now.
+async fn scaled(
+    supervisor: &Arc<Supervisor>,
+    project: &Project,
+    wanted: Option<(AgentName, u32)>,
+) -> Result<Project> {
+    let store = &supervisor.ports.store;
+    let mut counts = store.counts(&project.fleet).await?;
+    counts.extend(wanted);
+    // A kind that is not in the file any more has no number either.
+    counts.retain(|kind, _| project.kinds.contains(kind));
+    if counts.is_empty() {
+        return Ok(project.clone());
+    }
+    let mut sessions = store.sessions().await?;
+    sessions.retain(|it| it.session.fleet == project.fleet);
+    let sessions = sessions.into_iter().map(|it| it.session.name.to_string()).collect();
+    let (folder, vendors) = (&project.folder, supervisor.ports.vendors.as_ref());
+    let scaled = Project::read_scaled(folder, vendors, &Scaled { counts, sessions })?;
+    Ok(Project { fleet: project.fleet.clone(), ..scaled })
+}
+
+/// Makes more or fewer agents of one kind, and remembers how many.
+pub(crate) async fn scale(
+    supervisor: &Arc<Supervisor>,
+    scope: &Scope,
+    request: ScaleRequest,
+) -> Result<ScaleReport> {
+    scope.allow(Deed::Everything)?;
+    let ScaleRequest { caller, agent, count, fleet } = request;
+    if count != 0 && !in_range(count) {
+        return Err(Error::config(format!("{count} agents of one kind cannot be meant"))
+            .hint(format!("use a number from 0 to {MOST_OF_ONE}")));
+    }
+    let project = project(supervisor, &caller.cwd, fleet.as_deref())?;
+    let kind = project.kind(&agent)?;
+    let scaled = scaled(supervisor, &project, Some((kind.clone(), count))).await?;
     trust::require(&supervisor.ports, &project).await?;
-    let fleet = ensure_fleet(&supervisor.ports, Some(&project)).await?;
-    let environment = &request.caller.environment;
+    let fleet = ensure_fleet(&supervisor.ports, Some(&scaled)).await?;
+    let change = Change::SetCount { fleet: fleet.clone(), agent: kind.clone(), count };
+    let commit = Commit { changes: vec![change], events: Vec::new() };
+    supervisor.ports.store.commit(commit).await?;
+    let stopped = stop_too_many(supervisor, &fleet, Counts::from([(kind.clone(), count)])).await?;
+    let is_own = |it: &Agent| scale::number(kind.as_str(), it.name.as_str()).is_some();
+    let agents = scaled.agents.iter().filter(|it| is_own(it)).cloned();
+    let agents = agents.map(|agent| (agent, Asked::InBulk, false)).collect();
+    let lifts = lifts(supervisor, &scaled, agents, &caller.environment)?;
+    let RestoreReport { agents, complete } =
+        RestoreReport::new(all(lifts.into_iter().map(Lift::up)).await?);
+    supervisor.scribe.write(&fleet).await?;
+    Ok(ScaleReport { agents, stopped, complete })
+}
+
+/// Ends the agents that are more than there are to be; their conversations stay.
+async fn stop_too_many(
+    supervisor: &Arc<Supervisor>,
+    fleet: &FleetName,
+    counts: Counts,
+) -> Result<Vec<StoppedSession>> {
+    let mut sessions = supervisor.ports.store.sessions().await?;
+    sessions.retain(|SessionSummary { session, .. }| {
+        let too_many = |agent| scale::is_too_many(&counts, agent);
+        session.fleet == *fleet && session.agent.as_ref().is_some_and(too_many)
+    });
+    let ended = all(sessions.into_iter().map(|it| end(supervisor, it.session))).await?;
+    Ok(ended.into_iter().filter(|it| it.was_running).collect())
+}
+
+fn lifts(
+    supervisor: &Arc<Supervisor>,
+    project: &Project,
+    agents: Vec<(Agent, Asked, bool)>,
+    environment: &Environment,
+) -> Result<Vec<Lift>> {
     let wish = wish(agents.len());
     let mut lifts = Vec::new();
     // Drafted one after the other, so that new sessions are listed in the order of the file.
-    for agent in agents {
+    for (agent, asked, fresh) in agents {
+        let of_vendor = project.agents.iter().filter(|it| it.vendor == agent.vendor);
         lifts.push(Lift {
             supervisor: Arc::clone(supervisor),
-            draft: agent_session(&supervisor.ports, &project, &fleet, &agent, environment)?,
-            asked: asked_by(&request, &agent),
-            fresh: request.fresh.iter().any(|name| name == agent.name.as_str()),
+            draft: agent_session(&supervisor.ports, project, &project.fleet, &agent, environment)?,
+            asked,
+            fresh,
             environment: environment.clone(),
             wish,
-            works_alone: project.agents.iter().filter(|it| it.vendor == agent.vendor).count() == 1,
+            works_alone: of_vendor.count() == 1,
             prompt: agent.prompt,
+            timers: agent.timers,
         });
     }
-    let tasks = lifts.into_iter().map(Lift::up);
-    Ok(RestoreReport::new(all(tasks).await?))
+    Ok(lifts)
 }
 
 fn wanted_agents(project: &Project, request: &UpRequest) -> Result<Vec<Agent>> {
     for name in &request.fresh {
         project.agent(name)?;
     }
-    if project.agents.is_empty() {
+    if project.kinds.is_empty() {
         return Err(project.no_agents());
     }
     if request.agents.is_empty() {
@@ -149,154 +262,6 @@ fn asked_by(request: &UpRequest, agent: &Agent) -> Asked {
     if named { Asked::ByName } else { Asked::InBulk }
 }
 
-/// One agent of the project on its way up.
-struct Lift {
-    supervisor: Arc<Supervisor>,
-    /// What its session will be, if it has none yet.
-    draft: Session,
-    prompt: Option<String>,
-    asked: Asked,
-    fresh: bool,
-    environment: Environment,
-    wish: Wish,
-    /// No other agent of the project is of its vendor.
-    works_alone: bool,
-}
-
-impl Lift {
-    async fn up(self) -> Result<AgentOutcome> {
-        if let Some(id) = self.existing().await? {
-            return self.bring_back(id).await;
-        }
-        let found = self.conversations().await?;
-        if let [only] = found.as_slice()
-            && let Some(adopted) = self.adopt(only).await?
-        {
-            return Ok(adopted);
-        }
-        let mut outcome = self.start_or_join().await?;
-        if outcome.outcome == Outcome::Started && !found.is_empty() {
-            outcome.note = Some(left_alone(&self.draft, &found));
-        }
-        Ok(outcome)
-    }
-
-    async fn start_or_join(&self) -> Result<AgentOutcome> {
-        match self.start().await {
-            // Somebody else started this agent at the same moment: it is theirs and ours.
-            Err(error) if error.kind == Kind::Conflict => match self.existing().await? {
-                Some(id) => self.bring_back(id).await,
-                None => Err(error),
-            },
-            Err(error) if error.kind == Kind::Vendor && self.is_held() => Ok(self.held(&error)),
-            result => result,
-        }
-    }
-
-    /// Lists the conversations that somebody began in this folder, if only this agent of its vendor
-    /// works here: another one's would be as good a guess.
-    async fn conversations(&self) -> Result<Vec<AdoptCandidate>> {
-        if self.fresh || !self.works_alone || self.draft.description.is_some() {
-            return Ok(Vec::new());
-        }
-        let ports = &self.supervisor.ports;
-        let sessions = ports.store.sessions().await?;
-        let own = |it: &Session| it.vendor == self.draft.vendor && it.cwd == self.draft.cwd;
-        if sessions.iter().any(|it| own(&it.session)) {
-            return Ok(Vec::new());
-        }
-        let (vendor, cwd) = (Some(self.draft.vendor.clone()), Some(self.draft.cwd.clone()));
-        let wanted = adopt::Wanted { vendor, cwd, ..adopt::Wanted::default() };
-        adopt::candidates(ports, &self.environment, &wanted).await
-    }
-
-    /// Takes in the only conversation there is, and goes on with it; not one that is open.
-    async fn adopt(&self, only: &AdoptCandidate) -> Result<Option<AgentOutcome>> {
-        if only.open_in.is_some() || self.draft.config_dir != only.config_dir {
-            return Ok(None);
-        }
-        let ports = &self.supervisor.ports;
-        let status = Status::Ended(How::Quit);
-        let session = Session { status, spoke: true, ..self.draft.clone() };
-        let id = session.id;
-        match adopt::take_in(ports, session, &only.vendor_session_id).await {
-            Ok(_) => {}
-            // Somebody else was quicker, with the agent or with the conversation.
-            Err(error) if error.kind == Kind::Conflict => return Ok(None),
-            Err(error) => return Err(error),
-        }
-        let mut outcome = self.bring_back(id).await?;
-        if outcome.outcome == Outcome::Resumed {
-            outcome.outcome = Outcome::Adopted;
-            outcome.note = Some(adopted(only));
-        }
-        Ok(Some(outcome))
-    }
-
-    fn is_held(&self) -> bool {
-        let Session { vendor, config_dir, .. } = self.draft.clone();
-        self.supervisor.accounts.is_held(&Account { vendor, config_dir })
-    }
-
-    /// Says that nothing was begun, not even a session.
-    fn held(&self, error: &Error) -> AgentOutcome {
-        AgentOutcome {
-            session: None,
-            name: self.draft.address(),
-            vendor: self.draft.vendor.clone(),
-            outcome: Outcome::Refused,
-            vendor_session_id: None,
-            note: Some(error.in_one_line()),
-            lost: true,
-        }
-    }
-
-    async fn existing(&self) -> Result<Option<SessionId>> {
-        let sessions = self.supervisor.ports.store.sessions().await?;
-        let own = |it: &&segue_core::ports::SessionSummary| {
-            it.session.fleet == self.draft.fleet && it.session.name == self.draft.name
-        };
-        Ok(sessions.iter().find(own).map(|it| it.session.id))
-    }
-
-    async fn bring_back(&self, id: SessionId) -> Result<AgentOutcome> {
-        let how = (self.environment.clone(), self.fresh);
-        bring_back(&self.supervisor, id, (self.asked, self.wish), how).await
-    }
-
-    async fn start(&self) -> Result<AgentOutcome> {
-        let inbox = self.supervisor.adopt_new(SessionState::new(self.draft.clone()));
-        let (message, environment) = (self.prompt.clone(), self.environment.clone());
-        let start = Box::new(Start { message, environment, wish: self.wish });
-        ask(&inbox, |reply| Message::StartVerified { start, reply }).await
-    }
-}
-
-fn adopted(candidate: &AdoptCandidate) -> String {
-    let began = candidate.began_at;
-    let begins = candidate.begins.as_deref().unwrap_or_default();
-    format!("the only conversation in this folder, begun by hand at {began:.0}: {begins}")
-}
-
-fn left_alone(draft: &Session, found: &[AdoptCandidate]) -> String {
-    let (vendor, name) = (&draft.vendor, &draft.name);
-    match found {
-        [only] => {
-            let id = &only.vendor_session_id;
-            let why = match only.open_in {
-                Some(pid) => format!("is open in process {pid}"),
-                None => format!("is in `{}`", only.config_dir.display()),
-            };
-            format!("began a new conversation; {vendor}:{id} of this folder {why}")
-        }
-        several => format!(
-            "began a new conversation; {} others are in this folder: `segue adopt {vendor}` lists \
-             them, and `segue rm {name}` first makes room for one",
-            several.len()
-        ),
-    }
-}
-
 /// Ends the processes of the selected sessions.
 pub(crate) async fn stop(
     supervisor: &Arc<Supervisor>,
@@ -304,15 +269,20 @@ pub(crate) async fn stop(
     request: StopRequest,
 ) -> Result<StopReport> {
     let chosen = selected(supervisor, scope, &request.selection, &request.cwd).await?;
-    let tasks = chosen.into_iter().map(|it| {
-        let session = it.summary.session;
-        let supervisor = Arc::clone(supervisor);
-        async move {
-            let was_running = supervisor.ask(session.id, |reply| Message::Stop { reply }).await?;
-            Ok(StoppedSession { session: session.id, name: session.address(), was_running })
-        }
-    });
+    let tasks = chosen.into_iter().map(|it| end(supervisor, it.summary.session));
     Ok(StopReport { stopped: all(tasks).await? })
+}
+
+/// Ends the process of a session.
+fn end(
+    supervisor: &Arc<Supervisor>,
+    session: Session,
+) -> impl Future<Output = Result<StoppedSession>> + Send + 'static {
+    let supervisor = Arc::clone(supervisor);
+    async move {
+        let was_running = supervisor.ask(session.id, |reply| Message::Stop { reply }).await?;
+        Ok(StoppedSession { session: session.id, name: session.address(), was_running })
+    }
 }
 
 /// Runs all tasks beside each other; returns their answers in order, or the first failure.

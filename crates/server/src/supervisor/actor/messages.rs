@@ -129,7 +129,7 @@ impl Actor {
         self.post.turn_wanted = true;
     }
 
-    async fn interrupt(&mut self) -> Result<()> {
+    pub(super) async fn interrupt(&mut self) -> Result<()> {
         if self.state.session.headless {
             return self.stop().await.map(drop);
         }

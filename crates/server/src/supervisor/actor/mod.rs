@@ -4,6 +4,7 @@ mod account;
 mod answers;
 mod attention;
 mod behind;
+mod clockwork;
 mod ending;
 mod messages;
 mod observe;
@@ -20,7 +21,7 @@ use std::time::Duration;
 use segue_core::api::{AgentOutcome, Outcome, PlannedOutcome, SessionView, TurnReport};
 use segue_core::flows::look::Asked;
 use segue_core::flows::{SessionState, launch, view};
-use segue_core::model::{Environment, LaunchId, SessionId};
+use segue_core::model::{Environment, LaunchId, SessionId, Timer};
 use segue_core::ports::{HolderEvent, Ports};
 use segue_core::rules::accounts::Wanted;
 use segue_core::rules::attention::{Reason, reason};
@@ -29,6 +30,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use self::account::Standing;
 use self::behind::Behind;
+use self::clockwork::Clockwork;
 pub(crate) use self::messages::Errand;
 use self::messages::Post;
 pub(crate) use self::waiting::Waiter;
@@ -105,6 +107,14 @@ pub(crate) enum Message {
     Deadline {
         launch: LaunchId,
     },
+    SetTimers {
+        timers: Vec<Timer>,
+        reply: Reply<()>,
+    },
+    TimerDue {
+        launch: LaunchId,
+        round: u64,
+    },
     /// A launch that went ahead of others has said nothing for a while.
     HeardNothing {
         launch: LaunchId,
@@ -163,6 +173,7 @@ pub(crate) struct Actor {
     keeper: Option<LaunchId>,
     behind: Behind,
     standing: Standing,
+    clockwork: Clockwork,
     /// Why a person was called last, while that lasts.
     needed: Option<Reason>,
     removed: bool,
@@ -189,6 +200,7 @@ impl Actor {
             keeper: None,
             behind: Behind::default(),
             standing: Standing::new(Wish::now(Wanted::ByItself)),
+            clockwork: Clockwork::default(),
             needed,
             removed: false,
         };
@@ -258,9 +270,21 @@ impl Actor {
                 result
             }
             Message::Errand(errand) => self.run_errand(errand).await,
+            Message::SetTimers { timers, reply } => {
+                answer(reply, self.set_timers(timers).await);
+                Ok(())
+            }
+            other => self.happen(other).await,
+        }
+    }
+
+    /// Handles what nobody asked for: its time has come, or something was seen.
+    async fn happen(&mut self, message: Message) -> Result<()> {
+        match message {
             Message::Silent { launch, heard } => self.silent(launch, heard).await,
             Message::CatchUp => self.catch_up().await,
             Message::RestartDue { after } => self.restart(after).await,
+            Message::TimerDue { launch, round } => self.timer_due(launch, round).await,
             Message::Deadline { launch } => {
                 self.give_up_waiting(launch);
                 Ok(())

@@ -83,6 +83,7 @@ impl Actor {
         failpoint::hit("start.fleet.after");
         self.look_again().await?;
         self.take_up_messages().await?;
+        self.wind_up().await?;
         self.look_at_screen(launch).await
     }
 

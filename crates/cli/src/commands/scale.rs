@@ -1,0 +1,52 @@
+//! `segue scale`
+
+use clap::Args;
+use segue_core::Result;
+use segue_core::api::{RestoreReport, ScaleReport, ScaleRequest};
+use segue_server::client::Client;
+
+use super::{outcomes, trust};
+use crate::context::{Context, Ending};
+
+/// Have more or fewer agents of one kind, without editing segue.toml
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Missing ones are brought back or started; of too many those with the highest \
+    numbers are stopped, and their conversations stay. The number is remembered: `segue up` and \
+    `segue resume` keep to it. With 0 all are stopped.\n\n\
+    Examples:\n  segue scale coder 3\n  segue scale coder 0 --json"
+)]
+pub(crate) struct Arguments {
+    /// An agent as the project file calls it
+    #[arg(value_name = "AGENT")]
+    pub(crate) agent: String,
+
+    /// How many of it there shall be
+    #[arg(value_name = "N")]
+    pub(crate) count: u32,
+
+    /// The set of sessions, when it is not the project file's own
+    #[arg(long, visible_alias = "session", value_name = "NAME")]
+    pub(crate) fleet: Option<String>,
+}
+
+pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
+    let Arguments { agent, count, fleet } = arguments;
+    let request = ScaleRequest { caller: context.caller(), agent, count, fleet };
+    let client = Client::connect(&context.local).await?;
+    let attempt = async || client.scale(&request).await;
+    let report = trust::asking(&client, context, context.cwd(), attempt).await?;
+    if context.wants_json() {
+        context.output.json(&report)?;
+        return Ok(outcomes::ending(report.complete));
+    }
+    let ScaleReport { agents, stopped, complete } = report;
+    for session in &stopped {
+        context.output.note(&format!("stopped {}", session.name));
+    }
+    if agents.is_empty() {
+        context.output.note("none of it is to run");
+        return Ok(Ending::Done);
+    }
+    outcomes::show(&RestoreReport { agents, complete }, context)
+}

@@ -1,0 +1,102 @@
+//! More or fewer agents of one kind, without an edit of the project file.
+#![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
+
+use segue_testkit::{Outcome, Report, World, scene};
+use serde_json::Value;
+
+fn project(world: &World, count: &str) {
+    world.write("start.md", "remember the word {{agent}}");
+    world.write(
+        "segue.toml",
+        &format!(
+            "[fleet]\nname = \"shop\"\n[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n\
+             prompt = \"start.md\"\n{count}[[agents]]\nname = \"tester\"\nvendor = \"demo\"\n"
+        ),
+    );
+    world.ok(["trust", "--yes"]);
+}
+
+fn scale(world: &World, count: &str) -> Report {
+    Report::of(&world.segue(["scale", "coder", count, "--json"]))
+}
+
+/// Returns the names of the sessions that run, the oldest first.
+fn running(world: &World) -> Vec<String> {
+    let runs = |session: &Value| session["pid"].is_u64();
+    let all = world.sessions().into_iter().filter(runs);
+    let mut names: Vec<String> = all.map(|it| it["name"].as_str().unwrap().to_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn agents_come_and_go_and_their_conversations_stay() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    project(&world, "count = 2\n");
+    world.ok(["up"]);
+    let report = scale(&world, "4");
+    report.assert_back("coder-1", "attached");
+    report.assert_back("coder-4", "started");
+    scene::wait_all_told_but(&world, &["tester"]);
+    assert_eq!(running(&world), ["coder-1", "coder-2", "coder-3", "coder-4", "tester"]);
+    let report = scale(&world, "1");
+    let stopped: Vec<&str> = report.json["stopped"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(stopped, ["shop/coder-2", "shop/coder-3", "shop/coder-4"], "{report:#?}");
+    assert_eq!(running(&world), ["coder-1", "tester"]);
+    // The number is kept by whatever brings the fleet back.
+    world.kill_everything();
+    world.ok(["resume", "shop"]);
+    world.ok(["up"]);
+    assert_eq!(running(&world), ["coder-1", "tester"]);
+    let record = std::fs::read_to_string(world.state().join("fleets/shop.json")).unwrap();
+    let record: Value = serde_json::from_str(&record).unwrap();
+    assert_eq!(record["counts"]["coder"], 1, "{record:#}");
+    let report = scale(&world, "3");
+    report.assert_back("coder-3", "resumed");
+    scene::assert_knows(&world, "coder-3", "coder-3");
+    let none = scale(&world, "0");
+    assert_eq!((none.status, none.json["agents"].as_array().unwrap().len()), (0, 0), "{none:#?}");
+    assert_eq!(running(&world), ["tester"]);
+}
+
+#[test]
+fn an_agent_that_was_alone_is_the_first_of_several() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    project(&world, "");
+    world.ok(["up"]);
+    scale(&world, "2").assert_back("coder", "attached");
+    assert_eq!(running(&world), ["coder", "coder-2", "tester"]);
+    scale(&world, "1").assert_back("coder", "attached");
+    assert_eq!(running(&world), ["coder", "tester"]);
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_and_changes_nothing() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    project(&world, "count = 2\n");
+    let table = [
+        (vec!["scale", "nobody", "2"], 3, "nobody"),
+        (vec!["scale", "coder-1", "2"], 3, "coder-1"),
+        (vec!["scale", "coder", "101"], 5, "101"),
+        (vec!["scale", "coder", "-1"], 2, "-1"),
+        (vec!["scale", "coder", "many"], 2, "many"),
+        (vec!["scale", "coder"], 2, "N"),
+    ];
+    for (arguments, status, word) in table {
+        let outcome = Outcome::of(&mut world.command(&arguments));
+        assert_eq!(outcome.status, status, "{arguments:?}: {outcome:#?}");
+        assert!(outcome.stderr.contains(word), "{arguments:?}: {outcome:#?}");
+        assert!(outcome.stderr.contains("hint: "), "{arguments:?}: {outcome:#?}");
+    }
+    assert!(world.sessions().is_empty());
+    world.write("segue.toml", "[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n[[agents]]\nname = \"coder-7\"\nvendor = \"demo\"\n");
+    let outcome = world.segue(["scale", "coder", "2"]);
+    assert_eq!(outcome.status, 5, "another agent would be taken for one of it: {outcome:#?}");
+    std::fs::remove_file(world.project().join("segue.toml")).unwrap();
+    assert_eq!(world.segue(["scale", "coder", "2"]).status, 5);
+}

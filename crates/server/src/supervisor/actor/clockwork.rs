@@ -1,0 +1,97 @@
+//! Saying something to the agent every so often, with one timer for all of it.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use segue_core::Result;
+use segue_core::flows::messages;
+use segue_core::model::{LaunchId, Status, Timer};
+use segue_core::ports::{Change, Commit};
+use segue_core::rules::timers;
+
+use super::{Actor, Message};
+
+/// What is to be said, and when.
+#[derive(Debug, Default)]
+pub(super) struct Clockwork {
+    /// None until somebody has looked.
+    timers: Option<Vec<Timer>>,
+    /// When each of them is due.
+    due: Vec<Timestamp>,
+    /// Only the newest wait counts.
+    round: u64,
+}
+
+impl Actor {
+    /// Says what is to be said from now on.
+    pub(super) async fn set_timers(&mut self, wanted: Vec<Timer>) -> Result<()> {
+        if self.timers().await? == wanted {
+            return Ok(());
+        }
+        let change = Change::SetTimers { session: self.id(), timers: wanted.clone() };
+        let commit = Commit { changes: vec![change], events: Vec::new() };
+        self.state.commit(&self.ports, commit).await?;
+        self.clockwork.timers = Some(wanted);
+        self.wind_up().await
+    }
+
+    async fn timers(&mut self) -> Result<Vec<Timer>> {
+        if let Some(timers) = &self.clockwork.timers {
+            return Ok(timers.clone());
+        }
+        let timers = self.ports.store.timers(self.id()).await?;
+        Ok(self.clockwork.timers.insert(timers).clone())
+    }
+
+    /// Waits for what is due first. Times count from the beginning of the launch, so that another
+    /// daemon keeps the beat and makes up for nothing.
+    pub(super) async fn wind_up(&mut self) -> Result<()> {
+        let timers = self.timers().await?;
+        let Some(launch) = self.state.open() else { return Ok(()) };
+        let (launch, began, now) = (launch.id, launch.created_at, self.ports.clock.now());
+        let due = |timer: &Timer| timers::next_due(began, timer.every, now);
+        self.clockwork.due = timers.iter().map(due).collect();
+        self.wait_for_next(launch);
+        Ok(())
+    }
+
+    fn wait_for_next(&mut self, launch: LaunchId) {
+        self.clockwork.round += 1;
+        let Some(first) = self.clockwork.due.iter().min() else { return };
+        let after = first.duration_since(self.ports.clock.now());
+        let after = Duration::try_from(after).unwrap_or_default();
+        self.tell_later(after, Message::TimerDue { launch, round: self.clockwork.round });
+    }
+
+    pub(super) async fn timer_due(&mut self, launch: LaunchId, round: u64) -> Result<()> {
+        let Some(began) = self.state.open().filter(|it| it.id == launch).map(|it| it.created_at)
+        else {
+            return Ok(());
+        };
+        if round != self.clockwork.round {
+            return Ok(());
+        }
+        let now = self.ports.clock.now();
+        let mut said = Ok(());
+        for (number, timer) in self.timers().await?.into_iter().enumerate() {
+            if self.clockwork.due.get(number).is_some_and(|due| *due <= now) {
+                self.clockwork.due[number] = timers::next_due(began, timer.every, now);
+                said = said.and(self.say(timer).await);
+            }
+        }
+        self.wait_for_next(launch);
+        said
+    }
+
+    /// Says something, unless the same still waits to be said.
+    async fn say(&mut self, timer: Timer) -> Result<()> {
+        if self.state.outbox.iter().any(|message| message.text == timer.prompt) {
+            return Ok(());
+        }
+        messages::add(&self.ports, &mut self.state, timer.prompt).await?;
+        if timer.interrupt && self.state.session.status == Status::Working {
+            return self.interrupt().await;
+        }
+        Ok(())
+    }
+}

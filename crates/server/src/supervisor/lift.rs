@@ -1,0 +1,171 @@
+//! One agent of a project on its way up: brought back, taken in, or started.
+
+use std::sync::Arc;
+
+use segue_core::api::{AdoptCandidate, AgentOutcome, Outcome};
+use segue_core::flows::look::Asked;
+use segue_core::flows::{SessionState, adopt};
+use segue_core::model::{Environment, How, Session, SessionId, Status, Timer};
+use segue_core::{Error, Kind, Result};
+
+use super::bulk::bring_back;
+use super::{Account, Message, Start, Supervisor, Wish, ask};
+
+/// One agent of the project on its way up.
+pub(super) struct Lift {
+    pub(super) supervisor: Arc<Supervisor>,
+    /// What its session will be, if it has none yet.
+    pub(super) draft: Session,
+    pub(super) prompt: Option<String>,
+    pub(super) asked: Asked,
+    pub(super) fresh: bool,
+    pub(super) environment: Environment,
+    pub(super) wish: Wish,
+    /// No other agent of the project is of its vendor.
+    pub(super) works_alone: bool,
+    pub(super) timers: Vec<Timer>,
+}
+
+impl Lift {
+    /// Brings the agent up, in its conversation if it has one.
+    pub(super) async fn up(self) -> Result<AgentOutcome> {
+        let outcome = self.come_up().await?;
+        if let Some(id) = outcome.session {
+            let timers = self.timers.clone();
+            self.supervisor.ask(id, |reply| Message::SetTimers { timers, reply }).await?;
+        }
+        Ok(outcome)
+    }
+
+    async fn come_up(&self) -> Result<AgentOutcome> {
+        if let Some(id) = self.existing().await? {
+            return self.bring_back(id).await;
+        }
+        let found = self.conversations().await?;
+        if let [only] = found.as_slice()
+            && let Some(adopted) = self.adopt(only).await?
+        {
+            return Ok(adopted);
+        }
+        let mut outcome = self.start_or_join().await?;
+        if outcome.outcome == Outcome::Started && !found.is_empty() {
+            outcome.note = Some(left_alone(&self.draft, &found));
+        }
+        Ok(outcome)
+    }
+
+    async fn start_or_join(&self) -> Result<AgentOutcome> {
+        match self.start().await {
+            // Somebody else started this agent at the same moment: it is theirs and ours.
+            Err(error) if error.kind == Kind::Conflict => match self.existing().await? {
+                Some(id) => self.bring_back(id).await,
+                None => Err(error),
+            },
+            Err(error) if error.kind == Kind::Vendor && self.is_held() => Ok(self.held(&error)),
+            result => result,
+        }
+    }
+
+    /// Lists the conversations that somebody began in this folder, if only this agent of its vendor
+    /// works here: another one's would be as good a guess.
+    async fn conversations(&self) -> Result<Vec<AdoptCandidate>> {
+        if self.fresh || !self.works_alone || self.draft.description.is_some() {
+            return Ok(Vec::new());
+        }
+        let ports = &self.supervisor.ports;
+        let sessions = ports.store.sessions().await?;
+        let own = |it: &Session| it.vendor == self.draft.vendor && it.cwd == self.draft.cwd;
+        if sessions.iter().any(|it| own(&it.session)) {
+            return Ok(Vec::new());
+        }
+        let (vendor, cwd) = (Some(self.draft.vendor.clone()), Some(self.draft.cwd.clone()));
+        let wanted = adopt::Wanted { vendor, cwd, ..adopt::Wanted::default() };
+        adopt::candidates(ports, &self.environment, &wanted).await
+    }
+
+    /// Takes in the only conversation there is, and goes on with it; not one that is open.
+    async fn adopt(&self, only: &AdoptCandidate) -> Result<Option<AgentOutcome>> {
+        if only.open_in.is_some() || self.draft.config_dir != only.config_dir {
+            return Ok(None);
+        }
+        let ports = &self.supervisor.ports;
+        let status = Status::Ended(How::Quit);
+        let session = Session { status, spoke: true, ..self.draft.clone() };
+        let id = session.id;
+        match adopt::take_in(ports, session, &only.vendor_session_id).await {
+            Ok(_) => {}
+            // Somebody else was quicker, with the agent or with the conversation.
+            Err(error) if error.kind == Kind::Conflict => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        let mut outcome = self.bring_back(id).await?;
+        if outcome.outcome == Outcome::Resumed {
+            outcome.outcome = Outcome::Adopted;
+            outcome.note = Some(adopted(only));
+        }
+        Ok(Some(outcome))
+    }
+
+    fn is_held(&self) -> bool {
+        let Session { vendor, config_dir, .. } = self.draft.clone();
+        self.supervisor.accounts.is_held(&Account { vendor, config_dir })
+    }
+
+    /// Says that nothing was begun, not even a session.
+    fn held(&self, error: &Error) -> AgentOutcome {
+        AgentOutcome {
+            session: None,
+            name: self.draft.address(),
+            vendor: self.draft.vendor.clone(),
+            outcome: Outcome::Refused,
+            vendor_session_id: None,
+            note: Some(error.in_one_line()),
+            lost: true,
+        }
+    }
+
+    async fn existing(&self) -> Result<Option<SessionId>> {
+        let sessions = self.supervisor.ports.store.sessions().await?;
+        let own = |it: &&segue_core::ports::SessionSummary| {
+            it.session.fleet == self.draft.fleet && it.session.name == self.draft.name
+        };
+        Ok(sessions.iter().find(own).map(|it| it.session.id))
+    }
+
+    async fn bring_back(&self, id: SessionId) -> Result<AgentOutcome> {
+        let how = (self.environment.clone(), self.fresh);
+        bring_back(&self.supervisor, id, (self.asked, self.wish), how).await
+    }
+
+    async fn start(&self) -> Result<AgentOutcome> {
+        let inbox = self.supervisor.adopt_new(SessionState::new(self.draft.clone()));
+        let (message, environment) = (self.prompt.clone(), self.environment.clone());
+        let start = Box::new(Start { message, environment, wish: self.wish });
+        ask(&inbox, |reply| Message::StartVerified { start, reply }).await
+    }
+}
+
+fn adopted(candidate: &AdoptCandidate) -> String {
+    let began = candidate.began_at;
+    let begins = candidate.begins.as_deref().unwrap_or_default();
+    format!("the only conversation in this folder, begun by hand at {began:.0}: {begins}")
+}
+
+fn left_alone(draft: &Session, found: &[AdoptCandidate]) -> String {
+    let (vendor, name) = (&draft.vendor, &draft.name);
+    match found {
+        [only] => {
+            let id = &only.vendor_session_id;
+            let why = match only.open_in {
+                Some(pid) => format!("is open in process {pid}"),
+                None => format!("is in `{}`", only.config_dir.display()),
+            };
+            format!("began a new conversation; {vendor}:{id} of this folder {why}")
+        }
+        several => format!(
+            "began a new conversation; {} others are in this folder: `segue adopt {vendor}` lists \
+             them, and `segue rm {name}` first makes room for one",
+            several.len()
+        ),
+    }
+}
