@@ -102,3 +102,20 @@ fn a_command_that_is_not_there_disturbs_nobody() {
     world.ok(["answer", "a", "yes"]);
     world.ok(["wait", "a", "--for", "idle"]);
 }
+
+#[test]
+fn a_notification_is_shown_where_something_shows_it() {
+    let (mut world, _) = world();
+    fs::remove_file(world.segue_home().join("config.toml")).unwrap();
+    let (bin, shown) = (world.root().join("bin"), world.root().join("calls/shown"));
+    fs::create_dir(&bin).unwrap();
+    let text = format!("#!/bin/sh\nprintf '%s|' \"$@\" > '{}'\n", shown.display());
+    fs::write(bin.join("notify-send"), text).unwrap();
+    fs::set_permissions(bin.join("notify-send"), fs::Permissions::from_mode(0o700)).unwrap();
+    world.set("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()));
+    world.ok(["run", "-d", "--name", "a", "/ask"]);
+    let folder = shown.parent().unwrap();
+    let told = || fs::read_to_string(&shown).unwrap_or_default();
+    launches::wait_until(&[folder], "a notification", || told().ends_with("||"));
+    assert_eq!(told(), "--app-name=segue|--|default/a asks for permission||");
+}

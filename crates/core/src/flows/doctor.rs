@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::api::{Finding, Severity};
 use crate::error::Result;
 use crate::model::{
-    EventKind, Exit, Fleet, Launch, LaunchEnd, LaunchId, LaunchRecord, NewEvent, SessionId,
+    EventKind, Exit, Fleet, FleetName, Launch, LaunchEnd, LaunchId, LaunchRecord, NewEvent,
+    SessionId,
 };
 use crate::ports::{Change, Commit, EventQuery, Ports};
 
@@ -108,8 +109,8 @@ pub async fn rebuild(ports: &Ports) -> Result<(usize, Vec<Finding>)> {
 async fn take_in(ports: &Ports, launches: &[&LaunchRecord]) -> Result<()> {
     let Some(newest) = launches.last() else { return Ok(()) };
     let session = newest.session.clone();
-    let fleet = Fleet { name: session.fleet.clone(), folder: fleet_folder(ports, newest)? };
-    let mut changes = vec![Change::PutFleet(fleet), Change::CreateSession(Box::new(session))];
+    let mut changes = fleet(ports, &session.fleet)?;
+    changes.push(Change::CreateSession(Box::new(session)));
     for record in launches {
         let launch = Launch { end: None, ..record.launch.clone() };
         changes.push(Change::CreateLaunch(Box::new(launch)));
@@ -140,9 +141,16 @@ async fn take_in(ports: &Ports, launches: &[&LaunchRecord]) -> Result<()> {
     Ok(())
 }
 
-fn fleet_folder(ports: &Ports, record: &LaunchRecord) -> Result<Option<PathBuf>> {
-    let fleet = ports.folders.read_fleet(&record.session.fleet)?;
-    Ok(fleet.and_then(|fleet| fleet.folder))
+/// Returns what makes a fleet known as its own file has it.
+fn fleet(ports: &Ports, name: &FleetName) -> Result<Vec<Change>> {
+    let record = ports.folders.read_fleet(name)?;
+    let (folder, counts) = record.map(|it| (it.folder, it.counts)).unwrap_or_default();
+    let mut changes = vec![Change::PutFleet(Fleet { name: name.clone(), folder })];
+    changes.extend(counts.into_iter().map(|(agent, count)| {
+        let fleet = name.clone();
+        Change::SetCount { fleet, agent, count }
+    }));
+    Ok(changes)
 }
 
 /// Returns the end of a launch that another one came after.

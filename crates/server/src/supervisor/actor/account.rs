@@ -12,6 +12,9 @@ use super::{Actor, Message};
 /// account at once, and an answer may take for ever.
 const LISTENS: Duration = Duration::from_secs(5);
 
+/// How long the others wait for the one that went ahead to come up at all.
+const COMES_UP: Duration = Duration::from_secs(30);
+
 /// What the actor has to do with its account.
 #[derive(Debug)]
 pub(super) struct Standing {
@@ -37,6 +40,8 @@ impl Actor {
 
     /// Waits until the account lets this session start.
     pub(super) async fn enter_account(&mut self, goes_ahead: bool) -> Result<()> {
+        // A launch that went ahead is over, or there would be none to start: nobody waits for itself.
+        self.standing.scout = None;
         let (account, wish) = (self.account(), self.standing.wish);
         let accounts = &self.supervisor.accounts;
         if goes_ahead || accounts.is_held(&account) {
@@ -52,6 +57,13 @@ impl Actor {
         }
         let checked = self.supervisor.accounts.check(&self.account(), self.standing.wish);
         checked.inspect_err(|_| self.passes.clear())
+    }
+
+    /// Expects the launch that went ahead to come up within reason.
+    pub(super) fn expect_scout(&self, launch: LaunchId) {
+        if self.standing.scout.is_some() {
+            self.tell_later(COMES_UP, Message::HeardNothing { launch });
+        }
     }
 
     /// Listens for a while to what the launch that went ahead has to say.
@@ -92,11 +104,12 @@ impl Actor {
             return;
         };
         let rests = match self.state.session.status {
-            Status::Idle => open.message.is_none(),
+            Status::Idle => open.message.is_none() && self.state.is_confirmed(open.id),
+            // A person's answer may take for ever.
             Status::Waiting(_) => true,
             _ => false,
         };
-        if rests && self.state.is_confirmed(open.id) {
+        if rests {
             self.heard_nothing(open.id);
         }
     }

@@ -76,6 +76,7 @@ impl Actor {
             .then(|| StreamReader::new(self.ports.folders.stream(launch)));
         let hooks = self.ports.folders.hooks(launch);
         self.hooks = Some(StreamReader::near_end(self.ports.files.as_ref(), hooks));
+        self.expect_scout(launch);
         self.listen(launch);
         self.subscribe(launch);
         self.follow_files().await?;
