@@ -9,6 +9,7 @@ mod database;
 pub mod demo;
 mod described;
 mod lines;
+mod openclaw;
 mod opencode;
 mod pi;
 #[cfg(test)]
@@ -30,6 +31,7 @@ pub fn all() -> Known {
             Arc::new(codex::Codex),
             Arc::new(copilot::Copilot),
             Arc::new(cursor::Cursor),
+            Arc::new(openclaw::OpenClaw),
             Arc::new(opencode::OpenCode),
             Arc::new(pi::Pi),
         ],

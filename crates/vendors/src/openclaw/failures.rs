@@ -1,0 +1,57 @@
+//! Why a turn failed, from OpenClaw's own words.
+
+use segue_core::model::{Failure, FailureClass};
+
+/// Words that tell a class, the surest first.
+const WORDS: [(&str, FailureClass); 13] = [
+    ("http 401", FailureClass::Account),
+    ("http 403", FailureClass::Account),
+    ("http 429", FailureClass::UsageLimit),
+    ("authentication failed", FailureClass::Account),
+    ("no api key", FailureClass::Account),
+    ("no available auth profile", FailureClass::Account),
+    ("rate limit", FailureClass::UsageLimit),
+    ("quota", FailureClass::UsageLimit),
+    ("unknown model", FailureClass::Settings),
+    ("invalid config", FailureClass::Settings),
+    ("unknown option", FailureClass::Settings),
+    ("http 5", FailureClass::Service),
+    ("econnrefused", FailureClass::Connection),
+];
+
+/// What stands before the reason with which OpenClaw ends.
+const REASON: &str = "[openclaw] Reason: ";
+
+/// Makes a failure of what OpenClaw said. It does not tell when a limit ends.
+pub(super) fn failure(message: &str) -> Failure {
+    let lower = message.to_lowercase();
+    let known = WORDS.iter().find(|(words, _)| lower.contains(words));
+    let class = known.map_or(FailureClass::Other, |(_, class)| *class);
+    Failure { class, message: message.to_owned(), resets_at: None }
+}
+
+/// Finds the reason with which OpenClaw ended without a report.
+pub(super) fn last_words(errors: &str) -> Option<Failure> {
+    let told = |line: &str| line.trim().strip_prefix(REASON).map(failure);
+    let refused = |line: &str| line.trim().strip_prefix("error: ").map(failure);
+    errors.lines().rev().find_map(told).or_else(|| errors.lines().rev().find_map(refused))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_is_found_among_what_is_logged() {
+        let errors = "[memory] memory_index_chunks_vec not updated\n\
+            [openclaw] The CLI command failed.\n\
+            [openclaw] Reason: ⚠️ scripted/scripted-1 request failed (authentication failed, HTTP 401). Re-authenticate the provider and try again.\n\
+            [openclaw] Try: openclaw doctor\n";
+        let found = last_words(errors).unwrap();
+        assert_eq!(found.class, FailureClass::Account);
+        assert!(found.message.contains("HTTP 401"), "{found:?}");
+        let refused = last_words("error: unknown option '--nope'\n").unwrap();
+        assert_eq!(refused.class, FailureClass::Settings);
+        assert_eq!(last_words("[agent/embedded] tool-search: cataloged 52 tools\n"), None);
+    }
+}

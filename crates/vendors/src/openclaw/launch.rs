@@ -1,0 +1,84 @@
+//! What to start: one headless turn.
+
+use segue_core::model::{LaunchMode, Session, VendorSessionId};
+use segue_core::ports::{CommandLine, CommandPlan, NewFile};
+use segue_core::{Error, Result};
+use uuid::Uuid;
+
+use super::transcript;
+
+/// Arguments of a session with which it chooses its conversation itself, in ways that cannot be
+/// followed.
+const CHOOSES: [&str; 4] = ["--session-id", "--session-key", "--to", "-t"];
+
+pub(super) fn preset_id(unique: Uuid) -> Option<VendorSessionId> {
+    Some(VendorSessionId::new(unique.to_string()))
+}
+
+pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
+    check(plan.session)?;
+    let id = identity(plan)?;
+    let message = message(plan)?;
+    // Without this its gateway would take the turn, in a process that is not ours.
+    let mut arguments = vec!["agent".to_owned(), "--local".to_owned()];
+    if let Some(model) = &plan.session.model {
+        arguments.extend(["--model".to_owned(), model.clone()]);
+    }
+    arguments.extend(plan.session.args.iter().cloned());
+    arguments.extend(["--session-id".to_owned(), id.to_string()]);
+    // A message as a word of the command line can be seen by everybody, and cannot be long.
+    let path = message.path.display().to_string();
+    arguments.extend(["--message-file".to_owned(), path, "--json".to_owned()]);
+    Ok(CommandLine { arguments, files: vec![message] })
+}
+
+/// Refuses what OpenClaw cannot be told.
+fn check(session: &Session) -> Result<()> {
+    let address = session.address();
+    if !session.headless {
+        return Err(Error::usage(format!("session `{address}` cannot be interactive"))
+            .caused_by("OpenClaw is driven one turn at a time")
+            .hint("run `segue run --headless PROMPT`"));
+    }
+    if session.instructions.is_some() {
+        return Err(Error::usage(format!("session `{address}` cannot be given instructions"))
+            .caused_by("OpenClaw reads them from its workspace only")
+            .hint("put them into `AGENTS.md` of OpenClaw's workspace"));
+    }
+    let flag = |word: &String| word.split('=').next().unwrap_or_default().to_owned();
+    match session.args.iter().map(flag).find(|flag| CHOOSES.contains(&flag.as_str())) {
+        Some(flag) => Err(Error::usage(format!("session `{address}` cannot have `{flag}`"))
+            .caused_by("its conversation is chosen by Segue")),
+        None => Ok(()),
+    }
+}
+
+/// Returns the conversation. OpenClaw would begin a blank one for every id that it does not know.
+fn identity<'a>(plan: &CommandPlan<'a>) -> Result<&'a VendorSessionId> {
+    let Some(id) = plan.id else {
+        let address = plan.session.address();
+        let what = format!("cannot start session `{address}` without an id for its conversation");
+        return Err(Error::internal(what));
+    };
+    let found = transcript::conversation(plan.files, &plan.session.config_dir, id)?;
+    if plan.mode == LaunchMode::Resume && found.is_none() {
+        return Err(Error::vendor(format!("OpenClaw has no conversation `{id}`"))
+            .caused_by("it would begin a blank one under the same id")
+            .hint("put its database back, if there is a copy"));
+    }
+    Ok(id)
+}
+
+fn message(plan: &CommandPlan<'_>) -> Result<NewFile> {
+    let Some(message) = plan.message else {
+        let address = plan.session.address();
+        return Err(Error::usage(format!(
+            "session `{address}` is headless and was given no prompt"
+        ))
+        .hint("run `segue run --headless PROMPT`"));
+    };
+    Ok(NewFile { path: plan.folder.join("message.txt"), contents: message.to_owned() })
+}
+
+#[cfg(test)]
+mod tests;

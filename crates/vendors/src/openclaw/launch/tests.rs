@@ -1,0 +1,62 @@
+use rusqlite::Connection;
+use segue_core::Kind;
+
+use super::*;
+use crate::samples::{Home, plan, session};
+
+const ID: &str = "019a0000-0000-7000-8000-000000000001";
+
+fn headless(home: &Home) -> Session {
+    Session { headless: true, config_dir: home.folder.path().to_owned(), ..session() }
+}
+
+#[test]
+fn a_turn_is_told_its_conversation_and_where_its_message_is() {
+    let home = Home::new();
+    let session = Session {
+        model: Some("scripted/scripted-2".to_owned()),
+        args: vec!["--agent".to_owned(), "ops".to_owned()],
+        ..headless(&home)
+    };
+    let id = VendorSessionId::new(ID);
+    let wish = (LaunchMode::Fresh, Some(&id), Some("--help\n/new"));
+    let made = command(&plan(&session, &home.disk, wish)).unwrap();
+    let wanted = format!(
+        "agent --local --model scripted/scripted-2 --agent ops --session-id {ID} \
+         --message-file /state/launches/one/message.txt --json"
+    );
+    assert_eq!(made.arguments.join(" "), wanted);
+    assert_eq!(made.files[0].contents, "--help\n/new");
+}
+
+#[test]
+fn only_what_openclaw_has_is_resumed() {
+    let home = Home::new();
+    let session = headless(&home);
+    let id = VendorSessionId::new(ID);
+    let resume =
+        || command(&plan(&session, &home.disk, (LaunchMode::Resume, Some(&id), Some("go on"))));
+    let error = resume().unwrap_err();
+    assert!(error.to_string().contains("has no conversation"), "{error}");
+    let path = home.write("agents/main/agent/openclaw-agent.sqlite", "");
+    let writer = Connection::open(path).unwrap();
+    writer.execute_batch(include_str!("../fixtures/recorded.sql")).unwrap();
+    assert!(resume().unwrap().arguments.contains(&ID.to_owned()));
+}
+
+#[test]
+fn what_openclaw_cannot_be_told_is_refused() {
+    let home = Home::new();
+    let id = VendorSessionId::new(ID);
+    let kind = |session: &Session, message| {
+        let wish = (LaunchMode::Fresh, Some(&id), message);
+        command(&plan(session, &home.disk, wish)).unwrap_err().kind
+    };
+    let interactive = Session { headless: false, ..headless(&home) };
+    let told = Session { instructions: Some("Be brief.".to_owned()), ..headless(&home) };
+    let chosen = Session { args: vec!["--session-key=x".to_owned()], ..headless(&home) };
+    for session in [interactive, told, chosen] {
+        assert_eq!(kind(&session, Some("hi")), Kind::Usage);
+    }
+    assert_eq!(kind(&headless(&home), None), Kind::Usage);
+}

@@ -1,0 +1,185 @@
+//! Reading conversations in the databases of OpenClaw's agents: few rows, found by their index.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use segue_core::Result;
+use segue_core::model::VendorSessionId;
+use segue_core::ports::{Conversation, Files};
+use serde::Deserialize;
+
+use super::home;
+use crate::database::Database;
+
+/// How many rows at either end are looked at.
+const NEAR: u32 = 50;
+
+const EXTENT: &str = "SELECT max(seq) + 1 FROM transcript_events WHERE session_id = ?1";
+
+/// Rows that are compressed are old, and say nothing here.
+const FIRST: &str = "SELECT event_json FROM transcript_events
+    WHERE session_id = ?1 AND seq >= ?2 AND event_json IS NOT NULL ORDER BY seq LIMIT ?3";
+
+const LAST: &str = "SELECT event_json FROM transcript_events
+    WHERE session_id = ?1 AND event_json IS NOT NULL ORDER BY seq DESC LIMIT ?2";
+
+/// A row, as far as decisions need it.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Event {
+    Session {
+        #[serde(default)]
+        cwd: PathBuf,
+        timestamp: Option<Timestamp>,
+    },
+    Message {
+        message: Message,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Message {
+    role: String,
+    #[serde(default)]
+    content: Content,
+    #[serde(default)]
+    stop_reason: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Parts(Vec<Part>),
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Self::Parts(Vec::new())
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Part {
+    #[serde(default)]
+    text: Option<String>,
+}
+
+impl Message {
+    fn text(&self) -> String {
+        match &self.content {
+            Content::Text(text) => text.clone(),
+            Content::Parts(parts) => parts.iter().filter_map(|part| part.text.as_deref()).collect(),
+        }
+    }
+
+    /// Tells whether a turn is over with it.
+    fn is_end(&self) -> bool {
+        self.role == "assistant" && self.stop_reason.as_deref() != Some("toolUse")
+    }
+
+    fn is_answer(&self) -> bool {
+        self.is_end() && !matches!(self.stop_reason.as_deref(), Some("error" | "aborted"))
+    }
+}
+
+/// Returns the database that has a conversation, or would have it.
+pub(super) fn database_of(files: &dyn Files, config_dir: &Path, id: &VendorSessionId) -> PathBuf {
+    let found = find(files, config_dir, id).ok().flatten();
+    found.map_or_else(|| home::usual_database(config_dir), |(path, _)| path)
+}
+
+/// Returns how many rows a conversation has.
+pub(super) fn extent(
+    files: &dyn Files,
+    config_dir: &Path,
+    id: &VendorSessionId,
+) -> Result<Option<u64>> {
+    let Some((_, database)) = find(files, config_dir, id)? else { return Ok(None) };
+    rows(&database, id)
+}
+
+fn rows(database: &Database, id: &VendorSessionId) -> Result<Option<u64>> {
+    let count = database.row(EXTENT, [id.as_str()], |row| row.get::<_, Option<i64>>(0))?;
+    Ok(count.flatten().and_then(|count| u64::try_from(count).ok()))
+}
+
+fn find(
+    files: &dyn Files,
+    config_dir: &Path,
+    id: &VendorSessionId,
+) -> Result<Option<(PathBuf, Database)>> {
+    for path in home::databases(files, config_dir) {
+        if let Some(database) = Database::open(&path)?
+            && rows(&database, id)?.is_some()
+        {
+            return Ok(Some((path, database)));
+        }
+    }
+    Ok(None)
+}
+
+/// Reads what decisions need about one conversation; one in which nothing was said is none.
+pub(super) fn conversation(
+    files: &dyn Files,
+    config_dir: &Path,
+    id: &VendorSessionId,
+) -> Result<Option<Conversation>> {
+    let Some((transcript, database)) = find(files, config_dir, id)? else { return Ok(None) };
+    let first = events(&database, FIRST, (id.as_str(), 0, NEAR))?;
+    let Some((cwd, began_at)) = first.iter().find_map(begun) else { return Ok(None) };
+    let first_message = messages(first).find(|it| it.role == "user").map(|it| it.text());
+    if first_message.is_none() {
+        return Ok(None);
+    }
+    let last: Vec<Message> = messages(events(&database, LAST, (id.as_str(), NEAR))?).collect();
+    Ok(Some(Conversation {
+        id: id.clone(),
+        transcript,
+        cwd,
+        began_at,
+        first_message,
+        turn_open: last.first().is_some_and(|message| !message.is_end()),
+        last_answer: last.iter().find(|it| it.is_answer()).map(Message::text),
+    }))
+}
+
+/// Returns what the user said from this row on.
+pub(super) fn said_since(
+    files: &dyn Files,
+    config_dir: &Path,
+    id: &VendorSessionId,
+    extent: u64,
+) -> Result<Vec<String>> {
+    let Some((_, database)) = find(files, config_dir, id)? else { return Ok(Vec::new()) };
+    let from = i64::try_from(extent).unwrap_or(i64::MAX);
+    let events = events(&database, FIRST, (id.as_str(), from, u32::MAX))?;
+    let said = messages(events).filter(|message| message.role == "user");
+    Ok(said.map(|message| message.text().trim().to_owned()).collect())
+}
+
+fn begun(event: &Event) -> Option<(PathBuf, Timestamp)> {
+    match event {
+        Event::Session { cwd, timestamp } => Some((cwd.clone(), (*timestamp)?)),
+        _ => None,
+    }
+}
+
+fn messages(events: Vec<Event>) -> impl Iterator<Item = Message> {
+    events.into_iter().filter_map(|event| match event {
+        Event::Message { message } => Some(message),
+        _ => None,
+    })
+}
+
+fn events(database: &Database, query: &str, given: impl rusqlite::Params) -> Result<Vec<Event>> {
+    let rows = database.rows(query, given, |row| row.get::<_, String>(0))?;
+    // What cannot be understood says nothing.
+    Ok(rows.iter().filter_map(|row| serde_json::from_str(row).ok()).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+use rusqlite::Connection;
+
+use super::*;
+use crate::samples::Home;
+
+const RECORDED: &str = include_str!("../fixtures/recorded.sql");
+const ANSWERED: &str = "019a0000-0000-7000-8000-000000000001";
+const REFUSED: &str = "019a0000-0000-7000-8000-000000000004";
+
+fn home() -> (Home, Connection) {
+    let home = Home::new();
+    let path = home.write("agents/main/agent/openclaw-agent.sqlite", "");
+    let writer = Connection::open(path).unwrap();
+    writer.execute_batch(RECORDED).unwrap();
+    (home, writer)
+}
+
+fn found(home: &Home, id: &str) -> Option<Conversation> {
+    conversation(&home.disk, &home.place.config_dir, &VendorSessionId::new(id)).unwrap()
+}
+
+#[test]
+fn a_conversation_is_read_from_its_rows() {
+    let (home, _writer) = home();
+    let it = found(&home, ANSWERED).unwrap();
+    assert_eq!(it.first_message.as_deref(), Some("hello one"));
+    assert_eq!(it.last_answer.as_deref(), Some("answer 3"));
+    assert_eq!(it.cwd, Path::new("/home/u/workspace"));
+    assert!(!it.turn_open);
+    let failed = found(&home, REFUSED).unwrap();
+    assert_eq!((failed.turn_open, failed.last_answer), (false, None));
+}
+
+#[test]
+fn a_turn_without_an_answer_is_open() {
+    let (home, writer) = home();
+    writer.execute("DELETE FROM transcript_events WHERE seq >= 8", []).unwrap();
+    let it = found(&home, ANSWERED).unwrap();
+    assert!(it.turn_open);
+    assert_eq!(it.last_answer.as_deref(), Some("answer 2"));
+}
+
+#[test]
+fn what_openclaw_does_not_have_is_none() {
+    let (home, writer) = home();
+    assert_eq!(found(&home, "019a0000-0000-7000-8000-00000000000f"), None);
+    writer.execute("DELETE FROM transcript_events WHERE seq >= 4", []).unwrap();
+    // It was begun, and nothing was said.
+    assert_eq!(found(&home, ANSWERED), None);
+    assert_eq!(found(&Home::new(), ANSWERED), None);
+}
+
+#[test]
+fn a_database_that_is_not_as_known_is_an_error_and_no_blank_conversation() {
+    let (home, writer) = home();
+    writer.execute_batch("DROP TABLE transcript_events").unwrap();
+    let id = VendorSessionId::new(ANSWERED);
+    assert!(conversation(&home.disk, &home.place.config_dir, &id).is_err());
+}
+
+#[test]
+fn what_was_said_is_behind_an_extent() {
+    let (home, _writer) = home();
+    let id = VendorSessionId::new(ANSWERED);
+    let config_dir = &home.place.config_dir;
+    let since = |at| said_since(&home.disk, config_dir, &id, at).unwrap();
+    assert_eq!(since(0), ["hello one", "hello two"]);
+    assert_eq!(since(5), ["hello two"]);
+    assert_eq!(extent(&home.disk, config_dir, &id).unwrap(), Some(10));
+    assert_eq!(since(10), [""; 0]);
+    assert!(database_of(&home.disk, config_dir, &id).is_file());
+}
