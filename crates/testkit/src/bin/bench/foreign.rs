@@ -1,45 +1,95 @@
 //! Listing conversations that were begun by hand, of which there may be thousands.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use segue_testkit::World;
-use serde_json::json;
+use segue_testkit::scene::process;
+use uuid::Uuid;
 
 use crate::starts::version;
 use crate::table::{Aim, Figure, Row};
 use crate::timing::{median, whole_run};
 
 const TIMES: usize = 10;
-const CONVERSATIONS: usize = 3_000;
-/// How much is said in each after its beginning.
+/// How many there are of each vendor.
+const OF_EACH: usize = 750;
+/// How often the last line of each is there again.
 const REST: usize = 200;
 
 const AIM: Aim = Aim::Below(Figure::Time(Duration::from_millis(500)));
 
-pub(crate) fn measure(program: &Path) -> Vec<Row> {
-    let world = World::new(program);
-    fill(&world);
-    // The first one starts the daemon.
-    whole_run(&mut world.command(["adopt"]));
-    let list = median((0..TIMES).map(|_| whole_run(&mut world.command(["adopt"]))).collect());
-    let command = median((0..TIMES).map(|_| version(&world)).collect());
-    let name = format!("adopt: the list, of {CONVERSATIONS} by hand");
-    vec![Row::new(name, Figure::Time(list)).against(Figure::Time(command)).aim(AIM)]
+/// A recorded conversation, the id in it, and where one with another id is kept below a home.
+struct Recorded {
+    text: &'static str,
+    id: &'static str,
+    place: fn(Uuid) -> String,
 }
 
-fn fill(world: &World) {
-    let at = "2026-01-01T00:00:00Z";
-    for number in 0..CONVERSATIONS {
-        let folder = format!("/code/project-{}", number % 40);
-        let home = world.home().join(".segue-demo/conversations").join(folder.replace('/', "-"));
-        fs::create_dir_all(&home).expect("a folder");
-        let id = format!("by-hand-{number}");
-        let header = json!({"type": "session", "id": id, "cwd": folder, "at": at, "version": "0"});
-        let turn = |turn| json!({"type": "user", "text": format!("turn {turn}"), "at": at});
-        let lines = std::iter::once(header).chain((0..REST).map(turn));
-        let text: String = lines.map(|line| format!("{line}\n")).collect();
-        fs::write(home.join(format!("{id}.jsonl")), text).expect("a conversation");
+const RECORDED: [Recorded; 4] = [
+    Recorded {
+        text: include_str!("../../../../vendors/src/claude/fixtures/interactive.jsonl"),
+        id: "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11",
+        place: |id| format!(".claude/projects/-code-a/{id}.jsonl"),
+    },
+    Recorded {
+        text: include_str!("../../../../vendors/src/codex/fixtures/prepared-two-turns.jsonl"),
+        id: "01a1e1b4-0000-7600-96ed-000000000001",
+        place: |id| format!(".codex/sessions/2026/11/16/rollout-2026-11-16T00-00-00-{id}.jsonl"),
+    },
+    Recorded {
+        text: include_str!("../../../../vendors/src/pi/fixtures/recorded.jsonl"),
+        id: "01a1e1b4-9591-7600-96ed-7294b417ca9a",
+        place: |id| format!(".pi/agent/sessions/--code-a--/2026-11-16T00-00-00-000Z_{id}.jsonl"),
+    },
+    Recorded {
+        text: include_str!("../../../../vendors/src/copilot/fixtures/permission.jsonl"),
+        id: "21111111-2222-4333-8444-555555555555",
+        place: |id| format!(".copilot/session-state/{id}/events.jsonl"),
+    },
+];
+
+pub(crate) fn measure(program: &Path) -> Vec<Row> {
+    let world = World::new(program);
+    let kept = fill(&world.home());
+    // The first one starts the daemon.
+    whole_run(&mut world.command(["adopt"]));
+    let before = bytes_read(&world);
+    let list = median((0..TIMES).map(|_| whole_run(&mut world.command(["adopt"]))).collect());
+    let read = (bytes_read(&world) - before) / TIMES as u64;
+    let command = median((0..TIMES).map(|_| version(&world)).collect());
+    let count = OF_EACH * RECORDED.len();
+    let name = format!("adopt: the list, of {count} by hand, of {} vendors", RECORDED.len());
+    vec![
+        Row::new(name, Figure::Time(list)).against(Figure::Time(command)).aim(AIM),
+        Row::new("adopt: what is read for it".to_owned(), Figure::Memory(read))
+            .against(Figure::Memory(kept)),
+    ]
+}
+
+/// Fills a home; returns how many bytes are in it.
+fn fill(home: &Path) -> u64 {
+    let mut bytes = 0;
+    for recorded in &RECORDED {
+        let last = recorded.text.lines().next_back().unwrap_or_default();
+        let rest = format!("{last}\n").repeat(REST);
+        for number in 0..OF_EACH {
+            let id = Uuid::from_u128(0x0198_0000_0000_7000_8000_0000_0000_0000 + number as u128);
+            let path: PathBuf = home.join((recorded.place)(id));
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            let text = format!("{}{rest}", recorded.text).replace(recorded.id, &id.to_string());
+            bytes += text.len() as u64;
+            fs::write(path, text).expect("a conversation");
+        }
     }
+    bytes
+}
+
+/// Returns how many bytes the daemon has read, from whatever.
+fn bytes_read(world: &World) -> u64 {
+    let daemon = process(&world.json(["daemon", "status", "--json"]), "pid");
+    let io = fs::read_to_string(format!("/proc/{daemon}/io")).expect("its figures");
+    let line = io.lines().find_map(|line| line.strip_prefix("rchar: ")).expect("a figure");
+    line.parse().expect("a number")
 }

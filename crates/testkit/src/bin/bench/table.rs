@@ -7,7 +7,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Figure {
     Time(Duration),
-    /// Bytes of memory.
+    /// Bytes, of memory or of files.
     Memory(u64),
     /// Bytes in a second.
     Rate(f64),
