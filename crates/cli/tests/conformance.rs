@@ -33,6 +33,19 @@ shown! {
     failures: "failures";
 }
 
+/// Its program takes longer to start than all others together.
+mod slow {
+    use super::show;
+
+    shown! {
+        (opencode)
+        two_at_once: "two-at-once";
+        mid_tool: "mid-tool";
+        messages: "messages";
+        permission: "permission";
+    }
+}
+
 mod more {
     use super::show;
 

@@ -37,6 +37,9 @@ const LAST_MESSAGE: &str = "SELECT id, data FROM message WHERE session_id = ?1
 
 const PARTS: &str = "SELECT data FROM part WHERE message_id = ?1 ORDER BY id";
 
+/// What a tool that the user has refused ends with.
+const REFUSED: &str = "The user rejected permission to use this specific tool call";
+
 /// A message as far as decisions need it.
 struct Message {
     id: String,
@@ -55,16 +58,30 @@ impl Message {
     }
 
     /// Tells whether an answer has come to its end, well or not.
-    fn is_ended(&self) -> bool {
+    fn is_ended(&self, database: &Database) -> Result<bool> {
         let has_failed = !self.data["error"].is_null();
         let calls_tools = self.data["finish"] == "tool-calls";
-        !self.data["time"]["completed"].is_null() && (has_failed || !calls_tools)
+        let is_complete = !self.data["time"]["completed"].is_null();
+        Ok(is_complete && (has_failed || !calls_tools || self.is_refused(database)?))
+    }
+
+    /// Tells whether the user has refused one of its tools: nothing follows then.
+    fn is_refused(&self, database: &Database) -> Result<bool> {
+        let is_refused = |part: &Value| {
+            let error = part["state"]["error"].as_str().unwrap_or_default();
+            part["type"] == "tool" && error.starts_with(REFUSED)
+        };
+        Ok(self.parts(database)?.iter().any(is_refused))
+    }
+
+    fn parts(&self, database: &Database) -> Result<Vec<Value>> {
+        let parts = database.rows(PARTS, [&self.id], |row| row.get::<_, String>(0))?;
+        Ok(parts.iter().filter_map(|part| serde_json::from_str(part).ok()).collect())
     }
 
     /// Returns its words, without what OpenCode has added; none where it has no words.
     fn words(&self, database: &Database) -> Result<Option<String>> {
-        let parts = database.rows(PARTS, [&self.id], |row| row.get::<_, String>(0))?;
-        let parts = parts.iter().filter_map(|part| serde_json::from_str::<Value>(part).ok());
+        let parts = self.parts(database)?.into_iter();
         let texts = parts.filter(|part| part["type"] == "text" && part["synthetic"] != true);
         let texts: Vec<String> =
             texts.filter_map(|part| part["text"].as_str().map(str::to_owned)).collect();
@@ -162,7 +179,10 @@ fn read(
     let Some((cwd, began_at)) = header(database, id)? else { return Ok(None) };
     let Some(first_message) = first_words(database, id)? else { return Ok(None) };
     let last = database.row(LAST_MESSAGE, [id.as_str()], Message::read)?;
-    let ended = last.filter(|last| !last.is_users() && last.is_ended());
+    let ended = match last {
+        Some(last) if !last.is_users() && last.is_ended(database)? => Some(last),
+        _ => None,
+    };
     let last_answer = match &ended {
         Some(last) => last.words(database)?,
         None => None,

@@ -70,6 +70,12 @@ fn a_turn_without_an_end_is_open() {
                 WHERE id = (SELECT max(id) FROM message WHERE session_id = '";
     recorded.change(&format!("{tool}{FIRST_ID}')"));
     assert!(recorded.conversation(FIRST_ID).unwrap().turn_open, "killed behind a tool");
+    let part = r#"{"type": "tool", "state": {"status": "error", "error": "The user rejected permission to use this specific tool call."}}"#;
+    recorded.change(&format!(
+        "INSERT INTO part SELECT 'prt_refused', max(id), session_id, 0, 0, '{part}' FROM message \
+         WHERE session_id = '{FIRST_ID}'"
+    ));
+    assert!(!recorded.conversation(FIRST_ID).unwrap().turn_open, "its user has refused it");
 }
 
 #[test]
