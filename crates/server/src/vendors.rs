@@ -44,7 +44,7 @@ fn capabilities(vendor: &dyn Vendor) -> BTreeMap<String, bool> {
         ("resume", can.resume),
         ("verified", can.evidence_within.is_some()),
         ("headless", can.headless),
-        ("guarded", vendor.keeps_transcripts()),
+        ("guarded", vendor.keeps_transcripts() && vendor.has_own_files()),
     ];
     all.into_iter().map(|(name, can)| (name.to_owned(), can)).collect()
 }
