@@ -72,6 +72,12 @@ impl Vendor for Cursor {
         launch::command(plan)
     }
 
+    /// Its database is more than a file, and without it a transcript that is put back is worth
+    /// nothing.
+    fn has_own_files(&self) -> bool {
+        false
+    }
+
     fn transcript(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
         home::transcript(files, place, id.as_str())
     }

@@ -37,8 +37,8 @@ impl Vendor for OpenClaw {
             headless: true,
             // Its report comes when a turn is over; a turn may take as long as OpenClaw lets it.
             evidence_within: Some(Duration::from_secs(600)),
-            // A start keeps a processor busy for a quarter of a minute.
-            pace: Pace { at_once: 2, first_alone: true },
+            // Two turns at once in one folder of settings: the second ends with an error.
+            pace: Pace { at_once: 1, first_alone: true },
         }
     }
 
