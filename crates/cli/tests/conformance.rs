@@ -1,7 +1,7 @@
 //! Every vendor's real program, and what hurts most when it is missing. `make conformance` has the
 //! whole list.
 
-use segue_testkit::vendors::show;
+use segue_testkit::vendors::{exemptions, show};
 
 /// Makes a test of each behaviour for each vendor.
 macro_rules! shown {
@@ -55,4 +55,16 @@ mod more {
         while_down: "while-down";
         draft: "draft";
     }
+}
+
+#[test]
+fn what_is_not_asked_of_a_vendor_is_a_behaviour_and_has_a_reason() {
+    for (vendor, behaviour, reason) in exemptions() {
+        assert!(is_known(behaviour), "{vendor} is spared `{behaviour}`, which nobody asks");
+        assert!(reason.len() > 10, "{vendor} is spared `{behaviour}` without a reason");
+    }
+}
+
+fn is_known(behaviour: &str) -> bool {
+    segue_testkit::vendors::behaviours().contains(&behaviour)
 }

@@ -13,10 +13,11 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use segue_conformance::{Behaviour, KEY, Setting, Verdict};
 use segue_core::model::{Environment, VendorId};
-use segue_core::ports::{ProgramSpec, Vendors as _};
+use segue_core::ports::{ProgramSpec, Stage, Vendor, Vendors as _};
 use serde_json::Value;
 
 use crate::model::Model;
@@ -59,6 +60,22 @@ pub fn show(segue: &str, vendor: &str, behaviour: &str) {
     if let Verdict::Fail(words) = cell.verdict {
         panic!("{} of {}: {words}", cell.behaviour, cell.vendor);
     }
+}
+
+/// Returns the names of everything that is asked of a vendor.
+pub fn behaviours() -> Vec<&'static str> {
+    segue_conformance::BEHAVIOURS.iter().map(|it| it.name).collect()
+}
+
+/// Returns what is not asked of which vendor, and why.
+pub fn exemptions() -> Vec<(VendorId, &'static str, &'static str)> {
+    let vendors = segue_vendors::all().all();
+    let of = |vendor: &Arc<dyn Vendor>| {
+        let exempt = vendor.rehearsal(&Stage::nowhere()).map_or(&[][..], |it| it.exempt);
+        let id = vendor.id();
+        exempt.iter().map(move |(behaviour, reason)| (id.clone(), *behaviour, *reason))
+    };
+    vendors.iter().flat_map(of).collect()
 }
 
 /// Returns the folder in a world where the vendors' programs are.

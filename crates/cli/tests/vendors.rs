@@ -1,0 +1,88 @@
+//! `segue vendors`: what is installed, and what cannot be tried.
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test that fails shall stop at once")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+use segue_testkit::World;
+use serde_json::Value;
+
+/// A world in which a program of this name is installed as a package of this version.
+fn with_program(name: &str, version: &str) -> World {
+    let mut world = World::new(env!("CARGO_BIN_EXE_segue"));
+    let package = world.root().join("lib/node_modules/package");
+    fs::create_dir_all(package.join("bin")).unwrap();
+    fs::write(package.join("package.json"), format!("{{\"version\": \"{version}\"}}")).unwrap();
+    let script = package.join("bin/program.js");
+    fs::write(&script, "#!/bin/sh\necho it must not be started > \"$HOME/started\"\n").unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let bin = world.root().join("bin");
+    fs::create_dir(&bin).unwrap();
+    symlink(script, bin.join(name)).unwrap();
+    world.set("PATH", format!("{}:/usr/bin:/bin", bin.display()));
+    world
+}
+
+fn listed(world: &World, name: &str) -> Value {
+    let list = world.json(["vendors", "--json"]);
+    let vendors = list["vendors"].as_array().unwrap();
+    let found = vendors.iter().find(|it| it["name"] == name);
+    found.unwrap_or_else(|| panic!("no {name} in {list:#}")).clone()
+}
+
+#[test]
+fn what_is_installed_is_listed_with_its_version_and_nothing_is_started() {
+    let world = with_program("codex", "0.166.0");
+    let codex = listed(&world, "codex");
+    assert_eq!(codex["installed"], true);
+    assert_eq!(codex["version"], "0.166.0");
+    assert_eq!(codex["path"], world.root().join("bin/codex").to_str().unwrap());
+    assert_eq!(codex["capabilities"]["resume"], true);
+    let claude = listed(&world, "claude");
+    assert_eq!((&claude["installed"], &claude["path"]), (&Value::Bool(false), &Value::Null));
+    assert!(claude["install"].as_str().unwrap().contains("npm install"), "{claude:#}");
+    assert!(!world.home().join("started").exists(), "a program was started");
+    assert!(!world.segue_home().exists(), "a list needs no daemon");
+}
+
+#[test]
+fn the_table_says_what_to_do_about_what_is_missing() {
+    let world = with_program("codex", "0.166.0");
+    let outcome = world.segue(["vendors"]);
+    assert_eq!(outcome.status, 0, "{outcome:#?}");
+    let line = |word: &str| outcome.stdout.lines().find(|line| line.starts_with(word));
+    assert!(line("codex").unwrap().contains("0.166.0"), "{outcome:#?}");
+    assert!(line("cursor").unwrap().contains("not tried"), "{outcome:#?}");
+    assert!(outcome.stderr.contains("Claude Code is not installed: npm install"), "{outcome:#?}");
+}
+
+#[test]
+fn what_cannot_be_tried_is_told() {
+    let world = with_program("codex", "0.166.0");
+    for (words, status, told) in [
+        (["check", "nobody"].as_slice(), 3, "`nobody` is not a vendor"),
+        (&["check", "demo"], 2, "`demo` cannot be tried"),
+        (&["check", "cursor"], 2, "`cursor` cannot be tried"),
+        (&["check", "claude"], 6, "`claude` is not installed"),
+        (&["check", "codex", "--only", "flying"], 2, "`flying` is not a behaviour"),
+    ] {
+        let words = ["vendors"].iter().chain(words);
+        let outcome = segue_testkit::Outcome::of(&mut world.command(words));
+        assert_eq!(outcome.status, status, "{outcome:#?}");
+        assert!(outcome.stderr.contains(told), "{outcome:#?}");
+    }
+}
+
+/// The program is there, but it is none: every behaviour fails, with what was seen.
+#[test]
+fn a_program_that_does_nothing_fails_and_says_what_was_seen() {
+    let world = with_program("codex", "0.166.0");
+    let words = ["vendors", "check", "codex", "--only", "headless", "--json"];
+    let outcome = world.segue(words);
+    assert_eq!(outcome.status, 6, "{outcome:#?}");
+    let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let cell = &report["cells"][0];
+    assert_eq!((&cell["vendor"], &cell["behaviour"]), (&"codex".into(), &"headless".into()));
+    assert_eq!(cell["verdict"], "FAIL", "{report:#}");
+    assert!(cell["note"].as_str().unwrap().contains("status"), "{report:#}");
+}
