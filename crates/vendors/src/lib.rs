@@ -1,6 +1,7 @@
 //! One folder per agent CLI: what to start, how to read it; starts nothing.
 
 mod backwards;
+mod choices;
 mod claude;
 mod codex;
 mod copilot;

@@ -1,10 +1,31 @@
-//! Listing transcripts by name and time.
+//! Where transcripts are, and which there are by name and time.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use segue_core::model::VendorSessionId;
+use segue_core::model::{Environment, VendorSessionId};
 use segue_core::ports::{Files, Kept};
+use segue_core::{Error, Result};
+
+/// Returns the folder that a variable names, or else the one that is usual: it has to be the same in
+/// every working folder.
+pub(crate) fn home(
+    environment: &Environment,
+    (title, variable): (&str, &str),
+    usual: Option<PathBuf>,
+) -> Result<PathBuf> {
+    let named = environment.get(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let Some(home) = named.or(usual) else {
+        return Err(Error::config(format!("cannot tell where {title} keeps its files"))
+            .caused_by(format!("neither `{variable}` nor `HOME` is set"))
+            .hint("run `export HOME=~` and try again"));
+    };
+    if home.is_absolute() {
+        return Ok(home);
+    }
+    Err(Error::config(format!("`{}` is not an absolute path", home.display()))
+        .caused_by(format!("the folder of its files comes from `{variable}` or `HOME`")))
+}
 
 /// Returns the transcripts among these paths, by the id that their names have.
 pub(crate) fn kept(

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use segue_core::Result;
 use segue_core::model::Environment;
-use segue_core::{Error, Result};
 use uuid::Uuid;
+
+use crate::stored;
 
 /// Names the folder of its files. Where it is set, `.claude.json` is in that folder, too.
 pub(super) const HOME_VARIABLE: &str = "CLAUDE_CONFIG_DIR";
@@ -14,22 +16,7 @@ const LONGEST_FOLDER_NAME: usize = 200;
 
 /// Returns the folder of its files, given an agent's environment.
 pub(super) fn home(environment: &Environment) -> Result<PathBuf> {
-    let set = |name| environment.get(name).filter(|value| !value.is_empty());
-    let home = match (set(HOME_VARIABLE), default(environment)) {
-        (Some(home), _) => PathBuf::from(home),
-        (None, Some(home)) => home,
-        (None, None) => {
-            return Err(Error::config("cannot tell where Claude Code keeps its files")
-                .caused_by(format!("neither `{HOME_VARIABLE}` nor `HOME` is set"))
-                .hint("run `export HOME=~` and try again"));
-        }
-    };
-    if home.is_absolute() {
-        return Ok(home);
-    }
-    // It would be another folder in every working folder.
-    Err(Error::config(format!("`{}` is not an absolute path", home.display()))
-        .caused_by(format!("the folder of its files comes from `{HOME_VARIABLE}` or `HOME`")))
+    stored::home(environment, ("Claude Code", HOME_VARIABLE), default(environment))
 }
 
 /// Returns where its files are when no variable says so.

@@ -3,6 +3,8 @@
 use segue_core::model::WaitingFor;
 use segue_core::ports::{Answer, Screen, Showing};
 
+use crate::choices::{Choice, by_words, choice, plain};
+
 /// Stands before the input, and before the choice that is marked.
 const MARK: char = '❯';
 
@@ -86,17 +88,12 @@ struct Dialog {
     choices: Vec<Choice>,
 }
 
-struct Choice {
-    number: u8,
-    text: String,
-}
-
 /// Finds the dialog below the last rule: choices of which one is marked, with a way out below.
 fn dialog(screen: &Screen) -> Option<Dialog> {
     let top = screen.rows.iter().rposition(|row| is_rule(row)).map_or(0, |at| at + 1);
     let rows = &screen.rows[top..];
     let has = |text: &str| rows.iter().any(|row| row.contains(text));
-    let choices: Vec<Choice> = rows.iter().filter_map(|row| choice(row)).collect();
+    let choices: Vec<Choice> = rows.iter().filter_map(|row| choice(row, MARK)).collect();
     let is_marked = rows.iter().any(|row| row.trim_start().starts_with(MARK));
     if choices.is_empty() || !is_marked || !has(CANCEL) {
         return None;
@@ -109,35 +106,6 @@ fn dialog(screen: &Screen) -> Option<Dialog> {
         WaitingFor::Question
     };
     Some(Dialog { waits_for, choices })
-}
-
-/// Reads `❯ 1. Yes`.
-fn choice(row: &str) -> Option<Choice> {
-    let row = row.trim_start().trim_start_matches(MARK).trim_start();
-    let (number, text) = row.split_once(". ")?;
-    let number = number.parse().ok().filter(|number| (1..=9).contains(number))?;
-    Some(Choice { number, text: text.trim().to_owned() })
-}
-
-/// Returns the choice that is this word, or else the only one that begins with it: where several
-/// do, they grant different things.
-fn plain<'a>(choices: &'a [Choice], word: &str) -> Option<&'a Choice> {
-    let begins: Vec<&Choice> =
-        choices.iter().filter(|it| it.text.split([',', ' ']).next() == Some(word)).collect();
-    let exact = begins.iter().find(|it| it.text == word);
-    exact.copied().or_else(|| if let [only] = begins[..] { Some(only) } else { None })
-}
-
-/// Returns the choice of this number, or the only one that begins with these words.
-fn by_words<'a>(choices: &'a [Choice], words: &str) -> Option<&'a Choice> {
-    if let Ok(number) = words.parse::<u8>() {
-        return choices.iter().find(|it| it.number == number);
-    }
-    let words = words.to_lowercase();
-    let begins = |it: &&Choice| !words.is_empty() && it.text.to_lowercase().starts_with(&words);
-    let begins: Vec<&Choice> = choices.iter().filter(begins).collect();
-    let exact = begins.iter().find(|it| it.text.to_lowercase() == words);
-    exact.copied().or_else(|| if let [only] = begins[..] { Some(only) } else { None })
 }
 
 #[cfg(test)]

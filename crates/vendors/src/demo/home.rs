@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use segue_core::Result;
 use segue_core::model::Environment;
-use segue_core::{Error, Result};
+
+use crate::stored;
 
 /// Names the folder of the agent's files.
 pub(crate) const HOME_VARIABLE: &str = "SEGUE_DEMO_HOME";
@@ -22,21 +24,9 @@ const LONGEST_ID: usize = 64;
 
 /// Returns the folder of the agent's files, given its environment.
 pub(crate) fn home(environment: &Environment) -> Result<PathBuf> {
-    let set = |name| environment.get(name).filter(|value| !value.is_empty());
-    let home = match (set(HOME_VARIABLE), set("HOME")) {
-        (Some(home), _) => PathBuf::from(home),
-        (None, Some(user)) => Path::new(user).join(".segue-demo"),
-        (None, None) => {
-            return Err(Error::config("cannot tell where the demo agent keeps its files")
-                .caused_by(format!("neither `{HOME_VARIABLE}` nor `HOME` is set"))
-                .hint("run `export HOME=~` and try again"));
-        }
-    };
-    if home.is_absolute() {
-        return Ok(home);
-    }
-    Err(Error::config(format!("`{}` is not an absolute path", home.display()))
-        .caused_by(format!("the demo agent's folder comes from `{HOME_VARIABLE}` or `HOME`")))
+    let user = environment.get("HOME").filter(|value| !value.is_empty());
+    let usual = user.map(|user| Path::new(user).join(".segue-demo"));
+    stored::home(environment, ("the demo agent", HOME_VARIABLE), usual)
 }
 
 /// Returns the folder in which all transcripts are.
