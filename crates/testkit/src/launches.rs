@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use segue_core::model::LaunchRecord;
 use serde_json::Value;
 
-use crate::conversation;
 use crate::world::World;
 
 pub use segue_conformance::wait::until as wait_until;
@@ -34,14 +33,19 @@ pub fn all(world: &World) -> Vec<(PathBuf, LaunchRecord)> {
 pub fn wait_guarded(world: &World, session: &Value) {
     let id = session["vendor_session_id"].as_str().expect("a conversation");
     let (folder, _) = of(world, session).pop().expect("a launch");
-    let transcript = || conversation::transcript(world, id);
-    let is_guarded = || transcript().is_some_and(|it| guard(&folder, &it).is_file());
+    let transcript = below(&world.home(), &format!("{id}.jsonl")).expect("a transcript");
+    let guard = guard(&folder, &transcript);
     let spoke = || of(world, session).pop().is_some_and(|(_, record)| record.session.spoke);
-    let guards = conversation::all(world).into_iter().map(|it| guard(&folder, &it));
-    let mut watched: Vec<PathBuf> = guards.filter_map(|it| Some(it.parent()?.to_owned())).collect();
-    watched.push(folder.clone());
-    let watched: Vec<&Path> = watched.iter().map(PathBuf::as_path).collect();
-    wait_until(&watched, "a guard", || is_guarded() && spoke());
+    let watched = [folder.as_path(), guard.parent().expect("a folder")];
+    wait_until(&watched, "a guard", || guard.is_file() && spoke());
+}
+
+/// Finds a file of this name in a folder or below it.
+fn below(folder: &Path, name: &str) -> Option<PathBuf> {
+    let entries: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().collect();
+    let here = entries.iter().map(|entry| entry.path()).find(|path| path.ends_with(name));
+    let is_folder = |entry: &&fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    here.or_else(|| entries.iter().filter(is_folder).find_map(|it| below(&it.path(), name)))
 }
 
 /// Returns where the launch of this folder guards a transcript.
