@@ -18,92 +18,32 @@ mod questions;
 mod within;
 
 use std::fs;
+use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 
-use segue_testkit::events::Events;
-use segue_testkit::model::Exchange;
+use segue_testkit::World;
+use segue_testkit::acting::Acting;
 use segue_testkit::scene::text;
 use segue_testkit::vendors::{CodexHome, with_codex};
-use segue_testkit::{Model, Outcome, World, launches};
 use serde_json::Value;
 
 /// A world with Codex, and the model that it talks to.
 struct Scenery {
-    model: Model,
-    world: World,
+    acting: Acting,
     home: CodexHome,
 }
 
 impl Scenery {
     fn new() -> Self {
-        let model = Model::start();
-        let mut world = World::new(env!("CARGO_BIN_EXE_segue"));
-        let home = with_codex(&mut world, &model);
-        Self { model, world, home }
-    }
-
-    /// Starts an interactive session and waits until it has answered and its conversation is
-    /// guarded.
-    fn told(&self, name: &str, message: &str) -> Value {
-        self.start(name, message);
-        self.model.wait_answered(message);
-        self.wait_idle(name);
-        self.wait_spoke(name)
-    }
-
-    fn start(&self, name: &str, message: &str) {
-        let started = self.run(&["-d", "--name", name, message]);
-        assert_eq!(started.status, 0, "{started:#?}");
-    }
-
-    /// Runs a headless turn in a new session; returns what it printed.
-    fn headless(&self, name: &str, message: &str) -> Outcome {
-        self.run(&["--headless", "--name", name, message])
-    }
-
-    /// Runs `segue run` for a Codex that asks nothing.
-    fn run(&self, words: &[&str]) -> Outcome {
-        let all = ["run", "--vendor", "codex", "--permission", "auto"].iter().chain(words);
-        Outcome::of(&mut self.world.command(all))
-    }
-
-    fn wait_idle(&self, name: &str) -> Value {
-        self.wait_session(name, |session| session["status"] == "idle")
-    }
-
-    /// Waits until the session is as wanted; looks again after each event.
-    fn wait_session(&self, name: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
-        let mut events = Events::of(&self.world);
-        loop {
-            let session = self.world.session(name);
-            if is_wanted(&session) {
-                return session;
-            }
-            let more = events.wait_for(|_| true);
-            assert!(more.is_some(), "the daemon ended; the session is {session:#}");
-        }
-    }
-
-    /// Waits until the session's record says that something was said.
-    fn wait_spoke(&self, name: &str) -> Value {
-        let session = self.world.session(name);
-        let newest = || launches::of(&self.world, &session).pop().unwrap();
-        let folder = newest().0;
-        launches::wait_until(&[&folder], "a guard", || newest().1.session.spoke);
-        session
-    }
-
-    /// Says something to a session and returns the request that it brings about.
-    fn ask(&self, name: &str, message: &str) -> Exchange {
-        self.world.ok(["send", name, message]);
-        self.model.wait_answered(message)
+        let run = &["--vendor", "codex", "--permission", "auto"];
+        let mut acting = Acting::new(env!("CARGO_BIN_EXE_segue"), run);
+        let home = with_codex(&mut acting.world, &acting.model);
+        Self { acting, home }
     }
 
     /// Expects that a session's next request carries these words of its user, and no others.
     fn assert_carries(&self, name: &str, said: &[&str], message: &str) {
-        let exchange = self.ask(name, message);
-        let all: Vec<&str> = said.iter().copied().chain([message]).collect();
-        assert_eq!(exchange.user_texts(), all);
+        let exchange = self.acting.assert_carries(name, said, message);
         let id = self.world.session(name)["vendor_session_id"].clone();
         assert_eq!(exchange.session.as_deref(), id.as_str());
     }
@@ -117,6 +57,20 @@ impl Scenery {
     }
 }
 
+impl Deref for Scenery {
+    type Target = Acting;
+
+    fn deref(&self) -> &Acting {
+        &self.acting
+    }
+}
+
+impl DerefMut for Scenery {
+    fn deref_mut(&mut self) -> &mut Acting {
+        &mut self.acting
+    }
+}
+
 /// Returns all rollouts of the usual home.
 fn rollouts(world: &World) -> Vec<PathBuf> {
     let mut folders = vec![world.home().join(".codex/sessions")];
@@ -126,9 +80,4 @@ fn rollouts(world: &World) -> Vec<PathBuf> {
     }
     let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
     entries.map(|entry| entry.unwrap().path()).collect()
-}
-
-/// Returns how often a request tells the agent to go on after a start.
-fn nudges(exchange: &Exchange) -> usize {
-    exchange.user_texts().iter().filter(|said| said.contains("started again")).count()
 }

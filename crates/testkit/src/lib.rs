@@ -5,6 +5,7 @@
     reason = "a test that cannot even set its world up shall stop at once"
 )]
 
+pub mod acting;
 pub mod chance;
 pub mod contract;
 pub mod conversation;

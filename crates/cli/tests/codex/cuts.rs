@@ -6,7 +6,9 @@ use std::io::Write as _;
 use segue_testkit::scene::process;
 use segue_testkit::{isolated, processes};
 
-use crate::{Scenery, nudges};
+use segue_testkit::acting::nudges;
+
+use crate::Scenery;
 
 #[test]
 fn a_turn_that_was_cut_in_mid_stream_is_nudged_once() {

@@ -7,7 +7,9 @@ use segue_testkit::scene::process;
 use segue_testkit::{isolated, launches, processes};
 use serde_json::Value;
 
-use crate::{Scenery, nudges, transcripts};
+use segue_testkit::acting::nudges;
+
+use crate::{Scenery, transcripts};
 
 #[test]
 fn a_first_turn_that_was_cut_is_in_the_file_and_nudged_once() {
