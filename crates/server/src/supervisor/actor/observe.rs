@@ -1,16 +1,20 @@
 //! What happens to a session.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use segue_core::flows::guard;
 use segue_core::flows::observe::{self, FollowUp};
 use segue_core::model::{LaunchEnd, LaunchId};
-use segue_core::ports::{HolderEvent, Signal};
+use segue_core::ports::{HolderEvent, Readiness, Signal};
 use segue_core::rules::lifecycle::Kept;
 use segue_core::{Error, Result};
 use segue_host::hook;
 
 use super::{Actor, Message, answer};
+
+/// An agent that has taken up its conversation draws its input within this time, or had drawn it.
+const STILL: Duration = Duration::from_secs(3);
 
 impl Actor {
     pub(super) async fn observe(&mut self, message: Message) -> Result<()> {
@@ -187,6 +191,12 @@ impl Actor {
             && let Some(pending) = self.pending.take()
         {
             answer(pending.reply, Ok(self.outcome(pending.came)));
+        }
+        let vendor = self.ports.vendors.of(&self.state.session)?;
+        if vendor.readiness() == Readiness::Shown {
+            // What was drawn before counts if nothing is drawn any more.
+            let event = HolderEvent::Settled;
+            self.tell_later(STILL, Message::Holder { launch, event });
         }
         Ok(())
     }

@@ -41,7 +41,7 @@ impl Actor {
             return Ok(());
         }
         let Some(screen) = messages::screen(&self.ports, &self.state).await? else { return Ok(()) };
-        let is_told_otherwise = self.is_told_otherwise(vendor.as_ref());
+        let is_told_otherwise = self.is_told_otherwise(launch, vendor.as_ref());
         let activity = vendor.read_screen(&screen).and_then(|showing| match showing {
             Showing::Dialog(reason) => Some(Activity::Waiting(reason)),
             _ if is_told_otherwise => None,
@@ -57,13 +57,14 @@ impl Actor {
     }
 
     /// Tells whether the agent is heard of in a better way than by what its input looks like.
-    fn is_told_otherwise(&self, vendor: &dyn Vendor) -> bool {
+    fn is_told_otherwise(&self, launch: LaunchId, vendor: &dyn Vendor) -> bool {
         let speaks = vendor.capabilities().evidence_within.is_some();
         let was_told = self.state.open().is_some_and(|open| open.message.is_some());
         match vendor.readiness() {
             Readiness::Said => true,
             Readiness::ShownUntilSaid => speaks && was_told,
-            Readiness::Shown => false,
+            // An input that is drawn before the conversation is taken up loses what it is told.
+            Readiness::Shown => speaks && !self.state.is_confirmed(launch),
         }
     }
 
