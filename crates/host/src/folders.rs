@@ -111,8 +111,8 @@ impl LaunchFolders for DiskFolders {
         atomic::write(&self.message(launch), message.as_bytes(), points!("message.write"))
     }
 
-    fn guard(&self, launch: LaunchId, transcript: &Path) -> Result<Guarded> {
-        guard::keep(transcript, &self.guard_of(launch, transcript)?)
+    fn guard(&self, launch: LaunchId, name: &Path, transcript: &Path) -> Result<Guarded> {
+        guard::keep(transcript, &self.guard_of(launch, name)?)
     }
 
     fn guard_belongings(&self, launch: LaunchId, folder: &Path) -> Result<()> {
@@ -125,21 +125,25 @@ impl LaunchFolders for DiskFolders {
             .map_err(|error| cannot("restore", folder, &error))
     }
 
-    fn has_guard(&self, launch: LaunchId, transcript: &Path) -> bool {
-        self.guard_of(launch, transcript).is_ok_and(|guard| guard.is_file())
+    fn has_guard(&self, launch: LaunchId, name: &Path) -> bool {
+        self.guard_of(launch, name).is_ok_and(|guard| guard.is_file())
     }
 
-    fn lacks_beginning(&self, launch: LaunchId, transcript: &Path) -> bool {
-        self.guard_of(launch, transcript)
-            .is_ok_and(|guard| guard::lacks_beginning(&guard, transcript))
+    fn lacks_beginning(&self, launch: LaunchId, name: &Path, transcript: &Path) -> bool {
+        self.guard_of(launch, name).is_ok_and(|guard| guard::lacks_beginning(&guard, transcript))
     }
 
-    fn rejoin(&self, launch: LaunchId, transcript: &Path) -> Result<()> {
-        guard::rejoin(&self.guard_of(launch, transcript)?, transcript)
+    fn rejoin(&self, launch: LaunchId, name: &Path, transcript: &Path) -> Result<()> {
+        guard::rejoin(&self.guard_of(launch, name)?, transcript)
     }
 
-    fn restore(&self, launch: LaunchId, transcript: &Path) -> Result<()> {
-        guard::restore(&self.guard_of(launch, transcript)?, transcript)
+    fn restore(&self, launch: LaunchId, name: &Path) -> Result<()> {
+        guard::restore(&self.guard_of(launch, name)?, name)
+    }
+
+    fn unguard(&self, launch: LaunchId, name: &Path) -> Result<()> {
+        unless_absent(fs::remove_file(self.guard_of(launch, name)?))
+            .map_err(|error| cannot("unguard", name, &error))
     }
 
     fn write_fleet(&self, record: &FleetRecord) -> Result<()> {

@@ -208,7 +208,8 @@ async fn lost_transcripts(ports: &Ports) -> Result<Vec<Finding>> {
         };
         if is_gone {
             let launches = ports.store.launches(summary.session.id).await?;
-            let guarded = launches.iter().any(|it| ports.folders.has_guard(it.id, &path));
+            let name = vendor.restored_as(ports.files.as_ref(), &place, &binding.vendor_session);
+            let guarded = launches.iter().any(|it| ports.folders.has_guard(it.id, &name));
             findings.push(lost(&summary.session.address(), &path, guarded));
         }
     }

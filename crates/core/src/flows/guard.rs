@@ -24,7 +24,8 @@ pub async fn keep(ports: &Ports, state: &mut SessionState) -> Result<()> {
     }
     let transcript = vendor.transcript(ports.files.as_ref(), &state.place(), &id);
     let guarded = if vendor.has_own_files() {
-        ports.folders.guard(launch, &transcript)?
+        let name = vendor.restored_as(ports.files.as_ref(), &state.place(), &id);
+        ports.folders.guard(launch, &name, &transcript)?
     } else {
         Guarded::Already
     };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::failpoint;
-use crate::flows::{SessionState, messages};
+use crate::flows::{SessionState, messages, neighbours};
 use crate::model::{
     Binding, Environment, EventKind, Evidence, Exit, How, Launch, LaunchEnd, LaunchId, LaunchMode,
     LaunchRecord, MessageId, Session, Status, VendorSessionId,
@@ -41,7 +41,9 @@ pub async fn start(ports: &Ports, state: &mut SessionState, wish: Wish) -> Resul
     let (order, files) = prepare(ports, &state.session, &wish, next_number(state))?;
     let launch = order.record.launch.id;
     record(ports, state, &wish, &order.record.launch).await?;
-    let error = match write_down(ports, state, &wish, &files) {
+    let written = write_down(ports, state, &wish, &files)
+        .and_then(|()| neighbours::guard(ports, state, launch));
+    let error = match written {
         Ok(()) => match hold(ports, state, order).await {
             Ok(held) => return Ok(held),
             Err(error) => error,

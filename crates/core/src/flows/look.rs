@@ -106,9 +106,11 @@ fn transcript(
         return if conversation.is_some() { Transcript::There } else { Transcript::Gone };
     }
     let path = vendor.transcript(ports.files.as_ref(), &state.place(), id);
-    let guarding = |launch: &&Launch| ports.folders.has_guard(launch.id, &path);
+    let name = vendor.restored_as(ports.files.as_ref(), &state.place(), id);
+    let guarding = |launch: &&Launch| ports.folders.has_guard(launch.id, &name);
     let newest = state.launches.iter().rev().find(guarding).map(|launch| launch.id);
-    let lacks = |launch| vendor.only_appends() && ports.folders.lacks_beginning(launch, &path);
+    let lacks =
+        |launch| vendor.only_appends() && ports.folders.lacks_beginning(launch, &name, &path);
     match newest {
         Some(launch) if conversation.is_none() || lacks(launch) => Transcript::Guarded(launch),
         _ if conversation.is_some() => Transcript::There,

@@ -10,6 +10,7 @@ pub mod guard;
 pub mod launch;
 pub mod look;
 pub mod messages;
+pub mod neighbours;
 pub mod observe;
 pub mod restore;
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Bringing a session back: carrying out what `rules::recovery` decided.
 
+use std::path::Path;
+
 use crate::api::Outcome;
 use crate::error::{Error, Result};
 use crate::failpoint;
@@ -9,7 +11,7 @@ use crate::model::{
     Binding, Environment, EventKind, Evidence, Launch, LaunchId, LaunchMode, MessageId,
     MessageState, Status, VendorSessionId,
 };
-use crate::ports::{Change, Commit, Ports};
+use crate::ports::{Change, Commit, Guarded, Ports};
 use crate::rules::recovery::{Candidate, Decision, Refusal, Turn};
 
 /// Said to an agent whose turn was cut off, and only then.
@@ -169,7 +171,30 @@ fn mend(ports: &Ports, state: &SessionState, id: &VendorSessionId) -> Result<()>
             .caused_by(error)
     })?;
     failpoint::hit("resume.mend.after");
-    Ok(())
+    rename(ports, state, id, &transcript)
+}
+
+/// Gives a transcript the name under which it is put back: its process is gone, and the next one may
+/// not leave one alone that has another.
+fn rename(
+    ports: &Ports,
+    state: &SessionState,
+    id: &VendorSessionId,
+    transcript: &Path,
+) -> Result<()> {
+    let vendor = ports.vendors.of(&state.session)?;
+    let name = vendor.restored_as(ports.files.as_ref(), &state.place(), id);
+    let Some(launch) = state.launches.last().filter(|_| name != *transcript) else { return Ok(()) };
+    let guarded = ports.folders.guard(launch.id, &name, transcript)?;
+    if !matches!(guarded, Guarded::Linked | Guarded::Already) {
+        return Ok(());
+    }
+    failpoint::hit("resume.rename.before");
+    ports.files.remove(transcript).map_err(|error| {
+        Error::internal(format!("cannot rename `{}`", transcript.display())).caused_by(error)
+    })?;
+    failpoint::hit("resume.rename.after");
+    ports.folders.restore(launch.id, &name)
 }
 
 /// Returns the message of the outbox that a headless agent is told again.
@@ -207,17 +232,18 @@ async fn put_back(
 ) -> Result<()> {
     let vendor = ports.vendors.of(&state.session)?;
     let transcript = vendor.transcript(ports.files.as_ref(), &state.place(), id);
+    let name = vendor.restored_as(ports.files.as_ref(), &state.place(), id);
     failpoint::hit("restore.link.before");
-    if vendor.only_appends() && ports.folders.lacks_beginning(from, &transcript) {
-        ports.folders.rejoin(from, &transcript)?;
+    if vendor.only_appends() && ports.folders.lacks_beginning(from, &name, &transcript) {
+        ports.folders.rejoin(from, &name, &transcript)?;
     } else {
-        ports.folders.restore(from, &transcript)?;
+        ports.folders.restore(from, &name)?;
     }
     failpoint::hit("restore.link.after");
     if let Some(folder) = vendor.belongings(&state.place(), id) {
         ports.folders.restore_belongings(from, &folder)?;
     }
-    let text = format!("{} from the guard of launch {from}", transcript.display());
+    let text = format!("{} from the guard of launch {from}", name.display());
     let events = vec![state.event(ports, EventKind::TranscriptRestored, text)];
     state.commit(ports, Commit { changes: Vec::new(), events }).await
 }

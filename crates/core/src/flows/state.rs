@@ -1,5 +1,7 @@
 //! A session as its one owner holds it in memory: always a copy of what the store has.
 
+use std::path::PathBuf;
+
 use jiff::Timestamp;
 
 use crate::error::{Error, Result};
@@ -22,6 +24,8 @@ pub struct SessionState {
     pub source: Option<Source>,
     /// Messages whose fate is not settled, the oldest first.
     pub outbox: Vec<Message>,
+    /// Others' transcripts that the open launch's start may delete; they are guarded.
+    pub endangered: Vec<PathBuf>,
 }
 
 /// What a launch said about its last turn.
@@ -59,6 +63,7 @@ impl SessionState {
             turn: None,
             source: None,
             outbox: Vec::new(),
+            endangered: Vec::new(),
         }
     }
 
@@ -70,7 +75,8 @@ impl SessionState {
         let bindings = ports.store.bindings(id).await?;
         let query = MessageQuery { session: Some(id), open: true };
         let outbox = ports.store.messages(&query).await?;
-        Ok(Self { session, launches, bindings, turn: None, source: None, outbox })
+        let endangered = Vec::new();
+        Ok(Self { session, launches, bindings, turn: None, source: None, outbox, endangered })
     }
 
     /// Returns the launch that is thought to be alive.

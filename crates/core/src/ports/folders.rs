@@ -35,8 +35,8 @@ pub trait LaunchFolders: Debug + Send + Sync {
     /// Writes that file.
     fn write_message(&self, launch: LaunchId, message: &str) -> Result<()>;
 
-    /// Makes sure that the launch's guard is a hard link to the transcript as it is now.
-    fn guard(&self, launch: LaunchId, transcript: &Path) -> Result<Guarded>;
+    /// Makes sure that the launch's guard of this name is a hard link to the transcript as it is now.
+    fn guard(&self, launch: LaunchId, name: &Path, transcript: &Path) -> Result<Guarded>;
 
     /// Guards the files in a folder that belongs to the transcript; those that cannot be are left.
     fn guard_belongings(&self, launch: LaunchId, folder: &Path) -> Result<()>;
@@ -44,18 +44,21 @@ pub trait LaunchFolders: Debug + Send + Sync {
     /// Links what is missing of a guarded folder back to where it was.
     fn restore_belongings(&self, launch: LaunchId, folder: &Path) -> Result<()>;
 
-    /// Tells whether the launch guards a transcript of that file name.
-    fn has_guard(&self, launch: LaunchId, transcript: &Path) -> bool;
+    /// Tells whether the launch guards a transcript under that name.
+    fn has_guard(&self, launch: LaunchId, name: &Path) -> bool;
 
     /// Tells whether the transcript does not begin as what the launch guards: it was deleted while
     /// somebody wrote it, and begun anew.
-    fn lacks_beginning(&self, launch: LaunchId, transcript: &Path) -> bool;
+    fn lacks_beginning(&self, launch: LaunchId, name: &Path, transcript: &Path) -> bool;
 
     /// Puts what the launch guards before what the transcript has now.
-    fn rejoin(&self, launch: LaunchId, transcript: &Path) -> Result<()>;
+    fn rejoin(&self, launch: LaunchId, name: &Path, transcript: &Path) -> Result<()>;
 
-    /// Links the guarded transcript back to where it was.
-    fn restore(&self, launch: LaunchId, transcript: &Path) -> Result<()>;
+    /// Links what is guarded under this name back to it.
+    fn restore(&self, launch: LaunchId, name: &Path) -> Result<()>;
+
+    /// Gives up the guard of this name.
+    fn unguard(&self, launch: LaunchId, name: &Path) -> Result<()>;
 
     fn write_fleet(&self, record: &FleetRecord) -> Result<()>;
 

@@ -122,6 +122,17 @@ pub trait Vendor: Debug + Send + Sync {
         files.facts(&transcript).ok().flatten().map(|facts| facts.length)
     }
 
+    /// Returns where the conversation's transcript is put back when it is gone; its guard has this
+    /// name.
+    fn restored_as(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
+        self.transcript(files, place, id)
+    }
+
+    /// Lists the transcripts of others that a start in this place may delete.
+    fn endangered(&self, _files: &dyn Files, _place: &Place) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// Returns the folder of files that belong to the transcript, where the vendor has one.
     fn belongings(&self, _place: &Place, _id: &VendorSessionId) -> Option<PathBuf> {
         None

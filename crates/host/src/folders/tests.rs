@@ -180,14 +180,14 @@ fn a_guarded_transcript_survives_its_deletion() {
     folders.write(&record).unwrap();
     let launch = record.launch.id;
     let transcript = temp.path().join("vendor/deep/conversation.jsonl");
-    assert_eq!(folders.guard(launch, &transcript).unwrap(), Guarded::NoTranscript);
+    assert_eq!(folders.guard(launch, &transcript, &transcript).unwrap(), Guarded::NoTranscript);
     assert!(!folders.has_guard(launch, &transcript));
     fs::create_dir_all(transcript.parent().unwrap()).unwrap();
     fs::write(&transcript, "one\n").unwrap();
-    assert_eq!(folders.guard(launch, &transcript).unwrap(), Guarded::Linked);
+    assert_eq!(folders.guard(launch, &transcript, &transcript).unwrap(), Guarded::Linked);
     assert!(folders.has_guard(launch, &transcript));
     fs::remove_dir_all(temp.path().join("vendor")).unwrap();
     folders.restore(launch, &transcript).unwrap();
     assert_eq!(fs::read(&transcript).unwrap(), b"one\n");
-    assert_eq!(folders.guard(launch, &transcript).unwrap(), Guarded::Already);
+    assert_eq!(folders.guard(launch, &transcript, &transcript).unwrap(), Guarded::Already);
 }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use segue_core::flows::guard;
 use segue_core::flows::observe::{self, FollowUp};
+use segue_core::flows::{guard, neighbours};
 use segue_core::model::{LaunchEnd, LaunchId};
 use segue_core::ports::{HolderEvent, Readiness, Signal};
 use segue_core::rules::lifecycle::Kept;
@@ -170,7 +170,10 @@ impl Actor {
             match follow_up {
                 FollowUp::Bound => self.bound(launch).await?,
                 FollowUp::Refused { .. } => self.refuse_pending(&self.came_up_elsewhere()),
-                FollowUp::Ended => self.over(launch),
+                FollowUp::Ended => {
+                    neighbours::leave(&self.ports, &mut self.state, launch).await?;
+                    self.over(launch);
+                }
                 FollowUp::RestartAfter(after) => {
                     let keeper = *self.keeper.get_or_insert(launch);
                     self.tell_later(after, Message::RestartDue { after: keeper });
@@ -184,6 +187,7 @@ impl Actor {
         // Another conversation may have its files elsewhere.
         self.follow_files().await?;
         guard::keep(&self.ports, &mut self.state).await?;
+        neighbours::put_back(&self.ports, &mut self.state, launch).await?;
         self.supervisor.scribe.write(&self.state.session.fleet).await?;
         self.passes.drain(..).for_each(|pass| pass.arrived());
         self.listen_to_scout(launch);

@@ -1,7 +1,7 @@
 //! What the agent's terminal shows, where nothing better tells what it does; and silence.
 
 use segue_core::Result;
-use segue_core::flows::messages;
+use segue_core::flows::{messages, neighbours};
 use segue_core::model::{Failure, FailureClass, LaunchId, Source};
 use segue_core::ports::{Activity, Readiness, Showing, Signal, Vendor};
 
@@ -24,6 +24,9 @@ impl Actor {
         }
         self.undisturbed();
         self.look_for_evidence(launch).await?;
+        if self.state.is_confirmed(launch) {
+            neighbours::leave(&self.ports, &mut self.state, launch).await?;
+        }
         self.look_at_screen(launch).await
     }
 
