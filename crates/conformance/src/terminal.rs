@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags, open};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -13,6 +13,9 @@ use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 
 use crate::wait::readable;
 use crate::world::DEADLINE;
+
+/// What is typed and not shown within this time was thrown away.
+const TAKEN_WITHIN: Duration = Duration::from_secs(5);
 
 /// A program in a pseudo-terminal.
 #[derive(Debug)]
@@ -55,6 +58,18 @@ impl Terminal {
     /// Types.
     pub fn write(&mut self, bytes: impl AsRef<[u8]>) {
         self.master.write_all(bytes.as_ref()).expect("the terminal takes it");
+    }
+
+    /// Types a text until the screen shows it: some programs draw their input before they take
+    /// anything, and throw away what is typed too early.
+    pub fn write_until_shown(&mut self, text: &str) {
+        let end = Instant::now() + DEADLINE;
+        while !self.contents().contains(text) {
+            assert!(Instant::now() < end, "{text} is not shown:\n{}", self.contents());
+            self.write(text);
+            let pause = Instant::now() + TAKEN_WITHIN;
+            while !self.contents().contains(text) && self.read_before(pause) {}
+        }
     }
 
     /// Returns the screen as text.

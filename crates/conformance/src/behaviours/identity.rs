@@ -63,8 +63,7 @@ pub(super) fn held(trial: &mut Trial) {
     trial.world.ok(["stop", "a"]);
     let mut terminal = Terminal::start(&by_hand, 40, 120);
     terminal.wait_for("remember ALPHA");
-    terminal.write("by hand");
-    terminal.wait_for("by hand");
+    terminal.write_until_shown("by hand");
     terminal.write("\r");
     trial.model.wait_answered("by hand");
     let refused = trial.world.segue(["resume", "a"]);
