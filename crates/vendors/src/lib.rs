@@ -9,6 +9,7 @@ mod cursor;
 mod database;
 pub mod demo;
 mod described;
+mod gemini;
 mod lines;
 mod openclaw;
 mod opencode;
@@ -35,6 +36,7 @@ pub fn all() -> Known {
             Arc::new(openclaw::OpenClaw),
             Arc::new(opencode::OpenCode),
             Arc::new(pi::Pi),
+            Arc::new(gemini::Gemini),
         ],
     }
 }

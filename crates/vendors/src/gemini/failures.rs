@@ -1,0 +1,148 @@
+//! Why a turn failed, from Gemini's own words.
+
+use jiff::{SignedDuration, Timestamp};
+use segue_core::model::{Failure, FailureClass};
+
+/// Words of Gemini that tell a class where no status does, the surest first.
+const WORDS: [(&str, FailureClass); 18] = [
+    ("quota", FailureClass::UsageLimit),
+    ("exhausted", FailureClass::UsageLimit),
+    ("fetch failed", FailureClass::Connection),
+    ("econnrefused", FailureClass::Connection),
+    ("enotfound", FailureClass::Connection),
+    ("terminated", FailureClass::Stream),
+    ("incomplete json", FailureClass::Stream),
+    ("stream ended", FailureClass::Stream),
+    ("econnreset", FailureClass::Stream),
+    ("premature close", FailureClass::Stream),
+    ("finish reason", FailureClass::Stream),
+    ("not running in a trusted directory", FailureClass::Settings),
+    ("invalid configuration", FailureClass::Settings),
+    ("api key", FailureClass::Account),
+    ("auth method", FailureClass::Account),
+    ("authentication", FailureClass::Account),
+    ("error resuming session", FailureClass::Other),
+    // What it tried again and again without a status was the service's fault.
+    ("[api error: ", FailureClass::Service),
+];
+
+/// How errors begin that end it before its first turn.
+const LAST_WORDS: [&str; 5] = [
+    "Error resuming session: ",
+    "Gemini CLI is not running in a trusted directory",
+    "Please set an Auth method",
+    "Invalid auth method",
+    "Error in ",
+];
+
+/// Makes a failure of what Gemini said, and when.
+pub(super) fn failure(words: &str, at: Option<Timestamp>) -> Failure {
+    let class = class(words);
+    let resets_at = at.filter(|_| class == FailureClass::UsageLimit);
+    let resets_at = resets_at.and_then(|at| at.checked_add(retry_in(words)?).ok());
+    Failure { class, message: words.to_owned(), resets_at }
+}
+
+/// Finds the error with which Gemini ended before it began a turn.
+pub(super) fn last_words(errors: &str) -> Option<Failure> {
+    let words = errors.lines().rev().find_map(|line| {
+        let begin = LAST_WORDS.iter().find_map(|begin| line.find(begin))?;
+        Some(line[begin..].split('\u{1b}').next().unwrap_or_default().trim())
+    })?;
+    Some(failure(words, None))
+}
+
+fn class(words: &str) -> FailureClass {
+    if let Some(class) = status(words).and_then(of_status) {
+        return class;
+    }
+    let lower = words.to_lowercase();
+    let known = WORDS.iter().find(|(known, _)| lower.contains(known));
+    known.map_or(FailureClass::Other, |(_, class)| *class)
+}
+
+/// Reads the status in what the service answered.
+fn status(words: &str) -> Option<u16> {
+    let (_, after) = words.split_once("\"code\":")?;
+    after.trim_start().get(..3)?.parse().ok()
+}
+
+fn of_status(status: u16) -> Option<FailureClass> {
+    match status {
+        401..=403 => Some(FailureClass::Account),
+        429 => Some(FailureClass::UsageLimit),
+        400..=499 => Some(FailureClass::Request),
+        500..=599 => Some(FailureClass::Service),
+        _ => None,
+    }
+}
+
+/// Reads how long a limit lasts, where that is told as `Please retry in 12.5s.`
+fn retry_in(words: &str) -> Option<SignedDuration> {
+    let (_, after) = words.split_once("retry in ")?;
+    let digits: String = after.chars().take_while(|c| c.is_ascii_digit()).collect();
+    let rest = after[digits.len()..].trim_start_matches(|c: char| c == '.' || c.is_ascii_digit());
+    let is_seconds = rest.starts_with('s');
+    is_seconds.then(|| digits.parse().ok().map(SignedDuration::from_secs)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_gemini_tell_the_class() {
+        let answered = |code: u16| {
+            format!(r#"[API Error: {{"error":{{"code":{code},"message":"no","status":"X"}}}}]"#)
+        };
+        for (words, wanted) in [
+            (answered(400), FailureClass::Request),
+            (answered(401), FailureClass::Account),
+            (answered(403), FailureClass::Account),
+            (answered(404), FailureClass::Request),
+            (answered(429), FailureClass::UsageLimit),
+            (answered(500), FailureClass::Service),
+            (
+                "[API Error: scripted 429]\nPlease wait and try again later. To increase your \
+                 limits, request a quota increase through AI Studio, or switch to another /auth \
+                 method"
+                    .to_owned(),
+                FailureClass::UsageLimit,
+            ),
+            ("[API Error: scripted 503]".to_owned(), FailureClass::Service),
+            (
+                "[API Error: exception TypeError: fetch failed sending request]".to_owned(),
+                FailureClass::Connection,
+            ),
+            ("[API Error: terminated]".to_owned(), FailureClass::Stream),
+            ("Invalid auth method selected.".to_owned(), FailureClass::Account),
+            ("something else".to_owned(), FailureClass::Other),
+            (String::new(), FailureClass::Other),
+        ] {
+            assert_eq!(class(&words), wanted, "{words}");
+            assert_eq!(failure(&words, None).message, words);
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_limit_follows_from_when_it_was_told() {
+        let at: Timestamp = "2026-11-16T00:00:00Z".parse().unwrap();
+        let ends = |words| failure(words, Some(at)).resets_at.map(|at| at.to_string());
+        let told = "You exceeded your current quota. Please retry in 90.5s.";
+        assert_eq!(ends(told).as_deref(), Some("2026-11-16T00:01:30Z"));
+        assert_eq!(ends("You exceeded your current quota. Please retry in 2h."), None);
+        assert_eq!(ends("The model is overloaded. Please retry in 9s."), None);
+    }
+
+    #[test]
+    fn an_end_before_the_first_turn_is_told_on_the_standard_error() {
+        let untrusted = "Warning: x\n\u{1b}[31mGemini CLI is not running in a trusted directory. To \
+                         proceed, use `--skip-trust`\u{1b}[0m\n";
+        let found = last_words(untrusted).unwrap();
+        assert_eq!(found.class, FailureClass::Settings);
+        assert!(found.message.ends_with("`--skip-trust`"), "{found:?}");
+        let unknown = "Error resuming session: No previous sessions found for this project.\n";
+        assert_eq!(last_words(unknown).unwrap().message, unknown.trim());
+        assert_eq!(last_words("Ripgrep is not available. Falling back to GrepTool.\n"), None);
+    }
+}

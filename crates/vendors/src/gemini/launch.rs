@@ -1,0 +1,155 @@
+//! What to start: arguments of a launch, and the transcript that gives a conversation its id.
+
+use segue_core::model::{LaunchMode, Permission, Session, VendorSessionId};
+use segue_core::ports::{CommandLine, CommandPlan, NewFile, Place};
+use segue_core::{Error, Result};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{home, records, typing};
+
+/// Arguments of a session with which it chooses its conversation itself; a value follows each.
+const CHOOSES: [&str; 4] = ["--resume", "-r", "--session-id", "--session-file"];
+
+/// Arguments by which a session says itself what may be done without asking.
+const OWN_PERMISSION: [&str; 3] = ["--approval-mode", "-y", "--yolo"];
+
+/// A session whose own arguments choose a conversation cannot be told an id.
+pub(super) fn preset_id(session: &Session, unique: Uuid) -> Option<VendorSessionId> {
+    let chooses = session.args.iter().any(|word| is_one_of(&CHOOSES, word));
+    (!chooses).then(|| VendorSessionId::new(unique.to_string()))
+}
+
+pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
+    let session = plan.session;
+    let mut arguments = own_arguments(plan);
+    arguments.extend(permission(session));
+    if let Some(model) = &session.model {
+        arguments.extend(["--model".to_owned(), model.clone()]);
+    }
+    if session.headless {
+        arguments.extend(["--output-format", "stream-json"].map(String::from));
+    }
+    arguments.extend(identity(plan)?);
+    arguments.extend(message(plan)?);
+    Ok(CommandLine { arguments, files: prepared(plan) })
+}
+
+/// Returns the session's own arguments; those that chose the first conversation are for the first
+/// launch only.
+fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
+    let args = &plan.session.args;
+    if plan.mode == LaunchMode::Fresh {
+        return args.clone();
+    }
+    let mut kept = Vec::new();
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        if !is_one_of(&CHOOSES, word) {
+            kept.push(word.clone());
+        } else if !word.contains('=') {
+            // Its value goes with it.
+            let _value = words.next();
+        }
+    }
+    kept
+}
+
+fn is_one_of(flags: &[&str], word: &str) -> bool {
+    flags.contains(&word.split('=').next().unwrap_or_default())
+}
+
+/// Returns what may be done without asking. Headless, Gemini never asks: what would have to be
+/// asked for is not there.
+fn permission(session: &Session) -> Vec<String> {
+    if session.args.iter().any(|word| is_one_of(&OWN_PERMISSION, word)) {
+        return Vec::new();
+    }
+    let mode = match session.permission {
+        Permission::Ask => "default",
+        Permission::AcceptEdits => "auto_edit",
+        Permission::Auto => "yolo",
+    };
+    vec!["--approval-mode".to_owned(), mode.to_owned()]
+}
+
+/// Returns how the conversation is named. A new one is resumed, too: from the transcript that we
+/// prepared.
+fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
+    match (plan.mode, plan.id) {
+        (_, Some(id)) if home::is_id(id.as_str()) => {
+            Ok(vec!["--resume".to_owned(), id.to_string()])
+        }
+        // What is no id may be the number of another conversation.
+        (_, Some(id)) => Err(Error::vendor(format!("`{id}` is not an id of a conversation"))
+            .caused_by("the ids of Gemini are UUIDs")),
+        (LaunchMode::Fresh, None) => Ok(Vec::new()),
+        (LaunchMode::Resume, None) => Err(Error::internal(format!(
+            "cannot resume session `{}` without the id of its conversation",
+            plan.session.address()
+        ))),
+    }
+}
+
+/// Joins the message to its flag, so that one that looks like a flag stays a message.
+fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
+    let flag = if plan.session.headless { "--prompt" } else { "--prompt-interactive" };
+    match plan.message {
+        Some(message) => Ok(vec![format!("{flag}={}", unquoted(&typing::guarded(message)))]),
+        None if plan.session.headless => {
+            let address = plan.session.address();
+            Err(Error::usage(format!("session `{address}` is headless and was given no prompt"))
+                .hint("run `segue run --headless PROMPT`"))
+        }
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Keeps the quotes of a text that is all quoted: the reader of the command line would take them.
+fn unquoted(text: &str) -> String {
+    let is_quoted = text.len() > 1 && text.starts_with(['"', '\'']) && text.ends_with(['"', '\'']);
+    if is_quoted { format!("{text} ") } else { text.to_owned() }
+}
+
+fn prepared(plan: &CommandPlan<'_>) -> Vec<NewFile> {
+    let session = plan.session;
+    let (LaunchMode::Fresh, Some(id)) = (plan.mode, plan.id) else { return Vec::new() };
+    let place = Place { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() };
+    let (path, contents) = home::marker(plan.files, &place);
+    let path_of_transcript = home::prepared(&home::chats(plan.files, &place), id.as_str());
+    vec![
+        NewFile { path, contents },
+        NewFile { path: path_of_transcript, contents: transcript(plan, id) },
+    ]
+}
+
+/// Returns a transcript in which nobody said anything. Gemini would not resume an empty one, and
+/// delete it at the next start of any other: it has the standing instructions, or else a thought
+/// that is neither shown nor sent.
+fn transcript(plan: &CommandPlan<'_>, id: &VendorSessionId) -> String {
+    let at = home::began_at(id.as_str()).unwrap_or(plan.now);
+    let at = format!("{at:.3}");
+    let header = json!({
+        "sessionId": id, "projectHash": "segue", "startTime": at, "lastUpdated": at, "kind": "main",
+    });
+    let first = match &plan.session.instructions {
+        Some(own) => instructions(id, &at, own),
+        None => json!({
+            "id": id, "timestamp": at, "type": "gemini", "content": "", "displayContent": " ",
+            "thoughts": [{"subject": "", "description": "\u{200b}", "timestamp": at}],
+        }),
+    };
+    format!("{header}\n{first}\n")
+}
+
+fn instructions(id: &VendorSessionId, at: &str, own: &str) -> Value {
+    let end = records::INSTRUCTIONS.replace('<', "</");
+    let text = format!("{}\n{own}\n{end}", records::INSTRUCTIONS);
+    json!({
+        "id": id, "timestamp": at, "type": "user", "content": [{"text": text}],
+        "displayContent": " ",
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+use segue_core::Kind;
+
+use super::*;
+use crate::samples::{Disk, plan, session};
+
+const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
+
+fn built(
+    session: &Session,
+    (mode, id, message): (LaunchMode, Option<&str>, Option<&str>),
+) -> Result<CommandLine> {
+    let id = id.map(VendorSessionId::new);
+    command(&plan(session, &Disk::default(), (mode, id.as_ref(), message)))
+}
+
+#[test]
+fn a_new_conversation_is_resumed_from_a_prepared_transcript() {
+    let found = built(&session(), (LaunchMode::Fresh, Some(ID), Some("--help me"))).unwrap();
+    let wanted = ["--approval-mode", "default", "--resume", ID, "--prompt-interactive=--help me"];
+    assert_eq!(found.arguments, wanted);
+    let [marker, transcript] = &found.files[..] else { panic!("{:?}", found.files) };
+    assert_eq!(marker.contents, "/code");
+    assert!(marker.path.ends_with(".project_root"));
+    assert_eq!(
+        transcript.path.parent(),
+        marker.path.parent().map(|it| it.join("chats")).as_deref()
+    );
+    let lines: Vec<Value> =
+        transcript.contents.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["sessionId"], ID);
+    assert_eq!(lines[0]["startTime"], "2026-11-16T00:14:30.801Z");
+    assert_eq!(lines[1]["type"], "gemini");
+    assert_eq!(lines.len(), 2);
+}
+
+#[test]
+fn instructions_are_written_into_a_new_conversation() {
+    let told = Session { instructions: Some("be kind".to_owned()), ..session() };
+    let found = built(&told, (LaunchMode::Fresh, Some(ID), None)).unwrap();
+    let text = "<standing_instructions>\\nbe kind\\n</standing_instructions>";
+    assert!(found.files[1].contents.contains(text), "{:?}", found.files);
+    let again = built(&told, (LaunchMode::Resume, Some(ID), None)).unwrap();
+    assert_eq!(again.files, []);
+}
+
+#[test]
+fn a_headless_turn_streams_and_has_a_message() {
+    let headless = Session {
+        headless: true,
+        model: Some("m".to_owned()),
+        permission: Permission::Auto,
+        ..session()
+    };
+    let found = built(&headless, (LaunchMode::Resume, Some(ID), Some("?x"))).unwrap();
+    let wanted = ["--approval-mode", "yolo", "--model", "m", "--output-format", "stream-json"];
+    assert_eq!(found.arguments[..6], wanted);
+    assert_eq!(found.arguments[6..], ["--resume", ID, "--prompt=\u{200b}?x"]);
+    let error = built(&headless, (LaunchMode::Resume, Some(ID), None)).unwrap_err();
+    assert_eq!(error.kind, Kind::Usage);
+}
+
+#[test]
+fn a_quoted_message_keeps_its_quotes() {
+    let found = built(&session(), (LaunchMode::Resume, Some(ID), Some("\"a\" and \"b\""))).unwrap();
+    assert_eq!(found.arguments.last().unwrap(), "--prompt-interactive=\"a\" and \"b\" ");
+}
+
+#[test]
+fn own_arguments_are_kept_but_what_they_chose_is_for_the_first_launch() {
+    let args = |words: &[&str]| Session {
+        args: words.iter().map(|word| (*word).to_owned()).collect(),
+        ..session()
+    };
+    let own = args(&["-y", "--session-id", "mine", "--resume=latest", "--debug"]);
+    assert_eq!(preset_id(&own, Uuid::nil()), None);
+    let first = built(&own, (LaunchMode::Fresh, None, None)).unwrap();
+    assert_eq!(first.arguments, own.args);
+    assert_eq!(first.files, []);
+    let later = built(&own, (LaunchMode::Resume, Some(ID), None)).unwrap();
+    assert_eq!(later.arguments, ["-y", "--debug", "--resume", ID]);
+    assert!(preset_id(&args(&["--debug"]), Uuid::nil()).is_some());
+}
+
+#[test]
+fn what_is_no_id_is_never_resumed() {
+    for id in ["3", "latest", "../x"] {
+        let error = built(&session(), (LaunchMode::Resume, Some(id), None)).unwrap_err();
+        assert_eq!(error.kind, Kind::Vendor, "{id}");
+    }
+    let error = built(&session(), (LaunchMode::Resume, None, None)).unwrap_err();
+    assert_eq!(error.kind, Kind::Internal);
+}

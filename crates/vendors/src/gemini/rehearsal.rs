@@ -1,0 +1,45 @@
+//! Gemini CLI without an account.
+
+use segue_core::ports::{NewFile, Proof, Rehearsal, Stage, Support};
+use serde_json::{Value, json};
+
+pub(super) const SUPPORT: Support = Support {
+    title: "Gemini CLI",
+    proof: Proof::Program,
+    tried: &["0.61.0"],
+    install: "npm install -g @google/gemini-cli",
+    notes: &[
+        "text that begins with `/`, `?` or `!` is typed behind a zero-width space, or it would be a \
+         command or forgotten",
+        "it deletes transcripts at its starts; those of Segue's sessions have names that it spares",
+    ],
+};
+
+pub(super) fn rehearsal(stage: &Stage<'_>) -> Rehearsal {
+    let settings = json!({
+        "security": {
+            "auth": {"selectedType": "gemini-api-key"},
+            "folderTrust": {"enabled": true},
+        },
+        "general": {"enableAutoUpdate": false, "maxAttempts": 2},
+        "privacy": {"usageStatisticsEnabled": false},
+        "ui": {"theme": "Default"},
+    });
+    let trusted = json!({stage.project.display().to_string(): "TRUST_FOLDER"});
+    let file = |name: &str, contents: &Value| NewFile {
+        path: stage.home.join(".gemini").join(name),
+        contents: contents.to_string(),
+    };
+    Rehearsal {
+        environment: vec![
+            ("GEMINI_API_KEY", stage.key.to_owned()),
+            ("GOOGLE_GEMINI_BASE_URL", stage.model.to_owned()),
+            // Without a model it asks a smaller one first which to take.
+            ("GEMINI_MODEL", "gemini-2.5-flash".to_owned()),
+        ],
+        files: vec![file("settings.json", &settings), file("trustedFolders.json", &trusted)],
+        anew: Some("/clear"),
+        other_model: Some("gemini-2.5-pro"),
+        exempt: &[],
+    }
+}

@@ -1,0 +1,154 @@
+//! What Gemini's files, its title and its output say about the launch.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use segue_core::model::{Evidence, ProcessRef, Source, VendorSessionId, WaitingFor};
+use segue_core::ports::{Activity, Files, Signal};
+use serde::Deserialize;
+
+use super::records::Written;
+use super::transcript::{End, TurnEnd};
+use super::{failures, home, own_log, process};
+
+/// What the title shows while an answer is wanted, and while the model works.
+const WANTED: char = '✋';
+const WORKS: char = '✦';
+
+/// Reads what a changed transcript says about the launch's own process: it is in this conversation,
+/// and since its start something was written. Others' transcripts say nothing.
+pub(super) fn of_file(files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
+    if own_log::is_one(changed) {
+        return of_log(files, agent);
+    }
+    let current = changed.parent().and_then(|chats| {
+        let id = process::current(files, chats, agent.pid)?;
+        Some((home::transcript_in(files, chats, &id), id))
+    });
+    let since = process::writes_since(files, agent);
+    let Some(((transcript, id), since)) = current.zip(since) else { return Vec::new() };
+    if transcript == changed {
+        of_transcript(files, changed, id, since)
+    } else if home::id_of(files, changed) == Some(id) {
+        of_first_file(files, changed, since)
+    } else {
+        Vec::new()
+    }
+}
+
+/// Reads the file that a process begins before it takes up the conversation that it was told: what
+/// it shows that is not part of the conversation is written there, and so is how turns failed.
+fn of_first_file(files: &dyn Files, path: &Path, since: Timestamp) -> Vec<Signal> {
+    let length = files.facts(path).ok().flatten().map_or(0, |facts| facts.length);
+    let turn = End::read(files, path, length).ok().and_then(|end| end.turn);
+    let over = turn.filter(|(at, turn)| *at >= since && !matches!(turn, TurnEnd::Answered(_)));
+    over.map(|(at, turn)| ended(turn, at)).into_iter().collect()
+}
+
+/// Reads the signals after a line in the process's own log, which may tell of a new conversation.
+fn of_log(files: &dyn Files, agent: &ProcessRef) -> Vec<Signal> {
+    let environment = process::environment(files, agent.pid);
+    let chats = own_log::place(&environment).map(|place| home::chats(files, &place));
+    let id = chats.as_ref().and_then(|chats| own_log::begun(files, chats, &environment));
+    match id.zip(chats) {
+        Some((id, chats)) => of_file(files, &home::transcript_in(files, &chats, &id), agent),
+        None => Vec::new(),
+    }
+}
+
+fn of_transcript(
+    files: &dyn Files,
+    path: &Path,
+    id: VendorSessionId,
+    since: Timestamp,
+) -> Vec<Signal> {
+    let facts = files.facts(path).ok().flatten().filter(|facts| facts.modified >= since);
+    let Some(facts) = facts else { return Vec::new() };
+    let end = End::read(files, path, facts.length).ok().filter(|end| is_own(end, since));
+    let Some(end) = end else { return Vec::new() };
+    let mut signals = vec![Signal::Conversation { id, evidence: Evidence::Transcript }];
+    // It is told before the title says so: until then the input looks ready.
+    let works = end.goes_on.filter(|at| *at >= since);
+    signals.extend(works.map(|_| active(Activity::Working, Source::Transcript)));
+    let over = end.turn.filter(|(at, _)| *at >= since);
+    signals.extend(over.map(|(at, turn)| ended(turn, at)));
+    signals
+}
+
+/// Tells whether the process wrote the end of its transcript, and not another one a summary.
+fn is_own(end: &End, since: Timestamp) -> bool {
+    match end.written {
+        Some(Written::AtResume) => true,
+        Some(Written::At(at)) => at >= since,
+        None => false,
+    }
+}
+
+fn ended(turn: TurnEnd, at: Timestamp) -> Signal {
+    match turn {
+        TurnEnd::Answered(text) => Signal::TurnEnded { ok: true, text, failure: None },
+        TurnEnd::Failed(words) => failed(&words, Some(at)),
+        TurnEnd::Cancelled => Signal::TurnEnded { ok: false, text: String::new(), failure: None },
+    }
+}
+
+fn failed(words: &str, at: Option<Timestamp>) -> Signal {
+    let failure = Some(failures::failure(words, at));
+    Signal::TurnEnded { ok: false, text: String::new(), failure }
+}
+
+fn active(activity: Activity, source: Source) -> Signal {
+    Signal::Activity { activity, source }
+}
+
+/// Reads the title. That it is ready it says also while it asks something before the first turn:
+/// only the screen tells the difference.
+pub(super) fn of_title(title: &str) -> Vec<Signal> {
+    let activity = title_activity(title).filter(|activity| *activity != Activity::Idle);
+    activity.map(|activity| active(activity, Source::Title)).into_iter().collect()
+}
+
+/// Tells what the title says that Gemini does; none where it has another title.
+pub(super) fn title_activity(title: &str) -> Option<Activity> {
+    match title.trim_start().chars().next()? {
+        WANTED => Some(Activity::Waiting(WaitingFor::Permission)),
+        WORKS | '⏲' => Some(Activity::Working),
+        '◇' => Some(Activity::Idle),
+        _ => None,
+    }
+}
+
+/// A line of a headless turn's output, as far as it is a signal.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum StreamLine {
+    Init { session_id: String },
+    Result { status: String, error: Option<Told>, timestamp: Option<Timestamp> },
+}
+
+#[derive(Deserialize)]
+struct Told {
+    message: String,
+}
+
+/// Reads one line of a headless turn's output. What the agent answered comes in pieces: the
+/// transcript has it whole.
+pub(super) fn of_stream(line: &str) -> Vec<Signal> {
+    match serde_json::from_str(line) {
+        Ok(StreamLine::Init { session_id }) if home::is_id(&session_id) => {
+            let id = VendorSessionId::new(session_id);
+            let named = Signal::Conversation { id, evidence: Evidence::Stream };
+            vec![named, active(Activity::Working, Source::Stream)]
+        }
+        Ok(StreamLine::Result { status, .. }) if status == "success" => {
+            vec![Signal::TurnEnded { ok: true, text: String::new(), failure: None }]
+        }
+        Ok(StreamLine::Result { error, timestamp, .. }) => {
+            vec![failed(&error.map_or_else(String::new, |told| told.message), timestamp)]
+        }
+        Ok(StreamLine::Init { .. }) | Err(_) => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+use segue_core::model::FailureClass;
+
+use super::*;
+use crate::samples::Home;
+
+const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
+
+fn activity(activity: Activity, source: Source) -> Vec<Signal> {
+    vec![active(activity, source)]
+}
+
+#[test]
+fn the_title_tells_work_and_questions_and_never_rest() {
+    let works = activity(Activity::Working, Source::Title);
+    assert_eq!(of_title("✦  Working… (proj)      "), works);
+    let asks = activity(Activity::Waiting(WaitingFor::Permission), Source::Title);
+    assert_eq!(of_title("✋  Action Required (proj)"), asks);
+    for silent in ["◇  Ready (proj)", "Gemini CLI (proj)", ""] {
+        assert_eq!(of_title(silent), [], "{silent}");
+    }
+}
+
+#[test]
+fn the_output_names_the_conversation_and_tells_the_end() {
+    let init = format!(
+        r#"{{"type":"init","timestamp":"2026-11-16T01:31:09.911Z","session_id":"{ID}","model":"m"}}"#
+    );
+    let id = VendorSessionId::new(ID);
+    assert_eq!(of_stream(&init)[0], Signal::Conversation { id, evidence: Evidence::Stream });
+    let good =
+        r#"{"type":"result","timestamp":"2026-11-16T01:31:10.047Z","status":"success","stats":{}}"#;
+    let ended = Signal::TurnEnded { ok: true, text: String::new(), failure: None };
+    assert_eq!(of_stream(good), [ended]);
+    let bad = r#"{"type":"result","timestamp":"2026-11-16T01:39:06.887Z","status":"error","error":{"type":"unknown","message":"[API Error: quota. Please retry in 60s.]"},"stats":{}}"#;
+    let [Signal::TurnEnded { ok: false, failure: Some(failure), .. }] = &of_stream(bad)[..] else {
+        panic!("{:?}", of_stream(bad))
+    };
+    assert_eq!(failure.class, FailureClass::UsageLimit);
+    assert_eq!(failure.resets_at.unwrap().to_string(), "2026-11-16T01:40:06.887Z");
+    for silent in [r#"{"type":"message","role":"user","content":"x"}"#, "Warning: x", ""] {
+        assert_eq!(of_stream(silent), [], "{silent}");
+    }
+}
+
+#[test]
+fn a_transcript_tells_of_turns_that_ended_since_the_process_began() {
+    let home = Home::new();
+    let path = home.write("session.jsonl", include_str!("../fixtures/interactive.jsonl"));
+    let id = VendorSessionId::new(ID);
+    let found = of_transcript(&home.disk, &path, id.clone(), Timestamp::UNIX_EPOCH);
+    let named = Signal::Conversation { id: id.clone(), evidence: Evidence::Transcript };
+    assert_eq!(found[0], named);
+    let Signal::TurnEnded { ok: false, failure: Some(failure), .. } = &found[1] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(failure.class, FailureClass::Request);
+    let begun: String =
+        include_str!("../fixtures/tool.jsonl").split_inclusive('\n').take(6).collect();
+    let working = home.write("working.jsonl", begun);
+    let found = of_transcript(&home.disk, &working, id.clone(), Timestamp::UNIX_EPOCH);
+    assert_eq!(found[1..], activity(Activity::Working, Source::Transcript));
+    // The files of these tests are as old as time itself.
+    let later = "2026-11-17T00:00:00Z".parse().unwrap();
+    assert_eq!(of_transcript(&home.disk, &path, id, later), []);
+}
+
+#[test]
+fn a_summary_that_another_process_wrote_proves_nothing() {
+    let home = Home::new();
+    let since = "2026-11-17T00:00:00Z".parse().unwrap();
+    let own = |last: &str| {
+        let text = format!("{}{last}\n", include_str!("../fixtures/tool.jsonl"));
+        let path = home.write("session.jsonl", text);
+        let length = home.disk.facts(&path).unwrap().unwrap().length;
+        is_own(&End::read(&home.disk, &path, length).unwrap(), since)
+    };
+    assert!(!own(r#"{"$set":{"summary":"a word","memoryScratchpad":{"version":1}}}"#));
+    assert!(!own(r#"{"$set":{"lastUpdated":"2026-11-16T23:59:59.000Z"}}"#));
+    assert!(own(r#"{"$set":{"lastUpdated":"2026-11-17T00:00:01.000Z"}}"#));
+    assert!(own(&format!(r#"{{"$set":{{"sessionId":"{ID}"}}}}"#)));
+}
+
+#[test]
+fn the_file_of_the_start_tells_how_turns_failed_and_nothing_else() {
+    let home = Home::new();
+    let path = home.write("session.jsonl", include_str!("../fixtures/first-file.jsonl"));
+    let found = of_first_file(&home.disk, &path, Timestamp::UNIX_EPOCH);
+    let [Signal::TurnEnded { ok: false, failure: Some(failure), .. }] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(failure.class, FailureClass::Account);
+    let later = "2026-11-17T00:00:00Z".parse().unwrap();
+    assert_eq!(of_first_file(&home.disk, &path, later), []);
+    let answered = home.write("answered.jsonl", include_str!("../fixtures/tool.jsonl"));
+    assert_eq!(of_first_file(&home.disk, &answered, Timestamp::UNIX_EPOCH), []);
+}

@@ -1,0 +1,210 @@
+//! Reading transcripts: a bounded piece of the beginning, a bounded piece of the end.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use jiff::Timestamp;
+use segue_core::model::VendorSessionId;
+use segue_core::ports::{Beginning, Conversation, Files, Place};
+use segue_core::{Error, Result};
+
+use super::records::{Line, Meaning, Message, Written};
+use super::{home, typing};
+use crate::backwards::{self, Ended};
+use crate::lines;
+
+/// How much of the beginning is read: little, as the first message is nearly always near.
+const BEGINNINGS: [usize; 3] = [64 * 1024, 1024 * 1024, 8 * 1024 * 1024];
+
+/// Reads what decisions need about one conversation; one in which nothing was said is none.
+pub(super) fn conversation(
+    files: &dyn Files,
+    place: &Place,
+    id: &VendorSessionId,
+) -> Result<Option<Conversation>> {
+    let path = home::transcript(files, place, id);
+    read(files, place, &path, id).map_err(|error| unreadable(&path, error))
+}
+
+/// Lists the conversations of a folder, the oldest first; what cannot be read is left out.
+pub(super) fn conversations(files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
+    let folder = home::chats(files, place);
+    let paths = files.list(&folder).map_err(|error| {
+        Error::vendor(format!("cannot list the transcripts in `{}`", folder.display()))
+            .caused_by(error)
+    })?;
+    let named = paths.iter().filter_map(|path| Some((path, home::id_of(files, path)?)));
+    let mut found: Vec<Conversation> =
+        named.filter_map(|(path, id)| read(files, place, path, &id).ok().flatten()).collect();
+    found.sort_by(|a, b| (a.began_at, &a.id).cmp(&(b.began_at, &b.id)));
+    Ok(found)
+}
+
+/// Tells whether a conversation can be begun under this id: nothing was said in what is there.
+pub(super) fn is_free(files: &dyn Files, place: &Place, id: &VendorSessionId) -> bool {
+    let path = home::transcript(files, place, id);
+    match files.facts(&path) {
+        Ok(None) => true,
+        Ok(Some(_)) => matches!(read(files, place, &path, id), Ok(None)),
+        Err(_) => false,
+    }
+}
+
+/// Returns what a person said from this byte on. When Gemini changes what was said before, it
+/// writes all of it again: what is between a context and the change is no news.
+pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
+    let (mut said, mut copies) = (Vec::new(), false);
+    let each = |line: &[u8]| {
+        let Some(line) = Line::read(line) else { return };
+        copies &= line.replacement().is_none();
+        match line.message().map(Message::meaning) {
+            Some(Meaning::Context) => copies = true,
+            Some(Meaning::Said(text)) if !copies => said.push(typing::normal(&text)),
+            _ => {}
+        }
+    };
+    lines::each_from(files, path, offset, each).map_err(|error| unreadable(path, error))?;
+    Ok(said)
+}
+
+/// Tells whether anybody said anything in a transcript.
+pub(super) fn has_words(files: &dyn Files, path: &Path) -> bool {
+    matches!(first_words(files, path), Ok(Some(_)))
+}
+
+/// Reads how a conversation begins that a person had.
+pub(super) fn beginning(files: &dyn Files, path: &Path) -> io::Result<Option<Beginning>> {
+    let Some(facts) = files.facts(path)? else { return Ok(None) };
+    let Some((at, first_message)) = first_words(files, path)? else { return Ok(None) };
+    let beginning = |cwd| Beginning {
+        cwd,
+        began_at: at.unwrap_or(facts.modified),
+        first_message: Some(first_message),
+    };
+    Ok(home::cwd_of(files, path).map(beginning))
+}
+
+fn unreadable(path: &Path, error: io::Error) -> Error {
+    Error::vendor(format!("cannot read the transcript `{}`", path.display())).caused_by(error)
+}
+
+fn read(
+    files: &dyn Files,
+    place: &Place,
+    path: &Path,
+    id: &VendorSessionId,
+) -> io::Result<Option<Conversation>> {
+    let Some(facts) = files.facts(path)? else { return Ok(None) };
+    let Some((at, first_message)) = first_words(files, path)? else { return Ok(None) };
+    let end = End::read(files, path, facts.length)?;
+    Ok(Some(Conversation {
+        id: id.clone(),
+        transcript: path.to_owned(),
+        cwd: place.cwd.clone(),
+        began_at: at.unwrap_or(facts.modified),
+        first_message: Some(first_message),
+        turn_open: end.is_open,
+        last_answer: end.last_answer,
+    }))
+}
+
+/// Returns when a conversation began, and what was said first.
+fn first_words(files: &dyn Files, path: &Path) -> io::Result<Option<(Option<Timestamp>, String)>> {
+    for limit in BEGINNINGS {
+        let bytes = files.head(path, limit)?;
+        let found = first_said(&bytes);
+        if found.is_some() || bytes.len() < limit {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+fn first_said(bytes: &[u8]) -> Option<(Option<Timestamp>, String)> {
+    let mut at = None;
+    for line in bytes.split(|byte| *byte == b'\n').filter_map(Line::read) {
+        at = at.or(line.start_time);
+        let said = line.messages().iter().find_map(|message| match message.meaning() {
+            Meaning::Said(text) => Some(text),
+            _ => None,
+        });
+        if let Some(said) = said {
+            return Some((at, typing::normal(&said)));
+        }
+    }
+    None
+}
+
+/// How the last turn ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum TurnEnd {
+    Answered(String),
+    Failed(String),
+    Cancelled,
+}
+
+/// What the end of a transcript says about the last turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct End {
+    pub(super) is_open: bool,
+    /// When the newest line of an open turn was written: only where it is a line of its own.
+    pub(super) goes_on: Option<Timestamp>,
+    /// How it ended, and when: only where a line of its own says so.
+    pub(super) turn: Option<(Timestamp, TurnEnd)>,
+    pub(super) last_answer: Option<String>,
+    /// Who wrote last, other than a summary.
+    pub(super) written: Option<Written>,
+    is_known: bool,
+}
+
+impl End {
+    /// Reads backwards until it is clear whether the last turn has ended, and what was answered
+    /// last.
+    pub(super) fn read(files: &dyn Files, path: &Path, length: u64) -> io::Result<Self> {
+        let mut end = Self::default();
+        let ended = backwards::each(files, path, length, |line| {
+            Line::read(line).map_or(ControlFlow::Continue(()), |line| end.take(&line))
+        })?;
+        // Behind a line that is longer than anything is read, no end of a turn was seen.
+        end.is_open |= !end.is_known && ended == Ended::TooFar;
+        Ok(end)
+    }
+
+    fn take(&mut self, line: &Line) -> ControlFlow<()> {
+        self.written = self.written.or_else(|| line.written());
+        if let Some(all) = line.replacement() {
+            // It stands for everything before: what it does not tell nobody tells.
+            all.iter().rev().for_each(|message| self.add(message, false));
+            return ControlFlow::Break(());
+        }
+        if let Some(message) = line.message() {
+            self.add(message, true);
+        }
+        let is_enough = self.is_known && self.last_answer.is_some();
+        if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn add(&mut self, message: &Message, is_news: bool) {
+        let (is_open, turn) = match message.meaning() {
+            Meaning::Nothing | Meaning::Context => return,
+            Meaning::Said(_) | Meaning::ToolResult | Meaning::Continues => (true, None),
+            Meaning::Answered(text) => {
+                self.last_answer.get_or_insert_with(|| text.clone());
+                (false, Some(TurnEnd::Answered(text)))
+            }
+            Meaning::Failed(words) => (false, Some(TurnEnd::Failed(words))),
+            Meaning::Cancelled => (false, Some(TurnEnd::Cancelled)),
+        };
+        if self.is_known {
+            return;
+        }
+        (self.is_known, self.is_open) = (true, is_open);
+        let at = message.timestamp.filter(|_| is_news);
+        self.goes_on = at.filter(|_| is_open);
+        self.turn = at.zip(turn);
+    }
+}
+
+#[cfg(test)]
+mod tests;
