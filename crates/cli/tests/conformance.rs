@@ -19,7 +19,7 @@ macro_rules! shown {
 }
 
 shown! {
-    (claude codex copilot pi)
+    (claude codex copilot gemini pi)
     start: "start";
     two_at_once: "two-at-once";
     unknown_id: "unknown-id";

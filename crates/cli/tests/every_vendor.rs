@@ -4,7 +4,7 @@ use segue_testkit::vendors::with_all;
 use segue_testkit::{Model, World, isolated, scene};
 
 /// The vendors whose programs are pinned for tests.
-const PINNED: [&str; 5] = ["claude", "codex", "copilot", "opencode", "pi"];
+const PINNED: [&str; 6] = ["claude", "codex", "copilot", "gemini", "opencode", "pi"];
 
 /// The agent that needs no model.
 const BUILT_IN: &str = "demo";

@@ -1,0 +1,52 @@
+//! A person's own Geminis in the same folder: a start of ours costs them nothing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use segue_testkit::vendors::command;
+use segue_testkit::{Terminal, isolated, launches};
+
+use crate::Place;
+
+#[test]
+fn a_start_of_ours_deletes_nothing_that_a_person_needs() {
+    isolated(|| {
+        let place = Place::new();
+        place.by_hand(&["-p", "remember PSI"]);
+        let resumed = only(&place.transcripts(), &[]);
+        let mut person = Terminal::start(&command(&place.world, "gemini", [""; 0]), 40, 120);
+        let chats = resumed.parent().unwrap();
+        launches::wait_until(&[chats], "a transcript", || place.transcripts().len() == 2);
+        let idle = only(&place.transcripts(), &[&resumed]);
+        let empty = trigger(&resumed);
+
+        place.told("coder", "remember ALPHA");
+        // Gemini has found nothing in it, and nobody misses it.
+        assert!(!empty.exists(), "it was not deleted: no retention");
+        assert!(fs::read_to_string(&resumed).unwrap().contains("remember PSI"));
+        person.write_until_shown("remember OMEGA");
+        person.write("\r");
+        place.model.wait_answered("remember OMEGA");
+        person.wait_for("turns=1");
+        let text = fs::read_to_string(&idle).unwrap();
+        assert!(text.starts_with(r#"{"sessionId":"#), "{text}");
+        assert!(text.contains("remember OMEGA"), "{text}");
+    });
+}
+
+/// Writes what Gemini leaves beside a transcript when it resumes it in a later minute.
+fn trigger(transcript: &Path) -> PathBuf {
+    let text = fs::read_to_string(transcript).unwrap();
+    let name = transcript.file_name().unwrap().to_str().unwrap();
+    let ending = name.rsplit('-').next().unwrap();
+    let path = transcript.with_file_name(format!("session-2026-01-01T00-00-{ending}"));
+    fs::write(&path, format!("{}\n", text.lines().next().unwrap())).unwrap();
+    path
+}
+
+/// Returns the only transcript besides the known ones.
+fn only(all: &[PathBuf], known: &[&PathBuf]) -> PathBuf {
+    let found: Vec<&PathBuf> = all.iter().filter(|path| !known.contains(path)).collect();
+    assert_eq!(found.len(), 1, "{found:?}");
+    found[0].clone()
+}
