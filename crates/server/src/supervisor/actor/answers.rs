@@ -20,6 +20,13 @@ pub(super) struct HeldAnswer {
     pub(super) reply: Reply<()>,
 }
 
+/// What the screen showed when a question was answered, and when that was.
+#[derive(Debug)]
+pub(super) struct Answered {
+    rows: Vec<String>,
+    at: Instant,
+}
+
 impl Actor {
     /// Answers the agent's question, if need be as soon as it is on the screen.
     pub(super) async fn answer_dialog(&mut self, held: HeldAnswer) {
@@ -54,20 +61,30 @@ impl Actor {
         let vendor = self.ports.vendors.of(&self.state.session)?;
         for _ in 0..TRIES_TO_ANSWER {
             let Some(screen) = messages::screen(&self.ports, &self.state).await? else { break };
-            // What was answered already may not be gone from the screen yet.
-            let is_old = self.post.answered.as_ref() == Some(&screen.rows);
-            if is_old || !matches!(vendor.read_screen(&screen), Some(Showing::Dialog(_))) {
+            if self.is_answered(&screen)
+                || !matches!(vendor.read_screen(&screen), Some(Showing::Dialog(_)))
+            {
                 break;
             }
             let Some(keys) = vendor.answer(&screen, answer) else {
                 return Err(no_such_choice(&name));
             };
             if self.ports.holders.press(launch, &keys, screen.revision).await? {
-                self.post.answered = Some(screen.rows);
+                self.post.answered = Some(Answered { rows: screen.rows, at: Instant::now() });
                 return self.record_answer(answer).await.map(|()| true);
             }
         }
         Ok(false)
+    }
+
+    /// Tells whether the question on the screen was answered already and is not gone from it yet. An
+    /// agent that has become idle since then asks nothing.
+    fn is_answered(&self, screen: &ports::Screen) -> bool {
+        let is_idle = self.state.session.status == Status::Idle;
+        self.post.answered.as_ref().is_some_and(|answered| {
+            let is_fresh = answered.at.elapsed() < DISTURBED_AT_MOST;
+            answered.rows == screen.rows || (is_idle && is_fresh)
+        })
     }
 
     fn nothing_asked(&self) -> Error {

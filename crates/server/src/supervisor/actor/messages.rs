@@ -14,7 +14,7 @@ use segue_core::{Error, Result};
 use tokio::time::Instant;
 
 use super::super::accounts::Wish;
-use super::answers::HeldAnswer;
+use super::answers::{Answered, HeldAnswer};
 use super::{Actor, Message, Reply, Waiter, answer};
 
 /// How long an agent may take to show that it has taken a message.
@@ -75,8 +75,8 @@ pub(super) struct Post {
     pub(super) hindrance: Option<String>,
     /// Answers to a question that the agent says it asks, and is still drawing.
     pub(super) answers: Vec<HeldAnswer>,
-    /// What the screen showed when a question was answered last.
-    pub(super) answered: Option<Vec<String>>,
+    /// The question that was answered last.
+    pub(super) answered: Option<Answered>,
 }
 
 impl Actor {
