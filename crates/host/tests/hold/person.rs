@@ -9,6 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 use segue_core::model::ProcessRef;
@@ -53,7 +54,7 @@ impl Person {
         let before = tcgetattr(&slave).unwrap();
         // The same step that gives an agent its terminal gives one to this client.
         let mut command = Command::new(holder_program());
-        command.args(["exec-agent", "", "/"]).arg(holder_program()).arg("attach").arg(socket);
+        command.args(["exec-agent", "", "/", "0"]).arg(holder_program()).arg("attach").arg(socket);
         command.env_clear().env("TERM", "xterm-256color");
         command.stdin(Stdio::from(slave.try_clone().unwrap()));
         command.stdout(Stdio::from(slave.try_clone().unwrap()));
@@ -112,8 +113,11 @@ impl Person {
     fn watches(&mut self, limit: std::time::Duration) -> bool {
         let limit = Timespec::try_from(limit).unwrap();
         let mut waiting = [PollFd::new(&self.master, PollFlags::IN)];
-        if poll(&mut waiting, Some(&limit)).unwrap() == 0 {
-            return false;
+        match poll(&mut waiting, Some(&limit)) {
+            // The end of a child is told by a signal: whoever waits looks again.
+            Err(Errno::INTR) => return true,
+            ready if ready.unwrap() == 0 => return false,
+            _ => {}
         }
         let mut buffer = [0; 65_536];
         let count = self.master.read(&mut buffer).unwrap();
