@@ -43,7 +43,7 @@ impl Scenery {
         person.wait_for("ALPHA");
         person.write("/new");
         person.wait_for("Start a new session");
-        person.write("\r");
+        person.press_enter();
         self.wait_session(name, |session| {
             session["vendor_session_id"] != before["vendor_session_id"]
         });

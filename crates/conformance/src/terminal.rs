@@ -17,6 +17,9 @@ use crate::world::DEADLINE;
 /// What is typed and not shown within this time was thrown away.
 const TAKEN_WITHIN: Duration = Duration::from_secs(5);
 
+/// How long a person looks at what they have typed.
+const A_MOMENT: Duration = Duration::from_millis(400);
+
 /// A program in a pseudo-terminal.
 #[derive(Debug)]
 pub struct Terminal {
@@ -169,6 +172,14 @@ impl Terminal {
         let process = pidfd_open(pid, PidfdFlags::empty()).expect("a child");
         readable(&[&self.master, &process], end);
         self.read_before(Instant::now());
+    }
+
+    /// Presses Enter as a person does, a moment after what was typed is on the screen: pressed sooner
+    /// some programs send what they had before, or take it for a new line.
+    pub fn press_enter(&mut self) {
+        let end = Instant::now() + DEADLINE;
+        while Instant::now() < end && self.read_before(Instant::now() + A_MOMENT) {}
+        self.write("\r");
     }
 
     fn read_before(&mut self, end: Instant) -> bool {

@@ -17,7 +17,7 @@ fn a_conversation_begun_inside_is_the_one_that_comes_back() {
         person.wait_for("remember ALPHA");
         person.write("/clear");
         person.wait_for("/clear");
-        person.write("\r");
+        person.press_enter();
         scenery.wait_session("coder", |session| session["vendor_session_id"] != old.as_str());
         drop(person);
         scenery.ask("coder", "remember BETA");

@@ -81,7 +81,7 @@ fn a_conversation_begun_inside_is_followed_and_comes_back_when_it_was_deleted() 
         person.write("/clear");
         // Enter is a new line if it comes together with a text: first its meaning is shown.
         person.wait_for("Clear the screen");
-        person.write("\r");
+        person.press_enter();
         let left = before["vendor_session_id"].clone();
         let cleared = place.wait_session("coder", |session| session["vendor_session_id"] != left);
         assert_eq!(cleared["launches"], 1, "the process is the same");

@@ -25,7 +25,7 @@ fn a_start_of_ours_deletes_nothing_that_a_person_needs() {
         assert!(!empty.exists(), "it was not deleted: no retention");
         assert!(fs::read_to_string(&resumed).unwrap().contains("remember PSI"));
         person.write_until_shown("remember OMEGA");
-        person.write("\r");
+        person.press_enter();
         place.model.wait_answered("remember OMEGA");
         person.wait_for("turns=1");
         let text = fs::read_to_string(&idle).unwrap();

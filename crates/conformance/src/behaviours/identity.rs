@@ -64,7 +64,7 @@ pub(super) fn held(trial: &mut Trial) {
     let mut terminal = Terminal::start(&by_hand, 40, 120);
     terminal.wait_for("remember ALPHA");
     terminal.write_until_shown("by hand");
-    terminal.write("\r");
+    terminal.press_enter();
     trial.model.wait_answered("by hand");
     let refused = trial.world.segue(["resume", "a"]);
     assert_eq!(refused.status, 8, "it was opened twice: {refused:#?}");
@@ -128,7 +128,7 @@ pub(super) fn anew(trial: &mut Trial) {
     person.wait_for("remember ALPHA");
     person.write(typed);
     person.wait_for(typed);
-    person.write("\r");
+    person.press_enter();
     person.wait_until("a new conversation", |screen| !screen.contents().contains("remember ALPHA"));
     drop(person);
     trial.wait_idle("a");

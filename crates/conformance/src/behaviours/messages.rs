@@ -95,7 +95,7 @@ pub(super) fn draft(trial: &mut Trial) {
     // What comes all at once is taken for a paste, and the Enter in it for a new line.
     person.write("ght");
     person.wait_for("half a thought");
-    person.write("\r");
+    person.press_enter();
     let sent = trial.model.wait_answered("sent during the draft");
     let told: Vec<&str> = sent.user_texts().into_iter().map(str::trim).collect();
     assert_eq!(told, ["remember ALPHA", "half a thought", "sent during the draft"]);
