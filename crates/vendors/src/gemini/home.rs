@@ -264,8 +264,8 @@ mod tests {
 
     #[test]
     fn the_folder_is_in_the_named_home_or_the_users() {
-        let both = environment(&[(HOME_VARIABLE, "/work"), ("HOME", "/home/u")]);
-        assert_eq!(config_dir(&both).unwrap(), Path::new("/work/.gemini"));
+        let both = environment(&[(HOME_VARIABLE, "/office"), ("HOME", "/home/u")]);
+        assert_eq!(config_dir(&both).unwrap(), Path::new("/office/.gemini"));
         let usual = environment(&[(HOME_VARIABLE, ""), ("HOME", "/home/u")]);
         assert_eq!(config_dir(&usual).unwrap(), Path::new("/home/u/.gemini"));
         for pairs in [&[("HOME", "relative")][..], &[]] {
