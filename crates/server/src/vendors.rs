@@ -53,7 +53,7 @@ fn proof(proof: Proof) -> &'static str {
     match proof {
         Proof::BuiltIn => "built in",
         Proof::Program => "tried with its program",
-        Proof::Recordings => "made from recordings, not tried",
+        Proof::Recordings => "from public descriptions, not tried",
         Proof::Description => "described by somebody else",
     }
 }

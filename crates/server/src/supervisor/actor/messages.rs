@@ -192,7 +192,8 @@ impl Actor {
         let is_typing = |it: &segue_core::model::Message| {
             it.id == message && matches!(it.state, MessageState::Typing(_))
         };
-        if self.state.outbox.iter().any(is_typing) && !self.state.session.headless {
+        let runs = self.state.open().is_some() && !self.state.session.headless;
+        if runs && self.state.outbox.iter().any(is_typing) {
             messages::press_enter_again(&self.ports, &self.state, message).await?;
             self.tell_later(TAKES_USUALLY, Message::Errand(Errand::Follow { message }));
         }
