@@ -14,6 +14,7 @@ mod lines;
 mod openclaw;
 mod opencode;
 mod pi;
+mod reading;
 #[cfg(test)]
 mod samples;
 mod stored;

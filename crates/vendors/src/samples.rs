@@ -37,6 +37,7 @@ pub(crate) fn plan<'a>(
         mode,
         id,
         message,
+        import: None,
         files,
         folder: Path::new("/state/launches/one"),
         hook: "'/bin/segue' hook",

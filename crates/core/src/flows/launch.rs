@@ -28,6 +28,8 @@ pub struct Wish {
     pub mode: LaunchMode,
     pub id: Option<VendorSessionId>,
     pub message: Option<String>,
+    /// A conversation that the vendor's program takes in first.
+    pub import: Option<PathBuf>,
     /// The environment of the command that asks for it.
     pub environment: Environment,
     /// The session itself is made in the same commit.
@@ -131,6 +133,7 @@ fn planned(
         mode: wish.mode,
         id: wish.id.as_ref(),
         message: message.as_deref(),
+        import: wish.import.as_deref(),
         files: ports.files.as_ref(),
         folder: &ports.folders.folder(launch),
         hook: &hook(ports),

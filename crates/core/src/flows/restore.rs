@@ -121,7 +121,7 @@ pub async fn next_turn(
         mend(ports, state, id)?;
     }
     let (message, carries) = (Some(text), Some(carries));
-    let wish = launch::Wish { mode, id, message, environment, first: false, carries };
+    let wish = launch::Wish { mode, id, message, import: None, environment, first: false, carries };
     launch::start(ports, state, wish).await?;
     Ok(launched(Outcome::Resumed, None))
 }
@@ -154,7 +154,15 @@ async fn resume(
     let message = message_for(state, sight);
     let carries = message.as_deref().and_then(|message| carried(state, message));
     let mode = LaunchMode::Resume;
-    let wish = launch::Wish { mode, id: Some(id), message, environment, first: false, carries };
+    let wish = launch::Wish {
+        mode,
+        id: Some(id),
+        message,
+        import: None,
+        environment,
+        first: false,
+        carries,
+    };
     launch::start(ports, state, wish).await?;
     Ok(())
 }
@@ -332,7 +340,7 @@ async fn start_fresh(
 ) -> Result<()> {
     let mode = LaunchMode::Fresh;
     let carries = message.as_deref().and_then(|message| carried(state, message));
-    let wish = launch::Wish { mode, id, message, environment, first: false, carries };
+    let wish = launch::Wish { mode, id, message, import: None, environment, first: false, carries };
     launch::start(ports, state, wish).await?;
     Ok(())
 }

@@ -14,6 +14,7 @@ mod session;
 mod source;
 mod status;
 mod timer;
+mod turn;
 
 pub use binding::{Binding, Evidence};
 pub use description::VendorDescription;
@@ -31,3 +32,4 @@ pub use session::{Permission, Restart, Session};
 pub use source::Source;
 pub use status::{How, Status, WaitingFor};
 pub use timer::Timer;
+pub use turn::{Role, Tool, Turn, Usage};

@@ -7,6 +7,7 @@ mod holders;
 mod machine;
 mod store;
 mod support;
+mod transcription;
 mod vendor;
 
 use std::sync::Arc;
@@ -18,9 +19,11 @@ pub use holders::{Held, HolderEvent, HolderEvents, Holders, StartOrder, TypeOrde
 pub use machine::{Ended, Folder, Machine, Program};
 pub use store::{Change, Commit, EventQuery, MessageQuery, OpenLaunch, SessionSummary, Store};
 pub use support::{Proof, Rehearsal, Stage, Support};
+pub use transcription::{Target, Transcription, TranscriptionOrder, TurnWriter};
 pub use vendor::{
-    Activity, Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Kept, Live,
-    NewFile, Pace, Place, ProgramSpec, Readiness, Screen, Showing, Signal, Typing, Vendor, Vendors,
+    Activity, Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, EachTurn,
+    Kept, Live, NewFile, Pace, Place, ProgramSpec, Readiness, Screen, Showing, Signal, Typing,
+    Vendor, Vendors,
 };
 
 /// Everything the flows are given.

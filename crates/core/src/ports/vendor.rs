@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,11 +10,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::{Files, Rehearsal, Stage, Support};
+use super::{Files, Rehearsal, Stage, Support, Transcription, TranscriptionOrder};
 use crate::error::Result;
 use crate::model::{
-    Environment, Evidence, Failure, LaunchMode, ProcessRef, Session, Source, VendorDescription,
-    VendorId, VendorSessionId, WaitingFor,
+    Environment, Evidence, Failure, LaunchMode, ProcessRef, Session, Source, Turn,
+    VendorDescription, VendorId, VendorSessionId, WaitingFor,
 };
 
 /// The vendors that this build can drive.
@@ -238,7 +239,48 @@ pub trait Vendor: Debug + Send + Sync {
         id: &VendorSessionId,
         offset: u64,
     ) -> Result<Vec<String>>;
+
+    /// Reads the conversation that a transcript has now from its newest turn to its oldest, until it
+    /// is told to stop. What is torn, unknown, or was left for another branch is no turn; no more of
+    /// the file is held than a few lines.
+    fn turns_back(
+        &self,
+        _files: &dyn Files,
+        _transcript: &Path,
+        _each: &mut EachTurn<'_>,
+    ) -> Result<()> {
+        Ok(())
+    }
+
+    /// Reads the same turns from the oldest to the newest.
+    fn turns(
+        &self,
+        _files: &dyn Files,
+        _transcript: &Path,
+        _each: &mut EachTurn<'_>,
+    ) -> Result<()> {
+        Ok(())
+    }
+
+    /// Says how a conversation becomes one of this vendor's; none where it takes none.
+    fn transcription(&self, _order: &TranscriptionOrder<'_>) -> Result<Option<Transcription>> {
+        Ok(None)
+    }
+
+    /// Returns the other transcripts without which this one cannot be read or resumed.
+    fn ancestors(&self, _files: &dyn Files, _transcript: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// Returns a conversation that has no file of its own as its program would take it in again;
+    /// none where there is none, or it has a file.
+    fn export(&self, _place: &Place, _id: &VendorSessionId) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
 }
+
+/// Is given one turn after the other, and says whether it wants more.
+pub type EachTurn<'a> = dyn FnMut(Turn) -> ControlFlow<()> + 'a;
 
 /// What a vendor can do; asked before it is asked to do it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -289,6 +331,8 @@ pub struct CommandPlan<'a> {
     pub mode: LaunchMode,
     pub id: Option<&'a VendorSessionId>,
     pub message: Option<&'a str>,
+    /// A conversation that the program has to take in before the launch that goes on with it.
+    pub import: Option<&'a Path>,
     /// For reading what the vendor's own settings say.
     pub files: &'a dyn Files,
     /// The launch's own folder, for files that only this launch needs.

@@ -358,6 +358,7 @@ fn first_wish(actor: &Actor, start: Start) -> Result<launch::Wish> {
         mode: segue_core::model::LaunchMode::Fresh,
         id: vendor.preset_id(session, actor.ports.clock.new_id()),
         message: start.message,
+        import: None,
         environment: start.environment,
         first: true,
         carries: None,

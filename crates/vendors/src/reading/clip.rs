@@ -1,0 +1,182 @@
+//! A line of JSON that is too long to be held, with the middle of its long strings left out.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::Path;
+
+use segue_core::ports::Files;
+
+const PIECE: usize = 1024 * 1024;
+
+/// How much of a string's beginning, and of its end, is kept.
+const KEPT: usize = 256 * 1024;
+
+/// What is longer than this even so is given up.
+const LONGEST: usize = 64 * 1024 * 1024;
+
+/// Reads the line between two bytes of a file; none where it is too long even without its long
+/// strings.
+pub(super) fn read(
+    files: &dyn Files,
+    path: &Path,
+    (mut start, end): (u64, u64),
+) -> io::Result<Option<Vec<u8>>> {
+    let mut clipper = Clipper::default();
+    while start < end {
+        let size = usize::try_from(end - start).unwrap_or(usize::MAX).min(PIECE);
+        let piece = files.read_at(path, start, size)?;
+        if piece.is_empty() {
+            break;
+        }
+        start += piece.len() as u64;
+        piece.iter().for_each(|byte| clipper.take(*byte));
+        if clipper.out.len() > LONGEST {
+            return Ok(None);
+        }
+    }
+    Ok(Some(clipper.out))
+}
+
+#[derive(Default)]
+struct Clipper {
+    out: Vec<u8>,
+    string: Option<Text>,
+}
+
+impl Clipper {
+    fn take(&mut self, byte: u8) {
+        let Some(string) = &mut self.string else {
+            self.out.push(byte);
+            self.string = (byte == b'"').then(Text::default);
+            return;
+        };
+        if byte == b'"' && !string.is_inside_unit() {
+            string.finish(&mut self.out);
+            self.out.push(byte);
+            self.string = None;
+        } else {
+            string.take(byte, &mut self.out);
+        }
+    }
+}
+
+/// The inside of a string. It is taken apart into units that must not be cut: a character, or an
+/// escape with all that belongs to it.
+#[derive(Default)]
+struct Text {
+    /// How many bytes were written as its beginning.
+    written: usize,
+    left_out: u64,
+    unit: Vec<u8>,
+    /// The newest units behind the beginning, and how long each is.
+    end: VecDeque<u8>,
+    lengths: VecDeque<u8>,
+}
+
+impl Text {
+    fn is_inside_unit(&self) -> bool {
+        self.unit.first() == Some(&b'\\') && !is_whole(&self.unit)
+    }
+
+    fn take(&mut self, byte: u8, out: &mut Vec<u8>) {
+        let continues = byte & 0b1100_0000 == 0b1000_0000;
+        let is_second_half = is_first_half(&self.unit) && (self.unit.len() > 6 || byte == b'\\');
+        if !self.unit.is_empty()
+            && is_whole(&self.unit)
+            && !is_second_half
+            && !(continues && self.unit.len() < 4)
+        {
+            self.finish_unit(out);
+        }
+        self.unit.push(byte);
+    }
+
+    fn finish_unit(&mut self, out: &mut Vec<u8>) {
+        if self.left_out == 0 && self.end.is_empty() && self.written < KEPT {
+            self.written += self.unit.len();
+            out.append(&mut self.unit);
+            return;
+        }
+        self.lengths.push_back(u8::try_from(self.unit.len()).unwrap_or(u8::MAX));
+        self.end.extend(self.unit.drain(..));
+        while self.end.len() > KEPT {
+            let Some(length) = self.lengths.pop_front() else { break };
+            self.end.drain(..usize::from(length));
+            self.left_out += u64::from(length);
+        }
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        if !self.unit.is_empty() {
+            self.finish_unit(out);
+        }
+        if self.left_out > 0 {
+            out.extend(format!("\\n[… {} bytes left out …]\\n", self.left_out).bytes());
+        }
+        out.extend(self.end.drain(..));
+    }
+}
+
+/// Tells whether nothing of an escape is missing. Anything else is whole from its first byte on.
+fn is_whole(unit: &[u8]) -> bool {
+    match unit {
+        [b'\\'] => false,
+        [b'\\', b'u', ..] => unit.len() == 6 || unit.len() == 12,
+        _ => true,
+    }
+}
+
+/// Tells whether this is an escape that means nothing without the one behind it.
+fn is_first_half(unit: &[u8]) -> bool {
+    matches!(unit, [b'\\', b'u', b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', ..])
+        && unit.len() < 12
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::samples::Home;
+
+    fn clipped(line: &str) -> Value {
+        let home = Home::new();
+        let path = home.write("line", line);
+        let bytes = read(&home.disk, &path, (0, line.len() as u64)).unwrap().unwrap();
+        assert!(bytes.len() < 3 * KEPT, "{}", bytes.len());
+        serde_json::from_slice(&bytes).unwrap()
+    }
+
+    #[test]
+    fn what_is_short_stays_as_it_is() {
+        let line = json!({"a": "x\"y\\", "b": ["\u{1f600}", 1, {"c": null}], "d": "ü\n"});
+        assert_eq!(clipped(&line.to_string()), line);
+        assert_eq!(clipped(r#"{"a":"\ud83d\ude00\\\"","b":""}"#), json!({"a": "😀\\\"", "b": ""}));
+    }
+
+    #[test]
+    fn a_long_string_keeps_both_ends_whatever_is_in_it() {
+        for unit in ["x", "ü", "日", "😀", "\\n", "\\\"", "\\\\", "\\u00fc", "\\ud83d\\ude00"] {
+            for shift in 0..13 {
+                let inside = format!("{}{}", "a".repeat(shift), unit.repeat(200_000));
+                let line = format!(r#"{{"begin":"{inside}END","uuid":"1"}}"#);
+                let value = clipped(&line);
+                let text = value["begin"].as_str().unwrap();
+                assert!(text.ends_with("END"), "{unit} {shift}");
+                assert_eq!(text.contains("left out"), line.len() > 2 * KEPT + 100, "{unit}");
+                assert_eq!(value["uuid"], "1", "{unit}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_is_no_panic() {
+        let home = Home::new();
+        for bytes in
+            [&b"\"\\"[..], b"\"\xff\xfe", b"\"\\ud83d", b"{\"a\":\"\\u12", b"\x80\x80\"\x80"]
+        {
+            let path = home.write("line", bytes);
+            assert!(read(&home.disk, &path, (0, 99)).unwrap().is_some());
+        }
+    }
+}

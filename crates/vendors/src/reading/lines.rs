@@ -1,0 +1,232 @@
+//! The lines of a file, from its end or from its beginning, however long they are.
+
+use std::borrow::Cow;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use segue_core::ports::Files;
+
+use super::clip;
+
+/// Read at first; what follows grows up to the largest, so that a short look costs little.
+const FIRST_PIECE: u64 = 64 * 1024;
+const LARGEST_PIECE: u64 = 1024 * 1024;
+
+/// A line longer than this is never held: long strings in it lose their middle.
+const LONG: usize = 4 * 1024 * 1024;
+
+/// A line, and the byte of the file that it begins at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line<'a> {
+    pub(crate) start: u64,
+    pub(crate) bytes: &'a [u8],
+}
+
+/// Calls back with each line that is not empty, the last one first, until it is told to stop.
+pub(crate) fn each_back(
+    files: &dyn Files,
+    path: &Path,
+    mut each: impl FnMut(Line<'_>) -> ControlFlow<()>,
+) -> io::Result<()> {
+    let Some(facts) = files.facts(path)? else { return Ok(()) };
+    let (mut start, mut size) = (facts.length, FIRST_PIECE);
+    let mut rest = Rest::new(facts.length);
+    while start > 0 {
+        let piece_size = size.min(start);
+        start -= piece_size;
+        let piece = files.read_at(path, start, usize::try_from(piece_size).unwrap_or(0))?;
+        let mut end = piece.len();
+        while let Some(at) = memchr::memrchr(b'\n', &piece[..end]) {
+            let line_start = start + at as u64 + 1;
+            if rest.give(files, path, line_start, &piece[at + 1..end], &mut each)?.is_break() {
+                return Ok(());
+            }
+            rest = Rest::new(start + at as u64);
+            end = at;
+        }
+        rest.put_before(&piece[..end]);
+        size = (size * 2).min(LARGEST_PIECE);
+    }
+    rest.give(files, path, 0, &[], &mut each).map(drop)
+}
+
+/// The end of a line whose beginning has yet to be read.
+struct Rest {
+    end: u64,
+    held: Vec<u8>,
+    is_long: bool,
+}
+
+impl Rest {
+    fn new(end: u64) -> Self {
+        Self { end, held: Vec::new(), is_long: false }
+    }
+
+    fn put_before(&mut self, bytes: &[u8]) {
+        if self.is_long || self.held.len() + bytes.len() > LONG {
+            self.is_long = true;
+            self.held = Vec::new();
+        } else {
+            let mut whole = Vec::with_capacity(bytes.len() + self.held.len());
+            whole.extend_from_slice(bytes);
+            whole.append(&mut self.held);
+            self.held = whole;
+        }
+    }
+
+    /// Calls back with the line that begins at this byte, with these bytes before what is held.
+    fn give(
+        &mut self,
+        files: &dyn Files,
+        path: &Path,
+        start: u64,
+        head: &[u8],
+        each: &mut impl FnMut(Line<'_>) -> ControlFlow<()>,
+    ) -> io::Result<ControlFlow<()>> {
+        let whole = if self.is_long || self.held.len() + head.len() > LONG {
+            clip::read(files, path, (start, self.end))?.map(Cow::Owned)
+        } else if self.held.is_empty() {
+            Some(Cow::Borrowed(head))
+        } else {
+            self.put_before(head);
+            Some(Cow::Borrowed(self.held.as_slice()))
+        };
+        Ok(give(start, whole.as_deref(), each))
+    }
+}
+
+/// Calls back with each line that is not empty from this byte on, which is the beginning of a line,
+/// until it is told to stop.
+pub(crate) fn each_forward(
+    files: &dyn Files,
+    path: &Path,
+    from: u64,
+    mut each: impl FnMut(Line<'_>) -> ControlFlow<()>,
+) -> io::Result<()> {
+    if files.facts(path)?.is_none() {
+        return Ok(());
+    }
+    let (mut offset, mut start) = (from, from);
+    let (mut held, mut is_long) = (Vec::new(), false);
+    loop {
+        let piece = files.read_at(path, offset, usize::try_from(LARGEST_PIECE).unwrap_or(0))?;
+        let mut begin = 0;
+        for at in memchr::memchr_iter(b'\n', &piece) {
+            let part = &piece[begin..at];
+            let end = offset + at as u64;
+            let told = if is_long || held.len() + part.len() > LONG {
+                give(start, clip::read(files, path, (start, end))?.as_deref(), &mut each)
+            } else if held.is_empty() {
+                give(start, Some(part), &mut each)
+            } else {
+                held.extend_from_slice(part);
+                give(start, Some(&held), &mut each)
+            };
+            if told.is_break() {
+                return Ok(());
+            }
+            (begin, start, is_long) = (at + 1, end + 1, false);
+            held.clear();
+        }
+        let part = &piece[begin..];
+        is_long = is_long || held.len() + part.len() > LONG;
+        if is_long {
+            held = Vec::new();
+        } else {
+            held.extend_from_slice(part);
+        }
+        offset += piece.len() as u64;
+        if piece.is_empty() {
+            let clipped =
+                if is_long { clip::read(files, path, (start, offset))? } else { Some(held) };
+            let _last = give(start, clipped.as_deref(), &mut each);
+            return Ok(());
+        }
+    }
+}
+
+fn give(
+    start: u64,
+    bytes: Option<&[u8]>,
+    each: &mut impl FnMut(Line<'_>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    match bytes.map(<[u8]>::trim_ascii) {
+        Some(bytes) if !bytes.is_empty() => each(Line { start, bytes }),
+        _ => ControlFlow::Continue(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::Home;
+
+    fn both_ways(bytes: &[u8]) -> (Vec<(u64, usize)>, Vec<(u64, usize)>) {
+        let home = Home::new();
+        let path = home.write("lines", bytes);
+        let (mut back, mut forward) = (Vec::new(), Vec::new());
+        each_back(&home.disk, &path, |line| {
+            back.push((line.start, line.bytes.len()));
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        each_forward(&home.disk, &path, 0, |line| {
+            forward.push((line.start, line.bytes.len()));
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        back.reverse();
+        (back, forward)
+    }
+
+    #[test]
+    fn both_ways_give_the_same_lines() {
+        let mut bytes = Vec::new();
+        let mut wanted = Vec::new();
+        for length in [3, 70_000, 1, 0, 200_000, 65_536, LONG, 1_048_576, 5, 65_535, 2] {
+            if length > 0 {
+                wanted.push((bytes.len() as u64, length));
+            }
+            bytes.extend(vec![b'x'; length]);
+            bytes.push(b'\n');
+        }
+        assert_eq!(both_ways(&bytes), (wanted.clone(), wanted.clone()));
+        wanted.push((bytes.len() as u64, 4));
+        bytes.extend(b"torn");
+        assert_eq!(both_ways(&bytes), (wanted.clone(), wanted));
+        assert_eq!(both_ways(b""), (vec![], vec![]));
+        assert_eq!(both_ways(b"\n\n"), (vec![], vec![]));
+    }
+
+    #[test]
+    fn a_line_of_many_megabytes_loses_the_middle_of_its_strings_only() {
+        let long = format!("{{\"a\":\"{}\",\"b\":2}}", "x".repeat(9 * 1024 * 1024));
+        let text = format!("{{\"first\":1}}\n{long}\n{{\"last\":3}}\n");
+        let (back, forward) = both_ways(text.as_bytes());
+        assert_eq!(back, forward);
+        assert_eq!(back.len(), 3);
+        assert!(back[1].1 < 1024 * 1024, "{back:?}");
+    }
+
+    #[test]
+    fn a_reading_can_be_ended_and_begun_anywhere() {
+        let home = Home::new();
+        let path = home.write("lines", "one\ntwo\nthree\n");
+        let mut seen = Vec::new();
+        let stop_at_two = |line: Line<'_>| {
+            seen.push(line.bytes.to_vec());
+            if line.bytes == b"two" { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        each_back(&home.disk, &path, stop_at_two).unwrap();
+        assert_eq!(seen, [&b"three"[..], b"two"]);
+        let mut seen = Vec::new();
+        each_forward(&home.disk, &path, 4, |line| {
+            seen.push((line.start, line.bytes.to_vec()));
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        assert_eq!(seen, [(4, b"two".to_vec()), (8, b"three".to_vec())]);
+        assert!(each_back(&home.disk, Path::new("/absent/x"), |_| ControlFlow::Break(())).is_ok());
+    }
+}
