@@ -11,6 +11,7 @@ mod records;
 mod registry;
 mod signals;
 mod transcript;
+mod turns;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,8 +20,9 @@ use std::time::Duration;
 use segue_core::Result;
 use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Files, Kept, Live,
-    Pace, Place, ProgramSpec, Proof, Screen, Showing, Signal, Support, Vendor,
+    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, Kept,
+    Live, Pace, Place, ProgramSpec, Proof, Screen, Showing, Signal, Support, Transcription,
+    TranscriptionOrder, Vendor,
 };
 use uuid::Uuid;
 
@@ -140,5 +142,22 @@ impl Vendor for Demo {
         offset: u64,
     ) -> Result<Vec<String>> {
         transcript::said_since(files, &self.transcript(files, place, id), offset)
+    }
+
+    fn turns_back(
+        &self,
+        files: &dyn Files,
+        transcript: &Path,
+        each: &mut EachTurn<'_>,
+    ) -> Result<()> {
+        turns::turns_back(files, transcript, each)
+    }
+
+    fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+        turns::turns(files, transcript, each)
+    }
+
+    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Option<Transcription>> {
+        Ok(Some(turns::transcription(order)))
     }
 }

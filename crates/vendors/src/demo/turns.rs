@@ -1,0 +1,170 @@
+//! What a transcript says, as turns, and turns as a transcript.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use segue_core::Result;
+use segue_core::model::{Role, Tool, Turn};
+use segue_core::ports::{EachTurn, Files, Target, Transcription, TranscriptionOrder, TurnWriter};
+
+use super::home;
+use super::records::Record;
+use crate::reading::{self, Belongs, Format};
+
+/// The name of the only tool that the demo agent has.
+const TOOL: &str = "shell";
+
+pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+    reading::turns_back(files, path, Lines, each)
+}
+
+pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+    reading::turns(files, path, Lines, each)
+}
+
+/// One record a line, and nothing is ever taken back.
+struct Lines;
+
+impl Format for Lines {
+    const LINEAR: bool = true;
+
+    fn belongs(&mut self, _line: &[u8]) -> Belongs {
+        Belongs::Yes
+    }
+
+    fn turns(&mut self, line: &[u8]) -> Vec<Turn> {
+        Record::read(line).and_then(turn).into_iter().collect()
+    }
+}
+
+fn turn(record: Record) -> Option<Turn> {
+    // An agent that does one thing at a time needs no ids to tell whose result it is.
+    let tool = || Tool { id: String::new(), name: TOOL.to_owned(), failed: false };
+    let turn = |role, text, at| Turn::new(role, text).at(Some(at));
+    match record {
+        Record::User { text, at } => Some(turn(Role::User, text, at)),
+        Record::Assistant { text, at } => Some(turn(Role::Assistant, text, at)),
+        Record::ToolCall { text, at } => Some(turn(Role::ToolCall, text, at).with_tool(tool())),
+        Record::ToolResult { text, at } => Some(turn(Role::ToolResult, text, at).with_tool(tool())),
+        Record::Session { .. } | Record::TurnEnd { .. } => None,
+    }
+}
+
+pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Transcription {
+    let place = order.place;
+    let header = Record::Session {
+        id: order.id.to_string(),
+        cwd: place.cwd.display().to_string(),
+        at: order.now,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let path = home::transcript(&place.config_dir, &place.cwd, order.id.as_str());
+    let header = order.onto.is_none().then_some(header);
+    let writer = Box::new(Writer { header, now: order.now, is_open: false });
+    Transcription { target: Target::Transcript(path), beside: Vec::new(), writer }
+}
+
+#[derive(Debug)]
+struct Writer {
+    header: Option<Record>,
+    now: Timestamp,
+    /// A turn was begun and has no end yet.
+    is_open: bool,
+}
+
+impl Writer {
+    fn close(&mut self, at: Timestamp, out: &mut Vec<u8>) {
+        if self.is_open {
+            write(&Record::TurnEnd { at }, out);
+        }
+        self.is_open = false;
+    }
+}
+
+impl TurnWriter for Writer {
+    fn begin(&mut self, out: &mut Vec<u8>) {
+        if let Some(header) = self.header.take() {
+            write(&header, out);
+        }
+    }
+
+    fn turn(&mut self, turn: &Turn, out: &mut Vec<u8>) {
+        let (text, at) = (turn.text.clone(), turn.at.unwrap_or(self.now));
+        let record = match turn.role {
+            Role::User | Role::Summary => {
+                self.close(at, out);
+                Record::User { text, at }
+            }
+            Role::Assistant => Record::Assistant { text, at },
+            Role::ToolCall => Record::ToolCall { text, at },
+            Role::ToolResult => Record::ToolResult { text, at },
+        };
+        self.is_open = true;
+        write(&record, out);
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        self.close(self.now, out);
+    }
+}
+
+fn write(record: &Record, out: &mut Vec<u8>) {
+    if serde_json::to_writer(&mut *out, record).is_ok() {
+        out.push(b'\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use segue_core::model::VendorSessionId;
+
+    use super::*;
+    use crate::samples::Home;
+
+    #[test]
+    fn what_is_written_is_read_in_both_directions() {
+        let home = Home::new();
+        let at = Some(Timestamp::UNIX_EPOCH);
+        let tool = Tool { id: String::new(), name: TOOL.to_owned(), failed: false };
+        let said = [
+            Turn::new(Role::User, "list\nthem ü").at(at),
+            Turn::new(Role::ToolCall, "ls").at(at).with_tool(tool.clone()),
+            Turn::new(Role::ToolResult, "a b").at(at).with_tool(tool),
+            Turn::new(Role::Assistant, "two").at(at),
+            Turn::new(Role::User, "thanks").at(at),
+        ];
+        let id = VendorSessionId::new("one");
+        let order = TranscriptionOrder {
+            files: &home.disk,
+            place: &home.place,
+            id: &id,
+            title: "fleet/one",
+            model: None,
+            now: Timestamp::UNIX_EPOCH,
+            onto: None,
+        };
+        let mut written = Vec::new();
+        let Transcription { mut writer, target, .. } = transcription(&order);
+        writer.begin(&mut written);
+        said.iter().for_each(|turn| writer.turn(turn, &mut written));
+        writer.end(&mut written);
+        let path = home.write("written.jsonl", written);
+        let mut read = Vec::new();
+        turns(&home.disk, &path, &mut |turn| {
+            read.push(turn);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        assert_eq!(read, said);
+        let mut last = Vec::new();
+        turns_back(&home.disk, &path, &mut |turn| {
+            last.push(turn);
+            if last.len() == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+        .unwrap();
+        assert_eq!(last, [said[4].clone(), said[3].clone()]);
+        assert!(matches!(target, Target::Transcript(path) if path.ends_with("one.jsonl")));
+    }
+}
