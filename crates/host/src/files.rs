@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use rustix::fs::OFlags;
 use segue_core::failpoint;
-use segue_core::ports::{FileFacts, Files};
+use segue_core::ports::{FileFacts, Files, NewContents};
 
+use crate::contents::Contents;
 use crate::{atomic, points, process};
 
 /// The local disk.
@@ -73,6 +74,10 @@ impl Files for LocalFiles {
         let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         atomic::create(path, contents, points!("file.create"))
+    }
+
+    fn begin(&self, path: &Path) -> io::Result<Box<dyn NewContents>> {
+        Ok(Box::new(Contents::begin(path)?))
     }
 
     fn is_open_in(&self, path: &Path, pid: u32) -> bool {

@@ -1,6 +1,7 @@
 //! This machine: holders, terminals, processes, files, clock.
 
 mod belongings;
+mod contents;
 mod failure;
 mod folder;
 mod git;

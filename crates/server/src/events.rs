@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use segue_core::Result;
 use segue_core::model::{
-    Binding, Counts, Event, Fleet, FleetName, Launch, Message, MessageId, Session, SessionId,
-    Timer, Trust,
+    Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, Message, MessageId, Session,
+    SessionId, Timer, Trust,
 };
 use segue_core::ports::{Commit, EventQuery, MessageQuery, SessionSummary, Store};
 use tokio::sync::watch;
@@ -71,6 +71,10 @@ impl Store for TellingStore {
 
     async fn timers(&self, session: SessionId) -> Result<Vec<Timer>> {
         self.inner.timers(session).await
+    }
+
+    async fn handoffs(&self, session: SessionId) -> Result<Vec<Handoff>> {
+        self.inner.handoffs(session).await
     }
 
     async fn trust(&self, folder: &Path) -> Result<Option<Trust>> {

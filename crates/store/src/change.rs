@@ -2,6 +2,7 @@
 
 mod bindings;
 mod fleets;
+mod handoffs;
 mod launches;
 mod messages;
 mod sessions;
@@ -32,6 +33,7 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
         Change::TightenPermission { session, permission, at } => {
             sessions::tighten(transaction, *session, *permission, *at)
         }
+        Change::RenameSession { session, name } => sessions::rename(transaction, *session, name),
         Change::RemoveSession(session) => sessions::remove(transaction, *session),
         Change::CreateLaunch(launch) => launches::create(transaction, launch),
         Change::SetProcesses { launch, holder, agent } => {
@@ -39,6 +41,7 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
         }
         Change::EndLaunch { launch, end } => launches::end(transaction, *launch, end),
         Change::AddBinding(binding) => bindings::add(transaction, binding),
+        Change::AddHandoff(handoff) => handoffs::add(transaction, handoff),
         Change::AddMessage(message) => messages::add(transaction, message),
         Change::SetMessage { message, state, at } => {
             messages::set(transaction, *message, state, *at)

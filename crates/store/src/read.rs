@@ -4,8 +4,8 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row};
 use segue_core::model::{
-    Binding, Counts, Event, Fleet, FleetName, Launch, Message, MessageId, Session, SessionId,
-    Timer, Trust,
+    Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, Message, MessageId, Session,
+    SessionId, Timer, Trust,
 };
 use segue_core::ports::{EventQuery, MessageQuery, SessionSummary};
 
@@ -134,6 +134,14 @@ pub(crate) fn counts(connection: &Connection, fleet: &FleetName) -> rusqlite::Re
 pub(crate) fn timers(connection: &Connection, session: SessionId) -> rusqlite::Result<Vec<Timer>> {
     let sql = "SELECT timers FROM timers WHERE session = ?1";
     Ok(one(connection, sql, [Word(&session)], rows::timers)?.unwrap_or_default())
+}
+
+pub(crate) fn handoffs(
+    connection: &Connection,
+    session: SessionId,
+) -> rusqlite::Result<Vec<Handoff>> {
+    let sql = "SELECT detail FROM handoffs WHERE from_session = ?1 OR to_session = ?1 ORDER BY seq";
+    all(connection, sql, [Word(&session)], rows::handoff)
 }
 
 pub(crate) fn trust(connection: &Connection, folder: &Path) -> rusqlite::Result<Option<Trust>> {

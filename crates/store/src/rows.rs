@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use rusqlite::Row;
 use rusqlite::types::{FromSql, Type, ValueRef};
 use segue_core::model::{
-    AgentName, Binding, Event, Fleet, Launch, LaunchId, Message, NewEvent, Session, SessionId,
-    Timer, Trust,
+    AgentName, Binding, Event, Fleet, Handoff, Launch, LaunchId, Message, NewEvent, Session,
+    SessionId, Timer, Trust,
 };
 use segue_core::ports::{OpenLaunch, SessionSummary};
 use serde::de::value::StrDeserializer;
@@ -168,6 +168,11 @@ pub(crate) fn count(row: &Row<'_>) -> rusqlite::Result<(AgentName, u32)> {
 
 /// Reads `timers`.
 pub(crate) fn timers(row: &Row<'_>) -> rusqlite::Result<Vec<Timer>> {
+    Columns::of(row).json()
+}
+
+/// Reads `detail`.
+pub(crate) fn handoff(row: &Row<'_>) -> rusqlite::Result<Handoff> {
     Columns::of(row).json()
 }
 

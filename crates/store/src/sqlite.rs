@@ -7,8 +7,8 @@ use std::thread::{self, JoinHandle};
 use async_trait::async_trait;
 use rusqlite::Connection;
 use segue_core::model::{
-    Binding, Counts, Event, Fleet, FleetName, Launch, Message, MessageId, Session, SessionId,
-    Timer, Trust,
+    Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, Message, MessageId, Session,
+    SessionId, Timer, Trust,
 };
 use segue_core::ports::{Commit, EventQuery, MessageQuery, SessionSummary, Store};
 use segue_core::{Error, Result};
@@ -125,6 +125,10 @@ impl Store for SqliteStore {
 
     async fn timers(&self, session: SessionId) -> Result<Vec<Timer>> {
         self.read(move |connection| read::timers(connection, session)).await
+    }
+
+    async fn handoffs(&self, session: SessionId) -> Result<Vec<Handoff>> {
+        self.read(move |connection| read::handoffs(connection, session)).await
     }
 
     async fn trust(&self, folder: &Path) -> Result<Option<Trust>> {

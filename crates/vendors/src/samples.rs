@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::Timestamp;
 use segue_core::model::{LaunchMode, Session, VendorSessionId};
-use segue_core::ports::{CommandPlan, FileFacts, Files, Place};
+use segue_core::ports::{CommandPlan, FileFacts, Files, NewContents, Place};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -130,6 +130,10 @@ impl Files for Disk {
         }
         fs::create_dir_all(path.parent().unwrap())?;
         fs::write(path, contents).map(|()| true)
+    }
+
+    fn begin(&self, _path: &Path) -> io::Result<Box<dyn NewContents>> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     fn is_open_in(&self, path: &Path, pid: u32) -> bool {

@@ -143,6 +143,7 @@ impl SessionState {
                 self.session.updated_at = at;
             }
             Change::MarkSpoke { .. } => self.session.spoke = true,
+            Change::RenameSession { name, .. } => self.session.name = name,
             Change::TightenPermission { permission, .. } => self.session.permission = permission,
             Change::CreateLaunch(launch) => self.launches.push(*launch),
             Change::SetProcesses { launch, holder, agent } => {
@@ -165,6 +166,7 @@ impl SessionState {
             | Change::PutFleet(_)
             | Change::RemoveSession(_)
             | Change::PutTrust(_)
+            | Change::AddHandoff(_)
             | Change::SetCount { .. }
             | Change::SetTimers { .. } => {}
             Change::AddMessage(message) => self.outbox.push(*message),

@@ -50,6 +50,8 @@ pub enum EventKind {
     MessageUncertain,
     MessageCancelled,
     Answered,
+    HandedOver,
+    Renamed,
 }
 
 impl EventKind {
@@ -78,6 +80,8 @@ impl EventKind {
             Self::MessageUncertain => "message_uncertain",
             Self::MessageCancelled => "message_cancelled",
             Self::Answered => "answered",
+            Self::HandedOver => "handed_over",
+            Self::Renamed => "renamed",
         }
     }
 }

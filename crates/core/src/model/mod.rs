@@ -5,6 +5,7 @@ mod description;
 mod event;
 mod failure;
 mod fleet;
+mod handoff;
 mod ids;
 mod launch;
 mod message;
@@ -21,6 +22,7 @@ pub use description::VendorDescription;
 pub use event::{Event, EventKind, NewEvent};
 pub use failure::{Failure, FailureClass};
 pub use fleet::{Counts, Fleet, FleetMember, FleetRecord, Trust};
+pub use handoff::{Form, Handoff};
 pub use ids::{
     AgentName, FleetName, LaunchId, MessageId, SessionId, SessionName, VendorId, VendorSessionId,
 };

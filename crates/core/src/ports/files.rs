@@ -30,6 +30,10 @@ pub trait Files: Debug + Send + Sync {
     /// there already; tells whether it did. It is on disk when this returns.
     fn create(&self, path: &Path, contents: &[u8]) -> io::Result<bool>;
 
+    /// Begins a file that only its owner can read, with the folders above it; it has no name before
+    /// it is finished.
+    fn begin(&self, path: &Path) -> io::Result<Box<dyn NewContents>>;
+
     /// Tells whether this process has the file open.
     fn is_open_in(&self, path: &Path, pid: u32) -> bool;
 
@@ -39,6 +43,25 @@ pub trait Files: Debug + Send + Sync {
 
     /// Appends a newline if the last line was torn; tells whether it did.
     fn end_last_line(&self, path: &Path) -> io::Result<bool>;
+}
+
+/// A file that is being written. One that is dropped before it is finished was never there.
+pub trait NewContents: Debug + Send {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()>;
+
+    /// Writes what another file has, and a newline where its last line has none.
+    fn copy_lines(&mut self, from: &Path) -> io::Result<()>;
+
+    /// Gives it its name; it is on disk when this returns. What has the name already is replaced or
+    /// is an error, and is whole in any case.
+    fn finish(self: Box<Self>, taken: Taken) -> io::Result<()>;
+}
+
+/// What happens to a file that has the name already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    Replace,
+    Refuse,
 }
 
 /// What a file system knows about a file.

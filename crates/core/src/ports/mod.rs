@@ -13,7 +13,7 @@ mod vendor;
 use std::sync::Arc;
 
 pub use clock::Clock;
-pub use files::{FileFacts, Files};
+pub use files::{FileFacts, Files, NewContents, Taken};
 pub use folders::{Guarded, LaunchFolders};
 pub use holders::{Held, HolderEvent, HolderEvents, Holders, StartOrder, TypeOrder, Typed};
 pub use machine::{Ended, Folder, Machine, Program};

@@ -8,9 +8,9 @@ use jiff::Timestamp;
 
 use crate::error::Result;
 use crate::model::{
-    AgentName, Binding, Counts, Event, Fleet, FleetName, Launch, LaunchEnd, LaunchId, Message,
-    MessageId, MessageState, NewEvent, Permission, ProcessRef, Session, SessionId, Status, Timer,
-    Trust,
+    AgentName, Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, LaunchEnd, LaunchId,
+    Message, MessageId, MessageState, NewEvent, Permission, ProcessRef, Session, SessionId,
+    SessionName, Status, Timer, Trust,
 };
 
 /// What Segue remembers. A commit is on disk when it returns, all of it or none.
@@ -51,6 +51,10 @@ pub trait Store: Debug + Send + Sync {
     /// Returns messages, the oldest first.
     async fn messages(&self, query: &MessageQuery) -> Result<Vec<Message>>;
 
+    /// Returns the steps by which a session's conversation came to it and went on from it, the oldest
+    /// first.
+    async fn handoffs(&self, session: SessionId) -> Result<Vec<Handoff>>;
+
     async fn message(&self, id: MessageId) -> Result<Option<Message>>;
 }
 
@@ -83,6 +87,11 @@ pub enum Change {
         permission: Permission,
         at: Timestamp,
     },
+    /// A name that another session of the fleet has is a conflict.
+    RenameSession {
+        session: SessionId,
+        name: SessionName,
+    },
     /// A second open launch of a session is a conflict.
     CreateLaunch(Box<Launch>),
     /// Records the processes of an open launch.
@@ -101,6 +110,8 @@ pub enum Change {
     AddBinding(Binding),
     /// Forgets a session with its launches and bindings; its events stay. An open launch is a conflict.
     RemoveSession(SessionId),
+    /// Remembers that a conversation went on under another session.
+    AddHandoff(Box<Handoff>),
     PutTrust(Trust),
     /// Remembers how many agents of a kind a fleet has.
     SetCount {

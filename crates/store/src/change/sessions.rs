@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{Transaction, named_params};
 use segue_core::Error;
-use segue_core::model::{Permission, Session, SessionId, Status};
+use segue_core::model::{Permission, Session, SessionId, SessionName, Status};
 
 use super::{address, no_session};
 use crate::fault::Fault;
@@ -65,6 +65,21 @@ pub(super) fn mark_spoke(transaction: &Transaction<'_>, session: SessionId) -> R
     let sql = "UPDATE sessions SET spoke = 1 WHERE id = ?1";
     let changed = transaction.prepare_cached(sql)?.execute([Word(&session)])?;
     found(changed, session)
+}
+
+pub(super) fn rename(
+    transaction: &Transaction<'_>,
+    session: SessionId,
+    name: &SessionName,
+) -> Result<(), Fault> {
+    let known = read::session(transaction, session)?.ok_or_else(|| no_session(session))?;
+    if known.name == *name {
+        return Ok(());
+    }
+    check_name_is_free(transaction, &Session { name: name.clone(), ..known })?;
+    let sql = "UPDATE sessions SET name = ?2 WHERE id = ?1";
+    transaction.prepare_cached(sql)?.execute((Word(&session), Word(name)))?;
+    Ok(())
 }
 
 pub(super) fn tighten(

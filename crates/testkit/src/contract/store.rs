@@ -7,6 +7,7 @@
 
 mod commits;
 mod fleets;
+mod handoffs;
 mod launches;
 mod ledger;
 mod log;
@@ -21,6 +22,7 @@ use segue_core::{Error, Kind};
 
 pub use commits::*;
 pub use fleets::*;
+pub use handoffs::*;
 pub use launches::*;
 pub use ledger::*;
 pub use log::*;
@@ -76,6 +78,8 @@ macro_rules! store_contract {
             fleets_without_a_folder_do_not_meet
             the_newest_count_counts
             timers_go_with_their_session
+            handoffs_are_found_from_both_ends
+            a_name_can_be_given_to_another_session
             the_newest_trust_counts
             messages_come_back_in_order_and_are_told_apart
             a_message_moves_on_until_it_is_settled

@@ -1,0 +1,19 @@
+//! Which conversation went on under which other session.
+
+use rusqlite::Transaction;
+use segue_core::model::Handoff;
+
+use super::address;
+use crate::fault::Fault;
+use crate::values::{Json, Word};
+
+pub(super) fn add(transaction: &Transaction<'_>, handoff: &Handoff) -> Result<(), Fault> {
+    address(transaction, handoff.from)?;
+    address(transaction, handoff.to)?;
+    transaction
+        .prepare_cached(
+            "INSERT INTO handoffs (from_session, to_session, detail) VALUES (?1, ?2, ?3)",
+        )?
+        .execute((Word(&handoff.from), Word(&handoff.to), Json(handoff)))?;
+    Ok(())
+}
