@@ -16,6 +16,8 @@ mod opencode;
 mod pi;
 mod reading;
 #[cfg(test)]
+mod said;
+#[cfg(test)]
 mod samples;
 mod stored;
 

@@ -15,6 +15,7 @@ const HOME_VARIABLE: &str = "CODEX_HOME";
 
 const LOCKS: &str = "thread-writer-locks";
 const SESSIONS: &str = "sessions";
+const ARCHIVED: &str = "archived_sessions";
 
 /// What Codex sets for its tools: a Codex that finds these believes to be inside another one.
 const NESTED: [&str; 9] = [
@@ -87,12 +88,39 @@ pub(super) fn of_rollout(path: &Path) -> Option<(&Path, Uuid)> {
     Some((sessions.parent()?, id))
 }
 
-/// Returns the id that a rollout's name has.
+/// Returns the conversation that a rollout's name has. One that was taken back goes on in another
+/// rollout, which has a name of its own behind the conversation's.
 pub(super) fn id_of_rollout(path: &Path) -> Option<Uuid> {
-    let name = path.file_name()?.to_str()?;
-    let stem = name.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
-    let id = stem.get(stem.len().checked_sub(36)?..)?;
-    Uuid::parse_str(id).ok()
+    let stem = stem_of_rollout(path)?;
+    last_id(stem.split_once('_').map_or(stem, |(conversation, _)| conversation))
+}
+
+/// Returns what other rollouts call a rollout: the last id in its name.
+fn own_id_of_rollout(path: &Path) -> Option<Uuid> {
+    last_id(stem_of_rollout(path)?)
+}
+
+fn stem_of_rollout(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()?.strip_prefix("rollout-")?.strip_suffix(".jsonl")
+}
+
+fn last_id(stem: &str) -> Option<Uuid> {
+    Uuid::parse_str(stem.get(stem.len().checked_sub(36)?..)?).ok()
+}
+
+/// Returns the rollout that another one calls by this id: beside it, or where Codex keeps them.
+pub(super) fn named_rollout(files: &dyn Files, beside: &Path, id: Uuid) -> Option<PathBuf> {
+    let is_it = |path: &PathBuf| own_id_of_rollout(path) == Some(id);
+    let in_folder = |folder: &Path| files.list(folder).unwrap_or_default().into_iter().find(is_it);
+    let config_dir = || beside.ancestors().find(|it| it.ends_with(SESSIONS))?.parent();
+    let in_its_days = |config_dir: &Path| {
+        let began = began_at(&id.to_string())?;
+        days_around(config_dir, began).iter().find_map(|day| in_folder(day))
+    };
+    in_folder(beside.parent()?).or_else(|| in_its_days(config_dir()?)).or_else(|| {
+        let mut all = newest_rollouts(files, config_dir()?, usize::MAX).into_iter();
+        all.find(is_it).or_else(|| in_folder(&config_dir()?.join(ARCHIVED)))
+    })
 }
 
 /// Returns when an id was made, which is when its conversation began.
@@ -131,8 +159,8 @@ pub(super) fn rollout(files: &dyn Files, config_dir: &Path, id: &VendorSessionId
     };
     let days = days_around(config_dir, began).into_iter();
     let all = days.flat_map(|day| files.list(&day).unwrap_or_default());
-    let mut own = all.filter(|path| id_of_rollout(path) == Some(uuid));
-    own.next().unwrap_or(prepared)
+    let own = all.filter(|path| id_of_rollout(path) == Some(uuid));
+    own.max().unwrap_or(prepared)
 }
 
 /// Returns the newest rollouts, the newest first.

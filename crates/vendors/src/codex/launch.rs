@@ -1,9 +1,12 @@
 //! What to start: arguments of a launch, and the rollout that gives a conversation its id.
 
+use std::path::Path;
+
+use jiff::Timestamp;
 use segue_core::model::{LaunchMode, Permission, Session, VendorSessionId};
 use segue_core::ports::{CommandLine, CommandPlan, NewFile};
 use segue_core::{Error, Result};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{home, settings};
 
@@ -141,14 +144,19 @@ fn prepared(plan: &CommandPlan<'_>) -> Vec<NewFile> {
 fn rollout(plan: &CommandPlan<'_>, id: &VendorSessionId) -> NewFile {
     let session = plan.session;
     let at = home::began_at(id.as_str()).unwrap_or(plan.now);
-    let at = format!("{at:.3}");
     let provider = settings::provider(plan.files, &session.config_dir, &session.args);
-    let line = json!({"timestamp": at, "type": "session_meta", "payload": {
-        "id": id, "timestamp": at, "cwd": session.cwd, "originator": "segue",
-        "cli_version": env!("CARGO_PKG_VERSION"), "source": "cli", "model_provider": provider,
-    }});
+    let line = header(id, at, &session.cwd, &provider);
     let path = home::prepared(&session.config_dir, id.as_str());
     NewFile { path, contents: format!("{line}\n") }
+}
+
+/// Returns the line that begins a rollout in the form without numbers.
+pub(super) fn header(id: &VendorSessionId, at: Timestamp, cwd: &Path, provider: &str) -> Value {
+    let at = format!("{at:.3}");
+    json!({"timestamp": at, "type": "session_meta", "payload": {
+        "id": id, "timestamp": at, "cwd": cwd, "originator": "segue",
+        "cli_version": env!("CARGO_PKG_VERSION"), "source": "cli", "model_provider": provider,
+    }})
 }
 
 #[cfg(test)]

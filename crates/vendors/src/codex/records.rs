@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
+use uuid::Uuid;
 
 /// How texts begin that Codex itself puts in the user's place.
 const SYNTHETIC: [&str; 9] = [
@@ -18,6 +19,10 @@ const SYNTHETIC: [&str; 9] = [
     "<hook_",
     "<ide_",
 ];
+
+/// Has what Codex notes about a message of the user, and the kinds of its parts that are from him.
+pub(super) const NOTES: &str = "internal_chat_message_metadata_passthrough";
+const USERS: &str = "user.";
 
 /// One line.
 #[derive(Clone, Debug)]
@@ -36,12 +41,33 @@ pub(super) enum Record {
     Said(String),
     /// The same in the model's own history, which may be there without the other.
     Heard(String),
+    /// The model said something.
+    Answer(String),
     /// A tool was called, and has not answered yet.
-    Called,
-    Answered,
+    Called(Call),
+    Answered(Outcome),
+    /// This took the place of what was before it in the model's history.
+    Compacted(String),
     /// How much of the account's limits is used; when the one ends that is used up.
     Limits(Option<Timestamp>),
     Other,
+}
+
+/// A call of a tool.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) id: String,
+    pub(super) name: String,
+    /// They are JSON.
+    pub(super) arguments: String,
+}
+
+/// What a tool answered.
+#[derive(Clone, Debug)]
+pub(super) struct Outcome {
+    pub(super) id: String,
+    pub(super) text: String,
+    pub(super) failed: bool,
 }
 
 /// The header of a rollout.
@@ -54,6 +80,14 @@ pub(super) struct Meta {
     source: Value,
     #[serde(default)]
     thread_source: Option<String>,
+    #[serde(default)]
+    history_mode: Value,
+    #[serde(default)]
+    history_base: Value,
+    #[serde(default)]
+    forked_from_id: Value,
+    #[serde(default)]
+    forked_from_ordinal_exclusive: Value,
 }
 
 impl Meta {
@@ -61,6 +95,22 @@ impl Meta {
     pub(super) fn is_users(&self) -> bool {
         let by_user = self.thread_source.as_deref().is_none_or(|source| source == "user");
         by_user && (self.source.is_string() || self.source.is_null())
+    }
+
+    /// Tells whether its lines have numbers.
+    pub(super) fn is_numbered(&self) -> bool {
+        self.history_mode == "paginated"
+    }
+
+    /// Returns the rollout that this one goes on from, and the number of the first line there that
+    /// does not belong to it: a fork and a conversation that was taken back have one.
+    pub(super) fn base(&self) -> Option<(Uuid, u64)> {
+        let base = &self.history_base;
+        let named = (&base["thread_id"], &base["end_ordinal_exclusive"]);
+        let forked = (&self.forked_from_id, &self.forked_from_ordinal_exclusive);
+        [named, forked]
+            .into_iter()
+            .find_map(|(id, end)| Some((Uuid::parse_str(id.as_str()?).ok()?, end.as_u64()?)))
     }
 }
 
@@ -94,6 +144,7 @@ impl Line {
             }
             "event_msg" => event(&written.payload),
             "response_item" => item(&written.payload),
+            "compacted" => said_by_codex(&written.payload["message"], Record::Compacted),
             _ => Record::Other,
         };
         Some(Self { at: written.timestamp, record })
@@ -128,16 +179,77 @@ fn used_up(limits: &Value) -> Option<Timestamp> {
 }
 
 fn item(payload: &Value) -> Record {
-    let is_message = payload["type"] == "message" && payload["role"] == "user";
     match payload["type"].as_str().unwrap_or_default() {
-        "message" if is_message => {
-            let text = texts(&payload["content"]);
-            if is_synthetic(&text) { Record::Other } else { Record::Heard(text) }
+        "message" if payload["role"] == "user" => heard(payload),
+        "message" if payload["role"] == "assistant" => {
+            said_by_codex(&Value::from(texts(&payload["content"])), Record::Answer)
         }
-        "function_call" | "custom_tool_call" | "local_shell_call" => Record::Called,
-        "function_call_output" | "custom_tool_call_output" => Record::Answered,
+        "function_call" | "custom_tool_call" | "local_shell_call" => Record::Called(call(payload)),
+        "function_call_output" | "custom_tool_call_output" => Record::Answered(outcome(payload)),
         _ => Record::Other,
     }
+}
+
+/// Returns what the user said. Codex may note what each part of a message is; in what has no notes,
+/// its own texts are told by how they begin.
+fn heard(payload: &Value) -> Record {
+    let kinds = payload[NOTES]["content_item_kinds"].as_array();
+    let is_users = |kind: &Value| kind.as_str().is_some_and(|kind| kind.starts_with(USERS));
+    if let Some(kinds) = kinds.filter(|kinds| kinds.iter().any(is_users)) {
+        let parts = payload["content"].as_array().into_iter().flatten().zip(kinds);
+        let own = parts.filter(|(_, kind)| is_users(kind));
+        return Record::Heard(own.filter_map(|(part, _)| part["text"].as_str()).collect());
+    }
+    let text = texts(&payload["content"]);
+    if is_synthetic(&text) { Record::Other } else { Record::Heard(text) }
+}
+
+fn said_by_codex(text: &Value, record: fn(String) -> Record) -> Record {
+    let text = text.as_str().unwrap_or_default();
+    if text.trim().is_empty() { Record::Other } else { record(text.to_owned()) }
+}
+
+fn call(payload: &Value) -> Call {
+    let text = |key: &str| payload[key].as_str().map(str::to_owned);
+    let (name, arguments) = match payload["type"].as_str() {
+        Some("local_shell_call") => ("local_shell".to_owned(), payload["action"].to_string()),
+        Some("custom_tool_call") => {
+            (text("name").unwrap_or_default(), json!({"input": payload["input"]}).to_string())
+        }
+        _ => (text("name").unwrap_or_default(), text("arguments").unwrap_or_default()),
+    };
+    let id = text("call_id").or_else(|| text("id")).unwrap_or_default();
+    Call { id, name, arguments }
+}
+
+fn outcome(payload: &Value) -> Outcome {
+    let output = &payload["output"];
+    let text = plain(output);
+    let told = [payload, output].iter().find_map(|it| it["success"].as_bool());
+    let failed = told.map_or_else(|| has_failed(&text), |success| !success);
+    let id = payload["call_id"].as_str().unwrap_or_default().to_owned();
+    Outcome { id, text, failed }
+}
+
+/// Returns a tool's answer, which is a text, or parts of which some are texts, or has one of these.
+fn plain(output: &Value) -> String {
+    match output {
+        Value::String(text) => text.clone(),
+        Value::Array(_) => texts(output),
+        Value::Object(fields) => match fields.get("content") {
+            Some(Value::String(text)) => text.clone(),
+            Some(content) => texts(content),
+            None => output.to_string(),
+        },
+        _ => String::new(),
+    }
+}
+
+/// Tells whether the head that Codex puts before a command's output says so.
+fn has_failed(text: &str) -> bool {
+    let head = text.lines().take_while(|line| *line != "Output:").take(8);
+    let mut codes = head.filter_map(|line| line.strip_prefix("Process exited with code "));
+    codes.next().is_some_and(|code| code.trim() != "0")
 }
 
 fn texts(content: &Value) -> String {
@@ -145,7 +257,8 @@ fn texts(content: &Value) -> String {
     parts.filter_map(|part| part["text"].as_str()).collect()
 }
 
-fn is_synthetic(text: &str) -> bool {
+/// Tells whether a text of the user would be taken for one that Codex has put there.
+pub(super) fn is_synthetic(text: &str) -> bool {
     let text = text.trim_start();
     text.is_empty() || SYNTHETIC.iter().any(|begin| text.starts_with(begin))
 }

@@ -186,8 +186,8 @@ fn last_turn(bytes: &[u8], from_the_start: bool) -> Option<Tail> {
                 let end = TurnEnd { resets_at, ..end };
                 return Some(Tail { end: Some((line.at, end)), ..Tail::default() });
             }
-            Record::Called => calls += 1,
-            Record::Answered => answers += 1,
+            Record::Called(_) => calls += 1,
+            Record::Answered(_) => answers += 1,
             _ => {}
         }
     }

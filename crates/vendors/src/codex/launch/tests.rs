@@ -1,7 +1,4 @@
-use std::path::Path;
-
 use segue_core::Kind;
-use serde_json::Value;
 
 use super::*;
 use crate::samples::{Disk, Home, plan, session};

@@ -1,0 +1,168 @@
+//! What a rollout says, as turns.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use segue_core::Result;
+use segue_core::model::{Role, Tool, Turn};
+use segue_core::ports::{EachTurn, Files};
+use serde::Deserialize;
+
+use super::lineage::{self, Part};
+use super::records::{Line, Record};
+use crate::reading::{self, Belongs, Format};
+
+pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+    for part in lineage::parts(files, path) {
+        let told = until_told(each, |each| {
+            reading::turns_back(files, &part.path, Items::of(&part), each)
+        })?;
+        if told.is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+    for part in lineage::parts(files, path).iter().rev() {
+        let told =
+            until_told(each, |each| reading::turns(files, &part.path, Items::of(part), each))?;
+        if told.is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Reads one part, and returns whether more is wanted.
+fn until_told(
+    each: &mut EachTurn<'_>,
+    read: impl FnOnce(&mut EachTurn<'_>) -> Result<()>,
+) -> Result<ControlFlow<()>> {
+    let mut told = ControlFlow::Continue(());
+    read(&mut |turn| {
+        told = each(turn);
+        told
+    })?;
+    Ok(told)
+}
+
+/// The model's history in one rollout.
+#[derive(Debug)]
+struct Items {
+    /// The number of the first line that does not belong.
+    end: Option<u64>,
+    /// How many of the user's messages, with all that followed, were taken back.
+    taken_back: u64,
+    /// What the newest compaction has made: the model's answer before it says the same.
+    summary: Option<String>,
+}
+
+/// As much of a line as tells whether it belongs.
+#[derive(Deserialize)]
+struct Glance<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    #[serde(default)]
+    ordinal: Option<u64>,
+    #[serde(borrow)]
+    payload: Payload<'a>,
+}
+
+#[derive(Deserialize)]
+struct Payload<'a> {
+    #[serde(rename = "type", borrow, default)]
+    kind: Option<&'a str>,
+    #[serde(borrow, default)]
+    role: Option<&'a str>,
+    #[serde(default)]
+    num_turns: Option<u64>,
+}
+
+impl Items {
+    fn of(part: &Part) -> Self {
+        Self { end: part.end, taken_back: 0, summary: None }
+    }
+
+    /// Tells whether a line is before the end; all are that are before one that is.
+    fn is_before_end(&mut self, number: Option<u64>) -> bool {
+        if let (Some(end), Some(number)) = (self.end, number)
+            && number < end
+        {
+            self.end = None;
+        }
+        self.end.is_none()
+    }
+
+    /// Tells whether something in the model's history belongs.
+    fn is_kept(&mut self, line: &[u8]) -> bool {
+        if self.taken_back > 0 {
+            let is_users = matches!(record(line), Some(Record::Heard(_)));
+            self.taken_back -= u64::from(is_users);
+            return false;
+        }
+        let Some(summary) = self.summary.take() else { return true };
+        !matches!(record(line), Some(Record::Answer(text)) if summary.ends_with(text.trim_end()))
+    }
+
+    fn keep_if(&mut self, line: &[u8]) -> Belongs {
+        if self.is_kept(line) { Belongs::Yes } else { Belongs::No }
+    }
+}
+
+impl Format for Items {
+    fn belongs(&mut self, line: &[u8]) -> Belongs {
+        let Ok(glance) = serde_json::from_slice::<Glance<'_>>(line) else { return Belongs::No };
+        if !self.is_before_end(glance.ordinal) {
+            return Belongs::No;
+        }
+        let payload = &glance.payload;
+        match (glance.kind, payload.kind, payload.role) {
+            ("event_msg", Some("thread_rolled_back"), _) => {
+                self.taken_back += payload.num_turns.unwrap_or_default();
+                Belongs::No
+            }
+            ("response_item", Some("message"), Some("user" | "assistant")) => self.keep_if(line),
+            ("response_item", Some("message"), _) => Belongs::No,
+            ("response_item", Some(kind), _) if kind.contains("_call") => self.keep_if(line),
+            ("compacted", ..) if self.taken_back == 0 => {
+                self.summary = match record(line) {
+                    Some(Record::Compacted(summary)) => Some(summary.trim_end().to_owned()),
+                    _ => None,
+                };
+                Belongs::Yes
+            }
+            _ => Belongs::No,
+        }
+    }
+
+    fn turns(&mut self, line: &[u8]) -> Vec<Turn> {
+        Line::read(line).and_then(turn).into_iter().collect()
+    }
+}
+
+fn record(line: &[u8]) -> Option<Record> {
+    Line::read(line).map(|line| line.record)
+}
+
+fn turn(line: Line) -> Option<Turn> {
+    let turn =
+        match line.record {
+            Record::Heard(text) if !text.is_empty() => Turn::new(Role::User, text),
+            Record::Answer(text) => Turn::new(Role::Assistant, text),
+            Record::Compacted(text) => Turn::new(Role::Summary, text),
+            Record::Called(call) => Turn::new(Role::ToolCall, call.arguments).with_tool(Tool {
+                id: call.id,
+                name: call.name,
+                failed: false,
+            }),
+            Record::Answered(outcome) => Turn::new(Role::ToolResult, outcome.text)
+                .with_tool(Tool { id: outcome.id, name: String::new(), failed: outcome.failed }),
+            _ => return None,
+        };
+    Some(turn.at(Some(line.at)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,236 @@
+use std::fs;
+use std::path::PathBuf;
+
+use segue_core::ports::{Target, Vendor as _};
+
+use super::*;
+use crate::codex::{Codex, home};
+use crate::said::{as_read, conversation, is_robust, short, turns_of, written};
+use crate::samples::Home;
+
+const PREPARED: &str = include_str!("../fixtures/prepared-two-turns.jsonl");
+const TOOL: &str = include_str!("../fixtures/paginated-tool.jsonl");
+const FAILED: &str = include_str!("../fixtures/paginated-failed.jsonl");
+
+/// A conversation of which two turns were taken back, and a fork of what it was then.
+const FIRST: &str = include_str!("../fixtures/lineage-first.jsonl");
+const TAKEN_BACK: &str = include_str!("../fixtures/lineage-taken-back.jsonl");
+const FORK: &str = include_str!("../fixtures/lineage-fork.jsonl");
+
+const CONVERSATION: &str = "01a1e313-ff12-75e0-941c-2288f559f3f9";
+const LATER: &str = "01a1e313-ff12-75e0-941c-2288f559f3f9_01a1e314-00fd-7c73-91b9-fe04260172d4";
+const FORKED: &str = "01a1e314-01ed-7c00-99ec-6209a75b8c75";
+
+fn name(id: &str) -> String {
+    format!("rollout-2026-11-16T06-38-20-{id}.jsonl")
+}
+
+fn shorts(home: &Home, path: &Path) -> Vec<String> {
+    turns_of(&Codex, home, path).iter().map(short).collect()
+}
+
+fn read(text: &str) -> Vec<String> {
+    let home = Home::new();
+    shorts(&home, &home.write("rollout.jsonl", text))
+}
+
+/// Writes the three rollouts into these folders.
+fn lineage(home: &Home, folders: [&str; 3]) -> [PathBuf; 3] {
+    let write = |folder: &str, id, text| home.write(&format!("{folder}/{}", name(id)), text);
+    let [first, later, fork] = folders;
+    [write(first, CONVERSATION, FIRST), write(later, LATER, TAKEN_BACK), write(fork, FORKED, FORK)]
+}
+
+/// Returns the user's words.
+fn said(turns: &[String]) -> Vec<&str> {
+    turns.iter().filter_map(|turn| turn.strip_prefix("user: ")).collect()
+}
+
+#[test]
+fn the_models_history_is_the_conversation_and_codexs_own_words_are_not() {
+    assert_eq!(
+        read(PREPARED),
+        [
+            "user: --help is not a flag",
+            "assistant: turns=1 last=<<--help is not a flag>>",
+            "user: second",
+            "assistant: turns=2 last=<<second>>",
+        ]
+    );
+    let tool = read(TOOL);
+    assert_eq!(tool[0], "user: [[tool: env | sort]]");
+    assert!(tool[1].starts_with(r#"tool_call exec_command: {"cmd": "env | sort""#), "{tool:?}");
+    assert!(tool[2].starts_with("tool_result : Chunk ID: 9cec6c\n"), "{tool:?}");
+    assert_eq!(tool.len(), 4);
+    assert_eq!(read(FAILED), ["user: [[limit: 1894788128]]"]);
+}
+
+#[test]
+fn a_turn_knows_when_it_was_and_whose_call_it_answers() {
+    let home = Home::new();
+    let turns = turns_of(&Codex, &home, &home.write("rollout.jsonl", TOOL));
+    assert_eq!(turns[0].at, "2026-11-16T00:25:10.807Z".parse().ok());
+    let ids: Vec<&str> =
+        turns.iter().filter_map(|it| Some(it.tool.as_ref()?.id.as_str())).collect();
+    assert_eq!(ids, ["call_1972fec4aa1b4a9fa5efb58c9c15200e"; 2]);
+}
+
+#[test]
+fn what_was_taken_back_is_no_part_and_a_fork_begins_in_the_rollout_that_it_is_from() {
+    let beside = ["beside"; 3];
+    let kept = ["sessions/2026/11/16", "sessions/2026/11/16", "sessions/2026/12/24"];
+    let archived = ["archived_sessions", "sessions/2027/01/01", "sessions/2026/12/24"];
+    for folders in [beside, kept, archived] {
+        let home = Home::new();
+        let [first, later, fork] = lineage(&home, folders);
+        let whole = shorts(&home, &first);
+        assert_eq!(said(&whole), ["one ü TOOL", "two", "three TOOL FAIL"]);
+        let after = ["one ü TOOL", "after", "TOOL FAIL again", "in parent, after the fork"];
+        assert_eq!(said(&shorts(&home, &later)), after);
+        let forked = shorts(&home, &fork);
+        let in_fork = ["one ü TOOL", "after", "TOOL FAIL again", "in fork", "after compaction"];
+        assert_eq!(said(&forked), in_fork, "{folders:?}");
+        assert_eq!(Codex.ancestors(&home.disk, &first), Vec::<PathBuf>::new());
+        assert_eq!(Codex.ancestors(&home.disk, &fork), [later, first], "{folders:?}");
+        let failed = |turn: &&String| turn.starts_with("tool_result !: Chunk ID");
+        assert_eq!(forked.iter().filter(failed).count(), 1);
+    }
+}
+
+#[test]
+fn a_fork_whose_origin_is_gone_has_what_is_its_own() {
+    let home = Home::new();
+    let [first, later, fork] = lineage(&home, ["a/sessions/x"; 3]);
+    fs::remove_file(first).unwrap();
+    let own = ["after", "TOOL FAIL again", "in fork", "after compaction"];
+    assert_eq!(said(&shorts(&home, &fork)), own);
+    fs::write(later, FORK).unwrap();
+    assert_eq!(Codex.ancestors(&home.disk, &fork).len(), 1, "one that refers to itself ends");
+}
+
+#[test]
+fn a_compaction_is_one_summary_and_what_was_before_stays() {
+    let home = Home::new();
+    let [.., fork] = lineage(&home, ["beside"; 3]);
+    let turns = shorts(&home, &fork);
+    let end = &turns[turns.len() - 5..];
+    assert_eq!(end[0], "user: in fork");
+    assert_eq!(end[1], "assistant: turns=4 last=<in fork>");
+    assert!(end[2].starts_with("summary: Another language model started"), "{end:?}");
+    assert_eq!(end[3], "user: after compaction", "the model's answer is in the summary");
+    assert_eq!(turns.iter().filter(|turn| turn.starts_with("summary")).count(), 1);
+}
+
+#[test]
+fn turns_that_an_older_codex_rolled_back_are_no_part() {
+    let marker = |turns| {
+        format!(
+            r#"{{"timestamp":"2026-11-16T00:16:00Z","type":"event_msg","payload":{{"type":"thread_rolled_back","num_turns":{turns}}}}}"#
+        ) + "\n"
+    };
+    let first = ["user: --help is not a flag", "assistant: turns=1 last=<<--help is not a flag>>"];
+    assert_eq!(read(&(PREPARED.to_owned() + &marker(1))), first);
+    assert!(read(&(PREPARED.to_owned() + &marker(2))).is_empty());
+    let again = [PREPARED, &marker(1), &marker(1), PREPARED].concat();
+    assert_eq!(read(&again), read(PREPARED));
+}
+
+#[test]
+fn all_sorts_of_tools_are_read() {
+    let line = |payload: &str| {
+        format!(
+            r#"{{"timestamp":"2026-11-16T00:16:00Z","type":"response_item","payload":{payload}}}"#
+        ) + "\n"
+    };
+    let text = [
+        r#"{"type":"custom_tool_call","call_id":"1","name":"apply_patch","input":"*** x"}"#,
+        r#"{"type":"custom_tool_call_output","call_id":"1","output":"done"}"#,
+        r#"{"type":"local_shell_call","id":"2","action":{"type":"exec","command":["ls"]}}"#,
+        r#"{"type":"function_call_output","call_id":"2","output":[{"type":"input_text","text":"a"}]}"#,
+        r#"{"type":"function_call_output","call_id":"3","output":{"content":"b","success":false}}"#,
+        r#"{"type":"reasoning","summary":[],"content":null,"encrypted_content":"x"}"#,
+        r#"{"type":"web_search_call","status":"completed"}"#,
+        r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"<hook_x>"},{"type":"input_text","text":"mine"}],"internal_chat_message_metadata_passthrough":{"content_item_kinds":["harness","user.text"]}}"#,
+    ];
+    assert_eq!(
+        read(&text.map(line).concat()),
+        [
+            r#"tool_call apply_patch: {"input":"*** x"}"#,
+            "tool_result : done",
+            r#"tool_call local_shell: {"command":["ls"],"type":"exec"}"#,
+            "tool_result : a",
+            "tool_result !: b",
+            "user: mine",
+        ]
+    );
+}
+
+#[test]
+fn nothing_in_a_rollout_makes_a_reader_fail() {
+    for text in [PREPARED, TOOL, FORK] {
+        is_robust(&Codex, &name(FORKED), text);
+    }
+    assert_eq!(read(""), Vec::<String>::new());
+    assert_eq!(read("garbage\n\u{0}\n[]\n{}\n"), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let home = Home::new();
+    home.write("config.toml", "model_provider = \"mine\"\n");
+    let turns = conversation();
+    let (transcription, bytes) = written(&Codex, &home, (FORKED, None), &turns);
+    let wanted = home::prepared(home.folder.path(), FORKED);
+    assert_eq!(transcription.target, Target::Transcript(wanted.clone()));
+    let text = String::from_utf8(bytes).unwrap();
+    assert!(text.lines().next().unwrap().contains(r#""model_provider":"mine""#), "{text}");
+    let path = home.write(wanted.to_str().unwrap(), text);
+    assert_eq!(turns_of(&Codex, &home, &path), as_read(&turns));
+    let id = segue_core::model::VendorSessionId::new(FORKED);
+    let found = Codex.conversation(&home.disk, &home.place, &id).unwrap().unwrap();
+    assert_eq!(found.first_message.as_deref(), Some("What was before: \"much\"."));
+    assert_eq!(found.last_answer.as_deref(), Some("\\o/"));
+    assert!(!found.turn_open);
+}
+
+#[test]
+fn what_is_added_goes_on_in_the_form_of_the_rollout() {
+    let turns = conversation();
+    for (text, next) in [(PREPARED, None), (TOOL, Some(19)), (FORK, Some(76))] {
+        let home = Home::new();
+        let [.., path] = lineage(&home, ["beside"; 3]);
+        fs::write(&path, text).unwrap();
+        let before = turns_of(&Codex, &home, &path);
+        let (transcription, bytes) = written(&Codex, &home, (FORKED, Some(&path)), &turns);
+        assert_eq!(transcription.target, Target::Transcript(path.clone()));
+        let added = String::from_utf8(bytes).unwrap();
+        assert!(!added.contains("session_meta"));
+        for (line, number) in added.lines().zip(0..) {
+            let value: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert_eq!(value["ordinal"].as_u64(), next.map(|next| next + number));
+        }
+        assert_eq!(added.contains("item_completed"), next.is_some());
+        fs::write(&path, text.to_owned() + &added).unwrap();
+        let all = turns_of(&Codex, &home, &path);
+        assert_eq!(all, [before, as_read(&turns)].concat());
+        let (_, again) = written(&Codex, &home, (FORKED, Some(&path)), &turns[1..3]);
+        let name = |text: &str| text.split("segue-").nth(1).unwrap()[..9].to_owned();
+        assert_ne!(name(&added), name(&String::from_utf8(again).unwrap()), "names are new");
+    }
+}
+
+#[test]
+fn what_is_no_id_is_refused() {
+    let home = Home::new();
+    let id = segue_core::model::VendorSessionId::new("../x");
+    let order = segue_core::ports::TranscriptionOrder {
+        files: &home.disk,
+        place: &home.place,
+        id: &id,
+        title: "",
+        model: None,
+        now: jiff::Timestamp::UNIX_EPOCH,
+        onto: None,
+    };
+    assert!(Codex.transcription(&order).is_err());
+}

@@ -1,0 +1,269 @@
+//! Turns as a rollout: one of our own is in the form without numbers, and what is added to one of
+//! Codex's own goes on in its form.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use segue_core::model::{Role, Tool, Turn};
+use segue_core::ports::{Files, Target, Transcription, TranscriptionOrder, TurnWriter};
+use segue_core::{Error, Result};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::records::{NOTES, is_synthetic};
+use super::{home, launch, settings, transcript};
+use crate::reading;
+
+pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcription> {
+    if !home::is_id(order.id.as_str()) {
+        return Err(Error::vendor(format!("`{}` is not an id of a conversation", order.id))
+            .caused_by("the ids of Codex are UUIDs"));
+    }
+    let (path, writer) = match order.onto {
+        None => begun(order),
+        Some(rollout) => {
+            let tip = tip(order.files, rollout, order.id.as_str())
+                .map_err(|error| reading::unreadable(rollout, error))?;
+            (rollout.to_owned(), Writer::new(order, None, tip))
+        }
+    };
+    let target = Target::Transcript(path);
+    Ok(Transcription { target, beside: Vec::new(), writer: Box::new(writer) })
+}
+
+fn begun(order: &TranscriptionOrder<'_>) -> (PathBuf, Writer) {
+    let place = order.place;
+    let provider = settings::provider(order.files, &place.config_dir, &[]);
+    let at = home::began_at(order.id.as_str()).unwrap_or(order.now);
+    let header = launch::header(order.id, at, &place.cwd, &provider);
+    let path = home::prepared(&place.config_dir, order.id.as_str());
+    (path, Writer::new(order, Some(header), Tip::default()))
+}
+
+/// Where a rollout ends that is gone on with.
+#[derive(Debug, Default)]
+struct Tip {
+    length: u64,
+    /// Where its lines have numbers: the conversation, and the number of the next line.
+    numbered: Option<Numbered>,
+}
+
+#[derive(Debug)]
+struct Numbered {
+    conversation: String,
+    next: u64,
+}
+
+fn tip(files: &dyn Files, rollout: &Path, id: &str) -> io::Result<Tip> {
+    let length = files.facts(rollout)?.map_or(0, |facts| facts.length);
+    let meta = transcript::meta(files, rollout);
+    let is_numbered = meta.as_ref().is_some_and(super::records::Meta::is_numbered);
+    let last = if is_numbered { last_number(files, rollout)? } else { None };
+    let conversation = meta.map_or_else(|| id.to_owned(), |meta| meta.id);
+    let numbered = last.map(|last| Numbered { conversation, next: last + 1 });
+    Ok(Tip { length, numbered })
+}
+
+fn last_number(files: &dyn Files, rollout: &Path) -> io::Result<Option<u64>> {
+    #[derive(Deserialize)]
+    struct Glance {
+        ordinal: u64,
+    }
+    let mut last = None;
+    reading::each_back(files, rollout, |line| {
+        last = serde_json::from_slice(line.bytes).ok().map(|glance: Glance| glance.ordinal);
+        if last.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    Ok(last)
+}
+
+#[derive(Debug)]
+struct Writer {
+    header: Option<Value>,
+    now: Timestamp,
+    /// Makes names that the rollout does not have yet.
+    length: u64,
+    numbered: Option<Numbered>,
+    /// How many of Codex's turns were begun, each of which is a message of the user's and what it
+    /// brought about.
+    count: u64,
+    /// How many lines of the open one are shown.
+    shown: u64,
+    open: Option<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    began: Timestamp,
+    last: Timestamp,
+    answer: Option<String>,
+}
+
+impl Writer {
+    fn new(order: &TranscriptionOrder<'_>, header: Option<Value>, tip: Tip) -> Self {
+        let Tip { length, numbered } = tip;
+        Self { header, now: order.now, length, numbered, count: 0, shown: 0, open: None }
+    }
+
+    /// Returns what Codex calls the turn that was begun last.
+    fn name(&self) -> String {
+        format!("segue-{}-{}", self.length, self.count)
+    }
+
+    fn line(&mut self, at: Timestamp, kind: &str, payload: &Value, out: &mut Vec<u8>) {
+        let mut line = json!({"timestamp": format!("{at:.3}"), "type": kind, "payload": payload});
+        if let Some(numbered) = &mut self.numbered {
+            line["ordinal"] = numbered.next.into();
+            numbered.next += 1;
+        }
+        write(&line, out);
+    }
+
+    fn open(&mut self, at: Timestamp, out: &mut Vec<u8>) {
+        self.count += 1;
+        let payload = json!({
+            "type": "task_started", "turn_id": self.name(), "started_at": at.as_second(),
+            "model_context_window": null, "collaboration_mode_kind": "default",
+        });
+        self.line(at, "event_msg", &payload, out);
+        self.open = Some(Open { began: at, last: at, answer: None });
+    }
+
+    fn close(&mut self, out: &mut Vec<u8>) {
+        let Some(open) = self.open.take() else { return };
+        let payload = json!({
+            "type": "task_complete", "turn_id": self.name(), "last_agent_message": open.answer,
+            "started_at": open.began.as_second(), "completed_at": open.last.as_second(),
+        });
+        self.line(open.last, "event_msg", &payload, out);
+    }
+
+    /// Writes what the screen shows of a message.
+    fn show(&mut self, at: Timestamp, shown: Shown<'_>, out: &mut Vec<u8>) {
+        self.shown += 1;
+        let payload = match &self.numbered {
+            None => shown.plainly(),
+            Some(numbered) => json!({
+                "type": "item_completed", "thread_id": numbered.conversation,
+                "turn_id": self.name(),
+                "item": shown.as_item(&format!("{}-{}", self.name(), self.shown)),
+                "started_at_ms": at.as_millisecond(), "completed_at_ms": at.as_millisecond(),
+            }),
+        };
+        self.line(at, "event_msg", &payload, out);
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Shown<'a> {
+    User(&'a str),
+    Assistant(&'a str),
+}
+
+impl Shown<'_> {
+    fn plainly(self) -> Value {
+        match self {
+            Self::User(text) => json!({
+                "type": "user_message", "message": text,
+                "images": [], "local_images": [], "text_elements": [],
+            }),
+            Self::Assistant(text) => json!({"type": "agent_message", "message": text}),
+        }
+    }
+
+    fn as_item(self, id: &str) -> Value {
+        match self {
+            Self::User(text) => json!({"type": "UserMessage", "id": id, "content": [
+                {"type": "text", "text": text, "text_elements": []},
+            ]}),
+            Self::Assistant(text) => json!({"type": "AgentMessage", "id": id, "content": [
+                {"type": "Text", "text": text},
+            ]}),
+        }
+    }
+}
+
+impl TurnWriter for Writer {
+    fn begin(&mut self, out: &mut Vec<u8>) {
+        if let Some(header) = self.header.take() {
+            write(&header, out);
+        }
+    }
+
+    fn turn(&mut self, turn: &Turn, out: &mut Vec<u8>) {
+        let at = turn.at.unwrap_or(self.now);
+        if matches!(turn.role, Role::User | Role::Summary) {
+            self.close(out);
+        }
+        if self.open.is_none() {
+            self.open(at, out);
+        }
+        match turn.role {
+            Role::User | Role::Summary => self.show(at, Shown::User(&turn.text), out),
+            Role::Assistant => self.show(at, Shown::Assistant(&turn.text), out),
+            Role::ToolCall | Role::ToolResult => {}
+        }
+        self.line(at, "response_item", &item(turn), out);
+        if let Some(open) = &mut self.open {
+            open.last = at;
+            if turn.role == Role::Assistant {
+                open.answer = Some(turn.text.clone());
+            }
+        }
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        self.close(out);
+    }
+}
+
+/// Returns a turn as it is in the model's history.
+fn item(turn: &Turn) -> Value {
+    let tool = turn.tool.clone();
+    let tool = || tool.unwrap_or(Tool { id: String::new(), name: String::new(), failed: false });
+    match turn.role {
+        Role::User | Role::Summary => users(&turn.text),
+        Role::Assistant => json!({"type": "message", "role": "assistant", "content": [
+            {"type": "output_text", "text": turn.text},
+        ]}),
+        Role::ToolCall => {
+            let Tool { id, name, .. } = tool();
+            let arguments = arguments(&turn.text);
+            json!({"type": "function_call", "name": name, "arguments": arguments, "call_id": id})
+        }
+        Role::ToolResult => {
+            let Tool { id, failed, .. } = tool();
+            // Codex passes over whether it has failed; whoever reads the rollout may want to know.
+            json!({
+                "type": "function_call_output", "call_id": id, "output": turn.text,
+                "success": !failed,
+            })
+        }
+    }
+}
+
+fn users(text: &str) -> Value {
+    let mut item = json!({"type": "message", "role": "user", "content": [
+        {"type": "input_text", "text": text},
+    ]});
+    if is_synthetic(text) {
+        item[NOTES] = json!({"content_item_kinds": ["user.text"]});
+    }
+    item
+}
+
+/// The arguments of a call are a JSON object.
+fn arguments(text: &str) -> String {
+    match serde_json::from_str::<serde_json::Map<String, Value>>(text) {
+        Ok(_) => text.to_owned(),
+        Err(_) => json!({"input": text}).to_string(),
+    }
+}
+
+fn write(line: &Value, out: &mut Vec<u8>) {
+    if serde_json::to_writer(&mut *out, line).is_ok() {
+        out.push(b'\n');
+    }
+}
