@@ -1,8 +1,12 @@
 //! The lines of a transcript, as far as they mean anything here.
 
+use std::fmt;
+
 use jiff::Timestamp;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use segue_core::model::Usage;
+use serde::de::{IgnoredAny, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 /// How texts in the user's place begin that no user wrote.
 const ADDITIONS: [&str; 3] = [CONTEXT, "<hook_context>", INSTRUCTIONS];
@@ -27,6 +31,9 @@ pub(super) struct Line {
     message: Option<Message>,
     #[serde(rename = "$set")]
     set: Option<Set>,
+    /// All of them, where older versions wrote a conversation as one document.
+    #[serde(default, deserialize_with = "those_that_are_whole")]
+    messages: Option<Vec<Message>>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -34,6 +41,7 @@ pub(super) struct Line {
 struct Set {
     session_id: Option<String>,
     last_updated: Option<Timestamp>,
+    #[serde(default, deserialize_with = "those_that_are_whole")]
     messages: Option<Vec<Message>>,
 }
 
@@ -50,17 +58,21 @@ pub(super) enum Written {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Message {
+    pub(super) id: Option<String>,
     #[serde(rename = "type")]
-    kind: Kind,
+    pub(super) kind: Kind,
+    #[serde(default, deserialize_with = "moment")]
     pub(super) timestamp: Option<Timestamp>,
     content: Option<Content>,
+    tool_calls: Option<Vec<ToolCall>>,
+    pub(super) model: Option<String>,
     #[serde(default)]
-    tool_calls: Vec<IgnoredAny>,
+    tokens: Value,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Kind {
+pub(super) enum Kind {
     User,
     Gemini,
     Error,
@@ -75,16 +87,61 @@ enum Content {
     Text(String),
     Parts(Vec<Part>),
     Part(Part),
+    Other(IgnoredAny),
+}
+
+/// A piece of what was said.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Part {
+    pub(super) text: Option<String>,
+    #[serde(default)]
+    pub(super) thought: bool,
+    pub(super) function_call: Option<FunctionCall>,
+    pub(super) function_response: Option<FunctionResponse>,
+}
+
+/// A call of a tool, as the model made it.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct FunctionCall {
+    #[serde(default)]
+    pub(super) id: String,
+    #[serde(default)]
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) args: Value,
+}
+
+/// What a tool gave, as the model is told.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct FunctionResponse {
+    #[serde(default)]
+    pub(super) id: String,
+    #[serde(default)]
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) response: Value,
+}
+
+/// A call that has ended, with what the tool gave.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct ToolCall {
+    #[serde(flatten)]
+    pub(super) call: FunctionCall,
+    pub(super) result: Option<Outcome>,
+    #[serde(default)]
+    pub(super) status: Option<String>,
+    #[serde(default, deserialize_with = "moment")]
+    pub(super) timestamp: Option<Timestamp>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Part {
-    text: Option<String>,
-    #[serde(default)]
-    thought: bool,
-    function_call: Option<IgnoredAny>,
-    function_response: Option<IgnoredAny>,
+#[serde(untagged)]
+pub(super) enum Outcome {
+    Text(String),
+    Parts(Vec<Part>),
+    Part(Part),
+    Other(IgnoredAny),
 }
 
 /// What a message means for the turn that it is in.
@@ -139,8 +196,93 @@ impl Line {
     /// Returns all messages of the line, the oldest first.
     pub(super) fn messages(&self) -> &[Message] {
         let added = self.message.as_ref().map(std::slice::from_ref);
-        added.or_else(|| self.replacement()).unwrap_or_default()
+        let all = added.or_else(|| self.replacement()).or(self.messages.as_deref());
+        all.unwrap_or_default()
     }
+}
+
+/// What a line does to the conversation, without what it says.
+#[derive(Debug, Deserialize)]
+pub(super) struct Effect {
+    /// The message that it adds, or takes the place of.
+    pub(super) id: Option<String>,
+    /// The message that is taken back, with all behind it.
+    #[serde(rename = "$rewindTo")]
+    pub(super) rewind: Option<String>,
+    #[serde(default, deserialize_with = "moment")]
+    pub(super) timestamp: Option<Timestamp>,
+    #[serde(rename = "$set")]
+    set: Option<EffectOfSet>,
+    messages: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Deserialize)]
+struct EffectOfSet {
+    messages: Option<IgnoredAny>,
+}
+
+impl Effect {
+    pub(super) fn read(line: &[u8]) -> Option<Self> {
+        serde_json::from_str(&String::from_utf8_lossy(line)).ok()
+    }
+
+    /// Tells whether the line stands in the place of all before.
+    pub(super) fn replaces(&self) -> bool {
+        let set = self.set.as_ref().and_then(|set| set.messages);
+        set.or(self.messages).is_some()
+    }
+}
+
+/// Reads a moment; what is none is not there.
+fn moment<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Timestamp>, D::Error> {
+    let value = Value::deserialize(from)?;
+    Ok(value.as_str().and_then(|text| text.parse().ok()))
+}
+
+/// Reads a list of messages without those that are none.
+fn those_that_are_whole<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Vec<Message>>, D::Error> {
+    struct List;
+
+    impl<'de> Visitor<'de> for List {
+        type Value = Option<Vec<Message>>;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("a list of messages")
+        }
+
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_none<E>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_some<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+            from.deserialize_seq(self)
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+            let mut messages = Vec::new();
+            while let Some(entry) = list.next_element()? {
+                if let Entry::Message(message) = entry {
+                    messages.push(*message);
+                }
+            }
+            Ok(Some(messages))
+        }
+    }
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Entry {
+        Message(Box<Message>),
+        Other(IgnoredAny),
+    }
+
+    from.deserialize_option(List)
 }
 
 /// Returns the conversation that the first line of a transcript names.
@@ -165,6 +307,25 @@ impl Message {
         }
     }
 
+    pub(super) fn tool_calls(&self) -> &[ToolCall] {
+        self.tool_calls.as_deref().unwrap_or_default()
+    }
+
+    /// Returns what the answer cost, where that is told.
+    pub(super) fn usage(&self) -> Option<Usage> {
+        let number = |name: &str| self.tokens.get(name).and_then(Value::as_u64);
+        Some(Usage { input: number("input")?, output: number("output")? })
+    }
+
+    /// Returns the words of a message that is nothing else, and what any other is made of.
+    pub(super) fn content(&self) -> (&str, &[Part]) {
+        match &self.content {
+            Some(Content::Text(text)) => (text, &[]),
+            Some(content) => ("", content.parts()),
+            None => ("", &[]),
+        }
+    }
+
     fn has(&self, is_wanted: impl Fn(&Part) -> bool) -> bool {
         self.content.as_ref().is_some_and(|content| content.parts().iter().any(is_wanted))
     }
@@ -177,12 +338,11 @@ impl Message {
         if begin.starts_with(CONTEXT) {
             return Meaning::Context;
         }
-        let is_added = begin.is_empty() || ADDITIONS.iter().any(|it| begin.starts_with(it));
-        if is_added { Meaning::Nothing } else { Meaning::Said(text) }
+        if begin.is_empty() || is_addition(begin) { Meaning::Nothing } else { Meaning::Said(text) }
     }
 
     fn of_model(&self, text: String) -> Meaning {
-        if !self.tool_calls.is_empty() || self.has(|part| part.function_call.is_some()) {
+        if !self.tool_calls().is_empty() || self.has(|part| part.function_call.is_some()) {
             return Meaning::Continues;
         }
         if !text.trim().is_empty() {
@@ -195,10 +355,15 @@ impl Message {
     }
 }
 
+/// Tells whether a text in the user's place was written by no user.
+pub(super) fn is_addition(text: &str) -> bool {
+    ADDITIONS.iter().any(|begin| text.trim_start().starts_with(begin))
+}
+
 impl Content {
     fn parts(&self) -> &[Part] {
         match self {
-            Self::Text(_) => &[],
+            Self::Text(_) | Self::Other(_) => &[],
             Self::Parts(parts) => parts,
             Self::Part(part) => std::slice::from_ref(part),
         }

@@ -2,6 +2,8 @@
 
 use segue_core::ports::Typing;
 
+use super::records;
+
 /// Something that is there and not seen. Spaces do not help: Gemini takes them away first.
 const UNSEEN: char = '\u{200b}';
 
@@ -20,6 +22,19 @@ pub(super) fn guarded(text: &str) -> String {
     let text = text.trim();
     let guard = if text.starts_with(['/', '?', '!']) { UNSEEN.to_string() } else { String::new() };
     guard + text
+}
+
+/// Puts something before a text of a user that would be forgotten at a resume, or taken for an
+/// addition.
+pub(super) fn kept(text: &str) -> String {
+    let begin = text.trim_start();
+    let is_lost = begin.starts_with(['/', '?', UNSEEN]) || records::is_addition(begin);
+    if is_lost { format!("{UNSEEN}{text}") } else { text.to_owned() }
+}
+
+/// Returns a text without what was put before it.
+pub(super) fn seen(text: &str) -> &str {
+    text.strip_prefix(UNSEEN).unwrap_or(text)
 }
 
 /// Returns a text as both a message and what became of it in a transcript are compared: Gemini

@@ -1,0 +1,149 @@
+//! What single messages say, as turns.
+
+use jiff::Timestamp;
+use segue_core::model::{Role, Tool, Turn};
+use serde_json::Value;
+
+use super::records::{
+    self, FunctionCall, FunctionResponse, Kind, Line, Message, Outcome, Part, ToolCall,
+};
+use super::typing;
+
+/// What Gemini lets the model say to a summary of what was before.
+const TO_SUMMARY: &str = "Got it. Thanks for the additional context!";
+
+/// The field in which a failed tool says why.
+const ERROR: &str = "error";
+
+/// What one message says.
+pub(super) struct Said {
+    pub(super) id: String,
+    pub(super) turns: Vec<Turn>,
+}
+
+/// Returns what the messages of a line say, the oldest first.
+pub(super) fn of(line: &Line) -> Vec<Said> {
+    let messages = line.messages();
+    let mut said: Vec<Said> = messages.iter().filter_map(message).collect();
+    for at in 1..said.len() {
+        if let ([.., before], [answer, ..]) = said.split_at_mut(at)
+            && is_summed_up(&before.turns, &answer.turns)
+        {
+            before.turns.iter_mut().for_each(|turn| turn.role = Role::Summary);
+            answer.turns.clear();
+        }
+    }
+    said
+}
+
+/// Tells whether these are a summary and the answer to it.
+fn is_summed_up(summary: &[Turn], answer: &[Turn]) -> bool {
+    let ([summary], [answer]) = (summary, answer) else { return false };
+    let is_answer = answer.role == Role::Assistant && answer.text == TO_SUMMARY;
+    is_answer && summary.role == Role::User
+}
+
+/// Returns what a message says; Gemini knows none without an id.
+fn message(message: &Message) -> Option<Said> {
+    let turns = match message.kind {
+        Kind::User => of_user(message),
+        Kind::Gemini => of_model(message),
+        Kind::Error | Kind::Info | Kind::Other => Vec::new(),
+    };
+    Some(Said { id: message.id.clone()?, turns })
+}
+
+fn of_user(message: &Message) -> Vec<Turn> {
+    let (text, parts) = message.content();
+    let results = parts.iter().filter_map(|part| part.function_response.as_ref());
+    let mut turns: Vec<Turn> =
+        results.map(|response| result(response, false).at(message.timestamp)).collect();
+    let words = parts.iter().filter_map(words).filter(|text| !records::is_addition(text));
+    let text: String = if parts.is_empty() && !records::is_addition(text) {
+        text.to_owned()
+    } else {
+        words.collect()
+    };
+    let text = typing::seen(&text);
+    if !text.trim().is_empty() {
+        turns.push(Turn::new(Role::User, text).at(message.timestamp));
+    }
+    turns
+}
+
+fn of_model(message: &Message) -> Vec<Turn> {
+    let (text, parts) = message.content();
+    let text: String =
+        if parts.is_empty() { text.to_owned() } else { parts.iter().filter_map(words).collect() };
+    let mut turns = Vec::new();
+    if !text.trim().is_empty() {
+        turns.push(Turn::new(Role::Assistant, text).at(message.timestamp));
+    }
+    let ended = message.tool_calls();
+    let is_open = |open: &&FunctionCall| ended.iter().all(|ended| ended.call.id != open.id);
+    let open = parts.iter().filter_map(|part| part.function_call.as_ref()).filter(is_open);
+    turns.extend(open.map(|open| call(open).at(message.timestamp)));
+    turns.extend(ended.iter().flat_map(|ended| of_tool(ended, message.timestamp)));
+    for turn in turns.iter_mut().filter(|turn| turn.role != Role::ToolResult) {
+        turn.model.clone_from(&message.model);
+    }
+    if let Some(first) = turns.first_mut() {
+        first.usage = message.usage();
+    }
+    turns
+}
+
+/// Returns the words in a part, other than thoughts.
+fn words(part: &Part) -> Option<&str> {
+    part.text.as_deref().filter(|_| !part.thought)
+}
+
+/// Returns a call that has ended, and its result.
+fn of_tool(ended: &ToolCall, at: Option<Timestamp>) -> Vec<Turn> {
+    let failed = ended.status.as_deref().is_some_and(|status| status != "success");
+    let told = match &ended.result {
+        Some(Outcome::Text(text)) => Some(plain(&ended.call, text)),
+        Some(Outcome::Parts(parts)) => own(&ended.call, parts),
+        Some(Outcome::Part(part)) => part.function_response.clone(),
+        Some(Outcome::Other(_)) | None => None,
+    };
+    let call = call(&ended.call).at(at);
+    let result = told.map(|told| result(&told, failed).at(ended.timestamp.or(at)));
+    [Some(call), result].into_iter().flatten().collect()
+}
+
+fn plain(call: &FunctionCall, text: &str) -> FunctionResponse {
+    FunctionResponse {
+        id: call.id.clone(),
+        name: call.name.clone(),
+        response: Value::String(text.to_owned()),
+    }
+}
+
+/// Finds the result of a call: all calls of an answer may have all of their results.
+fn own(call: &FunctionCall, parts: &[Part]) -> Option<FunctionResponse> {
+    let mut responses = parts.iter().filter_map(|part| part.function_response.as_ref());
+    let first = responses.clone().next();
+    responses.find(|response| response.id == call.id).or(first).cloned()
+}
+
+fn call(call: &FunctionCall) -> Turn {
+    let tool = Tool { id: call.id.clone(), name: call.name.clone(), failed: false };
+    let arguments = match &call.args {
+        Value::Null => "{}".to_owned(),
+        arguments => arguments.to_string(),
+    };
+    Turn::new(Role::ToolCall, arguments).with_tool(tool)
+}
+
+fn result(told: &FunctionResponse, failed: bool) -> Turn {
+    let error = told.response.get(ERROR);
+    let text = match error.or_else(|| told.response.get("output")).unwrap_or(&told.response) {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    };
+    let failed = failed || error.is_some();
+    let tool = Tool { id: told.id.clone(), name: told.name.clone(), failed };
+    Turn::new(Role::ToolResult, text).with_tool(tool)
+}

@@ -1,0 +1,209 @@
+//! What a transcript says, as turns.
+//!
+//! A line may take the place of an earlier one, take back what came before, or stand for all of it:
+//! the conversation is known from the end.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher as _};
+use std::path::Path;
+
+use jiff::{SignedDuration, Timestamp};
+use segue_core::Result;
+use segue_core::model::{Role, Turn};
+use segue_core::ports::{EachTurn, Files};
+
+use super::records::{Effect, Line};
+use super::said::{self, Said};
+use crate::reading::{self, Belongs, Format};
+
+/// Within this time after a summary the copies were made of what was not summed up.
+const COPYING: SignedDuration = SignedDuration::from_secs(1);
+
+pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+    reading::turns_back(files, path, Replay::default(), each)
+}
+
+pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+    reading::turns(files, path, Replay::default(), each)
+}
+
+/// What is known from the lines behind the one that is looked at.
+#[derive(Default)]
+struct Replay {
+    /// The messages that were seen: an earlier one of the same id was replaced.
+    seen: HashSet<u64>,
+    /// The messages that are taken back with all behind them; the last one is to be found first.
+    rewinds: Vec<String>,
+    /// The calls whose results were seen, and which were not: each result is told once.
+    answered: HashSet<String>,
+    /// The oldest summary that was seen: what came before it is still to be told.
+    summary: Option<Summary>,
+    /// Which turns are left out of each line that belongs, the last line first: whichever way the
+    /// lines are read, the next one is at the end.
+    left_out: Vec<Vec<usize>>,
+}
+
+/// What stands for earlier turns.
+struct Summary {
+    id: u64,
+    at: Option<Timestamp>,
+    /// What was copied behind it instead of being summed up, the oldest first.
+    copies: Vec<u64>,
+    are_matched: bool,
+}
+
+impl Format for Replay {
+    fn belongs(&mut self, line: &[u8]) -> Belongs {
+        let Some(effect) = Effect::read(line) else { return Belongs::No };
+        if let Some(id) = effect.rewind {
+            self.rewinds.push(id);
+            return Belongs::No;
+        }
+        match &effect.id {
+            Some(id) if self.stands(id) && self.is_before(effect.timestamp) => self.message(line),
+            None if effect.replaces() => self.list(line),
+            _ => Belongs::No,
+        }
+    }
+
+    fn turns(&mut self, line: &[u8]) -> Vec<Turn> {
+        let left_out = self.left_out.pop().unwrap_or_default();
+        let turns = read(line).into_iter().flat_map(|message| message.turns).enumerate();
+        turns.filter(|(at, _)| left_out.binary_search(at).is_err()).map(|(_, turn)| turn).collect()
+    }
+}
+
+fn read(line: &[u8]) -> Vec<Said> {
+    Line::read(line).map(|line| said::of(&line)).unwrap_or_default()
+}
+
+impl Replay {
+    /// Takes the next message from the end; tells whether it stands: no later one took its place,
+    /// and it was not taken back.
+    fn stands(&mut self, id: &str) -> bool {
+        let is_newest = self.seen.insert(number(id));
+        let Some(rewind) = self.rewinds.last() else { return is_newest };
+        if rewind == id {
+            self.rewinds.pop();
+        }
+        false
+    }
+
+    /// Tells whether a message may be from before the summary.
+    fn is_before(&self, at: Option<Timestamp>) -> bool {
+        let summed_up = self.summary.as_ref().and_then(|summary| summary.at);
+        at.zip(summed_up).is_none_or(|(at, summed_up)| at < summed_up)
+    }
+
+    fn message(&mut self, line: &[u8]) -> Belongs {
+        let messages = read(line);
+        let turns: Vec<&Turn> = messages.iter().flat_map(|message| &message.turns).collect();
+        let left_out: Vec<usize> =
+            (0..turns.len()).rev().filter(|at| !self.is_wanted(turns[*at])).collect();
+        if left_out.len() == turns.len() {
+            return Belongs::No;
+        }
+        self.leave_out(left_out);
+        Belongs::Yes
+    }
+
+    fn list(&mut self, line: &[u8]) -> Belongs {
+        let messages = read(line);
+        let is_own = |summary: &Summary| messages.iter().any(|it| number(&it.id) == summary.id);
+        if self.summary.as_ref().is_some_and(is_own) {
+            return Belongs::No;
+        }
+        let mut at: usize = messages.iter().map(|message| message.turns.len()).sum();
+        let (mut left_out, mut copies, mut summary) = (Vec::new(), Vec::new(), None);
+        for message in messages.iter().rev() {
+            let stands = self.stands(&message.id);
+            for turn in message.turns.iter().rev() {
+                at -= 1;
+                if !stands || !self.is_wanted(turn) {
+                    left_out.push(at);
+                } else if turn.role == Role::Summary {
+                    summary = Some(message);
+                } else if summary.is_none() {
+                    copies.push((turn.at, print(turn)));
+                }
+            }
+        }
+        self.leave_out(left_out);
+        let Some(summary) = summary.filter(|_| self.rewinds.is_empty()) else {
+            return Belongs::First;
+        };
+        self.summary = Some(Summary::new(summary, copies));
+        Belongs::Yes
+    }
+
+    /// Tells whether the next turn from the end is told for the first time.
+    fn is_wanted(&mut self, turn: &Turn) -> bool {
+        if self.summary.as_mut().is_some_and(|summary| summary.has_copy(turn)) {
+            return false;
+        }
+        let id = turn.tool.as_ref().map(|tool| &tool.id).filter(|id| !id.is_empty());
+        match (turn.role, id) {
+            (Role::ToolResult, Some(id)) => self.answered.insert(id.clone()),
+            (Role::ToolCall, Some(id)) => {
+                self.answered.remove(id);
+                true
+            }
+            _ => true,
+        }
+    }
+
+    fn leave_out(&mut self, mut turns: Vec<usize>) {
+        turns.reverse();
+        self.left_out.push(turns);
+    }
+}
+
+impl Summary {
+    fn new(message: &Said, copies: Vec<(Option<Timestamp>, u64)>) -> Self {
+        let at = message.turns.first().and_then(|turn| turn.at);
+        let end = at.and_then(|at| at.checked_add(COPYING).ok());
+        let is_copy = |made: Option<Timestamp>| made.zip(end).is_none_or(|(made, end)| made <= end);
+        let copies = copies.into_iter().rev().filter(|(made, _)| is_copy(*made));
+        Self {
+            id: number(&message.id),
+            at,
+            copies: copies.map(|(_, print)| print).collect(),
+            are_matched: false,
+        }
+    }
+
+    /// Tells whether the next turn from the end was copied behind the summary: they were copied
+    /// from the end, without a gap.
+    fn has_copy(&mut self, turn: &Turn) -> bool {
+        if self.copies.is_empty() {
+            return false;
+        }
+        let wanted = print(turn);
+        let found = if self.are_matched {
+            self.copies.len().checked_sub(1).filter(|at| self.copies[*at] == wanted)
+        } else {
+            self.copies.iter().rposition(|copy| *copy == wanted)
+        };
+        self.are_matched = true;
+        self.copies.truncate(found.unwrap_or(0));
+        found.is_some()
+    }
+}
+
+fn number(id: &str) -> u64 {
+    hashed(id)
+}
+
+/// Returns what tells a turn from others.
+fn print(turn: &Turn) -> u64 {
+    hashed((turn.role, &turn.text, turn.tool.as_ref().map(|tool| &tool.id)))
+}
+
+fn hashed(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests;

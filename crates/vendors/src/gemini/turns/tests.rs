@@ -1,0 +1,229 @@
+use std::ops::ControlFlow;
+
+use segue_core::model::Usage;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::samples::Home;
+
+const INTERACTIVE: &str = include_str!("../fixtures/interactive.jsonl");
+const TOOL: &str = include_str!("../fixtures/tool.jsonl");
+const RESUMED: &str = include_str!("../fixtures/resumed.jsonl");
+const FAILED_FIRST: &str = include_str!("../fixtures/failed-first.jsonl");
+
+/// Reads a transcript in both directions, which tell the same.
+fn read_all(bytes: impl AsRef<[u8]>) -> Vec<Turn> {
+    let home = Home::new();
+    let path = home.write("session.jsonl", bytes);
+    let (mut forwards, mut backwards) = (Vec::new(), Vec::new());
+    turns(&home.disk, &path, &mut |turn| {
+        forwards.push(turn);
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    turns_back(&home.disk, &path, &mut |turn| {
+        backwards.push(turn);
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    backwards.reverse();
+    assert_eq!(forwards, backwards);
+    forwards
+}
+
+/// Reads what a transcript tells, in short.
+fn told(bytes: impl AsRef<[u8]>) -> Vec<String> {
+    let short = |turn: &Turn| format!("{}: {}", turn.role.word(), turn.text);
+    read_all(bytes).iter().map(short).collect()
+}
+
+fn lines(lines: &[Value]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn user(id: &str, text: &str) -> Value {
+    json!({"id": id, "timestamp": "2026-11-16T01:00:00Z", "type": "user", "content": [{"text": text}]})
+}
+
+fn gemini(id: &str, text: &str) -> Value {
+    json!({"id": id, "timestamp": "2026-11-16T01:00:01Z", "type": "gemini", "content": text})
+}
+
+fn at(moment: &str, mut message: Value) -> Value {
+    message["timestamp"] = json!(moment);
+    message
+}
+
+#[test]
+fn a_tool_is_told_once_and_a_context_never() {
+    let output =
+        "<untrusted_context>\nOutput: (empty)\nProcess Group PGID: 1794\n</untrusted_context>";
+    let wanted = [
+        "user: TOOL now".to_owned(),
+        r#"tool_call: {"command":"touch made; sleep 1"}"#.to_owned(),
+        format!("tool_result: {output}"),
+        "assistant: ANSWER to".to_owned(),
+    ];
+    assert_eq!(told(TOOL), wanted);
+    let turns = read_all(TOOL);
+    let tools: Vec<_> = turns.iter().filter_map(|turn| turn.tool.as_ref()).collect();
+    assert_eq!(tools[0], tools[1]);
+    assert_eq!(tools[0].name, "run_shell_command");
+    assert_eq!(turns[3].model.as_deref(), Some("gemini-2.5-flash"));
+    assert_eq!(turns[3].usage, Some(Usage { input: 1, output: 1 }));
+    assert_eq!(turns[0].at.unwrap().to_string(), "2026-11-16T01:43:15.847Z");
+}
+
+#[test]
+fn what_was_broken_off_is_no_part_of_it() {
+    let found = told(INTERACTIVE);
+    assert_eq!(found.len(), 4, "{found:#?}");
+    assert_eq!((found[0].as_str(), found[3].as_str()), ("user: TOOL now", "assistant: ANSWER to "));
+    assert_eq!(told(FAILED_FIRST), Vec::<String>::new());
+}
+
+#[test]
+fn what_a_resume_wrote_again_is_told_once() {
+    let wanted = [
+        "user: which files?",
+        "assistant: calling",
+        r#"tool_call: {"command":"ls"}"#,
+        r#"tool_call: {"path":"x"}"#,
+        "tool_result: file1",
+        "tool_result: no such file",
+        "assistant: only file1",
+        "user: /help is what I say ü 🎉",
+        "assistant: help yourself",
+    ];
+    assert_eq!(told(RESUMED), wanted);
+    let failed: Vec<bool> =
+        read_all(RESUMED).iter().filter_map(|turn| Some(turn.tool.as_ref()?.failed)).collect();
+    assert_eq!(failed, [false, false, false, true]);
+    let before = RESUMED.lines().take(4).collect::<Vec<_>>().join("\n");
+    let mut in_order = wanted[..7].to_vec();
+    in_order.swap(3, 4);
+    assert_eq!(told(before), in_order, "without a resume each call has its result behind it");
+}
+
+#[test]
+fn what_was_taken_back_is_no_part_of_it() {
+    let (one, two) = (user("1", "one"), gemini("2", "two"));
+    let (three, four) = (user("3", "three"), gemini("4", "four"));
+    let rewind = |id: &str| json!({"$rewindTo": id});
+    let all = [one, two, three, four];
+    let after = |more: &[Value]| told(lines(&[&all, more].concat()));
+    let whole = ["user: one", "assistant: two", "user: three", "assistant: four"];
+    assert_eq!(after(&[]), whole);
+    assert_eq!(after(&[rewind("3")]), whole[..2]);
+    assert_eq!(after(&[rewind("4"), rewind("2")]), whole[..1]);
+    assert_eq!(after(&[rewind("2"), user("5", "five"), rewind("5")]), whole[..1]);
+    assert_eq!(
+        after(&[rewind("3"), user("3", "again")]),
+        ["user: one", "assistant: two", "user: again"]
+    );
+    assert_eq!(after(&[rewind("unknown")]), Vec::<String>::new());
+    let copy = json!({"$set": {"messages": all}});
+    assert_eq!(after(&[copy.clone(), rewind("3")]), whole[..2]);
+    assert_eq!(after(&[copy, user("5", "five"), rewind("unknown")]), Vec::<String>::new());
+    assert_eq!(after(&[json!({"$set": {"messages": []}})]), Vec::<String>::new());
+}
+
+#[test]
+fn a_later_message_takes_the_place_of_an_earlier_one() {
+    let text =
+        lines(&[user("1", "one"), gemini("2", ""), gemini("2", "half"), gemini("2", "whole")]);
+    assert_eq!(told(text), ["user: one", "assistant: whole"]);
+}
+
+#[test]
+fn what_was_before_a_compaction_is_still_there_and_nothing_twice() {
+    let before = [user("1", "one"), gemini("2", "two"), user("3", "three"), gemini("4", "four")];
+    let moment = "2026-11-16T02:00:00Z";
+    let context = user("c", "<session_context>\nx</session_context>");
+    let compacted = [
+        context,
+        at(moment, user("s", "<state_snapshot>all</state_snapshot>")),
+        at(moment, gemini("t", "Got it. Thanks for the additional context!")),
+        at(moment, user("u", "three")),
+        at(moment, gemini("v", "four")),
+    ];
+    let later = [at("2026-11-16T02:00:09Z", user("5", "five"))];
+    let undone = at("2026-11-16T02:00:10Z", user("6", "rolled back"));
+    let set = |messages: &[Value]| json!({"$set": {"messages": messages}});
+    let wanted = [
+        "user: one",
+        "assistant: two",
+        "summary: <state_snapshot>all</state_snapshot>",
+        "user: three",
+        "assistant: four",
+        "user: five",
+    ];
+    let at_once = [&before[..], &[set(&compacted)], &later].concat();
+    assert_eq!(told(lines(&at_once)), wanted);
+    let resumed = set(&[&compacted[..], &later].concat());
+    let again = [&at_once[..], &[undone, resumed.clone(), resumed]].concat();
+    assert_eq!(told(lines(&again)), wanted, "after two resumes");
+}
+
+#[test]
+fn an_older_version_wrote_one_document() {
+    let document = json!({
+        "sessionId": "x", "projectHash": "x", "messages": [user("1", "one"), gemini("2", "two")],
+    });
+    assert_eq!(told(document.to_string()), ["user: one", "assistant: two"]);
+}
+
+#[test]
+fn what_is_odd_is_left_out_and_the_rest_is_read() {
+    let odd = [
+        user("1", "one"),
+        json!({"id": "a", "type": "user", "content": 5}),
+        json!({"id": "b", "type": "gemini", "content": null, "toolCalls": null, "tokens": "many"}),
+        json!({"id": "c", "type": "gemini", "timestamp": "never", "content": "two"}),
+        json!({"id": "d", "type": "new", "content": "three"}),
+        json!({"$set": {"messages": null}}),
+        json!({"$set": 3}),
+        json!([1]),
+        json!({"id": "e", "type": "gemini", "content": [{"text": "four"}, {"inlineData": {}}]}),
+        json!({"id": "f", "type": "gemini", "content": "", "toolCalls": [{"id": "x", "name": "y"}]}),
+    ];
+    let wanted = ["user: one", "assistant: two", "assistant: four", "tool_call: {}"];
+    assert_eq!(told(lines(&odd)), wanted);
+    let set = json!({"$set": {"messages": odd}});
+    assert_eq!(told(lines(&[set])), wanted);
+}
+
+#[test]
+fn a_copy_of_a_long_conversation_keeps_the_ends_of_what_is_long() {
+    let long = format!("BEGIN{}END", "x".repeat(4 * 1024 * 1024));
+    let set = json!({"$set": {"messages": [user("1", &long), gemini("2", "two")]}});
+    let home = Home::new();
+    let path = home.write("session.jsonl", lines(&[set]));
+    let mut found = Vec::new();
+    turns_back(&home.disk, &path, &mut |turn| {
+        found.push(turn.text);
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    assert_eq!(found[0], "two");
+    assert!(found[1].starts_with("BEGIN") && found[1].ends_with("END"));
+    assert!(found[1].len() < 1024 * 1024);
+}
+
+#[test]
+fn whatever_is_cut_or_changed_both_ways_tell_the_same() {
+    for whole in [INTERACTIVE, TOOL, RESUMED] {
+        for cut in (0..whole.len()).step_by(whole.len() / 60) {
+            read_all(&whole.as_bytes()[..cut]);
+            read_all(&whole.as_bytes()[cut..]);
+        }
+        let mut number: u64 = 7;
+        let mut bytes = whole.as_bytes().to_vec();
+        for _ in 0..100 {
+            number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let at = usize::try_from(number >> 33).unwrap() % bytes.len();
+            bytes[at] = number.to_be_bytes()[3];
+            read_all(&bytes);
+        }
+    }
+}

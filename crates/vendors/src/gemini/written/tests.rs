@@ -1,0 +1,124 @@
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use segue_core::model::VendorSessionId;
+
+use super::*;
+use crate::gemini::turns;
+use crate::samples::Home;
+
+const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
+
+fn written(home: &Home, onto: Option<&Path>, said: &[Turn]) -> (Transcription, Vec<u8>) {
+    let id = VendorSessionId::new(ID);
+    let order = TranscriptionOrder {
+        files: &home.disk,
+        place: &home.place,
+        id: &id,
+        title: "fleet/one",
+        model: None,
+        now: Timestamp::UNIX_EPOCH,
+        onto,
+    };
+    let mut transcription = transcription(&order).unwrap();
+    let mut out = Vec::new();
+    transcription.writer.begin(&mut out);
+    said.iter().for_each(|turn| transcription.writer.turn(turn, &mut out));
+    transcription.writer.end(&mut out);
+    (transcription, out)
+}
+
+fn read(home: &Home, path: &Path) -> Vec<Turn> {
+    let mut read = Vec::new();
+    turns::turns(&home.disk, path, &mut |turn| {
+        read.push(turn);
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    read
+}
+
+fn conversation() -> Vec<Turn> {
+    let turn = |role, text: &str| Turn::new(role, text).at(Some(Timestamp::UNIX_EPOCH));
+    let tool = |id: &str, failed| Tool { id: id.to_owned(), name: "Bash".to_owned(), failed };
+    vec![
+        turn(Role::User, "/list them ü"),
+        turn(Role::User, "?\u{200b} and more"),
+        turn(Role::User, "\u{200b}unseen"),
+        turn(Role::User, "  <session_context> is a word"),
+        turn(Role::Assistant, "looking\n```\ncode\n```"),
+        turn(Role::ToolCall, r#"{"command":"ls"}"#).with_tool(tool("t1", false)),
+        turn(Role::ToolResult, "a b").with_tool(tool("t1", false)),
+        turn(Role::ToolCall, r#"{"input":"{\"no"}"#).with_tool(tool("t2", false)),
+        turn(Role::ToolResult, "none").with_tool(tool("t2", true)),
+        turn(Role::Assistant, "two"),
+        turn(Role::Assistant, "and one more"),
+    ]
+}
+
+#[test]
+fn what_is_written_is_read_as_it_was() {
+    let home = Home::new();
+    let said = conversation();
+    let mut given = said.clone();
+    given[7].text = "{\"no".to_owned();
+    let (transcription, bytes) = written(&home, None, &given);
+    let place = home::restored_as(&home.disk, &home.place, &VendorSessionId::new(ID));
+    assert_eq!(transcription.target, Target::Transcript(place));
+    assert!(transcription.beside[0].path.ends_with(".project_root"));
+    assert_eq!(transcription.beside[0].contents, "/code/a");
+    let path = home.write("written.jsonl", &bytes);
+    assert_eq!(read(&home, &path), said);
+    let first: Value =
+        serde_json::from_slice(bytes.split(|byte| *byte == b'\n').next().unwrap()).unwrap();
+    assert_eq!(first["sessionId"], ID);
+}
+
+#[test]
+fn what_is_added_comes_behind_what_is_there() {
+    let home = Home::new();
+    let said = conversation();
+    let (_, mut bytes) = written(&home, None, &said[..7]);
+    for (from, to) in [(7, 9), (9, 11)] {
+        let path = home.write("written.jsonl", &bytes);
+        let (transcription, more) = written(&home, Some(&path), &said[from..to]);
+        assert_eq!(transcription.target, Target::Transcript(path));
+        bytes.extend(more);
+    }
+    assert_eq!(
+        bytes.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"{\"kind\"")).count(),
+        1
+    );
+    let path = home.write("written.jsonl", &bytes);
+    assert_eq!(read(&home, &path), said);
+}
+
+#[test]
+fn a_summary_is_what_a_user_says_and_nothing_is_no_turn() {
+    let home = Home::new();
+    let said = [
+        Turn::new(Role::Summary, "so far"),
+        Turn::new(Role::User, " \n"),
+        Turn::new(Role::Assistant, ""),
+    ];
+    let (_, bytes) = written(&home, None, &said);
+    let path = home.write("written.jsonl", &bytes);
+    let read = read(&home, &path);
+    assert_eq!(read, [Turn::new(Role::User, "so far").at(Some(Timestamp::UNIX_EPOCH))]);
+}
+
+#[test]
+fn what_is_no_id_gets_no_file() {
+    let home = Home::new();
+    let id = VendorSessionId::new("../x");
+    let order = TranscriptionOrder {
+        files: &home.disk,
+        place: &home.place,
+        id: &id,
+        title: "",
+        model: None,
+        now: Timestamp::UNIX_EPOCH,
+        onto: None,
+    };
+    assert!(transcription(&order).is_err());
+}
