@@ -109,12 +109,18 @@ fn ensure_message(plan: &CommandPlan<'_>) -> Result<()> {
         .hint("run `segue run --headless PROMPT`"))
 }
 
-/// Returns the arguments that make the conversation of a new session; it may be there already.
+/// Returns the arguments that take a conversation in, or make that of a new session; it may be there
+/// already.
 pub(super) fn preparation(plan: &CommandPlan<'_>) -> Option<Vec<String>> {
-    let is_new = plan.mode == LaunchMode::Fresh && plan.id.is_some();
-    let file = plan.folder.join(IMPORT_FILE).display().to_string();
+    let own = is_begun(plan).then(|| plan.folder.join(IMPORT_FILE));
+    let file = plan.import.map(Path::to_owned).or(own)?.display().to_string();
     // Without the plugins: what is imported is nothing that anybody is told about.
-    is_new.then(|| vec!["import".to_owned(), "--pure".to_owned(), file])
+    Some(vec!["import".to_owned(), "--pure".to_owned(), file])
+}
+
+/// Tells whether the launch begins a conversation under an id of ours.
+fn is_begun(plan: &CommandPlan<'_>) -> bool {
+    plan.mode == LaunchMode::Fresh && plan.id.is_some() && plan.import.is_none()
 }
 
 fn files(plan: &CommandPlan<'_>) -> Vec<NewFile> {
@@ -124,7 +130,7 @@ fn files(plan: &CommandPlan<'_>) -> Vec<NewFile> {
     files.extend(instructions.map(|text| file(INSTRUCTIONS_FILE, text)));
     let prompt = plan.message.filter(|_| plan.session.headless);
     files.extend(prompt.map(|text| file(PROMPT_FILE, text.to_owned())));
-    if let (LaunchMode::Fresh, Some(id)) = (plan.mode, plan.id) {
+    if let Some(id) = plan.id.filter(|_| is_begun(plan)) {
         files.push(file(IMPORT_FILE, empty_conversation(plan, id)));
     }
     files

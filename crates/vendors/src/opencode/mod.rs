@@ -5,15 +5,23 @@
 //! conversation its process is in and what it does, and says the first message; what is said later
 //! is typed.
 
+mod document;
+mod export;
 mod failures;
 mod home;
 mod launch;
 mod live;
+mod model;
+#[cfg(test)]
+mod recorded;
 mod rehearsal;
+mod rows;
 mod screen;
 mod signals;
 mod transcript;
+mod turns;
 mod typing;
+mod written;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,8 +30,9 @@ use std::time::Duration;
 use segue_core::Result;
 use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Files, Kept, Live,
-    Pace, Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, Stage, Support, Typing, Vendor,
+    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, Kept,
+    Live, Pace, Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, Stage, Support,
+    Transcription, TranscriptionOrder, Typing, Vendor,
 };
 use uuid::Uuid;
 
@@ -183,5 +192,26 @@ impl Vendor for OpenCode {
         offset: u64,
     ) -> Result<Vec<String>> {
         transcript::said_since(&place.config_dir, id, offset)
+    }
+
+    fn turns_back(
+        &self,
+        files: &dyn Files,
+        transcript: &Path,
+        each: &mut EachTurn<'_>,
+    ) -> Result<()> {
+        turns::turns_back(files, transcript, each)
+    }
+
+    fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+        turns::turns(files, transcript, each)
+    }
+
+    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Option<Transcription>> {
+        written::transcription(order).map(Some)
+    }
+
+    fn export(&self, place: &Place, id: &VendorSessionId) -> Result<Option<Vec<u8>>> {
+        export::export(&place.config_dir, id)
     }
 }

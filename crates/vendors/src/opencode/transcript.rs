@@ -9,6 +9,7 @@ use segue_core::model::VendorSessionId;
 use segue_core::ports::{Beginning, Conversation, Kept, Place};
 use serde_json::Value;
 
+use super::rows::Message;
 use super::{home, typing};
 use crate::database::Database;
 
@@ -29,34 +30,16 @@ const ALL: &str = "SELECT id, time_updated FROM session WHERE parent_id IS NULL"
 const EXTENT: &str = "SELECT count(*) FROM message WHERE session_id = ?1";
 
 /// Messages behind an extent, the oldest first.
-const MESSAGES: &str = "SELECT id, data FROM message WHERE session_id = ?1
+const MESSAGES: &str = "SELECT id, data, time_created FROM message WHERE session_id = ?1
     ORDER BY time_created, id LIMIT ?2 OFFSET ?3";
 
-const LAST_MESSAGE: &str = "SELECT id, data FROM message WHERE session_id = ?1
+const LAST_MESSAGE: &str = "SELECT id, data, time_created FROM message WHERE session_id = ?1
     ORDER BY time_created DESC, id DESC LIMIT 1";
-
-const PARTS: &str = "SELECT data FROM part WHERE message_id = ?1 ORDER BY id";
 
 /// What a tool that the user has refused ends with.
 const REFUSED: &str = "The user rejected permission to use this specific tool call";
 
-/// A message as far as decisions need it.
-struct Message {
-    id: String,
-    data: Value,
-}
-
 impl Message {
-    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let text: String = row.get(1)?;
-        // One that cannot be understood says nothing.
-        Ok(Self { id: row.get(0)?, data: serde_json::from_str(&text).unwrap_or_default() })
-    }
-
-    fn is_users(&self) -> bool {
-        self.data["role"] == "user"
-    }
-
     /// Tells whether an answer has come to its end, well or not.
     fn is_ended(&self, database: &Database) -> Result<bool> {
         let has_failed = !self.data["error"].is_null();
@@ -67,21 +50,16 @@ impl Message {
 
     /// Tells whether the user has refused one of its tools: nothing follows then.
     fn is_refused(&self, database: &Database) -> Result<bool> {
-        let is_refused = |part: &Value| {
+        let is_refused = |(_, part): &(String, Value)| {
             let error = part["state"]["error"].as_str().unwrap_or_default();
             part["type"] == "tool" && error.starts_with(REFUSED)
         };
         Ok(self.parts(database)?.iter().any(is_refused))
     }
 
-    fn parts(&self, database: &Database) -> Result<Vec<Value>> {
-        let parts = database.rows(PARTS, [&self.id], |row| row.get::<_, String>(0))?;
-        Ok(parts.iter().filter_map(|part| serde_json::from_str(part).ok()).collect())
-    }
-
     /// Returns its words, without what OpenCode has added; none where it has no words.
     fn words(&self, database: &Database) -> Result<Option<String>> {
-        let parts = self.parts(database)?.into_iter();
+        let parts = self.parts(database)?.into_iter().map(|(_, part)| part);
         let texts = parts.filter(|part| part["type"] == "text" && part["synthetic"] != true);
         let texts: Vec<String> =
             texts.filter_map(|part| part["text"].as_str().map(str::to_owned)).collect();

@@ -16,7 +16,7 @@ const LONGEST: usize = 64 * 1024 * 1024;
 
 /// Reads the line between two bytes of a file; none where it is too long even without its long
 /// strings.
-pub(super) fn read(
+pub(crate) fn read(
     files: &dyn Files,
     path: &Path,
     (mut start, end): (u64, u64),

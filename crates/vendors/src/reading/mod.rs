@@ -11,6 +11,7 @@ use segue_core::model::Turn;
 use segue_core::ports::{EachTurn, Files};
 use segue_core::{Error, Result};
 
+pub(crate) use clip::read as read_clipped;
 pub(crate) use lines::{Line, each_back, each_forward};
 
 /// How lines make up a conversation.

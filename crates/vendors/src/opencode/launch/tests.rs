@@ -115,3 +115,16 @@ fn a_session_that_chooses_its_conversation_does_so_once() {
     let strange = VendorSessionId::new("../x");
     assert!(command(&plan(&session, &disk, (LaunchMode::Resume, Some(&strange), None))).is_err());
 }
+
+#[test]
+fn a_conversation_from_elsewhere_is_imported_before_any_launch() {
+    let (session, id, disk) = (session(), VendorSessionId::new(ID), Disk::default());
+    for mode in [LaunchMode::Fresh, LaunchMode::Resume] {
+        let plan = plan(&session, &disk, (mode, Some(&id), None));
+        let plan = CommandPlan { import: Some(Path::new("/state/import.json")), ..plan };
+        assert_eq!(preparation(&plan).unwrap(), ["import", "--pure", "/state/import.json"]);
+        let line = command(&plan).unwrap();
+        assert!(line.files.iter().all(|file| !file.path.ends_with(IMPORT_FILE)));
+        assert_eq!(line.arguments, ["/code", "-s", ID]);
+    }
+}

@@ -1,41 +1,11 @@
 use std::fs;
 
-use rusqlite::Connection;
-use tempfile::TempDir;
-
+use super::super::recorded::{FIRST_ID, OTHER_ID, Recorded};
 use super::*;
 
-/// Recorded with version 1.18.33: an answer, a tool, a slow answer, one that was broken off, one
-/// that failed; and another conversation that was begun in the same process.
-const RECORDED: &str = include_str!("../fixtures/recorded.sql");
-
-const FIRST_ID: &str = "ses_01980000000070008000000000000001";
-const OTHER_ID: &str = "ses_e1d95e3ffffeu5NJhyoZ3vicmh";
-
-struct Recorded {
-    folder: TempDir,
-    writer: Connection,
-}
-
 impl Recorded {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let writer = Connection::open(folder.path().join("opencode.db")).unwrap();
-        writer.pragma_update(None, "journal_mode", "wal").unwrap();
-        writer.execute_batch(RECORDED).unwrap();
-        Self { folder, writer }
-    }
-
-    fn change(&self, sql: &str) {
-        self.writer.execute_batch(sql).unwrap();
-    }
-
     fn conversation(&self, id: &str) -> Option<Conversation> {
         conversation(self.folder.path(), &VendorSessionId::new(id)).unwrap()
-    }
-
-    fn place(&self) -> Place {
-        Place { config_dir: self.folder.path().to_owned(), cwd: "/code/a".into() }
     }
 }
 

@@ -1,0 +1,177 @@
+//! A conversation as one document, as `OpenCode` exports and imports it: `{"info", "messages"}`.
+
+use std::io;
+use std::path::Path;
+
+use segue_core::ports::Files;
+use serde_json::Value;
+
+use crate::reading::read_clipped;
+
+const PIECE: usize = 1024 * 1024;
+
+/// A message longer than this is never held: long strings in it lose their middle.
+const LONG: u64 = 4 * 1024 * 1024;
+
+/// Longer than the names of what is looked for.
+const LONGEST_NAME: usize = 16;
+
+/// Where in a file its messages are.
+#[derive(Debug, Default)]
+pub(super) struct Document {
+    /// What is said about the conversation as a whole.
+    pub(super) info: Option<(u64, u64)>,
+    /// The beginning and the end of each, the oldest first.
+    pub(super) messages: Vec<(u64, u64)>,
+}
+
+impl Document {
+    /// Looks where everything is. What has no end is not there.
+    pub(super) fn survey(files: &dyn Files, path: &Path) -> io::Result<Self> {
+        let (mut offset, mut scanner) = (0, Scanner::default());
+        loop {
+            let piece = files.read_at(path, offset, PIECE)?;
+            if piece.is_empty() {
+                return Ok(scanner.found);
+            }
+            for byte in &piece {
+                scanner.take(*byte, offset);
+                offset += 1;
+            }
+        }
+    }
+}
+
+/// Reads one of the spans. What cannot be understood says nothing.
+pub(super) fn read(files: &dyn Files, path: &Path, span: (u64, u64)) -> io::Result<Value> {
+    let (start, end) = span;
+    let bytes = if end - start > LONG {
+        read_clipped(files, path, span)?.unwrap_or_default()
+    } else {
+        files.read_at(path, start, usize::try_from(end - start).unwrap_or(0))?
+    };
+    Ok(serde_json::from_str(&String::from_utf8_lossy(&bytes)).unwrap_or_default())
+}
+
+/// Whether a byte is inside a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Text {
+    #[default]
+    Outside,
+    Inside,
+    /// Behind a backslash.
+    Escaped,
+}
+
+/// Follows a document byte by byte.
+#[derive(Debug, Default)]
+struct Scanner {
+    found: Document,
+    depth: u64,
+    text: Text,
+    /// The last text that is right in the document: the name of what follows.
+    name: Vec<u8>,
+    in_messages: bool,
+    begin: u64,
+}
+
+impl Scanner {
+    fn take(&mut self, byte: u8, at: u64) {
+        if self.text != Text::Outside {
+            self.take_text(byte);
+            return;
+        }
+        match byte {
+            b'"' => {
+                self.text = Text::Inside;
+                if self.depth == 1 {
+                    self.name.clear();
+                }
+            }
+            b'{' | b'[' => self.open(byte, at),
+            b'}' | b']' => self.close(at),
+            _ => {}
+        }
+    }
+
+    fn take_text(&mut self, byte: u8) {
+        self.text = match (self.text, byte) {
+            (Text::Inside, b'\\') => Text::Escaped,
+            (Text::Inside, b'"') => {
+                self.text = Text::Outside;
+                return;
+            }
+            _ => Text::Inside,
+        };
+        if self.depth == 1 && self.name.len() < LONGEST_NAME {
+            self.name.push(byte);
+        }
+    }
+
+    fn open(&mut self, byte: u8, at: u64) {
+        match (self.depth, byte) {
+            (1, b'{') => self.begin = at,
+            (1, _) => self.in_messages = self.name == b"messages",
+            (2, b'{') if self.in_messages => self.begin = at,
+            _ => {}
+        }
+        self.depth += 1;
+    }
+
+    fn close(&mut self, at: u64) {
+        self.depth = self.depth.saturating_sub(1);
+        let span = (self.begin, at + 1);
+        match self.depth {
+            1 if self.in_messages => self.in_messages = false,
+            1 if self.name == b"info" => self.found.info = Some(span),
+            2 if self.in_messages => self.found.messages.push(span),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::samples::Home;
+
+    fn surveyed(home: &Home, text: impl AsRef<[u8]>) -> (Value, Vec<Value>) {
+        let path = home.write("document.json", text);
+        let document = Document::survey(&home.disk, &path).unwrap();
+        let messages = document.messages.iter();
+        let messages = messages.map(|span| read(&home.disk, &path, *span).unwrap()).collect();
+        let info = document.info.map(|span| read(&home.disk, &path, span).unwrap());
+        (info.unwrap_or_default(), messages)
+    }
+
+    #[test]
+    fn messages_are_found_wherever_they_are_and_whatever_is_in_them() {
+        let home = Home::new();
+        let info = json!({"id": "ses_1", "x": [{"messages": [{}]}], "t": "{[\"]}\\"});
+        let messages = vec![json!({"parts": [{"a": "]}\\\""}]}), json!({}), json!({"info": {}})];
+        let document = json!({"info": info, "messages": messages});
+        for text in [document.to_string(), serde_json::to_string_pretty(&document).unwrap()] {
+            assert_eq!(surveyed(&home, &text), (info.clone(), messages.clone()));
+        }
+        let turned = format!("{{\"messages\": {}, \"info\": {info}}}", json!(messages));
+        assert_eq!(surveyed(&home, turned), (info, messages));
+    }
+
+    #[test]
+    fn what_is_torn_or_no_document_has_what_is_whole() {
+        let home = Home::new();
+        for (text, count) in [
+            (&b"{\"info\":{},\"messages\":[{\"a\":1},{\"b\""[..], 1),
+            (b"{\"messages\":[{\"a\":1}", 1),
+            (b"]]}}{\"messages\":[{\"\xff\":1}]}", 1),
+            (b"", 0),
+            (b"[{}]", 0),
+            (b"\"\\", 0),
+            (b"\xff\xfe{[\"", 0),
+        ] {
+            assert_eq!(surveyed(&home, text).1.len(), count, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! A conversation of the database as the document that `OpenCode` imports.
+
+use std::path::Path;
+
+use rusqlite::Row;
+use rusqlite::types::ValueRef;
+use segue_core::model::VendorSessionId;
+use segue_core::{Error, Result};
+use serde_json::{Map, Value, json};
+
+use super::home;
+use super::rows::{self, Messages, Way};
+use crate::database::Database;
+
+/// What is larger cannot be held.
+const LARGEST: f64 = 256.0 * 1024.0 * 1024.0;
+
+const SESSION: &str = "SELECT * FROM session WHERE id = ?1";
+
+const SIZE: &str = "SELECT (SELECT total(length(data)) FROM part WHERE session_id = ?1)
+    + (SELECT total(length(data)) FROM message WHERE session_id = ?1)";
+
+/// Columns of text, and their names in the document.
+const TEXTS: [(&str, &str); 10] = [
+    ("id", "id"),
+    ("slug", "slug"),
+    ("project_id", "projectID"),
+    ("workspace_id", "workspaceID"),
+    ("directory", "directory"),
+    ("path", "path"),
+    ("parent_id", "parentID"),
+    ("title", "title"),
+    ("agent", "agent"),
+    ("version", "version"),
+];
+
+/// Columns that are JSON themselves.
+const NESTED: [&str; 4] = ["model", "metadata", "permission", "revert"];
+
+/// Returns a whole conversation, with what was taken back of it; none where it is not there.
+pub(super) fn export(config_dir: &Path, id: &VendorSessionId) -> Result<Option<Vec<u8>>> {
+    bounded(config_dir, id, LARGEST)
+}
+
+fn bounded(config_dir: &Path, id: &VendorSessionId, largest: f64) -> Result<Option<Vec<u8>>> {
+    let Some(database) = Database::open(&home::database(config_dir))? else { return Ok(None) };
+    let id = id.as_str();
+    let Some(columns) = database.row(SESSION, [id], columns)? else { return Ok(None) };
+    let size = database.row(SIZE, [id], |row| row.get::<_, f64>(0))?;
+    if size.is_some_and(|size| size > largest) {
+        return Err(Error::vendor(format!("the conversation `{id}` is too large to be copied")));
+    }
+    let mut out = format!("{{\"info\":{},\"messages\":[", info(&columns)).into_bytes();
+    let mut messages = Messages::new(&database, id, Way::Forward);
+    let mut separator = "\n";
+    while let Some(message) = messages.next()? {
+        // What is not understood could not be taken in again either.
+        let Value::Object(mut info) = message.data.clone() else { continue };
+        info.insert("id".to_owned(), json!(message.id));
+        info.insert("sessionID".to_owned(), json!(id));
+        let parts = message.parts(&database)?.into_iter();
+        let parts: Vec<Value> =
+            parts.filter_map(|(part, data)| placed(data, &part, id, &message.id)).collect();
+        out.extend(separator.bytes());
+        out.extend(json!({"info": info, "parts": parts}).to_string().into_bytes());
+        separator = ",\n";
+    }
+    out.extend(b"\n]}\n");
+    Ok(Some(out))
+}
+
+fn placed(data: Value, id: &str, session: &str, message: &str) -> Option<Value> {
+    let Value::Object(mut part) = data else { return None };
+    for (name, value) in [("id", id), ("sessionID", session), ("messageID", message)] {
+        part.insert(name.to_owned(), json!(value));
+    }
+    Some(Value::Object(part))
+}
+
+/// Returns the columns of a row by their names: versions differ in which there are.
+fn columns(row: &Row<'_>) -> rusqlite::Result<Map<String, Value>> {
+    let statement: &rusqlite::Statement<'_> = row.as_ref();
+    let mut columns = Map::new();
+    for (at, name) in statement.column_names().enumerate() {
+        let value = match row.get_ref(at)? {
+            ValueRef::Integer(number) => json!(number),
+            ValueRef::Real(number) => json!(number),
+            column if NESTED.contains(&name) || name == "summary_diffs" => rows::json(column),
+            ValueRef::Text(text) => json!(String::from_utf8_lossy(text)),
+            ValueRef::Null | ValueRef::Blob(_) => Value::Null,
+        };
+        columns.insert(name.to_owned(), value);
+    }
+    Ok(columns)
+}
+
+fn info(columns: &Map<String, Value>) -> Value {
+    let of = |name: &str| columns.get(name).cloned().unwrap_or_default();
+    let count = |name: &str| columns.get(name).filter(|it| it.is_number()).cloned();
+    let number = |name: &str| count(name).unwrap_or_else(|| json!(0));
+    let mut info = json!({
+        "cost": number("cost"),
+        "tokens": {
+            "input": number("tokens_input"), "output": number("tokens_output"),
+            "reasoning": number("tokens_reasoning"),
+            "cache": {"read": number("tokens_cache_read"), "write": number("tokens_cache_write")},
+        },
+        "time": {
+            "created": number("time_created"), "updated": number("time_updated"),
+            "archived": of("time_archived"),
+        },
+    });
+    for (column, name) in TEXTS {
+        info[name] = of(column);
+    }
+    for name in NESTED {
+        info[name] = of(name);
+    }
+    if count("summary_additions").is_some() {
+        info["summary"] = without_nulls(json!({
+            "additions": number("summary_additions"), "deletions": number("summary_deletions"),
+            "files": number("summary_files"), "diffs": of("summary_diffs"),
+        }));
+    }
+    info["time"] = without_nulls(info["time"].take());
+    without_nulls(info)
+}
+
+/// What is not there has no name in the document either.
+fn without_nulls(mut value: Value) -> Value {
+    if let Some(fields) = value.as_object_mut() {
+        fields.retain(|_, field| !field.is_null());
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,194 @@
+//! Which model goes on with a conversation that came from elsewhere: `OpenCode` asks the one that
+//! the last message names.
+
+use std::path::{Path, PathBuf};
+
+use segue_core::ports::{Files, TranscriptionOrder};
+use segue_core::{Error, Result};
+use serde_json::{Value, json};
+
+use super::home;
+use super::rows::json as read_json;
+use crate::database::Database;
+
+const LARGEST_SETTINGS: usize = 1024 * 1024;
+
+/// The settings of a folder, those that count first.
+const OF_FOLDER: [&str; 4] =
+    [".opencode/opencode.jsonc", ".opencode/opencode.json", "opencode.jsonc", "opencode.json"];
+
+/// The settings of a user, those that count first.
+const OF_USER: [&str; 3] = ["opencode.jsonc", "opencode.json", "config.json"];
+
+const NEWEST: &str =
+    "SELECT model FROM session WHERE model IS NOT NULL ORDER BY time_updated DESC LIMIT 1";
+
+/// A model, and who serves it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Model {
+    pub(super) provider: String,
+    pub(super) name: String,
+}
+
+impl Model {
+    /// Reads the name that a user gives it.
+    fn named(text: &str) -> Option<Self> {
+        let (provider, name) = text.split_once('/')?;
+        // What has a brace is filled in by OpenCode.
+        let is_plain = !provider.is_empty() && !name.is_empty() && !text.contains('{');
+        is_plain.then(|| Self { provider: provider.to_owned(), name: name.to_owned() })
+    }
+
+    /// Reads what a message or a conversation has.
+    pub(super) fn read(value: &Value) -> Option<Self> {
+        let name = value["modelID"].as_str().or(value["id"].as_str())?;
+        Some(Self { provider: value["providerID"].as_str()?.to_owned(), name: name.to_owned() })
+    }
+
+    /// Returns what a message of the user has.
+    pub(super) fn written(&self) -> Value {
+        json!({"providerID": self.provider, "modelID": self.name})
+    }
+}
+
+/// Returns the model that was asked for, or else the one that `OpenCode` would take.
+pub(super) fn of(order: &TranscriptionOrder<'_>) -> Result<Model> {
+    let (files, place) = (order.files, order.place);
+    let asked = order.model.and_then(Model::named);
+    let found = asked.or_else(|| set(files, &place.cwd, &place.config_dir));
+    let found = found.or_else(|| recent(files, &place.config_dir));
+    match found {
+        Some(model) => Ok(model),
+        None => newest(&place.config_dir)?.ok_or_else(unknown),
+    }
+}
+
+fn unknown() -> Error {
+    Error::config("cannot tell which model OpenCode would use")
+        .caused_by("its settings name none, and none was used before")
+        .hint("give the agent a model: `model = \"provider/model\"`")
+}
+
+/// Returns the model of the settings.
+fn set(files: &dyn Files, cwd: &Path, config_dir: &Path) -> Option<Model> {
+    let mut candidates: Vec<PathBuf> = Vec::new();
+    for folder in cwd.ancestors() {
+        candidates.extend(OF_FOLDER.map(|name| folder.join(name)));
+        if matches!(files.facts(&folder.join(".git")), Ok(Some(_))) {
+            break;
+        }
+    }
+    if let Some(home) = user_home(config_dir) {
+        candidates.extend(OF_USER.map(|name| home.join(".config/opencode").join(name)));
+    }
+    candidates.iter().find_map(|path| Model::named(settings(files, path)?["model"].as_str()?))
+}
+
+/// Returns the model that was chosen last.
+fn recent(files: &dyn Files, config_dir: &Path) -> Option<Model> {
+    let path = user_home(config_dir)?.join(".local/state/opencode/model.json");
+    Model::read(&settings(files, &path)?["recent"][0])
+}
+
+/// Returns the model of the newest conversation.
+fn newest(config_dir: &Path) -> Result<Option<Model>> {
+    let Some(database) = Database::open(&home::database(config_dir))? else { return Ok(None) };
+    let model = database.row(NEWEST, [], |row| Ok(read_json(row.get_ref(0)?)))?;
+    Ok(model.as_ref().and_then(Model::read))
+}
+
+/// Returns the user's home, where the conversations are in their usual place.
+fn user_home(config_dir: &Path) -> Option<&Path> {
+    let is_usual = config_dir.ends_with(".local/share/opencode");
+    config_dir.ancestors().nth(3).filter(|_| is_usual)
+}
+
+fn settings(files: &dyn Files, path: &Path) -> Option<Value> {
+    let bytes = files.head(path, LARGEST_SETTINGS).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    serde_json::from_str(&text).ok().or_else(|| serde_json::from_str(&plain(&text)).ok())
+}
+
+/// Returns JSON without comments, and without commas behind the last one of a list.
+fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        match (c, rest.peek()) {
+            ('"', _) => {
+                plain.push(c);
+                let mut is_escaped = false;
+                for inside in rest.by_ref() {
+                    plain.push(inside);
+                    if inside == '"' && !is_escaped {
+                        break;
+                    }
+                    is_escaped = inside == '\\' && !is_escaped;
+                }
+            }
+            ('/', Some('/')) => drop(rest.by_ref().find(|c| *c == '\n')),
+            ('/', Some('*')) => {
+                let mut last = ' ';
+                rest.next();
+                let _end =
+                    rest.by_ref().find(|c| std::mem::replace(&mut last, *c) == '*' && *c == '/');
+            }
+            ('}' | ']', _) => {
+                let kept = plain.trim_end().trim_end_matches(',').len();
+                plain.truncate(kept);
+                plain.push(c);
+            }
+            _ => plain.push(c),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use segue_core::model::VendorSessionId;
+    use segue_core::ports::Place;
+
+    use super::*;
+    use crate::samples::Home;
+
+    const DATA: &str = ".local/share/opencode";
+
+    fn chosen(home: &Home, asked: Option<&str>) -> Result<String> {
+        let root = home.folder.path();
+        let place = Place { config_dir: root.join(DATA), cwd: root.join("code/a") };
+        let order = TranscriptionOrder {
+            files: &home.disk,
+            place: &place,
+            id: &VendorSessionId::new("ses_1"),
+            title: "",
+            model: asked,
+            now: jiff::Timestamp::UNIX_EPOCH,
+            onto: None,
+        };
+        of(&order).map(|model| format!("{} {}", model.provider, model.name))
+    }
+
+    #[test]
+    fn the_model_is_the_one_that_opencode_would_take() {
+        let home = Home::new();
+        let error = chosen(&home, None).unwrap_err();
+        assert_eq!(error.kind, segue_core::Kind::Config);
+        let database = home.write(&format!("{DATA}/opencode.db"), "");
+        let writer = rusqlite::Connection::open(database).unwrap();
+        writer.execute_batch(include_str!("fixtures/recorded.sql")).unwrap();
+        assert_eq!(chosen(&home, None).unwrap(), "fake fake-1");
+        let recent = r#"{"recent": [{"providerID": "p", "modelID": "m"}]}"#;
+        home.write(".local/state/opencode/model.json", recent);
+        assert_eq!(chosen(&home, None).unwrap(), "p m");
+        let of_user =
+            "{ // mine\n \"x\": \"a // b\\\"\", /* and * / */ \"model\": \"u/v/w\",\n},\n";
+        home.write(".config/opencode/opencode.json", of_user.trim_end_matches(",\n"));
+        assert_eq!(chosen(&home, None).unwrap(), "u v/w");
+        home.write("code/opencode.json", r#"{"model": "{env:MODEL}/x"}"#);
+        assert_eq!(chosen(&home, None).unwrap(), "u v/w");
+        home.write("code/a/opencode.jsonc", r#"{"model": "near/by"}"#);
+        assert_eq!(chosen(&home, None).unwrap(), "near by");
+        assert_eq!(chosen(&home, Some("asked/for")).unwrap(), "asked for");
+    }
+}

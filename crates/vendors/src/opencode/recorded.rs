@@ -1,0 +1,104 @@
+//! A database that `OpenCode` has made, for the tests.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, params};
+use segue_core::model::{Turn, VendorSessionId};
+use segue_core::ports::Place;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{home, turns};
+use crate::samples::Disk;
+
+/// Recorded with version 1.18.33: an answer, a tool, a slow answer, one that was broken off, one
+/// that failed; and another conversation that was begun in the same process.
+const RECORDED: &str = include_str!("fixtures/recorded.sql");
+
+pub(super) const FIRST_ID: &str = "ses_01980000000070008000000000000001";
+pub(super) const OTHER_ID: &str = "ses_e1d95e3ffffeu5NJhyoZ3vicmh";
+
+pub(super) struct Recorded {
+    pub(super) folder: TempDir,
+    pub(super) writer: Connection,
+}
+
+impl Recorded {
+    pub(super) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = Connection::open(folder.path().join("opencode.db")).unwrap();
+        writer.pragma_update(None, "journal_mode", "wal").unwrap();
+        writer.pragma_update(None, "synchronous", "off").unwrap();
+        writer.execute_batch(RECORDED).unwrap();
+        Self { folder, writer }
+    }
+
+    pub(super) fn change(&self, sql: &str) {
+        self.writer.execute_batch(sql).unwrap();
+    }
+
+    pub(super) fn place(&self) -> Place {
+        Place { config_dir: self.folder.path().to_owned(), cwd: "/code/a".into() }
+    }
+
+    pub(super) fn transcript(&self, id: &str) -> PathBuf {
+        home::transcript(self.folder.path(), &VendorSessionId::new(id))
+    }
+
+    pub(super) fn write(&self, document: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.folder.path().join("document.json");
+        fs::write(&path, document).unwrap();
+        path
+    }
+
+    /// Takes a document in as `OpenCode` does: what is there stays.
+    pub(super) fn import(&self, document: &[u8]) {
+        let document: Value = serde_json::from_slice(document).unwrap();
+        let info = &document["info"];
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let row = "INSERT OR IGNORE INTO session (id, project_id, slug, directory, title, version,
+            time_created, time_updated, revert) VALUES (?1, '', '', ?2, '', '', 0, 0, ?3)";
+        let revert = info.get("revert").map(Value::to_string);
+        let given = params![text(&info["id"]), text(&info["directory"]), revert];
+        self.writer.execute(row, given).unwrap();
+        for message in document["messages"].as_array().unwrap() {
+            let (info, session) = (&message["info"], text(&info["id"]));
+            let row = "INSERT OR IGNORE INTO message VALUES (?1, ?2, ?3, 0, ?4)";
+            let time = info["time"]["created"].as_i64().unwrap();
+            let given = params![text(&info["id"]), session, time, info.to_string()];
+            self.writer.execute(row, given).unwrap();
+            for part in message["parts"].as_array().unwrap() {
+                let row = "INSERT OR IGNORE INTO part VALUES (?1, ?2, ?3, 0, 0, ?4)";
+                let ids = (text(&part["id"]), text(&part["messageID"]));
+                let given = params![ids.0, ids.1, session, part.to_string()];
+                self.writer.execute(row, given).unwrap();
+            }
+        }
+    }
+
+    /// Reads a conversation, and expects that it is the same in both directions.
+    pub(super) fn turns(&self, id: &str) -> Vec<Turn> {
+        both_ways(&self.transcript(id))
+    }
+}
+
+/// Reads a conversation, and expects that it is the same in both directions.
+pub(super) fn both_ways(path: &Path) -> Vec<Turn> {
+    let disk = Disk::default();
+    let (mut forward, mut back) = (Vec::new(), Vec::new());
+    turns::turns(&disk, path, &mut |turn| {
+        forward.push(turn);
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    turns::turns_back(&disk, path, &mut |turn| {
+        back.push(turn);
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    back.reverse();
+    assert_eq!(forward, back);
+    forward
+}

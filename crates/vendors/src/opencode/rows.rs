@@ -1,0 +1,156 @@
+//! The rows of conversations in the database, a page at a time.
+
+use rusqlite::Row;
+use rusqlite::types::ValueRef;
+use segue_core::Result;
+use serde_json::Value;
+
+use crate::database::Database;
+
+/// How many messages are held at once.
+const PAGE: u32 = 16;
+
+/// Messages behind another one, the oldest first.
+const AFTER: &str = "SELECT id, data, time_created FROM message
+    WHERE session_id = ?1 AND (time_created, id) > (?2, ?3) ORDER BY time_created, id LIMIT ?4";
+
+/// Messages before another one, the newest first.
+const BEFORE: &str = "SELECT id, data, time_created FROM message
+    WHERE session_id = ?1 AND (time_created, id) < (?2, ?3)
+    ORDER BY time_created DESC, id DESC LIMIT ?4";
+
+const PARTS: &str = "SELECT id, data FROM part WHERE message_id = ?1 ORDER BY id";
+
+const REVERT: &str = "SELECT revert FROM session WHERE id = ?1";
+
+const TIME: &str = "SELECT time_created FROM message WHERE id = ?1 AND session_id = ?2";
+
+/// A message, without what it consists of.
+#[derive(Debug)]
+pub(super) struct Message {
+    pub(super) id: String,
+    pub(super) data: Value,
+    pub(super) time: i64,
+}
+
+impl Message {
+    /// Reads a row of id, data and time.
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self { id: row.get(0)?, data: json(row.get_ref(1)?), time: row.get(2)? })
+    }
+
+    pub(super) fn is_users(&self) -> bool {
+        self.data["role"] == "user"
+    }
+
+    /// Returns what it consists of, with the ids.
+    pub(super) fn parts(&self, database: &Database) -> Result<Vec<(String, Value)>> {
+        database.rows(PARTS, [&self.id], |row| Ok((row.get(0)?, json(row.get_ref(1)?))))
+    }
+}
+
+/// Reads a column of JSON. What cannot be understood says nothing.
+pub(super) fn json(column: ValueRef<'_>) -> Value {
+    let (ValueRef::Text(bytes) | ValueRef::Blob(bytes)) = column else { return Value::Null };
+    serde_json::from_str(&String::from_utf8_lossy(bytes)).unwrap_or_default()
+}
+
+/// Which way messages are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Forward,
+    Back,
+}
+
+/// The messages of a conversation, one after the other.
+#[derive(Debug)]
+pub(super) struct Messages<'a> {
+    database: &'a Database,
+    session: &'a str,
+    way: Way,
+    /// The one that was read last.
+    last: (i64, String),
+    page: std::vec::IntoIter<Message>,
+}
+
+impl<'a> Messages<'a> {
+    pub(super) fn new(database: &'a Database, session: &'a str, way: Way) -> Self {
+        let time = if way == Way::Forward { i64::MIN } else { i64::MAX };
+        Self { database, session, way, last: (time, String::new()), page: Vec::new().into_iter() }
+    }
+
+    pub(super) fn next(&mut self) -> Result<Option<Message>> {
+        if self.page.len() == 0 {
+            let query = if self.way == Way::Forward { AFTER } else { BEFORE };
+            let given = (self.session, self.last.0, self.last.1.as_str(), PAGE);
+            self.page = self.database.rows(query, given, Message::read)?.into_iter();
+        }
+        let message = self.page.next();
+        if let Some(message) = &message {
+            self.last = (message.time, message.id.clone());
+        }
+        Ok(message)
+    }
+}
+
+/// From where on a conversation was taken back: that is there until something else is said.
+#[derive(Debug)]
+pub(super) struct Cut {
+    time: i64,
+    id: String,
+    /// The first part of the message that was taken back; none where all of it was.
+    pub(super) part: Option<String>,
+}
+
+impl Cut {
+    /// Reads what was taken back; none where nothing was.
+    pub(super) fn of(database: &Database, session: &str) -> Result<Option<Self>> {
+        let revert = database.row(REVERT, [session], |row| Ok(json(row.get_ref(0)?)))?;
+        let revert = revert.unwrap_or_default();
+        let Some(id) = revert["messageID"].as_str() else { return Ok(None) };
+        let time = database.row(TIME, [id, session], |row| row.get(0))?;
+        let part = revert["partID"].as_str().map(str::to_owned);
+        Ok(time.map(|time| Self { time, id: id.to_owned(), part }))
+    }
+
+    /// Returns when what was taken back first was said.
+    pub(super) fn time(&self) -> i64 {
+        self.time
+    }
+
+    /// Tells whether all of a message was taken back.
+    pub(super) fn takes(&self, message: &Message) -> bool {
+        let (here, cut) = ((message.time, &message.id), (self.time, &self.id));
+        here > cut || (here == cut && self.part.is_none())
+    }
+
+    /// Tells whether a part of a message that is still there was taken back.
+    pub(super) fn takes_part(&self, message: &Message, part: &str) -> bool {
+        let from = self.part.as_deref().filter(|_| self.id == message.id);
+        from.is_some_and(|from| part >= from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+
+    #[test]
+    fn pages_are_found_by_the_index() {
+        let database = Connection::open_in_memory().unwrap();
+        database.execute_batch(include_str!("fixtures/recorded.sql")).unwrap();
+        for query in [AFTER, BEFORE, PARTS, REVERT, TIME] {
+            let mut statement = database.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
+            let given = vec!["1"; statement.parameter_count()];
+            let plan = statement
+                .query_map(rusqlite::params_from_iter(given), |row| row.get::<_, String>(3))
+                .unwrap()
+                .collect::<rusqlite::Result<Vec<_>>>()
+                .unwrap()
+                .join("; ");
+            assert!(plan.contains("SEARCH") && !plan.contains("TEMP B-TREE"), "{query}: {plan}");
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! What a conversation says, as turns: from the database, or from a document.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use jiff::Timestamp;
+use segue_core::Result;
+use segue_core::model::{Role, Tool, Turn, Usage};
+use segue_core::ports::{EachTurn, Files};
+use serde_json::Value;
+
+use super::document::{self, Document};
+use super::rows::{Cut, Messages, Way};
+use crate::database::Database;
+use crate::reading::unreadable;
+
+/// The error of an answer that was broken off: what was said until then counts.
+const BROKEN_OFF: &str = "MessageAbortedError";
+
+pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+    read(files, path, Way::Back, each)
+}
+
+pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+    read(files, path, Way::Forward, each)
+}
+
+fn read(files: &dyn Files, path: &Path, way: Way, each: &mut EachTurn<'_>) -> Result<()> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+    // Where the folder is a file, it is the database, and the name that of a conversation.
+    match Database::open(folder)? {
+        Some(database) => of_database(&database, &name.to_string_lossy(), way, each),
+        None => of_document(files, path, way, each),
+    }
+}
+
+fn of_database(
+    database: &Database,
+    session: &str,
+    way: Way,
+    each: &mut EachTurn<'_>,
+) -> Result<()> {
+    let cut = Cut::of(database, session)?;
+    let mut messages = Messages::new(database, session, way);
+    while let Some(message) = messages.next()? {
+        if cut.as_ref().is_some_and(|cut| cut.takes(&message)) {
+            continue;
+        }
+        let mut parts = message.parts(database)?;
+        if let Some(cut) = &cut {
+            parts.retain(|(id, _)| !cut.takes_part(&message, id));
+        }
+        let parts = parts.into_iter().map(|(_, part)| part);
+        if give(of_message(&message.data, parts), way, each).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn of_document(files: &dyn Files, path: &Path, way: Way, each: &mut EachTurn<'_>) -> Result<()> {
+    if matches!(files.facts(path), Ok(None)) {
+        return Ok(());
+    }
+    let failed = |error| unreadable(path, error);
+    let read = |span: &(u64, u64)| document::read(files, path, *span).map_err(failed);
+    let Document { info, messages: mut spans } = Document::survey(files, path).map_err(failed)?;
+    let info = info.as_ref().map_or(Ok(Value::Null), read)?;
+    let revert = &info["revert"];
+    let mut cut_part = None;
+    if let Some(id) = revert["messageID"].as_str() {
+        let place = position(&spans, |span| Ok(read(span)?["info"]["id"] == id))?;
+        cut_part = revert["partID"].as_str().zip(place);
+        spans.truncate(place.map_or(spans.len(), |at| at + usize::from(cut_part.is_some())));
+    }
+    let order: Box<dyn Iterator<Item = usize>> = match way {
+        Way::Forward => Box::new(0..spans.len()),
+        Way::Back => Box::new((0..spans.len()).rev()),
+    };
+    for at in order {
+        let mut message = read(&spans[at])?;
+        let mut parts = match message["parts"].take() {
+            Value::Array(parts) => parts,
+            _ => Vec::new(),
+        };
+        if let Some((part, _)) = cut_part.filter(|(_, place)| *place == at) {
+            parts.retain(|it| it["id"].as_str().is_none_or(|id| id < part));
+        }
+        if give(of_message(&message["info"], parts), way, each).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn position<T>(all: &[T], is_it: impl Fn(&T) -> Result<bool>) -> Result<Option<usize>> {
+    for (at, one) in all.iter().enumerate() {
+        if is_it(one)? {
+            return Ok(Some(at));
+        }
+    }
+    Ok(None)
+}
+
+fn give(turns: Vec<Turn>, way: Way, each: &mut EachTurn<'_>) -> ControlFlow<()> {
+    match way {
+        Way::Forward => turns.into_iter().try_for_each(each),
+        Way::Back => turns.into_iter().rev().try_for_each(each),
+    }
+}
+
+/// Returns the turns of one message, the oldest first.
+fn of_message(info: &Value, parts: impl IntoIterator<Item = Value>) -> Vec<Turn> {
+    let at = time(&info["time"]["created"]);
+    match info["role"].as_str() {
+        Some("user") => words(parts, Role::User, at).into_iter().collect(),
+        Some("assistant") if info["summary"] == true => {
+            // One that failed or has no end stands for nothing.
+            let is_whole = info["error"].is_null() && !info["finish"].is_null();
+            let turn = words(parts, Role::Summary, at).filter(|_| is_whole);
+            turn.map(|turn| Turn { model: model(info), ..turn }).into_iter().collect()
+        }
+        Some("assistant") if info["error"].is_null() || info["error"]["name"] == BROKEN_OFF => {
+            answer(info, parts, at)
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the words of a message as one turn; what OpenCode has added is left out.
+fn words(
+    parts: impl IntoIterator<Item = Value>,
+    role: Role,
+    at: Option<Timestamp>,
+) -> Option<Turn> {
+    let mut turn: Option<Turn> = None;
+    for mut part in parts {
+        let Some(text) = text(&mut part) else { continue };
+        match &mut turn {
+            Some(turn) => turn.text = format!("{}\n{text}", turn.text),
+            None => turn = Some(Turn::new(role, text).at(time(&part["time"]["start"]).or(at))),
+        }
+    }
+    turn
+}
+
+fn answer(
+    info: &Value,
+    parts: impl IntoIterator<Item = Value>,
+    at: Option<Timestamp>,
+) -> Vec<Turn> {
+    let model = model(info);
+    let mut turns = Vec::new();
+    for mut part in parts {
+        if part["type"] == "tool" {
+            turns.extend(of_tool(&mut part, at));
+        } else if let Some(text) = text(&mut part) {
+            let at = time(&part["time"]["start"]).or(at);
+            turns.push(Turn::new(Role::Assistant, text).at(at));
+        }
+    }
+    for turn in turns.iter_mut().filter(|turn| turn.role != Role::ToolResult) {
+        turn.model.clone_from(&model);
+    }
+    // One request to the model is one message.
+    if let Some(last) = turns.iter_mut().rfind(|turn| turn.role != Role::ToolResult) {
+        last.usage = usage(&info["tokens"]);
+    }
+    turns
+}
+
+/// Returns the words of a part that somebody said.
+fn text(part: &mut Value) -> Option<String> {
+    if part["type"] != "text" || part["synthetic"] == true || part["ignored"] == true {
+        return None;
+    }
+    match part["text"].take() {
+        Value::String(text) if !text.is_empty() => Some(text),
+        _ => None,
+    }
+}
+
+/// Returns a call and, where it has come to its end, its result.
+fn of_tool(part: &mut Value, at: Option<Timestamp>) -> Vec<Turn> {
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let tool = Tool { id: word(&part["callID"]), name: word(&part["tool"]), failed: false };
+    let state = &mut part["state"];
+    let input = if state["input"].is_null() { "{}".to_owned() } else { state["input"].to_string() };
+    let (start, end) = (time(&state["time"]["start"]), time(&state["time"]["end"]));
+    let call = Turn::new(Role::ToolCall, input).at(start.or(at)).with_tool(tool.clone());
+    let failed = state["status"] == "error";
+    let given = match state["status"].as_str() {
+        Some("completed") => state["output"].take(),
+        // What a tool that was broken off gave until then is what the model is told.
+        Some("error") if state["metadata"]["interrupted"] == true => {
+            let output = state["metadata"]["output"].take();
+            if output.is_string() { output } else { state["error"].take() }
+        }
+        Some("error") => state["error"].take(),
+        _ => return vec![call],
+    };
+    let text = if let Value::String(text) = given { text } else { String::new() };
+    let result = Turn::new(Role::ToolResult, text).at(end.or(start).or(at));
+    vec![call, result.with_tool(Tool { failed, ..tool })]
+}
+
+/// Returns the model as its user would name it.
+fn model(info: &Value) -> Option<String> {
+    let (provider, model) = (info["providerID"].as_str()?, info["modelID"].as_str()?);
+    Some(format!("{provider}/{model}"))
+}
+
+fn usage(tokens: &Value) -> Option<Usage> {
+    let count = |value: &Value| value.as_u64().unwrap_or_default();
+    let cache = count(&tokens["cache"]["read"]).saturating_add(count(&tokens["cache"]["write"]));
+    let usage = Usage {
+        input: count(&tokens["input"]).saturating_add(cache),
+        output: count(&tokens["output"]).saturating_add(count(&tokens["reasoning"])),
+    };
+    (usage != Usage::default()).then_some(usage)
+}
+
+fn time(milliseconds: &Value) -> Option<Timestamp> {
+    Timestamp::from_millisecond(milliseconds.as_i64()?).ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+use segue_core::model::VendorSessionId;
+
+use super::super::export::export;
+use super::super::recorded::{FIRST_ID, OTHER_ID, Recorded, both_ways};
+use super::*;
+use crate::samples::Disk;
+
+fn said(turns: &[Turn]) -> Vec<(Role, &str)> {
+    turns.iter().map(|turn| (turn.role, turn.text.as_str())).collect()
+}
+
+fn exported(recorded: &Recorded, id: &str) -> Vec<u8> {
+    export(recorded.folder.path(), &VendorSessionId::new(id)).unwrap().unwrap()
+}
+
+/// Where the parts of the first conversation's first two messages are.
+const QUESTION: &str = "id = 'prt_1e2696103001kjRTq67RT5mgL2'";
+const ANSWER: &str = "id = 'prt_1e2698518001Np0VDNV9Y9naH0'";
+const TOOL: &str = "id = 'prt_1e2699412001bWTpiIdX62OEr5'";
+
+#[test]
+fn a_conversation_is_read_as_turns_from_the_database_and_from_a_document() {
+    let recorded = Recorded::new();
+    let turns = recorded.turns(FIRST_ID);
+    let input = r#"{"command":"echo hi","description":"x"}"#;
+    assert_eq!(
+        said(&turns),
+        [
+            (Role::User, "hello ALPHA"),
+            (Role::Assistant, "hmm turns=1 first=hello ALPHA"),
+            (Role::User, "run it [[tool: echo hi]]"),
+            (Role::ToolCall, input),
+            (Role::ToolResult, "hi\n"),
+            (Role::Assistant, "hmm turns=2 first=hello ALPHA"),
+            (Role::User, "busy [[sleep: 6]]"),
+            (Role::Assistant, "hmm turns=3 first=hello ALPHA"),
+            (Role::User, "x [[status: 429]]"),
+            (Role::User, "x [[status: 401]]"),
+        ]
+    );
+    let tool = Tool { id: "call_1".to_owned(), name: "bash".to_owned(), failed: false };
+    assert_eq!((turns[3].tool.as_ref(), turns[4].tool.as_ref()), (Some(&tool), Some(&tool)));
+    assert_eq!(turns[0].at.unwrap().as_millisecond(), 1_794_799_919_137);
+    assert_eq!(turns[4].at.unwrap().as_millisecond(), 1_794_799_934_703);
+    assert_eq!(turns[1].model.as_deref(), Some("fake/fake-1"));
+    assert_eq!(turns[1].usage, None);
+    for id in [FIRST_ID, OTHER_ID] {
+        let document = recorded.write(exported(&recorded, id));
+        assert_eq!(both_ways(&document), recorded.turns(id));
+    }
+    assert!(recorded.turns("ses_unknown").is_empty());
+    assert!(both_ways(Path::new("/nowhere/opencode.db/ses_1")).is_empty());
+}
+
+#[test]
+fn what_opencode_has_added_or_what_failed_is_no_turn() {
+    let recorded = Recorded::new();
+    let all = recorded.turns(FIRST_ID).len();
+    for (change, fewer) in [
+        (format!("json_set(data, '$.synthetic', json('true')) WHERE {QUESTION}"), 1),
+        (format!("json_set(data, '$.ignored', json('true')) WHERE {QUESTION}"), 2),
+        (format!("json_set(data, '$.text', '') WHERE {ANSWER}"), 3),
+        (format!("json_set(data, '$.type', 'reasoning') WHERE {ANSWER}"), 3),
+        (format!("json_set(data, '$.state.status', 'running') WHERE {TOOL}"), 4),
+        (format!("'{{\"type\":\"tool\",\"state\":[]}}' WHERE {TOOL}"), 4),
+        (format!("'[\"type\"]' WHERE {TOOL}"), 5),
+    ] {
+        recorded.change(&format!("UPDATE part SET data = {change}"));
+        // The first two changes concern the same turn.
+        let fewer = if fewer > 1 { fewer - 1 } else { fewer };
+        assert_eq!(recorded.turns(FIRST_ID).len(), all - fewer, "{change}");
+    }
+    let recorded = Recorded::new();
+    let failed = "UPDATE message SET data = json_set(data, '$.error', json('{\"name\":\"NAME\"}')) \
+                  WHERE id = 'msg_1e2696209001hf250DKKb1V5Dx'";
+    recorded.change(&failed.replace("NAME", "MessageAbortedError"));
+    assert_eq!(recorded.turns(FIRST_ID).len(), all);
+    recorded.change(&failed.replace("NAME", "APIError"));
+    assert_eq!(recorded.turns(FIRST_ID).len(), all - 1);
+}
+
+#[test]
+fn a_tool_that_failed_says_why() {
+    let recorded = Recorded::new();
+    let failed = "json_set(data, '$.state.status', 'error', '$.state.error', 'no such file'";
+    recorded.change(&format!("UPDATE part SET data = {failed}) WHERE {TOOL}"));
+    let result = recorded.turns(FIRST_ID).swap_remove(4);
+    assert_eq!((result.text.as_str(), result.tool.unwrap().failed), ("no such file", true));
+    let output = "'$.state.metadata', json('{\"interrupted\":true,\"output\":\"half\"}')";
+    recorded.change(&format!("UPDATE part SET data = {failed}, {output}) WHERE {TOOL}"));
+    assert_eq!(recorded.turns(FIRST_ID)[4].text, "half");
+}
+
+#[test]
+fn a_compaction_is_one_summary_and_what_was_before_it_stays() {
+    let recorded = Recorded::new();
+    recorded.change(&format!(
+        "UPDATE part SET data = '{{\"type\":\"compaction\",\"auto\":true}}' WHERE {QUESTION}"
+    ));
+    let summary = "UPDATE message SET data = json_set(data, '$.summary', json('true')) \
+                   WHERE id = 'msg_1e2696209001hf250DKKb1V5Dx'";
+    recorded.change(summary);
+    let turns = recorded.turns(FIRST_ID);
+    assert_eq!(said(&turns)[0], (Role::Summary, "hmm turns=1 first=hello ALPHA"));
+    assert_eq!(turns.len(), 9);
+    recorded.change(&summary.replace("'$.summary', json('true')", "'$.finish', NULL"));
+    assert_eq!(recorded.turns(FIRST_ID).len(), 8, "it was never finished");
+}
+
+#[test]
+fn what_was_taken_back_is_no_part_of_it() {
+    let recorded = Recorded::new();
+    let take_back = |revert: &str| {
+        recorded.change(&format!("UPDATE session SET revert = '{revert}' WHERE id = '{FIRST_ID}'"));
+        let turns = recorded.turns(FIRST_ID);
+        let document = recorded.write(exported(&recorded, FIRST_ID));
+        assert_eq!(both_ways(&document), turns, "{revert}");
+        turns
+    };
+    let whole = take_back("{}").len();
+    assert_eq!(take_back(r#"{"messageID":"msg_unknown"}"#).len(), whole);
+    let turns = take_back(r#"{"messageID":"msg_1e269920f001R2z6TBK4EBFjLk"}"#);
+    assert_eq!(turns.last().unwrap().text, "hmm turns=1 first=hello ALPHA");
+    let tool = r#"{"messageID":"msg_1e2699251001nrkyPlUrQQ6qM7","partID":"prt_1e2699412001bWTpiIdX62OEr5"}"#;
+    assert_eq!(take_back(tool).last().unwrap().text, "run it [[tool: echo hi]]");
+    let behind = r#"{"messageID":"msg_1e2699251001nrkyPlUrQQ6qM7","partID":"prt_1e2699cfb001BI7jPcUj4JjqUf"}"#;
+    assert_eq!(take_back(behind).last().unwrap().text, "hi\n");
+}
+
+#[test]
+fn a_long_conversation_is_read_in_pages_and_no_further_than_wanted() {
+    let recorded = Recorded::new();
+    recorded.change(&format!(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+         INSERT INTO message SELECT printf('msg_%05d', i), '{OTHER_ID}', 1894799967726 + i / 40, 0,
+         '{{\"role\":\"user\"}}' FROM n;
+         INSERT INTO part SELECT 'prt_' || id, id, session_id, 0, 0,
+         json_object('type', 'text', 'text', id) FROM message WHERE length(id) = 9"
+    ));
+    let turns = recorded.turns(OTHER_ID);
+    assert_eq!((turns.len(), turns[101].text.as_str()), (102, "msg_00100"));
+    let mut count = 0;
+    let stop = &mut |_| {
+        count += 1;
+        if count == 20 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    turns_back(&Disk::default(), &recorded.transcript(OTHER_ID), stop).unwrap();
+    assert_eq!(count, 20);
+}
+
+#[test]
+fn what_is_cut_or_changed_anywhere_is_read_as_far_as_it_is_understood() {
+    let recorded = Recorded::new();
+    let document = exported(&recorded, FIRST_ID);
+    for cut in (0..document.len()).step_by(61) {
+        both_ways(&recorded.write(&document[..cut]));
+    }
+    let mut random = 1_u64;
+    for _ in 0..200 {
+        let mut changed = document.clone();
+        for _ in 0..4 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let at = usize::try_from(random >> 33).unwrap() % changed.len();
+            changed[at] = random.to_be_bytes()[1];
+        }
+        both_ways(&recorded.write(&changed));
+    }
+    recorded.change("CREATE TEMP TABLE kept AS SELECT * FROM part");
+    let change = "DELETE FROM part; INSERT INTO part SELECT * FROM kept;
+        UPDATE part SET data = CAST(substr(CAST(data AS BLOB), 1, N) || x'ff' ||
+        substr(CAST(data AS BLOB), N + 2) AS TEXT)";
+    for at in (0..120).step_by(3) {
+        recorded.change(&change.replace(" N", &format!(" {at}")));
+        recorded.turns(FIRST_ID);
+    }
+}

@@ -1,0 +1,167 @@
+use jiff::SignedDuration;
+use segue_core::model::{Tool, VendorSessionId};
+
+use super::super::recorded::{FIRST_ID, OTHER_ID, Recorded, both_ways};
+use super::*;
+use crate::samples::Disk;
+
+const NEW_ID: &str = "ses_0198aaaaaaaa70008000000000000abc";
+
+fn now() -> Timestamp {
+    Timestamp::from_millisecond(1_900_000_000_000).unwrap()
+}
+
+fn turns() -> Vec<Turn> {
+    let tool = |id: &str, failed| Tool { id: id.to_owned(), name: "Bash".to_owned(), failed };
+    let turn = |role, text: &str| Turn::new(role, text);
+    let all = vec![
+        turn(Role::User, "first ü\n```rust\nfn main() {}\n```"),
+        turn(Role::User, "and another"),
+        turn(Role::Assistant, "let me see"),
+        turn(Role::ToolCall, r#"{"command":"ls"}"#).with_tool(tool("toolu_1", false)),
+        turn(Role::ToolResult, "a.txt").with_tool(tool("toolu_1", false)),
+        turn(Role::ToolCall, r#"{"command":"cat b"}"#).with_tool(tool("toolu_2", false)),
+        turn(Role::ToolResult, "no such file").with_tool(tool("toolu_2", true)),
+        turn(Role::Assistant, "there is"),
+        turn(Role::Assistant, "only a.txt"),
+        turn(Role::User, "\u{1f600} \"]}\\"),
+    ];
+    let seconds = [1, 2, 3, 2, 5, 6, 6, 7, 8, 4];
+    let at = |second| Some(now() + SignedDuration::from_secs(second));
+    all.into_iter().zip(seconds).map(|(turn, second)| turn.at(at(second))).collect()
+}
+
+fn written(recorded: &Recorded, id: &str, onto: bool, turns: &[Turn]) -> Result<Vec<u8>> {
+    let (place, id) = (recorded.place(), VendorSessionId::new(id));
+    let onto = onto.then(|| recorded.transcript(id.as_str()));
+    let order = TranscriptionOrder {
+        files: &Disk::default(),
+        place: &place,
+        id: &id,
+        title: "shop/coder",
+        model: None,
+        now: now(),
+        onto: onto.as_deref(),
+    };
+    let Transcription { mut writer, target, .. } = transcription(&order)?;
+    assert_eq!(target, Target::Import);
+    let mut out = Vec::new();
+    writer.begin(&mut out);
+    turns.iter().for_each(|turn| writer.turn(turn, &mut out));
+    writer.end(&mut out);
+    Ok(out)
+}
+
+/// What a reader must find again.
+fn essence(turns: &[Turn]) -> Vec<(Role, String, Option<Tool>, Option<Timestamp>)> {
+    turns.iter().map(|it| (it.role, it.text.clone(), it.tool.clone(), it.at)).collect()
+}
+
+fn ids(document: &[u8]) -> Vec<(i64, String)> {
+    let document: Value = serde_json::from_slice(document).unwrap();
+    let of = |message: &Value| {
+        let info = &message["info"];
+        (info["time"]["created"].as_i64().unwrap(), info["id"].as_str().unwrap().to_owned())
+    };
+    document["messages"].as_array().unwrap().iter().map(of).collect()
+}
+
+#[test]
+fn what_is_written_is_read_from_the_document_and_once_it_is_imported() {
+    let recorded = Recorded::new();
+    let document = written(&recorded, NEW_ID, false, &turns()).unwrap();
+    assert_eq!(essence(&both_ways(&recorded.write(&document))), essence(&turns()));
+    let others = recorded.turns(FIRST_ID);
+    for _ in 0..2 {
+        recorded.import(&document);
+        assert_eq!(essence(&recorded.turns(NEW_ID)), essence(&turns()));
+    }
+    let second = written(&recorded, "ses_0198aaaaaaaa70008000000000000abd", false, &turns());
+    recorded.import(&second.unwrap());
+    assert_eq!(essence(&recorded.turns(NEW_ID)), essence(&turns()), "ids of others are others");
+    assert_eq!(recorded.turns(FIRST_ID), others);
+}
+
+#[test]
+fn messages_are_in_order_whatever_the_times_and_in_the_form_that_is_wanted() {
+    let recorded = Recorded::new();
+    let document = written(&recorded, NEW_ID, false, &turns()).unwrap();
+    let ids = ids(&document);
+    assert!(ids.is_sorted() && ids.iter().map(|(_, id)| id).is_sorted(), "{ids:?}");
+    assert!(ids.iter().all(|(_, id)| id.len() == 30 && id.as_str() < "msg_1"), "{ids:?}");
+    let document: Value = serde_json::from_slice(&document).unwrap();
+    let messages = document["messages"].as_array().unwrap();
+    let shape: Vec<(&str, usize)> = messages
+        .iter()
+        .map(|it| (it["info"]["role"].as_str().unwrap(), it["parts"].as_array().unwrap().len()))
+        .collect();
+    let (user, assistant) = ("user", "assistant");
+    assert_eq!(
+        shape,
+        [
+            (user, 1),
+            (user, 1),
+            (assistant, 2),
+            (assistant, 1),
+            (assistant, 1),
+            (assistant, 1),
+            (user, 1)
+        ]
+    );
+    assert_eq!(messages[2]["info"]["parentID"], messages[1]["info"]["id"]);
+    assert_eq!(messages[2]["info"]["finish"], "tool-calls");
+    assert_eq!(messages[0]["info"]["model"], json!({"providerID": "fake", "modelID": "fake-1"}));
+    assert_eq!(document["info"]["title"], "shop/coder");
+}
+
+#[test]
+fn arguments_that_are_no_object_and_calls_without_results_are_written_all_the_same() {
+    let recorded = Recorded::new();
+    let tool = Tool { id: "1".to_owned(), name: "t".to_owned(), failed: false };
+    let call = Turn::new(Role::ToolCall, "plain words").with_tool(tool.clone());
+    let lone = Turn::new(Role::ToolResult, "lone").with_tool(tool);
+    let document = written(&recorded, NEW_ID, false, &[call.clone(), call, lone.clone(), lone]);
+    let read = both_ways(&recorded.write(document.unwrap()));
+    let texts: Vec<&str> = read.iter().map(|turn| turn.text.as_str()).collect();
+    let input = r#"{"input":"plain words"}"#;
+    assert_eq!(texts, [input, "no result", input, "lone", "{}", "lone"]);
+    let nothing = written(&recorded, NEW_ID, false, &[]).unwrap();
+    assert!(both_ways(&recorded.write(nothing)).is_empty());
+}
+
+#[test]
+fn turns_are_added_behind_what_is_there() {
+    let recorded = Recorded::new();
+    let before = recorded.turns(OTHER_ID);
+    // Older than what is there.
+    let old: Vec<Turn> = turns().into_iter().map(|it| it.at(Some(Timestamp::UNIX_EPOCH))).collect();
+    for (round, added) in [old, turns()].into_iter().enumerate() {
+        let there = recorded.turns(OTHER_ID);
+        let document = written(&recorded, OTHER_ID, true, &added).unwrap();
+        let ids = ids(&document);
+        assert!(ids.iter().map(|(_, id)| id).is_sorted(), "{ids:?}");
+        assert!(ids.iter().all(|(_, id)| id.as_str() > "msg_1e26a1ded001Ll7SWjl9uIs4ii"));
+        assert!(ids.iter().all(|(_, id)| id.as_str() < "msg_1e26a1df0"), "{ids:?}");
+        recorded.import(&document);
+        let all = [there, added].concat();
+        assert_eq!(essence(&recorded.turns(OTHER_ID)), essence(&all), "{round}");
+    }
+    assert_eq!(recorded.turns(OTHER_ID).len(), before.len() + 2 * turns().len());
+    let gone = written(&recorded, "ses_gone", true, &turns());
+    assert!(gone.unwrap_err().message.contains("gone"));
+}
+
+#[test]
+fn what_was_taken_back_stays_behind_what_is_added() {
+    let recorded = Recorded::new();
+    let take_back = |revert: &str| {
+        recorded.change(&format!("UPDATE session SET revert = '{revert}' WHERE id = '{FIRST_ID}'"));
+    };
+    take_back(r#"{"messageID":"msg_1e269920f001R2z6TBK4EBFjLk"}"#);
+    let there = recorded.turns(FIRST_ID);
+    recorded.import(&written(&recorded, FIRST_ID, true, &turns()).unwrap());
+    assert_eq!(essence(&recorded.turns(FIRST_ID)), essence(&[there, turns()].concat()));
+    take_back(r#"{"messageID":"msg_1e2699251001nrkyPlUrQQ6qM7","partID":"prt_1"}"#);
+    let error = written(&recorded, FIRST_ID, true, &turns()).unwrap_err();
+    assert!(error.hints[0].contains("say something"), "{error:?}");
+}
