@@ -13,6 +13,7 @@ pub(super) const HOME_VARIABLE: &str = "COPILOT_HOME";
 
 const CONVERSATIONS: &str = "session-state";
 const TRANSCRIPT: &str = "events.jsonl";
+const DESCRIPTION: &str = "workspace.yaml";
 
 /// Has what was pasted and is too long for the transcript.
 const PASTES: &str = "files";
@@ -52,6 +53,11 @@ pub(super) fn transcript(home: &Path, id: &str) -> PathBuf {
 /// Returns the transcript of the conversation whose folder this is.
 pub(super) fn transcript_in(folder: &Path) -> PathBuf {
     folder.join(TRANSCRIPT)
+}
+
+/// Returns the file that says what a conversation is called.
+pub(super) fn description(transcript: &Path) -> PathBuf {
+    transcript.with_file_name(DESCRIPTION)
 }
 
 /// Returns the folder of what was pasted in a conversation and is too long for its transcript.

@@ -13,7 +13,9 @@ mod rehearsal;
 mod screen;
 mod signals;
 mod transcript;
+mod turns;
 mod typing;
+mod written;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,9 +25,9 @@ use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Files, Kept, Live,
-    Pace, Place, ProgramSpec, Readiness, Rehearsal, Screen, Showing, Signal, Stage, Support,
-    Typing, Vendor,
+    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, Kept,
+    Live, Pace, Place, ProgramSpec, Readiness, Rehearsal, Screen, Showing, Signal, Stage, Support,
+    Transcription, TranscriptionOrder, Typing, Vendor,
 };
 use uuid::Uuid;
 
@@ -186,5 +188,22 @@ impl Vendor for Copilot {
         offset: u64,
     ) -> Result<Vec<String>> {
         transcript::said_since(files, &self.transcript(files, place, id), offset)
+    }
+
+    fn turns_back(
+        &self,
+        files: &dyn Files,
+        transcript: &Path,
+        each: &mut EachTurn<'_>,
+    ) -> Result<()> {
+        turns::turns_back(files, transcript, each)
+    }
+
+    fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+        turns::turns(files, transcript, each)
+    }
+
+    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Option<Transcription>> {
+        written::transcription(order).map(Some)
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use segue_core::model::{Failure, WaitingFor};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::failure::Told;
 
@@ -27,11 +27,14 @@ pub(super) enum Event {
     Said(String),
     /// The model is asked; it may be again within the same turn of the user's.
     Asks,
-    /// The model said something, and whether it calls tools.
-    Message {
-        text: String,
-        calls: bool,
-    },
+    /// The model said something, and calls tools.
+    Message(Message),
+    /// A tool that the model called has answered.
+    Answered(Outcome),
+    /// This took the place of what was before it in the model's memory.
+    Compacted(String),
+    /// What was before it was forgotten.
+    Cleared,
     /// The model was asked and has answered, or failed to.
     Asked,
     /// The turn was broken off.
@@ -43,6 +46,31 @@ pub(super) enum Event {
     /// It was given, or is not wanted any more.
     Given(String),
     Other,
+}
+
+/// What the model said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Message {
+    pub(super) text: String,
+    pub(super) model: Option<String>,
+    pub(super) calls: Vec<Call>,
+}
+
+/// A call of a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Call {
+    pub(super) id: String,
+    pub(super) name: String,
+    /// They are JSON.
+    pub(super) arguments: String,
+}
+
+/// What a tool answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Outcome {
+    pub(super) id: String,
+    pub(super) text: String,
+    pub(super) failed: bool,
 }
 
 #[derive(Deserialize)]
@@ -69,16 +97,25 @@ impl Record {
 
 fn event(line: Line) -> Event {
     let data = &line.data;
+    // A subagent speaks within a call.
+    if !data["parentToolCallId"].is_null() {
+        return Event::Other;
+    }
     match line.kind.as_str() {
         "session.start" => Event::Began(data["context"]["cwd"].as_str().map(PathBuf::from)),
         "session.resume" => Event::Resumed,
         "user.message" => said(data),
         "assistant.turn_start" => Event::Asks,
         "assistant.turn_end" => Event::Asked,
-        "assistant.message" => Event::Message {
-            text: text(data, "content"),
-            calls: data["toolRequests"].as_array().is_some_and(|calls| !calls.is_empty()),
-        },
+        "assistant.message" => Event::Message(message(data)),
+        // What the user had it run is not in the model's memory.
+        "tool.execution_complete" if data["isUserRequested"] != true => {
+            Event::Answered(outcome(data))
+        }
+        "session.compaction_complete" if data["success"] == true => {
+            Event::Compacted(text(data, "summaryContent"))
+        }
+        "session.context_cleared" => Event::Cleared,
         "abort" => Event::Aborted,
         "session.error" => {
             let told: Told = serde_json::from_value(line.data).unwrap_or_default();
@@ -104,6 +141,35 @@ fn said(data: &Value) -> Event {
         Event::Said(text(data, "content"))
     } else {
         Event::Other
+    }
+}
+
+fn message(data: &Value) -> Message {
+    let calls = data["toolRequests"].as_array().into_iter().flatten();
+    let model = data["model"].as_str().map(str::to_owned);
+    Message { text: text(data, "content"), model, calls: calls.map(call).collect() }
+}
+
+fn call(data: &Value) -> Call {
+    let arguments = match &data["arguments"] {
+        // The calls of some tools have a text.
+        Value::String(input) => json!({"input": input}).to_string(),
+        Value::Null => "{}".to_owned(),
+        arguments => arguments.to_string(),
+    };
+    Call { id: text(data, "toolCallId"), name: text(data, "name"), arguments }
+}
+
+fn outcome(data: &Value) -> Outcome {
+    let succeeded = data["success"] == true;
+    let exit = data["shellExecution"]["exitCode"].as_i64().unwrap_or_default();
+    let text_of = |text: &Value| text.as_str().map(str::to_owned);
+    let said = text_of(&data["result"]["content"]).filter(|_| succeeded);
+    let error = || text_of(&data["error"]["message"]).or(text_of(&data["result"]["content"]));
+    Outcome {
+        id: text(data, "toolCallId"),
+        text: said.or_else(error).unwrap_or_default(),
+        failed: !succeeded || exit != 0,
     }
 }
 

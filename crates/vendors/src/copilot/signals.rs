@@ -78,13 +78,13 @@ impl Newest {
                 let failure = Some(failure);
                 vec![Signal::TurnEnded { ok: false, text: String::new(), failure }, idle]
             }
-            Event::Message { text, calls: false } if self.asked => {
-                vec![Signal::TurnEnded { ok: true, text, failure: None }, idle]
+            Event::Message(said) if self.asked && said.calls.is_empty() => {
+                vec![Signal::TurnEnded { ok: true, text: said.text, failure: None }, idle]
             }
             Event::Wants(id, reason) if !self.given.contains(&id) => {
                 vec![active(Activity::Waiting(reason), Source::Transcript)]
             }
-            Event::Said(_) | Event::Asks | Event::Message { .. } => vec![working],
+            Event::Said(_) | Event::Asks | Event::Message(_) => vec![working],
             Event::Given(id) => {
                 self.given.insert(id);
                 return None;
@@ -93,7 +93,7 @@ impl Newest {
                 self.asked = true;
                 return None;
             }
-            Event::Wants(..) | Event::Other => return None,
+            _ => return None,
         })
     }
 }
@@ -141,8 +141,8 @@ pub(super) fn of_stream(line: &str) -> Vec<Signal> {
         Ok(_) => Vec::new(),
         Err(_) => match Record::read(line.as_bytes()).map(|record| record.event) {
             Some(Event::Said(_)) => vec![active(Activity::Working, Source::Stream)],
-            Some(Event::Message { text, calls: false }) => {
-                vec![Signal::TurnEnded { ok: true, text, failure: None }]
+            Some(Event::Message(said)) if said.calls.is_empty() => {
+                vec![Signal::TurnEnded { ok: true, text: said.text, failure: None }]
             }
             _ => Vec::new(),
         },

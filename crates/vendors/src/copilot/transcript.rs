@@ -82,7 +82,7 @@ pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<
 }
 
 /// Puts what was pasted back into a text: what is long is recorded as a file beside the transcript.
-fn with_pastes(files: &dyn Files, transcript: &Path, text: &str) -> String {
+pub(super) fn with_pastes(files: &dyn Files, transcript: &Path, text: &str) -> String {
     let (mut whole, mut rest) = (String::new(), text);
     while let Some((before, element)) = rest.split_once(PASTED) {
         let parts =
@@ -167,13 +167,16 @@ impl End {
     /// Takes the next record from the end of the file.
     fn take(&mut self, event: Event) -> ControlFlow<()> {
         let is_open = match &event {
-            Event::Said(_) | Event::Message { calls: true, .. } => true,
-            Event::Message { .. } | Event::Aborted | Event::Failed(_) => false,
+            Event::Said(_) => true,
+            Event::Message(said) => !said.calls.is_empty(),
+            Event::Aborted | Event::Failed(_) => false,
             _ => return ControlFlow::Continue(()),
         };
         self.is_open.get_or_insert(is_open);
-        if let Event::Message { text, calls: false } = event {
-            self.last_answer = Some(text).filter(|text| !text.is_empty());
+        if let Event::Message(said) = event
+            && said.calls.is_empty()
+        {
+            self.last_answer = Some(said.text).filter(|text| !text.is_empty());
         }
         let is_enough = self.last_answer.is_some();
         if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -1,0 +1,90 @@
+//! What a transcript says, as turns.
+
+use std::path::Path;
+
+use segue_core::Result;
+use segue_core::model::{Role, Tool, Turn};
+use segue_core::ports::{EachTurn, Files};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::records::{Event, Message, Record};
+use super::transcript;
+use crate::reading::{self, Belongs, Format};
+
+pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+    reading::turns_back(files, path, Events { files, path }, each)
+}
+
+pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+    reading::turns(files, path, Events { files, path }, each)
+}
+
+/// The events of one conversation. What is taken back is cut off, so that all that is there counts.
+#[derive(Clone, Copy, Debug)]
+struct Events<'a> {
+    files: &'a dyn Files,
+    path: &'a Path,
+}
+
+/// As much of a line as tells whether it belongs.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Glance<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    /// Set where a subagent speaks.
+    #[serde(default)]
+    agent_id: Option<IgnoredAny>,
+}
+
+impl Format for Events<'_> {
+    fn belongs(&mut self, line: &[u8]) -> Belongs {
+        match serde_json::from_slice(line) {
+            Ok(Glance { kind: "session.context_cleared", agent_id: None }) => Belongs::First,
+            Ok(Glance {
+                kind:
+                    "user.message"
+                    | "assistant.message"
+                    | "tool.execution_complete"
+                    | "session.compaction_complete",
+                agent_id: None,
+            }) => Belongs::Yes,
+            _ => Belongs::No,
+        }
+    }
+
+    fn turns(&mut self, line: &[u8]) -> Vec<Turn> {
+        let Some(record) = Record::read(line) else { return Vec::new() };
+        let mut turns = match record.event {
+            Event::Said(text) => {
+                vec![Turn::new(Role::User, transcript::with_pastes(self.files, self.path, &text))]
+            }
+            Event::Message(message) => said(message),
+            Event::Compacted(text) => vec![Turn::new(Role::Summary, text)],
+            Event::Answered(outcome) => {
+                let tool = Tool { id: outcome.id, name: String::new(), failed: outcome.failed };
+                vec![Turn::new(Role::ToolResult, outcome.text).with_tool(tool)]
+            }
+            _ => Vec::new(),
+        };
+        // What a tool answered may be nothing; what somebody says is something.
+        turns.retain(|turn| turn.tool.is_some() || !turn.text.is_empty());
+        turns.iter_mut().for_each(|turn| turn.at = record.at);
+        turns
+    }
+}
+
+fn said(message: Message) -> Vec<Turn> {
+    let calls = message.calls.into_iter().map(|call| {
+        let tool = Tool { id: call.id, name: call.name, failed: false };
+        Turn::new(Role::ToolCall, call.arguments).with_tool(tool)
+    });
+    let text = Turn::new(Role::Assistant, message.text);
+    let model = message.model;
+    let turns = [text].into_iter().chain(calls);
+    turns.map(|turn| Turn { model: model.clone(), ..turn }).collect()
+}
+
+#[cfg(test)]
+mod tests;

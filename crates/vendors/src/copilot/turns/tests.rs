@@ -1,0 +1,166 @@
+use std::fs;
+
+use segue_core::model::VendorSessionId;
+use segue_core::ports::{Target, Vendor as _};
+use serde_json::{Value, json};
+
+use crate::copilot::{Copilot, home};
+use crate::said::{as_read, conversation, is_robust, short, turns_of, written};
+use crate::samples::Home;
+
+const ID: &str = "21111111-2222-4333-8444-555555555555";
+const PERMISSION: &str = include_str!("../fixtures/permission.jsonl");
+const FAILED: &str = include_str!("../fixtures/failed.jsonl");
+
+fn at(id: &str) -> String {
+    format!("session-state/{id}/events.jsonl")
+}
+
+fn read(text: &str) -> Vec<String> {
+    let home = Home::new();
+    let path = home.write(&at(ID), text);
+    turns_of(&Copilot, &home, &path).iter().map(short).collect()
+}
+
+fn line(kind: &str, data: &Value) -> String {
+    let time = "2026-11-16T06:00:00.000Z";
+    json!({"type": kind, "data": data, "id": "x", "timestamp": time}).to_string() + "\n"
+}
+
+#[test]
+fn what_people_the_model_and_tools_said_is_the_conversation() {
+    let found = read(PERMISSION);
+    assert!(found[4].starts_with("tool_result : \n<shellId: 0 completed"), "{found:?}");
+    assert_eq!(
+        [&found[..4], &found[5..]].concat(),
+        [
+            "user: go [[slow: 6]]",
+            "assistant: piece0 piece1 piece2 piece3 piece4 piece5 turns=1 answer",
+            "user: do [[tool: touch made.txt]]",
+            r#"tool_call bash: {"command":"touch made.txt","description":"d"}"#,
+            "assistant: turns=2 answer",
+            "user: do [[tool: touch made2.txt]]",
+            r#"tool_call bash: {"command":"touch made2.txt","description":"d"}"#,
+        ]
+    );
+    assert_eq!(read(FAILED), ["user: fail [[status: 429]]"]);
+}
+
+#[test]
+fn a_turn_knows_when_it_was_which_model_said_it_and_whose_call_it_answers() {
+    let home = Home::new();
+    let turns = turns_of(&Copilot, &home, &home.write(&at(ID), PERMISSION));
+    assert!(turns.iter().all(|turn| turn.at.is_some()));
+    let models: Vec<bool> = turns.iter().map(|turn| turn.model.is_some()).collect();
+    assert_eq!(models, [false, true, false, true, false, true, false, true]);
+    let ids: Vec<&str> =
+        turns[3..5].iter().map(|it| it.tool.as_ref().unwrap().id.as_str()).collect();
+    assert_eq!(ids, ["call_1794792607285174315"; 2]);
+}
+
+#[test]
+fn what_is_not_said_to_the_model_or_by_it_is_no_turn() {
+    let tool = |more: &Value| {
+        let mut data = json!({"toolCallId": "1", "success": true, "result": {"content": "r"}});
+        data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        line("tool.execution_complete", &data)
+    };
+    let text = [
+        line("user.message", &json!({"content": "forgotten"})),
+        line("session.context_cleared", &json!({"messagesCleared": 1})),
+        line("user.message", &json!({"content": "a skill's", "source": "skill-pdf"})),
+        line("user.message", &json!({"content": "", "source": "user"})),
+        line("user.message", &json!({"content": "go on", "isAutopilotContinuation": true})),
+        line("system.message", &json!({"content": "be kind"})),
+        line("assistant.message", &json!({"content": "inner", "parentToolCallId": "1"})),
+        line("session.compaction_complete", &json!({"success": false, "error": "x"})),
+        line("session.compaction_complete", &json!({"success": true, "summaryContent": "much"})),
+        tool(&json!({"isUserRequested": true})),
+        tool(&json!({"parentToolCallId": "0"})),
+        tool(&json!({"shellExecution": {"exitCode": 2}})),
+        tool(&json!({"success": false, "error": {"message": "broken"}})),
+        line(
+            "assistant.message",
+            &json!({"content": "both", "toolRequests": [
+                {"toolCallId": "2", "name": "patch", "arguments": "*** x", "type": "custom"},
+                {"toolCallId": "3", "name": "list"},
+            ]}),
+        ),
+        line("user.message", &json!({"content": "mine"})).replacen('{', r#"{"agentId":"7","#, 1),
+        line("user.message", &json!({"content": "mine"})),
+    ];
+    let wanted = [
+        "summary: much",
+        "tool_result !: r",
+        "tool_result !: broken",
+        "assistant: both",
+        r#"tool_call patch: {"input":"*** x"}"#,
+        "tool_call list: {}",
+        "user: mine",
+    ];
+    assert_eq!(read(&text.concat()), wanted);
+}
+
+#[test]
+fn what_was_pasted_is_said() {
+    let home = Home::new();
+    let pasted = home.write(&format!("session-state/{ID}/files/paste-1.txt"), "long\ntext");
+    let content = format!(r#"see <pasted_content file="{}" size="1 KB" /> ok"#, pasted.display());
+    let path = home.write(&at(ID), line("user.message", &json!({"content": content})));
+    assert_eq!(turns_of(&Copilot, &home, &path)[0].text, "see long\ntext ok");
+}
+
+#[test]
+fn nothing_in_a_transcript_makes_a_reader_fail() {
+    is_robust(&Copilot, &at(ID), PERMISSION);
+    is_robust(&Copilot, &at(ID), FAILED);
+    assert_eq!(read(""), Vec::<String>::new());
+    assert_eq!(read("garbage\n\u{0}\n[]\n{}\n"), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let home = Home::new();
+    let turns = conversation();
+    let (transcription, bytes) = written(&Copilot, &home, (ID, None), &turns);
+    let wanted = home::transcript(home.folder.path(), ID);
+    assert_eq!(transcription.target, Target::Transcript(wanted.clone()));
+    let [beside] = &transcription.beside[..] else { panic!("{transcription:?}") };
+    assert_eq!(beside.path, wanted.with_file_name("workspace.yaml"));
+    assert!(beside.contents.contains("name: \"fleet/one\"\n"), "{}", beside.contents);
+    let path = home.write(wanted.to_str().unwrap(), bytes);
+    assert_eq!(turns_of(&Copilot, &home, &path), as_read(&turns));
+    let id = VendorSessionId::new(ID);
+    let found = Copilot.conversation(&home.disk, &home.place, &id).unwrap().unwrap();
+    assert_eq!(found.cwd, home.place.cwd);
+    assert_eq!(found.last_answer.as_deref(), Some("\\o/"));
+    assert!(!found.turn_open);
+}
+
+#[test]
+fn what_is_added_goes_on_from_the_last_event() {
+    let home = Home::new();
+    let turns = conversation();
+    let path = home.write(&at(ID), PERMISSION.to_owned() + "{\"torn\":");
+    let before = turns_of(&Copilot, &home, &path);
+    let (transcription, added) = written(&Copilot, &home, (ID, Some(&path)), &turns);
+    assert_eq!(transcription.target, Target::Transcript(path.clone()));
+    assert!(transcription.beside.is_empty());
+    fs::write(&path, [PERMISSION.as_bytes(), &added].concat()).unwrap();
+    assert_eq!(turns_of(&Copilot, &home, &path), [before, as_read(&turns)].concat());
+    let (_, again) = written(&Copilot, &home, (ID, Some(&path)), &turns);
+    let events = [&added[..], &again].concat();
+    let events: Vec<Value> = String::from_utf8(events)
+        .unwrap()
+        .lines()
+        .map(|it| serde_json::from_str(it).unwrap())
+        .collect();
+    let last: Value = serde_json::from_str(PERMISSION.lines().last().unwrap()).unwrap();
+    let mut parent = last["id"].clone();
+    let mut ids = std::collections::HashSet::new();
+    for event in events {
+        assert_eq!(event["parentId"], parent);
+        parent = event["id"].clone();
+        assert!(ids.insert(parent.as_str().unwrap().to_owned()), "{event}");
+    }
+}

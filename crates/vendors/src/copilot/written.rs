@@ -1,0 +1,196 @@
+//! Turns as a transcript.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use jiff::Timestamp;
+use segue_core::model::{Role, Tool, Turn};
+use segue_core::ports::{Files, NewFile, Target, Transcription, TranscriptionOrder, TurnWriter};
+use segue_core::{Error, Result};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use uuid::{Builder, Uuid};
+
+use super::home;
+use crate::reading;
+
+/// The form of the events.
+const FORM: u32 = 1;
+
+pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcription> {
+    let Some(id) =
+        Uuid::try_parse(order.id.as_str()).ok().filter(|_| home::is_id(order.id.as_str()))
+    else {
+        return Err(Error::vendor(format!("`{}` is not an id of a conversation", order.id))
+            .caused_by("the ids of Copilot are UUIDs"));
+    };
+    let path = home::transcript(&order.place.config_dir, order.id.as_str());
+    let path = order.onto.map_or(path, Path::to_owned);
+    let tip = match order.onto {
+        None => Tip::default(),
+        Some(onto) => tip(order.files, onto).map_err(|error| reading::unreadable(onto, error))?,
+    };
+    let begins = order.onto.is_none();
+    let writer = Writer {
+        start: begins.then(|| start(order)),
+        now: order.now,
+        last: tip.last,
+        names: Names { of: id, length: tip.length, count: 0 },
+    };
+    let beside = begins.then(|| description(order, &path)).into_iter().collect();
+    Ok(Transcription { target: Target::Transcript(path), beside, writer: Box::new(writer) })
+}
+
+fn start(order: &TranscriptionOrder<'_>) -> Value {
+    let mut data = json!({
+        "sessionId": order.id, "version": FORM, "producer": "segue",
+        "copilotVersion": env!("CARGO_PKG_VERSION"), "startTime": time(order.now),
+        "context": {"cwd": order.place.cwd},
+    });
+    if let Some(model) = order.model {
+        data["selectedModel"] = model.into();
+    }
+    data
+}
+
+/// Returns the file by which Copilot lists the conversation. Texts in JSON are texts in YAML, too.
+fn description(order: &TranscriptionOrder<'_>, transcript: &Path) -> NewFile {
+    let now = time(order.now);
+    let quoted = |text: &str| Value::from(text).to_string();
+    let contents = format!(
+        "id: {}\ncwd: {}\nname: {}\nuser_named: true\ncreated_at: {now}\nupdated_at: {now}\n",
+        order.id,
+        quoted(&order.place.cwd.display().to_string()),
+        quoted(order.title),
+    );
+    NewFile { path: home::description(transcript), contents }
+}
+
+/// Where a transcript ends that is gone on with.
+#[derive(Debug, Default)]
+struct Tip {
+    length: u64,
+    /// The event that the next one comes after.
+    last: Option<String>,
+}
+
+fn tip(files: &dyn Files, transcript: &Path) -> io::Result<Tip> {
+    #[derive(Deserialize)]
+    struct Glance {
+        id: String,
+    }
+    let length = files.facts(transcript)?.map_or(0, |facts| facts.length);
+    let mut last = None;
+    reading::each_back(files, transcript, |line| {
+        last = serde_json::from_slice(line.bytes).ok().map(|glance: Glance| glance.id);
+        if last.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    Ok(Tip { length, last })
+}
+
+/// Makes ids that a transcript does not have yet.
+#[derive(Debug)]
+struct Names {
+    of: Uuid,
+    length: u64,
+    count: u64,
+}
+
+impl Names {
+    fn next(&mut self) -> String {
+        self.count += 1;
+        // The length is another one whenever something is added, and the count for each event.
+        let (high, low) = self.of.as_u64_pair();
+        let high = (high ^ self.length).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let low = (low << 32) ^ self.count;
+        let bytes = (u128::from(high) << 64 | u128::from(low)).to_be_bytes();
+        Builder::from_random_bytes(bytes).into_uuid().to_string()
+    }
+}
+
+#[derive(Debug)]
+struct Writer {
+    start: Option<Value>,
+    now: Timestamp,
+    last: Option<String>,
+    names: Names,
+}
+
+impl Writer {
+    fn event(&mut self, at: Timestamp, kind: &str, data: &Value, out: &mut Vec<u8>) {
+        let id = self.names.next();
+        let event = json!({
+            "type": kind, "data": data, "id": id, "timestamp": time(at), "parentId": self.last,
+        });
+        self.last = Some(id);
+        if serde_json::to_writer(&mut *out, &event).is_ok() {
+            out.push(b'\n');
+        }
+    }
+
+    /// Writes what the model said, or which tool it called.
+    fn message(&mut self, turn: &Turn, (text, calls): (&str, Value), out: &mut Vec<u8>) {
+        let mut data =
+            json!({"messageId": self.names.next(), "content": text, "toolRequests": calls});
+        if let Some(model) = &turn.model {
+            data["model"] = model.as_str().into();
+        }
+        self.event(turn.at.unwrap_or(self.now), "assistant.message", &data, out);
+    }
+
+    fn call(&mut self, turn: &Turn, tool: &Tool, out: &mut Vec<u8>) {
+        let (id, name, arguments) = (&tool.id, &tool.name, arguments(&turn.text));
+        let call = json!({
+            "toolCallId": id, "name": name, "arguments": arguments, "type": "function",
+        });
+        self.message(turn, ("", json!([call])), out);
+        let began = json!({"toolCallId": id, "toolName": name, "arguments": arguments});
+        self.event(turn.at.unwrap_or(self.now), "tool.execution_start", &began, out);
+    }
+}
+
+impl TurnWriter for Writer {
+    fn begin(&mut self, out: &mut Vec<u8>) {
+        if let Some(start) = self.start.take() {
+            self.event(self.now, "session.start", &start, out);
+        }
+    }
+
+    fn turn(&mut self, turn: &Turn, out: &mut Vec<u8>) {
+        let at = turn.at.unwrap_or(self.now);
+        let tool = turn.tool.clone().unwrap_or(Tool {
+            id: String::new(),
+            name: String::new(),
+            failed: false,
+        });
+        match turn.role {
+            Role::User | Role::Summary => {
+                self.event(at, "user.message", &json!({"content": turn.text}), out);
+            }
+            Role::Assistant => self.message(turn, (&turn.text, json!([])), out),
+            Role::ToolCall => self.call(turn, &tool, out),
+            Role::ToolResult => {
+                let mut data = json!({"toolCallId": tool.id, "success": !tool.failed});
+                if tool.failed {
+                    data["error"] = json!({"message": turn.text});
+                } else {
+                    data["result"] = json!({"content": turn.text});
+                }
+                self.event(at, "tool.execution_complete", &data, out);
+            }
+        }
+    }
+
+    fn end(&mut self, _out: &mut Vec<u8>) {}
+}
+
+/// The arguments of a call are an object.
+fn arguments(text: &str) -> Value {
+    let object = serde_json::from_str::<Map<String, Value>>(text);
+    object.map_or_else(|_| json!({"input": text}), Value::Object)
+}
+
+fn time(at: Timestamp) -> String {
+    format!("{at:.3}")
+}
