@@ -1,11 +1,10 @@
 //! Keeping secrets off command lines, where every process of the machine can read them, and out of
 //! what is recorded.
 
+use super::shapes;
 use crate::error::{Error, Result};
 
 const TELLING_NAMES: [&str; 6] = ["api-key", "apikey", "token", "secret", "password", "passwd"];
-const TELLING_VALUES: [&str; 9] =
-    ["sk-", "ghp_", "gho_", "github_pat_", "xoxb-", "xoxp-", "AKIA", "AIza", "-----BEGIN"];
 
 /// Refuses arguments that look as if they carried a secret.
 pub fn refuse_in_arguments(arguments: &[String]) -> Result<()> {
@@ -39,8 +38,7 @@ fn carries_value(argument: &str) -> bool {
 }
 
 fn is_secret(value: &str) -> bool {
-    let known = |start: &&str| value.starts_with(*start) && value.len() > start.len() + 8;
-    TELLING_VALUES.iter().any(known) || has_password(value)
+    shapes::at_start(value).is_some() || value.starts_with(shapes::BLOCK) || has_password(value)
 }
 
 /// Tells whether this is an URL with a password, or a header that identifies somebody.
@@ -52,7 +50,7 @@ fn has_password(value: &str) -> bool {
 }
 
 /// Tells whether the name of a flag or a variable says that its value is secret.
-fn is_telling(name: &str) -> bool {
+pub(super) fn is_telling(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace('_', "-");
     TELLING_NAMES.iter().any(|word| name == *word || name.ends_with(&format!("-{word}")))
 }

@@ -1,0 +1,53 @@
+//! The values of a file of variables, whatever their names.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::REDACTED;
+use super::values::{quote, quoted};
+
+/// A name and its sign, also behind the number of the line, a file's name, a mark of a change, or
+/// the line break of a string of a program.
+#[expect(clippy::unwrap_used, reason = "the pattern is the same every time, and tests compile it")]
+static NAMES: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?:^|[\s#+\-:|→\x22'>]|\\[nrt])([A-Za-z_][A-Za-z0-9_.]*)[ \t]*=[ \t]*").unwrap()
+});
+
+/// Returns where the values are.
+pub(super) fn values(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(name) = NAMES.find_at(text, from) {
+        let value = value(text, name.end());
+        from = value.end.max(name.end());
+        let is_worth = !value.is_empty() && !text[value.clone()].starts_with(REDACTED);
+        if is_worth && !text[value.start..].starts_with('=') {
+            found.push(value);
+        }
+    }
+    found
+}
+
+/// Returns the value that begins here: what is in quotes, else the rest of the line.
+fn value(text: &str, at: usize) -> Range<usize> {
+    let Some(quote) = quote(&text[at..]) else {
+        return at..at + rest_of_line(&text[at..]);
+    };
+    let start = at + quote.len();
+    let length = quoted(&text[start..], quote);
+    let is_open = text.as_bytes().get(start + length) == Some(&b'\n');
+    let over_lines = text[start..].find(quote).filter(|_| is_open);
+    start..start + over_lines.unwrap_or(length)
+}
+
+fn rest_of_line(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let is_end = |at: &usize| {
+        matches!(bytes[*at], b'\n' | b'\r' | b'"')
+            || (bytes[*at] == b'\\' && matches!(bytes.get(at + 1), Some(b'n' | b'r' | b'"')))
+    };
+    let end = (0..bytes.len()).find(is_end).unwrap_or(bytes.len());
+    text[..end].trim_end().len()
+}

@@ -1,0 +1,227 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// Text, and what is left of it.
+const SECRETS: &[(&str, &str)] = &[
+    ("key sk-0123456789abcdef01234 end", "key [redacted] end"),
+    ("sk-ant-api03-abcdefghijklmnop-AA", "[redacted]"),
+    ("sk-proj-AbCdEfGhIjKlMnOp_x-9", "[redacted]"),
+    ("(ghp_0123456789abcdefghijABCDEFGHIJ012345)", "([redacted])"),
+    ("gho_0123456789abcdefghijABCDEFGHIJ012345", "[redacted]"),
+    ("ghs_0123456789abcdefghijABCDEFGHIJ012345", "[redacted]"),
+    ("github_pat_11ABCDEFG0_abcdefghijklmnop", "[redacted]"),
+    ("use glpat-abcDEF123_-ghiJKL456.", "use [redacted]."),
+    ("xoxb-123456789012-abcdef", "[redacted]"),
+    ("xoxp-123456789012-abcdef", "[redacted]"),
+    ("AKIAIOSFODNN7EXAMPLE,", "[redacted],"),
+    ("ASIAIOSFODNN7EXAMPLE", "[redacted]"),
+    ("AIzaSyA1234567890abcdefghijklmnopqrstuv", "[redacted]"),
+    ("ya29.a0AfH6SMBx-abcdefghijklmnop", "[redacted]"),
+    ("npm_abcdefghijABCDEFGHIJ0123456789abcdef", "[redacted]"),
+    ("pypi-AgEIcHlwaS5vcmcCJGE0ZTk2", "[redacted]"),
+    ("hf_abcdefghijklmnOPQRSTUVWXYZabcdefgh", "[redacted]"),
+    ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc-DEF_123", "[redacted]"),
+    ("sk_live_4eC39HqLyjWDarjtT1zdp7dc", "[redacted]"),
+    ("rk_test_4eC39HqLyjWDarjtT1zdp7dc", "[redacted]"),
+    ("https://hooks.slack.com/services/T000/B000/abc123XYZ", "https://[redacted]"),
+    ("Authorization: Bearer abc123def456", "Authorization: Bearer [redacted]"),
+    ("authorization: Basic dXNlcjpwYXNz", "authorization: Basic [redacted]"),
+    (r#"{"Authorization": "token abc123def"}"#, r#"{"Authorization": "token [redacted]"}"#),
+    (r#"-H \"Authorization: Bearer abc123def\""#, r#"-H \"Authorization: Bearer [redacted]\""#),
+    ("a Bearer abcdefgh12345678 was", "a Bearer [redacted] was"),
+    ("X-Api-Key: a1b2c3d4e5f6", "X-Api-Key: [redacted]"),
+    ("postgres://me:hunter2@db:5432/x", "postgres://me:[redacted]@db:5432/x"),
+    ("redis://:p%40ss@h", "redis://:[redacted]@h"),
+    ("https://u:p:q@h/a@b", "https://u:[redacted]@h/a@b"),
+    ("API_KEY=abc", "API_KEY=[redacted]"),
+    ("export GH_TOKEN=abc; ls", "export GH_TOKEN=[redacted]; ls"),
+    ("DB_PASSWORD=hunter2\nNEXT=1", "DB_PASSWORD=[redacted]\nNEXT=1"),
+    ("DB_PASSWORD=\"correct horse\"", "DB_PASSWORD=\"[redacted]\""),
+    ("MY_SECRET_VALUE='a b'", "MY_SECRET_VALUE='[redacted]'"),
+    ("  DB_PASSWORD: swordfish\n", "  DB_PASSWORD: [redacted]\n"),
+    ("STRIPE_KEY = \"abc\"", "STRIPE_KEY = \"[redacted]\""),
+    ("password: swordfish\nuser: me", "password: [redacted]\nuser: me"),
+    ("mysql --password=swordfish", "mysql --password=[redacted]"),
+    ("cli --api-key a1b2c3d4e5 run", "cli --api-key [redacted] run"),
+    ("?api_key=a1b2c3d4&x=1", "?api_key=[redacted]&x=1"),
+    (r#"{"password": "hunter2"}"#, r#"{"password": "[redacted]"}"#),
+    (r#"{"clientSecret":"abc","b":1}"#, r#"{"clientSecret":"[redacted]","b":1}"#),
+    (r#"{"access_token": "abc123def456"}"#, r#"{"access_token": "[redacted]"}"#),
+    (r#"{"apiKey": "a1b2c3d4e5"}"#, r#"{"apiKey": "[redacted]"}"#),
+    (r#""{\"password\": \"hunter2\"}""#, r#""{\"password\": \"[redacted]\"}""#),
+    (
+        r#"{"a":"{\"x\":\"{\\\"password\\\":\\\"p\\\"}\"}"}"#,
+        r#"{"a":"{\"x\":\"{\\\"password\\\":\\\"[redacted]\\\"}\"}"}"#,
+    ),
+    (r#"{"password": "a\"b"}"#, r#"{"password": "[redacted]"}"#),
+    (r#"{"text":"A=1\nAPI_KEY=abc\nB=2"}"#, r#"{"text":"A=1\nAPI_KEY=[redacted]\nB=2"}"#),
+    (r#"{"text":"x\nsk-ant-api03-abcdefghijklmnop\ny"}"#, r#"{"text":"x\n[redacted]\ny"}"#),
+    ("let password: &str = \"hunter2\";", "let password: &str = \"[redacted]\";"),
+    ("os.environ[\"API_KEY\"] = \"abc\"", "os.environ[\"API_KEY\"] = \"[redacted]\""),
+    ("aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfi", "aws_secret_access_key = [redacted]"),
+    ("{\"password\": \"hun", "{\"password\": \"[redacted]"),
+    ("ключ: API_KEY=значение конец", "ключ: API_KEY=[redacted] конец"),
+];
+
+/// Text that stays as it is.
+const ORDINARY: &[&str] = &[
+    "",
+    "max_tokens: 100",
+    "\"max_tokens\": 4096,",
+    "MAX_TOKENS=100",
+    "MAX_TOKEN=100",
+    "token = parser.next()",
+    "let token = lexer.next_token();",
+    "let token = tokens[0];",
+    "if token == \"abc123def456\" {}",
+    "token: Token,",
+    "pub token: Option<String>,",
+    "password: String,",
+    "password: string;",
+    "password: Option<u64>",
+    "def login(user, password=None):",
+    "connect(user, password=password)",
+    "self.password = password",
+    "password = input(\"your password: \")",
+    "API_KEY=$OTHER_KEY",
+    "API_KEY=${API_KEY:-none}",
+    "api_key: ${{ secrets.API_KEY }}",
+    "API_KEY=os.environ[\"API_KEY\"]",
+    "API_KEY = process.env.API_KEY",
+    "API_KEY=<your key>",
+    "API_KEY=",
+    "API_KEY",
+    "The token: a unit of text. The key: what opens a door.",
+    "The password is not stored; the secret is out.",
+    "Set the secret. Token counts were 123456.",
+    "Bearer token authentication is used",
+    "Authorization: Bearer $TOKEN",
+    "Authorization: Bearer <token>",
+    "Authorization: required",
+    "commit 0123456789abcdef0123456789abcdef01234567",
+    "index 83db48f..bf2a3c1 100644",
+    "550e8400-e29b-41d4-a716-446655440000",
+    "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    "task-0123456789abcdef0123 is done",
+    "class sk-fading-circle-container",
+    "npm_config_registry npm_lifecycle_event",
+    "pypi-publish-workflow-example-job",
+    "primary_key: \"user_id\"",
+    "\"key\": \"value\"",
+    "sort_key = name1",
+    "cache_key = \"a1b2c3d4e5\"",
+    "\"token\": \"keyword\"",
+    "\"password\": {\"type\": \"string\"}",
+    "\"type\": \"password\"",
+    "\"password\": \"string\"",
+    "\"forgot_password\": \"Forgot your password?\"",
+    "https://host/a:b@c",
+    "https://example.com:8080/x",
+    "git@github.com:me/it.git",
+    "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+    "PUBLIC_KEY=abc",
+    "SECRET_NAME=shop",
+    "PASSWORD_MIN_LENGTH=8",
+    "keyboard monkey tokenizer secretary",
+    "eyJhbGciOi",
+    "AKIA is how they begin, sk- too",
+    "[redacted] API_KEY=[redacted]",
+    "使用 token 和 password 的说明",
+];
+
+#[test]
+fn secrets_of_every_shape_are_taken_out() {
+    let wrong = SECRETS.iter().filter(|(text, left)| redact(text) != *left);
+    let wrong: Vec<_> = wrong.map(|(text, _)| (*text, redact(text))).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn ordinary_text_stays() {
+    let wrong = ORDINARY.iter().filter(|text| matches!(redact(text), Cow::Owned(_)));
+    let wrong: Vec<_> = wrong.map(|text| (*text, redact(text))).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+const BODY: &str = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
+
+#[test]
+fn private_keys_are_taken_out_whole_escaped_or_cut_off() {
+    let whole = format!(
+        "a -----BEGIN RSA PRIVATE KEY-----\n{BODY}\nAb+/=\n-----END RSA PRIVATE KEY----- b"
+    );
+    assert_eq!(redact(&whole), "a [redacted] b");
+    let escaped = whole.replace('\n', "\\n");
+    assert_eq!(redact(&escaped), "a [redacted] b");
+    assert_eq!(redact(&escaped.replace('\\', "\\\\")), "a [redacted] b");
+    let cut = format!("a -----BEGIN OPENSSH PRIVATE KEY-----\n{BODY}\n{BODY}\nb3Blb");
+    assert_eq!(redact(&cut), "a [redacted]");
+    assert_eq!(redact(&cut.replace('\n', "\\n")), "a [redacted]");
+    let numbered = format!("1\t-----BEGIN PRIVATE KEY-----\n     2\t{BODY}\n     3\t{BODY}\n");
+    assert!(!redact(&numbered).contains("MIIE"));
+    let prose = "it looks for -----BEGIN PRIVATE KEY----- at the start";
+    assert_eq!(redact(prose), "it looks for [redacted] at the start");
+}
+
+#[test]
+fn a_file_of_variables_loses_all_values() {
+    let file =
+        "# shop\nNAME=shop\nexport PORT=80 # web\nEMPTY=\nQ=\"a b\"\nM=\"one\ntwo\"\nLAST = x\n";
+    let left = "# shop\nNAME=[redacted]\nexport PORT=[redacted]\nEMPTY=\nQ=\"[redacted]\"\nM=\"[redacted]\"\nLAST = [redacted]\n";
+    assert_eq!(redact_assignments(file), left);
+    let shown = "     1→NAME=shop\n     2\tPORT=80\n.env:3:A=b\n+C=d";
+    assert_eq!(
+        redact_assignments(shown),
+        "     1→NAME=[redacted]\n     2\tPORT=[redacted]\n.env:3:A=[redacted]\n+C=[redacted]"
+    );
+    assert_eq!(redact_assignments(r#"{"o":"A=1\nB=2"}"#), r#"{"o":"A=[redacted]\nB=[redacted]"}"#);
+    let key =
+        format!("K=-----BEGIN PRIVATE KEY-----\n{BODY}\n{BODY}\n-----END PRIVATE KEY-----\nA=1");
+    assert_eq!(redact_assignments(&key), "K=[redacted]\nA=[redacted]");
+    assert!(matches!(redact_assignments("no such file"), Cow::Borrowed(_)));
+}
+
+#[test]
+fn text_made_to_be_slow_is_not() {
+    let starts = [
+        "token=",
+        "TOKEN=f(",
+        "eyJ.",
+        "sk-",
+        "password=\"",
+        "-----BEGIN PRIVATE KEY-----",
+        "key",
+        "://a:",
+        "A=",
+        "token=\\\"",
+        "Bearer ",
+    ];
+    for start in starts {
+        let text = start.repeat(50_000 / start.len());
+        assert!(redact(&text).len() <= text.len() * 2, "{start}");
+        assert!(redact_assignments(&text).len() <= text.len() * 2, "{start}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_was_taken_out_is_gone_and_stays_so(
+        before in "[a-z .,\\n\"'=:ü]{0,20}",
+        name in "[A-Z]{1,6}_(KEY|TOKEN|SECRET|PASSWORD)",
+        value in "[a-z0-9]{8,30}x7q",
+        after in "[a-z .\\n\"ü]{0,20}",
+    ) {
+        let text = format!("{before} {name}={value} {after}");
+        let left = redact(&text).into_owned();
+        prop_assert!(!left.contains(&value), "{left}");
+        prop_assert_eq!(redact(&left), left.as_str());
+    }
+
+    #[test]
+    fn nothing_panics(text in "(\\PC|\\\\|\"|'|sk-|ghp_|-----BEGIN|PRIVATE KEY|-----|://|@|:|=|TOKEN|password|Bearer |Authorization|\\n|ü| ){0,40}") {
+        let once = redact(&text).into_owned();
+        redact(&once);
+        redact_assignments(&text);
+    }
+}

@@ -1,0 +1,147 @@
+//! What a value looks like: where it ends, and whether it is a secret or only code or prose.
+
+use crate::rules::shapes::looks_drawn;
+
+/// So much of a value is looked at before it is believed.
+pub(super) const LOOKED_AT: usize = 256;
+
+/// Words that stand for a value and are none.
+const STAND_INS: [&str; 27] = [
+    "string",
+    "str",
+    "text",
+    "bytes",
+    "number",
+    "integer",
+    "int",
+    "bool",
+    "boolean",
+    "any",
+    "unknown",
+    "null",
+    "none",
+    "nil",
+    "true",
+    "false",
+    "undefined",
+    "required",
+    "optional",
+    "hidden",
+    "redacted",
+    "example",
+    "changeme",
+    "password",
+    "secret",
+    "token",
+    "key",
+];
+
+/// Where values come from in programs.
+const OWNERS: [&str; 14] = [
+    "process", "os", "env", "config", "settings", "self", "this", "secrets", "import", "var",
+    "local", "args", "options", "req",
+];
+
+/// Tells whether the bytes end with a line break or a tab as strings of programs write it.
+pub(super) fn ends_with_escape(before: &[u8]) -> bool {
+    matches!(before, [.., b'\\', b'n' | b'r' | b't'])
+}
+
+/// Returns the length of the value that begins here and is not in quotes.
+pub(super) fn bare(text: &str, stops: &[u8]) -> usize {
+    let bytes = text.as_bytes();
+    let stop = |at: usize| {
+        let byte = bytes[at];
+        let is_escape =
+            byte == b'\\' && bytes.get(at + 1).is_none_or(|next| b"nrt\"'`\\".contains(next));
+        byte.is_ascii_whitespace() || b"\"'`".contains(&byte) || is_escape || stops.contains(&byte)
+    };
+    let end = (0..bytes.len()).find(|at| stop(*at)).unwrap_or(bytes.len());
+    text[..end].trim_end_matches([',', ';', ')', '}', '.']).len()
+}
+
+/// Returns the quote that begins here, with the backslashes of the strings that it is in.
+pub(super) fn quote(text: &str) -> Option<&str> {
+    let backslashes = text.bytes().take_while(|byte| *byte == b'\\').count();
+    let quote = text.as_bytes().get(backslashes)?;
+    b"\"'`".contains(quote).then(|| &text[..=backslashes])
+}
+
+/// Returns the length of what is between this quote, which was just read, and the next one of its
+/// sort: at most to the end of the line.
+pub(super) fn quoted(text: &str, quote: &str) -> usize {
+    let depth = quote.len() - 1;
+    let mark = quote.as_bytes()[depth];
+    let mut backslashes = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'\\' => backslashes += 1,
+            b'\n' => return at,
+            _ if byte == mark && closes(backslashes, depth) => return at - depth,
+            _ => backslashes = 0,
+        }
+    }
+    text.len()
+}
+
+fn closes(backslashes: usize, depth: usize) -> bool {
+    if depth == 0 { backslashes.is_multiple_of(2) } else { backslashes == depth }
+}
+
+/// Tells whether this is no value but says where it comes from, or that there should be one.
+pub(super) fn is_stand_in(value: &str, name: &str) -> bool {
+    let value = value.trim();
+    let bytes = value.as_bytes();
+    let begins = |starts: &[&str]| starts.iter().any(|start| value.starts_with(start));
+    let is_reference = bytes.first() == Some(&b'$')
+        && bytes.get(1).is_none_or(|next| next.is_ascii_alphabetic() || b"_{(".contains(next));
+    let is_one_sign = bytes.len() > 2 && bytes.windows(2).all(|pair| pair[0] == pair[1]);
+    value.is_empty()
+        || is_reference
+        || begins(&[
+            "{{",
+            "${",
+            "%(",
+            "%s",
+            "<",
+            "...",
+            "…",
+            "[redacted",
+            "your-",
+            "your_",
+            "YOUR_",
+        ])
+        || (is_one_sign && !bytes[0].is_ascii_digit())
+        || STAND_INS.iter().any(|word| value.eq_ignore_ascii_case(word))
+        || value.eq_ignore_ascii_case(name)
+}
+
+/// Tells whether this is an expression of a program.
+pub(super) fn is_code(value: &str) -> bool {
+    let word = value.bytes().take_while(|byte| is_name(*byte) || b".:".contains(byte)).count();
+    let (path, rest) = value.split_at(word);
+    let is_path = path.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
+    let owner = path.split(['.', ':']).next().unwrap_or_default();
+    let is_call = rest.starts_with(['(', '[', '<', '!', '{']);
+    let is_owned = path.contains('.') && rest.is_empty() && OWNERS.contains(&owner);
+    is_path && (is_call || path.contains("::") || is_owned)
+}
+
+/// Tells whether this is made of signs of which names and expressions of programs are made.
+pub(super) fn has_signs_of_code(value: &str) -> bool {
+    value.bytes().any(|byte| b"()[]{}<>,;|&*".contains(&byte)) || is_dotted(value)
+}
+
+fn is_dotted(value: &str) -> bool {
+    let is_word = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+    value.contains('.') && value.split('.').all(is_word)
+}
+
+/// Tells whether a value without a strong name is a secret by its look.
+pub(super) fn is_drawn(value: &str) -> bool {
+    !value.contains(char::is_whitespace) && !has_signs_of_code(value) && looks_drawn(value)
+}
+
+pub(super) fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
