@@ -1,0 +1,93 @@
+//! What a transcript says of which nothing is known: one JSON document, or a record a line.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use segue_core::model::Turn;
+use segue_core::ports::{EachTurn, Files};
+use segue_core::{Error, Result};
+use serde_json::Value;
+
+use super::{document, message};
+use crate::reading::{self, Belongs, Format, Line};
+
+/// A document has to be held: one that is larger is not read.
+const LARGEST: u64 = 64 * 1024 * 1024;
+
+pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+    match whole(files, path)? {
+        Some(turns) => drop(turns.into_iter().rev().try_for_each(each)),
+        None => reading::turns_back(files, path, Lines, each)?,
+    }
+    Ok(())
+}
+
+pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+    match whole(files, path)? {
+        Some(turns) => drop(turns.into_iter().try_for_each(each)),
+        None => reading::turns(files, path, Lines, each)?,
+    }
+    Ok(())
+}
+
+/// A message a line.
+struct Lines;
+
+impl Format for Lines {
+    const LINEAR: bool = true;
+
+    fn belongs(&mut self, _line: &[u8]) -> Belongs {
+        Belongs::Yes
+    }
+
+    fn turns(&mut self, line: &[u8]) -> Vec<Turn> {
+        parse(line).as_ref().and_then(message::turns).unwrap_or_default()
+    }
+}
+
+fn parse(bytes: &[u8]) -> Option<Value> {
+    serde_json::from_str(&String::from_utf8_lossy(bytes)).ok()
+}
+
+/// Reads the turns of a document; none where the file is one of lines.
+fn whole(files: &dyn Files, path: &Path) -> Result<Option<Vec<Turn>>> {
+    let failed = |error| reading::unreadable(path, error);
+    if !is_document(files, path).map_err(failed)? {
+        return Ok(None);
+    }
+    let length = files.facts(path).map_err(failed)?.map_or(0, |facts| facts.length);
+    if length > LARGEST {
+        return Err(too_large(path, length));
+    }
+    let bytes = files.head(path, usize::try_from(length).unwrap_or(usize::MAX)).map_err(failed)?;
+    Ok(parse(&bytes).map(|document| document::turns(&document)))
+}
+
+fn too_large(path: &Path, length: u64) -> Error {
+    Error::vendor(format!("the transcript `{}` is too large to be read", path.display()))
+        .caused_by(format!("it is one JSON document of {length} bytes, and {LARGEST} is the most"))
+        .hint("let its agent write a record a line, where it can")
+}
+
+/// Tells whether a file seems to be one document: neither its first line nor its last one is, or its
+/// only one is no message.
+fn is_document(files: &dyn Files, path: &Path) -> io::Result<bool> {
+    let (mut first, mut last) = (None, None);
+    reading::each_forward(files, path, 0, |line| take(line, &mut first))?;
+    let Some((start, first)) = first else { return Ok(false) };
+    reading::each_back(files, path, |line| take(line, &mut last))?;
+    Ok(match (first, last) {
+        (Some(first), Some((of_last, _))) if of_last == start => message::turns(&first).is_none(),
+        (None, Some((_, None))) => true,
+        _ => false,
+    })
+}
+
+fn take(line: Line<'_>, into: &mut Option<(u64, Option<Value>)>) -> ControlFlow<()> {
+    *into = Some((line.start, parse(line.bytes)));
+    ControlFlow::Break(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,195 @@
+use std::os::unix::fs::FileExt as _;
+
+use segue_core::model::{Role, Usage};
+use serde_json::json;
+
+use super::*;
+use crate::samples::Home;
+
+/// Reads a transcript in both directions, which tell the same.
+fn read(bytes: impl AsRef<[u8]>) -> Vec<Turn> {
+    let home = Home::new();
+    let path = home.write("transcript", bytes);
+    let (mut forwards, mut backwards) = (Vec::new(), Vec::new());
+    turns(&home.disk, &path, &mut |turn| {
+        forwards.push(turn);
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    turns_back(&home.disk, &path, &mut |turn| {
+        backwards.push(turn);
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    backwards.reverse();
+    assert_eq!(forwards, backwards);
+    forwards
+}
+
+fn told(bytes: impl AsRef<[u8]>) -> Vec<String> {
+    let short = |turn: &Turn| format!("{}: {}", turn.role.word(), turn.text);
+    read(bytes).iter().map(short).collect()
+}
+
+/// Writes records one a line, and then as a document in which every field has a line.
+fn in_both_forms(records: &[Value]) -> [String; 2] {
+    let lines = records.iter().map(|record| format!("{record}\n")).collect();
+    [lines, serde_json::to_string_pretty(records).unwrap()]
+}
+
+const NOTHING: [String; 0] = [];
+
+#[test]
+fn seed_23_lines_of_other_agents_are_told_and_nothing_is_nothing() {
+    let of_claude = [
+        json!({"type": "user", "isMeta": true, "message": {"role": "user", "content": "aside"}}),
+        json!({"type": "user", "message": {"role": "user", "content": "one"}, "uuid": "1",
+               "timestamp": "2026-11-16T01:00:00Z"}),
+        json!({"type": "assistant", "message": {"role": "assistant", "model": "m", "content": [
+            {"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "two"},
+            {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}],
+            "usage": {"input_tokens": 3, "output_tokens": 4}}}),
+        json!({"type": "user", "message": {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "a b"}],
+             "is_error": true}]}}),
+        json!({"type": "system", "content": "compacted"}),
+    ];
+    let of_pi = [
+        json!({"type": "session", "version": 3, "id": "x", "cwd": "/code"}),
+        json!({"type": "message", "id": "1", "timestamp": "2026-11-16T01:00:00Z",
+               "message": {"role": "user", "content": [{"type": "text", "text": "one"}]}}),
+        json!({"type": "message", "id": "2", "message": {"role": "assistant", "model": "m", "content": [
+            {"type": "text", "text": "two"},
+            {"type": "toolCall", "id": "t1", "name": "Bash", "arguments": {"command": "ls"}}],
+            "usage": {"input": 3, "output": 4}}}),
+        json!({"type": "message", "id": "3", "message": {"role": "toolResult", "toolCallId": "t1",
+            "toolName": "Bash", "content": [{"type": "text", "text": "a b"}], "isError": true}}),
+    ];
+    let wanted =
+        ["user: one", "assistant: two", r#"tool_call: {"command":"ls"}"#, "tool_result: a b"];
+    for records in [&of_claude[..], &of_pi] {
+        for text in in_both_forms(records) {
+            assert_eq!(told(&text), wanted, "{text}");
+            let turns = read(&text);
+            assert_eq!(turns[0].at.unwrap().to_string(), "2026-11-16T01:00:00Z");
+            assert_eq!(turns[1].model.as_deref(), Some("m"));
+            assert_eq!(turns[1].usage, Some(Usage { input: 3, output: 4 }));
+            let [call, result] = [2, 3].map(|at: usize| turns[at].tool.clone().unwrap());
+            assert_eq!((call.id.as_str(), call.name.as_str()), ("t1", "Bash"));
+            assert!(result.id == "t1" && result.failed);
+        }
+    }
+    let system = vec![json!({"role": "system", "content": "be good"}); 3];
+    for text in in_both_forms(&system) {
+        assert_eq!(told(text), NOTHING);
+    }
+    assert_eq!(told(""), NOTHING);
+    let home = Home::new();
+    let absent = home.folder.path().join("absent");
+    turns(&home.disk, &absent, &mut |turn| panic!("{turn:?}")).unwrap();
+    turns_back(&home.disk, &absent, &mut |turn| panic!("{turn:?}")).unwrap();
+}
+
+#[test]
+fn seed_24_json_of_any_shape_is_found() {
+    let wanted = ["user: one", "assistant: two"];
+    let lists = [
+        json!([{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]),
+        json!([{"sender": "human", "text": "one"}, {"sender": "ai", "text": "two"}]),
+        json!([{"from": "human", "value": "one"}, {"from": "gpt", "value": "two"}]),
+        json!([{"role": "user", "content": [{"type": "text", "text": "one"}]},
+               {"role": "assistant", "content": [{"type": "output_text", "text": "two"}]}]),
+        json!([{"role": "user", "parts": [{"text": "one"}]},
+               {"role": "model", "parts": [{"text": "hm", "thought": true}, {"text": "two"}]}]),
+        json!([{"message": {"author": {"role": "user"}, "content": {"parts": ["one"]}}},
+               {"message": {"author": {"role": "assistant"}, "content": {"parts": ["two"]}}}]),
+        json!([{"type": "human", "data": {"content": "one"}},
+               {"type": "ai", "data": {"content": "two"}}]),
+    ];
+    for list in lists {
+        let tools = vec![json!({"type": "function", "function": {"name": "a"}}); 5];
+        for document in [
+            list.clone(),
+            json!({"conversation": list}),
+            json!({"tools": tools, "history": list}),
+            json!({"a": [{"b": {"found anywhere": list}}], "z": [{"role": "user", "content": "x"}]}),
+        ] {
+            assert_eq!(told(document.to_string()), wanted, "{document}");
+            assert_eq!(told(format!("{document:#}\n")), wanted, "{document}");
+        }
+        let lines: String =
+            list.as_array().unwrap().iter().map(|record| format!("{record}\n")).collect();
+        assert_eq!(told(&lines), wanted, "{lines}");
+    }
+    assert_eq!(told(r#"{"messages":[{"role":"user","content":"alone"}]}"#), ["user: alone"]);
+    assert_eq!(told(r#"{"x":{"y":[{"role":"user","content":"alone"}]}}"#), NOTHING);
+    for empty in ["", "[]", "{}", "{\n}", "[\n]\n", r#"{"messages":[]}"#, "null", "garbage", "{\n"]
+    {
+        assert_eq!(told(empty), NOTHING, "{empty}");
+    }
+}
+
+#[test]
+fn tools_are_recognised_in_the_forms_of_many() {
+    let records = [
+        json!({"role": "assistant", "content": null, "tool_calls": [
+            {"id": "t1", "type": "function", "function": {"name": "f", "arguments": "{\"a\":1}"}}]}),
+        json!({"role": "tool", "tool_call_id": "t1", "content": "one"}),
+        json!({"type": "function_call", "call_id": "t2", "name": "f", "arguments": "{\"a\":2}"}),
+        json!({"type": "function_call_output", "call_id": "t2", "output": "two"}),
+        json!({"role": "model", "parts": [{"functionCall": {"id": "t3", "name": "f", "args": {"a": 3}}}]}),
+        json!({"role": "user", "parts": [
+            {"functionResponse": {"id": "t3", "name": "f", "response": {"output": "three"}}}]}),
+        json!({"type": "summary", "summary": "so far"}),
+    ];
+    let wanted = [
+        r#"tool_call: {"a":1}"#,
+        "tool_result: one",
+        r#"tool_call: {"a":2}"#,
+        "tool_result: two",
+        r#"tool_call: {"a":3}"#,
+        "tool_result: three",
+        "summary: so far",
+    ];
+    let [lines, _] = in_both_forms(&records);
+    assert_eq!(told(&lines), wanted);
+    let ids: Vec<String> =
+        read(&lines).into_iter().filter_map(|turn| Some(turn.tool?.id)).collect();
+    assert_eq!(ids, ["t1", "t1", "t2", "t2", "t3", "t3"]);
+    assert_eq!(read(&lines)[6].role, Role::Summary);
+}
+
+#[test]
+fn times_are_read_as_text_seconds_or_milliseconds() {
+    for time in [json!("2026-11-16T01:00:00Z"), json!(1_794_790_800), json!(1_794_790_800_000_u64)]
+    {
+        let line = json!({"role": "user", "content": "x", "created_at": time}).to_string();
+        assert_eq!(read(&line)[0].at.unwrap().to_string(), "2026-11-16T01:00:00Z", "{line}");
+    }
+}
+
+#[test]
+fn torn_lines_are_left_out_wherever_they_are() {
+    let whole = "{\"role\":\"user\",\"content\":\"one\"}\n{\"role\":\"ai\",\"content\":\"two\"}\n";
+    assert_eq!(
+        told(format!("tent\":\"torn\"}}\n{whole}{{\"role\":\"us")),
+        ["user: one", "assistant: two"]
+    );
+    for cut in 0..whole.len() {
+        read(&whole[..cut]);
+        read(&whole[cut..]);
+    }
+    let mut bytes = whole.as_bytes().to_vec();
+    bytes[whole.find("one").unwrap()] = 0xff;
+    assert_eq!(read(&bytes)[0].text, "\u{fffd}ne");
+}
+
+#[test]
+fn a_document_that_is_too_large_is_refused_with_the_reason() {
+    let home = Home::new();
+    let path = home.write("transcript", "[\n");
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.write_all_at(b"\n]", LARGEST).unwrap();
+    let error = turns(&home.disk, &path, &mut |turn| panic!("{turn:?}")).unwrap_err();
+    assert!(error.to_string().contains("too large"), "{error:?}");
+}
