@@ -14,6 +14,7 @@ mod records;
 mod signals;
 mod support;
 mod transcript;
+mod turns;
 mod typing;
 
 use std::io;
@@ -23,8 +24,8 @@ use std::time::Duration;
 use segue_core::Result;
 use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Files, Kept, Live, Pace,
-    Place, ProgramSpec, Signal, Support, Typing, Vendor,
+    Beginning, Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, Kept, Live,
+    Pace, Place, ProgramSpec, Signal, Support, Typing, Vendor,
 };
 use uuid::Uuid;
 
@@ -140,5 +141,18 @@ impl Vendor for Cursor {
         offset: u64,
     ) -> Result<Vec<String>> {
         transcript::said_since(files, &self.transcript(files, place, id), offset)
+    }
+
+    fn turns_back(
+        &self,
+        files: &dyn Files,
+        transcript: &Path,
+        each: &mut EachTurn<'_>,
+    ) -> Result<()> {
+        turns::turns_back(files, transcript, each)
+    }
+
+    fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+        turns::turns(files, transcript, each)
     }
 }

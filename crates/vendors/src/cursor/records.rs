@@ -1,6 +1,7 @@
 //! The lines of a transcript, as far as decisions need them. Whatever cannot be read is nothing.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 /// What Cursor puts around what a person said.
 const SAID: (&str, &str) = ("<user_query>", "</user_query>");
@@ -28,12 +29,30 @@ struct Message {
     content: Vec<Part>,
 }
 
-#[derive(Deserialize)]
-struct Part {
+/// A piece of a message.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Part {
     #[serde(rename = "type")]
     kind: String,
-    #[serde(default)]
     text: Option<String>,
+    pub(super) id: Option<String>,
+    name: Option<String>,
+    pub(super) input: Option<Value>,
+}
+
+impl Part {
+    /// Returns the name of the tool that is called here.
+    pub(super) fn tool(&self) -> Option<&str> {
+        let is_call = self.kind == "tool_use";
+        is_call.then(|| self.name.as_deref().unwrap_or_default())
+    }
+}
+
+/// What was said in a line.
+#[derive(Clone, Debug)]
+pub(super) enum Words {
+    OfUser(String),
+    OfAgent { text: String, parts: Vec<Part> },
 }
 
 /// What a line means for its turn.
@@ -50,12 +69,27 @@ pub(super) enum Meaning {
 
 /// Reads a line; one that is torn or garbage is nothing.
 pub(super) fn meaning(line: &[u8]) -> Meaning {
-    match serde_json::from_str(&String::from_utf8_lossy(line)) {
-        Ok(Record::Message { role, message }) if role == "user" => Meaning::Said(said(&message)),
-        Ok(Record::Message { role, message }) if role == "assistant" => answered(&message),
-        Ok(Record::Other { kind, status: Some(_) }) if kind == "turn_ended" => Meaning::Ended,
+    match read(line) {
+        Some(Record::Message { role, message }) if role == "user" => Meaning::Said(said(&message)),
+        Some(Record::Message { role, message }) if role == "assistant" => answered(&message),
+        Some(Record::Other { kind, status: Some(_) }) if kind == "turn_ended" => Meaning::Ended,
         _ => Meaning::Nothing,
     }
+}
+
+/// Reads what was said in a line, where anything was.
+pub(super) fn words(line: &[u8]) -> Option<Words> {
+    match read(line)? {
+        Record::Message { role, message } if role == "user" => Some(Words::OfUser(said(&message))),
+        Record::Message { role, message } if role == "assistant" => {
+            Some(Words::OfAgent { text: told(&message), parts: message.content })
+        }
+        _ => None,
+    }
+}
+
+fn read(line: &[u8]) -> Option<Record> {
+    serde_json::from_str(&String::from_utf8_lossy(line)).ok()
 }
 
 fn said(message: &Message) -> String {
@@ -65,12 +99,17 @@ fn said(message: &Message) -> String {
 }
 
 fn answered(message: &Message) -> Meaning {
-    if message.content.iter().any(|part| part.kind == "tool_use") {
+    if message.content.iter().any(|part| part.tool().is_some()) {
         return Meaning::Continues;
     }
+    Meaning::Answered(told(message))
+}
+
+/// Returns an answer without what stands for thoughts.
+fn told(message: &Message) -> String {
     let text = text(message);
     let told = text.trim_end();
-    Meaning::Answered(told.strip_suffix(UNTOLD).unwrap_or(told).trim_end().to_owned())
+    told.strip_suffix(UNTOLD).unwrap_or(told).trim_end().to_owned()
 }
 
 fn text(message: &Message) -> String {

@@ -1,0 +1,106 @@
+//! What a transcript says, as turns. Cursor writes down no results of tools, and no times.
+
+use std::path::Path;
+
+use segue_core::Result;
+use segue_core::model::{Role, Tool, Turn};
+use segue_core::ports::{EachTurn, Files};
+
+use super::records::{self, Part, Words};
+use super::typing;
+use crate::reading::{self, Belongs, Format};
+
+pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+    reading::turns_back(files, path, Lines, each)
+}
+
+pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+    reading::turns(files, path, Lines, each)
+}
+
+/// One message a line, and nothing is ever taken back.
+struct Lines;
+
+impl Format for Lines {
+    const LINEAR: bool = true;
+
+    fn belongs(&mut self, _line: &[u8]) -> Belongs {
+        Belongs::Yes
+    }
+
+    fn turns(&mut self, line: &[u8]) -> Vec<Turn> {
+        match records::words(line) {
+            Some(Words::OfUser(text)) => spoken(Role::User, typing::given(&text)).collect(),
+            Some(Words::OfAgent { text, parts }) => {
+                let calls = parts.iter().filter_map(call);
+                spoken(Role::Assistant, text).chain(calls).collect()
+            }
+            None => Vec::new(),
+        }
+    }
+}
+
+fn spoken(role: Role, text: String) -> impl Iterator<Item = Turn> {
+    let is_blank = text.trim().is_empty();
+    (!is_blank).then(|| Turn::new(role, text)).into_iter()
+}
+
+fn call(part: &Part) -> Option<Turn> {
+    let name = part.tool()?.to_owned();
+    let tool = Tool { id: part.id.clone().unwrap_or_default(), name, failed: false };
+    let arguments = part.input.as_ref().map_or_else(|| "{}".to_owned(), ToString::to_string);
+    Some(Turn::new(Role::ToolCall, arguments).with_tool(tool))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::*;
+    use crate::samples::Home;
+
+    const TRANSCRIPT: &str = include_str!("fixtures/transcript.jsonl");
+
+    /// Reads a transcript in both directions, which tell the same.
+    fn read(bytes: impl AsRef<[u8]>) -> Vec<Turn> {
+        let home = Home::new();
+        let path = home.write("transcript.jsonl", bytes);
+        let (mut forwards, mut backwards) = (Vec::new(), Vec::new());
+        turns(&home.disk, &path, &mut |turn| {
+            forwards.push(turn);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        turns_back(&home.disk, &path, &mut |turn| {
+            backwards.push(turn);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        backwards.reverse();
+        assert_eq!(forwards, backwards);
+        forwards
+    }
+
+    #[test]
+    fn what_was_said_is_told_without_what_cursor_adds() {
+        let tool = Tool { id: String::new(), name: "Read".to_owned(), failed: false };
+        let wanted = [
+            Turn::new(Role::User, "say blue"),
+            Turn::new(Role::Assistant, "I'll look."),
+            Turn::new(Role::ToolCall, r#"{"path":"README.md"}"#).with_tool(tool),
+            Turn::new(Role::Assistant, "blue"),
+        ];
+        assert_eq!(read(TRANSCRIPT)[..4], wanted);
+    }
+
+    #[test]
+    fn whatever_is_cut_both_ways_tell_the_same() {
+        for cut in (0..TRANSCRIPT.len()).step_by(7) {
+            read(&TRANSCRIPT.as_bytes()[..cut]);
+            read(&TRANSCRIPT.as_bytes()[cut..]);
+        }
+        let mut bytes = TRANSCRIPT.as_bytes().to_vec();
+        bytes[40] = 0xff;
+        read(&bytes);
+    }
+}
