@@ -7,9 +7,11 @@
 mod failures;
 mod home;
 mod launch;
+mod records;
 mod signals;
 mod support;
 mod transcript;
+mod turns;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,8 +19,8 @@ use std::time::Duration;
 use segue_core::Result;
 use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Capabilities, CommandLine, CommandPlan, Conversation, Files, Live, Pace, Place, ProgramSpec,
-    Signal, Support, Vendor,
+    Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, Live, Pace, Place,
+    ProgramSpec, Signal, Support, Vendor,
 };
 use uuid::Uuid;
 
@@ -75,7 +77,7 @@ impl Vendor for OpenClaw {
     }
 
     fn transcript(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
-        transcript::database_of(files, &place.config_dir, id)
+        transcript::named(files, &place.config_dir, id)
     }
 
     fn extent(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<u64> {
@@ -125,5 +127,18 @@ impl Vendor for OpenClaw {
         offset: u64,
     ) -> Result<Vec<String>> {
         transcript::said_since(files, &place.config_dir, id, offset)
+    }
+
+    fn turns_back(
+        &self,
+        _files: &dyn Files,
+        transcript: &Path,
+        each: &mut EachTurn<'_>,
+    ) -> Result<()> {
+        turns::turns_back(transcript, each)
+    }
+
+    fn turns(&self, _files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+        turns::turns(transcript, each)
     }
 }

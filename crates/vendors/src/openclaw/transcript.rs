@@ -6,9 +6,9 @@ use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::VendorSessionId;
 use segue_core::ports::{Conversation, Files};
-use serde::Deserialize;
 
 use super::home;
+use super::records::{Event, Message};
 use crate::database::Database;
 
 /// How many rows at either end are looked at.
@@ -23,73 +23,12 @@ const FIRST: &str = "SELECT event_json FROM transcript_events
 const LAST: &str = "SELECT event_json FROM transcript_events
     WHERE session_id = ?1 AND event_json IS NOT NULL ORDER BY seq DESC LIMIT ?2";
 
-/// A row, as far as decisions need it.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Event {
-    Session {
-        #[serde(default)]
-        cwd: PathBuf,
-        timestamp: Option<Timestamp>,
-    },
-    Message {
-        message: Message,
-    },
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Message {
-    role: String,
-    #[serde(default)]
-    content: Content,
-    #[serde(default)]
-    stop_reason: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Content {
-    Text(String),
-    Parts(Vec<Part>),
-}
-
-impl Default for Content {
-    fn default() -> Self {
-        Self::Parts(Vec::new())
-    }
-}
-
-#[derive(Debug, Deserialize)]
-struct Part {
-    #[serde(default)]
-    text: Option<String>,
-}
-
-impl Message {
-    fn text(&self) -> String {
-        match &self.content {
-            Content::Text(text) => text.clone(),
-            Content::Parts(parts) => parts.iter().filter_map(|part| part.text.as_deref()).collect(),
-        }
-    }
-
-    /// Tells whether a turn is over with it.
-    fn is_end(&self) -> bool {
-        self.role == "assistant" && self.stop_reason.as_deref() != Some("toolUse")
-    }
-
-    fn is_answer(&self) -> bool {
-        self.is_end() && !matches!(self.stop_reason.as_deref(), Some("error" | "aborted"))
-    }
-}
-
-/// Returns the database that has a conversation, or would have it.
-pub(super) fn database_of(files: &dyn Files, config_dir: &Path, id: &VendorSessionId) -> PathBuf {
+/// Returns a name for a conversation in the database that has it, or would have it. No file has that
+/// name.
+pub(super) fn named(files: &dyn Files, config_dir: &Path, id: &VendorSessionId) -> PathBuf {
     let found = find(files, config_dir, id).ok().flatten();
-    found.map_or_else(|| home::usual_database(config_dir), |(path, _)| path)
+    let database = found.map_or_else(|| home::usual_database(config_dir), |(path, _)| path);
+    database.join(id.as_str())
 }
 
 /// Returns how many rows a conversation has.
@@ -128,7 +67,7 @@ pub(super) fn conversation(
     config_dir: &Path,
     id: &VendorSessionId,
 ) -> Result<Option<Conversation>> {
-    let Some((transcript, database)) = find(files, config_dir, id)? else { return Ok(None) };
+    let Some((path, database)) = find(files, config_dir, id)? else { return Ok(None) };
     let first = events(&database, FIRST, (id.as_str(), 0, NEAR))?;
     let Some((cwd, began_at)) = first.iter().find_map(begun) else { return Ok(None) };
     let first_message = messages(first).find(|it| it.role == "user").map(|it| it.text());
@@ -138,7 +77,7 @@ pub(super) fn conversation(
     let last: Vec<Message> = messages(events(&database, LAST, (id.as_str(), NEAR))?).collect();
     Ok(Some(Conversation {
         id: id.clone(),
-        transcript,
+        transcript: path.join(id.as_str()),
         cwd,
         began_at,
         first_message,
@@ -170,7 +109,7 @@ fn begun(event: &Event) -> Option<(PathBuf, Timestamp)> {
 
 fn messages(events: Vec<Event>) -> impl Iterator<Item = Message> {
     events.into_iter().filter_map(|event| match event {
-        Event::Message { message } => Some(message),
+        Event::Message { message, .. } => Some(message),
         _ => None,
     })
 }

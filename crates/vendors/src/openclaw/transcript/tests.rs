@@ -68,5 +68,6 @@ fn what_was_said_is_behind_an_extent() {
     assert_eq!(since(5), ["hello two"]);
     assert_eq!(extent(&home.disk, config_dir, &id).unwrap(), Some(10));
     assert_eq!(since(10), [""; 0]);
-    assert!(database_of(&home.disk, config_dir, &id).is_file());
+    let transcript = named(&home.disk, config_dir, &id);
+    assert!(transcript.ends_with(id.as_str()) && transcript.parent().unwrap().is_file());
 }

@@ -1,0 +1,210 @@
+//! What a conversation says, as turns.
+//!
+//! Rows form a tree; the newest row is where the conversation is now, and only what leads to it
+//! belongs to it.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use jiff::Timestamp;
+use rusqlite::Row;
+use rusqlite::types::ValueRef;
+use segue_core::Result;
+use segue_core::model::{Role, Tool, Turn, Usage};
+use segue_core::ports::EachTurn;
+
+use super::records::{Content, Event, Link, Message, Part, Tokens};
+use crate::database::Database;
+
+/// How many rows are held at once.
+const PAGE: u32 = 16;
+
+/// What a compressed row has beside it says where it belongs.
+const BEFORE: &str = "SELECT seq, event_json, navigation_json FROM transcript_events
+    WHERE session_id = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3";
+
+const AFTER: &str = "SELECT seq, event_json, navigation_json FROM transcript_events
+    WHERE session_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+
+/// Reads a conversation, which is named by its database and its id, from its end.
+pub(super) fn turns_back(transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+    let Some((database, id)) = open(transcript)? else { return Ok(()) };
+    let mut branch = Branch::default();
+    each_row(&database, BEFORE, (&id, i64::MAX), |row| {
+        if branch.has(row) {
+            of_row(row).into_iter().rev().try_for_each(&mut *each)?;
+        }
+        branch.told()
+    })
+}
+
+/// Reads the same from its beginning.
+pub(super) fn turns(transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+    let Some((database, id)) = open(transcript)? else { return Ok(()) };
+    let (mut branch, mut wanted) = (Branch::default(), Vec::new());
+    each_row(&database, BEFORE, (&id, i64::MAX), |row| {
+        if branch.has(row) {
+            wanted.push(row.number);
+        }
+        branch.told()
+    })?;
+    let Some(first) = wanted.last() else { return Ok(()) };
+    each_row(&database, AFTER, (&id, first.saturating_sub(1)), |row| match wanted.last() {
+        None => ControlFlow::Break(()),
+        Some(next) if *next != row.number => ControlFlow::Continue(()),
+        Some(_) => {
+            wanted.pop();
+            of_row(row).into_iter().try_for_each(&mut *each)
+        }
+    })
+}
+
+fn open(transcript: &Path) -> Result<Option<(Database, String)>> {
+    let (Some(path), Some(id)) = (transcript.parent(), transcript.file_name()) else {
+        return Ok(None);
+    };
+    let database = Database::open(path)?;
+    Ok(database.map(|database| (database, id.to_string_lossy().into_owned())))
+}
+
+/// A row of a conversation.
+#[derive(Debug)]
+struct Entry {
+    number: i64,
+    /// None where it is compressed.
+    event: Option<String>,
+    navigation: Option<String>,
+}
+
+impl Entry {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let text = |column: ValueRef<'_>| match column {
+            ValueRef::Text(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+            _ => None,
+        };
+        let (event, navigation) = (text(row.get_ref(1)?), text(row.get_ref(2)?));
+        Ok(Self { number: row.get(0)?, event, navigation })
+    }
+}
+
+/// Calls back with one row after the other from this number on, until it is told to stop.
+fn each_row(
+    database: &Database,
+    query: &str,
+    (id, mut number): (&str, i64),
+    mut each: impl FnMut(&Entry) -> ControlFlow<()>,
+) -> Result<()> {
+    loop {
+        let rows = database.rows(query, (id, number, PAGE), Entry::read)?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        number = last.number;
+        if rows.iter().try_for_each(&mut each).is_break() {
+            return Ok(());
+        }
+    }
+}
+
+/// Follows the conversation from where it is now to its beginning.
+#[derive(Debug, Default)]
+struct Branch {
+    next: Next,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Next {
+    /// Whichever comes: nothing is known yet, or a row on the way could not be read.
+    #[default]
+    Any,
+    This(String),
+    Nothing,
+}
+
+impl Branch {
+    /// Tells whether the next row from the end belongs to the conversation.
+    fn has(&mut self, row: &Entry) -> bool {
+        let text = row.event.as_deref().or(row.navigation.as_deref()).unwrap_or_default();
+        let link = serde_json::from_str::<Link>(text).ok();
+        if link.as_ref().is_some_and(|link| link.r#type == "session") {
+            return false;
+        }
+        let Some(Link { id: Some(id), parent_id, .. }) = link else {
+            self.next = Next::Any;
+            return false;
+        };
+        if self.next != Next::Any && self.next != Next::This(id) {
+            return false;
+        }
+        self.next = parent_id.map_or(Next::Nothing, Next::This);
+        true
+    }
+
+    fn told(&self) -> ControlFlow<()> {
+        if self.next == Next::Nothing { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// Returns the turns of a row, the oldest first.
+fn of_row(row: &Entry) -> Vec<Turn> {
+    let event = row.event.as_deref().and_then(|text| serde_json::from_str(text).ok());
+    match event {
+        Some(Event::Compaction { summary, timestamp }) if !summary.is_empty() => {
+            vec![Turn::new(Role::Summary, summary).at(timestamp)]
+        }
+        Some(Event::Message { message, timestamp }) => of_message(message, timestamp),
+        _ => Vec::new(),
+    }
+}
+
+fn of_message(message: Message, at: Option<Timestamp>) -> Vec<Turn> {
+    match message.role.as_str() {
+        "user" => said(Role::User, message.text(), at).into_iter().collect(),
+        "assistant" if !message.is_failed() => answer(message, at),
+        "toolResult" => {
+            let text = message.text();
+            let Message { tool_call_id: id, tool_name: name, is_error: failed, .. } = message;
+            vec![Turn::new(Role::ToolResult, text).at(at).with_tool(Tool { id, name, failed })]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn said(role: Role, text: String, at: Option<Timestamp>) -> Option<Turn> {
+    (!text.is_empty()).then(|| Turn::new(role, text).at(at))
+}
+
+fn answer(message: Message, at: Option<Timestamp>) -> Vec<Turn> {
+    let model = message.provider.zip(message.model).map(|(one, other)| format!("{one}/{other}"));
+    let mut turns: Vec<Turn> = match message.content {
+        Content::Text(text) => said(Role::Assistant, text, at).into_iter().collect(),
+        Content::Parts(parts) => parts.into_iter().filter_map(|part| of_part(part, at)).collect(),
+    };
+    for turn in &mut turns {
+        turn.model.clone_from(&model);
+    }
+    if let Some(last) = turns.last_mut() {
+        last.usage = message.usage.and_then(usage);
+    }
+    turns
+}
+
+fn of_part(part: Part, at: Option<Timestamp>) -> Option<Turn> {
+    match part.r#type.as_str() {
+        "text" => said(Role::Assistant, part.text?, at),
+        "toolCall" => {
+            let tool = Tool { id: part.id, name: part.name, failed: false };
+            let given =
+                if part.arguments.is_null() { "{}".into() } else { part.arguments.to_string() };
+            Some(Turn::new(Role::ToolCall, given).at(at).with_tool(tool))
+        }
+        _ => None,
+    }
+}
+
+fn usage(tokens: Tokens) -> Option<Usage> {
+    let cache = tokens.cache_read.saturating_add(tokens.cache_write);
+    let usage = Usage { input: tokens.input.saturating_add(cache), output: tokens.output };
+    (usage != Usage::default()).then_some(usage)
+}
+
+#[cfg(test)]
+mod tests;
