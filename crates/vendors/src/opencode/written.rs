@@ -38,7 +38,8 @@ pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcript
         now: order.now,
         clock: tip.clock,
         time: tip.time,
-        latest: tip.latest,
+        // What were newer than what is said next would be taken for something that comes later.
+        latest: tip.latest.unwrap_or(i64::MAX).min(order.now.as_millisecond()),
         // One that nobody asked for has an answer's parent all the same.
         parent: tip.parent.unwrap_or_else(|| id("msg", 0, &own(order.id.as_str()))),
         open: None,
@@ -143,7 +144,8 @@ struct Writer {
     /// What the id of the last message tells, and its time.
     clock: u64,
     time: i64,
-    latest: Option<i64>,
+    /// What comes later than this is not kept, or not in order.
+    latest: i64,
     /// The user's message that is answered.
     parent: String,
     /// An answer that has no end yet.
@@ -204,8 +206,7 @@ impl Writer {
     /// own time is.
     fn next(&mut self, at: i64) -> (String, i64) {
         self.clock += 1;
-        let at = self.latest.map_or(at, |latest| at.min(latest));
-        self.time = self.time.max(at);
+        self.time = self.time.max(at.min(self.latest));
         (id("msg", self.clock, &own(&self.session)), self.time)
     }
 

@@ -26,7 +26,7 @@ fn turns() -> Vec<Turn> {
         turn(Role::Assistant, "only a.txt"),
         turn(Role::User, "\u{1f600} \"]}\\"),
     ];
-    let seconds = [1, 2, 3, 2, 5, 6, 6, 7, 8, 4];
+    let seconds = [-6, -5, -4, -5, -3, -2, -2, 1, 2, -3];
     let at = |second| Some(now() + SignedDuration::from_secs(second));
     all.into_iter().zip(seconds).map(|(turn, second)| turn.at(at(second))).collect()
 }
@@ -88,6 +88,8 @@ fn messages_are_in_order_whatever_the_times_and_in_the_form_that_is_wanted() {
     let document = written(&recorded, NEW_ID, false, &turns()).unwrap();
     let ids = ids(&document);
     assert!(ids.is_sorted() && ids.iter().map(|(_, id)| id).is_sorted(), "{ids:?}");
+    // Some were said later than now, by another clock.
+    assert_eq!(ids.last().unwrap().0, now().as_millisecond());
     assert!(ids.iter().all(|(_, id)| id.len() == 30 && id.as_str() < "msg_1"), "{ids:?}");
     let document: Value = serde_json::from_slice(&document).unwrap();
     let messages = document["messages"].as_array().unwrap();
