@@ -126,7 +126,11 @@ impl LaunchFolders for DiskFolders {
     }
 
     fn has_guard(&self, launch: LaunchId, name: &Path) -> bool {
-        self.guard_of(launch, name).is_ok_and(|guard| guard.is_file())
+        self.guarded(launch, name).is_some()
+    }
+
+    fn guarded(&self, launch: LaunchId, name: &Path) -> Option<PathBuf> {
+        self.guard_of(launch, name).ok().filter(|guard| guard.is_file())
     }
 
     fn lacks_beginning(&self, launch: LaunchId, name: &Path, transcript: &Path) -> bool {

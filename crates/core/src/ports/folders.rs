@@ -47,6 +47,9 @@ pub trait LaunchFolders: Debug + Send + Sync {
     /// Tells whether the launch guards a transcript under that name.
     fn has_guard(&self, launch: LaunchId, name: &Path) -> bool;
 
+    /// Returns the file in which the launch guards a transcript under that name, if it does.
+    fn guarded(&self, launch: LaunchId, name: &Path) -> Option<PathBuf>;
+
     /// Tells whether the transcript does not begin as what the launch guards: it was deleted while
     /// somebody wrote it, and begun anew.
     fn lacks_beginning(&self, launch: LaunchId, name: &Path, transcript: &Path) -> bool;
