@@ -22,6 +22,7 @@ pub mod hold;
 pub mod hook;
 pub mod lock;
 pub mod machine;
+pub mod pager;
 pub mod paths;
 pub mod process;
 pub mod programs;
