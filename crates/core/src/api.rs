@@ -1,5 +1,6 @@
 //! What the daemon and its clients say to each other, as JSON over HTTP.
 
+mod conversation;
 mod vendors;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use crate::model::{
     SessionId, SessionName, VendorId, VendorSessionId,
 };
 
+pub use conversation::{ConversationPart, ConversationReport, ConversationRequest, TakenOver};
 pub use vendors::{Exemption, VendorList, VendorReport};
 
 /// Changes whenever a client and a daemon of different versions would misunderstand each other.

@@ -7,11 +7,11 @@ use http_body_util::BodyExt as _;
 use hyper::Method;
 use hyper::body::Incoming;
 use segue_core::api::{
-    AdoptReport, AdoptRequest, AnswerRequest, AttachPoint, Caller, CancelRequest, DoctorReport,
-    Health, MessageList, MessageView, PROTOCOL, PlanReport, RestoreReport, ResumeRequest,
-    RunRequest, ScaleReport, ScaleRequest, SendReport, SendRequest, SessionList, SessionView,
-    StopReport, StopRequest, Stranger, TrustRequest, TrustView, TurnReport, UpRequest, WaitReport,
-    WaitRequest,
+    AdoptReport, AdoptRequest, AnswerRequest, AttachPoint, Caller, CancelRequest,
+    ConversationReport, ConversationRequest, DoctorReport, Health, MessageList, MessageView,
+    PROTOCOL, PlanReport, RestoreReport, ResumeRequest, RunRequest, ScaleReport, ScaleRequest,
+    SendReport, SendRequest, SessionList, SessionView, StopReport, StopRequest, Stranger,
+    TrustRequest, TrustView, TurnReport, UpRequest, WaitReport, WaitRequest,
 };
 use segue_core::model::{Event, SessionId};
 use segue_core::{Error, Result};
@@ -162,6 +162,11 @@ impl Client {
 
     pub async fn session(&self, address: &str, cwd: &Path) -> Result<SessionView> {
         self.ask_about(Method::GET, "/v1/session", address, cwd).await
+    }
+
+    /// Says where a conversation can be read.
+    pub async fn conversation(&self, request: &ConversationRequest) -> Result<ConversationReport> {
+        self.connection.ask(Method::POST, "/v1/conversation", request).await
     }
 
     /// Returns the conversations in the caller's folder that no session has.

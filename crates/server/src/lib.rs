@@ -2,6 +2,7 @@
 
 pub mod client;
 mod connection;
+pub mod conversation;
 mod daemon;
 mod events;
 mod project;

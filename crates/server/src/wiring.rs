@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use segue_core::api::{AttachPoint, Caller, Finding, Severity};
 use segue_core::model::Environment;
-use segue_core::ports::{Machine, Ports, Store, Vendors};
+use segue_core::ports::{Files, Machine, Ports, Store, Vendors};
 use segue_core::rules::environment;
 use segue_core::{Error, Result};
 use segue_host::clock::SystemClock;
@@ -20,6 +20,7 @@ use segue_host::machine::{self, LocalMachine};
 use segue_host::{Paths, Surroundings, failpoints, scope};
 
 pub use segue_host::hold::AttachEnd;
+pub use segue_host::pager::{Pager, Size};
 
 /// The version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -80,7 +81,7 @@ pub(crate) fn ports(paths: &Paths, store: Arc<dyn Store>) -> Ports {
         vendors: vendors(),
         holders: Arc::new(LocalHolders::new(paths.clone())),
         folders: Arc::new(DiskFolders::new(paths.clone())),
-        files: Arc::new(LocalFiles),
+        files: files(),
         machine: machine(),
         clock: Arc::new(SystemClock),
     }
@@ -88,6 +89,10 @@ pub(crate) fn ports(paths: &Paths, store: Arc<dyn Store>) -> Ports {
 
 pub(crate) fn vendors() -> Arc<dyn Vendors> {
     Arc::new(segue_vendors::all())
+}
+
+pub(crate) fn files() -> Arc<dyn Files> {
+    Arc::new(LocalFiles)
 }
 
 pub(crate) fn machine() -> Arc<dyn Machine> {

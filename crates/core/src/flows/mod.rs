@@ -4,6 +4,7 @@
 //! them simple.
 
 pub mod adopt;
+pub mod conversation;
 pub mod doctor;
 mod elsewhere;
 pub mod guard;
@@ -16,6 +17,7 @@ pub mod restore;
 #[cfg(test)]
 pub(crate) mod samples;
 pub mod state;
+pub mod story;
 pub mod strangers;
 pub mod view;
 

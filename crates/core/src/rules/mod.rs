@@ -14,4 +14,5 @@ pub mod scale;
 pub mod scope;
 pub mod secrets;
 mod shapes;
+pub mod story;
 pub mod timers;

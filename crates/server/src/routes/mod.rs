@@ -1,5 +1,6 @@
 //! The HTTP interface. A route authenticates, parses, asks the supervisor, and does nothing else.
 
+mod conversation;
 mod doctor;
 mod events;
 mod messages;
@@ -47,6 +48,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/sessions", get(sessions::list))
         .route("/v1/sessions/{id}/turn", get(sessions::turn))
         .route("/v1/session", get(sessions::show).delete(sessions::remove))
+        .route("/v1/conversation", post(conversation::find))
         .route("/v1/adopt", post(sessions::adopt))
         .route("/v1/strangers", post(sessions::strangers))
         .route("/v1/attach", get(sessions::attach))

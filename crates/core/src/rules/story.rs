@@ -1,0 +1,83 @@
+//! Which handoffs make up the story that a session is part of.
+
+use jiff::Timestamp;
+
+use crate::model::{Handoff, SessionId};
+
+/// Returns the steps of the story in order: how the session came to its conversation, and how that
+/// went on after it. Where one was handed to several, the newest is followed.
+pub fn steps(handoffs: &[Handoff], session: SessionId) -> Vec<Handoff> {
+    let mut steps = Vec::new();
+    let mut first = (session, Timestamp::MAX);
+    while let Some(step) = newest(handoffs, |it| it.to == first.0 && it.at < first.1) {
+        first = (step.from, step.at);
+        steps.insert(0, step.clone());
+    }
+    let begun = steps.last().map_or(Timestamp::MIN, |step| step.at);
+    let mut last = (session, begun);
+    while let Some(step) = newest(handoffs, |it| it.from == last.0 && it.at > last.1) {
+        last = (step.to, step.at);
+        steps.push(step.clone());
+    }
+    steps
+}
+
+fn newest(handoffs: &[Handoff], wanted: impl Fn(&Handoff) -> bool) -> Option<&Handoff> {
+    handoffs.iter().filter(|it| wanted(it)).max_by_key(|it| it.at)
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::model::Form;
+
+    fn session(number: u128) -> SessionId {
+        SessionId::new(Uuid::from_u128(number))
+    }
+
+    fn handoff(from: u128, to: u128, second: i64) -> Handoff {
+        Handoff {
+            from: session(from),
+            to: session(to),
+            from_conversation: None,
+            to_conversation: None,
+            form: Form::Native,
+            turns_carried: 1,
+            turns_left_out: None,
+            at: Timestamp::from_second(second).unwrap(),
+        }
+    }
+
+    fn seconds(handoffs: &[Handoff], of: u128) -> Vec<i64> {
+        steps(handoffs, session(of)).iter().map(|step| step.at.as_second()).collect()
+    }
+
+    #[test]
+    fn a_story_is_the_same_whichever_of_its_sessions_is_asked() {
+        let chain = [handoff(1, 2, 10), handoff(2, 3, 20), handoff(8, 9, 15)];
+        for of in [1, 2, 3] {
+            assert_eq!(seconds(&chain, of), [10, 20], "{of}");
+        }
+        assert_eq!(seconds(&chain, 9), [15]);
+        assert_eq!(seconds(&chain, 7), Vec::<i64>::new());
+    }
+
+    #[test]
+    fn one_that_comes_back_is_there_twice_and_a_circle_has_an_end() {
+        let there_and_back = [handoff(1, 2, 10), handoff(2, 1, 20)];
+        assert_eq!(seconds(&there_and_back, 1), [10, 20]);
+        assert_eq!(seconds(&there_and_back, 2), [10, 20]);
+        let at_once = [handoff(1, 2, 10), handoff(2, 1, 10), handoff(1, 1, 10)];
+        assert_eq!(seconds(&at_once, 1).len(), 1);
+    }
+
+    #[test]
+    fn of_several_successors_the_newest_is_followed_and_each_knows_its_own_past() {
+        let fork = [handoff(1, 2, 10), handoff(1, 3, 20), handoff(3, 4, 30)];
+        assert_eq!(seconds(&fork, 1), [20, 30]);
+        assert_eq!(seconds(&fork, 2), [10]);
+        assert_eq!(seconds(&fork, 4), [20, 30]);
+    }
+}

@@ -1,0 +1,224 @@
+//! A conversation as it happens: the kernel tells that its transcript changed, and its end is read
+//! again until what was told last.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use segue_core::Result;
+use segue_core::model::Turn;
+use segue_host::watch::{Change, Watcher};
+
+use super::{Numbered, Reading};
+
+/// How many turns are remembered: a single one may be said twice.
+const REMEMBERED: usize = 8;
+
+/// How many turns are read from the end in search of the last one that was told.
+const MOST_READ: usize = 1000;
+
+/// How much text may be held in that search.
+const MOST_HELD: usize = 64 * 1024 * 1024;
+
+/// Tells each new turn of a conversation once.
+#[derive(Debug)]
+pub struct Follower {
+    reading: Reading,
+    watcher: Watcher,
+    /// What the last turns were that were told, the newest last.
+    told: Vec<u64>,
+    /// The number of the next turn.
+    next: Option<u64>,
+}
+
+/// What happened since the last look.
+#[derive(Debug, Default)]
+pub struct News {
+    pub turns: Vec<Numbered>,
+    /// Nothing of what was told before is at the end any more.
+    pub rewritten: bool,
+}
+
+impl Follower {
+    /// Begins to watch, and returns the last turns so far, a thousand at most.
+    pub fn start(reading: Reading, count: usize) -> Result<(Self, Vec<Numbered>)> {
+        let mut follower = Self { reading, watcher: Watcher::new()?, told: Vec::new(), next: None };
+        // What is said between the two is told as new.
+        follower.watch()?;
+        let mut turns = Vec::new();
+        follower.reading.last(count.clamp(REMEMBERED, MOST_READ), &mut |turn| {
+            turns.push(turn);
+            ControlFlow::Continue(())
+        })?;
+        follower.remember(&turns);
+        if turns.is_empty() {
+            follower.next = Some(1);
+        }
+        let older = turns.len().saturating_sub(count);
+        Ok((follower, turns.split_off(older)))
+    }
+
+    /// Waits until the transcript has changed.
+    pub async fn changed(&mut self) -> Result<()> {
+        loop {
+            let bases = self.bases();
+            let change = self.watcher.next().await?;
+            if concerns(&change, &bases) {
+                break;
+            }
+        }
+        // One look is enough for everything that has happened by now.
+        loop {
+            tokio::select! {
+                biased;
+                change = self.watcher.next() => drop(change?),
+                () = std::future::ready(()) => return Ok(()),
+            }
+        }
+    }
+
+    /// Returns what was not told yet.
+    pub fn news(&mut self) -> Result<News> {
+        // A transcript that has come, or was put elsewhere, is watched from now on.
+        self.watch()?;
+        let seen = self.read_back()?;
+        // A file that is just being replaced is not there for a moment.
+        if seen.turns.is_empty() {
+            return Ok(News::default());
+        }
+        let news = match self.place_in(&seen.hashes, seen.whole) {
+            Some(place) => self.told_up_to(place, seen),
+            None => self.rewritten(seen),
+        };
+        self.remember(&news.turns);
+        Ok(news)
+    }
+
+    /// Reads from the end until the last turns that were told, or as far as is sensible.
+    fn read_back(&self) -> Result<Seen> {
+        let mut seen = Seen { whole: true, ..Seen::default() };
+        let mut held = 0;
+        self.reading.turns_back(&mut |turn| {
+            held += turn.text.len();
+            seen.hashes.push(hash(&turn));
+            seen.turns.push(turn);
+            let enough = seen.turns.len() == MOST_READ || held > MOST_HELD;
+            seen.whole = !enough && !self.ends_with(&seen.hashes);
+            if seen.whole { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        Ok(seen)
+    }
+
+    /// Tells whether the oldest of these turns are the ones that were told last.
+    fn ends_with(&self, newest_first: &[u64]) -> bool {
+        let told = self.told.iter().rev();
+        self.told.len() == REMEMBERED
+            && newest_first.len() >= REMEMBERED
+            && told.eq(&newest_first[newest_first.len() - REMEMBERED..])
+    }
+
+    /// Returns how many turns are newer than what was told, and how many of those that were told are
+    /// not there any more: the end may have been replaced, or taken back.
+    fn place_in(&self, newest_first: &[u64], whole: bool) -> Option<Place> {
+        let told: Vec<u64> = self.told.iter().rev().copied().collect();
+        if told.is_empty() {
+            return whole.then_some(Place { newer: newest_first.len(), gone: 0 });
+        }
+        let places = (0..told.len())
+            .flat_map(|gone| (0..newest_first.len()).map(move |newer| Place { newer, gone }));
+        let mut places = places.filter(|place| {
+            let (wanted, there) = (&told[place.gone..], &newest_first[place.newer..]);
+            // Before the beginning there is nothing that could be compared.
+            let length = wanted.len().min(there.len());
+            wanted[..length] == there[..length] && (length == wanted.len() || whole)
+        });
+        places.next()
+    }
+
+    fn told_up_to(&mut self, place: Place, mut seen: Seen) -> News {
+        self.told.truncate(self.told.len() - place.gone);
+        self.next = self.next.map(|next| next - (place.gone as u64).min(next - 1));
+        seen.turns.truncate(place.newer);
+        seen.turns.reverse();
+        let first = self.next;
+        let number = |(place, turn)| Numbered { index: first.map(|first| first + place), turn };
+        News { turns: (0..).zip(seen.turns).map(number).collect(), rewritten: false }
+    }
+
+    fn rewritten(&mut self, mut seen: Seen) -> News {
+        const SHOWN: usize = 10;
+        self.told.clear();
+        let all = seen.turns.len();
+        seen.turns.truncate(SHOWN);
+        seen.turns.reverse();
+        let first = seen.whole.then_some((all - seen.turns.len()) as u64 + 1);
+        self.next = first;
+        let number = |(place, turn)| Numbered { index: first.map(|first| first + place), turn };
+        News { turns: (0..).zip(seen.turns).map(number).collect(), rewritten: true }
+    }
+
+    fn remember(&mut self, turns: &[Numbered]) {
+        self.told.extend(turns.iter().map(|it| hash(&it.turn)));
+        let older = self.told.len().saturating_sub(REMEMBERED);
+        self.told.drain(..older);
+        if let Some(last) = turns.last() {
+            self.next = last.index.map(|index| index + 1);
+        }
+    }
+
+    fn watch(&mut self) -> Result<()> {
+        for folder in self.bases().iter().filter_map(|base| base.parent()) {
+            self.watcher.add(folder)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the files whose changes are changes of the conversation.
+    fn bases(&self) -> Vec<PathBuf> {
+        let Reading { vendor, files, place, id, transcript, .. } = &self.reading;
+        let kept = id.as_ref().filter(|_| vendor.keeps_transcripts());
+        let own = kept.map(|id| vendor.transcript(files.as_ref(), place, id));
+        let base = |path: PathBuf| match path.parent() {
+            // A conversation in a database has a name below that of the database.
+            Some(database) if !vendor.has_own_files() && database.is_file() => database.to_owned(),
+            _ => path,
+        };
+        transcript.iter().cloned().chain(own).map(base).collect()
+    }
+}
+
+/// Where what was told is, counted from the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    newer: usize,
+    gone: usize,
+}
+
+/// The end of a conversation, the newest turn first.
+#[derive(Debug, Default)]
+struct Seen {
+    turns: Vec<Turn>,
+    hashes: Vec<u64>,
+    /// It is all of it.
+    whole: bool,
+}
+
+/// Tells whether a change is one of these files, or of one that a database has beside it.
+fn concerns(change: &Change, bases: &[PathBuf]) -> bool {
+    let Change::At { path, .. } = change else { return true };
+    let name = |path: &Path| path.file_name().map(|name| name.as_encoded_bytes().to_vec());
+    let Some(changed) = name(path) else { return true };
+    let is_of = |base: &PathBuf| name(base).is_some_and(|base| changed.starts_with(&base));
+    bases.iter().any(|base| base.starts_with(path) || base.parent() == path.parent() && is_of(base))
+}
+
+/// Returns what makes a turn the same turn; what it cost may be written down later.
+fn hash(turn: &Turn) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let tool = turn.tool.as_ref().map(|tool| (&tool.id, &tool.name));
+    (turn.role, &turn.text, tool, turn.at).hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests;

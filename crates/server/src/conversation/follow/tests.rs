@@ -1,0 +1,96 @@
+use super::super::samples::{Sample, told};
+use super::*;
+
+async fn news(follower: &mut Follower) -> News {
+    follower.changed().await.unwrap();
+    follower.news().unwrap()
+}
+
+#[tokio::test]
+async fn each_new_turn_is_told_once_under_its_number() {
+    let sample = Sample::new();
+    (1..=20).for_each(|number| sample.say(&number.to_string(), number));
+    let (mut follower, turns) = Follower::start(sample.reading(), 2).unwrap();
+    assert_eq!(told(&turns), [(Some(19), "19"), (Some(20), "20")]);
+    sample.say("21", 21);
+    assert_eq!(told(&news(&mut follower).await.turns), [(Some(21), "21")]);
+    assert!(follower.news().unwrap().turns.is_empty());
+    sample.say("22", 22);
+    sample.say("23", 23);
+    assert_eq!(told(&news(&mut follower).await.turns), [(Some(22), "22"), (Some(23), "23")]);
+}
+
+#[tokio::test]
+async fn what_is_said_again_is_a_new_turn() {
+    let sample = Sample::new();
+    sample.say("first", 1);
+    (0..12).for_each(|_| sample.say("yes", 2));
+    let (mut follower, _) = Follower::start(sample.reading(), 0).unwrap();
+    // Twelve alike cannot be told from thirteen by their last eight; two different ones can.
+    sample.say("no", 3);
+    sample.say("no", 3);
+    let news = news(&mut follower).await;
+    assert_eq!(told(&news.turns), [(Some(14), "no"), (Some(15), "no")]);
+    sample.say("no", 3);
+    follower.changed().await.unwrap();
+    assert_eq!(told(&follower.news().unwrap().turns), [(Some(16), "no")]);
+}
+
+#[tokio::test]
+async fn a_transcript_that_comes_later_and_a_torn_line_are_waited_for() {
+    let sample = Sample::new();
+    let (mut follower, turns) = Follower::start(sample.reading(), 10).unwrap();
+    assert_eq!(turns, []);
+    sample.say("one", 1);
+    assert_eq!(told(&news(&mut follower).await.turns), [(Some(1), "one")]);
+    sample.add("{\"type\":\"user\",\"text\":\"tw");
+    assert_eq!(news(&mut follower).await.turns, []);
+    sample.add("o\",\"at\":\"2026-01-02T03:04:05Z\"}\n");
+    assert_eq!(told(&news(&mut follower).await.turns), [(Some(2), "two")]);
+}
+
+#[tokio::test]
+async fn a_file_that_is_replaced_goes_on_where_it_was() {
+    let sample = Sample::new();
+    sample.replace(&[("one", 1), ("two", 2)]);
+    let (mut follower, _) = Follower::start(sample.reading(), 10).unwrap();
+    sample.replace(&[("one", 1), ("two", 2), ("three", 3)]);
+    assert_eq!(told(&news(&mut follower).await.turns), [(Some(3), "three")]);
+    // The end was taken back, and something else said.
+    sample.replace(&[("one", 1), ("other", 4)]);
+    let changed = news(&mut follower).await;
+    assert!(!changed.rewritten);
+    assert_eq!(told(&changed.turns), [(Some(2), "other")]);
+    sample.replace(&[("one", 1)]);
+    assert_eq!(news(&mut follower).await.turns, []);
+    sample.say("again", 5);
+    assert_eq!(told(&news(&mut follower).await.turns), [(Some(2), "again")]);
+}
+
+#[tokio::test]
+async fn a_conversation_that_is_another_one_now_says_so() {
+    let sample = Sample::new();
+    sample.replace(&[("one", 1), ("two", 2)]);
+    let (mut follower, _) = Follower::start(sample.reading(), 10).unwrap();
+    sample.replace(&[("summary", 3), ("three", 4)]);
+    let changed = news(&mut follower).await;
+    assert!(changed.rewritten);
+    assert_eq!(told(&changed.turns), [(Some(1), "summary"), (Some(2), "three")]);
+    sample.say("four", 5);
+    let changed = news(&mut follower).await;
+    assert!(!changed.rewritten);
+    assert_eq!(told(&changed.turns), [(Some(3), "four")]);
+}
+
+#[test]
+fn files_beside_a_database_concern_it_and_neighbours_do_not() {
+    let bases = [PathBuf::from("/home/store.db")];
+    let at = |path: &str| Change::At { path: PathBuf::from(path), gone: false };
+    for path in ["/home/store.db", "/home/store.db-wal", "/home"] {
+        assert!(concerns(&at(path), &bases), "{path}");
+    }
+    for path in ["/home/other.db", "/elsewhere/store.db", "/home/stor"] {
+        assert!(!concerns(&at(path), &bases), "{path}");
+    }
+    assert!(concerns(&Change::Overflow, &bases));
+}

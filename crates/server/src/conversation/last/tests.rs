@@ -1,0 +1,57 @@
+use jiff::Timestamp;
+
+use super::super::Window;
+use super::super::samples::{Sample, all_of, told};
+use super::*;
+
+fn sample(turns: i64) -> Sample {
+    let sample = Sample::new();
+    (1..=turns).for_each(|number| sample.say(&number.to_string(), number));
+    sample
+}
+
+#[test]
+fn the_last_turns_of_a_short_conversation_have_their_numbers() {
+    let reading = sample(5).reading();
+    assert_eq!(told(&all_of(|each| reading.last(2, each))), []);
+    let sample = sample(5);
+    let reading = sample.reading();
+    let last = |count| all_of(|each| reading.last(count, each));
+    assert_eq!(told(&last(2)), [(Some(4), "4"), (Some(5), "5")]);
+    assert_eq!(last(9).len(), 5);
+    assert_eq!(last(0), []);
+}
+
+#[test]
+fn backwards_only_what_is_near_the_beginning_has_a_number() {
+    let sample = sample(5);
+    let reading = sample.reading();
+    let last = |count| backwards(&reading, count, MOST_HELD).unwrap().unwrap();
+    assert_eq!(told(&last(2)), [(None, "4"), (None, "5")]);
+    assert_eq!(last(5)[0].index, None);
+    assert_eq!(last(6), all_of(|each| reading.forwards(each)));
+    assert_eq!(last(6)[0].index, Some(1));
+}
+
+#[test]
+fn what_is_too_much_to_hold_is_read_from_the_beginning() {
+    let sample = sample(5);
+    let reading = sample.reading();
+    assert_eq!(backwards(&reading, 5, 2).unwrap(), None);
+    let turns = all_of(|each| from_the_beginning(&reading, 2, each));
+    assert_eq!(told(&turns), [(Some(4), "4"), (Some(5), "5")]);
+    assert_eq!(all_of(|each| from_the_beginning(&reading, 99, each)).len(), 5);
+}
+
+#[test]
+fn of_a_part_of_a_story_only_what_was_said_in_it_is_told_under_its_own_number() {
+    let sample = sample(6);
+    let at = |second| Some(Timestamp::from_second(second).unwrap());
+    let reading = sample.part_of(Window { after: at(2), until: at(5) });
+    let expected = [(Some(3), "3"), (Some(4), "4"), (Some(5), "5")];
+    assert_eq!(told(&all_of(|each| reading.forwards(each))), expected);
+    assert_eq!(told(&all_of(|each| reading.last(2, each))), expected[1..]);
+    let back = backwards(&reading, 9, MOST_HELD).unwrap().unwrap();
+    assert_eq!(told(&back), expected);
+    assert_eq!(backwards(&reading, 2, MOST_HELD).unwrap().unwrap().len(), 2);
+}
