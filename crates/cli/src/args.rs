@@ -6,11 +6,11 @@ use segue_core::Error;
 
 use crate::commands::{
     adopt, answer, attach, completions, daemon, doctor, init, log, ls, man, messages, resume, rm,
-    run, scale, send, stop, trust, up, vendors, wait,
+    run, scale, send, show, stop, trust, up, vendors, wait,
 };
 
 /// Commands of later versions: known, so that nobody takes them for a typing error.
-const NOT_BUILT: [&str; 4] = ["show", "handoff", "fork", "search"];
+const NOT_BUILT: [&str; 3] = ["handoff", "fork", "search"];
 
 /// Keeps the conversations of coding agents alive.
 ///
@@ -50,6 +50,7 @@ pub(crate) enum Command {
     Messages(messages::Arguments),
     Answer(answer::Arguments),
     Wait(wait::Arguments),
+    Show(show::Arguments),
     Stop(stop::Arguments),
     Adopt(adopt::Arguments),
     Log(log::Arguments),

@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod context;
 mod output;
+mod paged;
 mod render;
 
 use std::ffi::OsString;

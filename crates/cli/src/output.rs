@@ -57,10 +57,15 @@ impl Output {
 
     /// Writes text that is ready to be shown.
     pub(crate) fn text(&mut self, text: &str) -> Result<()> {
+        self.bytes(text.as_bytes())
+    }
+
+    /// Writes bytes as they are; a terminal would act on some of them.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
         if self.reader_gone {
             return Ok(());
         }
-        match write_now(&mut io::stdout().lock(), text) {
+        match write_now(&mut io::stdout().lock(), bytes) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => self.reader_gone = true,
             Err(error) => {
                 return Err(Error::internal("cannot write to standard output").caused_by(error));
@@ -121,12 +126,12 @@ impl Output {
     /// Writes to standard error. There is nowhere left to report that it failed.
     #[expect(clippy::unused_self, reason = "standard error belongs to the output")]
     fn aside(&self, text: &str) {
-        let _nowhere_to_report = write_now(&mut io::stderr().lock(), text);
+        let _nowhere_to_report = write_now(&mut io::stderr().lock(), text.as_bytes());
     }
 }
 
-fn write_now(to: &mut impl Write, text: &str) -> io::Result<()> {
-    to.write_all(text.as_bytes())?;
+fn write_now(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    to.write_all(bytes)?;
     to.flush()
 }
 

@@ -21,6 +21,7 @@ pub(crate) mod rm;
 pub(crate) mod run;
 pub(crate) mod scale;
 pub(crate) mod send;
+pub(crate) mod show;
 pub(crate) mod stop;
 pub(crate) mod trust;
 pub(crate) mod up;
@@ -50,6 +51,7 @@ pub(crate) async fn carry_out(command: Option<Command>, context: &mut Context) -
         Some(Command::Answer(arguments)) => answer::run(arguments, context).await,
         Some(Command::Wait(arguments)) => wait::run(arguments, context).await,
         Some(Command::Stop(arguments)) => stop::run(arguments, context).await,
+        Some(Command::Show(arguments)) => show::run(arguments, context).await,
         Some(Command::Log(arguments)) => log::run(&arguments, context).await,
         Some(Command::Rm(arguments)) => rm::run(&arguments, context).await,
         Some(Command::Doctor(arguments)) => doctor::run(&arguments, context).await,

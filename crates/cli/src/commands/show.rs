@@ -1,0 +1,250 @@
+//! `segue show`
+
+mod following;
+
+use std::ops::ControlFlow;
+
+use clap::Args;
+use segue_core::api::{ConversationPart, ConversationRequest};
+use segue_core::{Error, Result};
+use segue_server::client::Client;
+use segue_server::conversation::{self, Numbered, Reading};
+use segue_server::wiring::Size;
+
+use crate::context::{Context, Ending};
+use crate::output::Format;
+use crate::paged::Paged;
+use crate::render::json;
+use crate::render::raw::Harmless;
+use crate::render::turns::{self, Line, Look};
+
+/// Show a conversation, whatever the vendor's format
+#[derive(Debug, Args)]
+#[command(
+    after_help = "On a terminal what does not fit on the screen goes through $SEGUE_PAGER, $PAGER or \
+    `less`.\n\n\
+    With --json each turn is one line: index, role (user, assistant, tool_call, tool_result, \
+    summary), text, tool, at, model, usage, tool_id, failed; what is not known is null. The index \
+    counts from the beginning of the conversation, the first turn is 1; with --last it is null \
+    where a long transcript would have to be read from its beginning to know it. With --story \
+    each line also says of which conversation it is.\n\n\
+    Examples:\n  segue show coder\n  segue show coder --last 5 --full\n  \
+    segue show coder --follow\n  segue show demo:0198f9d2-0000-7000-8000-000000000001 --json"
+)]
+pub(crate) struct Arguments {
+    /// `fleet/name`, a name, an id or its beginning; or a conversation as its vendor calls it
+    #[arg(value_name = "SESSION|VENDOR:ID")]
+    pub(crate) session: String,
+
+    /// Only the last turns; of a long conversation no more is read than that
+    #[arg(long, short = 'n', value_name = "N")]
+    pub(crate) last: Option<usize>,
+
+    /// Show the last turns (10, or --last), and then each new one as it happens
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+
+    #[command(flatten)]
+    pub(crate) what: What,
+
+    #[command(flatten)]
+    pub(crate) how: How,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct What {
+    /// The transcript's own bytes, or what the vendor would take in again
+    #[arg(long, conflicts_with_all = ["last", "follow", "story"])]
+    pub(crate) raw: bool,
+
+    /// With what was said before it was handed over, and after
+    #[arg(long, conflicts_with = "follow")]
+    pub(crate) story: bool,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct How {
+    /// Everything that tools were given and gave
+    #[arg(long)]
+    pub(crate) full: bool,
+
+    /// Print without a pager
+    #[arg(long)]
+    pub(crate) no_pager: bool,
+}
+
+pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
+    if arguments.what.raw && context.wants_json() {
+        return Err(Error::usage("`--raw` has no other form than its own")
+            .hint("leave out `--json`, or `--raw`"));
+    }
+    let parts = find(&arguments, context).await?;
+    let readings = parts.iter().map(|(_, reading)| reading);
+    // Of a story the parts that are left are worth telling.
+    let unreadable: Vec<Error> = readings.filter_map(|it| it.check().err()).collect();
+    match unreadable.into_iter().next() {
+        Some(error) if parts.len() == 1 => return Err(error),
+        Some(error) => context.output.note(&error.to_string()),
+        None => {}
+    }
+    let look = Look {
+        colour: context.output.colour(),
+        columns: Size::of_output().map(|size| size.columns),
+        full: arguments.how.full,
+    };
+    if arguments.follow {
+        let reading = parts.into_iter().map(|(_, reading)| reading).next_back();
+        let reading = reading.ok_or_else(|| Error::internal("no conversation was found"))?;
+        return following::follow(reading, arguments.last, look, context).await;
+    }
+    show(&arguments, &parts, look, context)?;
+    Ok(Ending::Done)
+}
+
+/// Asks the daemon where the conversation is.
+async fn find(
+    arguments: &Arguments,
+    context: &Context,
+) -> Result<Vec<(ConversationPart, Reading)>> {
+    let client = Client::connect(&context.local).await?;
+    let request = ConversationRequest {
+        caller: context.local.caller(),
+        address: arguments.session.clone(),
+        story: arguments.what.story,
+    };
+    let report = client.conversation(&request).await?;
+    let readings = conversation::readings(&report)?;
+    Ok(report.parts.into_iter().zip(readings).collect())
+}
+
+fn show(
+    arguments: &Arguments,
+    parts: &[(ConversationPart, Reading)],
+    look: Look,
+    context: &mut Context,
+) -> Result<()> {
+    let format = context.output.format();
+    let wants_pager = !arguments.how.no_pager && format == Format::Text;
+    let size = Size::of_output().filter(|_| wants_pager);
+    let mut page = Paged::new(&mut context.output, context.local.environment(), size);
+    let shown = match parts.last() {
+        Some((_, reading)) if arguments.what.raw => raw(reading, &mut page)?,
+        _ => Telling { page: &mut page, look, format, story: arguments.what.story, told: 0 }
+            .tell(parts, arguments.last)?,
+    };
+    page.finish()?;
+    if let (0, Format::Text, Some((_, reading))) = (shown, format, parts.last()) {
+        context.output.note(&format!("nothing was said in {} yet", reading.name()));
+    }
+    Ok(())
+}
+
+/// Writes the transcript's own bytes; to a terminal without what it would act on.
+fn raw(reading: &Reading, page: &mut Paged<'_>) -> Result<u64> {
+    let mut harmless = Size::of_output().map(|_| Harmless::default());
+    let (mut written, mut shown) = (Ok(()), 0);
+    reading.raw(&mut |piece| {
+        shown += piece.len() as u64;
+        let next = match &mut harmless {
+            Some(harmless) => page.text(&harmless.text(piece)),
+            None => page.bytes(piece),
+        };
+        carry_on(next, &mut written)
+    })?;
+    written.map(|()| shown)
+}
+
+/// Turns on their way to the reader.
+struct Telling<'a, 'b> {
+    page: &'a mut Paged<'b>,
+    look: Look,
+    format: Format,
+    story: bool,
+    told: u64,
+}
+
+impl Telling<'_, '_> {
+    fn tell(mut self, parts: &[(ConversationPart, Reading)], last: Option<usize>) -> Result<u64> {
+        match last {
+            Some(last) if parts.len() > 1 => self.end_of_story(parts, last)?,
+            last => {
+                for part in parts {
+                    self.part(part, last)?;
+                }
+            }
+        }
+        Ok(self.told)
+    }
+
+    /// Tells one conversation as it is read.
+    fn part(&mut self, part: &(ConversationPart, Reading), last: Option<usize>) -> Result<()> {
+        self.heading(part)?;
+        let mut written = Ok(());
+        let mut each = |turn: Numbered| carry_on(self.turn(&turn, part), &mut written);
+        match last {
+            Some(last) => part.1.last(last, &mut each)?,
+            None => part.1.forwards(&mut each)?,
+        }
+        written
+    }
+
+    /// Tells the last turns of a story, which may be in several conversations.
+    fn end_of_story(
+        &mut self,
+        parts: &[(ConversationPart, Reading)],
+        mut wanted: usize,
+    ) -> Result<()> {
+        let mut ends = Vec::new();
+        for part in parts.iter().rev() {
+            let mut turns = Vec::new();
+            part.1.last(wanted, &mut |turn| {
+                turns.push(turn);
+                ControlFlow::Continue(())
+            })?;
+            wanted -= turns.len();
+            ends.push((part, turns));
+        }
+        for (part, turns) in ends.iter().rev().filter(|(_, turns)| !turns.is_empty()) {
+            self.heading(part)?;
+            for turn in turns {
+                if self.turn(turn, part)?.is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn heading(&mut self, (part, reading): &(ConversationPart, Reading)) -> Result<()> {
+        if !self.story || self.format == Format::Json {
+            return Ok(());
+        }
+        let from = part.taken_over.as_ref().map(|it| (it.mode.as_str(), it.at));
+        let line = turns::divider(part.vendor.as_str(), reading.name(), from, self.look);
+        self.page.text(&line).map(|_| ())
+    }
+
+    fn turn(
+        &mut self,
+        turn: &Numbered,
+        (_, reading): &(ConversationPart, Reading),
+    ) -> Result<ControlFlow<()>> {
+        self.told += 1;
+        let text = match self.format {
+            Format::Json => json::line(&Line::new(turn, self.story.then(|| reading.name())))?,
+            Format::Text => turns::block(turn, self.look),
+        };
+        self.page.text(&text)
+    }
+}
+
+/// Remembers a failure for whoever has the reading, and ends the reading with it.
+fn carry_on(next: Result<ControlFlow<()>>, written: &mut Result<()>) -> ControlFlow<()> {
+    match next {
+        Ok(next) => next,
+        Err(error) => {
+            *written = Err(error);
+            ControlFlow::Break(())
+        }
+    }
+}

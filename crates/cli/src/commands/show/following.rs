@@ -1,0 +1,48 @@
+//! A conversation as it happens.
+
+use segue_core::{Error, Result};
+use segue_server::conversation::{Follower, Numbered, Reading};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::context::{Context, Ending};
+use crate::render::turns::{self, Line, Look};
+
+/// How many turns are shown before the first new one.
+const LAST: usize = 10;
+
+/// Shows the last turns, and then each new one until somebody interrupts.
+pub(super) async fn follow(
+    reading: Reading,
+    last: Option<usize>,
+    look: Look,
+    context: &mut Context,
+) -> Result<Ending> {
+    let mut interrupt = signal(SignalKind::interrupt())
+        .map_err(|error| Error::internal("cannot wait for an interrupt").caused_by(error))?;
+    let name = reading.name().to_owned();
+    let (mut follower, turns) = Follower::start(reading, last.unwrap_or(LAST))?;
+    tell(&turns, look, context)?;
+    while !context.output.reader_gone() {
+        tokio::select! {
+            _ = interrupt.recv() => break,
+            changed = follower.changed() => changed?,
+        }
+        let news = follower.news()?;
+        if news.rewritten {
+            context.output.note(&format!("{name} was rewritten; this is its end"));
+        }
+        tell(&news.turns, look, context)?;
+    }
+    Ok(Ending::Done)
+}
+
+fn tell(turns: &[Numbered], look: Look, context: &mut Context) -> Result<()> {
+    for turn in turns {
+        if context.wants_json() {
+            context.output.json(&Line::new(turn, None))?;
+        } else {
+            context.output.text(&turns::block(turn, look))?;
+        }
+    }
+    Ok(())
+}

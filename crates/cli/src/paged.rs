@@ -1,0 +1,112 @@
+//! Long answers: through a pager where a person reads them and they do not fit on the screen.
+
+use std::io::ErrorKind;
+use std::ops::ControlFlow;
+
+use segue_core::model::Environment;
+use segue_core::{Error, Result};
+use segue_server::wiring::{Pager, Size};
+
+use crate::output::Output;
+
+/// Writes text to standard output, or to a pager as soon as it is longer than the screen.
+#[derive(Debug)]
+pub(crate) struct Paged<'a> {
+    output: &'a mut Output,
+    environment: &'a Environment,
+    way: Way,
+}
+
+#[derive(Debug)]
+enum Way {
+    Straight,
+    /// It may still fit.
+    Held {
+        text: String,
+        rows: usize,
+        size: Size,
+    },
+    Pager(Pager),
+    /// The reader has left the pager.
+    Left(Pager),
+}
+
+impl<'a> Paged<'a> {
+    /// Makes one that uses a pager if standard output is a terminal of this size.
+    pub(crate) fn new(
+        output: &'a mut Output,
+        environment: &'a Environment,
+        size: Option<Size>,
+    ) -> Self {
+        let way = match size {
+            Some(size) => Way::Held { text: String::new(), rows: 0, size },
+            None => Way::Straight,
+        };
+        Self { output, environment, way }
+    }
+
+    /// Writes text that is ready to be shown; tells whether anybody still reads.
+    pub(crate) fn text(&mut self, text: &str) -> Result<ControlFlow<()>> {
+        match &mut self.way {
+            Way::Straight => self.output.text(text)?,
+            Way::Held { text: held, rows, size } => {
+                held.push_str(text);
+                *rows += rows_of(text, size.columns);
+                // The last row is for what the shell says next.
+                if *rows >= size.rows {
+                    return self.begin();
+                }
+            }
+            Way::Pager(_) => self.give(text)?,
+            Way::Left(_) => {}
+        }
+        let gone = self.output.reader_gone() || matches!(self.way, Way::Left(_));
+        Ok(if gone { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    /// Writes bytes as they are where nobody looks at them on a terminal.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<ControlFlow<()>> {
+        self.output.bytes(bytes)?;
+        let gone = self.output.reader_gone();
+        Ok(if gone { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    /// Shows what is still held, and waits until the reader has left.
+    pub(crate) fn finish(self) -> Result<()> {
+        match self.way {
+            Way::Straight => Ok(()),
+            Way::Held { text, .. } => self.output.text(&text),
+            Way::Pager(pager) | Way::Left(pager) => pager.finish(),
+        }
+    }
+
+    /// Starts the pager with what was held; without one it goes straight to the terminal.
+    fn begin(&mut self) -> Result<ControlFlow<()>> {
+        let Way::Held { text, .. } = std::mem::replace(&mut self.way, Way::Straight) else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        if let Some(pager) = Pager::start(self.environment) {
+            self.way = Way::Pager(pager);
+        }
+        self.text(&text)
+    }
+
+    fn give(&mut self, text: &str) -> Result<()> {
+        let Way::Pager(pager) = &mut self.way else { return Ok(()) };
+        match pager.write(text.as_bytes()) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+                if let Way::Pager(pager) = std::mem::replace(&mut self.way, Way::Straight) {
+                    self.way = Way::Left(pager);
+                }
+                Ok(())
+            }
+            Err(error) => Err(Error::internal("cannot write to the pager").caused_by(error)),
+        }
+    }
+}
+
+/// Returns how many rows of a terminal a text takes, or a few more: colours are counted too.
+fn rows_of(text: &str, columns: usize) -> usize {
+    text.lines().map(|line| line.chars().count().saturating_sub(1) / columns.max(1) + 1).sum()
+}

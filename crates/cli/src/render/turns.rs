@@ -1,0 +1,178 @@
+//! What was said in a conversation: a block of text for each turn, or a line of JSON.
+
+use jiff::Timestamp;
+use segue_core::model::{Role, Turn, Usage};
+use segue_server::conversation::Numbered;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::plain::{one_line, plain};
+use super::style::{Colour, Tone};
+use super::time::moment;
+use super::wrap::wrap;
+
+const INDENT: &str = "    ";
+
+/// How much is shown of what a tool was given, and of what it gave.
+const SHOWN_OF_CALL: Shown = Shown { lines: 6, characters: 600 };
+const SHOWN_OF_RESULT: Shown = Shown { lines: 10, characters: 1000 };
+
+/// How turns are shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    pub(crate) colour: Colour,
+    /// The width of the terminal; none where lines stay as they are.
+    pub(crate) columns: Option<usize>,
+    /// Everything that tools were given and gave.
+    pub(crate) full: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Shown {
+    lines: usize,
+    characters: usize,
+}
+
+/// Returns a turn as a block of lines, with an empty one behind it.
+pub(crate) fn block(numbered: &Numbered, look: Look) -> String {
+    let turn = &numbered.turn;
+    let width = look.columns.map(|columns| columns.saturating_sub(INDENT.len()));
+    let (body, hidden) = body(turn, look.full);
+    let mut block = heading(numbered, look.colour) + "\n";
+    let lines = body.lines().flat_map(|line| wrap(line, width));
+    lines.for_each(|line| push_line(&mut block, &line));
+    if let Some(hidden) = hidden {
+        push_line(&mut block, &look.colour.paint(Tone::Faint, &hidden));
+    }
+    block.push('\n');
+    block
+}
+
+fn push_line(block: &mut String, line: &str) {
+    if !line.is_empty() {
+        block.push_str(INDENT);
+        block.push_str(line);
+    }
+    block.push('\n');
+}
+
+fn heading(Numbered { index, turn }: &Numbered, colour: Colour) -> String {
+    let faint = |text: String| colour.paint(Tone::Faint, &text);
+    let tool = turn.tool.as_ref();
+    let failed = tool.is_some_and(|tool| tool.failed);
+    let (word, tone) = match turn.role {
+        Role::User => ("user", Tone::Good),
+        Role::Assistant => ("assistant", Tone::Help),
+        Role::ToolCall => ("tool call", Tone::Attention),
+        Role::ToolResult if failed => ("tool result, failed", Tone::Bad),
+        Role::ToolResult => ("tool result", Tone::Attention),
+        Role::Summary => ("summary of what was said before", Tone::Strong),
+    };
+    let pieces = [
+        index.map(|index| faint(index.to_string())),
+        Some(colour.paint(tone, word)),
+        tool.map(|tool| one_line(&tool.name)).filter(|name| !name.is_empty()),
+        turn.at.map(|at| faint(moment(at))),
+        turn.model.as_ref().map(|model| faint(one_line(model))),
+    ];
+    pieces.into_iter().flatten().collect::<Vec<_>>().join("  ")
+}
+
+/// Returns what is shown of a turn's text, and what is said about the rest.
+fn body(turn: &Turn, full: bool) -> (String, Option<String>) {
+    let (text, shown) = match turn.role {
+        Role::ToolCall => (plain(&arguments(&turn.text)), SHOWN_OF_CALL),
+        Role::ToolResult => (plain(&turn.text), SHOWN_OF_RESULT),
+        Role::User | Role::Assistant | Role::Summary => return (trimmed(&plain(&turn.text)), None),
+    };
+    let text = trimmed(&text);
+    if full { (text, None) } else { shortened(&text, shown) }
+}
+
+fn trimmed(text: &str) -> String {
+    text.trim_end().trim_start_matches('\n').to_owned()
+}
+
+/// Returns the arguments of a tool a line each; what is no object stays as it is.
+fn arguments(text: &str) -> String {
+    let Ok(Value::Object(fields)) = serde_json::from_str(text) else { return text.to_owned() };
+    let line = |(name, value): (&String, &Value)| match value {
+        Value::String(text) => format!("{name}: {text}"),
+        other => format!("{name}: {other}"),
+    };
+    fields.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn shortened(text: &str, shown: Shown) -> (String, Option<String>) {
+    let lines: Vec<&str> = text.lines().collect();
+    // One line more is no longer than the line that says so.
+    let kept = if lines.len() <= shown.lines + 1 { lines.len() } else { shown.lines };
+    let first = lines[..kept].join("\n");
+    let cut = first.char_indices().nth(shown.characters).map(|(at, _)| at);
+    let first = &first[..cut.unwrap_or(first.len())];
+    let hidden = text.chars().count() - first.chars().count();
+    let more_lines = lines.len() - first.lines().count().max(1).min(lines.len());
+    let note = match (cut, more_lines) {
+        (None, 0) => None,
+        (_, 0) => Some(format!("… {hidden} more characters; --full shows them")),
+        (_, 1) => Some(format!("… 1 more line, {hidden} characters; --full shows them")),
+        (_, more) => Some(format!("… {more} more lines, {hidden} characters; --full shows them")),
+    };
+    (first.to_owned(), note)
+}
+
+/// Returns the line that comes before a part of a story.
+pub(crate) fn divider(
+    vendor: &str,
+    name: &str,
+    from: Option<(&str, Timestamp)>,
+    look: Look,
+) -> String {
+    let how = match from {
+        Some((mode, at)) => format!(", handed over ({mode}) {}", moment(at)),
+        None => String::new(),
+    };
+    let line = one_line(&format!("── {name} ({vendor}){how} ──"));
+    format!("{}\n\n", look.colour.paint(Tone::Strong, &line))
+}
+
+/// A turn as `segue show --json` prints it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Line<'a> {
+    index: Option<u64>,
+    role: &'static str,
+    text: &'a str,
+    tool: Option<&'a str>,
+    at: Option<Timestamp>,
+    model: Option<&'a str>,
+    usage: Option<Usage>,
+    tool_id: Option<&'a str>,
+    failed: Option<bool>,
+    /// Whose part of a story it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation: Option<&'a str>,
+}
+
+impl<'a> Line<'a> {
+    pub(crate) fn new(numbered: &'a Numbered, conversation: Option<&'a str>) -> Self {
+        let Numbered { index, turn } = numbered;
+        let tool = turn.tool.as_ref();
+        let known = |text: &'a str| Some(text).filter(|text| !text.is_empty());
+        let is_result = turn.role == Role::ToolResult;
+        Self {
+            index: *index,
+            role: turn.role.word(),
+            text: &turn.text,
+            tool: tool.and_then(|tool| known(&tool.name)),
+            at: turn.at,
+            model: turn.model.as_deref(),
+            usage: turn.usage,
+            tool_id: tool.and_then(|tool| known(&tool.id)),
+            failed: tool.filter(|_| is_result).map(|tool| tool.failed),
+            conversation,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+//! Which conversation is meant, and who may see it.
+
+use segue_testkit::stand_in::{Mark, StandIn};
+use segue_testkit::{Outcome, World, conversation, scene};
+
+use crate::{texts, turns};
+
+#[test]
+fn a_conversation_is_found_by_every_name_it_has() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    let session = scene::told(&world, "fox", "amber");
+    let own = scene::text(&session, "vendor_session_id").to_owned();
+    let by_vendor = format!("demo:{own}");
+    for address in ["fox", "default/fox", &own, &by_vendor, scene::text(&session, "id")] {
+        assert_eq!(turns(&world, &[address]).len(), 2, "{address}");
+    }
+    // A conversation that nobody has taken in.
+    let id = scene::by_hand(&world, "by hand");
+    assert_eq!(texts(&turns(&world, &[&format!("demo:{id}")]))[0], "by hand");
+    for address in ["nobody", "demo:unknown", "demo:", &id] {
+        let outcome = Outcome::of(&mut world.command(["show", address]));
+        assert_eq!((outcome.status, outcome.stdout.as_str()), (3, ""), "{address}: {outcome:#?}");
+        assert!(outcome.stderr.contains("hint: "), "{address}: {outcome:#?}");
+    }
+    for arguments in [&["show", "vendor:x"][..], &["show", "fox", "--raw", "--json"]] {
+        let outcome = Outcome::of(&mut world.command(arguments));
+        assert_eq!(outcome.status, 2, "{arguments:?}: {outcome:#?}");
+    }
+}
+
+#[test]
+fn a_conversation_that_a_session_had_before_can_be_read_under_its_own_id() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    let session = scene::told(&world, "fox", "amber");
+    let before = scene::text(&session, "vendor_session_id").to_owned();
+    let mut events = segue_testkit::events::Events::of(&world);
+    conversation::type_text(&world, &session, "/clear\r");
+    events
+        .wait_for(|event| event["kind"] == "bound" && !event["text"].to_string().contains(&before));
+    assert_eq!(turns(&world, &["fox"]).len(), 0);
+    assert_eq!(turns(&world, &[&format!("demo:{before}")]).len(), 2);
+}
+
+#[test]
+fn an_agent_sees_its_own_conversation_and_no_other() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    let session = scene::told(&world, "coder", "amber");
+    let other = scene::told(&world, "other", "heron");
+    let strange = scene::by_hand(&world, "by hand");
+    let other = scene::text(&other, "vendor_session_id").to_owned();
+    let agent = StandIn::of(&world, &session, Mark::Kept);
+    world.ok(["ls"]);
+    let own = agent.run("$SEGUE show coder --json");
+    assert_eq!((own.status, own.stdout.lines().count()), (0, 2), "{own:#?}");
+    let others = "reach a session that is neither its own nor its child";
+    let table = [
+        ("other".to_owned(), others),
+        ("other --story".to_owned(), others),
+        (format!("demo:{other}"), others),
+        (format!("demo:{strange}"), "act on sessions that are not its own"),
+    ];
+    for (address, why) in table {
+        let outcome = agent.run(&format!("$SEGUE show {address}"));
+        assert_eq!((outcome.status, outcome.stdout.as_str()), (2, ""), "{address}: {outcome:#?}");
+        let expected = format!("error: an agent may not {why}\n");
+        assert!(outcome.stderr.starts_with(&expected), "{address}: {outcome:#?}");
+    }
+}

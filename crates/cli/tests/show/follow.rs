@@ -1,0 +1,56 @@
+//! A conversation as it happens.
+
+use segue_testkit::{Terminal, World, conversation, scene};
+
+use crate::{said, written};
+
+#[test]
+fn new_turns_are_shown_as_they_happen_until_it_is_interrupted() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    let session = scene::told(&world, "fox", "amber");
+    let mut person = Terminal::start(&world.command(["show", "fox", "--follow"]), 40, 100);
+    person.wait_for("2  assistant");
+    conversation::ask(&world, &session, "what is the word?");
+    person.wait_for("The word is amber.");
+    let seen = person.contents();
+    assert!(seen.contains("3  user") && seen.contains("4  assistant"), "{seen}");
+    assert_eq!(seen.matches("what is the word?").count(), 1, "{seen}");
+    person.write("\x03");
+    assert_eq!(person.wait(), 0, "{person:?}");
+}
+
+#[test]
+fn one_that_has_not_begun_is_waited_for() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    world.ok(["run", "-d", "--name", "mute"]);
+    let mut person = Terminal::start(&world.command(["show", "mute", "-f", "--json"]), 40, 200);
+    world.ok(["send", "mute", "--wait", "remember the word heron"]);
+    person.wait_for("I will remember heron.");
+    assert!(person.contents().contains("{\"index\":1,\"role\":\"user\""), "{person:?}");
+    person.write("\x03");
+    assert_eq!(person.wait(), 0, "{person:?}");
+}
+
+#[test]
+fn a_file_that_is_replaced_is_followed_on() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    let (address, path) = written(&world, &[said("user", "one", 1), said("user", "two", 2)]);
+    let mut person = Terminal::start(&world.command(["show", &address, "-f", "-n", "1"]), 40, 100);
+    person.wait_for("2  user");
+    assert!(!person.contents().contains("1  user"), "{person:?}");
+    let replace = |texts: &[&str]| {
+        let lines =
+            (1..).zip(texts).map(|(second, text)| format!("{}\n", said("user", text, second)));
+        let new = path.with_extension("new");
+        std::fs::write(&new, lines.collect::<String>()).unwrap();
+        std::fs::rename(new, &path).unwrap();
+    };
+    replace(&["one", "two", "three"]);
+    person.wait_for("3  user");
+    std::fs::remove_file(&path).unwrap();
+    replace(&["compacted", "four"]);
+    person.wait_for("was rewritten");
+    person.wait_for("2  user  2026-01-02 03:04:02Z\n    four");
+    person.write("\x03");
+    assert_eq!(person.wait(), 0, "{person:?}");
+}

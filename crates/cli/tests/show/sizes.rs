@@ -1,0 +1,58 @@
+//! Long conversations, torn and huge lines, and only the end of them.
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+
+use segue_testkit::World;
+use serde_json::Value;
+
+use crate::{said, texts, turns, written};
+
+#[test]
+fn only_the_last_turns_under_their_numbers() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    let records: Vec<Value> = (1..=30).map(|n| said("user", &format!("turn {n}"), n)).collect();
+    let (address, _) = written(&world, &records);
+    let last = turns(&world, &[&address, "--last", "2"]);
+    assert_eq!(texts(&last), ["turn 29", "turn 30"]);
+    assert_eq!(last[0]["index"], 29);
+    assert_eq!(turns(&world, &[&address, "-n", "99"]).len(), 30);
+    assert_eq!(turns(&world, &[&address, "-n", "0"]).len(), 0);
+    let shown = world.ok(["show", &address, "-n", "1"]);
+    assert!(shown.starts_with("30  user  2026-01-02 03:04:30Z\n    turn 30\n"), "{shown}");
+}
+
+#[test]
+fn torn_foreign_and_broken_lines_are_no_turns_and_hide_none() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    let (address, path) = written(&world, &[said("user", "first", 1)]);
+    let mut file = OpenOptions::new().append(true).open(path).unwrap();
+    file.write_all(b"\n{\"type\":\"unknown\"}\n[1,2]\nplain\n\xff\xfe\n{\"type\":\"user\",\"te\n")
+        .unwrap();
+    file.write_all(
+        b"{\"type\":\"user\",\"text\":\"bad \xff byte\",\"at\":\"2026-01-02T03:04:05Z\"}\n",
+    )
+    .unwrap();
+    writeln!(file, "{}", said("assistant", "last", 2)).unwrap();
+    file.write_all(b"{\"type\":\"assistant\",\"text\":\"torn").unwrap();
+    assert_eq!(texts(&turns(&world, &[&address])), ["first", "bad \u{fffd} byte", "last"]);
+    assert_eq!(texts(&turns(&world, &[&address, "-n", "2"])), ["bad \u{fffd} byte", "last"]);
+}
+
+#[test]
+fn of_a_long_transcript_no_more_is_read_than_the_end() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    let huge = "x".repeat(5 * 1024 * 1024);
+    let records = [said("user", "first", 1), said("user", &huge, 2), said("user", "end", 3)];
+    let (address, _) = written(&world, &records);
+    let last = turns(&world, &[&address, "-n", "1"]);
+    assert_eq!(texts(&last), ["end"]);
+    assert_eq!(last[0]["index"], Value::Null);
+    let shown = world.ok(["show", &address, "-n", "1"]);
+    assert!(shown.starts_with("user  2026-01-02"), "{shown}");
+    // At the beginning their numbers are known again.
+    let all = turns(&world, &[&address, "-n", "9"]);
+    assert_eq!(all[2]["index"], 3);
+    let text = all[1]["text"].as_str().unwrap();
+    assert!(text.len() < 1024 * 1024 && text.starts_with("xxx") && text.ends_with("xxx"));
+}
