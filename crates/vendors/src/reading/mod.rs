@@ -1,5 +1,6 @@
 //! Reading conversations out of files of lines, in both directions.
 
+mod arguments;
 mod clip;
 mod lines;
 
@@ -11,6 +12,7 @@ use segue_core::model::Turn;
 use segue_core::ports::{EachTurn, Files};
 use segue_core::{Error, Result};
 
+pub(crate) use arguments::arguments;
 pub(crate) use clip::read as read_clipped;
 pub(crate) use lines::{Line, each_back, each_forward};
 
