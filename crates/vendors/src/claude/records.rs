@@ -1,9 +1,13 @@
 //! The lines of a transcript, as far as they mean anything here.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
 use serde::Deserialize;
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Deserializer, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 /// How the vendor notes that a person broke a turn off.
 const INTERRUPTED: &str = "[Request interrupted by user";
@@ -21,7 +25,10 @@ const ADDITIONS: [&str; 8] = [
 ];
 
 /// The vendor itself as the author of an assistant's message.
-const SYNTHETIC: &str = "<synthetic>";
+pub(super) const SYNTHETIC: &str = "<synthetic>";
+
+/// What the vendor puts in the model's mouth where it said nothing.
+const PLACEHOLDERS: [&str; 2] = ["No response requested.", "(no content)"];
 
 /// One line of the tree of messages; other lines are no such record.
 #[derive(Clone, Debug, Deserialize)]
@@ -29,16 +36,16 @@ const SYNTHETIC: &str = "<synthetic>";
 #[expect(clippy::struct_excessive_bools, reason = "the vendor writes them so")]
 pub(super) struct Record {
     #[serde(rename = "type")]
-    kind: Kind,
-    message: Message,
+    pub(super) kind: Kind,
+    pub(super) message: Message,
     pub(super) timestamp: Option<Timestamp>,
     pub(super) cwd: Option<PathBuf>,
     #[serde(default)]
     is_meta: bool,
     #[serde(default)]
-    is_sidechain: bool,
+    pub(super) is_sidechain: bool,
     #[serde(default)]
-    is_compact_summary: bool,
+    pub(super) is_compact_summary: bool,
     #[serde(default)]
     is_api_error_message: bool,
     origin: Option<Origin>,
@@ -46,7 +53,7 @@ pub(super) struct Record {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Kind {
+pub(super) enum Kind {
     User,
     Assistant,
 }
@@ -57,24 +64,43 @@ struct Origin {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-struct Message {
-    content: Content,
+pub(super) struct Message {
+    pub(super) content: Content,
     stop_reason: Option<String>,
-    model: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) usage: Option<Usage>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-enum Content {
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(super) struct Usage {
+    #[serde(default)]
+    pub(super) input_tokens: u64,
+    #[serde(default)]
+    pub(super) cache_creation_input_tokens: u64,
+    #[serde(default)]
+    pub(super) cache_read_input_tokens: u64,
+    #[serde(default)]
+    pub(super) output_tokens: u64,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Content {
     Text(String),
     Blocks(Vec<Block>),
 }
 
+/// A part of a message. Which fields it has depends on its type.
 #[derive(Clone, Debug, Deserialize)]
-struct Block {
+pub(super) struct Block {
     #[serde(rename = "type")]
-    kind: String,
-    text: Option<String>,
+    pub(super) kind: String,
+    pub(super) text: Option<String>,
+    pub(super) id: Option<String>,
+    pub(super) name: Option<String>,
+    pub(super) input: Option<Box<RawValue>>,
+    pub(super) tool_use_id: Option<String>,
+    pub(super) is_error: Option<bool>,
+    pub(super) content: Option<Content>,
 }
 
 /// What a record means for the turn that it is in.
@@ -112,6 +138,17 @@ impl Record {
         }
     }
 
+    /// Tells whether an assistant's message is none of the model's. What the model had said when it
+    /// was broken off is its own, although the vendor is named as the author.
+    pub(super) fn is_no_answer(&self) -> bool {
+        let is_own = self.message.model.as_deref() == Some(SYNTHETIC);
+        let is_placeholder = || PLACEHOLDERS.contains(&self.message.content.text().trim());
+        self.is_meta
+            || self.is_sidechain
+            || self.is_api_error_message
+            || (is_own && is_placeholder())
+    }
+
     fn of_user(&self) -> Meaning {
         if self.message.content.has("tool_result") {
             return Meaning::ToolResult;
@@ -139,12 +176,41 @@ impl Record {
     }
 }
 
+impl<'de> Deserialize<'de> for Content {
+    /// Tells a text from blocks without a copy of either.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextOrBlocks;
+
+        impl<'de> Visitor<'de> for TextOrBlocks {
+            type Value = Content;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a text or blocks")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Content, E> {
+                Ok(Content::Text(text.to_owned()))
+            }
+
+            fn visit_string<E>(self, text: String) -> Result<Content, E> {
+                Ok(Content::Text(text))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, blocks: A) -> Result<Content, A::Error> {
+                Deserialize::deserialize(SeqAccessDeserializer::new(blocks)).map(Content::Blocks)
+            }
+        }
+
+        deserializer.deserialize_any(TextOrBlocks)
+    }
+}
+
 impl Content {
-    fn has(&self, kind: &str) -> bool {
+    pub(super) fn has(&self, kind: &str) -> bool {
         matches!(self, Self::Blocks(blocks) if blocks.iter().any(|block| block.kind == kind))
     }
 
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
             Self::Blocks(blocks) => {

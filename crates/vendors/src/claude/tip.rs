@@ -1,0 +1,138 @@
+//! Which record a conversation goes on from.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use segue_core::Result;
+use segue_core::ports::Files;
+
+use super::tree::Node;
+use crate::reading::{self, Line};
+
+/// How far from the end the vendor's own word about the tip is looked for. It is written at the end
+/// of a process, and behind it is what one process has said since.
+const LOOKED_AT: usize = 1024 * 1024;
+
+/// Returns the record that the conversation goes on from, as the vendor would choose it: the last
+/// one, unless the vendor has noted one from which the last one does not come.
+pub(super) fn find(files: &dyn Files, path: &Path) -> Result<Option<String>> {
+    let mut end = End::default();
+    let mut left = LOOKED_AT;
+    let take = |line: Line<'_>| {
+        let told = Node::read(line.bytes).map_or(ControlFlow::Continue(()), |it| end.take(&it));
+        left = left.saturating_sub(line.bytes.len());
+        if left == 0 && !end.records.is_empty() { ControlFlow::Break(()) } else { told }
+    };
+    reading::each_back(files, path, take).map_err(|error| reading::unreadable(path, error))?;
+    end.is_whole = left > 0;
+    Ok(end.tip())
+}
+
+/// What the end of a file has, from its last line on.
+#[derive(Default)]
+struct End {
+    records: Vec<(String, Option<String>)>,
+    noted: Option<Noted>,
+    /// There is nothing before it that could matter.
+    is_whole: bool,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+enum Noted {
+    /// The vendor may have gone on from there since.
+    At(String),
+    /// A person went back there.
+    BackAt(String),
+    /// A person went back to before the first record.
+    Nowhere,
+    /// The records behind it make it void.
+    Void,
+}
+
+impl End {
+    fn take(&mut self, node: &Node<'_>) -> ControlFlow<()> {
+        if let Some(name) = node.name() {
+            let is_noted =
+                matches!(&self.noted, Some(Noted::At(it) | Noted::BackAt(it)) if it == name);
+            self.records.push((name.to_owned(), node.parent().map(str::to_owned)));
+            if node.is_compaction() && self.noted.is_none() {
+                self.noted = Some(Noted::Void);
+            }
+            if is_noted {
+                return ControlFlow::Break(());
+            }
+        } else if node.says_tip() {
+            self.note(node);
+        }
+        match self.noted {
+            Some(Noted::Nowhere | Noted::Void) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+
+    fn note(&mut self, node: &Node<'_>) {
+        let is_last = self.records.is_empty();
+        let found = match node.leaf_uuid {
+            Some(leaf) if node.explicit && is_last => Noted::BackAt(leaf.to_owned()),
+            Some(leaf) => Noted::At(leaf.to_owned()),
+            None if node.explicit && is_last => Noted::Nowhere,
+            None if node.explicit => Noted::Void,
+            None => return,
+        };
+        match (&self.noted, &found) {
+            (None, _) => self.noted = Some(found),
+            // It is noted again when a process ends, without saying how it came to be.
+            (Some(Noted::At(at)), Noted::BackAt(back)) if at == back => self.noted = Some(found),
+            _ => {}
+        }
+    }
+
+    fn tip(self) -> Option<String> {
+        let last = self.records.first().map(|(name, _)| name.clone());
+        match &self.noted {
+            Some(Noted::Nowhere) => None,
+            Some(Noted::BackAt(back)) if self.may_have(back) => Some(back.clone()),
+            Some(Noted::At(at)) if self.may_have(at) => match last {
+                Some(last) if self.comes_from(&last, at) => Some(self.newest_after(last)),
+                _ => Some(at.clone()),
+            },
+            _ => last.map(|last| self.newest_after(last)),
+        }
+    }
+
+    fn may_have(&self, name: &str) -> bool {
+        !self.is_whole || self.records.iter().any(|(it, _)| it == name)
+    }
+
+    /// Tells whether one record comes from another, as far as it was looked at.
+    fn comes_from(&self, name: &str, ancestor: &str) -> bool {
+        let parents: HashMap<&str, Option<&str>> =
+            self.records.iter().map(|(it, parent)| (it.as_str(), parent.as_deref())).collect();
+        let mut next = Some(name);
+        for _ in 0..=self.records.len() {
+            match next {
+                None => return false,
+                Some(name) if name == ancestor => return true,
+                Some(name) => match parents.get(name) {
+                    Some(parent) => next = *parent,
+                    None => return !parents.contains_key(ancestor),
+                },
+            }
+        }
+        false
+    }
+
+    /// Follows records that are in the file before the one that they come from.
+    fn newest_after(&self, last: String) -> String {
+        let mut tip = last;
+        let mut records = self.records.iter().skip(1);
+        // Each is further from the end than the one that it comes from.
+        while let Some((name, _)) =
+            records.find(|(_, parent)| parent.as_deref() == Some(tip.as_str()))
+        {
+            tip.clone_from(name);
+        }
+        tip
+    }
+}

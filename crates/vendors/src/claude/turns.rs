@@ -1,0 +1,158 @@
+//! What a transcript says, as turns.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use segue_core::Result;
+use segue_core::model::{self, Role, Tool, Turn};
+use segue_core::ports::{EachTurn, Files};
+use serde::Deserialize;
+
+use super::records::{Block, Content, Kind, Meaning, Record, SYNTHETIC, Usage};
+use super::tip;
+use super::tree::Branch;
+use crate::reading;
+
+/// Stands for what has no words.
+const IMAGE: &str = "[image]";
+
+pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+    match tip::find(files, path)? {
+        Some(tip) => reading::turns_back(files, path, Branch::to(tip), each),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+    match tip::find(files, path)? {
+        Some(tip) => reading::turns(files, path, Branch::to(tip), each),
+        None => Ok(()),
+    }
+}
+
+/// Returns what a line says.
+pub(super) fn of_line(line: &[u8]) -> Vec<Turn> {
+    match Record::read(line).or_else(|| glued(line)) {
+        Some(record) => of_record(record),
+        None => of_queued(line).into_iter().collect(),
+    }
+}
+
+/// Reads a record that was written behind one that is torn.
+fn glued(line: &[u8]) -> Option<Record> {
+    let at = memchr::memmem::rfind(line, b"{\"parentUuid\":").filter(|at| *at > 0)?;
+    Record::read(&line[at..])
+}
+
+fn of_record(record: Record) -> Vec<Turn> {
+    let at = record.timestamp;
+    match record.kind {
+        Kind::User if record.is_compact_summary => {
+            said(Role::Summary, record.message.content.text(), at).into_iter().collect()
+        }
+        Kind::User => match record.meaning() {
+            Meaning::Said(_) => {
+                said(Role::User, words(record.message.content), at).into_iter().collect()
+            }
+            Meaning::ToolResult => results(record.message.content, at),
+            _ => Vec::new(),
+        },
+        Kind::Assistant => answers(record),
+    }
+}
+
+/// Nothing is said where there are no words.
+fn said(role: Role, text: String, at: Option<Timestamp>) -> Option<Turn> {
+    (!text.trim().is_empty()).then(|| Turn::new(role, text).at(at))
+}
+
+fn results(content: Content, at: Option<Timestamp>) -> Vec<Turn> {
+    let Content::Blocks(blocks) = content else { return Vec::new() };
+    let result = |block: Block| {
+        let id = block.tool_use_id.filter(|_| block.kind == "tool_result")?;
+        let tool = Tool { id, name: String::new(), failed: block.is_error.unwrap_or_default() };
+        let text = block.content.map(words).unwrap_or_default();
+        Some(Turn::new(Role::ToolResult, text).at(at).with_tool(tool))
+    };
+    blocks.into_iter().filter_map(result).collect()
+}
+
+fn answers(record: Record) -> Vec<Turn> {
+    if record.is_no_answer() {
+        return Vec::new();
+    }
+    let (at, model) = (record.timestamp, record.message.model.filter(|it| it != SYNTHETIC));
+    let usage = record.message.usage.map(tokens);
+    let known = |turn: Turn| Turn { model: model.clone(), usage, ..turn };
+    let blocks = match record.message.content {
+        Content::Text(text) => {
+            return said(Role::Assistant, text, at).map(known).into_iter().collect();
+        }
+        Content::Blocks(blocks) => blocks,
+    };
+    blocks.into_iter().filter_map(|block| answer(block, at)).map(known).collect()
+}
+
+fn answer(block: Block, at: Option<Timestamp>) -> Option<Turn> {
+    match block.kind.as_str() {
+        "text" => said(Role::Assistant, block.text?, at),
+        "tool_use" => {
+            let tool = Tool { id: block.id?, name: block.name?, failed: false };
+            let input = block.input.map_or_else(|| "{}".to_owned(), |input| input.get().to_owned());
+            Some(Turn::new(Role::ToolCall, input).at(at).with_tool(tool))
+        }
+        _ => None,
+    }
+}
+
+/// Returns all texts, and a word for each picture.
+fn words(content: Content) -> String {
+    match content {
+        Content::Text(text) => text,
+        Content::Blocks(blocks) => {
+            let word = |block: Block| match block.kind.as_str() {
+                "text" => block.text,
+                "image" => Some(IMAGE.to_owned()),
+                _ => None,
+            };
+            let all: Vec<String> = blocks.into_iter().filter_map(word).collect();
+            all.join("\n")
+        }
+    }
+}
+
+fn tokens(usage: Usage) -> model::Usage {
+    let cached = usage.cache_creation_input_tokens.saturating_add(usage.cache_read_input_tokens);
+    model::Usage { input: usage.input_tokens.saturating_add(cached), output: usage.output_tokens }
+}
+
+/// What a person typed while the agent worked, and the agent was told in the middle of its turn.
+#[derive(Deserialize)]
+struct Queued {
+    attachment: Attachment,
+    timestamp: Option<Timestamp>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Attachment {
+    #[serde(rename = "type")]
+    kind: String,
+    prompt: Content,
+    command_mode: Option<String>,
+    #[serde(default)]
+    is_meta: bool,
+}
+
+fn of_queued(line: &[u8]) -> Option<Turn> {
+    memchr::memmem::find(line, b"\"queued_command\"")?;
+    let Queued { attachment, timestamp } =
+        serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
+    let is_prompt = attachment.kind == "queued_command"
+        && !attachment.is_meta
+        && attachment.command_mode.as_deref() == Some("prompt");
+    is_prompt.then(|| said(Role::User, words(attachment.prompt), timestamp)).flatten()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,199 @@
+//! Turns as a transcript.
+
+use jiff::Timestamp;
+use segue_core::Result;
+use segue_core::model::{Role, Turn};
+use segue_core::ports::{Target, Transcription, TranscriptionOrder, TurnWriter};
+use serde::Serialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+use uuid::Builder;
+
+use super::records::SYNTHETIC;
+use super::{home, tip};
+use crate::reading;
+
+/// The model of what somebody said of whom nothing is known: without any the vendor hangs.
+const UNKNOWN: &str = "unknown";
+
+/// Says how turns become a transcript, or more of one.
+pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcription> {
+    let parent = match order.onto {
+        Some(path) => tip::find(order.files, path)?,
+        None => None,
+    };
+    let place = order.place;
+    let path = home::transcript(&place.config_dir, &place.cwd, order.id.as_str());
+    let writer = Writer {
+        seed: format!("{}\n{}\n{}\n", order.id, parent.as_deref().unwrap_or_default(), order.now),
+        count: 0,
+        parent,
+        title: order.onto.is_none().then(|| order.title.to_owned()),
+        session: order.id.to_string(),
+        cwd: place.cwd.display().to_string(),
+        model: order.model.unwrap_or(UNKNOWN).to_owned(),
+        now: order.now,
+    };
+    Ok(Transcription {
+        target: Target::Transcript(path),
+        beside: Vec::new(),
+        writer: Box::new(writer),
+    })
+}
+
+#[derive(Debug)]
+struct Writer {
+    /// What makes this writing's names differ from those of any other.
+    seed: String,
+    count: u64,
+    /// The record that was written last, or that this goes on from.
+    parent: Option<String>,
+    title: Option<String>,
+    session: String,
+    cwd: String,
+    model: String,
+    now: Timestamp,
+}
+
+impl TurnWriter for Writer {
+    fn begin(&mut self, out: &mut Vec<u8>) {
+        if let Some(title) = self.title.take().filter(|title| !title.is_empty()) {
+            let record = json!({
+                "type": "custom-title", "customTitle": title, "sessionId": self.session,
+            });
+            line(&record, out);
+        }
+    }
+
+    fn turn(&mut self, turn: &Turn, out: &mut Vec<u8>) {
+        let says = matches!(turn.role, Role::User | Role::Summary | Role::Assistant);
+        // The service refuses words that are none.
+        if says && turn.text.trim().is_empty() {
+            return;
+        }
+        self.count += 1;
+        let uuid = name(&self.seed, self.count);
+        let arguments;
+        let content = match (turn.role, &turn.tool) {
+            (Role::ToolCall, Some(tool)) => {
+                arguments = reading::arguments(&turn.text);
+                Block::ToolUse { id: &tool.id, name: &tool.name, input: &arguments }
+            }
+            (Role::ToolResult, Some(tool)) => Block::ToolResult {
+                tool_use_id: &tool.id,
+                content: &turn.text,
+                is_error: tool.failed,
+            },
+            _ => Block::Text { text: &turn.text },
+        };
+        let record = Record {
+            parent_uuid: self.parent.as_deref(),
+            is_sidechain: false,
+            kind: if is_models(turn.role) { "assistant" } else { "user" },
+            message: self.message(turn, &uuid, content),
+            // Whatever it begins with, it is no addition of the vendor's.
+            origin: says_person(turn.role).then_some(Origin { kind: "human" }),
+            uuid: &uuid,
+            timestamp: format!("{:.3}", turn.at.unwrap_or(self.now)),
+            user_type: "external",
+            cwd: &self.cwd,
+            session_id: &self.session,
+        };
+        line(&record, out);
+        self.parent = Some(uuid);
+    }
+
+    fn end(&mut self, _out: &mut Vec<u8>) {}
+}
+
+impl Writer {
+    fn message<'a>(&'a self, turn: &'a Turn, uuid: &str, content: Block<'a>) -> Message<'a> {
+        if !is_models(turn.role) {
+            return Message { role: "user", content: [content], author: None };
+        }
+        let model = turn.model.as_deref().filter(|it| !it.is_empty() && *it != SYNTHETIC);
+        let author = Author {
+            id: format!("msg_{}", uuid.replace('-', "")),
+            kind: "message",
+            model: model.unwrap_or(&self.model),
+            stop_reason: if turn.role == Role::ToolCall { "tool_use" } else { "end_turn" },
+        };
+        Message { role: "assistant", content: [content], author: Some(author) }
+    }
+}
+
+fn is_models(role: Role) -> bool {
+    matches!(role, Role::Assistant | Role::ToolCall)
+}
+
+fn says_person(role: Role) -> bool {
+    matches!(role, Role::User | Role::Summary)
+}
+
+/// Makes a name that is the same whenever the same is written.
+fn name(seed: &str, count: u64) -> String {
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    let add = |hash: u128, byte: u8| (hash ^ u128::from(byte)).wrapping_mul(PRIME);
+    let hash = seed.bytes().chain(count.to_be_bytes()).fold(BASIS, add);
+    Builder::from_random_bytes(hash.to_be_bytes()).into_uuid().to_string()
+}
+
+fn line(record: &impl Serialize, out: &mut Vec<u8>) {
+    if serde_json::to_writer(&mut *out, record).is_ok() {
+        out.push(b'\n');
+    }
+}
+
+/// A record. In files that are large the vendor looks at bytes: its parent comes first, and its time
+/// right behind its name.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Record<'a> {
+    parent_uuid: Option<&'a str>,
+    is_sidechain: bool,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    message: Message<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<Origin>,
+    uuid: &'a str,
+    timestamp: String,
+    user_type: &'static str,
+    cwd: &'a str,
+    session_id: &'a str,
+}
+
+#[derive(Serialize)]
+struct Origin {
+    kind: &'static str,
+}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    role: &'static str,
+    content: [Block<'a>; 1],
+    #[serde(flatten)]
+    author: Option<Author<'a>>,
+}
+
+/// What is known of what a model said. Messages without ids of their own are taken for one.
+#[derive(Serialize)]
+struct Author<'a> {
+    id: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    model: &'a str,
+    stop_reason: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block<'a> {
+    Text { text: &'a str },
+    ToolUse { id: &'a str, name: &'a str, input: &'a RawValue },
+    ToolResult { tool_use_id: &'a str, content: &'a str, is_error: bool },
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::claude::Claude;
+use crate::said::{as_read, conversation, turns_of, written};
+use crate::samples::Home;
+
+use super::*;
+
+const ID: &str = "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11";
+const INTERACTIVE: &str = include_str!("../fixtures/interactive.jsonl");
+
+/// Returns what is read of these turns; what is known of their authors is not looked at.
+fn plain(turns: Vec<Turn>) -> Vec<Turn> {
+    turns.into_iter().map(|turn| Turn { model: None, usage: None, ..turn }).collect()
+}
+
+fn wanted() -> Vec<Turn> {
+    let mut turns = as_read(&conversation());
+    // Only calls name the tool.
+    for tool in turns.iter_mut().filter(|it| it.role == Role::ToolResult) {
+        tool.tool.as_mut().unwrap().name.clear();
+    }
+    turns
+}
+
+fn records(bytes: &[u8]) -> Vec<Value> {
+    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let home = Home::new();
+    let (transcription, bytes) = written(&Claude, &home, (ID, None), &conversation());
+    let Target::Transcript(path) = transcription.target else { panic!("no transcript") };
+    assert!(path.ends_with(Path::new("projects/-code-a").join(format!("{ID}.jsonl"))));
+    let path = home.write("written.jsonl", &bytes);
+    assert_eq!(plain(turns_of(&Claude, &home, &path)), wanted());
+    let (_, again) = written(&Claude, &home, (ID, None), &conversation());
+    assert_eq!(bytes, again, "the same is written the same way");
+}
+
+#[test]
+fn words_that_look_like_the_vendors_own_are_still_a_persons() {
+    let home = Home::new();
+    let texts =
+        ["<command-name>/x</command-name>", "[Request interrupted by user]", "<bash-input>"];
+    let turns = texts.map(|text| Turn::new(Role::User, text).at(Some(Timestamp::UNIX_EPOCH)));
+    let (_, bytes) = written(&Claude, &home, (ID, None), &turns);
+    let path = home.write("written.jsonl", bytes);
+    assert_eq!(turns_of(&Claude, &home, &path), turns);
+    let said = crate::claude::transcript::said_since(&home.disk, &path, 0).unwrap();
+    assert_eq!(said, texts);
+}
+
+/// In large files the vendor finds names by bytes.
+#[test]
+fn each_record_is_as_the_vendor_needs_it() {
+    let home = Home::new();
+    let (_, bytes) = written(&Claude, &home, (ID, None), &conversation());
+    let text = String::from_utf8(bytes.clone()).unwrap();
+    let mut names = BTreeSet::new();
+    let mut parent = Value::Null;
+    for (line, record) in text.lines().zip(records(&bytes)).skip(1) {
+        assert_eq!(record["parentUuid"], parent);
+        parent = record["uuid"].clone();
+        let name = parent.as_str().unwrap();
+        assert!(names.insert(name.to_owned()) && home::is_id(name), "{name}");
+        assert!(line.starts_with("{\"parentUuid\":"), "{line}");
+        assert!(line.contains(&format!("\"uuid\":\"{name}\",\"timestamp\":\"20")), "{line}");
+        let message = &record["message"];
+        assert!(message["content"].is_array(), "{line}");
+        if record["type"] == "assistant" {
+            let id = message["id"].as_str().unwrap();
+            assert!(names.insert(id.to_owned()), "{id}");
+            assert_eq!(message["model"], "unknown");
+        }
+    }
+    let title = &records(&bytes)[0];
+    assert_eq!(
+        (&title["type"], &title["customTitle"]),
+        (&"custom-title".into(), &"fleet/one".into())
+    );
+}
+
+#[test]
+fn more_is_added_behind_the_tip() {
+    let home = Home::new();
+    let path = home.write("transcript.jsonl", INTERACTIVE);
+    let before = turns_of(&Claude, &home, &path);
+    let (_, bytes) = written(&Claude, &home, (ID, Some(&path)), &conversation());
+    let first = &records(&bytes)[0];
+    assert_eq!(first["type"], "user", "nothing begins a conversation");
+    let path = home.write("transcript.jsonl", [INTERACTIVE.as_bytes(), &bytes].concat());
+    let all = plain(turns_of(&Claude, &home, &path));
+    assert_eq!(all, [plain(before), wanted()].concat());
+    let (_, more) = written(&Claude, &home, (ID, Some(&path)), &conversation());
+    let of = |bytes: &[u8]| records(bytes).into_iter().map(|it| it["uuid"].to_string());
+    let names: BTreeSet<String> = of(&bytes).chain(of(&more)).collect();
+    assert_eq!(names.len(), 2 * conversation().len(), "no name is used twice");
+}
