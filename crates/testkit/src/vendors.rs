@@ -54,7 +54,7 @@ pub fn show(segue: &str, vendor: &str, behaviour: &str) {
     let path = path.into_string().expect("a plain path");
     let environment = Environment::new([("PATH".to_owned(), path)]);
     let setting = Setting { segue: segue.into(), environment, shared: installation() };
-    let vendor = segue_vendors::all().get(&VendorId::new(vendor)).expect("a vendor");
+    let vendor = self::vendor(vendor);
     let behaviour = Behaviour::named(behaviour).expect("a behaviour");
     let cell = segue_conformance::check(&setting, vendor.as_ref(), behaviour);
     if let Verdict::Fail(words) = cell.verdict {
@@ -83,6 +83,11 @@ pub fn programs(world: &World) -> PathBuf {
     world.root().join("bin")
 }
 
+/// Returns one of the vendors.
+pub fn vendor(name: &str) -> Arc<dyn Vendor> {
+    segue_vendors::all().get(&VendorId::new(name)).expect("a vendor")
+}
+
 /// Puts a vendor's program where the world's commands find it.
 fn install(world: &mut World, program: &str) {
     segue_conformance::install(world, program, find);
@@ -91,7 +96,7 @@ fn install(world: &mut World, program: &str) {
 /// Makes all of these vendors' programs part of one world, and has them talk to one model.
 pub fn with_all(world: &mut World, model: &Model, vendors: &[&str]) {
     for name in vendors {
-        let vendor = segue_vendors::all().get(&VendorId::new(*name)).expect("a vendor");
+        let vendor = vendor(name);
         if let ProgramSpec::Named { name, .. } = vendor.program() {
             install(world, &name);
             segue_conformance::prepare(world, model, vendor.as_ref());
