@@ -3,8 +3,11 @@
 pub mod accounts;
 pub mod address;
 pub mod attention;
+pub mod carry;
 pub mod delivery;
+pub mod digest;
 pub mod environment;
+pub mod handoff;
 pub mod lifecycle;
 pub mod naming;
 pub mod recovery;

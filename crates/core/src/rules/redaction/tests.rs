@@ -198,13 +198,15 @@ fn text_made_to_be_slow_is_not() {
         "Bearer ",
     ];
     for start in starts {
-        let text = start.repeat(50_000 / start.len());
+        let text = start.repeat(20_000 / start.len());
         assert!(redact(&text).len() <= text.len() * 2, "{start}");
         assert!(redact_assignments(&text).len() <= text.len() * 2, "{start}");
     }
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn what_was_taken_out_is_gone_and_stays_so(
         before in "[a-z .,\\n\"'=:ü]{0,20}",

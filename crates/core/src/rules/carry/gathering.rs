@@ -1,0 +1,158 @@
+//! As much of the end of a conversation as a budget allows.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use super::cut_in_middle;
+use crate::model::{Role, Turn};
+use crate::rules::redaction::redact;
+
+/// A tool's arguments or result is at most so many characters long.
+const OF_TOOL: usize = 20_000;
+
+/// Takes turns in from the newest to the oldest until a number of characters is reached.
+#[derive(Debug)]
+pub struct Gathering {
+    budget: usize,
+    used: usize,
+    /// The newest first.
+    turns: Vec<Turn>,
+    is_full: bool,
+}
+
+/// What goes to the other vendor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// The oldest first, as they were said.
+    pub turns: Vec<Turn>,
+    /// Turns are left out.
+    pub is_cut: bool,
+}
+
+impl Gathering {
+    /// Makes one for so many characters.
+    pub fn new(budget: usize) -> Self {
+        Self { budget, used: 0, turns: Vec::new(), is_full: false }
+    }
+
+    /// Takes the next older turn in; breaks when there is no more room.
+    pub fn take(&mut self, turn: Turn) -> ControlFlow<()> {
+        if self.is_full {
+            return ControlFlow::Break(());
+        }
+        let turn = self.shortened(turn);
+        let length = characters(&turn);
+        self.is_full = self.used + length > self.budget;
+        if self.is_full {
+            return ControlFlow::Break(());
+        }
+        self.used += length;
+        self.turns.push(turn);
+        ControlFlow::Continue(())
+    }
+
+    /// Returns what was gathered. Where turns are left out, the first task is the first turn, and
+    /// its last line says so.
+    ///
+    /// `left_out` counts the turns that were not taken in, with the one at which it broke.
+    pub fn finish(self, first_task: Option<Turn>, left_out: Option<u64>) -> Carried {
+        let mut turns = self.turns;
+        if !self.is_full {
+            turns.reverse();
+            return Carried { turns, is_cut: false };
+        }
+        let taken = turns.len();
+        let task = first_task.unwrap_or_else(|| Turn::new(Role::User, ""));
+        let task = Turn { text: shorten(&task.text, self.budget / 2), ..task };
+        let line = notice(Some(u64::MAX)).chars().count();
+        let with_line = characters(&task) + line;
+        let has_line = with_line <= self.budget - self.budget / 4;
+        let head = if has_line { with_line } else { characters(&task) };
+        fit(&mut turns, self.budget - head);
+        turns.reverse();
+        begin_well(&mut turns);
+        turns.retain(|turn| *turn != task);
+        let dropped = u64::try_from(taken - turns.len()).unwrap_or(u64::MAX);
+        let missing = left_out.map(|count| count.saturating_add(dropped).saturating_sub(1));
+        let line = if has_line { notice(missing) } else { String::new() };
+        let head = Turn { text: format!("{}{line}", task.text), ..task };
+        turns.splice(0..0, (!head.text.is_empty()).then_some(head));
+        Carried { turns, is_cut: true }
+    }
+
+    /// Returns the turn without the middle of what is too long for one turn.
+    fn shortened(&self, turn: Turn) -> Turn {
+        let most = match turn.role {
+            // A call and its result, and the first task, fit beside each other.
+            Role::ToolCall | Role::ToolResult => OF_TOOL.min(self.budget / 4),
+            _ if self.turns.is_empty() => self.budget,
+            Role::User | Role::Assistant | Role::Summary => return turn,
+        };
+        Turn { text: shorten(&turn.text, most), ..turn }
+    }
+}
+
+fn characters(turn: &Turn) -> usize {
+    turn.text.chars().count()
+}
+
+/// Cuts what is too long. Half a secret would not be known as one, so they are taken out before.
+fn shorten(text: &str, most: usize) -> String {
+    let is_short = text.len() <= most || text.chars().count() <= most;
+    if is_short { text.to_owned() } else { cut_in_middle(&redact(text), most) }
+}
+
+fn notice(missing: Option<u64>) -> String {
+    let how_many = missing.map_or("Some turns".to_owned(), |count| format!("{count} turns"));
+    format!("\n\n[{how_many} of this conversation are left out between this and what follows.]")
+}
+
+/// Keeps the newest turns for which there is room; they come first.
+fn fit(turns: &mut Vec<Turn>, room: usize) {
+    let mut used = 0;
+    let has_room = |turn: &&Turn| {
+        used += characters(turn);
+        used <= room
+    };
+    let kept = turns.iter().take_while(has_room).count();
+    turns.truncate(kept.max(1));
+    if let (0, Some(newest)) = (kept, turns.first_mut()) {
+        newest.text = shorten(&newest.text, room);
+    }
+}
+
+/// Leaves out turns at the start that cannot be understood alone.
+fn begin_well(turns: &mut Vec<Turn>) {
+    let start = beginning(turns);
+    turns.drain(..start);
+    let mut open = HashSet::new();
+    let mut nameless = 0_usize;
+    turns.retain(|turn| {
+        let id = turn.tool.as_ref().map_or("", |tool| tool.id.as_str());
+        match turn.role {
+            Role::ToolCall if id.is_empty() => nameless += 1,
+            Role::ToolCall => drop(open.insert(id.to_owned())),
+            Role::ToolResult if id.is_empty() => {
+                let is_known = nameless > 0;
+                nameless = nameless.saturating_sub(1);
+                return is_known;
+            }
+            Role::ToolResult => return open.contains(id),
+            Role::User | Role::Assistant | Role::Summary => {}
+        }
+        true
+    });
+}
+
+/// Returns where the kept end begins: at a message of the user, unless most would be lost by that;
+/// else at words of the agent, else at a call.
+fn beginning(turns: &[Turn]) -> usize {
+    let first = |is_it: fn(Role) -> bool| turns.iter().position(|turn| is_it(turn.role));
+    let all: usize = turns.iter().map(characters).sum();
+    let lost = |at: &usize| turns[..*at].iter().map(characters).sum::<usize>();
+    let said = first(|role| matches!(role, Role::User | Role::Summary));
+    let said = said.filter(|at| lost(at) <= all / 2);
+    let starts =
+        [said, first(|role| role == Role::Assistant), first(|role| role == Role::ToolCall)];
+    starts.into_iter().flatten().next().unwrap_or(0)
+}

@@ -1,0 +1,306 @@
+use std::ops::ControlFlow;
+
+use jiff::Timestamp;
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::{Role, Tool, Turn};
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}
+
+fn turn(role: Role, id: &str, text: &str) -> Turn {
+    let turn = Turn::new(role, text);
+    match role {
+        Role::ToolCall | Role::ToolResult => {
+            turn.with_tool(Tool { id: id.into(), name: String::new(), failed: false })
+        }
+        Role::User | Role::Assistant | Role::Summary => turn,
+    }
+}
+
+fn call(id: &str) -> Turn {
+    let mut call = turn(Role::ToolCall, id, &format!("{{\"of\":\"{id}\"}}"));
+    call.tool.as_mut().unwrap().name = "shell".into();
+    call
+}
+
+fn result(id: &str) -> Turn {
+    turn(Role::ToolResult, id, &format!("gave {id}"))
+}
+
+fn user(text: &str) -> Turn {
+    turn(Role::User, "", text)
+}
+
+fn assistant(text: &str) -> Turn {
+    turn(Role::Assistant, "", text)
+}
+
+fn clean(turns: impl IntoIterator<Item = Turn>) -> Vec<Turn> {
+    let mut cleaner = Cleaner::new("call", at(100));
+    let mut out = Vec::new();
+    turns.into_iter().for_each(|turn| cleaner.turn(turn, &mut out));
+    cleaner.end(&mut out);
+    out
+}
+
+fn texts(turns: &[Turn]) -> Vec<&str> {
+    turns.iter().map(|turn| turn.text.as_str()).collect()
+}
+
+fn ids(turns: &[Turn]) -> Vec<&str> {
+    turns.iter().filter_map(|turn| turn.tool.as_ref()).map(|tool| tool.id.as_str()).collect()
+}
+
+#[test]
+fn parallel_calls_are_paired_and_the_rest_keeps_its_order() {
+    let turns = [
+        user("go"),
+        call("a"),
+        call("b"),
+        assistant("hm"),
+        result("b"),
+        result("a"),
+        assistant("done"),
+    ];
+    let out = clean(turns);
+    let expected = ["go", r#"{"of":"a"}"#, "gave a", r#"{"of":"b"}"#, "gave b", "hm", "done"];
+    assert_eq!(texts(&out), expected);
+    assert_eq!(ids(&out), ["call_1", "call_1", "call_2", "call_2"]);
+    assert!(out.iter().filter_map(|turn| turn.tool.as_ref()).all(|tool| tool.name == "shell"));
+}
+
+#[test]
+fn calls_without_ids_are_paired_by_order() {
+    let (mut first, mut second) = (result(""), result(""));
+    first.text = "one".into();
+    second.text = "two".into();
+    let out = clean([call(""), call(""), first, second]);
+    assert_eq!(texts(&out), [r#"{"of":""}"#, "one", r#"{"of":""}"#, "two"]);
+}
+
+#[test]
+fn a_call_without_a_result_gets_a_failed_one_and_a_result_without_a_call_goes() {
+    let out = clean([result("x"), call("a"), user("next"), result("a"), call("b")]);
+    assert_eq!(out.len(), 5);
+    assert_eq!(out[1].text, "No result of this call was recorded.");
+    assert!(out[1].tool.as_ref().unwrap().failed && out[4].tool.as_ref().unwrap().failed);
+    assert_eq!(out[2].text, "next");
+}
+
+#[test]
+fn a_result_is_not_waited_for_without_end() {
+    let mut cleaner = Cleaner::new("call", at(0));
+    let mut out = Vec::new();
+    cleaner.turn(call("a"), &mut out);
+    (0..1_000).for_each(|_| cleaner.turn(assistant("x"), &mut out));
+    assert_eq!(out.len(), 1_002);
+}
+
+#[test]
+fn arguments_that_are_no_object_become_one() {
+    for (text, expected) in [
+        ("ls -l", r#"{"input":"ls -l"}"#),
+        ("[1]", r#"{"input":"[1]"}"#),
+        ("{\"a\": 1", r#"{"input":"{\"a\": 1"}"#),
+        ("", r#"{"input":""}"#),
+        (" {\"a\": 1}", " {\"a\": 1}"),
+    ] {
+        assert_eq!(clean([turn(Role::ToolCall, "", text)])[0].text, expected);
+    }
+}
+
+#[test]
+fn a_summary_becomes_a_message_and_empty_ones_go() {
+    let out = clean([turn(Role::Summary, "", "much"), user(" "), assistant(""), user("a")]);
+    assert_eq!(texts(&out), ["This is a summary of what was said before:\n\nmuch", "a"]);
+    assert_eq!(out[0].role, Role::User);
+}
+
+#[test]
+fn times_are_there_and_never_go_back() {
+    let cleaned = |times: &[Option<i64>]| -> Vec<i64> {
+        let turns = times.iter().map(|time| user("x").at(time.map(at)));
+        clean(turns).iter().map(|turn| turn.at.unwrap().as_second()).collect()
+    };
+    assert_eq!(cleaned(&[Some(50), None, Some(40), Some(60)]), [50, 50, 50, 60]);
+    assert_eq!(cleaned(&[None, Some(50), Some(160), None]), [100, 100, 160, 160]);
+}
+
+#[test]
+fn long_results_are_cut_in_their_middle() {
+    let long = turn(Role::ToolResult, "a", &format!("head{}tail", "ü".repeat(50_000)));
+    let text = &clean([call("a"), long])[1].text;
+    assert!(text.chars().count() <= 20_000 && text.chars().count() > 19_900);
+    assert!(text.starts_with("head") && text.ends_with("tail"));
+    let missing: usize =
+        text.split("[… ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    let mark = format!("\n[… {missing} characters left out …]\n").chars().count();
+    assert_eq!(text.chars().count() - mark + missing, 50_008);
+}
+
+#[test]
+fn secrets_are_taken_out_and_files_of_variables_lose_all_values() {
+    let read = turn(Role::ToolCall, "a", r#"{"path":"/x/.env"}"#);
+    let gave = turn(Role::ToolResult, "a", "NAME=shop\nPORT=80");
+    let other = turn(Role::ToolResult, "b", "NAME=shop API_KEY=abc");
+    let mut cleaner = Cleaner::new("call", at(0));
+    let mut out = Vec::new();
+    for turn in [user("my sk-ant-api03-abcdefghijklmnop"), read, gave, call("b"), other] {
+        cleaner.turn(turn, &mut out);
+    }
+    cleaner.end(&mut out);
+    assert_eq!(out[0].text, "my [redacted]");
+    assert_eq!(out[2].text, "NAME=[redacted]\nPORT=[redacted]");
+    assert_eq!(out[4].text, "NAME=shop API_KEY=[redacted]");
+    assert_eq!(cleaner.redactions(), 4);
+    let code = turn(Role::ToolCall, "a", r#"{"text":"process.environment"}"#);
+    assert_eq!(clean([code, turn(Role::ToolResult, "a", "A=b")])[1].text, "A=b");
+}
+
+fn gather(turns: &[Turn], budget: usize, task: Option<Turn>) -> (Carried, usize) {
+    let mut gathering = Gathering::new(budget);
+    let taken = turns.iter().rev().take_while(|it| gathering.take((*it).clone()).is_continue());
+    let taken = taken.count();
+    let left_out = u64::try_from(turns.len() - taken).unwrap();
+    (gathering.finish(task, Some(left_out)), taken)
+}
+
+#[test]
+fn what_fits_is_carried_as_it_is() {
+    let turns = [user("task"), call("a"), result("a"), assistant("done")];
+    let (carried, _) = gather(&turns, 1_000, Some(turns[0].clone()));
+    assert_eq!(carried, Carried { turns: turns.to_vec(), is_cut: false });
+}
+
+#[test]
+fn the_first_task_stays_and_tells_what_is_missing() {
+    let mut turns = vec![user("task")];
+    for _ in 0..50 {
+        turns.extend([user("more"), call("a"), result("a"), assistant(&"x".repeat(20))]);
+    }
+    let (carried, _) = gather(&turns, 400, Some(turns[0].clone()));
+    assert!(carried.is_cut);
+    let missing = turns.len() - carried.turns.len();
+    let line = format!(
+        "task\n\n[{missing} turns of this conversation are left out between this and what follows.]"
+    );
+    assert_eq!(carried.turns[0].text, line);
+    assert_eq!(carried.turns[1].text, "more");
+    assert_eq!(carried.turns[1..], turns[turns.len() - carried.turns.len() + 1..]);
+}
+
+#[test]
+fn most_is_not_given_up_to_begin_with_the_user() {
+    let mut turns: Vec<Turn> = (0..50).map(|_| assistant(&"x".repeat(20))).collect();
+    turns.insert(0, user("task"));
+    turns.push(user("thanks"));
+    let (carried, _) = gather(&turns, 600, Some(turns[0].clone()));
+    assert!(carried.turns.len() > 10);
+    assert_eq!(carried.turns[1].role, Role::Assistant);
+}
+
+#[test]
+fn a_huge_newest_turn_and_a_huge_task_are_cut() {
+    let turns = [user(&"t".repeat(5_000)), assistant(&"x".repeat(5_000))];
+    let (carried, _) = gather(&turns, 2_000, Some(turns[0].clone()));
+    assert_eq!(carried.turns.len(), 2);
+    assert!(carried.turns[0].text.contains("characters left out"));
+    assert!(
+        carried.turns[0].text.ends_with(
+            "[0 turns of this conversation are left out between this and what follows.]"
+        )
+    );
+    assert!(carried.turns[1].text.contains("characters left out"));
+    let (carried, _) = gather(&turns[1..], 2_000, None);
+    assert_eq!(carried.turns.len(), 1);
+    assert!(carried.turns[0].text.chars().count() > 1_900);
+    let turns = [user("t"), call("a"), turn(Role::ToolResult, "a", &"x".repeat(5_000))];
+    let (carried, _) = gather(&turns, 1_000, Some(turns[0].clone()));
+    assert_eq!(carried.turns.len(), 3);
+}
+
+#[test]
+fn only_what_was_said_since_is_news() {
+    let digest = user("[Handed over by Segue]\nYou go on");
+    let turns = [
+        user("old").at(Some(at(5))),
+        digest.at(Some(at(11))),
+        assistant("new").at(Some(at(12))),
+        user("untimed"),
+    ];
+    assert_eq!(turns.iter().filter(|turn| since(turn, at(10))).count(), 1);
+    let mut news = News::new(at(10));
+    let found: Vec<bool> = turns.iter().rev().map(|turn| news.is_news(turn)).collect();
+    assert_eq!(found, [true, true, false, false]);
+    let mut news = News::new(at(12));
+    assert!(
+        news.is_news(&user("untimed")) && !news.is_news(&turns[2]) && !news.is_news(&user("x"))
+    );
+}
+
+fn any_turn() -> impl Strategy<Value = Turn> {
+    let role = prop_oneof![
+        Just(Role::User),
+        Just(Role::Assistant),
+        Just(Role::ToolCall),
+        Just(Role::ToolResult),
+        Just(Role::Summary),
+    ];
+    (role, "[a-c]?", "(ü|🦀|word |\\n){0,60}", prop::option::of(0_i64..100))
+        .prop_map(|(role, id, text, time)| turn(role, &id, &text).at(time.map(at)))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn clean_turns_are_paired_in_time_and_lose_no_words(turns in prop::collection::vec(any_turn(), 0..30)) {
+        let said = |role: Role| turns.iter().filter(|it| it.role == role && !it.text.trim().is_empty()).count();
+        let calls = turns.iter().filter(|turn| turn.role == Role::ToolCall).count();
+        let out = clean(turns.clone());
+        prop_assert_eq!(out.iter().filter(|turn| turn.role == Role::User).count(), said(Role::User) + said(Role::Summary));
+        prop_assert_eq!(out.iter().filter(|turn| turn.role == Role::Assistant).count(), said(Role::Assistant));
+        prop_assert_eq!(out.iter().filter(|turn| turn.role == Role::ToolCall).count(), calls);
+        prop_assert!(out.iter().map(|turn| turn.at.unwrap()).is_sorted());
+        for (number, turn) in out.iter().enumerate() {
+            if turn.role == Role::ToolCall {
+                prop_assert_eq!(out[number + 1].role, Role::ToolResult);
+                prop_assert_eq!(&out[number + 1].tool.as_ref().unwrap().id, &turn.tool.as_ref().unwrap().id);
+            }
+            if turn.role == Role::ToolResult {
+                prop_assert_eq!(out[number - 1].role, Role::ToolCall);
+            }
+        }
+    }
+
+    #[test]
+    fn a_gathering_keeps_to_its_budget(
+        turns in prop::collection::vec(any_turn(), 0..30),
+        budget in 0_usize..1_500,
+        has_task: bool,
+    ) {
+        let task = turns.iter().find(|turn| turn.role == Role::User).filter(|_| has_task);
+        let mut gathering = Gathering::new(budget);
+        let _ = turns.iter().rev().try_for_each(|turn| match gathering.take(turn.clone()) {
+            ControlFlow::Break(()) => ControlFlow::Break(()),
+            ControlFlow::Continue(()) => ControlFlow::Continue(()),
+        });
+        let carried = gathering.finish(task.cloned(), None);
+        let used: usize = carried.turns.iter().map(|turn| turn.text.chars().count()).sum();
+        prop_assert!(used <= budget, "{used} > {budget}");
+        if carried.is_cut {
+            let first = carried.turns.first();
+            prop_assert!(first.is_none_or(|turn| turn.role != Role::ToolResult));
+        }
+    }
+
+    #[test]
+    fn a_cut_keeps_to_its_length(text in "(ü|🦀|word |\\n){0,200}", most in 0_usize..300) {
+        let cut = cut_in_middle(&text, most);
+        prop_assert!(cut.chars().count() <= most);
+        prop_assert!(text.chars().count() > most || cut == text);
+    }
+}

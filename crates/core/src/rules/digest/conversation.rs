@@ -1,0 +1,127 @@
+//! What was said, as text: the first task and the newest turns.
+
+use super::{Material, is_digest, plain};
+use crate::model::{Role, Turn};
+use crate::rules::carry::cut_in_middle;
+
+const TASK: &str = "First task:\n";
+const NOTICE: &str =
+    "[Turns of the conversation are left out here. What follows is its newest part.]";
+const GAP: &str = "\n\n";
+/// What a tool was given or gave is at most so many characters long where not all is told.
+const OF_TOOL: usize = 2_000;
+/// A message is worth at least so many characters.
+const LEAST: usize = 40;
+
+/// Tells what was said in at most so many characters; nothing where there is no room.
+pub(super) fn tell(material: &Material<'_>, room: usize) -> Option<String> {
+    if room < LEAST {
+        return None;
+    }
+    let is_all = !material.is_cut && material.task.is_none_or(|task| material.turns.contains(task));
+    whole(material.turns, room).filter(|_| is_all).or_else(|| Some(parts(material, room)))
+}
+
+/// Tells everything, if there is room for it.
+fn whole(turns: &[Turn], room: usize) -> Option<String> {
+    let mut told = String::new();
+    let mut used = 0;
+    for turn in turns.iter().filter(|turn| is_worth(turn)) {
+        let gap = if told.is_empty() { "" } else { GAP };
+        // A message in a message is told shortly even where there is room.
+        let most = if is_told_before(turn) { room / 4 } else { usize::MAX };
+        let message = message(turn, most);
+        used += gap.len() + message.chars().count();
+        if used > room {
+            return None;
+        }
+        told.push_str(gap);
+        told.push_str(&message);
+    }
+    Some(told)
+}
+
+/// Tells the first task and the newest turns.
+fn parts(material: &Material<'_>, room: usize) -> String {
+    let task = material.task.map(|task| task_of(&task.text)).filter(|text| !text.trim().is_empty());
+    let most = (room / 3).saturating_sub(TASK.len());
+    let task = task.map(|text| format!("{TASK}{}", cut_in_middle(&plain(text), most)));
+    let task = task.filter(|_| most >= LEAST);
+    let notice = (room >= 4 * NOTICE.len()).then(|| NOTICE.to_owned());
+    let mut told: Vec<String> = task.into_iter().chain(notice).collect();
+    let used: usize = told.iter().map(|part| part.chars().count() + GAP.len()).sum();
+    told.extend(newest(material.turns, room.saturating_sub(used)));
+    told.join(GAP)
+}
+
+/// Returns the newest turns for which there is room, the oldest of them first.
+fn newest(turns: &[Turn], room: usize) -> Vec<String> {
+    let mut kept: Vec<(Role, String)> = Vec::new();
+    let mut used = 0;
+    for turn in turns.iter().rev().filter(|turn| is_worth(turn)) {
+        let gap = if kept.is_empty() { 0 } else { GAP.len() };
+        let message = message(turn, most(turn, room, kept.is_empty()));
+        used += gap + message.chars().count();
+        if used > room {
+            break;
+        }
+        kept.push((turn.role, message));
+    }
+    // A result says little without its call.
+    while kept.len() > 1 && kept.last().is_some_and(|(role, _)| *role == Role::ToolResult) {
+        kept.pop();
+    }
+    kept.into_iter().rev().map(|(_, message)| message).collect()
+}
+
+/// Returns how long a turn may be, so that one does not take the room of all.
+fn most(turn: &Turn, room: usize, is_newest: bool) -> usize {
+    match turn.role {
+        Role::ToolCall | Role::ToolResult => OF_TOOL.min(room / 4),
+        Role::User | Role::Summary if is_told_before(turn) => room / 4,
+        Role::User | Role::Assistant | Role::Summary => {
+            if is_newest {
+                room
+            } else {
+                room / 2
+            }
+        }
+    }
+}
+
+fn is_worth(turn: &Turn) -> bool {
+    turn.role == Role::ToolResult || !turn.text.trim().is_empty()
+}
+
+fn is_told_before(turn: &Turn) -> bool {
+    matches!(turn.role, Role::User | Role::Summary) && is_digest(&turn.text)
+}
+
+fn message(turn: &Turn, most: usize) -> String {
+    let tool = turn.tool.as_ref();
+    let name = tool.map_or("", |tool| tool.name.as_str());
+    let label = match turn.role {
+        Role::User | Role::Summary if is_told_before(turn) => "Handed over before: ".to_owned(),
+        Role::User => "User: ".to_owned(),
+        Role::Assistant => "Assistant: ".to_owned(),
+        Role::Summary => "Summary: ".to_owned(),
+        Role::ToolCall => format!("Tool call ({name}): "),
+        Role::ToolResult if tool.is_some_and(|tool| tool.failed) => "Tool failure: ".to_owned(),
+        Role::ToolResult => "Tool result: ".to_owned(),
+    };
+    let text = cut_in_middle(&plain(&turn.text), most.saturating_sub(label.chars().count()));
+    format!("{label}{text}")
+}
+
+/// Returns the task itself where it was told in a message of ours.
+fn task_of(text: &str) -> &str {
+    if !is_digest(text) {
+        return text;
+    }
+    let inner = text.split_once("<record-").and_then(|(_, rest)| rest.split_once(">\n"));
+    let inner = inner.map_or(text, |(_, inner)| inner);
+    let inner = inner.strip_prefix(TASK).or_else(|| inner.strip_prefix("User: ")).unwrap_or(inner);
+    let ends = [NOTICE, "User: ", "Assistant: ", "Tool call (", "Folder: ", "</record-"];
+    let end = ends.iter().filter_map(|end| inner.find(&format!("\n{end}"))).min();
+    inner[..end.unwrap_or(inner.len())].trim_end()
+}
