@@ -9,6 +9,10 @@ mod follow;
 mod pager;
 #[path = "show/sizes.rs"]
 mod sizes;
+#[path = "show/story.rs"]
+mod story;
+#[path = "show/vendors.rs"]
+mod vendors;
 
 use std::fs;
 use std::path::PathBuf;

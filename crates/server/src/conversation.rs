@@ -149,10 +149,10 @@ impl Reading {
     /// Reads the transcript's own bytes; of a conversation without a file of its own, what its
     /// program would take in again.
     pub fn raw(&self, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<()> {
-        if !self.vendor.has_own_files() {
+        let Some(path) = self.path() else { return Ok(()) };
+        if !self.vendor.has_own_files() && !matches!(self.files.facts(&path), Ok(Some(_))) {
             return self.exported(each);
         }
-        let Some(path) = self.path() else { return Ok(()) };
         let mut offset = 0;
         loop {
             let piece = self.files.read_at(&path, offset, PIECE).map_err(|error| {

@@ -9,6 +9,7 @@ pub mod acting;
 pub mod chance;
 pub mod contract;
 pub mod conversation;
+pub mod handoffs;
 pub mod hold;
 pub mod isolation;
 pub mod launches;

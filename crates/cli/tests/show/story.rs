@@ -1,0 +1,91 @@
+//! What was said before a conversation was handed over, and after.
+
+use std::fs;
+
+use segue_core::model::{Form, Handoff, VendorSessionId};
+use segue_testkit::stand_in::{Mark, StandIn};
+use segue_testkit::{World, conversation, handoffs, scene};
+use serde_json::Value;
+
+use crate::{texts, turns};
+
+/// A world in which `first` was handed over to `second`, which has what was carried as its beginning;
+/// returns the two sessions as they run.
+fn handed_over(world: &World) -> [Value; 2] {
+    let first = scene::told(world, "first", "amber");
+    let second = scene::told(world, "second", "heron");
+    let own = scene::transcript(world, &second);
+    let carried = fs::read_to_string(scene::transcript(world, &first)).unwrap();
+    let kept = fs::read_to_string(&own).unwrap();
+    let (header, rest) = kept.split_once('\n').unwrap();
+    let (_, carried) = carried.split_once('\n').unwrap();
+    fs::write(&own, format!("{header}\n{carried}{rest}")).unwrap();
+    let last = conversation::records(&scene::transcript(world, &first)).pop().unwrap();
+    let id = |session: &Value| scene::text(session, "id").parse().unwrap();
+    let vendor_id = |session| VendorSessionId::new(scene::text(session, "vendor_session_id"));
+    let handoff = Handoff {
+        from: id(&first),
+        to: id(&second),
+        from_conversation: Some(vendor_id(&first)),
+        to_conversation: Some(vendor_id(&second)),
+        form: Form::Native,
+        turns_carried: 2,
+        turns_left_out: None,
+        at: scene::text(&last, "at").parse().unwrap(),
+    };
+    handoffs::remember(world, &handoff);
+    [first, second]
+}
+
+#[test]
+fn a_story_is_told_in_order_and_nothing_twice() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    handed_over(&world);
+    assert_eq!(turns(&world, &["second"]).len(), 4, "what was carried is in its own conversation");
+    let told = ["remember the word amber", "I will remember amber."];
+    let told = [&told[..], &["remember the word heron", "I will remember heron."]].concat();
+    for name in ["first", "second"] {
+        let story = turns(&world, &[name, "--story"]);
+        assert_eq!(texts(&story), told, "{name}");
+        let whose: Vec<&str> = story.iter().map(|it| scene::text(it, "conversation")).collect();
+        assert_eq!(whose, ["default/first", "default/first", "default/second", "default/second"]);
+        assert_eq!(story[2]["index"], 3, "its own number: two were carried before it");
+    }
+    let end = turns(&world, &["second", "--story", "-n", "3"]);
+    assert_eq!(texts(&end), told[1..]);
+    assert_eq!(texts(&turns(&world, &["second", "--story", "-n", "2"])), told[2..]);
+
+    let shown = world.ok(["show", "second", "--story"]);
+    assert!(shown.starts_with("── default/first (demo) ──\n\n1  user"), "{shown}");
+    let divider = "\n── default/second (demo), handed over (native) 20";
+    let (before, after) = shown.split_once(divider).unwrap();
+    assert!(before.contains("I will remember amber.") && !after.contains("amber"), "{shown}");
+    assert!(world.ok(["show", "second"]).starts_with("1  user"), "no divider where no story is");
+}
+
+#[test]
+fn what_is_lost_of_a_story_does_not_hide_the_rest() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    let [first, _] = handed_over(&world);
+    world.ok(["stop", "first"]);
+    fs::remove_file(scene::transcript(&world, &first)).unwrap();
+    segue_testkit::launches::remove_guards(&world, &first);
+    let outcome = world.segue(["show", "second", "--story"]);
+    assert_eq!(outcome.status, 0, "{outcome:#?}");
+    assert!(outcome.stderr.contains("`default/first` has no transcript"), "{outcome:#?}");
+    assert!(outcome.stdout.contains("remember the word heron"), "{outcome:#?}");
+    world.ok(["rm", "--yes", "first"]);
+    assert_eq!(turns(&world, &["second", "--story"]).len(), 4, "nobody else tells it any more");
+}
+
+#[test]
+fn an_agent_is_told_no_part_that_is_not_its_own() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    let [_, second] = handed_over(&world);
+    let agent = StandIn::of(&world, &second, Mark::Kept);
+    world.ok(["ls"]);
+    let own = agent.run("$SEGUE show second --story --json");
+    assert_eq!(own.status, 0, "{own:#?}");
+    assert!(own.stdout.lines().count() > 0, "{own:#?}");
+    assert!(!own.stdout.contains("default/first"), "{own:#?}");
+}

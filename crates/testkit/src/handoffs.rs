@@ -1,0 +1,17 @@
+//! Handoffs as the store remembers them.
+
+use segue_core::model::Handoff;
+use segue_core::ports::{Change, Commit};
+
+use crate::World;
+
+/// Has a world remember a handoff that nobody made. Its daemon is stopped for it.
+pub fn remember(world: &World, handoff: &Handoff) {
+    world.ok(["daemon", "stop"]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime").block_on(async {
+        let store = segue_store::open(&world.database()).await.expect("a store");
+        let changes = vec![Change::AddHandoff(Box::new(handoff.clone()))];
+        store.commit(Commit { changes, events: Vec::new() }).await.expect("a commit");
+    });
+}
