@@ -17,7 +17,8 @@ pub(super) fn private_key(text: &str, at: usize) -> Option<Range<usize>> {
     }
     let body = at + DASHES.len() + label + DASHES.len();
     let after = &text[body..];
-    Some(at..body + whole(after).unwrap_or_else(|| cut_off(after)))
+    let length = whole(after).or_else(|| cut_off(after))?;
+    Some(at..body + length)
 }
 
 /// Returns the length up to and with the line that ends the key.
@@ -28,8 +29,8 @@ fn whole(after: &str) -> Option<usize> {
     Some(label + dashes + DASHES.len())
 }
 
-/// Returns the length of the lines that look like those of a key.
-fn cut_off(after: &str) -> usize {
+/// Returns the length of the lines that look like those of a key; none where there is no such line.
+fn cut_off(after: &str) -> Option<usize> {
     let mut end = 0;
     let mut at = 0;
     let mut previous = LINE;
@@ -46,7 +47,7 @@ fn cut_off(after: &str) -> usize {
         previous = if is_number || piece.is_empty() { previous } else { piece.len() };
         at = start + length;
     }
-    end
+    (end > 0).then_some(end)
 }
 
 fn is_of_key(letter: char) -> bool {

@@ -34,7 +34,10 @@ pub(super) fn bearer(text: &str, word: Range<usize>) -> Option<Range<usize>> {
 
 /// Returns the credential of a header whose name ends here.
 pub(super) fn authorization(text: &str, at: usize) -> Option<Range<usize>> {
-    let mut start = at + quote(&text[at..]).map_or(0, str::len);
+    let mark = quote(&text[at..]).unwrap_or_default();
+    // A name in backticks is one that is spoken of.
+    (mark != "`").then_some(())?;
+    let mut start = at + mark.len();
     start += spaces(&text[start..]).unwrap_or(0);
     text[start..].starts_with([':', '=', ',']).then_some(())?;
     start += 1;

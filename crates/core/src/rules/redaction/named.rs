@@ -109,6 +109,8 @@ fn parts(name: &str) -> String {
 /// Returns how and where the value of a name begins.
 fn joined(text: &str, name: &Range<usize>) -> Option<(Join, usize)> {
     let mut rest = &text[name.end..];
+    // A name in backticks is one that is spoken of.
+    let is_told = rest.starts_with('`');
     rest = quote(rest).map_or(rest, |quote| &rest[quote.len()..]);
     rest = rest.strip_prefix(']').unwrap_or(rest);
     let trimmed = rest.trim_start_matches(BLANKS);
@@ -124,22 +126,23 @@ fn joined(text: &str, name: &Range<usize>) -> Option<(Join, usize)> {
         };
         let start = value.trim_start_matches(BLANKS);
         let is_tight = sign == "=" && blanks == 0 && start.len() == value.len();
-        let start = if sign == ":" { behind_type(start) } else { start };
-        let join = if sign == ":" { Join::Colon } else { Join::Loose };
-        return Some((if is_tight { Join::Tight } else { join }, at(start)));
+        let typed = behind_type(start).filter(|_| sign == ":");
+        let join = match typed {
+            None if is_tight => Join::Tight,
+            None if sign == ":" && !is_told => Join::Colon,
+            None | Some(_) => Join::Loose,
+        };
+        return Some((join, at(typed.unwrap_or(start))));
     }
     is_flag.then(|| (Join::Flag, at(trimmed)))
 }
 
 /// Returns what is behind the type of a variable, as in `password: &str = "…"`.
-fn behind_type(value: &str) -> &str {
+fn behind_type(value: &str) -> Option<&str> {
     let is_of_type = |letter: char| letter.is_ascii_alphanumeric() || "_&':<>? ".contains(letter);
     let length = value.bytes().take(48).take_while(|byte| is_of_type(char::from(*byte))).count();
-    let rest = &value[length..];
-    if length > 1 && value[..length].ends_with(' ') {
-        return rest.strip_prefix("= ").unwrap_or(value);
-    }
-    value
+    let (kind, rest) = value.split_at(length);
+    rest.strip_prefix("= ").filter(|_| kind.len() > 1 && kind.ends_with(' '))
 }
 
 /// Returns where in the text the secret is, if its value is one.
@@ -176,9 +179,10 @@ fn is_bare_secret(value: &str, rest: &str, name: &str, (strength, join): (Streng
         return false;
     }
     let is_last =
-        rest.trim_start_matches(BLANKS).chars().next().is_none_or(|it| "\n\r&\\".contains(it));
+        rest.trim_start_matches(BLANKS).chars().next().is_none_or(|it| "\n\r&\\#\"'".contains(it));
     match (strength, join) {
-        (Strength::Constant, Join::Tight | Join::Colon) => !is_small_number(value),
+        (Strength::Constant, Join::Tight) => !is_small_number(value),
+        (Strength::Constant, Join::Colon) if is_last => !is_small_number(value),
         (Strength::Is, Join::Tight | Join::Colon) if is_last => !has_signs_of_code(value),
         _ => is_drawn(value),
     }

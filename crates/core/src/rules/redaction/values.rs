@@ -68,7 +68,7 @@ pub(super) fn quote(text: &str) -> Option<&str> {
 }
 
 /// Returns the length of what is between this quote, which was just read, and the next one of its
-/// sort: at most to the end of the line.
+/// sort. Where the line has none, it was cut off: then it ends where anything else does.
 pub(super) fn quoted(text: &str, quote: &str) -> usize {
     let depth = quote.len() - 1;
     let mark = quote.as_bytes()[depth];
@@ -76,12 +76,12 @@ pub(super) fn quoted(text: &str, quote: &str) -> usize {
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             b'\\' => backslashes += 1,
-            b'\n' => return at,
+            b'\n' => break,
             _ if byte == mark && closes(backslashes, depth) => return at - depth,
             _ => backslashes = 0,
         }
     }
-    text.len()
+    text.find(['"', '\'', '`', '\\', '\n']).unwrap_or(text.len())
 }
 
 fn closes(backslashes: usize, depth: usize) -> bool {
@@ -127,14 +127,23 @@ pub(super) fn is_code(value: &str) -> bool {
     is_path && (is_call || path.contains("::") || is_owned)
 }
 
-/// Tells whether this is made of signs of which names and expressions of programs are made.
+/// Tells whether this is an address, a number, or made of signs of which expressions are made.
 pub(super) fn has_signs_of_code(value: &str) -> bool {
-    value.bytes().any(|byte| b"()[]{}<>,;|&*".contains(&byte)) || is_dotted(value)
+    let is_number = value.starts_with("0x") && value.len() <= 18;
+    is_number
+        || value.contains("://")
+        || value.bytes().any(|byte| b"()[]{}<>,;|&*".contains(&byte))
+        || is_dotted(value)
 }
 
+/// Tells whether this is a name with its owner: words, or a type at the end.
 fn is_dotted(value: &str) -> bool {
     let is_word = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_');
-    value.contains('.') && value.split('.').all(is_word)
+    let is_type = value.bytes().all(|byte| is_name(byte) || byte == b'.');
+    value.rsplit_once('.').is_some_and(|(_, last)| {
+        let begins_large = last.bytes().next().is_some_and(|byte| byte.is_ascii_uppercase());
+        value.split('.').all(is_word) || (is_type && begins_large)
+    })
 }
 
 /// Tells whether a value without a strong name is a secret by its look.
