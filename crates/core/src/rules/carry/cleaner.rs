@@ -14,6 +14,8 @@ use crate::rules::redaction;
 const HELD: usize = 1_000;
 /// A tool's result is at most so many characters long.
 const RESULT: usize = 20_000;
+/// What has an `env` that is no file.
+const PROGRAMS: [&str; 4] = ["process", "meta", "Deno", "Bun"];
 const NO_RESULT: &str = "No result of this call was recorded.";
 const SUMMARY: &str = "This is a summary of what was said before:";
 
@@ -95,11 +97,11 @@ impl Cleaner {
         self.held.push_back(Held::Call { id, call: turn, result: None });
     }
 
-    /// Joins a result to its call: by the id, else to the oldest open one.
+    /// Joins a result to the oldest open call with its id, or to the oldest if it has none.
     fn join(&mut self, turn: Turn) {
         let wanted = turn.tool.as_ref().map_or("", |tool| tool.id.as_str());
         let is_its = |held: &&mut Held| match held {
-            Held::Call { id, result: None, .. } => id == wanted,
+            Held::Call { id, result: None, .. } => wanted.is_empty() || id == wanted,
             Held::Call { .. } | Held::Plain(_) => false,
         };
         if let Some(Held::Call { result, .. }) = self.held.iter_mut().find(is_its) {
@@ -186,11 +188,12 @@ fn object(text: String) -> String {
     if is_object { text } else { serde_json::json!({ "input": text }).to_string() }
 }
 
-/// Tells whether a call is about a file of variables.
+/// Tells whether a call is about a file of variables, and not about those of a program.
 fn mentions_variables(text: &str) -> bool {
-    let is_whole = |(at, word): (usize, &str)| {
+    let is_file = |(at, word): (usize, &str)| {
         let next = text[at + word.len()..].chars().next();
-        !next.is_some_and(|letter| letter.is_alphanumeric() || letter == '_')
+        let is_whole = !next.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
+        is_whole && !PROGRAMS.iter().any(|program| text[..at].ends_with(program))
     };
-    text.match_indices(".env").any(is_whole)
+    text.match_indices(".env").any(is_file)
 }

@@ -71,7 +71,10 @@ impl Gathering {
         fit(&mut turns, self.budget - head);
         turns.reverse();
         begin_well(&mut turns);
-        turns.retain(|turn| *turn != task);
+        // The same words at the same time are the task itself.
+        if task.at.is_some() && turns.first() == Some(&task) {
+            turns.remove(0);
+        }
         let dropped = u64::try_from(taken - turns.len()).unwrap_or(u64::MAX);
         let missing = left_out.map(|count| count.saturating_add(dropped).saturating_sub(1));
         let line = if has_line { notice(missing) } else { String::new() };

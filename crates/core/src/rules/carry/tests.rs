@@ -82,6 +82,12 @@ fn calls_without_ids_are_paired_by_order() {
 }
 
 #[test]
+fn a_result_without_an_id_goes_to_the_oldest_open_call() {
+    let out = clean([call("a"), call("b"), result("a"), result("")]);
+    assert_eq!(texts(&out), [r#"{"of":"a"}"#, "gave a", r#"{"of":"b"}"#, "gave "]);
+}
+
+#[test]
 fn a_call_without_a_result_gets_a_failed_one_and_a_result_without_a_call_goes() {
     let out = clean([result("x"), call("a"), user("next"), result("a"), call("b")]);
     assert_eq!(out.len(), 5);
@@ -156,8 +162,10 @@ fn secrets_are_taken_out_and_files_of_variables_lose_all_values() {
     assert_eq!(out[2].text, "NAME=[redacted]\nPORT=[redacted]");
     assert_eq!(out[4].text, "NAME=shop API_KEY=[redacted]");
     assert_eq!(cleaner.redactions(), 4);
-    let code = turn(Role::ToolCall, "a", r#"{"text":"process.environment"}"#);
-    assert_eq!(clean([code, turn(Role::ToolResult, "a", "A=b")])[1].text, "A=b");
+    for text in ["process.environment", "grep process.env.PORT"] {
+        let code = turn(Role::ToolCall, "a", text);
+        assert_eq!(clean([code, turn(Role::ToolResult, "a", "A=b")])[1].text, "A=b");
+    }
 }
 
 fn gather(turns: &[Turn], budget: usize, task: Option<Turn>) -> (Carried, usize) {

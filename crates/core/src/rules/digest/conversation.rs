@@ -3,6 +3,7 @@
 use super::{Material, is_digest, plain};
 use crate::model::{Role, Turn};
 use crate::rules::carry::cut_in_middle;
+use crate::rules::redaction::redact;
 
 const TASK: &str = "First task:\n";
 const NOTICE: &str =
@@ -18,8 +19,8 @@ pub(super) fn tell(material: &Material<'_>, room: usize) -> Option<String> {
     if room < LEAST {
         return None;
     }
-    let is_all = !material.is_cut && material.task.is_none_or(|task| material.turns.contains(task));
-    whole(material.turns, room).filter(|_| is_all).or_else(|| Some(parts(material, room)))
+    let whole = if material.is_cut { None } else { whole(material.turns, room) };
+    Some(whole.unwrap_or_else(|| parts(material, room)))
 }
 
 /// Tells everything, if there is room for it.
@@ -27,6 +28,10 @@ fn whole(turns: &[Turn], room: usize) -> Option<String> {
     let mut told = String::new();
     let mut used = 0;
     for turn in turns.iter().filter(|turn| is_worth(turn)) {
+        // No character has more than four bytes.
+        if turn.text.len() / 4 > room && !is_told_before(turn) {
+            return None;
+        }
         let gap = if told.is_empty() { "" } else { GAP };
         // A message in a message is told shortly even where there is room.
         let most = if is_told_before(turn) { room / 4 } else { usize::MAX };
@@ -45,12 +50,17 @@ fn whole(turns: &[Turn], room: usize) -> Option<String> {
 fn parts(material: &Material<'_>, room: usize) -> String {
     let task = material.task.map(|task| task_of(&task.text)).filter(|text| !text.trim().is_empty());
     let most = (room / 3).saturating_sub(TASK.len());
-    let task = task.map(|text| format!("{TASK}{}", cut_in_middle(&plain(text), most)));
+    let task = task.map(|text| format!("{TASK}{}", cut_in_middle(&plain(&redact(text)), most)));
     let task = task.filter(|_| most >= LEAST);
     let notice = (room >= 4 * NOTICE.len()).then(|| NOTICE.to_owned());
     let mut told: Vec<String> = task.into_iter().chain(notice).collect();
     let used: usize = told.iter().map(|part| part.chars().count() + GAP.len()).sum();
-    told.extend(newest(material.turns, room.saturating_sub(used)));
+    let newest = newest(material.turns, room.saturating_sub(used));
+    let is_all = newest.len() == material.turns.iter().filter(|turn| is_worth(turn)).count();
+    if is_all && !material.is_cut {
+        told.clear();
+    }
+    told.extend(newest);
     told.join(GAP)
 }
 

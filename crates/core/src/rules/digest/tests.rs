@@ -95,6 +95,7 @@ fn check_25_one_huge_message_is_cut_in_its_middle() {
     let record = record(&text);
     assert!(record.contains("Assistant: BEGIN xxx") && record.ends_with("xxx END"));
     assert!(record.contains("characters left out"));
+    let huge = format!("BEGIN {} END", "x".repeat(100_000));
     let turns = [user("task"), assistant(&huge), user("last words")];
     let text = told(&turns, DEFAULT_BUDGET).unwrap();
     assert!(text.contains("User: last words") && text.contains("Assistant: BEGIN xxx"));
