@@ -14,8 +14,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use segue_core::api::{ConversationPart, ConversationReport};
-use segue_core::model::{Turn, VendorSessionId};
+use segue_core::model::{Role, Turn, VendorSessionId};
 use segue_core::ports::{EachTurn, Files, Place, Vendor};
+use segue_core::rules::digest::is_digest;
 use segue_core::{Error, Result};
 
 use crate::wiring;
@@ -49,8 +50,8 @@ pub struct Reading {
     window: Window,
 }
 
-/// Which turns of a conversation belong to the part of a story: what was carried over from another
-/// conversation has been told there.
+/// Which turns of a conversation belong to its part of a story: what was carried over from another
+/// conversation is told there.
 #[derive(Clone, Copy, Debug, Default)]
 struct Window {
     after: Option<Timestamp>,
@@ -59,8 +60,11 @@ struct Window {
 
 impl Window {
     /// Tells whether a turn was said in it. One without a time was not carried: what is carried has
-    /// one.
+    /// one, or is in the message that tells of it.
     fn has(self, turn: &Turn) -> bool {
+        if self.after.is_some() && turn.role == Role::User && is_digest(&turn.text) {
+            return false;
+        }
         let Some(at) = turn.at else { return true };
         self.after.is_none_or(|after| at > after) && self.until.is_none_or(|until| at <= until)
     }
@@ -69,12 +73,15 @@ impl Window {
 /// Prepares to read each part of what the daemon found, in order.
 pub fn readings(report: &ConversationReport) -> Result<Vec<Reading>> {
     let taken_over = |part: &ConversationPart| part.taken_over.as_ref().map(|it| it.at);
-    let parts = report.parts.iter().enumerate();
-    let reading = |(number, part): (usize, &ConversationPart)| {
+    let mut readings: Vec<Reading> = Vec::new();
+    for (number, part) in report.parts.iter().enumerate() {
+        // Where the one before cannot be read, what was carried is all there is of it.
+        let is_told = readings.last().is_some_and(|before| before.path().is_some());
+        let after = taken_over(part).filter(|_| is_told);
         let until = report.parts.get(number + 1).and_then(taken_over);
-        Reading::of(part, Window { after: taken_over(part), until })
-    };
-    parts.map(reading).collect()
+        readings.push(Reading::of(part, Window { after, until })?);
+    }
+    Ok(readings)
 }
 
 impl Reading {

@@ -11,14 +11,18 @@ use crate::{texts, turns};
 
 /// A world in which `first` was handed over to `second`, which has what was carried as its beginning;
 /// returns the two sessions as they run.
-fn handed_over(world: &World) -> [Value; 2] {
+fn handed_over(world: &World, form: Form) -> [Value; 2] {
     let first = scene::told(world, "first", "amber");
     let second = scene::told(world, "second", "heron");
     let own = scene::transcript(world, &second);
     let carried = fs::read_to_string(scene::transcript(world, &first)).unwrap();
     let kept = fs::read_to_string(&own).unwrap();
     let (header, rest) = kept.split_once('\n').unwrap();
-    let (_, carried) = carried.split_once('\n').unwrap();
+    let carried = match form {
+        Form::Native => carried.split_once('\n').unwrap().1.to_owned(),
+        // Said after the handoff, by whoever made it.
+        _ => rest.replacen("remember the word heron", "[Handed over by Segue]\\namber", 1),
+    };
     fs::write(&own, format!("{header}\n{carried}{rest}")).unwrap();
     let last = conversation::records(&scene::transcript(world, &first)).pop().unwrap();
     let id = |session: &Value| scene::text(session, "id").parse().unwrap();
@@ -28,7 +32,7 @@ fn handed_over(world: &World) -> [Value; 2] {
         to: id(&second),
         from_conversation: Some(vendor_id(&first)),
         to_conversation: Some(vendor_id(&second)),
-        form: Form::Native,
+        form,
         turns_carried: 2,
         turns_left_out: None,
         at: scene::text(&last, "at").parse().unwrap(),
@@ -40,7 +44,7 @@ fn handed_over(world: &World) -> [Value; 2] {
 #[test]
 fn a_story_is_told_in_order_and_nothing_twice() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
-    handed_over(&world);
+    handed_over(&world, Form::Native);
     assert_eq!(turns(&world, &["second"]).len(), 4, "what was carried is in its own conversation");
     let told = ["remember the word amber", "I will remember amber."];
     let told = [&told[..], &["remember the word heron", "I will remember heron."]].concat();
@@ -66,14 +70,15 @@ fn a_story_is_told_in_order_and_nothing_twice() {
 #[test]
 fn what_is_lost_of_a_story_does_not_hide_the_rest() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
-    let [first, _] = handed_over(&world);
+    let [first, _] = handed_over(&world, Form::Native);
     world.ok(["stop", "first"]);
     fs::remove_file(scene::transcript(&world, &first)).unwrap();
     segue_testkit::launches::remove_guards(&world, &first);
     let outcome = world.segue(["show", "second", "--story"]);
     assert_eq!(outcome.status, 0, "{outcome:#?}");
     assert!(outcome.stderr.contains("`default/first` has no transcript"), "{outcome:#?}");
-    assert!(outcome.stdout.contains("remember the word heron"), "{outcome:#?}");
+    let carried = outcome.stdout.contains("remember the word amber");
+    assert!(carried && outcome.stdout.contains("remember the word heron"), "{outcome:#?}");
     world.ok(["rm", "--yes", "first"]);
     assert_eq!(turns(&world, &["second", "--story"]).len(), 4, "nobody else tells it any more");
 }
@@ -81,11 +86,22 @@ fn what_is_lost_of_a_story_does_not_hide_the_rest() {
 #[test]
 fn an_agent_is_told_no_part_that_is_not_its_own() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
-    let [_, second] = handed_over(&world);
+    let [_, second] = handed_over(&world, Form::Native);
     let agent = StandIn::of(&world, &second, Mark::Kept);
     world.ok(["ls"]);
     let own = agent.run("$SEGUE show second --story --json");
     assert_eq!(own.status, 0, "{own:#?}");
-    assert!(own.stdout.lines().count() > 0, "{own:#?}");
+    assert_eq!(own.stdout.lines().count(), 4, "what was carried is its own: {own:#?}");
     assert!(!own.stdout.contains("default/first"), "{own:#?}");
+}
+
+#[test]
+fn the_message_that_tells_of_a_conversation_is_a_divider_in_its_story() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    handed_over(&world, Form::Digest);
+    let own = turns(&world, &["second"]);
+    assert!(texts(&own)[0].starts_with("[Handed over by Segue]"), "{own:#?}");
+    let shown = world.ok(["show", "second", "--story"]);
+    let (_, after) = shown.split_once("default/second (demo), handed over (digest)").unwrap();
+    assert!(!after.contains("Handed over by Segue") && after.contains("heron"), "{shown}");
 }
