@@ -1,5 +1,6 @@
 //! Where Codex keeps its files.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use jiff::civil::Date;
@@ -118,8 +119,8 @@ pub(super) fn named_rollout(files: &dyn Files, beside: &Path, id: Uuid) -> Optio
         days_around(config_dir, began).iter().find_map(|day| in_folder(day))
     };
     in_folder(beside.parent()?).or_else(|| in_its_days(config_dir()?)).or_else(|| {
-        let mut all = newest_rollouts(files, config_dir()?, usize::MAX).into_iter();
-        all.find(is_it).or_else(|| in_folder(&config_dir()?.join(ARCHIVED)))
+        let kept = rollouts(files, config_dir()?).find(is_it);
+        kept.or_else(|| in_folder(&config_dir()?.join(ARCHIVED)))
     })
 }
 
@@ -151,26 +152,44 @@ pub(super) fn days_around(config_dir: &Path, now: Timestamp) -> Vec<PathBuf> {
 /// where Codex puts it by its local time.
 pub(super) fn rollout(files: &dyn Files, config_dir: &Path, id: &VendorSessionId) -> PathBuf {
     let prepared = prepared(config_dir, id.as_str());
-    if matches!(files.facts(&prepared), Ok(Some(_))) {
-        return prepared;
-    }
-    let (Some(began), Ok(uuid)) = (began_at(id.as_str()), Uuid::parse_str(id.as_str())) else {
-        return prepared;
+    let Ok(uuid) = Uuid::parse_str(id.as_str()) else { return prepared };
+    let is_own = |path: &PathBuf| id_of_rollout(path) == Some(uuid);
+    let first = if matches!(files.facts(&prepared), Ok(Some(_))) {
+        prepared
+    } else {
+        let days = began_at(id.as_str()).map(|began| days_around(config_dir, began));
+        let mut all = days.iter().flatten().flat_map(|day| files.list(day).unwrap_or_default());
+        let Some(first) = all.find(is_own) else { return prepared };
+        first
     };
-    let days = days_around(config_dir, began).into_iter();
-    let all = days.flat_map(|day| files.list(&day).unwrap_or_default());
-    let own = all.filter(|path| id_of_rollout(path) == Some(uuid));
-    own.max().unwrap_or(prepared)
+    if !is_numbered(files, &first) {
+        return first;
+    }
+    // Only such a conversation can be taken back, and goes on in another rollout then.
+    rollouts(files, config_dir).find(is_own).unwrap_or(first)
 }
 
-/// Returns the newest rollouts, the newest first.
+/// Tells whether the lines of a rollout have numbers, by how its first one begins.
+fn is_numbered(files: &dyn Files, rollout: &Path) -> bool {
+    let begin = files.head(rollout, 80).unwrap_or_default();
+    memchr::memmem::find(&begin, b"\"ordinal\":").is_some()
+}
+
+/// Returns the rollouts in which the newest conversations are, the newest first.
 pub(super) fn newest_rollouts(files: &dyn Files, config_dir: &Path, limit: usize) -> Vec<PathBuf> {
+    let mut seen = HashSet::new();
+    let is_new = |path: &PathBuf| seen.insert(id_of_rollout(path));
+    rollouts(files, config_dir).filter(is_new).take(limit).collect()
+}
+
+/// Goes through all rollouts, the newest first.
+fn rollouts(files: &dyn Files, config_dir: &Path) -> impl Iterator<Item = PathBuf> {
     let mut folders = vec![config_dir.join(SESSIONS)];
     for _level in ["year", "month", "day"] {
         folders = folders.iter().flat_map(|folder| newest_first(files, folder)).collect();
     }
-    let all = folders.iter().flat_map(|folder| newest_first(files, folder));
-    all.filter(|path| id_of_rollout(path).is_some()).take(limit).collect()
+    let all = folders.into_iter().flat_map(move |folder| newest_first(files, &folder));
+    all.filter(|path| id_of_rollout(path).is_some())
 }
 
 fn newest_first(files: &dyn Files, folder: &Path) -> Vec<PathBuf> {
@@ -258,6 +277,27 @@ mod tests {
         let own = home.write(&name, "{}");
         home.write("sessions/2026/11/15/rollout-2026-11-15T19-14-30-other.jsonl", "{}");
         assert_eq!(rollout(&home.disk, config_dir, &id), own);
+    }
+
+    #[test]
+    fn a_conversation_that_was_taken_back_is_where_it_went_on() {
+        let home = Home::new();
+        let (id, config_dir) = (VendorSessionId::new(ID), home.folder.path());
+        let numbered = r#"{"timestamp":"2026-11-16T00:14:30.161Z","ordinal":0,"type":"x"}"#;
+        let first = home.write(prepared(config_dir, ID).to_str().unwrap(), numbered);
+        assert_eq!(rollout(&home.disk, config_dir, &id), first);
+        let other = "01a1e314-01ed-7c00-99ec-6209a75b8c75";
+        let name = |second, part| {
+            format!("sessions/2026/12/24/rollout-2026-12-24T00-00-0{second}-{ID}_{part}.jsonl")
+        };
+        home.write(&name(1, other), numbered);
+        let newest = home.write(&name(2, "01a1e314-00fd-7c73-91b9-fe04260172d4"), numbered);
+        home.write(&format!("sessions/2027/01/01/rollout-2027-01-01T00-00-00-{other}.jsonl"), "");
+        assert_eq!(rollout(&home.disk, config_dir, &id), newest);
+        assert_eq!(of_rollout(&newest), Some((config_dir, Uuid::parse_str(ID).unwrap())));
+        assert_eq!(newest_rollouts(&home.disk, config_dir, 9).len(), 2, "each once");
+        home.write(prepared(config_dir, ID).to_str().unwrap(), "{}");
+        assert_eq!(rollout(&home.disk, config_dir, &id), first, "ours cannot be taken back");
     }
 
     #[test]

@@ -83,8 +83,10 @@ fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Opti
     let Some(facts) = files.facts(path)? else { return Ok(None) };
     let Some(meta) = meta(files, path) else { return Ok(None) };
     let first_message = first_message(files, path)?;
-    // What is too long to be read to its first words was not begun for nothing.
-    if first_message.is_none() && facts.length <= BUDGET as u64 {
+    // What is too long to be read to its first words was not begun for nothing, and what goes on
+    // from another rollout has words there.
+    let is_short = facts.length <= BUDGET as u64 && meta.base().is_none();
+    if first_message.is_none() && is_short {
         return Ok(None);
     }
     let tail = Tail::read(files, path, facts.length, BUDGET)?;

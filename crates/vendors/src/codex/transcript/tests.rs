@@ -74,6 +74,9 @@ fn nothing_said_is_no_conversation_and_its_id_is_free() {
     assert_eq!(look(&heard).unwrap().first_message.as_deref(), Some("--help is not a flag"));
     assert!(!is_free(&home.disk, &write(&home, &heard), &id));
     assert!(!is_free(&home.disk, &home.write("x.jsonl", "no rollout"), &id));
+    let fork = up_to(FORK, "session_meta");
+    assert!(look(&fork).is_some(), "it goes on from words in another rollout");
+    assert!(!is_free(&home.disk, &write(&home, &fork), &id_in(FORK)));
 }
 
 #[test]
