@@ -72,7 +72,7 @@ pub(crate) fn conversation() -> Vec<Turn> {
         Turn::new(Role::Assistant, "I look."),
         call("toolu_01", r#"{"command":"ls -l"}"#),
         result("toolu_01", "a\nb\n", false),
-        call("toolu_02", r#"{"command":"false","deep":{"x":[1,null]}}"#),
+        call("toolu_02", r#"{"z": {"x":[1,null]}, "command": "false"}"#),
         result("toolu_02", "it broke", true),
         Turn::new(Role::Assistant, "Two, and one is broken."),
         Turn::new(Role::Assistant, "That is all."),

@@ -230,8 +230,10 @@ fn item(turn: &Turn) -> Value {
         ]}),
         Role::ToolCall => {
             let Tool { id, name, .. } = tool();
-            let arguments = arguments(&turn.text);
-            json!({"type": "function_call", "name": name, "arguments": arguments, "call_id": id})
+            let arguments = reading::arguments(&turn.text);
+            json!({
+                "type": "function_call", "name": name, "arguments": arguments.get(), "call_id": id,
+            })
         }
         Role::ToolResult => {
             let Tool { id, failed, .. } = tool();
@@ -252,14 +254,6 @@ fn users(text: &str) -> Value {
         item[NOTES] = json!({"content_item_kinds": ["user.text"]});
     }
     item
-}
-
-/// The arguments of a call are a JSON object.
-fn arguments(text: &str) -> String {
-    match serde_json::from_str::<serde_json::Map<String, Value>>(text) {
-        Ok(_) => text.to_owned(),
-        Err(_) => json!({"input": text}).to_string(),
-    }
 }
 
 fn write(line: &Value, out: &mut Vec<u8>) {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use segue_core::model::{Failure, WaitingFor};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::failure::Told;
@@ -75,28 +76,30 @@ pub(super) struct Outcome {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Line {
+struct Line<'a> {
     #[serde(rename = "type")]
     kind: String,
     timestamp: Option<Timestamp>,
     /// Set where a subagent speaks.
     agent_id: Option<String>,
-    #[serde(default)]
-    data: Value,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
 }
 
 impl Record {
     /// Reads a line; one that is torn or garbage is nothing.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
-        let line: Line = serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
+        let line = String::from_utf8_lossy(line);
+        let line: Line<'_> = serde_json::from_str(&line).ok()?;
         let at = line.timestamp;
-        let event = if line.agent_id.is_some() { Event::Other } else { event(line) };
+        let event = if line.agent_id.is_some() { Event::Other } else { event(&line) };
         Some(Self { at, event })
     }
 }
 
-fn event(line: Line) -> Event {
-    let data = &line.data;
+fn event(line: &Line<'_>) -> Event {
+    let written = line.data.map_or("null", RawValue::get);
+    let data: &Value = &serde_json::from_str(written).unwrap_or_default();
     // A subagent speaks within a call.
     if !data["parentToolCallId"].is_null() {
         return Event::Other;
@@ -107,7 +110,7 @@ fn event(line: Line) -> Event {
         "user.message" => said(data),
         "assistant.turn_start" => Event::Asks,
         "assistant.turn_end" => Event::Asked,
-        "assistant.message" => Event::Message(message(data)),
+        "assistant.message" => Event::Message(message(data, written)),
         // What the user had it run is not in the model's memory.
         "tool.execution_complete" if data["isUserRequested"] != true => {
             Event::Answered(outcome(data))
@@ -118,7 +121,7 @@ fn event(line: Line) -> Event {
         "session.context_cleared" => Event::Cleared,
         "abort" => Event::Aborted,
         "session.error" => {
-            let told: Told = serde_json::from_value(line.data).unwrap_or_default();
+            let told: Told = serde_json::from_str(written).unwrap_or_default();
             Event::Failed(told.failure())
         }
         "permission.requested" => Event::Wants(text(data, "requestId"), WaitingFor::Permission),
@@ -144,18 +147,37 @@ fn said(data: &Value) -> Event {
     }
 }
 
-fn message(data: &Value) -> Message {
+fn message(data: &Value, written: &str) -> Message {
+    let arguments: Arguments<'_> = serde_json::from_str(written).unwrap_or_default();
+    let mut arguments = arguments.tool_requests.into_iter().map(|request| request.arguments);
     let calls = data["toolRequests"].as_array().into_iter().flatten();
+    let calls = calls.map(|data| call(data, arguments.next().flatten())).collect();
     let model = data["model"].as_str().map(str::to_owned);
-    Message { text: text(data, "content"), model, calls: calls.map(call).collect() }
+    Message { text: text(data, "content"), model, calls }
 }
 
-fn call(data: &Value) -> Call {
+/// The arguments of calls as they are written.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Arguments<'a> {
+    #[serde(borrow)]
+    tool_requests: Vec<Request<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Request<'a> {
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+fn call(data: &Value, written: Option<&RawValue>) -> Call {
     let arguments = match &data["arguments"] {
         // The calls of some tools have a text.
         Value::String(input) => json!({"input": input}).to_string(),
         Value::Null => "{}".to_owned(),
-        arguments => arguments.to_string(),
+        arguments => {
+            written.map_or_else(|| arguments.to_string(), |written| written.get().to_owned())
+        }
     };
     Call { id: text(data, "toolCallId"), name: text(data, "name"), arguments }
 }

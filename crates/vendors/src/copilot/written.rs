@@ -8,8 +8,9 @@ use jiff::Timestamp;
 use segue_core::model::{Role, Tool, Turn};
 use segue_core::ports::{Files, NewFile, Target, Transcription, TranscriptionOrder, TurnWriter};
 use segue_core::{Error, Result};
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use uuid::{Builder, Uuid};
 
 use super::home;
@@ -117,43 +118,78 @@ struct Writer {
     names: Names,
 }
 
+/// One event.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Event<'a, D> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    data: D,
+    id: &'a str,
+    timestamp: String,
+    parent_id: Option<&'a str>,
+}
+
+/// What the model said, or which tool it called.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Message<'a> {
+    message_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'a str>,
+    content: &'a str,
+    tool_requests: &'a [Request<'a>],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Request<'a> {
+    tool_call_id: &'a str,
+    name: &'a str,
+    arguments: &'a RawValue,
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Began<'a> {
+    tool_call_id: &'a str,
+    tool_name: &'a str,
+    arguments: &'a RawValue,
+}
+
 impl Writer {
-    fn event(&mut self, at: Timestamp, kind: &str, data: &Value, out: &mut Vec<u8>) {
+    fn event(&mut self, at: Timestamp, kind: &str, data: impl Serialize, out: &mut Vec<u8>) {
         let id = self.names.next();
-        let event = json!({
-            "type": kind, "data": data, "id": id, "timestamp": time(at), "parentId": self.last,
-        });
-        self.last = Some(id);
+        let parent_id = self.last.as_deref();
+        let event = Event { kind, data, id: &id, timestamp: time(at), parent_id };
         if serde_json::to_writer(&mut *out, &event).is_ok() {
             out.push(b'\n');
         }
+        self.last = Some(id);
     }
 
-    /// Writes what the model said, or which tool it called.
-    fn message(&mut self, turn: &Turn, (text, calls): (&str, Value), out: &mut Vec<u8>) {
-        let mut data =
-            json!({"messageId": self.names.next(), "content": text, "toolRequests": calls});
-        if let Some(model) = &turn.model {
-            data["model"] = model.as_str().into();
-        }
-        self.event(turn.at.unwrap_or(self.now), "assistant.message", &data, out);
+    fn message(&mut self, turn: &Turn, said: (&str, &[Request<'_>]), out: &mut Vec<u8>) {
+        let (content, tool_requests) = said;
+        let (message_id, model) = (self.names.next(), turn.model.as_deref());
+        let message = Message { message_id, model, content, tool_requests };
+        self.event(turn.at.unwrap_or(self.now), "assistant.message", message, out);
     }
 
     fn call(&mut self, turn: &Turn, tool: &Tool, out: &mut Vec<u8>) {
-        let (id, name, arguments) = (&tool.id, &tool.name, arguments(&turn.text));
-        let call = json!({
-            "toolCallId": id, "name": name, "arguments": arguments, "type": "function",
-        });
-        self.message(turn, ("", json!([call])), out);
-        let began = json!({"toolCallId": id, "toolName": name, "arguments": arguments});
-        self.event(turn.at.unwrap_or(self.now), "tool.execution_start", &began, out);
+        let (id, name, arguments) = (&tool.id, &tool.name, &reading::arguments(&turn.text));
+        let request = Request { tool_call_id: id, name, arguments, kind: "function" };
+        self.message(turn, ("", &[request]), out);
+        let began = Began { tool_call_id: id, tool_name: name, arguments };
+        self.event(turn.at.unwrap_or(self.now), "tool.execution_start", began, out);
     }
 }
 
 impl TurnWriter for Writer {
     fn begin(&mut self, out: &mut Vec<u8>) {
         if let Some(start) = self.start.take() {
-            self.event(self.now, "session.start", &start, out);
+            self.event(self.now, "session.start", start, out);
         }
     }
 
@@ -166,9 +202,9 @@ impl TurnWriter for Writer {
         });
         match turn.role {
             Role::User | Role::Summary => {
-                self.event(at, "user.message", &json!({"content": turn.text}), out);
+                self.event(at, "user.message", json!({"content": turn.text}), out);
             }
-            Role::Assistant => self.message(turn, (&turn.text, json!([])), out),
+            Role::Assistant => self.message(turn, (&turn.text, &[]), out),
             Role::ToolCall => self.call(turn, &tool, out),
             Role::ToolResult => {
                 let mut data = json!({"toolCallId": tool.id, "success": !tool.failed});
@@ -177,18 +213,12 @@ impl TurnWriter for Writer {
                 } else {
                     data["result"] = json!({"content": turn.text});
                 }
-                self.event(at, "tool.execution_complete", &data, out);
+                self.event(at, "tool.execution_complete", data, out);
             }
         }
     }
 
     fn end(&mut self, _out: &mut Vec<u8>) {}
-}
-
-/// The arguments of a call are an object.
-fn arguments(text: &str) -> Value {
-    let object = serde_json::from_str::<Map<String, Value>>(text);
-    object.map_or_else(|_| json!({"input": text}), Value::Object)
 }
 
 fn time(at: Timestamp) -> String {

@@ -11,6 +11,7 @@ use crate::samples::Home;
 const ID: &str = "21111111-2222-4333-8444-555555555555";
 const PERMISSION: &str = include_str!("../fixtures/permission.jsonl");
 const FAILED: &str = include_str!("../fixtures/failed.jsonl");
+const COMPACTED: &str = include_str!("../fixtures/compacted.jsonl");
 
 fn at(id: &str) -> String {
     format!("session-state/{id}/events.jsonl")
@@ -102,6 +103,20 @@ fn what_is_not_said_to_the_model_or_by_it_is_no_turn() {
 }
 
 #[test]
+fn a_compaction_is_one_summary_and_what_was_before_stays() {
+    let wanted = [
+        "user: hello one",
+        "assistant: answer 1",
+        "user: second thing",
+        "assistant: answer 2",
+        "summary: answer 3",
+        "user: after compact",
+        "assistant: answer 2",
+    ];
+    assert_eq!(read(COMPACTED), wanted);
+}
+
+#[test]
 fn what_was_pasted_is_said() {
     let home = Home::new();
     let pasted = home.write(&format!("session-state/{ID}/files/paste-1.txt"), "long\ntext");
@@ -113,7 +128,7 @@ fn what_was_pasted_is_said() {
 #[test]
 fn nothing_in_a_transcript_makes_a_reader_fail() {
     is_robust(&Copilot, &at(ID), PERMISSION);
-    is_robust(&Copilot, &at(ID), FAILED);
+    is_robust(&Copilot, &at(ID), COMPACTED);
     assert_eq!(read(""), Vec::<String>::new());
     assert_eq!(read("garbage\n\u{0}\n[]\n{}\n"), Vec::<String>::new());
 }
