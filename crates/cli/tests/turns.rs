@@ -2,6 +2,9 @@
 //! with. The requests that the model gets are the proof.
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
+#[path = "turns/lineage.rs"]
+mod lineage;
+
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::ops::{ControlFlow, Deref};
@@ -46,6 +49,8 @@ macro_rules! turns_of {
 
 turns_of! {
     claude "01998888-7777-7000-8000-000000000001" true;
+    codex "01998888-7777-7000-8000-000000000002" true;
+    copilot "01998888-7777-7000-8000-000000000003" true;
 }
 
 /// A world with one vendor's program.

@@ -1,0 +1,50 @@
+//! Codex's own conversations have another form than those that Segue begins for it, and a fork of one
+//! has only what came after it.
+
+use std::fs;
+
+use segue_core::model::Turn;
+use segue_testkit::vendors::command;
+use segue_testkit::{Outcome, isolated};
+use serde_json::Value;
+
+use super::{Scenery, assert_same, foreign};
+
+#[test]
+fn what_was_said_by_hand_is_read_and_added_to_and_a_fork_of_it_is_whole() {
+    isolated(|| {
+        let scenery = Scenery::new("codex", &["--vendor", "codex", "--permission", "auto"], true);
+        let id = by_hand(&scenery, &["exec"], &["heron ü [[tool: echo heron]]"]);
+        let first = scenery.transcript(&id);
+        assert!(fs::read_to_string(&first).unwrap().contains("\"ordinal\":"), "another form");
+        let said = scenery.read(&first);
+        assert_eq!(said.len(), 4, "{said:#?}");
+        scenery.write(&id, &foreign(), Some(&first));
+        let all: Vec<Turn> = said.into_iter().chain(foreign()).collect();
+        assert_same(&scenery.read(&first), &all);
+
+        let fork = by_hand(&scenery, &["exec", "fork"], &[&id, "in the fork"]);
+        by_hand(&scenery, &["exec", "resume"], &[&id, "not in the fork"]);
+        let path = scenery.transcript(&fork);
+        let forked = scenery.read(&path);
+        assert_same(&forked[..all.len()], &all);
+        assert_eq!(forked.len(), all.len() + 2, "{forked:#?}");
+        assert_eq!(forked[all.len()].text, "in the fork");
+        assert_eq!(scenery.vendor.ancestors(&segue_host::LocalFiles, &path), [first]);
+
+        scenery.world.ok(["adopt", &format!("codex:{fork}"), "--name", "coder"]);
+        scenery.world.resume(["coder"]).assert_back("coder", "resumed");
+        scenery.assert_draws("coder", "That did not work.");
+        scenery.assert_carries("coder", &forked, "what did not work?");
+    });
+}
+
+/// Runs Codex without Segue; returns the conversation that it was in.
+fn by_hand(scenery: &Scenery, verb: &[&str], words: &[&str]) -> String {
+    let flags = ["--json", "--skip-git-repo-check"];
+    let all = verb.iter().chain(&flags).chain(words);
+    let ran = Outcome::of(&mut command(&scenery.world, "codex", all));
+    assert_eq!(ran.status, 0, "{ran:#?}");
+    let started: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
+    started["thread_id"].as_str().unwrap().to_owned()
+}
