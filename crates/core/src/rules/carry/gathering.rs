@@ -62,6 +62,7 @@ impl Gathering {
             return Carried { turns, is_cut: false };
         }
         let taken = turns.len();
+        let kept = u64::from(first_task.is_some());
         let task = first_task.unwrap_or_else(|| Turn::new(Role::User, ""));
         let task = Turn { text: shorten(&task.text, self.budget / 2), ..task };
         let line = notice(Some(u64::MAX)).chars().count();
@@ -76,9 +77,9 @@ impl Gathering {
             turns.remove(0);
         }
         let dropped = u64::try_from(taken - turns.len()).unwrap_or(u64::MAX);
-        let missing = left_out.map(|count| count.saturating_add(dropped).saturating_sub(1));
+        let missing = left_out.map(|count| count.saturating_add(dropped).saturating_sub(kept));
         let line = if has_line { notice(missing) } else { String::new() };
-        let head = Turn { text: format!("{}{line}", task.text), ..task };
+        let head = Turn { text: format!("{}{line}", task.text).trim_start().to_owned(), ..task };
         turns.splice(0..0, (!head.text.is_empty()).then_some(head));
         Carried { turns, is_cut: true }
     }
@@ -106,8 +107,13 @@ fn shorten(text: &str, most: usize) -> String {
 }
 
 fn notice(missing: Option<u64>) -> String {
-    let how_many = missing.map_or("Some turns".to_owned(), |count| format!("{count} turns"));
-    format!("\n\n[{how_many} of this conversation are left out between this and what follows.]")
+    let what = match missing {
+        Some(0) => return String::new(),
+        Some(1) => "One turn of this conversation is".to_owned(),
+        Some(count) => format!("{count} turns of this conversation are"),
+        None => "Turns of this conversation are".to_owned(),
+    };
+    format!("\n\n[{what} left out between this and what follows.]")
 }
 
 /// Keeps the newest turns for which there is room; they come first.
