@@ -4,16 +4,13 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use segue_core::Result;
 use segue_core::model::Turn;
 use segue_core::ports::{EachTurn, Files};
-use segue_core::{Error, Result};
 use serde_json::Value;
 
 use super::{document, message};
 use crate::reading::{self, Belongs, Format, Line};
-
-/// A document has to be held: one that is larger is not read.
-const LARGEST: u64 = 64 * 1024 * 1024;
 
 pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
     match whole(files, path)? {
@@ -52,22 +49,11 @@ fn parse(bytes: &[u8]) -> Option<Value> {
 
 /// Reads the turns of a document; none where the file is one of lines.
 fn whole(files: &dyn Files, path: &Path) -> Result<Option<Vec<Turn>>> {
-    let failed = |error| reading::unreadable(path, error);
-    if !is_document(files, path).map_err(failed)? {
+    if !is_document(files, path).map_err(|error| reading::unreadable(path, error))? {
         return Ok(None);
     }
-    let length = files.facts(path).map_err(failed)?.map_or(0, |facts| facts.length);
-    if length > LARGEST {
-        return Err(too_large(path, length));
-    }
-    let bytes = files.head(path, usize::try_from(length).unwrap_or(usize::MAX)).map_err(failed)?;
-    Ok(parse(&bytes).map(|document| document::turns(&document)))
-}
-
-fn too_large(path: &Path, length: u64) -> Error {
-    Error::vendor(format!("the transcript `{}` is too large to be read", path.display()))
-        .caused_by(format!("it is one JSON document of {length} bytes, and {LARGEST} is the most"))
-        .hint("let its agent write a record a line, where it can")
+    let document = parse(&reading::whole(files, path)?);
+    Ok(document.map(|document| document::turns(&document)))
 }
 
 /// Tells whether a file seems to be one document: neither its first line nor its last one is, or its

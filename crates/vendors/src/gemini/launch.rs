@@ -1,6 +1,5 @@
 //! What to start: arguments of a launch, and the transcript that gives a conversation its id.
 
-use jiff::Timestamp;
 use segue_core::model::{LaunchMode, Permission, Session, VendorSessionId};
 use segue_core::ports::{CommandLine, CommandPlan, NewFile, Place};
 use segue_core::{Error, Result};
@@ -128,8 +127,8 @@ fn prepared(plan: &CommandPlan<'_>) -> Vec<NewFile> {
 /// delete it at the next start of any other: it has the standing instructions, or else a thought
 /// that is neither shown nor sent.
 fn transcript(plan: &CommandPlan<'_>, id: &VendorSessionId) -> String {
-    let header = header(id, plan.now);
-    let at = moment(id, plan.now);
+    let at = format!("{:.3}", home::began_at(id.as_str()).unwrap_or(plan.now));
+    let header = header(id, &at);
     let first = match &plan.session.instructions {
         Some(own) => instructions(id, &at, own),
         None => json!({
@@ -140,17 +139,11 @@ fn transcript(plan: &CommandPlan<'_>, id: &VendorSessionId) -> String {
     format!("{header}\n{first}\n")
 }
 
-/// Returns the first line of a transcript.
-pub(super) fn header(id: &VendorSessionId, now: Timestamp) -> Value {
-    let at = moment(id, now);
+/// Returns the first line of a transcript that is begun at this time.
+pub(super) fn header(id: &VendorSessionId, at: &str) -> Value {
     json!({
         "sessionId": id, "projectHash": "segue", "startTime": at, "lastUpdated": at, "kind": "main",
     })
-}
-
-/// Returns when a conversation begins.
-fn moment(id: &VendorSessionId, now: Timestamp) -> String {
-    format!("{:.3}", home::began_at(id.as_str()).unwrap_or(now))
 }
 
 fn instructions(id: &VendorSessionId, at: &str, own: &str) -> Value {

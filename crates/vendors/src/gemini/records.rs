@@ -1,12 +1,11 @@
 //! The lines of a transcript, as far as they mean anything here.
 
-use std::fmt;
-
 use jiff::Timestamp;
 use segue_core::model::Usage;
-use serde::de::{IgnoredAny, SeqAccess, Visitor};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// How texts in the user's place begin that no user wrote.
 const ADDITIONS: [&str; 3] = [CONTEXT, "<hook_context>", INSTRUCTIONS];
@@ -27,7 +26,7 @@ pub(super) struct Line {
     session_id: Option<String>,
     pub(super) start_time: Option<Timestamp>,
     last_updated: Option<Timestamp>,
-    #[serde(flatten)]
+    #[serde(skip)]
     message: Option<Message>,
     #[serde(rename = "$set")]
     set: Option<Set>,
@@ -81,13 +80,25 @@ pub(super) enum Kind {
     Other,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-enum Content {
+/// Words, or pieces of what was said.
+#[derive(Clone, Debug)]
+pub(super) enum Content {
     Text(String),
     Parts(Vec<Part>),
-    Part(Part),
-    Other(IgnoredAny),
+}
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let raw = <&RawValue>::deserialize(from)?.get();
+        let list = || serde_json::from_str::<Vec<&RawValue>>(raw).unwrap_or_default();
+        Ok(match raw.as_bytes().first() {
+            Some(b'"') => Self::Text(serde_json::from_str(raw).unwrap_or_default()),
+            Some(b'[') => {
+                Self::Parts(list().iter().filter_map(|it| Part::read(it.get())).collect())
+            }
+            _ => Self::Parts(Part::read(raw).into_iter().collect()),
+        })
+    }
 }
 
 /// A piece of what was said.
@@ -101,6 +112,18 @@ pub(super) struct Part {
     pub(super) function_response: Option<FunctionResponse>,
 }
 
+impl Part {
+    fn read(raw: &str) -> Option<Self> {
+        let words = |text| Self {
+            text: Some(text),
+            thought: false,
+            function_call: None,
+            function_response: None,
+        };
+        serde_json::from_str(raw).ok().or_else(|| serde_json::from_str(raw).ok().map(words))
+    }
+}
+
 /// A call of a tool, as the model made it.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct FunctionCall {
@@ -108,8 +131,7 @@ pub(super) struct FunctionCall {
     pub(super) id: String,
     #[serde(default)]
     pub(super) name: String,
-    #[serde(default)]
-    pub(super) args: Value,
+    pub(super) args: Option<Box<RawValue>>,
 }
 
 /// What a tool gave, as the model is told.
@@ -126,22 +148,15 @@ pub(super) struct FunctionResponse {
 /// A call that has ended, with what the tool gave.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct ToolCall {
-    #[serde(flatten)]
-    pub(super) call: FunctionCall,
-    pub(super) result: Option<Outcome>,
     #[serde(default)]
+    pub(super) id: String,
+    #[serde(default)]
+    pub(super) name: String,
+    pub(super) args: Option<Box<RawValue>>,
+    pub(super) result: Option<Content>,
     pub(super) status: Option<String>,
     #[serde(default, deserialize_with = "moment")]
     pub(super) timestamp: Option<Timestamp>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-pub(super) enum Outcome {
-    Text(String),
-    Parts(Vec<Part>),
-    Part(Part),
-    Other(IgnoredAny),
 }
 
 /// What a message means for the turn that it is in.
@@ -168,7 +183,11 @@ pub(super) enum Meaning {
 impl Line {
     /// Reads a line; one that is torn or garbage is nothing.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
-        serde_json::from_str(&String::from_utf8_lossy(line)).ok()
+        let text = String::from_utf8_lossy(line);
+        let line: Self = serde_json::from_str(&text).ok()?;
+        let is_message = line.set.is_none() && line.messages.is_none();
+        let message = if is_message { serde_json::from_str(&text).ok() } else { None };
+        Some(Self { message, ..line })
     }
 
     /// Returns the messages that stand in the place of all before, where the line has them.
@@ -243,46 +262,10 @@ fn moment<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Timestamp>, D::Er
 fn those_that_are_whole<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<Vec<Message>>, D::Error> {
-    struct List;
-
-    impl<'de> Visitor<'de> for List {
-        type Value = Option<Vec<Message>>;
-
-        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-            formatter.write_str("a list of messages")
-        }
-
-        fn visit_unit<E>(self) -> Result<Self::Value, E> {
-            Ok(None)
-        }
-
-        fn visit_none<E>(self) -> Result<Self::Value, E> {
-            Ok(None)
-        }
-
-        fn visit_some<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
-            from.deserialize_seq(self)
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-            let mut messages = Vec::new();
-            while let Some(entry) = list.next_element()? {
-                if let Entry::Message(message) = entry {
-                    messages.push(*message);
-                }
-            }
-            Ok(Some(messages))
-        }
-    }
-
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Entry {
-        Message(Box<Message>),
-        Other(IgnoredAny),
-    }
-
-    from.deserialize_option(List)
+    let Some(list) = Option::<&RawValue>::deserialize(from)? else { return Ok(None) };
+    let list: Option<Vec<&RawValue>> = serde_json::from_str(list.get()).ok();
+    let whole = |raw: &&RawValue| serde_json::from_str(raw.get()).ok();
+    Ok(list.map(|list| list.iter().filter_map(whole).collect()))
 }
 
 /// Returns the conversation that the first line of a transcript names.
@@ -321,7 +304,7 @@ impl Message {
     pub(super) fn content(&self) -> (&str, &[Part]) {
         match &self.content {
             Some(Content::Text(text)) => (text, &[]),
-            Some(content) => ("", content.parts()),
+            Some(Content::Parts(parts)) => ("", parts),
             None => ("", &[]),
         }
     }
@@ -363,9 +346,8 @@ pub(super) fn is_addition(text: &str) -> bool {
 impl Content {
     fn parts(&self) -> &[Part] {
         match self {
-            Self::Text(_) | Self::Other(_) => &[],
+            Self::Text(_) => &[],
             Self::Parts(parts) => parts,
-            Self::Part(part) => std::slice::from_ref(part),
         }
     }
 

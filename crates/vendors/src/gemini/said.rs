@@ -1,12 +1,13 @@
 //! What single messages say, as turns.
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 use segue_core::model::{Role, Tool, Turn};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
-use super::records::{
-    self, FunctionCall, FunctionResponse, Kind, Line, Message, Outcome, Part, ToolCall,
-};
+use super::records::{self, Content, FunctionResponse, Kind, Line, Message, Part, ToolCall};
 use super::typing;
 
 /// What Gemini lets the model say to a summary of what was before.
@@ -19,12 +20,14 @@ const ERROR: &str = "error";
 pub(super) struct Said {
     pub(super) id: String,
     pub(super) turns: Vec<Turn>,
+    is_users: bool,
 }
 
 /// Returns what the messages of a line say, the oldest first.
 pub(super) fn of(line: &Line) -> Vec<Said> {
     let messages = line.messages();
     let mut said: Vec<Said> = messages.iter().filter_map(message).collect();
+    forget_copies(messages, &mut said);
     for at in 1..said.len() {
         if let ([.., before], [answer, ..]) = said.split_at_mut(at)
             && is_summed_up(&before.turns, &answer.turns)
@@ -34,6 +37,18 @@ pub(super) fn of(line: &Line) -> Vec<Said> {
         }
     }
     said
+}
+
+/// Takes out results that a message of their own has, though the calls have them, too: there they
+/// have their time.
+fn forget_copies(messages: &[Message], said: &mut [Said]) {
+    let ended = messages.iter().flat_map(Message::tool_calls);
+    let told: HashSet<&str> =
+        ended.filter(|call| call.result.is_some()).map(|call| call.id.as_str()).collect();
+    let is_told = |turn: &Turn| turn.tool.as_ref().is_some_and(|it| told.contains(it.id.as_str()));
+    for copy in said.iter_mut().filter(|said| said.is_users) {
+        copy.turns.retain(|turn| turn.role != Role::ToolResult || !is_told(turn));
+    }
 }
 
 /// Tells whether these are a summary and the answer to it.
@@ -50,7 +65,7 @@ fn message(message: &Message) -> Option<Said> {
         Kind::Gemini => of_model(message),
         Kind::Error | Kind::Info | Kind::Other => Vec::new(),
     };
-    Some(Said { id: message.id.clone()?, turns })
+    Some(Said { id: message.id.clone()?, turns, is_users: message.kind == Kind::User })
 }
 
 fn of_user(message: &Message) -> Vec<Turn> {
@@ -80,9 +95,11 @@ fn of_model(message: &Message) -> Vec<Turn> {
         turns.push(Turn::new(Role::Assistant, text).at(message.timestamp));
     }
     let ended = message.tool_calls();
-    let is_open = |open: &&FunctionCall| ended.iter().all(|ended| ended.call.id != open.id);
-    let open = parts.iter().filter_map(|part| part.function_call.as_ref()).filter(is_open);
-    turns.extend(open.map(|open| call(open).at(message.timestamp)));
+    for open in parts.iter().filter_map(|part| part.function_call.as_ref()) {
+        if ended.iter().all(|ended| ended.id != open.id) {
+            turns.push(call((&open.id, &open.name), open.args.as_deref()).at(message.timestamp));
+        }
+    }
     turns.extend(ended.iter().flat_map(|ended| of_tool(ended, message.timestamp)));
     for turn in turns.iter_mut().filter(|turn| turn.role != Role::ToolResult) {
         turn.model.clone_from(&message.model);
@@ -102,17 +119,16 @@ fn words(part: &Part) -> Option<&str> {
 fn of_tool(ended: &ToolCall, at: Option<Timestamp>) -> Vec<Turn> {
     let failed = ended.status.as_deref().is_some_and(|status| status != "success");
     let told = match &ended.result {
-        Some(Outcome::Text(text)) => Some(plain(&ended.call, text)),
-        Some(Outcome::Parts(parts)) => own(&ended.call, parts),
-        Some(Outcome::Part(part)) => part.function_response.clone(),
-        Some(Outcome::Other(_)) | None => None,
+        Some(Content::Text(text)) => Some(plain(ended, text)),
+        Some(Content::Parts(parts)) => own(ended, parts),
+        None => None,
     };
-    let call = call(&ended.call).at(at);
+    let call = call((&ended.id, &ended.name), ended.args.as_deref()).at(at);
     let result = told.map(|told| result(&told, failed).at(ended.timestamp.or(at)));
     [Some(call), result].into_iter().flatten().collect()
 }
 
-fn plain(call: &FunctionCall, text: &str) -> FunctionResponse {
+fn plain(call: &ToolCall, text: &str) -> FunctionResponse {
     FunctionResponse {
         id: call.id.clone(),
         name: call.name.clone(),
@@ -121,19 +137,15 @@ fn plain(call: &FunctionCall, text: &str) -> FunctionResponse {
 }
 
 /// Finds the result of a call: all calls of an answer may have all of their results.
-fn own(call: &FunctionCall, parts: &[Part]) -> Option<FunctionResponse> {
+fn own(call: &ToolCall, parts: &[Part]) -> Option<FunctionResponse> {
     let mut responses = parts.iter().filter_map(|part| part.function_response.as_ref());
     let first = responses.clone().next();
     responses.find(|response| response.id == call.id).or(first).cloned()
 }
 
-fn call(call: &FunctionCall) -> Turn {
-    let tool = Tool { id: call.id.clone(), name: call.name.clone(), failed: false };
-    let arguments = match &call.args {
-        Value::Null => "{}".to_owned(),
-        arguments => arguments.to_string(),
-    };
-    Turn::new(Role::ToolCall, arguments).with_tool(tool)
+fn call((id, name): (&str, &str), arguments: Option<&RawValue>) -> Turn {
+    let tool = Tool { id: id.to_owned(), name: name.to_owned(), failed: false };
+    Turn::new(Role::ToolCall, arguments.map_or("{}", RawValue::get)).with_tool(tool)
 }
 
 fn result(told: &FunctionResponse, failed: bool) -> Turn {

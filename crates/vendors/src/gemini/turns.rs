@@ -20,11 +20,30 @@ use crate::reading::{self, Belongs, Format};
 const COPYING: SignedDuration = SignedDuration::from_secs(1);
 
 pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+    if is_document(path) {
+        let _told = document(files, path)?.into_iter().rev().try_for_each(each);
+        return Ok(());
+    }
     reading::turns_back(files, path, Replay::default(), each)
 }
 
 pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+    if is_document(path) {
+        let _told = document(files, path)?.into_iter().try_for_each(each);
+        return Ok(());
+    }
     reading::turns(files, path, Replay::default(), each)
+}
+
+/// Tells whether a transcript is one of older versions: one document for all.
+fn is_document(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "json")
+}
+
+fn document(files: &dyn Files, path: &Path) -> Result<Vec<Turn>> {
+    let (bytes, mut replay) = (reading::whole(files, path)?, Replay::default());
+    let is_read = replay.belongs(&bytes) != Belongs::No;
+    Ok(if is_read { replay.turns(&bytes) } else { Vec::new() })
 }
 
 /// What is known from the lines behind the one that is looked at.

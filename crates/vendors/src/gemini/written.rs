@@ -4,9 +4,15 @@ use jiff::Timestamp;
 use segue_core::model::{Role, Tool, Turn};
 use segue_core::ports::{NewFile, Target, Transcription, TranscriptionOrder, TurnWriter};
 use segue_core::{Error, Result};
+use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{home, launch, typing};
+use crate::reading;
+
+/// Who answers, in a transcript.
+const MODEL: &str = "gemini";
 
 /// How much of a result is drawn: all of it is for the model.
 const SHOWN: usize = 2000;
@@ -18,15 +24,18 @@ pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcript
             .caused_by("the ids of Gemini are UUIDs"));
     }
     let own = order.onto.map_or_else(|| home::restored_as(files, place, id), ToOwned::to_owned);
-    let (path, contents) = home::marker(files, place);
+    let marker = || {
+        let (path, contents) = home::marker(files, place);
+        NewFile { path, contents }
+    };
     // The file has only grown since: no message in it was named after this length.
     let length = files.facts(&own).ok().flatten().map_or(0, |facts| facts.length);
-    let header = order.onto.is_none().then(|| launch::header(id, order.now));
+    let header = order.onto.is_none().then(|| launch::header(id, &format!("{:.3}", order.now)));
     let writer =
         Writer { header, now: order.now, names: format!("{id}-{length}"), count: 0, call: None };
     Ok(Transcription {
         target: Target::Transcript(own),
-        beside: vec![NewFile { path, contents }],
+        beside: order.onto.is_none().then(marker).into_iter().collect(),
         writer: Box::new(writer),
     })
 }
@@ -42,30 +51,51 @@ struct Writer {
     call: Option<Turn>,
 }
 
+/// A message, as far as Gemini needs it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Record<'a> {
+    id: String,
+    timestamp: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    content: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_calls: Option<[ToolCall<'a>; 1]>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolCall<'a> {
+    id: &'a str,
+    name: &'a str,
+    args: Box<RawValue>,
+    result: Value,
+    status: &'static str,
+    timestamp: String,
+    result_display: String,
+    description: &'static str,
+    display_name: &'a str,
+    render_output_as_markdown: bool,
+}
+
 impl Writer {
-    fn write(&mut self, kind: &str, turn: &Turn, more: Value, out: &mut Vec<u8>) {
+    fn record<'a>(&mut self, kind: &'static str, turn: &'a Turn, content: Value) -> Record<'a> {
         self.count += 1;
-        let mut record = json!({
-            "id": format!("{}-{}", self.names, self.count),
-            "timestamp": self.moment(turn),
-            "type": kind,
-        });
-        if let (Value::Object(record), Value::Object(mut more)) = (&mut record, more) {
-            record.append(&mut more);
+        Record {
+            id: format!("{}-{}", self.names, self.count),
+            timestamp: self.moment(turn),
+            kind,
+            content,
+            model: turn.model.as_deref().filter(|_| kind == MODEL),
+            tool_calls: None,
         }
-        line(&record, out);
     }
 
     fn moment(&self, turn: &Turn) -> String {
         format!("{:.3}", turn.at.unwrap_or(self.now))
-    }
-
-    fn answer(&mut self, turn: &Turn, out: &mut Vec<u8>) {
-        let mut more = json!({"content": turn.text, "thoughts": []});
-        if let Some(model) = &turn.model {
-            more["model"] = json!(model);
-        }
-        self.write("gemini", turn, more, out);
     }
 
     fn tool(&mut self, call: &Turn, result: Option<&Turn>, out: &mut Vec<u8>) {
@@ -73,17 +103,21 @@ impl Writer {
         let failed = result.is_none_or(is_failed);
         let (field, status) = if failed { ("error", "error") } else { ("output", "success") };
         let text = result.map_or("", |result| result.text.as_str());
-        let shown: String = text.chars().take(SHOWN).collect();
-        let response =
-            json!({"functionResponse": {"id": id, "name": name, "response": {field: text}}});
-        let call_of_tool = json!({
-            "id": id, "name": name, "args": arguments(&call.text), "result": [response],
-            "status": status, "timestamp": self.moment(result.unwrap_or(call)),
-            "resultDisplay": shown, "description": "", "displayName": name,
-            "renderOutputAsMarkdown": false,
-        });
-        let more = json!({"content": "", "thoughts": [], "toolCalls": [call_of_tool]});
-        self.write("gemini", call, more, out);
+        let response = json!({"id": id, "name": name, "response": {field: text}});
+        let ended = ToolCall {
+            id,
+            name,
+            args: reading::arguments(&call.text),
+            result: json!([{"functionResponse": response}]),
+            status,
+            timestamp: self.moment(result.unwrap_or(call)),
+            result_display: text.chars().take(SHOWN).collect(),
+            description: "",
+            display_name: name,
+            render_output_as_markdown: false,
+        };
+        let record = Record { tool_calls: Some([ended]), ..self.record(MODEL, call, json!("")) };
+        line(&record, out);
     }
 }
 
@@ -102,10 +136,12 @@ impl TurnWriter for Writer {
         let is_blank = turn.text.trim().is_empty();
         match turn.role {
             Role::User | Role::Summary if !is_blank => {
-                let more = json!({"content": [{"text": typing::kept(&turn.text)}]});
-                self.write("user", turn, more, out);
+                let content = json!([{"text": typing::kept(&turn.text)}]);
+                line(&self.record("user", turn, content), out);
             }
-            Role::Assistant if !is_blank => self.answer(turn, out),
+            Role::Assistant if !is_blank => {
+                line(&self.record(MODEL, turn, json!(turn.text)), out);
+            }
             Role::ToolCall => self.call = Some(turn.clone()),
             _ => {}
         }
@@ -122,17 +158,10 @@ fn is_failed(result: &Turn) -> bool {
     result.tool.as_ref().is_some_and(|tool| tool.failed)
 }
 
-/// Returns the arguments of a call: Gemini knows them as an object only.
-fn arguments(text: &str) -> Value {
-    match serde_json::from_str(text) {
-        Ok(Value::Object(arguments)) => Value::Object(arguments),
-        _ => json!({"input": text}),
+fn line(record: &impl Serialize, out: &mut Vec<u8>) {
+    if serde_json::to_writer(&mut *out, record).is_ok() {
+        out.push(b'\n');
     }
-}
-
-fn line(record: &Value, out: &mut Vec<u8>) {
-    out.extend(record.to_string().into_bytes());
-    out.push(b'\n');
 }
 
 #[cfg(test)]

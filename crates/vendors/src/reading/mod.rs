@@ -3,6 +3,7 @@
 mod arguments;
 mod clip;
 mod lines;
+mod whole;
 
 use std::io;
 use std::ops::ControlFlow;
@@ -15,6 +16,9 @@ use segue_core::{Error, Result};
 pub(crate) use arguments::arguments;
 pub(crate) use clip::read as read_clipped;
 pub(crate) use lines::{Line, each_back, each_forward};
+#[cfg(test)]
+pub(crate) use whole::LARGEST;
+pub(crate) use whole::whole;
 
 /// How lines make up a conversation.
 ///

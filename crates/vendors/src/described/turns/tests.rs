@@ -189,7 +189,7 @@ fn a_document_that_is_too_large_is_refused_with_the_reason() {
     let home = Home::new();
     let path = home.write("transcript", "[\n");
     let file = std::fs::File::options().write(true).open(&path).unwrap();
-    file.write_all_at(b"\n]", LARGEST).unwrap();
+    file.write_all_at(b"\n]", reading::LARGEST).unwrap();
     let error = turns(&home.disk, &path, &mut |turn| panic!("{turn:?}")).unwrap_err();
-    assert!(error.to_string().contains("too large"), "{error:?}");
+    assert!(format!("{error:?}").contains("too large"), "{error:?}");
 }

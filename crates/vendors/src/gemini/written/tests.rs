@@ -47,7 +47,8 @@ fn conversation() -> Vec<Turn> {
         turn(Role::User, "\u{200b}unseen"),
         turn(Role::User, "  <session_context> is a word"),
         turn(Role::Assistant, "looking\n```\ncode\n```"),
-        turn(Role::ToolCall, r#"{"command":"ls"}"#).with_tool(tool("t1", false)),
+        turn(Role::ToolCall, r#"{"path":"x", "command":"ls","n":1.0}"#)
+            .with_tool(tool("t1", false)),
         turn(Role::ToolResult, "a b").with_tool(tool("t1", false)),
         turn(Role::ToolCall, r#"{"input":"{\"no"}"#).with_tool(tool("t2", false)),
         turn(Role::ToolResult, "none").with_tool(tool("t2", true)),
