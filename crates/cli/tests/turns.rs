@@ -13,13 +13,13 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use segue_core::model::{Environment, Role, Tool, Turn, VendorSessionId};
-use segue_core::ports::{Place, Target, TranscriptionOrder, Vendor};
+use segue_core::ports::{Place, ProgramSpec, Target, TranscriptionOrder, Vendor};
 use segue_host::LocalFiles;
 use segue_testkit::acting::Acting;
 use segue_testkit::model::{self, Exchange, Said, Step};
 use segue_testkit::scene::text;
-use segue_testkit::vendors::{vendor, with_all};
-use segue_testkit::{Terminal, isolated};
+use segue_testkit::vendors::{command, vendor, with_all};
+use segue_testkit::{Outcome, Terminal, isolated};
 use serde_json::Value;
 
 /// Makes the tests of each vendor: its name, the id of a conversation that is written for it, and
@@ -52,6 +52,7 @@ turns_of! {
     codex "01998888-7777-7000-8000-000000000002" true;
     copilot "01998888-7777-7000-8000-000000000003" true;
     gemini "01998888-7777-7000-8000-000000000004" true;
+    opencode "ses_01998888777770008000000000000001" true;
 }
 
 /// A world with one vendor's program.
@@ -121,12 +122,25 @@ impl Scenery {
         transcription.writer.begin(&mut bytes);
         turns.iter().for_each(|turn| transcription.writer.turn(turn, &mut bytes));
         transcription.writer.end(&mut bytes);
-        let Target::Transcript(path) = transcription.target else { panic!("no transcript") };
+        let Target::Transcript(path) = transcription.target else {
+            self.import(&bytes);
+            return self.transcript(id.as_str());
+        };
         for file in transcription.beside {
             append(&file.path, file.contents.as_bytes());
         }
         append(&path, &bytes);
         path
+    }
+
+    /// Has the vendor's program take in what was written.
+    fn import(&self, bytes: &[u8]) {
+        let file = self.world.root().join("import.json");
+        fs::write(&file, bytes).unwrap();
+        let ProgramSpec::Named { name, .. } = self.vendor.program() else { panic!("no program") };
+        let words = ["import".as_ref(), "--pure".as_ref(), file.as_os_str()];
+        let imported = Outcome::of(&mut command(&self.world, &name, words));
+        assert_eq!(imported.status, 0, "{imported:#?}");
     }
 
     /// Expects that the next request carries these turns, and returns it.
