@@ -7,9 +7,13 @@ mod headless;
 #[path = "opencode/interactive.rs"]
 mod interactive;
 
+use std::fs;
+
+use segue_core::model::VendorSessionId;
+use segue_core::ports::Place;
 use segue_testkit::events::Events;
 use segue_testkit::model::Exchange;
-use segue_testkit::vendors::{command, with_opencode};
+use segue_testkit::vendors::{command, vendor, with_opencode};
 use segue_testkit::{Model, Outcome, World, launches};
 use serde_json::Value;
 
@@ -77,6 +81,16 @@ impl Scenery {
         assert_eq!(exchange.user_texts(), all);
         let id = self.world.session(name)["vendor_session_id"].clone();
         assert_eq!(exchange.session.as_deref(), id.as_str());
+    }
+
+    /// Copies a conversation into a file, and returns its path.
+    fn export(&self, id: &str) -> String {
+        let config_dir = self.world.home().join(".local/share/opencode");
+        let place = Place { config_dir, cwd: self.world.project() };
+        let bytes = vendor("opencode").export(&place, &VendorSessionId::new(id)).unwrap().unwrap();
+        let path = self.world.root().join("exported.json");
+        fs::write(&path, bytes).unwrap();
+        path.to_str().unwrap().to_owned()
     }
 
     /// Runs `OpenCode` itself, as its user would.

@@ -20,6 +20,7 @@ fn words_are_carried_exactly_and_a_conversation_that_is_gone_is_not_begun_blank(
 
         let session = scenery.wait_idle("alpha");
         let id = text(&session, "vendor_session_id");
+        let exported = scenery.export(id);
         let deleted = scenery.opencode(&["session", "delete", id]);
         assert_eq!(deleted.status, 0, "{deleted:#?}");
         let requests = scenery.model.exchanges().len();
@@ -29,6 +30,12 @@ fn words_are_carried_exactly_and_a_conversation_that_is_gone_is_not_begun_blank(
         let doctor = scenery.world.segue(["doctor"]);
         assert!(doctor.stdout.contains("the transcript of `default/alpha` is gone"), "{doctor:#?}");
         assert_eq!(scenery.model.exchanges().len(), requests);
+
+        // What was copied before it was deleted is all that was said.
+        let imported = scenery.opencode(&["import", "--pure", &exported]);
+        assert_eq!(imported.status, 0, "{imported:#?}");
+        scenery.world.resume(["alpha"]).assert_back("alpha", "resumed");
+        scenery.assert_carries("alpha", &[message, "which word, alpha?"], "are you back?");
     });
 }
 

@@ -4,8 +4,11 @@ use std::io;
 use std::path::Path;
 
 use segue_core::ports::Files;
+use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
+use super::part::Part;
 use crate::reading::read_clipped;
 
 const PIECE: usize = 1024 * 1024;
@@ -42,15 +45,45 @@ impl Document {
     }
 }
 
-/// Reads one of the spans. What cannot be understood says nothing.
+/// Reads one of the spans as JSON. What cannot be understood says nothing.
 pub(super) fn read(files: &dyn Files, path: &Path, span: (u64, u64)) -> io::Result<Value> {
+    Ok(serde_json::from_str(&text(files, path, span)?).unwrap_or_default())
+}
+
+/// A message of a document.
+#[derive(Debug, Default)]
+pub(super) struct Item {
+    pub(super) info: Value,
+    pub(super) parts: Vec<Part>,
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    info: Value,
+    #[serde(borrow)]
+    parts: Vec<&'a RawValue>,
+}
+
+impl Item {
+    /// Reads one of the messages.
+    pub(super) fn read(files: &dyn Files, path: &Path, span: (u64, u64)) -> io::Result<Self> {
+        let text = text(files, path, span)?;
+        let read = |it: Message<'_>| Self {
+            info: it.info,
+            parts: it.parts.into_iter().map(|part| Part::read(part.get())).collect(),
+        };
+        Ok(serde_json::from_str(&text).map(read).unwrap_or_default())
+    }
+}
+
+fn text(files: &dyn Files, path: &Path, span: (u64, u64)) -> io::Result<String> {
     let (start, end) = span;
     let bytes = if end - start > LONG {
         read_clipped(files, path, span)?.unwrap_or_default()
     } else {
         files.read_at(path, start, usize::try_from(end - start).unwrap_or(0))?
     };
-    Ok(serde_json::from_str(&String::from_utf8_lossy(&bytes)).unwrap_or_default())
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Whether a byte is inside a text.

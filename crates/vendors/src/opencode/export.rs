@@ -54,27 +54,31 @@ fn bounded(config_dir: &Path, id: &VendorSessionId, largest: f64) -> Result<Opti
     let mut messages = Messages::new(&database, id, Way::Forward);
     let mut separator = "\n";
     while let Some(message) = messages.next()? {
+        let ids = [("id", message.id.as_str()), ("sessionID", id)];
         // What is not understood could not be taken in again either.
-        let Value::Object(mut info) = message.data.clone() else { continue };
-        info.insert("id".to_owned(), json!(message.id));
-        info.insert("sessionID".to_owned(), json!(id));
-        let parts = message.parts(&database)?.into_iter();
-        let parts: Vec<Value> =
-            parts.filter_map(|(part, data)| placed(data, &part, id, &message.id)).collect();
+        let Some(info) = placed(&message.data.to_string(), &ids) else { continue };
+        let of_part = |(part, text): &(String, String)| {
+            placed(text, &[("id", part), ("sessionID", id), ("messageID", &message.id)])
+        };
+        let parts = message.written_parts(&database)?;
+        let parts: Vec<String> = parts.iter().filter_map(of_part).collect();
         out.extend(separator.bytes());
-        out.extend(json!({"info": info, "parts": parts}).to_string().into_bytes());
+        out.extend(format!("{{\"info\":{info},\"parts\":[{}]}}", parts.join(",")).bytes());
         separator = ",\n";
     }
     out.extend(b"\n]}\n");
     Ok(Some(out))
 }
 
-fn placed(data: Value, id: &str, session: &str, message: &str) -> Option<Value> {
-    let Value::Object(mut part) = data else { return None };
-    for (name, value) in [("id", id), ("sessionID", session), ("messageID", message)] {
-        part.insert(name.to_owned(), json!(value));
+/// Returns an object with the ids that it has in the document; all else stays as it is written.
+fn placed(text: &str, ids: &[(&str, &str)]) -> Option<String> {
+    let mut fields: Map<String, Value> = serde_json::from_str(text).ok()?;
+    if fields.is_empty() || ids.iter().any(|(name, _)| fields.contains_key(*name)) {
+        fields.extend(ids.iter().map(|(name, id)| ((*name).to_owned(), json!(id))));
+        return Some(Value::Object(fields).to_string());
     }
-    Some(Value::Object(part))
+    let ids = ids.iter().map(|(name, id)| format!("\"{name}\":{},", json!(id)));
+    Some(format!("{{{}{}", ids.collect::<String>(), text.trim_start().strip_prefix('{')?))
 }
 
 /// Returns the columns of a row by their names: versions differ in which there are.

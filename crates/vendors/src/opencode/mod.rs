@@ -12,6 +12,7 @@ mod home;
 mod launch;
 mod live;
 mod model;
+mod part;
 #[cfg(test)]
 mod recorded;
 mod rehearsal;

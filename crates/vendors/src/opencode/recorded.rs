@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, params};
 use segue_core::model::{Turn, VendorSessionId};
 use segue_core::ports::Place;
+use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use tempfile::TempDir;
 
 use super::{home, turns};
@@ -19,6 +21,16 @@ const RECORDED: &str = include_str!("fixtures/recorded.sql");
 
 pub(super) const FIRST_ID: &str = "ses_01980000000070008000000000000001";
 pub(super) const OTHER_ID: &str = "ses_e1d95e3ffffeu5NJhyoZ3vicmh";
+
+#[derive(Deserialize)]
+struct Parts {
+    messages: Vec<PartsOfMessage>,
+}
+
+#[derive(Deserialize)]
+struct PartsOfMessage {
+    parts: Vec<Box<RawValue>>,
+}
 
 pub(super) struct Recorded {
     pub(super) folder: TempDir,
@@ -54,8 +66,8 @@ impl Recorded {
     }
 
     /// Takes a document in as `OpenCode` does: what is there stays.
-    pub(super) fn import(&self, document: &[u8]) {
-        let document: Value = serde_json::from_slice(document).unwrap();
+    pub(super) fn import(&self, bytes: &[u8]) {
+        let document: Value = serde_json::from_slice(bytes).unwrap();
         let info = &document["info"];
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let row = "INSERT OR IGNORE INTO session (id, project_id, slug, directory, title, version,
@@ -69,10 +81,15 @@ impl Recorded {
             let time = info["time"]["created"].as_i64().unwrap();
             let given = params![text(&info["id"]), session, time, info.to_string()];
             self.writer.execute(row, given).unwrap();
-            for part in message["parts"].as_array().unwrap() {
+        }
+        // As it is written: the order of arguments counts.
+        let document: Parts = serde_json::from_slice(bytes).unwrap();
+        for message in &document.messages {
+            for written in &message.parts {
                 let row = "INSERT OR IGNORE INTO part VALUES (?1, ?2, ?3, 0, 0, ?4)";
+                let part: Value = serde_json::from_str(written.get()).unwrap();
                 let ids = (text(&part["id"]), text(&part["messageID"]));
-                let given = params![ids.0, ids.1, session, part.to_string()];
+                let given = params![ids.0, ids.1, text(&part["sessionID"]), written.get()];
                 self.writer.execute(row, given).unwrap();
             }
         }

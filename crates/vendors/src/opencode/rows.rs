@@ -1,10 +1,13 @@
 //! The rows of conversations in the database, a page at a time.
 
+use std::borrow::Cow;
+
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
 use segue_core::Result;
 use serde_json::Value;
 
+use super::part::Part;
 use crate::database::Database;
 
 /// How many messages are held at once.
@@ -43,16 +46,29 @@ impl Message {
         self.data["role"] == "user"
     }
 
+    /// Returns what it consists of as it is written, with the ids.
+    pub(super) fn written_parts(&self, database: &Database) -> Result<Vec<(String, String)>> {
+        let read = |row: &Row<'_>| Ok((row.get(0)?, text(row.get_ref(1)?).into_owned()));
+        database.rows(PARTS, [&self.id], read)
+    }
+
     /// Returns what it consists of, with the ids.
-    pub(super) fn parts(&self, database: &Database) -> Result<Vec<(String, Value)>> {
-        database.rows(PARTS, [&self.id], |row| Ok((row.get(0)?, json(row.get_ref(1)?))))
+    pub(super) fn parts(&self, database: &Database) -> Result<Vec<(String, Part)>> {
+        let read = |row: &Row<'_>| Ok((row.get(0)?, Part::read(&text(row.get_ref(1)?))));
+        database.rows(PARTS, [&self.id], read)
     }
 }
 
 /// Reads a column of JSON. What cannot be understood says nothing.
 pub(super) fn json(column: ValueRef<'_>) -> Value {
-    let (ValueRef::Text(bytes) | ValueRef::Blob(bytes)) = column else { return Value::Null };
-    serde_json::from_str(&String::from_utf8_lossy(bytes)).unwrap_or_default()
+    serde_json::from_str(&text(column)).unwrap_or_default()
+}
+
+fn text(column: ValueRef<'_>) -> Cow<'_, str> {
+    match column {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes),
+        _ => Cow::Borrowed(""),
+    }
 }
 
 /// Which way messages are read.

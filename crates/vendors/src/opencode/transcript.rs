@@ -7,8 +7,8 @@ use rusqlite::Row;
 use segue_core::Result;
 use segue_core::model::VendorSessionId;
 use segue_core::ports::{Beginning, Conversation, Kept, Place};
-use serde_json::Value;
 
+use super::part::Part;
 use super::rows::Message;
 use super::{home, typing};
 use crate::database::Database;
@@ -50,7 +50,8 @@ impl Message {
 
     /// Tells whether the user has refused one of its tools: nothing follows then.
     fn is_refused(&self, database: &Database) -> Result<bool> {
-        let is_refused = |(_, part): &(String, Value)| {
+        let is_refused = |(_, part): &(String, Part)| {
+            let part = &part.data;
             let error = part["state"]["error"].as_str().unwrap_or_default();
             part["type"] == "tool" && error.starts_with(REFUSED)
         };
@@ -59,7 +60,7 @@ impl Message {
 
     /// Returns its words, without what OpenCode has added; none where it has no words.
     fn words(&self, database: &Database) -> Result<Option<String>> {
-        let parts = self.parts(database)?.into_iter().map(|(_, part)| part);
+        let parts = self.parts(database)?.into_iter().map(|(_, part)| part.data);
         let texts = parts.filter(|part| part["type"] == "text" && part["synthetic"] != true);
         let texts: Vec<String> =
             texts.filter_map(|part| part["text"].as_str().map(str::to_owned)).collect();

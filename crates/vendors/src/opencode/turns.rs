@@ -9,7 +9,8 @@ use segue_core::model::{Role, Tool, Turn, Usage};
 use segue_core::ports::{EachTurn, Files};
 use serde_json::Value;
 
-use super::document::{self, Document};
+use super::document::{self, Document, Item};
+use super::part::Part;
 use super::rows::{Cut, Messages, Way};
 use crate::database::Database;
 use crate::reading::unreadable;
@@ -78,15 +79,11 @@ fn of_document(files: &dyn Files, path: &Path, way: Way, each: &mut EachTurn<'_>
         Way::Back => Box::new((0..spans.len()).rev()),
     };
     for at in order {
-        let mut message = read(&spans[at])?;
-        let mut parts = match message["parts"].take() {
-            Value::Array(parts) => parts,
-            _ => Vec::new(),
-        };
+        let Item { info, mut parts } = Item::read(files, path, spans[at]).map_err(failed)?;
         if let Some((part, _)) = cut_part.filter(|(_, place)| *place == at) {
-            parts.retain(|it| it["id"].as_str().is_none_or(|id| id < part));
+            parts.retain(|it| it.data["id"].as_str().is_none_or(|id| id < part));
         }
-        if give(of_message(&message["info"], parts), way, each).is_break() {
+        if give(of_message(&info, parts), way, each).is_break() {
             break;
         }
     }
@@ -110,7 +107,7 @@ fn give(turns: Vec<Turn>, way: Way, each: &mut EachTurn<'_>) -> ControlFlow<()> 
 }
 
 /// Returns the turns of one message, the oldest first.
-fn of_message(info: &Value, parts: impl IntoIterator<Item = Value>) -> Vec<Turn> {
+fn of_message(info: &Value, parts: impl IntoIterator<Item = Part>) -> Vec<Turn> {
     let at = time(&info["time"]["created"]);
     match info["role"].as_str() {
         Some("user") => words(parts, Role::User, at).into_iter().collect(),
@@ -128,13 +125,9 @@ fn of_message(info: &Value, parts: impl IntoIterator<Item = Value>) -> Vec<Turn>
 }
 
 /// Returns the words of a message as one turn; what OpenCode has added is left out.
-fn words(
-    parts: impl IntoIterator<Item = Value>,
-    role: Role,
-    at: Option<Timestamp>,
-) -> Option<Turn> {
+fn words(parts: impl IntoIterator<Item = Part>, role: Role, at: Option<Timestamp>) -> Option<Turn> {
     let mut turn: Option<Turn> = None;
-    for mut part in parts {
+    for Part { data: mut part, .. } in parts {
         let Some(text) = text(&mut part) else { continue };
         match &mut turn {
             Some(turn) => turn.text = format!("{}\n{text}", turn.text),
@@ -144,16 +137,12 @@ fn words(
     turn
 }
 
-fn answer(
-    info: &Value,
-    parts: impl IntoIterator<Item = Value>,
-    at: Option<Timestamp>,
-) -> Vec<Turn> {
+fn answer(info: &Value, parts: impl IntoIterator<Item = Part>, at: Option<Timestamp>) -> Vec<Turn> {
     let model = model(info);
     let mut turns = Vec::new();
-    for mut part in parts {
+    for Part { data: mut part, input } in parts {
         if part["type"] == "tool" {
-            turns.extend(of_tool(&mut part, at));
+            turns.extend(of_tool(&mut part, input, at));
         } else if let Some(text) = text(&mut part) {
             let at = time(&part["time"]["start"]).or(at);
             turns.push(Turn::new(Role::Assistant, text).at(at));
@@ -181,11 +170,12 @@ fn text(part: &mut Value) -> Option<String> {
 }
 
 /// Returns a call and, where it has come to its end, its result.
-fn of_tool(part: &mut Value, at: Option<Timestamp>) -> Vec<Turn> {
+fn of_tool(part: &mut Value, input: Option<String>, at: Option<Timestamp>) -> Vec<Turn> {
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let tool = Tool { id: word(&part["callID"]), name: word(&part["tool"]), failed: false };
     let state = &mut part["state"];
-    let input = if state["input"].is_null() { "{}".to_owned() } else { state["input"].to_string() };
+    let told = |input: &Value| if input.is_null() { "{}".to_owned() } else { input.to_string() };
+    let input = input.unwrap_or_else(|| told(&state["input"]));
     let (start, end) = (time(&state["time"]["start"]), time(&state["time"]["end"]));
     let call = Turn::new(Role::ToolCall, input).at(start.or(at)).with_tool(tool.clone());
     let failed = state["status"] == "error";

@@ -7,11 +7,14 @@ use jiff::Timestamp;
 use segue_core::model::{Role, Turn};
 use segue_core::ports::{Target, Transcription, TranscriptionOrder, TurnWriter};
 use segue_core::{Error, Result};
+use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::model::{self, Model};
 use super::rows::{Cut, Message, Messages, Way};
 use crate::database::Database;
+use crate::reading::arguments;
 
 /// The agent that is there unless somebody took it out.
 const AGENT: &str = "build";
@@ -179,9 +182,7 @@ impl TurnWriter for Writer {
             Role::Assistant => {
                 self.close(out);
                 let at = self.at(turn);
-                let time = json!({"start": at, "end": at});
-                let part = json!({"type": "text", "text": turn.text, "time": time});
-                self.add(part, (at, at), out);
+                self.add(Words::new(&turn.text, at), Span { start: at, end: at }, out);
             }
             Role::ToolCall => {
                 self.settle(None, out);
@@ -219,26 +220,24 @@ impl Writer {
     fn say(&mut self, turn: &Turn, out: &mut Vec<u8>) {
         let at = self.at(turn);
         let (id, created) = self.next(at);
-        let time = json!({"start": at, "end": at});
-        let part = json!({"type": "text", "text": turn.text, "time": time});
-        let part = self.placed(part, &id, 0);
         let info = json!({
             "id": id, "sessionID": self.session, "role": "user", "time": {"created": created},
             "agent": self.agent, "model": self.model.written(),
         });
         self.separate(out);
-        out.extend(json!({"info": info, "parts": [part]}).to_string().into_bytes());
+        out.extend(format!("{{\"info\":{info},\"parts\":[").into_bytes());
+        self.place(Words::new(&turn.text, at), (&id, 0), out);
+        out.extend(b"]}");
         self.parent = id;
     }
 
-    /// Returns a part with its place in a message.
-    fn placed(&self, mut part: Value, message: &str, number: usize) -> Value {
+    /// Writes a part in its place.
+    fn place(&self, part: impl Serialize, (message, number): (&str, usize), out: &mut Vec<u8>) {
         let clock = message.get(4..16).unwrap_or_default();
-        let own = own(&self.session);
-        part["id"] = json!(format!("prt_{clock}{number:02}{}", &own[2..]));
-        part["sessionID"] = json!(self.session);
-        part["messageID"] = json!(message);
-        part
+        let id = format!("prt_{clock}{number:02}{}", &own(&self.session)[2..]);
+        let placed = Placed { id, session: &self.session, message, part };
+        // Nothing in it can fail to be written.
+        let _written = serde_json::to_writer(out, &placed);
     }
 
     /// Writes the call that waits, with its result.
@@ -249,21 +248,20 @@ impl Writer {
             self.close(out);
         }
         let start = self.at(&call);
-        let end = result.map_or(start, |result| self.at(result));
+        let time = Span { start, end: result.map_or(start, |result| self.at(result)) };
         let tool = call.tool.as_ref().or(result.and_then(|result| result.tool.as_ref()));
-        let (name, call_id) = tool.map(|it| (it.name.as_str(), it.id.as_str())).unwrap_or_default();
-        let state = state(&call, result, (start, end));
-        let part = json!({"type": "tool", "tool": name, "callID": call_id, "state": state});
-        self.add(part, (start, end), out);
+        let (tool, id) = tool.map(|it| (it.name.as_str(), it.id.as_str())).unwrap_or_default();
+        let state = State::new(&call, result, time);
+        self.add(Called { r#type: "tool", tool, call: id, state }, time, out);
         self.open.iter_mut().for_each(|open| open.has_tool = true);
     }
 
     /// Writes a part of an answer, which is begun where none is open.
-    fn add(&mut self, part: Value, (start, end): (i64, i64), out: &mut Vec<u8>) {
+    fn add(&mut self, part: impl Serialize, time: Span, out: &mut Vec<u8>) {
         let mut open = match self.open.take() {
             Some(open) => open,
             None => {
-                let (id, created) = self.next(start);
+                let (id, created) = self.next(time.start);
                 self.separate(out);
                 out.extend(b"{\"parts\":[");
                 Answer { id, created, completed: created, parts: 0, has_tool: false }
@@ -272,9 +270,9 @@ impl Writer {
         if open.parts > 0 {
             out.push(b',');
         }
-        out.extend(self.placed(part, &open.id, open.parts).to_string().into_bytes());
+        self.place(part, (&open.id, open.parts), out);
         open.parts += 1;
-        open.completed = open.completed.max(end);
+        open.completed = open.completed.max(time.end);
         self.open = Some(open);
     }
 
@@ -295,26 +293,68 @@ impl Writer {
     }
 }
 
-/// Returns what became of a call.
-fn state(call: &Turn, result: Option<&Turn>, (start, end): (i64, i64)) -> Value {
-    let given = serde_json::from_str(&call.text).ok().filter(Value::is_object);
-    let input = match given {
-        _ if call.role != Role::ToolCall => json!({}),
-        Some(input) => input,
-        None => json!({"input": call.text}),
-    };
-    let time = json!({"start": start, "end": end});
-    let failed = |result: &Turn| result.tool.as_ref().is_some_and(|tool| tool.failed);
-    match result {
-        Some(result) if !failed(result) => json!({
-            "status": "completed", "input": input, "output": result.text, "title": "",
-            "metadata": {}, "time": time,
-        }),
-        _ => {
-            let error = result.map_or(NO_RESULT, |result| result.text.as_str());
-            json!({"status": "error", "input": input, "error": error, "time": time})
+/// Words of a message.
+#[derive(Serialize)]
+struct Words<'a> {
+    r#type: &'static str,
+    text: &'a str,
+    time: Span,
+}
+
+impl<'a> Words<'a> {
+    fn new(text: &'a str, at: i64) -> Self {
+        Self { r#type: "text", text, time: Span { start: at, end: at } }
+    }
+}
+
+#[derive(Clone, Copy, Serialize)]
+struct Span {
+    start: i64,
+    end: i64,
+}
+
+/// A call with its result.
+#[derive(Serialize)]
+struct Called<'a> {
+    r#type: &'static str,
+    tool: &'a str,
+    #[serde(rename = "callID")]
+    call: &'a str,
+    state: State<'a>,
+}
+
+/// What became of a call.
+#[derive(Serialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+enum State<'a> {
+    Completed { input: Box<RawValue>, output: &'a str, title: &'a str, metadata: Value, time: Span },
+    Error { input: Box<RawValue>, error: &'a str, time: Span },
+}
+
+impl<'a> State<'a> {
+    fn new(call: &Turn, result: Option<&'a Turn>, time: Span) -> Self {
+        let is_call = call.role == Role::ToolCall;
+        let input = arguments(if is_call { &call.text } else { "{}" });
+        let failed = |result: &Turn| result.tool.as_ref().is_some_and(|tool| tool.failed);
+        match result {
+            Some(Turn { text: output, .. }) if !result.is_some_and(failed) => {
+                Self::Completed { input, output, title: "", metadata: json!({}), time }
+            }
+            _ => Self::Error { input, error: result.map_or(NO_RESULT, |it| &it.text), time },
         }
     }
+}
+
+/// A part with its place in a message.
+#[derive(Serialize)]
+struct Placed<'a, T> {
+    id: String,
+    #[serde(rename = "sessionID")]
+    session: &'a str,
+    #[serde(rename = "messageID")]
+    message: &'a str,
+    #[serde(flatten)]
+    part: T,
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ fn turns() -> Vec<Turn> {
         turn(Role::Assistant, "let me see"),
         turn(Role::ToolCall, r#"{"command":"ls"}"#).with_tool(tool("toolu_1", false)),
         turn(Role::ToolResult, "a.txt").with_tool(tool("toolu_1", false)),
-        turn(Role::ToolCall, r#"{"command":"cat b"}"#).with_tool(tool("toolu_2", false)),
+        turn(Role::ToolCall, r#"{"path":"b","command":"cat"}"#).with_tool(tool("toolu_2", false)),
         turn(Role::ToolResult, "no such file").with_tool(tool("toolu_2", true)),
         turn(Role::Assistant, "there is"),
         turn(Role::Assistant, "only a.txt"),
