@@ -1,13 +1,12 @@
 //! The lines of a transcript, as far as they mean anything here.
 
-use std::fmt;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
 use serde::Deserialize;
-use serde::de::value::SeqAccessDeserializer;
-use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
+
+use crate::reading::Content;
 
 /// How the vendor notes that a person broke a turn off.
 const INTERRUPTED: &str = "[Request interrupted by user";
@@ -65,7 +64,7 @@ struct Origin {
 
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Message {
-    pub(super) content: Content,
+    pub(super) content: Content<Block>,
     stop_reason: Option<String>,
     pub(super) model: Option<String>,
     pub(super) usage: Option<Usage>,
@@ -83,12 +82,6 @@ pub(super) struct Usage {
     pub(super) output_tokens: u64,
 }
 
-#[derive(Clone, Debug)]
-pub(super) enum Content {
-    Text(String),
-    Blocks(Vec<Block>),
-}
-
 /// A part of a message. Which fields it has depends on its type.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Block {
@@ -100,7 +93,7 @@ pub(super) struct Block {
     pub(super) input: Option<Box<RawValue>>,
     pub(super) tool_use_id: Option<String>,
     pub(super) is_error: Option<bool>,
-    pub(super) content: Option<Content>,
+    pub(super) content: Option<Content<Block>>,
 }
 
 /// What a record means for the turn that it is in.
@@ -176,44 +169,15 @@ impl Record {
     }
 }
 
-impl<'de> Deserialize<'de> for Content {
-    /// Tells a text from blocks without a copy of either.
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextOrBlocks;
-
-        impl<'de> Visitor<'de> for TextOrBlocks {
-            type Value = Content;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a text or blocks")
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Content, E> {
-                Ok(Content::Text(text.to_owned()))
-            }
-
-            fn visit_string<E>(self, text: String) -> Result<Content, E> {
-                Ok(Content::Text(text))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, blocks: A) -> Result<Content, A::Error> {
-                Deserialize::deserialize(SeqAccessDeserializer::new(blocks)).map(Content::Blocks)
-            }
-        }
-
-        deserializer.deserialize_any(TextOrBlocks)
-    }
-}
-
-impl Content {
+impl Content<Block> {
     pub(super) fn has(&self, kind: &str) -> bool {
-        matches!(self, Self::Blocks(blocks) if blocks.iter().any(|block| block.kind == kind))
+        matches!(self, Self::Parts(blocks) if blocks.iter().any(|block| block.kind == kind))
     }
 
     pub(super) fn text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
-            Self::Blocks(blocks) => {
+            Self::Parts(blocks) => {
                 let texts = blocks.iter().filter(|block| block.kind == "text");
                 let texts: Vec<&str> = texts.filter_map(|block| block.text.as_deref()).collect();
                 texts.join("\n")

@@ -8,10 +8,10 @@ use segue_core::model::{self, Role, Tool, Turn};
 use segue_core::ports::{EachTurn, Files};
 use serde::Deserialize;
 
-use super::records::{Block, Content, Kind, Meaning, Record, SYNTHETIC, Usage};
+use super::records::{Block, Kind, Meaning, Record, SYNTHETIC, Usage};
 use super::tip;
 use super::tree::Branch;
-use crate::reading;
+use crate::reading::{self, Content};
 
 /// Stands for what has no words.
 const IMAGE: &str = "[image]";
@@ -66,8 +66,8 @@ fn said(role: Role, text: String, at: Option<Timestamp>) -> Option<Turn> {
     (!text.trim().is_empty()).then(|| Turn::new(role, text).at(at))
 }
 
-fn results(content: Content, at: Option<Timestamp>) -> Vec<Turn> {
-    let Content::Blocks(blocks) = content else { return Vec::new() };
+fn results(content: Content<Block>, at: Option<Timestamp>) -> Vec<Turn> {
+    let Content::Parts(blocks) = content else { return Vec::new() };
     let result = |block: Block| {
         let id = block.tool_use_id.filter(|_| block.kind == "tool_result")?;
         let tool = Tool { id, name: String::new(), failed: block.is_error.unwrap_or_default() };
@@ -88,7 +88,7 @@ fn answers(record: Record) -> Vec<Turn> {
         Content::Text(text) => {
             return said(Role::Assistant, text, at).map(known).into_iter().collect();
         }
-        Content::Blocks(blocks) => blocks,
+        Content::Parts(blocks) => blocks,
     };
     blocks.into_iter().filter_map(|block| answer(block, at)).map(known).collect()
 }
@@ -106,10 +106,10 @@ fn answer(block: Block, at: Option<Timestamp>) -> Option<Turn> {
 }
 
 /// Returns all texts, and a word for each picture.
-fn words(content: Content) -> String {
+fn words(content: Content<Block>) -> String {
     match content {
         Content::Text(text) => text,
-        Content::Blocks(blocks) => {
+        Content::Parts(blocks) => {
             let word = |block: Block| match block.kind.as_str() {
                 "text" => block.text,
                 "image" => Some(IMAGE.to_owned()),
@@ -138,7 +138,7 @@ struct Queued {
 struct Attachment {
     #[serde(rename = "type")]
     kind: String,
-    prompt: Content,
+    prompt: Content<Block>,
     command_mode: Option<String>,
     #[serde(default)]
     is_meta: bool,

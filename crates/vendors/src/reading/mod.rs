@@ -2,6 +2,7 @@
 
 mod arguments;
 mod clip;
+mod content;
 mod lines;
 mod whole;
 
@@ -15,6 +16,7 @@ use segue_core::{Error, Result};
 
 pub(crate) use arguments::arguments;
 pub(crate) use clip::read as read_clipped;
+pub(crate) use content::Content;
 pub(crate) use lines::{Line, each_back, each_forward};
 #[cfg(test)]
 pub(crate) use whole::LARGEST;

@@ -1,0 +1,50 @@
+//! What a message has: a text, or parts of several sorts.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Deserializer, SeqAccess, Visitor};
+
+/// A text, or parts.
+#[derive(Clone, Debug)]
+pub(crate) enum Content<Part> {
+    Text(String),
+    Parts(Vec<Part>),
+}
+
+impl<Part> Default for Content<Part> {
+    fn default() -> Self {
+        Self::Parts(Vec::new())
+    }
+}
+
+impl<'de, Part: Deserialize<'de>> Deserialize<'de> for Content<Part> {
+    /// Tells one from the other without a copy of either.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TextOrParts(PhantomData))
+    }
+}
+
+struct TextOrParts<Part>(PhantomData<Part>);
+
+impl<'de, Part: Deserialize<'de>> Visitor<'de> for TextOrParts<Part> {
+    type Value = Content<Part>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a text or parts")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Content::Text(text.to_owned()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
+        Ok(Content::Text(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, parts: A) -> Result<Self::Value, A::Error> {
+        Deserialize::deserialize(SeqAccessDeserializer::new(parts)).map(Content::Parts)
+    }
+}
