@@ -76,7 +76,7 @@ fn encode(path: &str) -> String {
 }
 
 /// Returns the hash of Fowler, Noll and Vo, which stays the same whatever this is built with.
-fn hash(text: &str) -> u64 {
+pub(super) fn hash(text: &str) -> u64 {
     let add = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, add)
 }

@@ -4,6 +4,9 @@
 //! user. So a session's `permission` changes nothing, at the start as on each resume. What Pi may do
 //! at all is limited by arguments of the session, such as `--tools read,grep,find,ls`.
 
+use std::path::Path;
+
+use jiff::Timestamp;
 use segue_core::model::{LaunchMode, Session, VendorSessionId};
 use segue_core::ports::{CommandLine, CommandPlan, NewFile, Place};
 use segue_core::{Error, Result};
@@ -121,27 +124,30 @@ fn identity(plan: &CommandPlan<'_>) -> Result<(Vec<String>, Option<NewFile>)> {
     let path = home::transcript(plan.files, &place, id.as_str());
     words.extend(["--session".to_owned(), path.display().to_string()]);
     if plan.mode == LaunchMode::Fresh {
-        let contents = prepared(plan, id);
+        let began = home::began_at(id.as_str()).unwrap_or(plan.now);
+        let contents = prepared(id, &session.cwd, began);
         return Ok((words, Some(NewFile { path, contents })));
     }
     transcript::check(plan.files, &path, id)?;
     Ok((words, None))
 }
 
+/// The last line of a conversation in which nothing was said.
+pub(super) const PREPARED_TIP: &str = "00000002";
+
 /// Returns a conversation in which nothing was said.
 ///
 /// Pi keeps everything in memory until the file has an answer, and would lose the first prompt with
 /// its process. So there is an answer, an empty one, on a branch that is left at once: Pi goes on
 /// from the last line, and neither shows nor sends what is not above it.
-fn prepared(plan: &CommandPlan<'_>, id: &VendorSessionId) -> String {
-    let began = home::began_at(id.as_str()).unwrap_or(plan.now);
+pub(super) fn prepared(id: &VendorSessionId, cwd: &Path, began: Timestamp) -> String {
     let at = format!("{began:.3}");
     let free = json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0});
     let usage = json!({
         "input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0, "cost": free,
     });
     let header = json!({
-        "type": "session", "version": 3, "id": id, "timestamp": at, "cwd": plan.session.cwd,
+        "type": "session", "version": 3, "id": id, "timestamp": at, "cwd": cwd,
     });
     let answer = json!({
         "type": "message", "id": "00000001", "parentId": null, "timestamp": at,
@@ -151,7 +157,7 @@ fn prepared(plan: &CommandPlan<'_>, id: &VendorSessionId) -> String {
         },
     });
     let tip = json!({
-        "type": "custom", "customType": "segue", "data": {}, "id": "00000002", "parentId": null,
+        "type": "custom", "customType": "segue", "data": {}, "id": PREPARED_TIP, "parentId": null,
         "timestamp": at,
     });
     format!("{header}\n{answer}\n{tip}\n")

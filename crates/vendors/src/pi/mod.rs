@@ -14,7 +14,10 @@ mod rehearsal;
 mod screen;
 mod signals;
 mod transcript;
+mod tree;
+mod turns;
 mod typing;
+mod written;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,8 +26,9 @@ use std::time::Duration;
 use segue_core::Result;
 use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Files, Kept, Live, Pace,
-    Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, Stage, Support, Typing, Vendor,
+    Beginning, Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, Kept, Live,
+    Pace, Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, Stage, Support, Transcription,
+    TranscriptionOrder, Typing, Vendor,
 };
 use uuid::Uuid;
 
@@ -149,5 +153,22 @@ impl Vendor for Pi {
         offset: u64,
     ) -> Result<Vec<String>> {
         transcript::said_since(files, &self.transcript(files, place, id), offset)
+    }
+
+    fn turns_back(
+        &self,
+        files: &dyn Files,
+        transcript: &Path,
+        each: &mut EachTurn<'_>,
+    ) -> Result<()> {
+        turns::turns_back(files, transcript, each)
+    }
+
+    fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+        turns::turns(files, transcript, each)
+    }
+
+    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Option<Transcription>> {
+        written::transcription(order).map(Some)
     }
 }

@@ -4,7 +4,7 @@ use segue_core::model::{Evidence, Source, VendorSessionId};
 use segue_core::ports::{Activity, Signal};
 use serde::Deserialize;
 
-use super::records::{Header, Meaning, Message};
+use super::records::{Header, Kind, Meaning, Message, Record};
 use super::{failures, home};
 
 /// What our extension tells.
@@ -55,14 +55,6 @@ pub(super) fn of_extension(payload: &str) -> Vec<Signal> {
 /// How the lines begin that are many and long, and no signals: each repeats all that was said so far.
 const REPEATS: &str = r#"{"type":"message_update","#;
 
-/// A line of a headless turn's output, as far as it is a signal.
-#[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum StreamLine {
-    Session(Header),
-    MessageEnd { message: Message },
-}
-
 /// Reads one line of a headless turn's output. After some failures Pi tries again by itself: the
 /// last word counts. The line about the end of all can be missing: Pi does not wait until it is
 /// written.
@@ -70,18 +62,23 @@ pub(super) fn of_stream(line: &str) -> Vec<Signal> {
     if line.starts_with(REPEATS) {
         return Vec::new();
     }
-    match serde_json::from_str(line) {
-        Ok(StreamLine::Session(header)) if home::is_id(&header.id) => {
-            let id = VendorSessionId::new(header.id);
-            let working = Signal::Activity { activity: Activity::Working, source: Source::Stream };
-            vec![Signal::Conversation { id, evidence: Evidence::Stream }, working]
-        }
-        Ok(StreamLine::MessageEnd { message }) => match message.meaning() {
+    let Some(record) = Record::read(line.as_bytes()) else { return Vec::new() };
+    match (record.kind, &record.message) {
+        (Kind::MessageEnd, Some(message)) => match message.meaning() {
             Meaning::Said(_) | Meaning::Continues | Meaning::Nothing => Vec::new(),
-            _ => vec![turn_end(&message)],
+            _ => vec![turn_end(message)],
         },
-        _ => Vec::new(),
+        _ => record.header().map_or_else(Vec::new, |header| begun(&header)),
     }
+}
+
+fn begun(header: &Header) -> Vec<Signal> {
+    if !home::is_id(&header.id) {
+        return Vec::new();
+    }
+    let id = VendorSessionId::new(&*header.id);
+    let working = Signal::Activity { activity: Activity::Working, source: Source::Stream };
+    vec![Signal::Conversation { id, evidence: Evidence::Stream }, working]
 }
 
 fn turn_end(last: &Message) -> Signal {

@@ -8,7 +8,7 @@ use segue_core::model::VendorSessionId;
 use segue_core::ports::{self, Conversation, Files, Kept, Place};
 use segue_core::{Error, Result};
 
-use super::records::{Header, Meaning, Record};
+use super::records::{Header, Kind, Meaning, Record};
 use super::{home, typing};
 use crate::backwards::{self, Ended};
 use crate::{lines, stored};
@@ -41,8 +41,8 @@ impl Beginning {
         let bytes = files.head(path, HEADER)?;
         let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
         Ok(match Record::read(first) {
-            Some(Record::Session(header)) => Self::Header(header),
-            Some(_) => Self::Later,
+            Some(record) if record.kind != Kind::Session => Self::Later,
+            Some(record) => record.header().map_or(Self::Damaged, Self::Header),
             None => Self::Damaged,
         })
     }

@@ -27,6 +27,14 @@ pub(super) fn given(text: &str) -> String {
     before.unwrap_or(text).to_owned()
 }
 
+/// Returns what a recorded message was before anything kept it from being a command.
+pub(super) fn meant(text: &str) -> String {
+    match text.strip_prefix(UNSEEN) {
+        Some(typed) => typed.to_owned(),
+        None => given(text),
+    }
+}
+
 /// Returns a text in the form in which what was typed and what was recorded are the same.
 pub(super) fn normal(text: &str) -> String {
     let lines = text.replace("\r\n", "\n").replace('\r', "\n").replace('\t', "    ");

@@ -1,0 +1,105 @@
+//! Which lines of a transcript are the conversation as it stands: each entry names the one before
+//! it, and Pi goes on from the last line.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use segue_core::Result;
+use segue_core::model::Turn;
+use segue_core::ports::Files;
+use serde::Deserialize;
+
+use super::turns;
+use crate::reading::{self, Belongs, Format, Line};
+
+/// An entry's place in the tree.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Node<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    id: Option<&'a str>,
+    parent_id: Option<&'a str>,
+}
+
+impl<'a> Node<'a> {
+    /// Reads a line that is an entry.
+    fn read(line: &'a [u8]) -> Option<Self> {
+        serde_json::from_slice(line).ok().filter(|node: &Self| node.kind != "session")
+    }
+}
+
+/// The entries from the last line to the first.
+#[derive(Debug, Default)]
+pub(super) struct Branch {
+    wanted: Wanted,
+}
+
+#[derive(Debug, Default)]
+enum Wanted {
+    /// The last line, whichever it is.
+    #[default]
+    Tip,
+    Entry(String),
+    /// Every line: this is a file of the first version, which has no tree.
+    All,
+}
+
+impl Branch {
+    fn take(&mut self, parent: Option<&str>) -> Belongs {
+        match parent {
+            Some(parent) => {
+                self.wanted = Wanted::Entry(parent.to_owned());
+                Belongs::Yes
+            }
+            None => Belongs::First,
+        }
+    }
+}
+
+impl Format for Branch {
+    fn belongs(&mut self, line: &[u8]) -> Belongs {
+        let node = Node::read(line);
+        match (&self.wanted, node) {
+            (Wanted::Tip, Some(Node { id: Some(_), parent_id, .. })) => self.take(parent_id),
+            (Wanted::Tip, Some(_)) => {
+                self.wanted = Wanted::All;
+                Belongs::Yes
+            }
+            (Wanted::All, Some(_)) => Belongs::Yes,
+            (Wanted::Entry(wanted), Some(node)) if node.id == Some(wanted) => {
+                self.take(node.parent_id)
+            }
+            (Wanted::Entry(wanted), None) => match damaged(line, wanted) {
+                Some(parent) => self.take(Some(parent)),
+                None => Belongs::No,
+            },
+            _ => Belongs::No,
+        }
+    }
+
+    fn turns(&mut self, line: &[u8]) -> Vec<Turn> {
+        turns::of_line(line)
+    }
+}
+
+/// Returns the entry before the wanted one, if this damaged line has the wanted one.
+fn damaged<'a>(line: &'a [u8], wanted: &str) -> Option<&'a str> {
+    let place = format!("\"id\":\"{wanted}\",\"parentId\":\"");
+    let parent = &line[memchr::memmem::find(line, place.as_bytes())? + place.len()..];
+    std::str::from_utf8(parent.split(|byte| *byte == b'"').next()?).ok()
+}
+
+/// Returns the entry that the next one has to name.
+pub(super) fn tip(files: &dyn Files, path: &Path) -> Result<Option<String>> {
+    let mut tip = None;
+    let take = |line: Line<'_>| match Node::read(line.bytes) {
+        Some(node) => {
+            tip = node.id.map(str::to_owned);
+            ControlFlow::Break(())
+        }
+        None => ControlFlow::Continue(()),
+    };
+    reading::each_back(files, path, take).map_err(|error| reading::unreadable(path, error))?;
+    Ok(tip)
+}

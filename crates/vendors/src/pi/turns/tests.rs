@@ -1,0 +1,147 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::pi::Pi;
+use crate::said;
+use crate::samples::Home;
+
+const RECORDED: &str = include_str!("../fixtures/recorded.jsonl");
+const PATH: &str = "sessions/--code-a--/2026_01a1e1b4-9591-7600-96ed-7294b417ca9a.jsonl";
+
+fn entry(id: &str, parent: &str, rest: &Value) -> Value {
+    let mut entry = json!({
+        "type": "message", "id": id, "parentId": (!parent.is_empty()).then_some(parent),
+        "timestamp": "2026-11-16T00:00:00.000Z",
+    });
+    let rest = rest.as_object().unwrap().clone();
+    entry.as_object_mut().unwrap().extend(rest);
+    entry
+}
+
+fn user(id: &str, parent: &str) -> Value {
+    let content = json!([{"type": "text", "text": format!("says {id}")}]);
+    entry(id, parent, &json!({"message": {"role": "user", "content": content}}))
+}
+
+fn model(id: &str, parent: &str, reason: &str) -> Value {
+    let content = json!([
+        {"type": "thinking", "thinking": "hm"},
+        {"type": "text", "text": format!("answers {id}")},
+        {"type": "toolCall", "id": "t1", "name": "bash", "arguments": {"z": 1, "a": 2}},
+    ]);
+    let usage = json!({"input": 1, "output": 7, "cacheRead": 2, "cacheWrite": 3});
+    let message = json!({
+        "role": "assistant", "content": content, "model": "m-1", "usage": usage, "stopReason": reason,
+    });
+    entry(id, parent, &json!({ "message": message }))
+}
+
+fn result(id: &str, parent: &str) -> Value {
+    let content = json!([{"type": "text", "text": "no such file"}, {"type": "image"}]);
+    let message = json!({
+        "role": "toolResult", "toolCallId": "t1", "toolName": "bash", "content": content,
+        "isError": true,
+    });
+    entry(id, parent, &json!({ "message": message }))
+}
+
+fn text(entries: &[Value]) -> String {
+    let header = json!({"type": "session", "version": 3, "id": "x", "cwd": "/code/a"});
+    std::iter::once(&header).chain(entries).map(|entry| format!("{entry}\n")).collect()
+}
+
+fn read(text: impl AsRef<[u8]>) -> Vec<Turn> {
+    let home = Home::new();
+    let path = home.write(PATH, text);
+    said::turns_of(&Pi, &home, &path)
+}
+
+fn short(text: impl AsRef<[u8]>) -> Vec<String> {
+    read(text).iter().map(said::short).collect()
+}
+
+#[test]
+fn a_recorded_conversation_is_read() {
+    let wanted = [
+        "user: first HANG",
+        "user: second",
+        "assistant: turns=2 last=<<second>>",
+        "user: third STATUS401",
+        "user: hello SLOW",
+        "assistant: turns=4 last=<<hello SLOW>>",
+    ];
+    let turns = short(RECORDED);
+    assert_eq!(turns[..6], wanted, "the prepared answer is on a branch that was left");
+    assert!(
+        turns[6..].iter().all(|it| it.starts_with("user: ")),
+        "no error is an answer: {turns:?}"
+    );
+}
+
+#[test]
+fn everything_that_is_said_is_read() {
+    let entries = [user("q", ""), model("a", "q", "toolUse"), result("r", "a")];
+    let turns = read(text(&entries));
+    let wanted = [
+        "user: says q",
+        "assistant: answers a",
+        "tool_call bash: {\"a\":2,\"z\":1}",
+        "tool_result bash!: no such file\n[image]",
+    ];
+    assert_eq!(turns.iter().map(said::short).collect::<Vec<_>>(), wanted);
+    assert_eq!(turns[1].usage, Some(model::Usage { input: 6, output: 7 }));
+    assert_eq!(turns[1].model.as_deref(), Some("m-1"));
+    assert_eq!([2, 3].map(|at| turns[at].tool.as_ref().unwrap().id.as_str()), ["t1", "t1"]);
+    assert!(turns.iter().all(|turn| turn.at.is_some()));
+    for reason in ["error", "aborted"] {
+        assert_eq!(short(text(&[user("q", ""), model("a", "q", reason)])), ["user: says q"]);
+    }
+}
+
+#[test]
+fn what_was_left_is_not_read_and_what_was_summed_up_is() {
+    let entries = [
+        user("q", ""),
+        user("left", "q"),
+        entry("b", "q", &json!({"type": "branch_summary", "fromId": "left", "summary": "tried"})),
+        user("q2", "b"),
+        entry(
+            "c",
+            "q2",
+            &json!({"type": "compaction", "summary": "all", "firstKeptEntryId": "q2"}),
+        ),
+        user("q3", "c"),
+        entry("l", "q3", &json!({"type": "label", "targetId": "q", "label": "x"})),
+    ];
+    let wanted =
+        ["user: says q", "summary: tried", "user: says q2", "summary: all", "user: says q3"];
+    assert_eq!(short(text(&entries)), wanted);
+    let torn = text(&entries) + "{\"type\":\"message\",\"id\":\"torn";
+    assert_eq!(short(torn), wanted);
+}
+
+#[test]
+fn a_file_of_the_first_version_has_no_tree() {
+    let without = |mut entry: Value| {
+        entry.as_object_mut().unwrap().retain(|name, _| name != "id" && name != "parentId");
+        entry
+    };
+    let entries = [user("q", ""), user("q2", "")].map(without);
+    assert_eq!(short(text(&entries)), ["user: says q", "user: says q2"]);
+}
+
+#[test]
+fn a_damaged_line_costs_itself_only() {
+    let all = [user("q", ""), user("q2", "q"), user("q3", "q2")];
+    let line = all[1].to_string();
+    let hurt = "{\"type\":\"message\",\"id\":\"q2\",\"parentId\":\"q\",\"message\":{\"role";
+    assert_eq!(short(text(&all).replace(&line, hurt)), ["user: says q", "user: says q3"]);
+}
+
+#[test]
+fn both_ways_agree_whatever_happens_to_a_file() {
+    let made = text(&[user("q", ""), model("a", "q", "toolUse"), result("r", "a"), user("x", "q")]);
+    for fixture in [made.as_str(), RECORDED] {
+        said::is_robust(&Pi, PATH, fixture);
+    }
+}

@@ -1,0 +1,260 @@
+//! Turns as a transcript.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use jiff::Timestamp;
+use segue_core::Result;
+use segue_core::model::{Role, Turn};
+use segue_core::ports::{Files, Target, Transcription, TranscriptionOrder, TurnWriter};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::records::Record;
+use super::{home, launch, tree};
+use crate::reading::{self, Line};
+
+/// The author of what somebody said of whom nothing is known.
+pub(super) const UNKNOWN: &str = "none";
+
+/// How far from the end the model of a conversation is looked for.
+const LOOKED_AT: usize = 1024 * 1024;
+
+/// No settings are longer.
+const SETTINGS: usize = 1024 * 1024;
+
+/// Says how turns become a transcript, or more of one.
+pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcription> {
+    let place = order.place;
+    let (path, parent, model) = match order.onto {
+        Some(path) => {
+            (path.to_owned(), tree::tip(order.files, path)?, model_of(order.files, path)?)
+        }
+        None => {
+            let path = home::transcript(order.files, place, order.id.as_str());
+            let tip = Some(launch::PREPARED_TIP.to_owned());
+            (path, tip, usual_model(order.files, &place.config_dir))
+        }
+    };
+    let began = home::began_at(order.id.as_str()).unwrap_or(order.now);
+    let beginning = order.onto.is_none().then(|| launch::prepared(order.id, &place.cwd, began));
+    let writer = Writer {
+        seed: format!("{}\n{}\n{}\n", order.id, parent.as_deref().unwrap_or_default(), order.now),
+        count: 0,
+        parent,
+        title: beginning.is_some().then(|| order.title.to_owned()),
+        beginning,
+        model: model.filter(|_| order.model.is_none()),
+        called: String::new(),
+        now: order.now,
+    };
+    Ok(Transcription {
+        target: Target::Transcript(path),
+        beside: Vec::new(),
+        writer: Box::new(writer),
+    })
+}
+
+/// Returns the provider and the model that a conversation has used last.
+fn model_of(files: &dyn Files, path: &Path) -> Result<Option<(String, String)>> {
+    let (mut found, mut left) = (None, LOOKED_AT);
+    let take = |line: Line<'_>| {
+        left = left.saturating_sub(line.bytes.len());
+        let model = Record::read(line.bytes).and_then(Record::model);
+        found = model.filter(|(provider, _)| provider != UNKNOWN);
+        if found.is_some() || left == 0 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    reading::each_back(files, path, take).map_err(|error| reading::unreadable(path, error))?;
+    Ok(found)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Settings {
+    default_provider: String,
+    default_model: String,
+}
+
+/// Returns the provider and the model that the user has chosen for all conversations.
+fn usual_model(files: &dyn Files, config_dir: &Path) -> Option<(String, String)> {
+    let bytes = files.head(&config_dir.join("settings.json"), SETTINGS).ok()?;
+    let settings: Settings = serde_json::from_slice(&bytes).ok()?;
+    Some((settings.default_provider, settings.default_model))
+}
+
+#[derive(Debug)]
+struct Writer {
+    /// What makes this writing's names differ from those of any other.
+    seed: String,
+    count: u64,
+    /// The entry that was written last, or that this goes on from.
+    parent: Option<String>,
+    beginning: Option<String>,
+    title: Option<String>,
+    /// Pi goes on with the model of the last answer, which may be one that it does not know.
+    model: Option<(String, String)>,
+    /// The tool that was called last.
+    called: String,
+    now: Timestamp,
+}
+
+impl TurnWriter for Writer {
+    fn begin(&mut self, out: &mut Vec<u8>) {
+        out.extend(self.beginning.take().unwrap_or_default().bytes());
+        if let Some(name) = self.title.take().filter(|title| !title.is_empty()) {
+            self.entry("session_info", self.now, Body::Other(json!({ "name": name })), out);
+        }
+    }
+
+    fn turn(&mut self, turn: &Turn, out: &mut Vec<u8>) {
+        let at = turn.at.unwrap_or(self.now);
+        let says = matches!(turn.role, Role::User | Role::Summary | Role::Assistant);
+        // Services refuse words that are none.
+        if says && turn.text.trim().is_empty() {
+            return;
+        }
+        let text = [Part::Text { text: &turn.text }];
+        let timestamp = at.as_millisecond();
+        match (turn.role, &turn.tool) {
+            (Role::ToolCall, Some(tool)) => {
+                self.called.clone_from(&tool.name);
+                let arguments = reading::arguments(&turn.text);
+                let call =
+                    [Part::ToolCall { id: &tool.id, name: &tool.name, arguments: &arguments }];
+                self.entry("message", at, answer(turn, call, timestamp), out);
+            }
+            (Role::ToolResult, Some(tool)) => {
+                let named = Some(&tool.name).filter(|name| !name.is_empty()).cloned();
+                let result = Message::ToolResult {
+                    tool_call_id: &tool.id,
+                    tool_name: &named.unwrap_or_else(|| self.called.clone()),
+                    content: text,
+                    is_error: tool.failed,
+                    timestamp,
+                };
+                self.entry("message", at, Body::Message { message: result }, out);
+            }
+            (Role::User | Role::Summary, _) => {
+                let message = Message::User { content: text, timestamp };
+                self.entry("message", at, Body::Message { message }, out);
+            }
+            _ => self.entry("message", at, answer(turn, text, timestamp), out),
+        }
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        if let Some((provider, model)) = self.model.take().filter(|_| self.count > 0) {
+            let change = json!({ "provider": provider, "modelId": model });
+            self.entry("model_change", self.now, Body::Other(change), out);
+        }
+    }
+}
+
+impl Writer {
+    fn entry(&mut self, kind: &str, at: Timestamp, body: Body<'_>, out: &mut Vec<u8>) {
+        self.count += 1;
+        let id = format!("{:016x}", home::hash(&format!("{}{}", self.seed, self.count)));
+        let parent_id = self.parent.as_deref();
+        let entry = Entry { kind, id: &id, parent_id, timestamp: format!("{at:.3}"), body };
+        if serde_json::to_writer(&mut *out, &entry).is_ok() {
+            out.push(b'\n');
+        }
+        self.parent = Some(id);
+    }
+}
+
+fn answer<'a>(turn: &'a Turn, content: [Part<'a>; 1], timestamp: i64) -> Body<'a> {
+    let model = turn.model.as_deref().filter(|model| !model.is_empty()).unwrap_or(UNKNOWN);
+    let stop_reason = if turn.role == Role::ToolCall { "toolUse" } else { "stop" };
+    let message = Message::Assistant {
+        content,
+        api: UNKNOWN,
+        provider: UNKNOWN,
+        model,
+        usage: Usage::default(),
+        stop_reason,
+        timestamp,
+    };
+    Body::Message { message }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    id: &'a str,
+    parent_id: Option<&'a str>,
+    timestamp: String,
+    #[serde(flatten)]
+    body: Body<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Body<'a> {
+    Message { message: Message<'a> },
+    Other(serde_json::Value),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "role", rename_all = "camelCase", rename_all_fields = "camelCase")]
+enum Message<'a> {
+    User {
+        content: [Part<'a>; 1],
+        timestamp: i64,
+    },
+    Assistant {
+        content: [Part<'a>; 1],
+        api: &'static str,
+        provider: &'static str,
+        model: &'a str,
+        usage: Usage,
+        stop_reason: &'static str,
+        timestamp: i64,
+    },
+    ToolResult {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        content: [Part<'a>; 1],
+        is_error: bool,
+        timestamp: i64,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "camelCase")]
+enum Part<'a> {
+    Text { text: &'a str },
+    ToolCall { id: &'a str, name: &'a str, arguments: &'a RawValue },
+}
+
+/// What Pi cannot do without, although nothing is known of it.
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Usage {
+    input: u64,
+    output: u64,
+    cache_read: u64,
+    cache_write: u64,
+    total_tokens: u64,
+    cost: Cost,
+}
+
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Cost {
+    input: u64,
+    output: u64,
+    cache_read: u64,
+    cache_write: u64,
+    total: u64,
+}
+
+#[cfg(test)]
+mod tests;

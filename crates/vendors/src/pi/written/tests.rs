@@ -1,0 +1,60 @@
+use std::collections::BTreeSet;
+
+use segue_core::model::VendorSessionId;
+use serde_json::Value;
+
+use super::*;
+use crate::pi::{Pi, transcript};
+use crate::said::{as_read, conversation, turns_of, written};
+use crate::samples::Home;
+
+const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
+const RECORDED: &str = include_str!("../fixtures/recorded.jsonl");
+
+fn wanted() -> Vec<Turn> {
+    let mut turns = as_read(&conversation());
+    for tool in turns.iter_mut().filter_map(|turn| turn.tool.as_mut()) {
+        tool.name = "Bash".to_owned();
+    }
+    turns
+}
+
+fn records(bytes: &[u8]) -> Vec<Value> {
+    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let home = Home::new();
+    let settings = r#"{"defaultProvider":"scripted","defaultModel":"scripted-1"}"#;
+    home.write("settings.json", settings);
+    let (transcription, bytes) = written(&Pi, &home, (ID, None), &conversation());
+    let Target::Transcript(path) = transcription.target else { panic!("no transcript") };
+    assert_eq!(path, home::transcript(&home.disk, &home.place, ID));
+    let path = home.write("written.jsonl", &bytes);
+    assert_eq!(turns_of(&Pi, &home, &path), wanted());
+    let id = VendorSessionId::new(ID);
+    let found = transcript::conversation(&home.disk, &path, &id).unwrap().unwrap();
+    assert_eq!(found.cwd, home.place.cwd);
+    assert!(!found.turn_open);
+    let last = records(&bytes).pop().unwrap();
+    assert_eq!((&last["type"], &last["modelId"]), (&"model_change".into(), &"scripted-1".into()));
+    let names: BTreeSet<String> = records(&bytes).iter().map(|it| it["id"].to_string()).collect();
+    assert_eq!(names.len(), records(&bytes).len());
+}
+
+#[test]
+fn more_is_added_behind_the_last_line() {
+    let home = Home::new();
+    let path = home.write("transcript.jsonl", RECORDED);
+    let before = turns_of(&Pi, &home, &path);
+    let (transcription, bytes) = written(&Pi, &home, (ID, Some(&path)), &conversation());
+    assert_eq!(transcription.target, Target::Transcript(path.clone()));
+    let added = records(&bytes);
+    assert_eq!(added[0]["type"], "message", "nothing begins a conversation");
+    let last = added.last().unwrap();
+    assert_eq!([&last["provider"], &last["modelId"]], ["fake", "fake-1"], "it keeps its model");
+    home.write("transcript.jsonl", [RECORDED.as_bytes(), &bytes].concat());
+    assert_eq!(turns_of(&Pi, &home, &path), [before, wanted()].concat());
+}
