@@ -93,7 +93,7 @@ pub(super) struct Block {
     pub(super) input: Option<Box<RawValue>>,
     pub(super) tool_use_id: Option<String>,
     pub(super) is_error: Option<bool>,
-    pub(super) content: Option<Content<Block>>,
+    pub(super) content: Option<Content<Self>>,
 }
 
 /// What a record means for the turn that it is in.

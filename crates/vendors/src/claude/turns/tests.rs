@@ -18,7 +18,8 @@ fn both_ways(bytes: impl AsRef<[u8]>) -> Vec<Turn> {
 }
 
 /// Returns a record of the tree, from its name, its parent's and what was said.
-fn record(kind: &str, name: &str, parent: &str, content: Value) -> Value {
+fn record(kind: &str, name: &str, parent: &str, content: impl Into<Value>) -> Value {
+    let content = content.into();
     let parent = (!parent.is_empty()).then_some(parent);
     let message = match kind {
         "assistant" => json!({
