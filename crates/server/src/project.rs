@@ -17,7 +17,7 @@ use segue_core::ports::Vendors;
 use segue_core::rules::scale;
 use segue_core::{Error, Result};
 
-pub(crate) use settings::{attention, default_vendor, longest_silence};
+pub(crate) use settings::{archive_limit, attention, default_vendor, longest_silence};
 pub(crate) use vendors::Described;
 pub(crate) use written::{MOST_OF_ONE, in_range};
 
@@ -47,6 +47,7 @@ pub(crate) struct Agent {
     pub(crate) instructions: Option<String>,
     pub(crate) prompt: Option<String>,
     pub(crate) restart: Restart,
+    pub(crate) archive: bool,
     pub(crate) env: BTreeMap<String, String>,
     pub(crate) args: Vec<String>,
     pub(crate) timers: Vec<Timer>,

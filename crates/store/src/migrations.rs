@@ -19,6 +19,7 @@ pub(crate) const ALL: &[Migration] = &[
     Migration { number: 2, sql: include_str!("../migrations/sqlite/0002_trusts.sql") },
     Migration { number: 3, sql: include_str!("../migrations/sqlite/0003_messages.sql") },
     Migration { number: 4, sql: include_str!("../migrations/sqlite/0004_fleets.sql") },
+    Migration { number: 5, sql: include_str!("../migrations/sqlite/0005_archive.sql") },
     Migration { number: 6, sql: include_str!("../migrations/sqlite/0006_handoffs.sql") },
 ];
 

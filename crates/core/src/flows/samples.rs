@@ -25,6 +25,7 @@ pub(crate) fn session(number: u128, name: &str) -> Session {
         instructions: None,
         headless: false,
         restart: Restart::OnCrash,
+        archive: true,
         args: Vec::new(),
         env: BTreeMap::new(),
         parent: None,

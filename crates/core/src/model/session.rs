@@ -28,6 +28,9 @@ pub struct Session {
     pub instructions: Option<String>,
     pub headless: bool,
     pub restart: Restart,
+    /// Its conversations are copied into our own archive.
+    #[serde(default = "by_default")]
+    pub archive: bool,
     /// Arguments added to the vendor's own.
     pub args: Vec<String>,
     /// Variables from the project file: never secrets.
@@ -47,6 +50,11 @@ impl Session {
     pub fn address(&self) -> String {
         format!("{}/{}", self.fleet, self.name)
     }
+}
+
+/// What was recorded before there was an archive is kept in it too.
+fn by_default() -> bool {
+    true
 }
 
 /// How much an agent may do without asking; ordered from tight to loose.

@@ -38,6 +38,7 @@ fn session() -> Session {
         args: Vec::new(),
         env: BTreeMap::new(),
         parent: None,
+        archive: true,
         spoke: false,
         status: Status::Starting,
         created_at: Timestamp::UNIX_EPOCH,

@@ -238,6 +238,7 @@ fn session(wanted: &Wanted) -> Session {
         env: BTreeMap::new(),
         parent: None,
         status: Status::Starting,
+        archive: true,
         spoke: false,
         created_at: Timestamp::now(),
         updated_at: Timestamp::now(),

@@ -83,13 +83,19 @@ fn bad_names_doubles_missing_files_and_endless_ones_are_refused() {
 
 #[test]
 fn keys_that_are_not_built_yet_say_so() {
-    let keys =
-        ["worktree = \"x\"", "fallback = [\"demo\"]", "effort = \"high\"", "archive = false"];
+    let keys = ["worktree = \"x\"", "fallback = [\"demo\"]", "effort = \"high\""];
     for key in keys {
         let error = read(&format!("{CODER}{key}\n")).unwrap_err();
         assert!(error.message.contains("not built yet"), "{key}: {error}");
     }
-    assert!(read(&format!("{CODER}archive = true\n")).is_ok());
+}
+
+#[test]
+fn an_agent_is_archived_unless_its_file_says_otherwise() {
+    for (line, archive) in [("", true), ("archive = true\n", true), ("archive = false\n", false)] {
+        let project = read(&format!("{CODER}{line}")).unwrap();
+        assert_eq!(project.agents[0].archive, archive, "{line}");
+    }
 }
 
 #[test]

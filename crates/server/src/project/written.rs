@@ -56,7 +56,7 @@ struct WrittenAgent {
     worktree: Option<Spanned<toml::Value>>,
     fallback: Option<Spanned<toml::Value>>,
     restart: Option<Restart>,
-    archive: Option<Spanned<bool>>,
+    archive: Option<bool>,
     env: Option<Spanned<BTreeMap<String, String>>>,
     args: Option<Spanned<Vec<String>>>,
     #[serde(default)]
@@ -152,10 +152,7 @@ impl WrittenAgent {
                 return Err(source.not_built(value, key));
             }
         }
-        match &self.archive {
-            Some(archive) if !archive.as_ref() => Err(source.not_built(archive, "archive = false")),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     /// Adds the names of these agents to all names, and refuses one that is taken.
@@ -201,6 +198,7 @@ impl WrittenAgent {
                 instructions: texts.read("instructions", self.instructions.as_ref())?,
                 prompt: texts.read("prompt", self.prompt.as_ref())?,
                 restart: self.restart.unwrap_or(Restart::OnCrash),
+                archive: self.archive.unwrap_or(true),
                 env: self.env.as_ref().map(|it| it.as_ref().clone()).unwrap_or_default(),
                 args: self.args.as_ref().map(|it| it.as_ref().clone()).unwrap_or_default(),
                 timers: texts.timers(&self.timers)?,

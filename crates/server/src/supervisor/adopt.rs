@@ -117,6 +117,7 @@ async fn take_in(
         env: std::collections::BTreeMap::new(),
         parent: None,
         status: Status::Ended(How::Quit),
+        archive: true,
         spoke: true,
         created_at: now,
         updated_at: now,

@@ -14,11 +14,11 @@ const INSERT: &str = "
     INSERT INTO sessions (
         id, fleet, name, agent, vendor, cwd, config_dir, model, permission, headless, restart,
         parent, status, spoke, created_at, updated_at, args, env, instructions,
-        description
+        description, archive
     ) VALUES (
         :id, :fleet, :name, :agent, :vendor, :cwd, :config_dir, :model, :permission, :headless,
         :restart, :parent, :status, :spoke, :created_at, :updated_at, :args, :env, :instructions,
-        :description
+        :description, :archive
     )";
 
 pub(super) fn create(transaction: &Transaction<'_>, session: &Session) -> Result<(), Fault> {
@@ -45,6 +45,7 @@ pub(super) fn create(transaction: &Transaction<'_>, session: &Session) -> Result
         ":env": Json(&session.env),
         ":instructions": session.instructions,
         ":description": session.description.as_ref().map(Json),
+        ":archive": session.archive,
     })?;
     Ok(())
 }

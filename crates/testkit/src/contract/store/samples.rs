@@ -42,6 +42,7 @@ impl Samples {
             instructions: None,
             headless: false,
             restart: Restart::OnCrash,
+            archive: true,
             args: Vec::new(),
             env: BTreeMap::new(),
             parent: None,

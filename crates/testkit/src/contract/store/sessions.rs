@@ -22,6 +22,7 @@ pub async fn every_field_of_a_session_comes_back(backend: &impl Backend) {
         instructions: Some("line one\nline \"two\"\0\u{1b}[31m".to_owned()),
         headless: true,
         restart: Restart::Never,
+        archive: false,
         args: vec!["--flag".to_owned(), String::new(), "a 'b' \"c\"".to_owned()],
         env: BTreeMap::from([("EXAMPLE".to_owned(), "1=2".to_owned())]),
         parent: Some(plain.id),

@@ -1,0 +1,3 @@
+-- Whether a session's conversations are copied into the archive.
+
+ALTER TABLE sessions ADD COLUMN archive INTEGER NOT NULL DEFAULT 1;
