@@ -150,7 +150,7 @@ fn a_conversation_that_is_in_another_config_dir_is_offered() {
     world.kill_everything();
     let (own, other) = (world.home().join(".segue-demo"), world.root().join("other"));
     std::fs::rename(&own, &other).unwrap();
-    segue_testkit::launches::remove_guards(&world, &session);
+    segue_testkit::launches::remove_copies(&world, &session);
     world.set("SEGUE_DEMO_HOME", other.to_str().unwrap());
     let report = world.resume(["alpha"]);
     report.assert_not_back("alpha", "refused");

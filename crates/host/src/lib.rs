@@ -10,6 +10,7 @@ mod inherited;
 mod leftovers;
 mod version;
 
+pub mod archive;
 pub mod atomic;
 pub mod attention;
 pub mod clock;

@@ -53,6 +53,11 @@ impl Paths {
         self.data.join("segue.db")
     }
 
+    /// Returns where the copies of conversations are.
+    pub fn archive(&self) -> PathBuf {
+        self.data.join("archive")
+    }
+
     pub fn state(&self) -> &Path {
         &self.state
     }

@@ -12,6 +12,7 @@ use segue_core::model::Environment;
 use segue_core::ports::{Files, Machine, Ports, Store, Vendors};
 use segue_core::rules::environment;
 use segue_core::{Error, Result};
+use segue_host::archive::DiskArchive;
 use segue_host::clock::SystemClock;
 use segue_host::files::LocalFiles;
 use segue_host::folders::DiskFolders;
@@ -81,6 +82,7 @@ pub(crate) fn ports(paths: &Paths, store: Arc<dyn Store>) -> Ports {
         vendors: vendors(),
         holders: Arc::new(LocalHolders::new(paths.clone())),
         folders: Arc::new(DiskFolders::new(paths.clone())),
+        archive: Arc::new(DiskArchive::new(paths)),
         files: files(),
         machine: machine(),
         clock: Arc::new(SystemClock),

@@ -64,3 +64,9 @@ pub fn remove_guards(world: &World, session: &Value) {
         }
     }
 }
+
+/// Takes away every copy that Segue has of a session's conversation.
+pub fn remove_copies(world: &World, session: &Value) {
+    remove_guards(world, session);
+    crate::archive::remove_all(world);
+}

@@ -6,6 +6,7 @@
 )]
 
 pub mod acting;
+pub mod archive;
 pub mod chance;
 pub mod contract;
 pub mod conversation;

@@ -41,10 +41,11 @@ fn is_open(finding: &Finding) -> bool {
 }
 
 fn text(report: &DoctorReport, colour: Colour) -> String {
-    if report.findings.is_empty() {
-        return "nothing is wrong\n".to_owned();
-    }
-    report.findings.iter().map(|finding| entry(finding, colour)).collect()
+    let is_note = |finding: &Finding| finding.severity == Severity::Note;
+    let is_well = report.findings.iter().all(is_note);
+    let verdict = if is_well { "nothing is wrong\n" } else { "" };
+    let findings = report.findings.iter().map(|finding| entry(finding, colour));
+    std::iter::once(verdict.to_owned()).chain(findings).collect()
 }
 
 fn entry(finding: &Finding, colour: Colour) -> String {

@@ -20,7 +20,7 @@ fn a_home_too_long_for_a_socket_works_and_can_be_attached_to() {
     world.ok(["daemon", "stop"]);
     assert_eq!(world.json(["resume", "--all", "--json"])["complete"], true);
     answers(&world, "coder", "which word was it?", "pomelo");
-    assert_eq!(world.ok(["doctor"]), "nothing is wrong\n");
+    assert!(world.ok(["doctor"]).starts_with("nothing is wrong\n"));
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn somebody_without_privileges_runs_everything() {
     world.drop_privileges();
     world.ok(["run", "-d", "--name", "coder", "remember the word rowan"]);
     wait_turns(&world, &world.session("coder"), 1);
-    assert_eq!(world.ok(["doctor"]), "nothing is wrong\n");
+    assert!(world.ok(["doctor"]).starts_with("nothing is wrong\n"));
 
     world.kill_everything();
     assert_eq!(world.json(["resume", "--all", "--json"])["agents"][0]["outcome"], "resumed");

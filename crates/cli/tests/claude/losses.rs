@@ -45,7 +45,7 @@ fn a_transcript_that_nobody_has_is_a_loss_that_is_told() {
         let session = stage.told("coder", "remember ALPHA");
         stage.world.kill_everything();
         fs::remove_file(stage.transcript(&session)).unwrap();
-        launches::remove_guards(&stage.world, &session);
+        launches::remove_copies(&stage.world, &session);
         stage.world.resume(["coder"]).assert_not_back("coder", "refused");
         assert_eq!(stage.model.conversations().len(), 1, "nothing was begun");
     });

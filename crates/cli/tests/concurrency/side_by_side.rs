@@ -28,7 +28,7 @@ fn two_homes_in_one_folder_never_meet() {
     assert_eq!((first.sessions().len(), second.sessions().len()), (1, 1));
     assert_ne!(daemons(&first), daemons(&second));
     wait_turns(&first, &own, 1);
-    assert_eq!(first.ok(["doctor"]), "nothing is wrong\n");
+    assert!(first.ok(["doctor"]).starts_with("nothing is wrong\n"));
 
     // What one does to everything does nothing to the other.
     first.ok(["stop", "--all"]);
@@ -39,6 +39,6 @@ fn two_homes_in_one_folder_never_meet() {
     let back = first.session("coder");
     assert_eq!(text(&back, "vendor_session_id"), text(&own, "vendor_session_id"));
     assert!(ask(&first, &back, "which word?").contains("plum"));
-    assert_eq!(there(&["doctor"]), "nothing is wrong\n");
+    assert!(there(&["doctor"]).starts_with("nothing is wrong\n"));
     assert_eq!(alive(&second.session("coder"), "pid"), alive(&other, "pid"));
 }

@@ -28,7 +28,7 @@ fn what_was_deleted_is_restored_and_what_is_gone_for_good_is_not_begun_blank() {
 
         scenery.world.kill_everything();
         fs::remove_file(scenery.transcript(&session)).unwrap();
-        launches::remove_guards(&scenery.world, &session);
+        launches::remove_copies(&scenery.world, &session);
         let requests = scenery.model.exchanges().len();
         let refused = scenery.world.segue(["resume", "coder"]);
         assert_eq!(refused.status, 8, "{refused:#?}");

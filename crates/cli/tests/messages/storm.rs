@@ -185,7 +185,7 @@ fn check(world: &World, sent: &BTreeMap<String, Known>) {
     }
     assert_eq!(recorded.len(), times.len());
     in_order(world);
-    assert_eq!(world.segue(["doctor"]).stdout, "nothing is wrong\n");
+    assert!(world.segue(["doctor"]).stdout.starts_with("nothing is wrong\n"));
 }
 
 /// Each agent heard its messages in the order in which they were sent.

@@ -34,7 +34,7 @@ fn a_conversation_that_is_gone_for_good_is_refused_and_not_begun_blank() {
         let session = scenery.told("coder", "remember ALPHA");
         scenery.world.kill_everything();
         fs::remove_file(scenery.transcript(&session)).unwrap();
-        launches::remove_guards(&scenery.world, &session);
+        launches::remove_copies(&scenery.world, &session);
         let requests = scenery.model.exchanges().len();
         let refused = scenery.world.segue(["resume", "coder"]);
         assert_eq!(refused.status, 8, "{refused:#?}");

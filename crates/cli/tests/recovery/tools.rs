@@ -89,5 +89,5 @@ fn a_process_with_the_mark_of_a_launch_that_is_over_is_found_by_doctor() {
     let cured = world.ok(["doctor", "--fix"]);
     assert!(cured.contains(&format!("fixed: {line}")), "{cured}");
     assert!(!stray.wait().unwrap().success());
-    assert_eq!(world.ok(["doctor"]), "nothing is wrong\n");
+    assert!(world.ok(["doctor"]).starts_with("nothing is wrong\n"));
 }

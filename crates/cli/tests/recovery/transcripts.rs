@@ -87,7 +87,7 @@ fn all_of_the_agents_files_deleted_is_no_loss() {
 /// Deletes a session's transcript and its guards, while nothing runs.
 fn lose(world: &World, session: &Value) {
     fs::remove_file(transcript(world, session)).unwrap();
-    launches::remove_guards(world, session);
+    launches::remove_copies(world, session);
 }
 
 #[test]
@@ -312,7 +312,7 @@ fn a_transcript_that_no_agent_can_read_ends_the_attempts_and_offers_choices() {
 }
 
 #[test]
-fn a_transcript_on_another_filesystem_has_no_guard_and_that_is_said() {
+fn a_transcript_on_another_filesystem_has_no_guard_which_is_said_and_comes_from_the_archive() {
     let mut world = world();
     let Ok(elsewhere) = tempfile::tempdir_in("/dev/shm") else { return };
     let device = |path: &Path| path.metadata().unwrap().dev();
@@ -327,5 +327,6 @@ fn a_transcript_on_another_filesystem_has_no_guard_and_that_is_said() {
     world.resume(["coder"]).assert_back("coder", "resumed");
     world.kill_everything();
     fs::remove_dir_all(elsewhere.path().join("conversations")).unwrap();
-    world.resume(["coder"]).assert_not_back("coder", "refused");
+    world.resume(["coder"]).assert_back("coder", "restored");
+    assert_knows(&world, "coder", "fox");
 }

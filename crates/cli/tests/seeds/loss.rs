@@ -13,7 +13,7 @@ fn seed_32_deleted_transcripts_are_reported_and_the_session_stays() {
     let before = told(&world, "coder", "fox");
     world.kill_everything();
     fs::remove_dir_all(world.home().join(".segue-demo")).unwrap();
-    launches::remove_guards(&world, &before);
+    launches::remove_copies(&world, &before);
     let report = world.resume(["--all"]);
     report.assert_not_back("coder", "refused");
     assert!(report.note("coder").contains("is gone"), "{report:#?}");

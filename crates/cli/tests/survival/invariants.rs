@@ -33,7 +33,7 @@ pub(crate) fn check(world: &World, word: fn(&str) -> String) {
     }
     nobody_else(world, &sessions);
     exits_are_honest(world);
-    assert_eq!(world.segue(["doctor"]).stdout, "nothing is wrong\n");
+    assert!(world.segue(["doctor"]).stdout.starts_with("nothing is wrong\n"));
 }
 
 /// The agent runs and knows its word.

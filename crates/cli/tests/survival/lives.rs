@@ -237,7 +237,7 @@ fn an_empty_transcript_is_nothing_said_and_nothing_lost() {
     conversation::type_text(&world, &beta, "what is the word?\r");
     let answer = conversation::wait_turns(&world, &beta, 1);
     assert_eq!(answer, "I was told no word in this conversation.");
-    assert_eq!(world.segue(["doctor"]).stdout, "nothing is wrong\n");
+    assert!(world.segue(["doctor"]).stdout.starts_with("nothing is wrong\n"));
 }
 
 fn make_empty_transcript(world: &World, session: &Value) {

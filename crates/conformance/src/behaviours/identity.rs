@@ -102,7 +102,7 @@ pub(super) fn lost(trial: &mut Trial) {
     trial.told("a", "remember ALPHA");
     trial.world.kill_everything();
     trial.lose_home();
-    forget_guards(trial);
+    forget_copies(trial);
     let requests = trial.model.exchanges().len();
     let refused = trial.world.segue(["resume", "a"]);
     assert_eq!(refused.status, 8, "{refused:#?}");
@@ -111,7 +111,12 @@ pub(super) fn lost(trial: &mut Trial) {
     assert!(trial.world.session("a")["pid"].is_null(), "something was started");
 }
 
-fn forget_guards(trial: &Trial) {
+/// Takes away what Segue itself has of every conversation.
+fn forget_copies(trial: &Trial) {
+    let archive = trial.world.database().with_file_name("archive");
+    if archive.is_dir() {
+        std::fs::remove_dir_all(archive).expect("an archive");
+    }
     let folders = std::fs::read_dir(trial.world.state().join("launches")).expect("launches");
     for folder in folders {
         let guards = folder.expect("a launch").path().join("guard");

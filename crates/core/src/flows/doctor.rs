@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::api::{Finding, Severity};
 use crate::error::Result;
+use crate::flows::archive;
 use crate::model::{
     EventKind, Exit, Fleet, FleetName, Launch, LaunchEnd, LaunchId, LaunchRecord, NewEvent,
     SessionId,
@@ -189,7 +190,7 @@ async fn leftovers(ports: &Ports, mode: Mode) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Conversations whose transcript is gone and that no guard has.
+/// Conversations whose transcript is gone.
 async fn lost_transcripts(ports: &Ports) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for summary in ports.store.sessions().await? {
@@ -210,16 +211,19 @@ async fn lost_transcripts(ports: &Ports) -> Result<Vec<Finding>> {
             let launches = ports.store.launches(summary.session.id).await?;
             let name = vendor.restored_as(ports.files.as_ref(), &place, &binding.vendor_session);
             let guarded = launches.iter().any(|it| ports.folders.has_guard(it.id, &name));
-            findings.push(lost(&summary.session.address(), &path, guarded));
+            let filed = archive::filed(&summary.session, id);
+            let archived = !guarded && ports.archive.has(&filed);
+            let keeper = guarded.then_some("its guard").or(archived.then_some("the archive"));
+            findings.push(lost(&summary.session.address(), &path, keeper));
         }
     }
     Ok(findings)
 }
 
-fn lost(name: &str, path: &Path, guarded: bool) -> Finding {
+fn lost(name: &str, path: &Path, keeper: Option<&str>) -> Finding {
     let what = format!("the transcript of `{name}` is gone: `{}`", path.display());
-    if guarded {
-        let cure = format!("its guard has it: `segue resume {name}` puts it back");
+    if let Some(keeper) = keeper {
+        let cure = format!("{keeper} has it: `segue resume {name}` puts it back");
         Finding { severity: Severity::Warning, what, cure: Some(cure), fixed: false }
     } else {
         let cure = format!("put it back from a backup, or `segue resume {name} --fresh {name}`");

@@ -1,7 +1,7 @@
 //! Looking at everything that a decision about a session needs. Nothing here changes anything.
 
 use crate::error::Result;
-use crate::flows::{SessionState, launch};
+use crate::flows::{SessionState, archive, launch};
 use crate::model::{How, Launch, LaunchId, Status, VendorSessionId, WaitingFor};
 use crate::ports::{Conversation, Live, Ports, SessionSummary, Vendor};
 use crate::rules::recovery::{
@@ -102,8 +102,13 @@ fn transcript(
         let ran = state.launches.iter().any(|launch| launch.agent.is_some());
         return if ran { Transcript::There } else { Transcript::Gone };
     }
+    let archived = || ports.archive.has(&archive::filed(&state.session, id));
     if !vendor.has_own_files() {
-        return if conversation.is_some() { Transcript::There } else { Transcript::Gone };
+        return match conversation {
+            Some(_) => Transcript::There,
+            None if archived() => Transcript::Archived,
+            None => Transcript::Gone,
+        };
     }
     let path = vendor.transcript(ports.files.as_ref(), &state.place(), id);
     let name = vendor.restored_as(ports.files.as_ref(), &state.place(), id);
@@ -114,6 +119,7 @@ fn transcript(
     match newest {
         Some(launch) if conversation.is_none() || lacks(launch) => Transcript::Guarded(launch),
         _ if conversation.is_some() => Transcript::There,
+        _ if archived() => Transcript::Archived,
         _ => Transcript::Gone,
     }
 }

@@ -4,6 +4,7 @@
 //! them simple.
 
 pub mod adopt;
+pub mod archive;
 pub mod conversation;
 pub mod doctor;
 mod elsewhere;
@@ -13,6 +14,7 @@ pub mod look;
 pub mod messages;
 pub mod neighbours;
 pub mod observe;
+mod put_back;
 pub mod restore;
 #[cfg(test)]
 pub(crate) mod samples;

@@ -1,18 +1,18 @@
 //! Bringing a session back: carrying out what `rules::recovery` decided.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::api::Outcome;
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::look::{self, Sight};
-use crate::flows::{SessionState, elsewhere, launch};
+use crate::flows::{SessionState, elsewhere, launch, put_back};
 use crate::model::{
-    Binding, Environment, EventKind, Evidence, Launch, LaunchId, LaunchMode, MessageId,
-    MessageState, Status, VendorSessionId,
+    Binding, Environment, EventKind, Evidence, Launch, LaunchMode, MessageId, MessageState, Status,
+    VendorSessionId,
 };
 use crate::ports::{Change, Commit, Guarded, Ports};
-use crate::rules::recovery::{Candidate, Decision, Refusal, Turn};
+use crate::rules::recovery::{Candidate, Decision, Keeper, Refusal, Turn};
 
 /// Said to an agent whose turn was cut off, and only then.
 const NUDGE: &str = "Your process ended in the middle of this turn and was started again. \
@@ -51,24 +51,24 @@ pub async fn carry_out(
             Ok(settled(Outcome::Resumed, Some("headless and between turns: nothing to start")))
         }
         Decision::Resume { id } => {
-            resume(ports, state, sight, id, environment).await?;
+            resume(ports, state, sight, (id, None), environment).await?;
             Ok(launched(Outcome::Resumed, None))
         }
         Decision::Restore { id, from } => {
-            put_back(ports, state, &id, from).await?;
-            let note = Some("the transcript was gone; its guard had it");
+            let import = put_back::put_back(ports, state, &id, from).await?;
+            let note = Some(put_back::note(from));
             let sight = with_conversation(ports, state, sight, &id)?;
-            if look::turn(state, sight.conversation.as_ref()) == Turn::Over {
+            if is_over(state, &sight, import.as_deref()) {
                 rest(ports, state).await?;
                 return Ok(settled(Outcome::Restored, note));
             }
-            resume(ports, state, &sight, id, environment).await?;
+            resume(ports, state, &sight, (id, import), environment).await?;
             Ok(launched(Outcome::Restored, note))
         }
         Decision::Adopt { id } => {
             adopt(ports, state, &id).await?;
             let sight = with_conversation(ports, state, sight, &id)?;
-            resume(ports, state, &sight, id, environment).await?;
+            resume(ports, state, &sight, (id, None), environment).await?;
             Ok(launched(Outcome::Adopted, Some("the only conversation that it can have been")))
         }
         Decision::StartAgain => {
@@ -105,10 +105,11 @@ pub async fn next_turn(
     let Some((carries, text)) = next.map(|message| (message.id, message.text.clone())) else {
         return Ok(settled(Outcome::Resumed, None));
     };
+    let mut import = None;
     let (mode, id) = match decision {
         Decision::Rest { id } | Decision::Resume { id } => (LaunchMode::Resume, Some(id)),
         Decision::Restore { id, from } => {
-            put_back(ports, state, &id, from).await?;
+            import = put_back::put_back(ports, state, &id, from).await?;
             (LaunchMode::Resume, Some(id))
         }
         Decision::StartAgain | Decision::Fresh => {
@@ -121,9 +122,18 @@ pub async fn next_turn(
         mend(ports, state, id)?;
     }
     let (message, carries) = (Some(text), Some(carries));
-    let wish = launch::Wish { mode, id, message, import: None, environment, first: false, carries };
+    let wish = launch::Wish { mode, id, message, import, environment, first: false, carries };
     launch::start(ports, state, wish).await?;
     Ok(launched(Outcome::Resumed, None))
+}
+
+/// Tells whether a headless session whose conversation was put back is between turns. One that has
+/// yet to be taken in cannot be looked at; what was known before counts.
+fn is_over(state: &SessionState, sight: &Sight, import: Option<&Path>) -> bool {
+    match import {
+        Some(_) => state.session.headless && state.session.status == Status::Idle,
+        None => look::turn(state, sight.conversation.as_ref()) == Turn::Over,
+    }
 }
 
 /// Says that a headless session is between turns, where nobody saw its last one end.
@@ -147,32 +157,27 @@ async fn resume(
     ports: &Ports,
     state: &mut SessionState,
     sight: &Sight,
-    id: VendorSessionId,
+    (id, import): (VendorSessionId, Option<PathBuf>),
     environment: Environment,
 ) -> Result<()> {
     mend(ports, state, &id)?;
     let message = message_for(state, sight);
     let carries = message.as_deref().and_then(|message| carried(state, message));
     let mode = LaunchMode::Resume;
-    let wish = launch::Wish {
-        mode,
-        id: Some(id),
-        message,
-        import: None,
-        environment,
-        first: false,
-        carries,
-    };
+    let wish =
+        launch::Wish { mode, id: Some(id), message, import, environment, first: false, carries };
     launch::start(ports, state, wish).await?;
     Ok(())
 }
 
-/// Ends a torn last line, so that the vendor's next record is not glued to it.
+/// Sees to it that all of a conversation is there, and ends a torn last line, so that the vendor's
+/// next record is not glued to it.
 fn mend(ports: &Ports, state: &SessionState, id: &VendorSessionId) -> Result<()> {
     let vendor = ports.vendors.of(&state.session)?;
     if !vendor.keeps_transcripts() || !vendor.has_own_files() {
         return Ok(());
     }
+    put_back::ancestors(ports, state, id)?;
     let transcript = vendor.transcript(ports.files.as_ref(), &state.place(), id);
     ports.files.end_last_line(&transcript).map_err(|error| {
         Error::internal(format!("cannot mend the last line of `{}`", transcript.display()))
@@ -230,30 +235,6 @@ fn with_conversation(
     let vendor = ports.vendors.of(&state.session)?;
     let conversation = vendor.conversation(ports.files.as_ref(), &state.place(), id)?;
     Ok(Sight { seen: sight.seen.clone(), conversation })
-}
-
-async fn put_back(
-    ports: &Ports,
-    state: &mut SessionState,
-    id: &VendorSessionId,
-    from: LaunchId,
-) -> Result<()> {
-    let vendor = ports.vendors.of(&state.session)?;
-    let transcript = vendor.transcript(ports.files.as_ref(), &state.place(), id);
-    let name = vendor.restored_as(ports.files.as_ref(), &state.place(), id);
-    failpoint::hit("restore.link.before");
-    if vendor.only_appends() && ports.folders.lacks_beginning(from, &name, &transcript) {
-        ports.folders.rejoin(from, &name, &transcript)?;
-    } else {
-        ports.folders.restore(from, &name)?;
-    }
-    failpoint::hit("restore.link.after");
-    if let Some(folder) = vendor.belongings(&state.place(), id) {
-        ports.folders.restore_belongings(from, &folder)?;
-    }
-    let text = format!("{} from the guard of launch {from}", name.display());
-    let events = vec![state.event(ports, EventKind::TranscriptRestored, text)];
-    state.commit(ports, Commit { changes: Vec::new(), events }).await
 }
 
 async fn adopt(ports: &Ports, state: &mut SessionState, id: &VendorSessionId) -> Result<()> {
@@ -351,7 +332,12 @@ pub fn describe(decision: &Decision) -> String {
         Decision::Attach => "runs: nothing to do".to_owned(),
         Decision::Rest { .. } => "headless and between turns: nothing to start".to_owned(),
         Decision::Resume { .. } => "resume".to_owned(),
-        Decision::Restore { .. } => "restore the transcript from its guard, then resume".to_owned(),
+        Decision::Restore { from: Keeper::Guard(_), .. } => {
+            "restore the transcript from its guard, then resume".to_owned()
+        }
+        Decision::Restore { from: Keeper::Archive, .. } => {
+            "restore the transcript from the archive, then resume".to_owned()
+        }
         Decision::Adopt { .. } => "take in the only possible conversation, then resume".to_owned(),
         Decision::StartAgain => "start: nothing had been said yet".to_owned(),
         Decision::Fresh => "start fresh: the vendor cannot resume".to_owned(),
@@ -366,7 +352,9 @@ fn reason(refusal: &Refusal) -> String {
         }
         Refusal::FolderGone => "the folder it works in is gone from its place".to_owned(),
         Refusal::TranscriptGone { id } => {
-            format!("the transcript of conversation {id} is gone, and no guard has it")
+            format!(
+                "the transcript of conversation {id} is gone, and neither a guard nor the archive has it"
+            )
         }
         Refusal::Ambiguous { candidates } if candidates.is_empty() => {
             "its conversation was never identified, and none is there".to_owned()

@@ -1,5 +1,6 @@
 //! The seams: what the flows need from the world, in the words of `model`.
 
+mod archive;
 mod clock;
 mod files;
 mod folders;
@@ -12,6 +13,7 @@ mod vendor;
 
 use std::sync::Arc;
 
+pub use archive::{Archive, ArchiveOrder, Archived, Content, Holding, RestoreOrder};
 pub use clock::Clock;
 pub use files::{FileFacts, Files, NewContents, Taken};
 pub use folders::{Guarded, LaunchFolders};
@@ -33,6 +35,7 @@ pub struct Ports {
     pub vendors: Arc<dyn Vendors>,
     pub holders: Arc<dyn Holders>,
     pub folders: Arc<dyn LaunchFolders>,
+    pub archive: Arc<dyn Archive>,
     pub files: Arc<dyn Files>,
     pub machine: Arc<dyn Machine>,
     pub clock: Arc<dyn Clock>,

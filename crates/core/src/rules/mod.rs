@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod address;
+pub mod archive;
 pub mod attention;
 pub mod carry;
 pub mod delivery;

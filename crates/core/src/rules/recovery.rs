@@ -44,6 +44,8 @@ pub enum Transcript {
     There,
     /// Gone, but this launch's guard has it.
     Guarded(LaunchId),
+    /// Gone, and no guard has it, but the archive does.
+    Archived,
     Gone,
 }
 
@@ -104,10 +106,10 @@ pub enum Decision {
     Resume {
         id: VendorSessionId,
     },
-    /// Put the transcript back from the guard, then resume.
+    /// Put the transcript back from where it was kept, then resume.
     Restore {
         id: VendorSessionId,
-        from: LaunchId,
+        from: Keeper,
     },
     /// Bind the only possible conversation, say so, then resume.
     Adopt {
@@ -118,6 +120,14 @@ pub enum Decision {
     /// The vendor cannot resume.
     Fresh,
     Refuse(Refusal),
+}
+
+/// Where a transcript was kept that is gone from its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeper {
+    /// In the guard of this launch.
+    Guard(LaunchId),
+    Archive,
 }
 
 /// Why a session cannot be brought back without a person.
@@ -167,7 +177,8 @@ fn with_id(seen: &Seen, id: VendorSessionId) -> Decision {
     match (seen.transcript, seen.turn) {
         (Transcript::There, Turn::Over) => Decision::Rest { id },
         (Transcript::There, _) => Decision::Resume { id },
-        (Transcript::Guarded(from), _) => Decision::Restore { id, from },
+        (Transcript::Guarded(from), _) => Decision::Restore { id, from: Keeper::Guard(from) },
+        (Transcript::Archived, _) => Decision::Restore { id, from: Keeper::Archive },
         (Transcript::Gone, _) if seen.spoke => Decision::Refuse(Refusal::TranscriptGone { id }),
         (Transcript::Gone, _) => Decision::StartAgain,
     }

@@ -13,6 +13,9 @@ use serde::Deserialize;
 /// How long a headless turn may show nothing: some agents wait for ever for a connection.
 const LONGEST_SILENCE: Duration = Duration::from_secs(30 * 60);
 
+/// How much the archive may take up.
+const ARCHIVE_LIMIT: u64 = 10_000_000_000;
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
@@ -20,6 +23,8 @@ struct Settings {
     vendor: Option<String>,
     /// How long a headless turn may show nothing before it is ended.
     silence: Option<SignedDuration>,
+    /// How much the archive may take up.
+    archive_limit: Option<Size>,
     #[serde(default)]
     attention: Attention,
 }
@@ -58,6 +63,37 @@ pub(crate) fn longest_silence(config_file: &Path) -> Duration {
     silence.map_or(LONGEST_SILENCE, SignedDuration::unsigned_abs)
 }
 
+/// Returns how many bytes the archive may take up.
+pub(crate) fn archive_limit(config_file: &Path) -> u64 {
+    // A file that cannot be read is told about whenever somebody starts something.
+    let limit = read(config_file).ok().and_then(|settings| settings.archive_limit);
+    limit.map_or(ARCHIVE_LIMIT, |Size(bytes)| bytes)
+}
+
+/// A number of bytes as people write it: `10 GB`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+struct Size(u64);
+
+impl TryFrom<String> for Size {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let wrong = || format!("`{text}` is not a size such as `10 GB` or `500 MB`");
+        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim_end();
+        let factor: u64 = match text[digits.len()..].trim().to_ascii_uppercase().as_str() {
+            "" | "B" => 1,
+            "KB" => 1_000,
+            "MB" => 1_000_000,
+            "GB" => 1_000_000_000,
+            "TB" => 1_000_000_000_000,
+            _ => return Err(wrong()),
+        };
+        let number: u64 = digits.trim().parse().map_err(|_| wrong())?;
+        number.checked_mul(factor).map(Self).ok_or_else(wrong)
+    }
+}
+
 fn read(config_file: &Path) -> Result<Settings> {
     let text = match fs::read_to_string(config_file) {
         Ok(text) => text,
@@ -69,12 +105,37 @@ fn read(config_file: &Path) -> Result<Settings> {
 
 fn broken(config_file: &Path) -> Error {
     Error::config(format!("cannot read `{}`", config_file.display()))
-        .hint("its keys are `vendor = \"…\"`, `silence = \"30m\"` and, under `[attention]`, `command = [\"…\"]` and `desktop = true`")
+        .hint("its keys are `vendor = \"…\"`, `silence = \"30m\"`, `archive_limit = \"10 GB\"` and, under `[attention]`, `command = [\"…\"]` and `desktop = true`")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_archive_may_take_up_as_much_as_somebody_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        assert_eq!(archive_limit(&file), 10_000_000_000);
+        let table = [
+            ("10 GB", 10_000_000_000),
+            ("500MB", 500_000_000),
+            ("1 kb", 1000),
+            ("0", 0),
+            ("123 B", 123),
+            ("2 TB", 2_000_000_000_000),
+        ];
+        for (text, bytes) in table {
+            fs::write(&file, format!("archive_limit = \"{text}\"\n")).unwrap();
+            assert_eq!(archive_limit(&file), bytes, "{text}");
+        }
+        for text in ["", "GB", "-1 GB", "1.5 GB", "1 XB", "99999999999999999999", "9999999999 TB"] {
+            fs::write(&file, format!("archive_limit = \"{text}\"\n")).unwrap();
+            let error = default_vendor(&file).unwrap_err();
+            assert!(error.to_string().contains("cannot read"), "{text}: {error}");
+            assert_eq!(archive_limit(&file), ARCHIVE_LIMIT);
+        }
+    }
 
     #[test]
     fn silence_has_a_length_that_people_can_read() {

@@ -6,6 +6,7 @@
 mod accounts;
 mod actor;
 mod adopt;
+mod archive;
 mod bulk;
 mod gate;
 mod lift;
@@ -25,7 +26,7 @@ use segue_core::flows::SessionState;
 use segue_core::model::{How, SessionId, Status, WaitingFor};
 use segue_core::ports::{MessageQuery, Ports, SessionSummary};
 use segue_core::{Error, Result};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 
 pub(crate) use accounts::{Account, Wish};
 pub(crate) use actor::{Errand, Message, Start, Waiter};
@@ -57,6 +58,8 @@ pub(crate) struct Supervisor {
     watch: Watch,
     pub(crate) live: LiveLaunches,
     config_file: PathBuf,
+    /// One at a time makes room in the archive.
+    room: Arc<Semaphore>,
 }
 
 impl Supervisor {
@@ -64,9 +67,10 @@ impl Supervisor {
         let scribe = Scribe::start(ports.clone());
         let (watch, router) = Watch::new()?;
         let (actors, gates, live) = (Mutex::default(), Gates::default(), LiveLaunches::default());
-        let accounts = Accounts::default();
+        let (accounts, room) = (Accounts::default(), Arc::new(Semaphore::new(1)));
         let supervisor =
-            Arc::new(Self { ports, actors, gates, accounts, scribe, watch, live, config_file });
+            Self { ports, actors, gates, accounts, scribe, watch, live, config_file, room };
+        let supervisor = Arc::new(supervisor);
         router.start(Arc::downgrade(&supervisor));
         Ok(supervisor)
     }
@@ -91,6 +95,7 @@ impl Supervisor {
             // An actor that failed has logged why; the others must not wait for it.
             let _failed = answer.await;
         }
+        self.archive_what_nobody_saw(sessions);
         Ok(())
     }
 

@@ -63,7 +63,17 @@ fn the_table_for_a_proven_id() {
         (
             "gone, guarded",
             Seen { transcript: Transcript::Guarded(guard()), ..seen() },
-            Decision::Restore { id: id("a"), from: guard() },
+            Decision::Restore { id: id("a"), from: Keeper::Guard(guard()) },
+        ),
+        (
+            "gone, no guard has it, archived",
+            Seen { transcript: Transcript::Archived, ..seen() },
+            Decision::Restore { id: id("a"), from: Keeper::Archive },
+        ),
+        (
+            "gone, archived, between turns",
+            Seen { transcript: Transcript::Archived, turn: Turn::Over, ..seen() },
+            Decision::Restore { id: id("a"), from: Keeper::Archive },
         ),
         (
             "gone, nothing has it",
@@ -159,6 +169,7 @@ fn any_seen() -> impl Strategy<Value = Seen> {
         Just(Transcript::There),
         Just(Transcript::Gone),
         Just(Transcript::Guarded(guard())),
+        Just(Transcript::Archived),
     ];
     let candidates = prop::collection::vec(
         ("[xyz]", any::<bool>(), any::<bool>()).prop_map(|(id, a, b)| candidate(&id, a, b)),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use segue_core::flows::archive;
 use segue_core::model::{Binding, EventKind, Exit, How, LaunchEnd, LaunchId, Status, WaitingFor};
 use segue_core::ports::{Change, Commit};
 use segue_core::rules::lifecycle::Kept;
@@ -28,6 +29,7 @@ impl Actor {
         let follow_ups = self.record_end(launch, end, Kept::No).await?;
         failpoint::hit("stop.commit.after");
         self.follow_up(launch, follow_ups).await?;
+        self.archive_now().await;
         Ok(true)
     }
 
@@ -63,6 +65,8 @@ impl Actor {
                 .hint(format!("run `segue stop {name}` first")));
         }
         self.release_keeper().await;
+        // What is being copied now would be back after it was deleted.
+        self.archive_settled().await;
         // Files first: what is cut short in the middle can be repeated as long as it has a name.
         for launch in &self.state.launches {
             self.ports.folders.remove(launch.id)?;
@@ -72,6 +76,10 @@ impl Actor {
                 Error::internal(format!("cannot delete `{}`", transcript.display()))
                     .caused_by(error)
             })?;
+        }
+        if purge {
+            let ids = self.state.bindings.iter().map(|binding| &binding.vendor_session);
+            archive::remove(&self.ports, &self.state.session, ids)?;
         }
         let commit = Commit {
             changes: vec![Change::RemoveSession(self.id())],

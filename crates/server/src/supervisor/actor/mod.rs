@@ -2,6 +2,7 @@
 
 mod account;
 mod answers;
+mod archiving;
 mod attention;
 mod behind;
 mod clockwork;
@@ -29,6 +30,7 @@ use segue_core::{Error, Result};
 use tokio::sync::{mpsc, oneshot};
 
 use self::account::Standing;
+use self::archiving::Archiving;
 use self::behind::Behind;
 use self::clockwork::Clockwork;
 pub(crate) use self::messages::Errand;
@@ -119,6 +121,12 @@ pub(crate) enum Message {
     HeardNothing {
         launch: LaunchId,
     },
+    /// Something was said that nobody saw: have it copied.
+    Archive,
+    /// What was to be copied is.
+    Archived {
+        round: u64,
+    },
 }
 
 /// The first launch of a session.
@@ -174,6 +182,7 @@ pub(crate) struct Actor {
     behind: Behind,
     standing: Standing,
     clockwork: Clockwork,
+    archiving: Archiving,
     /// Why a person was called last, while that lasts.
     needed: Option<Reason>,
     removed: bool,
@@ -201,6 +210,7 @@ impl Actor {
             behind: Behind::default(),
             standing: Standing::new(Wish::now(Wanted::ByItself)),
             clockwork: Clockwork::default(),
+            archiving: Archiving::default(),
             needed,
             removed: false,
         };
@@ -215,6 +225,7 @@ impl Actor {
             }
             self.note_account();
             self.call_for_attention();
+            self.archive_if_due();
             self.deliver().await;
             self.answer_waiters().await;
             if self.removed {
@@ -291,6 +302,14 @@ impl Actor {
             }
             Message::HeardNothing { launch } => {
                 self.heard_nothing(launch);
+                Ok(())
+            }
+            Message::Archive => {
+                self.archive();
+                Ok(())
+            }
+            Message::Archived { round } => {
+                self.archived(round).await;
                 Ok(())
             }
             observation => self.observe(observation).await,

@@ -84,6 +84,8 @@ impl Actor {
         }
         self.read_signals(path).await?;
         if self.is_transcript(path)? {
+            let facts = self.ports.files.facts(path).ok().flatten();
+            self.archiving.length = facts.map_or(0, |facts| facts.length);
             guard::keep(&self.ports, &mut self.state).await?;
         }
         Ok(())

@@ -141,6 +141,8 @@ impl Actor {
             return Ok((sight, decision));
         }
         self.end_leftovers().await?;
+        // What starts now may delete what is there.
+        self.archive_now().await;
         let begins = matches!(decision, Decision::StartAgain | Decision::Fresh);
         self.enter_gates(begins && self.finds_own_id()?).await?;
         // Others were starting meanwhile: what was seen before may not be true any more.

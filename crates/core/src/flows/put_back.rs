@@ -1,0 +1,105 @@
+//! Putting a conversation back that is gone from its place: from a guard, else from the archive.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::failpoint;
+use crate::flows::SessionState;
+use crate::flows::archive::filed;
+use crate::model::{EventKind, LaunchId, VendorSessionId};
+use crate::ports::{Commit, Ports, RestoreOrder};
+use crate::rules::recovery::Keeper;
+
+/// Puts the transcript back, with what belongs to it. For a vendor without files it is a document
+/// that its program has to take in; that one is returned.
+pub(super) async fn put_back(
+    ports: &Ports,
+    state: &mut SessionState,
+    id: &VendorSessionId,
+    from: Keeper,
+) -> Result<Option<PathBuf>> {
+    let (text, import) = match from {
+        Keeper::Guard(launch) => (from_guard(ports, state, id, launch)?, None),
+        Keeper::Archive => from_archive(ports, state, id)?,
+    };
+    let events = vec![state.event(ports, EventKind::TranscriptRestored, text)];
+    state.commit(ports, Commit { changes: Vec::new(), events }).await?;
+    Ok(import)
+}
+
+/// Says from where a transcript came back.
+pub(super) fn note(from: Keeper) -> &'static str {
+    match from {
+        Keeper::Guard(_) => "the transcript was gone; its guard had it",
+        Keeper::Archive => "the transcript was gone; the archive had it",
+    }
+}
+
+fn from_guard(
+    ports: &Ports,
+    state: &SessionState,
+    id: &VendorSessionId,
+    launch: LaunchId,
+) -> Result<String> {
+    let vendor = ports.vendors.of(&state.session)?;
+    let transcript = vendor.transcript(ports.files.as_ref(), &state.place(), id);
+    let name = vendor.restored_as(ports.files.as_ref(), &state.place(), id);
+    failpoint::hit("restore.link.before");
+    if vendor.only_appends() && ports.folders.lacks_beginning(launch, &name, &transcript) {
+        ports.folders.rejoin(launch, &name, &transcript)?;
+    } else {
+        ports.folders.restore(launch, &name)?;
+    }
+    failpoint::hit("restore.link.after");
+    if let Some(folder) = vendor.belongings(&state.place(), id) {
+        ports.folders.restore_belongings(launch, &folder)?;
+    }
+    Ok(format!("{} from the guard of launch {launch}", name.display()))
+}
+
+fn from_archive(
+    ports: &Ports,
+    state: &SessionState,
+    id: &VendorSessionId,
+) -> Result<(String, Option<PathBuf>)> {
+    let vendor = ports.vendors.of(&state.session)?;
+    let conversation = filed(&state.session, id);
+    if !vendor.has_own_files() {
+        let none = || Error::internal(format!("`{}` was never started", state.session.address()));
+        let launch = state.launches.last().ok_or_else(none)?;
+        let folder = ports.folders.folder(launch.id);
+        let document = ports.archive.read_out(&conversation, &folder)?;
+        return Ok((format!("conversation {id} from the archive"), Some(document)));
+    }
+    let name = vendor.restored_as(ports.files.as_ref(), &state.place(), id);
+    ports.archive.restore(&RestoreOrder {
+        conversation,
+        transcript: Some(name.clone()),
+        belongings: vendor.belongings(&state.place(), id),
+        config_dir: state.session.config_dir.clone(),
+    })?;
+    Ok((format!("{} from the archive", name.display()), None))
+}
+
+/// Puts those transcripts back that the conversation goes on from, if they are gone: nobody guards
+/// them.
+pub(super) fn ancestors(ports: &Ports, state: &SessionState, id: &VendorSessionId) -> Result<()> {
+    let conversation = filed(&state.session, id);
+    let kept = ports.archive.ancestors(&conversation);
+    if kept.is_empty() {
+        return Ok(());
+    }
+    let (vendor, files) = (ports.vendors.of(&state.session)?, ports.files.as_ref());
+    let there = vendor.ancestors(files, &vendor.transcript(files, &state.place(), id));
+    let is_there = |kept: &PathBuf| {
+        let same = |path: &&PathBuf| path.file_name() == kept.file_name();
+        let exists = |path: &Path| matches!(files.facts(path), Ok(Some(_)));
+        there.iter().filter(same).any(|path| exists(path))
+    };
+    if kept.iter().all(is_there) {
+        return Ok(());
+    }
+    let config_dir = state.session.config_dir.clone();
+    let (transcript, belongings) = (None, None);
+    ports.archive.restore(&RestoreOrder { conversation, transcript, belongings, config_dir })
+}

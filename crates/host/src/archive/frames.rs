@@ -1,0 +1,143 @@
+//! Copies on disk: compressed frames, one for each time that something was added.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use segue_core::failpoint;
+
+use super::manifest::Stream;
+use super::names::fingerprint;
+use crate::atomic::sync_folder;
+
+/// How much of the end of a copy is compared with what the file has there: every line of a
+/// transcript has an id or a time of its own.
+const END: u64 = 4096;
+
+/// Where the copy becomes larger by less than it takes longer.
+const LEVEL: i32 = 3;
+
+/// Adds what a file has from the length of its copy up to `length`, as one frame; the copy's record
+/// says so afterwards, but is not written.
+pub(super) fn append(
+    source: &mut File,
+    length: u64,
+    folder: &Path,
+    stream: &mut Stream,
+) -> io::Result<()> {
+    source.seek(SeekFrom::Start(stream.length))?;
+    let new = source.take(length - stream.length);
+    let added = write_frame(new, folder, stream)?;
+    stream.length += added;
+    stream.end = end_of(source, stream.length)?;
+    Ok(())
+}
+
+/// Writes everything that there is to read as one frame; returns how much it was.
+pub(super) fn write_frame(
+    mut new: impl io::Read,
+    folder: &Path,
+    stream: &mut Stream,
+) -> io::Result<u64> {
+    let path = folder.join(&stream.file);
+    let is_new = stream.stored == 0;
+    failpoint::hit("archive.frame.before");
+    let mut file =
+        OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    // What a process that was killed has left behind what is recorded.
+    file.set_len(stream.stored)?;
+    file.seek(SeekFrom::Start(stream.stored))?;
+    let mut encoder = zstd::Encoder::new(&mut file, LEVEL)?;
+    encoder.include_checksum(true)?;
+    let added = io::copy(&mut new, &mut encoder)?;
+    failpoint::hit("archive.frame.torn");
+    encoder.finish()?;
+    file.sync_all()?;
+    if is_new {
+        sync_folder(folder)?;
+    }
+    failpoint::hit("archive.frame.written");
+    stream.stored = file.metadata()?.len();
+    Ok(added)
+}
+
+/// Tells whether a file goes on from what is copied of it.
+pub(super) fn goes_on(source: &File, length: u64, folder: &Path, stream: &Stream) -> bool {
+    stream.length <= length
+        && is_whole(folder, stream)
+        && end_of(source, stream.length).is_ok_and(|end| end == stream.end)
+}
+
+/// Tells whether all of a copy is there that its record tells of.
+pub(super) fn is_whole(folder: &Path, stream: &Stream) -> bool {
+    fs::metadata(folder.join(&stream.file)).is_ok_and(|facts| facts.len() >= stream.stored)
+}
+
+/// Returns the fingerprint of what a file has right before `length`.
+fn end_of(source: &File, length: u64) -> io::Result<u64> {
+    let from = length.saturating_sub(END);
+    let mut bytes = vec![0; usize::try_from(length - from).unwrap_or_default()];
+    source.read_exact_at(&mut bytes, from)?;
+    Ok(fingerprint(&bytes))
+}
+
+/// Writes the whole of a copied file under a name that nothing has; tells whether nothing had it.
+/// It is there as a whole or not at all, and on disk when this returns. `mark` tells apart the
+/// unfinished files of two who put back the same one at the same time.
+pub(super) fn put_back(
+    folder: &Path,
+    stream: &Stream,
+    target: &Path,
+    mark: u64,
+) -> io::Result<bool> {
+    if fs::symlink_metadata(target).is_ok() {
+        return Ok(false);
+    }
+    let parent = target.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    failpoint::hit("archive.restore.before");
+    DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+    let number = fingerprint(target.as_os_str().as_encoded_bytes());
+    // The same name every time: what a killed process has left is written over.
+    let temporary = parent.join(format!(".segue-{mark:016x}-{number:016x}.tmp"));
+    let named = write_out(folder, stream, &temporary).and_then(|()| {
+        failpoint::hit("archive.restore.written");
+        name_as(&temporary, target)
+    });
+    let _gone = fs::remove_file(&temporary);
+    let is_new = named?;
+    sync_folder(parent)?;
+    failpoint::hit("archive.restore.after");
+    Ok(is_new)
+}
+
+/// Gives a file its name, unless something has that; tells whether it did.
+fn name_as(temporary: &Path, target: &Path) -> io::Result<bool> {
+    let named = match fs::hard_link(temporary, target) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            // There are filesystems without second names.
+            renameat_with(CWD, temporary, CWD, target, RenameFlags::NOREPLACE).map_err(Into::into)
+        }
+        linked => linked,
+    };
+    match named {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes what is copied, and checks that it is what was copied.
+pub(super) fn write_out(folder: &Path, stream: &Stream, target: &Path) -> io::Result<()> {
+    let copy = File::open(folder.join(&stream.file))?.take(stream.stored);
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(true).mode(0o600);
+    let mut file = options.open(target)?;
+    let written = io::copy(&mut zstd::Decoder::new(copy)?, &mut file)?;
+    if written != stream.length {
+        let told = format!("{written} bytes of {} are left", stream.length);
+        return Err(io::Error::new(io::ErrorKind::InvalidData, told));
+    }
+    file.sync_all()
+}

@@ -1,0 +1,392 @@
+//! The archive: `archive/<vendor>/<conversation>/` under the data folder, each with a record and
+//! compressed copies. The record is written last: what it does not tell of does not count.
+
+mod frames;
+mod manifest;
+mod names;
+mod sources;
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use segue_core::ports::{Archive, ArchiveOrder, Archived, Content, Holding, RestoreOrder};
+use segue_core::{Error, Result, failpoint};
+use uuid::Uuid;
+
+use self::manifest::{Manifest, Role, Stream};
+use self::names::{fingerprint, folder_name};
+use self::sources::{Source, below};
+use crate::atomic::sync_folder;
+use crate::failure::{cannot, quoted};
+use crate::files::open_regular;
+use crate::paths::{Openness, Paths, ensure_folder};
+
+/// How many conversations can be worked on at the same time.
+const LOCKS: usize = 64;
+/// What the folder of copies is called until all of it is gone.
+const REMOVED: &str = ".removed-";
+/// The name of an exported document that is read out.
+const DOCUMENT: &str = "conversation.json";
+
+/// The copies of this machine. One process writes them: the daemon.
+#[derive(Debug)]
+pub struct DiskArchive {
+    root: PathBuf,
+    /// One at a time works on a conversation; which lock is its own follows from its name.
+    locks: [Mutex<()>; LOCKS],
+    /// How many bytes there are, once somebody has counted.
+    size: Mutex<Option<u64>>,
+}
+
+impl DiskArchive {
+    pub fn new(paths: &Paths) -> Self {
+        let locks = std::array::from_fn(|_| Mutex::new(()));
+        Self { root: paths.archive(), locks, size: Mutex::new(None) }
+    }
+
+    fn folder(&self, conversation: &Archived) -> PathBuf {
+        let Archived { vendor, id } = conversation;
+        self.root.join(folder_name(vendor.as_str())).join(folder_name(id.as_str()))
+    }
+
+    fn lock(&self, conversation: &Archived) -> MutexGuard<'_, ()> {
+        let number = mark(conversation) % LOCKS as u64;
+        let lock = &self.locks[usize::try_from(number).unwrap_or_default()];
+        lock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn counted(&self) -> MutexGuard<'_, Option<u64>> {
+        self.size.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the record of a conversation that there is a copy of.
+    fn read(&self, conversation: &Archived) -> Option<(PathBuf, Manifest)> {
+        let folder = self.folder(conversation);
+        let manifest = Manifest::read(&folder).ok().flatten()?;
+        (manifest.conversation() == *conversation).then_some((folder, manifest))
+    }
+
+    fn known(&self, conversation: &Archived) -> Result<(PathBuf, Manifest)> {
+        let none = || Error::not_found(format!("the archive has no copy of `{}`", conversation.id));
+        self.read(conversation).ok_or_else(none)
+    }
+
+    /// Returns the record to add to, with a folder for what is added.
+    fn open(&self, order: &ArchiveOrder) -> Result<(PathBuf, Manifest)> {
+        let folder = self.folder(&order.conversation);
+        let manifest = match Manifest::read(&folder) {
+            Ok(manifest) => manifest,
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                tracing::warn!(folder = %folder.display(), %error, "a record is damaged");
+                manifest::set_aside(&folder)?;
+                None
+            }
+            Err(error) => return Err(cannot("read", &folder, &error)),
+        };
+        let own = manifest.filter(|manifest| manifest.conversation() == order.conversation);
+        Ok((folder, own.unwrap_or_else(|| Manifest::new(order))))
+    }
+
+    fn make_folder(&self, folder: &Path) -> Result<()> {
+        let vendor = folder.parent().unwrap_or(&self.root);
+        for folder in [self.root.as_path(), vendor, folder] {
+            ensure_folder(folder, Openness::Private)?;
+        }
+        Ok(())
+    }
+}
+
+impl Archive for DiskArchive {
+    fn keep(&self, order: &ArchiveOrder) -> Result<u64> {
+        let _one = self.lock(&order.conversation);
+        let (folder, mut manifest) = self.open(order)?;
+        let before = manifest.clone();
+        let sources = sources::of(order);
+        if !sources.iter().any(has_content) && matches!(order.content, Content::Transcript(_)) {
+            return Ok(0);
+        }
+        self.make_folder(&folder)?;
+        let failed = |path: &Path, error: &io::Error| cannot("archive", path, error);
+        let mut added = 0;
+        for source in &sources {
+            match keep_file(source, (&folder, &order.place.config_dir), &mut manifest) {
+                Ok(new) => added += new,
+                Err(error) if source.role == Role::Transcript => {
+                    return Err(failed(&source.path, &error));
+                }
+                Err(error) => {
+                    tracing::warn!(path = %source.path.display(), %error, "not archived");
+                }
+            }
+        }
+        if let Content::Export(document) = &order.content {
+            added += keep_document(document, &folder, &mut manifest)
+                .map_err(|error| failed(&folder, &error))?;
+        }
+        if manifest.streams != before.streams {
+            manifest.kept_at = order.now;
+            manifest.config_dir.clone_from(&order.place.config_dir);
+            manifest.cwd.clone_from(&order.place.cwd);
+            let superseded = manifest.take_superseded();
+            manifest.write(&folder)?;
+            tidy(&folder, &before, &manifest, &superseded);
+            let mut size = self.counted();
+            *size = size.map(|size| size + stored(&manifest) - stored(&before).min(size));
+        }
+        Ok(added)
+    }
+
+    fn has(&self, conversation: &Archived) -> bool {
+        let whole = |folder: &Path, stream: &Stream| frames::is_whole(folder, stream);
+        self.read(conversation).is_some_and(|(folder, manifest)| {
+            manifest.content().is_some_and(|stream| whole(&folder, stream))
+        })
+    }
+
+    fn lacks(&self, conversation: &Archived, transcript: &Path) -> bool {
+        let Ok(facts) = fs::metadata(transcript) else { return false };
+        let known = self.read(conversation);
+        let newest = known.as_ref().and_then(|(_, manifest)| manifest.content());
+        let is_same =
+            |it: &Stream| it.length == facts.len() && it.modified == modified(&facts).ok();
+        facts.len() > 0 && !newest.is_some_and(is_same)
+    }
+
+    fn ancestors(&self, conversation: &Archived) -> Vec<PathBuf> {
+        let Some((_, manifest)) = self.read(conversation) else { return Vec::new() };
+        let ancestor = |stream: &Stream| match &stream.role {
+            Role::Ancestor(path) => Some(path.clone()),
+            _ => None,
+        };
+        manifest.newest().into_iter().filter_map(ancestor).collect()
+    }
+
+    fn restore(&self, order: &RestoreOrder) -> Result<()> {
+        let _one = self.lock(&order.conversation);
+        let (folder, manifest) = self.known(&order.conversation)?;
+        let mark = mark(&order.conversation);
+        // The transcript comes last: without it nothing is taken for a conversation.
+        for stream in manifest.newest() {
+            let target = match (&stream.role, &order.belongings) {
+                (Role::Belonging(name), Some(belongings)) => belongings.join(name),
+                (Role::Ancestor(path), _) => order.config_dir.join(path),
+                _ => continue,
+            };
+            frames::put_back(&folder, stream, &target, mark)
+                .map_err(|error| cannot("restore", &target, &error))?;
+        }
+        let Some(target) = &order.transcript else { return Ok(()) };
+        let stream = newest_at(&manifest, &below(&order.config_dir, target));
+        let stream = stream.ok_or_else(|| nothing_said(&order.conversation))?;
+        let is_new = frames::put_back(&folder, stream, target, mark)
+            .map_err(|error| cannot("restore", target, &error))?;
+        if is_new { Ok(()) } else { Err(in_the_way(target)) }
+    }
+
+    fn read_out(&self, conversation: &Archived, folder: &Path) -> Result<PathBuf> {
+        let _one = self.lock(conversation);
+        let (copies, manifest) = self.known(conversation)?;
+        let content = manifest.content().ok_or_else(|| nothing_said(conversation))?;
+        let place = |stream: &Stream| match stream.path.file_name() {
+            _ if stream.role == Role::Export => folder.join(DOCUMENT),
+            Some(name) if stream.path.is_absolute() => folder.join(name),
+            _ => folder.join(&stream.path),
+        };
+        for stream in manifest.newest() {
+            let target = place(stream);
+            let parent = target.parent().unwrap_or(folder);
+            ensure_folder(parent, Openness::Private)?;
+            frames::write_out(&copies, stream, &target)
+                .map_err(|error| cannot("write", &target, &error))?;
+        }
+        Ok(place(content))
+    }
+
+    fn remove(&self, conversation: &Archived) -> Result<()> {
+        let _one = self.lock(conversation);
+        let folder = self.folder(conversation);
+        let vendor = folder.parent().unwrap_or(&self.root);
+        failpoint::hit("archive.remove.before");
+        // Under another name first: a copy is there as a whole or not at all.
+        let hidden = vendor.join(format!("{REMOVED}{}", Uuid::new_v4().simple()));
+        let removed = match fs::rename(&folder, &hidden) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            renamed => renamed.and_then(|()| sync_folder(vendor)),
+        };
+        removed
+            .and_then(|()| remove_hidden(vendor))
+            .map_err(|error| cannot("remove", &folder, &error))?;
+        failpoint::hit("archive.remove.after");
+        *self.counted() = None;
+        Ok(())
+    }
+
+    fn holdings(&self) -> Result<Vec<Holding>> {
+        let failed = |error: &io::Error| cannot("read", &self.root, error);
+        let mut holdings = Vec::new();
+        for vendor in folders(&self.root).map_err(|error| failed(&error))? {
+            for folder in folders(&vendor).map_err(|error| failed(&error))? {
+                // One that is being removed, or is damaged, is not one.
+                let Ok(Some(manifest)) = Manifest::read(&folder) else { continue };
+                let (conversation, bytes) = (manifest.conversation(), stored(&manifest));
+                holdings.push(Holding { conversation, bytes, kept_at: manifest.kept_at });
+            }
+        }
+        Ok(holdings)
+    }
+
+    fn size(&self) -> Result<u64> {
+        if let Some(size) = *self.counted() {
+            return Ok(size);
+        }
+        let size = self.holdings()?.iter().map(|it| it.bytes).sum();
+        *self.counted() = Some(size);
+        Ok(size)
+    }
+}
+
+fn has_content(source: &Source) -> bool {
+    source.role == Role::Transcript && fs::metadata(&source.path).is_ok_and(|it| it.len() > 0)
+}
+
+/// Copies what a file has more than its copy; a file that is gone has nothing.
+fn keep_file(
+    source: &Source,
+    (folder, config_dir): (&Path, &Path),
+    manifest: &mut Manifest,
+) -> io::Result<u64> {
+    let mut file = match open_regular(&source.path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        file => file?,
+    };
+    let facts = file.metadata()?;
+    let (length, changed) = (facts.len(), modified(&facts)?);
+    let is_same = |it: &Stream| it.length == length && it.modified == Some(changed);
+    let newest = manifest.versions(&source.role).next();
+    if length == 0 || newest.is_some_and(|(_, newest)| is_same(newest)) {
+        return Ok(0);
+    }
+    let place = continued(&file, length, folder, manifest, &source.role);
+    let path = below(config_dir, &source.path);
+    let known = place.map(|place| manifest.streams[place].clone());
+    let mut stream = known.unwrap_or_else(|| Stream::new(source.role.clone(), path.clone()));
+    let before = stream.length;
+    if before < length {
+        frames::append(&mut file, length, folder, &mut stream)?;
+        (stream.modified, stream.path) = (Some(changed), path);
+    }
+    // What the file goes on from is the newest copy.
+    if let Some(place) = place {
+        manifest.streams.remove(place);
+    }
+    let added = stream.length - before;
+    manifest.streams.push(stream);
+    Ok(added)
+}
+
+/// Returns the place of the copy that a file goes on from.
+fn continued(
+    file: &File,
+    length: u64,
+    folder: &Path,
+    manifest: &Manifest,
+    role: &Role,
+) -> Option<usize> {
+    let goes_on = |(_, stream): &(usize, &Stream)| frames::goes_on(file, length, folder, stream);
+    manifest.versions(role).find(goes_on).map(|(place, _)| place)
+}
+
+/// Copies a document unless it is the one that was copied last.
+fn keep_document(document: &[u8], folder: &Path, manifest: &mut Manifest) -> io::Result<u64> {
+    let (length, end) = (document.len() as u64, fingerprint(document));
+    let newest = manifest.versions(&Role::Export).next();
+    if newest.is_some_and(|(_, it)| (it.length, it.end) == (length, end)) {
+        return Ok(0);
+    }
+    let mut stream = Stream::new(Role::Export, PathBuf::from(DOCUMENT));
+    stream.length = frames::write_frame(document, folder, &mut stream)?;
+    stream.end = end;
+    manifest.streams.push(stream);
+    Ok(length)
+}
+
+/// Returns the newest copy of a transcript that was at this path, else the newest.
+fn newest_at<'a>(manifest: &'a Manifest, path: &Path) -> Option<&'a Stream> {
+    let mut versions = manifest.versions(&Role::Transcript).map(|(_, stream)| stream);
+    let newest = manifest.versions(&Role::Transcript).next().map(|(_, stream)| stream);
+    versions.find(|stream| stream.path == path).or(newest)
+}
+
+/// Deletes the files that the record does not tell of any more, or never did; one that stays does
+/// no harm.
+fn tidy(folder: &Path, before: &Manifest, now: &Manifest, superseded: &[Stream]) {
+    if before.streams.len() == now.streams.len() && superseded.is_empty() {
+        return;
+    }
+    let listed = |path: &Path| now.streams.iter().any(|it| path.ends_with(&it.file));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|it| it == "zst") && !listed(&path) {
+            let _stays = fs::remove_file(path);
+        }
+    }
+}
+
+/// Removes what an earlier removal, cut short, left behind, along with this one's.
+fn remove_hidden(vendor: &Path) -> io::Result<()> {
+    let entries = match fs::read_dir(vendor) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(REMOVED) {
+            match fs::remove_dir_all(entry.path()) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the folders in a folder, without hidden ones.
+fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let paths: io::Result<Vec<PathBuf>> = entries.map(|entry| Ok(entry?.path())).collect();
+    let hidden = |path: &PathBuf| {
+        path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'))
+    };
+    Ok(paths?.into_iter().filter(|path| !hidden(path) && path.is_dir()).collect())
+}
+
+fn stored(manifest: &Manifest) -> u64 {
+    manifest.streams.iter().map(|stream| stream.stored).sum()
+}
+
+fn mark(conversation: &Archived) -> u64 {
+    fingerprint(format!("{}\n{}", conversation.vendor, conversation.id).as_bytes())
+}
+
+fn modified(facts: &fs::Metadata) -> io::Result<Timestamp> {
+    Timestamp::try_from(facts.modified()?).map_err(io::Error::other)
+}
+
+fn nothing_said(conversation: &Archived) -> Error {
+    Error::not_found(format!("the archive has no transcript of `{}`", conversation.id))
+}
+
+fn in_the_way(target: &Path) -> Error {
+    Error::conflict(format!("`{}` is there, and is not replaced", target.display()))
+        .caused_by("nothing that can be resumed is in it, and the archive has an older copy")
+        .hint(format!("move it away: `mv {0} {0}.old`, then resume again", quoted(target)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,308 @@
+use std::os::unix::fs::MetadataExt as _;
+
+use segue_core::Kind;
+use segue_core::model::{Environment, VendorId, VendorSessionId};
+use segue_core::ports::Place;
+use tempfile::TempDir;
+
+use super::*;
+
+/// A vendor's folder, and an archive beside it.
+struct Ground {
+    temp: TempDir,
+    archive: DiskArchive,
+}
+
+impl Ground {
+    fn new() -> Self {
+        let temp = TempDir::new().unwrap();
+        let archive = archive_in(temp.path());
+        fs::create_dir(temp.path().join("home")).unwrap();
+        Self { temp, archive }
+    }
+
+    fn home(&self) -> PathBuf {
+        self.temp.path().join("home")
+    }
+
+    fn transcript(&self) -> PathBuf {
+        self.home().join("a.jsonl")
+    }
+
+    fn order(&self) -> ArchiveOrder {
+        ArchiveOrder {
+            conversation: key("a"),
+            place: Place { config_dir: self.home(), cwd: "/w".into() },
+            content: Content::Transcript(self.transcript()),
+            belongings: Some(self.home().join("a")),
+            ancestors: Vec::new(),
+            now: Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    fn write(&self, text: &[u8]) -> u64 {
+        fs::write(self.transcript(), text).unwrap();
+        self.archive.keep(&self.order()).unwrap()
+    }
+
+    fn restore(&self) -> Result<()> {
+        self.archive.restore(&RestoreOrder {
+            conversation: key("a"),
+            transcript: Some(self.transcript()),
+            belongings: Some(self.home().join("a")),
+            config_dir: self.home(),
+        })
+    }
+
+    /// Deletes everything of the vendor's, puts it back, and returns the transcript.
+    fn lost_and_restored(&self) -> Vec<u8> {
+        fs::remove_dir_all(self.home()).unwrap();
+        self.restore().unwrap();
+        fs::read(self.transcript()).unwrap()
+    }
+
+    fn manifest(&self) -> Manifest {
+        self.archive.read(&key("a")).unwrap().1
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.archive.folder(&key("a"))
+    }
+
+    fn copies(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.folder()).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        paths.filter(|path| path.extension().is_some_and(|it| it == "zst")).collect()
+    }
+}
+
+fn archive_in(folder: &Path) -> DiskArchive {
+    let home = folder.join("segue").to_str().unwrap().to_owned();
+    let environment = Environment::new([("SEGUE_HOME".to_owned(), home)]);
+    DiskArchive::new(&Paths::from_environment(&environment).unwrap())
+}
+
+fn key(id: &str) -> Archived {
+    Archived { vendor: VendorId::new("tool"), id: VendorSessionId::new(id) }
+}
+
+/// Lines that cannot be compressed to nothing, each another one.
+fn lines(from: u64, to: u64) -> Vec<u8> {
+    let line = |number: u64| format!("{{\"id\":{:x}}}\n", fingerprint(&number.to_le_bytes()));
+    (from..to).flat_map(|number| line(number).into_bytes()).collect()
+}
+
+#[test]
+fn only_what_is_new_is_copied_and_all_of_it_comes_back() {
+    let ground = Ground::new();
+    let mut whole = lines(0, 2000);
+    assert_eq!(ground.write(&whole), whole.len() as u64);
+    assert_eq!(ground.write(&whole), 0, "nothing is new");
+    let before = ground.manifest().streams[0].stored;
+    for number in 0..50 {
+        let more = lines(10_000 + number, 10_001 + number);
+        whole.extend(&more);
+        assert_eq!(ground.write(&whole), more.len() as u64);
+    }
+    let [stream] = &ground.manifest().streams[..] else { panic!("one copy") };
+    assert!(stream.stored - before < 50 * 100, "frames of new lines only");
+    assert_eq!(ground.copies().len(), 1);
+    assert_eq!(ground.lost_and_restored(), whole);
+    assert_eq!(ground.archive.size().unwrap(), stream.stored);
+}
+
+#[test]
+fn a_copy_that_was_cut_short_is_as_if_it_had_not_been_begun() {
+    let ground = Ground::new();
+    ground.write(b"one\n");
+    let copy = ground.copies().remove(0);
+    let torn = [fs::read(&copy).unwrap(), b"(\xb5/\xfd torn".to_vec()].concat();
+    fs::write(&copy, &torn).unwrap();
+    assert!(ground.archive.has(&key("a")));
+    assert_eq!(ground.lost_and_restored(), b"one\n", "what is not recorded does not count");
+    assert_eq!(ground.write(b"one\ntwo\n"), 4);
+    assert_eq!(ground.lost_and_restored(), b"one\ntwo\n");
+    assert_eq!(ground.manifest().streams.len(), 1);
+}
+
+#[test]
+fn a_copy_that_is_damaged_is_told_and_begun_anew() {
+    let ground = Ground::new();
+    ground.write(&lines(0, 100));
+    let copy = ground.copies().remove(0);
+    let mut bytes = fs::read(&copy).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&copy, &bytes).unwrap();
+    fs::remove_file(ground.transcript()).unwrap();
+    assert!(ground.restore().is_err());
+    assert!(!ground.transcript().exists(), "half a transcript");
+    assert_eq!(fs::read_dir(ground.home()).unwrap().count(), 0, "litter");
+    fs::write(&copy, &bytes[..middle]).unwrap();
+    assert!(!ground.archive.has(&key("a")));
+    let whole = lines(0, 101);
+    assert_eq!(ground.write(&whole), whole.len() as u64);
+    assert_eq!(ground.lost_and_restored(), whole);
+}
+
+#[test]
+fn a_record_that_is_damaged_is_kept_out_of_the_way() {
+    let ground = Ground::new();
+    ground.write(b"one\n");
+    fs::write(ground.folder().join("manifest.json"), "{").unwrap();
+    assert!(!ground.archive.has(&key("a")));
+    assert_eq!(ground.write(b"one\n"), 4);
+    assert_eq!(ground.lost_and_restored(), b"one\n");
+    let vendor = fs::read_dir(ground.folder().parent().unwrap()).unwrap();
+    assert_eq!(vendor.count(), 2, "the damaged one is there");
+    assert_eq!(ground.archive.holdings().unwrap().len(), 1);
+}
+
+#[test]
+fn what_does_not_go_on_is_kept_beside_and_the_newest_comes_back() {
+    let ground = Ground::new();
+    let versions: [&[u8]; 4] = [b"one\ntwo\nthree\n", b"one\ntwo\n", b"one\nTWO\nthree\n", b"0\n"];
+    for text in versions {
+        assert_eq!(ground.write(text), text.len() as u64);
+    }
+    assert_eq!(ground.manifest().streams.len(), 4, "all are kept");
+    assert_eq!(ground.lost_and_restored(), b"0\n");
+    // What goes on from an older copy is added to that one.
+    assert_eq!(ground.write(b"one\ntwo\nthree\nfour\n"), 5);
+    assert_eq!(ground.manifest().streams.len(), 4);
+    assert_eq!(ground.lost_and_restored(), b"one\ntwo\nthree\nfour\n");
+    let copied = |stream: &Stream| {
+        let path = ground.temp.path().join("out");
+        frames::write_out(&ground.folder(), stream, &path).unwrap();
+        fs::read(path).unwrap()
+    };
+    let kept: Vec<Vec<u8>> = ground.manifest().streams.iter().map(copied).collect();
+    for text in &versions[1..] {
+        assert!(kept.iter().any(|it| it == text), "{text:?}");
+    }
+}
+
+#[test]
+fn of_very_many_copies_that_disagree_the_oldest_go() {
+    let ground = Ground::new();
+    for number in 0..40 {
+        ground.write(&lines(number * 10, number * 10 + 3));
+    }
+    assert_eq!(ground.copies().len(), 16);
+    assert_eq!(ground.manifest().streams.len(), 16);
+    assert_eq!(ground.lost_and_restored(), lines(390, 393));
+    let stored: u64 = ground.copies().iter().map(|it| fs::metadata(it).unwrap().len()).sum();
+    assert_eq!(ground.archive.size().unwrap(), stored);
+}
+
+#[test]
+fn files_beside_a_transcript_and_those_it_goes_on_from_come_back_with_it() {
+    let ground = Ground::new();
+    let (beside, parent) = (ground.home().join("a/b/c.txt"), ground.home().join("old/p.jsonl"));
+    let elsewhere = ground.temp.path().join("elsewhere.jsonl");
+    for (path, text) in [(&beside, "beside"), (&parent, "parent"), (&elsewhere, "elsewhere")] {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    fs::write(ground.transcript(), "child\n").unwrap();
+    let ancestors = vec![parent.clone(), elsewhere.clone(), ground.home().join("absent")];
+    ground.archive.keep(&ArchiveOrder { ancestors, ..ground.order() }).unwrap();
+    let kept = ground.archive.ancestors(&key("a"));
+    assert_eq!(kept, [PathBuf::from("old/p.jsonl"), elsewhere.clone()]);
+    fs::remove_file(&elsewhere).unwrap();
+    assert_eq!(ground.lost_and_restored(), b"child\n");
+    for (path, text) in [(&beside, "beside"), (&parent, "parent"), (&elsewhere, "elsewhere")] {
+        assert_eq!(fs::read_to_string(path).unwrap(), text);
+    }
+    // What is there is not touched, and is no reason to leave the rest.
+    fs::write(&parent, "grown").unwrap();
+    fs::remove_file(&beside).unwrap();
+    fs::remove_file(ground.transcript()).unwrap();
+    ground.restore().unwrap();
+    assert_eq!(fs::read_to_string(&parent).unwrap(), "grown");
+    assert_eq!(fs::read_to_string(&beside).unwrap(), "beside");
+}
+
+#[test]
+fn a_transcript_that_is_there_always_wins() {
+    let ground = Ground::new();
+    ground.write(b"one\n");
+    fs::write(ground.transcript(), "other").unwrap();
+    let error = ground.restore().unwrap_err();
+    assert_eq!(error.kind, Kind::Conflict, "{error}");
+    assert_eq!(fs::read(ground.transcript()).unwrap(), b"other");
+}
+
+#[test]
+fn copies_are_read_out_as_if_the_folder_were_the_vendors() {
+    let ground = Ground::new();
+    fs::create_dir(ground.home().join("a")).unwrap();
+    fs::write(ground.home().join("a/big.txt"), "big").unwrap();
+    ground.write(b"one\n");
+    let out = ground.temp.path().join("out");
+    let path = ground.archive.read_out(&key("a"), &out).unwrap();
+    assert_eq!(path, out.join("a.jsonl"));
+    assert_eq!(fs::read(path).unwrap(), b"one\n");
+    assert_eq!(fs::read(out.join("a/big.txt")).unwrap(), b"big");
+    assert_eq!(ground.archive.read_out(&key("b"), &out).unwrap_err().kind, Kind::NotFound);
+}
+
+#[test]
+fn a_document_is_copied_when_it_is_another_and_a_longer_one_takes_its_place() {
+    let ground = Ground::new();
+    let keep = |text: &str| {
+        let content = Content::Export(text.as_bytes().to_vec());
+        ground.archive.keep(&ArchiveOrder { content, ..ground.order() }).unwrap()
+    };
+    assert_eq!((keep("[1]"), keep("[1]"), keep("[1,2]")), (3, 0, 5));
+    assert_eq!(ground.copies().len(), 1);
+    keep("[9]");
+    assert_eq!(ground.copies().len(), 2, "what was taken out of it is not lost");
+    let path = ground.archive.read_out(&key("a"), &ground.temp.path().join("out")).unwrap();
+    assert_eq!(fs::read_to_string(path).unwrap(), "[9]");
+}
+
+#[test]
+fn what_is_removed_is_gone_and_nothing_is_made_of_nothing() {
+    let ground = Ground::new();
+    assert_eq!(ground.archive.keep(&ground.order()).unwrap(), 0);
+    assert_eq!(ground.write(b""), 0);
+    assert!(!ground.archive.has(&key("a")) && !ground.folder().exists());
+    assert!(!ground.archive.lacks(&key("a"), &ground.transcript()));
+    ground.write(b"one\n");
+    assert!(ground.archive.has(&key("a")));
+    assert!(!ground.archive.lacks(&key("a"), &ground.transcript()));
+    fs::write(ground.transcript(), "one\ntwo\n").unwrap();
+    assert!(ground.archive.lacks(&key("a"), &ground.transcript()));
+    for _twice in 0..2 {
+        ground.archive.remove(&key("a")).unwrap();
+        assert!(!ground.archive.has(&key("a")));
+        assert_eq!(ground.archive.size().unwrap(), 0);
+    }
+    let vendor = fs::read_dir(ground.folder().parent().unwrap()).unwrap();
+    assert_eq!(vendor.count(), 0);
+}
+
+#[test]
+fn nobody_else_can_read_a_copy() {
+    let ground = Ground::new();
+    ground.write(b"one\n");
+    let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+    assert_eq!(mode(&ground.copies()[0]), 0o600);
+    assert_eq!(mode(&ground.folder().join("manifest.json")), 0o600);
+    for folder in ground.folder().ancestors().take(3) {
+        assert_eq!(mode(folder), 0o700, "{}", folder.display());
+    }
+}
+
+#[test]
+fn a_transcript_of_another_home_does_not_come_back_in_this_one() {
+    let ground = Ground::new();
+    ground.write(b"here\n");
+    let other = ground.home().join("other/a.jsonl");
+    fs::create_dir(other.parent().unwrap()).unwrap();
+    fs::write(&other, "there\n").unwrap();
+    let content = Content::Transcript(other);
+    ground.archive.keep(&ArchiveOrder { content, ..ground.order() }).unwrap();
+    assert_eq!(ground.lost_and_restored(), b"here\n");
+}
