@@ -55,7 +55,8 @@ fn lasting(world: &World) -> BTreeMap<String, Vec<Value>> {
 fn data(world: &World) -> BTreeMap<PathBuf, Vec<u8>> {
     let entries = fs::read_dir(world.database().parent().unwrap()).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
-    let steady = paths.filter(|path| !path.to_str().unwrap().ends_with("-shm"));
+    let files = paths.filter(|path| path.is_file());
+    let steady = files.filter(|path| !path.to_str().unwrap().ends_with("-shm"));
     steady.map(|path| (path.clone(), fs::read(path).unwrap())).collect()
 }
 

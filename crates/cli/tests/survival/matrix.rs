@@ -72,7 +72,11 @@ fn list(scenario: Scenario) -> BTreeMap<Point, usize> {
     (scenario.check)(&world, &outcome);
     assert!(outcome.status <= 0, "{}: {outcome:#?}", scenario.name);
     invariants::check_all(&world);
-    points::passed(&world)
+    let mut passed = points::passed(&world);
+    // Elsewhere copies are made beside what happens, sooner or later.
+    let is_sure = scenario.name.starts_with("archive");
+    passed.retain(|point, _| is_sure || !point.name.starts_with("archive."));
+    passed
 }
 
 /// Every point of every scenario, at its first hit, and at its second if there is one.

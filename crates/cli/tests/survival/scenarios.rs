@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use segue_testkit::events::Events;
 use segue_testkit::world::Outcome;
-use segue_testkit::{Terminal, World, conversation, processes};
+use segue_testkit::{Terminal, World, archive, conversation, launches, processes};
 use serde_json::Value;
 
 /// Something that people do, during which anything may be killed.
@@ -141,6 +141,53 @@ pub(crate) const ALL: &[Scenario] = &[
         settle: until_at_rest,
         check: brought_back,
         repeat: |_| {},
+    },
+    Scenario {
+        name: "archive-keep",
+        prepare: |world| {
+            with_dead_session(world);
+            archive::remove_all(world);
+        },
+        act: |world| world.segue(["resume", "--all", "--json"]),
+        settle: until_at_rest,
+        check: brought_back,
+        repeat: |_| {},
+    },
+    Scenario {
+        name: "archive-restore",
+        prepare: |world| {
+            with_session(world);
+            let session = world.session(NAME);
+            world.ok(["stop", NAME]);
+            let id = session["vendor_session_id"].as_str().unwrap();
+            let transcript = conversation::transcript(world, id).unwrap();
+            archive::wait_kept(world, &session, &transcript);
+            fs::remove_file(transcript).unwrap();
+            launches::remove_guards(world, &session);
+        },
+        act: |world| world.segue(["resume", "--all", "--json"]),
+        settle: until_at_rest,
+        check: brought_back,
+        repeat: |_| {},
+    },
+    Scenario {
+        name: "archive-purge",
+        prepare: |world| {
+            with_session(world);
+            world.ok(["stop", NAME]);
+        },
+        act: |world| world.segue(["rm", NAME, "--purge", "--yes"]),
+        settle: |_| {},
+        check: |world, outcome| {
+            if outcome.status == 0 {
+                assert_purged(world);
+            }
+        },
+        repeat: |world| {
+            let again = world.segue(["rm", NAME, "--purge", "--yes"]);
+            assert!([0, 3].contains(&again.status), "{again:#?}");
+            assert_purged(world);
+        },
     },
     Scenario {
         name: "leftovers",
@@ -369,6 +416,12 @@ fn assert_forgotten(world: &World) {
     assert_eq!(world.sessions(), Vec::<Value>::new());
     let launches = fs::read_dir(world.state().join("launches")).unwrap();
     assert_eq!(launches.count(), 0, "a launch folder");
+}
+
+fn assert_purged(world: &World) {
+    assert_forgotten(world);
+    assert_eq!(archive::records(world), Vec::<Value>::new());
+    assert_eq!(conversation::all(world), Vec::<PathBuf>::new());
 }
 
 fn run_unless_there(world: &World) {

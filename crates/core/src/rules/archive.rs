@@ -18,13 +18,15 @@ pub struct Sight {
 }
 
 /// Decides whether the conversation is to be copied now: when it is first seen, when another one
-/// takes its place, when a turn or a launch is over, and when a turn has said much. `copied` is how
-/// much the transcript had at the last copy.
+/// takes its place, when a turn or a launch is over, when something was said though nothing works
+/// (what happens at once is told together), and when a turn has said much. `copied` is how much the
+/// transcript had at the last copy.
 pub fn is_due(before: Option<&Sight>, now: &Sight, copied: u64) -> bool {
     let Some(before) = before else { return true };
     before.conversation != now.conversation
         || (before.lives && !now.lives)
         || (works(before.status) && !works(now.status))
+        || (!works(now.status) && now.length != copied)
         || now.length > copied.saturating_add(MUCH)
 }
 
@@ -99,6 +101,10 @@ mod tests {
         assert!(is_due(None, &working, 0), "nobody has looked before");
         let other = Sight { conversation: Some(VendorSessionId::new("b")), ..working.clone() };
         assert!(is_due(Some(&working), &other, 1000));
+        for (status, due) in [(Idle, true), (Working, false)] {
+            let more = Sight { length: 1001, ..sight(status) };
+            assert_eq!(is_due(Some(&more), &more, 1000), due, "{status:?}, and more was said");
+        }
         let long = Sight { length: 1000 + MUCH, ..working.clone() };
         assert!(!is_due(Some(&working), &long, 1000));
         assert!(is_due(Some(&working), &Sight { length: long.length + 1, ..long }, 1000));

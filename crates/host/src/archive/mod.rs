@@ -287,7 +287,7 @@ fn keep_file(
     Ok(added)
 }
 
-/// Returns the place of the copy that a file goes on from.
+/// Returns the place of the copy that a file goes on from: the one that has most of it.
 fn continued(
     file: &File,
     length: u64,
@@ -296,7 +296,8 @@ fn continued(
     role: &Role,
 ) -> Option<usize> {
     let goes_on = |(_, stream): &(usize, &Stream)| frames::goes_on(file, length, folder, stream);
-    manifest.versions(role).find(goes_on).map(|(place, _)| place)
+    let longest = manifest.versions(role).filter(goes_on).max_by_key(|(_, it)| it.length);
+    longest.map(|(place, _)| place)
 }
 
 /// Copies a document unless it is the one that was copied last.

@@ -1,0 +1,203 @@
+//! Our own copy of every conversation: what comes back from it, what does not get into it, and what
+//! goes.
+#![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
+
+use std::fs;
+use std::path::PathBuf;
+
+use segue_testkit::scene::{assert_knows, project, text, told, told_events, transcript};
+use segue_testkit::{World, archive, conversation, launches};
+use serde_json::Value;
+
+fn world() -> World {
+    World::new(env!("CARGO_BIN_EXE_segue"))
+}
+
+/// Starts a session that is told a word, and ends it; all of it is in the archive then.
+fn told_and_stopped(world: &World, name: &str, word: &str) -> (Value, PathBuf) {
+    let session = told(world, name, word);
+    let path = transcript(world, &session);
+    world.ok(["stop", name]);
+    archive::wait_kept(world, &session, &path);
+    (session, path)
+}
+
+/// Deletes a transcript and its guards; returns what was in it.
+fn lose(world: &World, session: &Value, path: &PathBuf) -> Vec<u8> {
+    let bytes = fs::read(path).unwrap();
+    fs::remove_file(path).unwrap();
+    launches::remove_guards(world, session);
+    bytes
+}
+
+#[test]
+fn a_conversation_that_only_the_archive_has_comes_back_byte_for_byte() {
+    let world = world();
+    let (session, path) = told_and_stopped(&world, "coder", "fox");
+    let bytes = lose(&world, &session, &path);
+    let found = world.segue(["doctor"]);
+    assert!(found.stdout.contains("the archive has it"), "{found:#?}");
+    let plan = world.ok(["resume", "coder", "--plan"]);
+    assert!(plan.contains("from the archive"), "{plan}");
+    assert!(!path.exists(), "a plan changes nothing");
+    let report = world.resume(["coder"]);
+    report.assert_back("coder", "restored");
+    assert!(report.note("coder").contains("archive"), "{report:?}");
+    assert!(fs::read(&path).unwrap().starts_with(&bytes));
+    assert_eq!(world.session("coder")["vendor_session_id"], session["vendor_session_id"]);
+    assert_knows(&world, "coder", "fox");
+    let told = told_events(&world, "coder", "transcript_restored");
+    assert!(told.len() == 1 && told[0].contains("from the archive"), "{told:?}");
+}
+
+#[test]
+fn a_headless_conversation_comes_back_byte_for_byte_and_its_next_turn_goes_on() {
+    let world = world();
+    world.ok(["run", "--headless", "--name", "coder", "remember the word fox"]);
+    let session = world.session("coder");
+    let path = transcript(&world, &session);
+    archive::wait_kept(&world, &session, &path);
+    launches::wait_guarded(&world, &session);
+    let bytes = lose(&world, &session, &path);
+    world.resume(["coder"]).assert_back("coder", "restored");
+    assert_eq!(fs::read(&path).unwrap(), bytes, "nothing was started, and nothing added");
+    lose(&world, &session, &path);
+    let answer = world.ok(["send", "coder", "--wait", "what is the word?"]);
+    assert!(answer.contains("The word is fox."), "{answer}");
+    assert!(fs::read(&path).unwrap().starts_with(&bytes));
+}
+
+#[test]
+fn a_conversation_that_was_deleted_while_its_agent_lived_comes_back_after_its_death() {
+    let world = world();
+    let session = told(&world, "coder", "fox");
+    let path = transcript(&world, &session);
+    archive::wait_kept(&world, &session, &path);
+    let bytes = lose(&world, &session, &path);
+    world.kill_everything();
+    world.resume(["coder"]).assert_back("coder", "restored");
+    assert!(fs::read(&path).unwrap().starts_with(&bytes));
+    assert_knows(&world, "coder", "fox");
+}
+
+#[test]
+fn what_is_said_turn_by_turn_is_added_to_one_copy() {
+    let world = world();
+    let session = told(&world, "coder", "fox");
+    let path = transcript(&world, &session);
+    for question in ["hello", "how many?"] {
+        conversation::ask(&world, &session, question);
+        archive::wait_kept(&world, &session, &path);
+    }
+    assert_eq!(archive::lengths(&world, &session), [fs::metadata(&path).unwrap().len()]);
+}
+
+#[test]
+fn what_a_daemon_could_not_copy_is_copied_by_the_next_one() {
+    let world = world();
+    let (session, path) = told_and_stopped(&world, "coder", "fox");
+    world.ok(["daemon", "stop"]);
+    archive::remove_all(&world);
+    world.ok(["ls"]);
+    archive::wait_kept(&world, &session, &path);
+}
+
+#[test]
+fn the_agents_own_file_wins_and_what_disagrees_is_kept_beside() {
+    let world = world();
+    let (session, path) = told_and_stopped(&world, "coder", "fox");
+    let before = fs::read(&path).unwrap();
+    let other = String::from_utf8(before.clone()).unwrap().replace("fox", "owl-of-the-night");
+    fs::write(&path, &other).unwrap();
+    world.resume(["coder"]).assert_back("coder", "resumed");
+    assert_knows(&world, "coder", "owl-of-the-night");
+    world.ok(["stop", "coder"]);
+    archive::wait_kept(&world, &session, &path);
+    let lengths = archive::lengths(&world, &session);
+    assert_eq!(lengths.len(), 2, "both are kept");
+    assert_eq!(lengths[0], before.len() as u64);
+    let newest = lose(&world, &session, &path);
+    world.resume(["coder"]).assert_back("coder", "restored");
+    assert!(fs::read(&path).unwrap().starts_with(&newest), "the newest comes back");
+}
+
+#[test]
+fn a_file_in_the_place_of_a_transcript_is_not_replaced() {
+    let world = world();
+    let (session, path) = told_and_stopped(&world, "coder", "fox");
+    lose(&world, &session, &path);
+    fs::write(&path, "").unwrap();
+    let report = world.resume(["coder"]);
+    report.assert_not_back("coder", "refused");
+    assert!(report.note("coder").contains("is there, and is not replaced"), "{report:#?}");
+    assert_eq!(fs::read(&path).unwrap(), b"");
+    fs::remove_file(&path).unwrap();
+    world.resume(["coder"]).assert_back("coder", "restored");
+}
+
+#[test]
+fn an_agent_that_is_not_to_be_archived_is_not() {
+    let world = world();
+    project(&world, "shop", &["secret", "open"]);
+    let file = fs::read_to_string(world.project().join("segue.toml")).unwrap();
+    let off = file.replace("name = \"secret\"\n", "name = \"secret\"\narchive = false\n");
+    world.write("segue.toml", &off);
+    world.ok(["trust", "--yes"]);
+    world.ok(["up"]);
+    segue_testkit::scene::wait_all_told(&world);
+    let (secret, open) = (world.session("secret"), world.session("open"));
+    let (path, other) = (transcript(&world, &secret), transcript(&world, &open));
+    world.ok(["stop", "--all"]);
+    archive::wait_kept(&world, &open, &other);
+    assert_eq!(archive::record(&world, &secret), None);
+    lose(&world, &secret, &path);
+    world.resume(["secret"]).assert_not_back("secret", "refused");
+    // From now on it is.
+    launches::remove_guards(&world, &open);
+    world.write("segue.toml", &file);
+    world.ok(["trust", "--yes"]);
+    world.ok(["rm", "secret", "--yes"]);
+    world.ok(["up"]);
+    let secret = world.session("secret");
+    conversation::wait_turns(&world, &secret, 1);
+    archive::wait_kept(&world, &secret, &transcript(&world, &secret));
+}
+
+#[test]
+fn what_is_removed_stays_in_the_archive_and_what_is_purged_does_not() {
+    let world = world();
+    let (kept, _) = told_and_stopped(&world, "kept", "fox");
+    let (purged, path) = told_and_stopped(&world, "purged", "owl");
+    world.ok(["rm", "kept", "--yes"]);
+    world.ok(["rm", "purged", "--purge", "--yes"]);
+    assert!(archive::record(&world, &kept).is_some());
+    assert_eq!(archive::record(&world, &purged), None);
+    assert!(!path.exists());
+    let vendor = archive::folder(&world).join("demo");
+    assert_eq!(segue_testkit::scene::names(&vendor), [text(&kept, "vendor_session_id")]);
+}
+
+#[test]
+fn too_much_is_dropped_the_oldest_first_but_nothing_that_lives() {
+    let world = world();
+    let (nobodys, _) = told_and_stopped(&world, "nobodys", "fox");
+    world.ok(["rm", "nobodys", "--yes"]);
+    let (old, _) = told_and_stopped(&world, "old", "owl");
+    let alive = told(&world, "alive", "elk");
+    archive::wait_kept(&world, &alive, &transcript(&world, &alive));
+    let report = world.ok(["doctor"]);
+    assert!(report.contains("the archive has 3 conversations"), "{report}");
+    assert!(report.contains("and may have 10 GB"), "{report}");
+    fs::write(world.segue_home().join("config.toml"), "archive_limit = \"1 B\"\n").unwrap();
+    let mut events = segue_testkit::events::Events::of(&world);
+    conversation::ask(&world, &alive, "hello");
+    for gone in [&nobodys, &old] {
+        let id = text(gone, "vendor_session_id");
+        segue_testkit::scene::wait_event(&mut events, "archive_dropped", &format!("demo's {id}"));
+        assert_eq!(archive::record(&world, gone), None);
+    }
+    archive::wait_kept(&world, &alive, &transcript(&world, &alive));
+    let report = world.segue(["doctor"]).stdout;
+    assert!(report.contains("the archive has 1 conversations"), "{report}");
+    assert!(report.contains("archive_limit"), "what can be done: {report}");
+}
