@@ -10,6 +10,10 @@ use super::{AgentName, FleetName, SessionId, SessionName, Status, VendorDescript
 
 /// One conversation with an agent. It outlives processes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "three answers that have no more to do with each other"
+)]
 pub struct Session {
     pub id: SessionId,
     pub name: SessionName,

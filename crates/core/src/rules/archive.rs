@@ -99,7 +99,7 @@ mod tests {
         }
         let working = sight(Working);
         assert!(is_due(None, &working, 0), "nobody has looked before");
-        let other = Sight { conversation: Some(VendorSessionId::new("b")), ..working.clone() };
+        let other = Sight { conversation: Some(VendorSessionId::new("b")), ..sight(Working) };
         assert!(is_due(Some(&working), &other, 1000));
         for (status, due) in [(Idle, true), (Working, false)] {
             let more = Sight { length: 1001, ..sight(status) };

@@ -66,16 +66,6 @@ fn the_table_for_a_proven_id() {
             Decision::Restore { id: id("a"), from: Keeper::Guard(guard()) },
         ),
         (
-            "gone, no guard has it, archived",
-            Seen { transcript: Transcript::Archived, ..seen() },
-            Decision::Restore { id: id("a"), from: Keeper::Archive },
-        ),
-        (
-            "gone, archived, between turns",
-            Seen { transcript: Transcript::Archived, turn: Turn::Over, ..seen() },
-            Decision::Restore { id: id("a"), from: Keeper::Archive },
-        ),
-        (
             "gone, nothing has it",
             Seen { transcript: Transcript::Gone, ..seen() },
             Decision::Refuse(Refusal::TranscriptGone { id: id("a") }),
@@ -156,6 +146,17 @@ fn the_table_without_a_proven_id() {
     ];
     for (what, seen, expected) in table {
         assert_eq!(decide(&seen), expected, "{what}");
+    }
+}
+
+#[test]
+fn what_no_guard_has_comes_from_the_archive_whatever_else_is_known() {
+    let restored = Decision::Restore { id: id("a"), from: Keeper::Archive };
+    for turn in [Turn::Interactive, Turn::Cut, Turn::Over] {
+        for spoke in [true, false] {
+            let seen = Seen { transcript: Transcript::Archived, turn, spoke, ..seen() };
+            assert_eq!(decide(&seen), restored, "{turn:?} {spoke}");
+        }
     }
 }
 
