@@ -5,12 +5,12 @@ use clap::{Parser, Subcommand};
 use segue_core::Error;
 
 use crate::commands::{
-    adopt, answer, attach, completions, daemon, doctor, init, log, ls, man, messages, resume, rm,
-    run, scale, send, show, stop, trust, up, vendors, wait,
+    adopt, answer, attach, completions, daemon, doctor, handoff, init, log, ls, man, messages,
+    resume, rm, run, scale, send, show, stop, trust, up, vendors, wait,
 };
 
 /// Commands of later versions: known, so that nobody takes them for a typing error.
-const NOT_BUILT: [&str; 3] = ["handoff", "fork", "search"];
+const NOT_BUILT: [&str; 2] = ["fork", "search"];
 
 /// Keeps the conversations of coding agents alive.
 ///
@@ -53,6 +53,7 @@ pub(crate) enum Command {
     Show(show::Arguments),
     Stop(stop::Arguments),
     Adopt(adopt::Arguments),
+    Handoff(handoff::Arguments),
     Log(log::Arguments),
     Rm(rm::Arguments),
     Vendors(vendors::Arguments),

@@ -1,6 +1,7 @@
 //! What the daemon and its clients say to each other, as JSON over HTTP.
 
 mod conversation;
+mod handoff;
 mod vendors;
 
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use crate::model::{
 };
 
 pub use conversation::{ConversationPart, ConversationReport, ConversationRequest, TakenOver};
+pub use handoff::{HandoffReport, HandoffRequest};
 pub use vendors::{Exemption, VendorList, VendorReport};
 
 /// Changes whenever a client and a daemon of different versions would misunderstand each other.

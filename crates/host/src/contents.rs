@@ -50,6 +50,10 @@ impl NewContents for Contents {
         if last == *b"\n" { Ok(()) } else { self.file.write_all(b"\n") }
     }
 
+    fn copy_start(&mut self, from: &Path, length: u64) -> io::Result<()> {
+        io::copy(&mut open_regular(from)?.take(length), &mut self.file).map(drop)
+    }
+
     fn finish(mut self: Box<Self>, taken: Taken) -> io::Result<()> {
         self.file.flush()?;
         self.file.get_ref().sync_all()?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use segue_core::model::{FleetName, FleetRecord, LaunchEnd, LaunchId, LaunchRecord};
+use segue_core::model::{FleetName, FleetRecord, LaunchEnd, LaunchId, LaunchRecord, SessionId};
 use segue_core::ports::{Guarded, LaunchFolders};
 use segue_core::{Error, Result, failpoint};
 use serde::Serialize;
@@ -104,6 +104,10 @@ impl LaunchFolders for DiskFolders {
 
     fn message(&self, launch: LaunchId) -> PathBuf {
         self.paths.launch(launch).join(MESSAGE)
+    }
+
+    fn import(&self, session: SessionId) -> PathBuf {
+        self.paths.imports().join(format!("{session}.json"))
     }
 
     fn write_message(&self, launch: LaunchId, message: &str) -> Result<()> {

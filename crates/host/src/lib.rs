@@ -1,6 +1,7 @@
 //! This machine: holders, terminals, processes, files, clock.
 
 mod belongings;
+mod checkout;
 mod contents;
 mod failure;
 mod folder;

@@ -6,8 +6,9 @@ use async_trait::async_trait;
 use segue_core::Result;
 use segue_core::model::{Environment, LaunchId, ProcessRef};
 use segue_core::ports::{Ended, Folder, Machine, Program, ProgramSpec};
+use segue_core::rules::digest::FolderState;
 
-use crate::{folder, git, hold, leftovers, process, programs};
+use crate::{checkout, folder, git, hold, leftovers, process, programs};
 
 /// The machine that this program runs on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,6 +46,10 @@ impl Machine for LocalMachine {
 
     fn find_program(&self, spec: &ProgramSpec, environment: &Environment) -> Option<Program> {
         programs::find(spec, environment)
+    }
+
+    fn folder_state(&self, path: &Path) -> FolderState {
+        checkout::state(path)
     }
 
     fn folder(&self, path: &Path) -> Result<Folder> {

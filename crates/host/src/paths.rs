@@ -66,6 +66,11 @@ impl Paths {
         self.state.join("launches")
     }
 
+    /// Returns the folder of conversations that a vendor's program has yet to take in.
+    pub fn imports(&self) -> PathBuf {
+        self.state.join("imports")
+    }
+
     pub fn launch(&self, launch: LaunchId) -> PathBuf {
         self.launches().join(launch.to_string())
     }

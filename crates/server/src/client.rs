@@ -8,10 +8,10 @@ use hyper::Method;
 use hyper::body::Incoming;
 use segue_core::api::{
     AdoptReport, AdoptRequest, AnswerRequest, AttachPoint, Caller, CancelRequest,
-    ConversationReport, ConversationRequest, DoctorReport, Health, MessageList, MessageView,
-    PROTOCOL, PlanReport, RestoreReport, ResumeRequest, RunRequest, ScaleReport, ScaleRequest,
-    SendReport, SendRequest, SessionList, SessionView, StopReport, StopRequest, Stranger,
-    TrustRequest, TrustView, TurnReport, UpRequest, WaitReport, WaitRequest,
+    ConversationReport, ConversationRequest, DoctorReport, HandoffReport, HandoffRequest, Health,
+    MessageList, MessageView, PROTOCOL, PlanReport, RestoreReport, ResumeRequest, RunRequest,
+    ScaleReport, ScaleRequest, SendReport, SendRequest, SessionList, SessionView, StopReport,
+    StopRequest, Stranger, TrustRequest, TrustView, TurnReport, UpRequest, WaitReport, WaitRequest,
 };
 use segue_core::model::{Event, SessionId};
 use segue_core::{Error, Result};
@@ -126,6 +126,11 @@ impl Client {
     /// Lists conversations that were begun by hand, or takes them in.
     pub async fn adopt(&self, request: &AdoptRequest) -> Result<AdoptReport> {
         self.connection.ask(Method::POST, "/v1/adopt", request).await
+    }
+
+    /// Carries a conversation over to another vendor.
+    pub async fn handoff(&self, request: &HandoffRequest) -> Result<HandoffReport> {
+        self.connection.ask(Method::POST, "/v1/handoff", request).await
     }
 
     /// Sends a message, and waits for as long as the request says.

@@ -106,8 +106,8 @@ const ROOMS: [Room; 5] = [
             "crates/store/",
             "crates/conformance/",
             "crates/testkit/",
-            "crates/vendors/src/openclaw/transcript.rs",
-            "crates/vendors/src/opencode/transcript.rs",
+            "crates/vendors/src/openclaw/",
+            "crates/vendors/src/opencode/",
         ],
     },
     Room {
@@ -117,8 +117,8 @@ const ROOMS: [Room; 5] = [
             "crates/store/",
             "crates/testkit/",
             "crates/vendors/src/database.rs",
-            "crates/vendors/src/openclaw/transcript.rs",
-            "crates/vendors/src/opencode/transcript.rs",
+            "crates/vendors/src/openclaw/",
+            "crates/vendors/src/opencode/",
         ],
     },
     Room {

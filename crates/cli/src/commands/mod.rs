@@ -9,6 +9,7 @@ pub(crate) mod doctor;
 mod duration;
 mod failure;
 pub(crate) mod glance;
+pub(crate) mod handoff;
 pub(crate) mod init;
 pub(crate) mod log;
 pub(crate) mod ls;
@@ -46,6 +47,7 @@ pub(crate) async fn carry_out(command: Option<Command>, context: &mut Context) -
         Some(Command::Ls(arguments)) => ls::run(&arguments, context).await,
         Some(Command::Attach(arguments)) => attach::run(&arguments, context).await,
         Some(Command::Adopt(arguments)) => adopt::run(arguments, context).await,
+        Some(Command::Handoff(arguments)) => handoff::run(arguments, context).await,
         Some(Command::Send(arguments)) => send::run(arguments, context).await,
         Some(Command::Messages(arguments)) => messages::run(arguments, context).await,
         Some(Command::Answer(arguments)) => answer::run(arguments, context).await,

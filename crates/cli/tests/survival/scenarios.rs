@@ -244,6 +244,30 @@ pub(crate) const ALL: &[Scenario] = &[
         repeat: message_is_heard_if_recorded,
     },
     Scenario {
+        name: "handoff",
+        prepare: with_session,
+        act: |world| world.segue(["handoff", NAME, "--to", "demo", "--json"]),
+        settle: until_at_rest,
+        check: handoff_was_true,
+        repeat: hand_over_again,
+    },
+    Scenario {
+        name: "handoff-told",
+        prepare: with_session,
+        act: |world| world.segue(["handoff", NAME, "--to", "demo", "--mode", "digest", "--json"]),
+        settle: until_at_rest,
+        check: handoff_was_true,
+        repeat: hand_over_again,
+    },
+    Scenario {
+        name: "handoff-back",
+        prepare: with_carried_session,
+        act: |world| world.segue(["handoff", NEXT, "--to", "demo", "--json"]),
+        settle: until_at_rest,
+        check: handoff_was_true,
+        repeat: come_back_again,
+    },
+    Scenario {
         name: "attach",
         prepare: with_session,
         act: attach_and_detach,
@@ -276,12 +300,16 @@ pub(crate) const ALL: &[Scenario] = &[
     },
 ];
 
+/// The name of the session in which a conversation goes on.
+const NEXT: &str = "alpha-demo";
+
 /// What a session is told once.
 const MESSAGE: &str = "this is said once";
 
 /// Returns the word that a session is told.
 pub(crate) fn word(name: &str) -> String {
-    format!("heron-of-{name}")
+    // A conversation that was carried over knows the word of the session that it is from.
+    format!("heron-of-{}", name.split('-').next().unwrap_or(name))
 }
 
 fn told(name: &str) -> String {
@@ -373,6 +401,37 @@ fn brought_back(world: &World, outcome: &Outcome) {
         let name = agent["name"].as_str().unwrap().split('/').next_back().unwrap();
         assert_eq!(agent["vendor_session_id"], world.session(name)["vendor_session_id"]);
     }
+}
+
+fn with_carried_session(world: &World) {
+    with_session(world);
+    world.ok(["handoff", NAME, "--to", "demo"]);
+    conversation::ask(world, &world.session(NEXT), MESSAGE);
+    until_at_rest(world);
+}
+
+fn handoff_was_true(world: &World, outcome: &Outcome) {
+    if outcome.status == 0 {
+        let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        let name = report["to"].as_str().unwrap().split('/').next_back().unwrap();
+        assert_eq!(world.session(name)["id"], report["session"], "{report:#}");
+    }
+}
+
+fn hand_over_again(world: &World) {
+    if world.sessions().len() == 1 {
+        let again = world.segue(["handoff", NAME, "--to", "demo", "--json"]);
+        assert_eq!(again.status, 0, "{again:#?}");
+    }
+}
+
+/// However often it is carried back, what was said is there once.
+fn come_back_again(world: &World) {
+    let again = world.segue(["handoff", NEXT, "--to", "demo", "--json"]);
+    assert_eq!(again.status, 0, "{again:#?}");
+    let id = world.session(NAME)["vendor_session_id"].as_str().unwrap().to_owned();
+    let said = conversation::said(&conversation::transcript(world, &id).unwrap());
+    assert_eq!(said.iter().filter(|text| *text == MESSAGE).count(), 1, "{said:?}");
 }
 
 fn stop_was_true(world: &World, outcome: &Outcome) {

@@ -11,7 +11,7 @@ use crate::model::{
     LaunchRecord, MessageId, Session, Status, VendorSessionId,
 };
 use crate::ports::{
-    Change, CommandLine, CommandPlan, Commit, Held, NewFile, Ports, Program, ProgramSpec,
+    Change, CommandLine, CommandPlan, Commit, Held, NewFile, Place, Ports, Program, ProgramSpec,
     StartOrder, Vendor,
 };
 use crate::rules::environment;
@@ -36,6 +36,8 @@ pub struct Wish {
     pub first: bool,
     /// The message of the outbox that the command line carries.
     pub carries: Option<MessageId>,
+    /// What is recorded together with the launch.
+    pub along: Commit,
 }
 
 /// Records a launch, then starts it. When this fails the session says so, and nothing runs.
@@ -128,12 +130,13 @@ fn planned(
     launch: LaunchId,
 ) -> Result<Planned> {
     let message = wish.message.as_deref().map(|message| said(ports, launch, message));
+    let import = wish.import.clone().or_else(|| missing_import(ports, vendor, session, wish));
     let plan = CommandPlan {
         session,
         mode: wish.mode,
         id: wish.id.as_ref(),
         message: message.as_deref(),
-        import: wish.import.as_deref(),
+        import: import.as_deref(),
         files: ports.files.as_ref(),
         folder: &ports.folders.folder(launch),
         hook: &hook(ports),
@@ -141,6 +144,31 @@ fn planned(
     };
     let (preparation, input) = (vendor.preparation(&plan), vendor.standard_input(&plan));
     Ok(Planned { line: vendor.command(&plan)?, preparation, input })
+}
+
+/// Returns what the vendor has to take in before a launch that nobody gave anything to take in.
+fn missing_import(
+    ports: &Ports,
+    vendor: &dyn Vendor,
+    session: &Session,
+    wish: &Wish,
+) -> Option<PathBuf> {
+    let id = wish.id.as_ref().filter(|_| wish.mode == LaunchMode::Resume)?;
+    let document = pending_import(ports, vendor, session)?;
+    let place = Place { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() };
+    let known = vendor.conversation(ports.files.as_ref(), &place, id);
+    matches!(known, Ok(None)).then_some(document)
+}
+
+/// Returns a conversation that was carried to the session and that its vendor has yet to take in.
+pub(crate) fn pending_import(
+    ports: &Ports,
+    vendor: &dyn Vendor,
+    session: &Session,
+) -> Option<PathBuf> {
+    let document = ports.folders.import(session.id);
+    let is_there = |path: &PathBuf| matches!(ports.files.facts(path), Ok(Some(_)));
+    Some(document).filter(|path| !vendor.has_own_files() && is_there(path))
 }
 
 fn argv(program: &Program, arguments: Vec<String>) -> Vec<String> {
@@ -212,8 +240,7 @@ fn agent_environment(
     caller: &Environment,
 ) -> Environment {
     let mut environment = environment::for_agent(caller, session, launch);
-    let place =
-        crate::ports::Place { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() };
+    let place = Place { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() };
     vendor.prepare_environment(&place, &mut environment);
     environment
 }
@@ -230,6 +257,7 @@ async fn record(
         commit.changes.push(Change::CreateSession(Box::new(state.session.clone())));
         commit.events.push(state.event(ports, EventKind::SessionCreated, state.session.address()));
     }
+    commit.changes.extend(wish.along.changes.iter().cloned());
     commit.changes.push(Change::CreateLaunch(Box::new(launch.clone())));
     if let Some(binding) = preset(state, wish, launch) {
         commit.events.push(state.event(
@@ -255,6 +283,7 @@ async fn record(
     for event in &mut commit.events {
         event.launch = Some(launch.id);
     }
+    commit.events.extend(wish.along.events.iter().cloned());
     failpoint::hit("launch.commit.before");
     state.commit(ports, commit).await?;
     failpoint::hit("launch.commit.after");

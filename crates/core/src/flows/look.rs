@@ -104,10 +104,12 @@ fn transcript(
     }
     let archived = || ports.archive.has(&archive::filed(&state.session, id));
     if !vendor.has_own_files() {
-        return match conversation {
-            Some(_) => Transcript::There,
-            None if archived() => Transcript::Archived,
-            None => Transcript::Gone,
+        let is_there = conversation.is_some()
+            || launch::pending_import(ports, vendor, &state.session).is_some();
+        return match is_there {
+            true => Transcript::There,
+            false if archived() => Transcript::Archived,
+            false => Transcript::Gone,
         };
     }
     let path = vendor.transcript(ports.files.as_ref(), &state.place(), id);

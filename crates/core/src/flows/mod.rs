@@ -9,6 +9,7 @@ pub mod conversation;
 pub mod doctor;
 mod elsewhere;
 pub mod guard;
+pub mod handoff;
 pub mod launch;
 pub mod look;
 pub mod messages;

@@ -122,7 +122,16 @@ pub async fn next_turn(
         mend(ports, state, id)?;
     }
     let (message, carries) = (Some(text), Some(carries));
-    let wish = launch::Wish { mode, id, message, import, environment, first: false, carries };
+    let wish = launch::Wish {
+        mode,
+        id,
+        message,
+        import,
+        environment,
+        first: false,
+        carries,
+        along: Commit::default(),
+    };
     launch::start(ports, state, wish).await?;
     Ok(launched(Outcome::Resumed, None))
 }
@@ -164,8 +173,16 @@ async fn resume(
     let message = message_for(state, sight);
     let carries = message.as_deref().and_then(|message| carried(state, message));
     let mode = LaunchMode::Resume;
-    let wish =
-        launch::Wish { mode, id: Some(id), message, import, environment, first: false, carries };
+    let wish = launch::Wish {
+        mode,
+        id: Some(id),
+        message,
+        import,
+        environment,
+        first: false,
+        carries,
+        along: Commit::default(),
+    };
     launch::start(ports, state, wish).await?;
     Ok(())
 }
@@ -321,7 +338,16 @@ async fn start_fresh(
 ) -> Result<()> {
     let mode = LaunchMode::Fresh;
     let carries = message.as_deref().and_then(|message| carried(state, message));
-    let wish = launch::Wish { mode, id, message, import: None, environment, first: false, carries };
+    let wish = launch::Wish {
+        mode,
+        id,
+        message,
+        import,
+        environment,
+        first: false,
+        carries,
+        along: Commit::default(),
+    };
     launch::start(ports, state, wish).await?;
     Ok(())
 }

@@ -52,6 +52,9 @@ pub trait NewContents: Debug + Send {
     /// Writes what another file has, and a newline where its last line has none.
     fn copy_lines(&mut self, from: &Path) -> io::Result<()>;
 
+    /// Writes the first bytes of another file.
+    fn copy_start(&mut self, from: &Path, length: u64) -> io::Result<()>;
+
     /// Gives it its name; it is on disk when this returns. What has the name already is replaced or
     /// is an error, and is whole in any case.
     fn finish(self: Box<Self>, taken: Taken) -> io::Result<()>;

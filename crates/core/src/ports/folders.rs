@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
-use crate::model::{FleetName, FleetRecord, LaunchEnd, LaunchId, LaunchRecord};
+use crate::model::{FleetName, FleetRecord, LaunchEnd, LaunchId, LaunchRecord, SessionId};
 
 /// `launches/<id>/` and `fleets/<name>.json`. Every write is atomic and on disk when it returns.
 pub trait LaunchFolders: Debug + Send + Sync {
@@ -31,6 +31,10 @@ pub trait LaunchFolders: Debug + Send + Sync {
 
     /// Returns the file for a message that is too long for a command line.
     fn message(&self, launch: LaunchId) -> PathBuf;
+
+    /// Returns the file for a conversation that the vendor's program takes in before the session's
+    /// first launch.
+    fn import(&self, session: SessionId) -> PathBuf;
 
     /// Writes that file.
     fn write_message(&self, launch: LaunchId, message: &str) -> Result<()>;

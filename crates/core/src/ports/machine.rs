@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use super::ProgramSpec;
 use crate::error::Result;
 use crate::model::{Environment, LaunchId, ProcessRef};
+use crate::rules::digest::FolderState;
 
 /// Looking at the machine, and ending what dead launches left on it.
 #[async_trait]
@@ -35,6 +36,9 @@ pub trait Machine: Debug + Send + Sync {
 
     /// Finds a vendor's program in the given environment's PATH, then in the usual places.
     fn find_program(&self, spec: &ProgramSpec, environment: &Environment) -> Option<Program>;
+
+    /// Says what state a folder's work is in, as far as git knows.
+    fn folder_state(&self, path: &Path) -> FolderState;
 
     /// Looks at a folder in which an agent shall work.
     fn folder(&self, path: &Path) -> Result<Folder>;

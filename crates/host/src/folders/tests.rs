@@ -3,8 +3,7 @@ use std::os::unix::fs::MetadataExt as _;
 
 use jiff::Timestamp;
 use segue_core::model::{
-    Exit, Launch, LaunchMode, Permission, Restart, Session, SessionId, SessionName, Status,
-    VendorId,
+    Exit, Launch, LaunchMode, Permission, Restart, Session, SessionName, Status, VendorId,
 };
 use segue_core::{Kind, model::Environment};
 use tempfile::TempDir;

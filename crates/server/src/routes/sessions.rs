@@ -3,9 +3,9 @@
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use segue_core::api::{
-    AdoptReport, AdoptRequest, AttachPoint, PlanReport, RestoreReport, ResumeRequest, RunRequest,
-    ScaleReport, ScaleRequest, SessionList, SessionView, StopReport, StopRequest, Stranger,
-    TurnReport, UpRequest,
+    AdoptReport, AdoptRequest, AttachPoint, HandoffReport, HandoffRequest, PlanReport,
+    RestoreReport, ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SessionList, SessionView,
+    StopReport, StopRequest, Stranger, TurnReport, UpRequest,
 };
 use segue_core::flows::{strangers, view};
 use segue_core::model::SessionId;
@@ -74,6 +74,16 @@ pub(crate) async fn stop(
     let supervisor = app.ready().await?;
     let scope = caller.scope(&supervisor).await?;
     Ok(Json(supervisor::stop(&supervisor, &scope, request).await?))
+}
+
+pub(crate) async fn handoff(
+    State(app): State<App>,
+    caller: Caller,
+    Json(request): Json<HandoffRequest>,
+) -> Answer<HandoffReport> {
+    let supervisor = app.ready().await?;
+    let scope = caller.scope(&supervisor).await?;
+    Ok(Json(supervisor::handoff(&supervisor, &scope, request).await?))
 }
 
 pub(crate) async fn list(State(app): State<App>, caller: Caller) -> Answer<SessionList> {

@@ -79,6 +79,18 @@ async fn take_in(
     candidate: &AdoptCandidate,
     name: Option<&str>,
 ) -> Result<segue_core::api::SessionView> {
+    let session = draft(supervisor, candidate, name).await?;
+    let state = adopt::take_in(&supervisor.ports, session, &candidate.vendor_session_id).await?;
+    supervisor.scribe.write(&state.session.fleet).await?;
+    Ok(view::session(&view::summary(&state)))
+}
+
+/// Makes what will be the session of a conversation.
+pub(super) async fn draft(
+    supervisor: &Arc<Supervisor>,
+    candidate: &AdoptCandidate,
+    name: Option<&str>,
+) -> Result<Session> {
     let ports = &supervisor.ports;
     let folder = ports.machine.folder(&candidate.cwd)?;
     if folder.real_path != candidate.cwd {
@@ -99,7 +111,7 @@ async fn take_in(
         None => SessionName::parse(&naming::suggest(ports.clock.random_id(), taken))?,
     };
     let now = ports.clock.now();
-    let session = Session {
+    Ok(Session {
         id: SessionId::new(ports.clock.new_id()),
         name,
         fleet,
@@ -121,8 +133,5 @@ async fn take_in(
         spoke: true,
         created_at: now,
         updated_at: now,
-    };
-    let state = adopt::take_in(ports, session, &candidate.vendor_session_id).await?;
-    supervisor.scribe.write(&state.session.fleet).await?;
-    Ok(view::session(&view::summary(&state)))
+    })
 }

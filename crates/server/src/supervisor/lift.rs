@@ -5,10 +5,12 @@ use std::sync::Arc;
 use segue_core::api::{AdoptCandidate, AgentOutcome, Outcome};
 use segue_core::flows::look::Asked;
 use segue_core::flows::{SessionState, adopt};
-use segue_core::model::{Environment, How, Session, SessionId, Status, Timer};
+use segue_core::model::{Environment, How, Session, SessionId, SessionName, Status, Timer};
+use segue_core::rules::handoff::{Candidate, Source, source};
 use segue_core::{Error, Kind, Result};
 
 use super::bulk::bring_back;
+use super::handoff;
 use super::{Account, Message, Start, Supervisor, Wish, ask};
 
 /// One agent of the project on its way up.
@@ -26,6 +28,18 @@ pub(super) struct Lift {
     pub(super) timers: Vec<Timer>,
 }
 
+/// The sessions of one agent.
+struct OwnSessions {
+    /// The one of its vendor that has its name.
+    at_home: Option<SessionId>,
+    /// One of its vendor under another name.
+    elsewhere: Option<SessionId>,
+    /// One of another vendor that has its name.
+    in_the_way: Option<Session>,
+    /// Those of other vendors, the newest first.
+    of_others: Vec<SessionId>,
+}
+
 impl Lift {
     /// Brings the agent up, in its conversation if it has one.
     pub(super) async fn up(self) -> Result<AgentOutcome> {
@@ -38,8 +52,20 @@ impl Lift {
     }
 
     async fn come_up(&self) -> Result<AgentOutcome> {
-        if let Some(id) = self.existing().await? {
+        let own = self.own_sessions().await?;
+        if let Some(id) = own.at_home {
             return self.bring_back(id).await;
+        }
+        self.free_name(&own).await?;
+        if let Some(id) = own.elsewhere {
+            let name = self.draft.name.clone();
+            self.supervisor.ask(id, |reply| Message::Rename { name, reply }).await?;
+            return self.bring_back(id).await;
+        }
+        if !self.fresh
+            && let Some(carried) = self.carry_over(&own.of_others).await?
+        {
+            return Ok(carried);
         }
         let found = self.conversations().await?;
         if let [only] = found.as_slice()
@@ -122,6 +148,57 @@ impl Lift {
             note: Some(error.in_one_line()),
             lost: true,
         }
+    }
+
+    /// Returns the agent's sessions: it has others where its vendor was another one before.
+    async fn own_sessions(&self) -> Result<OwnSessions> {
+        let mut sessions = self.supervisor.ports.store.sessions().await?;
+        let has_name = |it: &Session| it.name == self.draft.name;
+        sessions.retain(|it| {
+            let it = &it.session;
+            let is_own = it.agent.is_some() && it.agent == self.draft.agent;
+            it.fleet == self.draft.fleet && (has_name(it) || is_own)
+        });
+        let is_own = |it: &Session| it.vendor == self.draft.vendor;
+        let candidates: Vec<Candidate> = sessions
+            .iter()
+            .map(|it| Candidate {
+                session: it.session.id,
+                id: it.binding.as_ref().map(|binding| binding.vendor_session.clone()),
+                is_own: is_own(&it.session),
+                at: it.session.updated_at,
+            })
+            .collect();
+        let (elsewhere, of_others) = match source(&candidates) {
+            Source::Own(own) => (Some(own.session), Vec::new()),
+            Source::FirstOf(others) => (None, others.iter().map(|it| it.session).collect()),
+        };
+        let mut named = sessions.into_iter().map(|it| it.session).filter(has_name);
+        let (at_home, in_the_way) = match named.next() {
+            Some(own) if is_own(&own) => (Some(own.id), None),
+            other => (None, other),
+        };
+        Ok(OwnSessions { at_home, elsewhere, in_the_way, of_others })
+    }
+
+    /// Takes the agent's name from its session with the vendor that it had before.
+    async fn free_name(&self, own: &OwnSessions) -> Result<()> {
+        let Some(other) = &own.in_the_way else { return Ok(()) };
+        let sessions = self.supervisor.ports.store.sessions().await?;
+        let taken = |name: &str| {
+            sessions
+                .iter()
+                .any(|it| it.session.fleet == other.fleet && it.session.name.as_str() == name)
+        };
+        let base = format!("{}-{}", other.name, other.vendor);
+        let mut names = std::iter::once(base.clone()).chain((2..).map(|n| format!("{base}-{n}")));
+        let name = SessionName::parse(&names.find(|name| !taken(name)).unwrap_or_default())?;
+        self.supervisor.ask(other.id, |reply| Message::Rename { name, reply }).await
+    }
+
+    /// Goes on with the conversation that the agent had with another vendor.
+    async fn carry_over(&self, others: &[SessionId]) -> Result<Option<AgentOutcome>> {
+        handoff::carry_to(&self.supervisor, &self.draft, others, &self.environment).await
     }
 
     async fn existing(&self) -> Result<Option<SessionId>> {

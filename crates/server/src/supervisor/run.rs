@@ -226,7 +226,7 @@ fn session(
 }
 
 /// Adds the variables that the project file gives an agent: one may name its config dir.
-fn with_own(caller: &Environment, agent: Option<&Agent>) -> Environment {
+pub(super) fn with_own(caller: &Environment, agent: Option<&Agent>) -> Environment {
     let mut environment = caller.clone();
     for (name, value) in agent.iter().flat_map(|agent| &agent.env) {
         environment.set(name, value);

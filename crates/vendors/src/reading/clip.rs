@@ -79,13 +79,10 @@ impl Text {
     }
 
     fn take(&mut self, byte: u8, out: &mut Vec<u8>) {
-        let continues = byte & 0b1100_0000 == 0b1000_0000;
+        let continues = byte & 0b1100_0000 == 0b1000_0000 && self.unit.len() < 4;
         let is_second_half = is_first_half(&self.unit) && (self.unit.len() > 6 || byte == b'\\');
-        if !self.unit.is_empty()
-            && is_whole(&self.unit)
-            && !is_second_half
-            && !(continues && self.unit.len() < 4)
-        {
+        let goes_on = continues || is_second_half || !is_whole(&self.unit);
+        if !self.unit.is_empty() && !goes_on {
             self.finish_unit(out);
         }
         self.unit.push(byte);

@@ -39,7 +39,7 @@ pub(crate) fn each_back(
         let mut end = piece.len();
         while let Some(at) = memchr::memrchr(b'\n', &piece[..end]) {
             let line_start = start + at as u64 + 1;
-            if rest.give(files, path, line_start, &piece[at + 1..end], &mut each)?.is_break() {
+            if rest.give((files, path), line_start, &piece[at + 1..end], &mut each)?.is_break() {
                 return Ok(());
             }
             rest = Rest::new(start + at as u64);
@@ -48,7 +48,7 @@ pub(crate) fn each_back(
         rest.put_before(&piece[..end]);
         size = (size * 2).min(LARGEST_PIECE);
     }
-    rest.give(files, path, 0, &[], &mut each).map(drop)
+    rest.give((files, path), 0, &[], &mut each).map(drop)
 }
 
 /// The end of a line whose beginning has yet to be read.
@@ -78,8 +78,7 @@ impl Rest {
     /// Calls back with the line that begins at this byte, with these bytes before what is held.
     fn give(
         &mut self,
-        files: &dyn Files,
-        path: &Path,
+        (files, path): (&dyn Files, &Path),
         start: u64,
         head: &[u8],
         each: &mut impl FnMut(Line<'_>) -> ControlFlow<()>,
@@ -162,7 +161,9 @@ mod tests {
     use super::*;
     use crate::samples::Home;
 
-    fn both_ways(bytes: &[u8]) -> (Vec<(u64, usize)>, Vec<(u64, usize)>) {
+    type Starts = Vec<(u64, usize)>;
+
+    fn both_ways(bytes: &[u8]) -> (Starts, Starts) {
         let home = Home::new();
         let path = home.write("lines", bytes);
         let (mut back, mut forward) = (Vec::new(), Vec::new());

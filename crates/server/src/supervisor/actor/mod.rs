@@ -3,6 +3,7 @@
 mod account;
 mod answers;
 mod archiving;
+mod arrival;
 mod attention;
 mod behind;
 mod clockwork;
@@ -22,8 +23,8 @@ use std::time::Duration;
 use segue_core::api::{AgentOutcome, Outcome, PlannedOutcome, SessionView, TurnReport};
 use segue_core::flows::look::Asked;
 use segue_core::flows::{SessionState, launch, view};
-use segue_core::model::{Environment, LaunchId, SessionId, Timer};
-use segue_core::ports::{HolderEvent, Ports};
+use segue_core::model::{Environment, LaunchId, SessionId, SessionName, Timer};
+use segue_core::ports::{Commit, HolderEvent, Ports};
 use segue_core::rules::accounts::Wanted;
 use segue_core::rules::attention::{Reason, reason};
 use segue_core::{Error, Result};
@@ -31,6 +32,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use self::account::Standing;
 use self::archiving::Archiving;
+pub(crate) use self::arrival::Arrival;
 use self::behind::Behind;
 use self::clockwork::Clockwork;
 pub(crate) use self::messages::Errand;
@@ -63,6 +65,16 @@ pub(crate) enum Message {
         fresh: bool,
         wish: Wish,
         reply: Reply<AgentOutcome>,
+    },
+    /// Goes on with a conversation that was carried to it.
+    Arrive {
+        arrival: Box<Arrival>,
+        wish: Wish,
+        reply: Reply<AgentOutcome>,
+    },
+    Rename {
+        name: SessionName,
+        reply: Reply<()>,
     },
     Plan {
         asked: Asked,
@@ -285,6 +297,23 @@ impl Actor {
                 answer(reply, self.set_timers(timers).await);
                 Ok(())
             }
+            other => self.move_or_happen(other).await,
+        }
+    }
+
+    /// Handles what a handoff asks for.
+    async fn move_or_happen(&mut self, message: Message) -> Result<()> {
+        match message {
+            Message::Arrive { arrival, wish, reply } => {
+                self.standing.wish = wish;
+                self.arrive(*arrival, reply).await;
+                self.removed = self.state.launches.is_empty() && self.state.bindings.is_empty();
+                Ok(())
+            }
+            Message::Rename { name, reply } => {
+                answer(reply, self.rename(name).await);
+                Ok(())
+            }
             other => self.happen(other).await,
         }
     }
@@ -381,5 +410,6 @@ fn first_wish(actor: &Actor, start: Start) -> Result<launch::Wish> {
         environment: start.environment,
         first: true,
         carries: None,
+        along: Commit::default(),
     })
 }

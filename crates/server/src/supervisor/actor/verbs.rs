@@ -46,7 +46,7 @@ impl Actor {
 
     /// Waits for the right to start: paced per account, and one at a time where the vendor finds
     /// its own id.
-    async fn enter_gates(&mut self, finds_own_id: bool) -> Result<()> {
+    pub(super) async fn enter_gates(&mut self, finds_own_id: bool) -> Result<()> {
         let vendor = self.ports.vendors.of(&self.state.session)?;
         let name = vendor.id().to_string();
         let config_dir = self.state.session.config_dir.clone();
@@ -183,7 +183,7 @@ impl Actor {
     }
 
     /// Ends whatever any closed launch of this session left behind.
-    async fn end_leftovers(&mut self) -> Result<()> {
+    pub(super) async fn end_leftovers(&mut self) -> Result<()> {
         let dead: Vec<LaunchId> =
             self.state.launches.iter().filter(|it| !it.is_open()).map(|it| it.id).collect();
         let ended = self.ports.machine.end_marked(&dead).await?;
@@ -207,7 +207,7 @@ impl Actor {
     }
 
     /// Answers when the launch has shown its conversation, has ended, or has said nothing for long.
-    fn expect_evidence(&mut self, came: Came, reply: Reply<AgentOutcome>) {
+    pub(super) fn expect_evidence(&mut self, came: Came, reply: Reply<AgentOutcome>) {
         let Some(launch) = self.state.open().map(|launch| launch.id) else {
             let error = Error::vendor("it ended before it showed its conversation");
             return answer(reply, Ok(self.refused(&error)));

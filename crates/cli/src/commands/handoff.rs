@@ -1,0 +1,101 @@
+//! `segue handoff`
+
+use clap::Args;
+use segue_core::Result;
+use segue_core::api::{HandoffReport, HandoffRequest};
+use segue_core::rules::handoff::Mode;
+use segue_server::client::Client;
+
+use super::trust;
+use crate::context::{Context, Ending};
+use crate::render::plain;
+use crate::render::sessions::counted;
+
+/// Carry a conversation over to another vendor
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The old agent stops at the end of its turn; the new one goes on in the same \
+    folder, under a session of its own. A conversation that goes back to where it came from takes \
+    along only what was said since. Secrets are taken out of what crosses over.\n\n\
+    `native` writes the conversation as the other vendor's own, so that its model gets the earlier \
+    turns; `digest` tells the next agent about it in one message; `auto` is native where the other \
+    vendor takes that.\n\n\
+    Examples:\n  segue handoff coder --to codex\n  segue handoff coder --to gemini --dry-run\n  \
+    segue handoff claude:5c1c0d6e-0000-4000-8000-000000000001 --to codex"
+)]
+pub(crate) struct Arguments {
+    /// The session, or a conversation that was begun by hand
+    #[arg(value_name = "SESSION|VENDOR:ID")]
+    pub(crate) from: String,
+
+    /// The vendor, or the agent of segue.toml, that goes on
+    #[arg(long, value_name = "VENDOR|AGENT")]
+    pub(crate) to: String,
+
+    /// The new session's name; a session is made even where the conversation was before
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+
+    /// In which form it is carried
+    #[arg(long, value_name = "MODE", default_value = "auto", value_parser = mode)]
+    pub(crate) mode: Mode,
+
+    /// How many characters are carried at most; the oldest turns are left out first
+    #[arg(long, value_name = "CHARS")]
+    pub(crate) budget: Option<usize>,
+
+    /// Do not wait for the end of the old agent's turn
+    #[arg(long)]
+    pub(crate) interrupt: bool,
+
+    /// Show exactly what would be carried, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+fn mode(word: &str) -> std::result::Result<Mode, String> {
+    Mode::parse(word).map_err(|error| error.to_string())
+}
+
+pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
+    let Arguments { from, to, name, mode, budget, interrupt, dry_run } = arguments;
+    let caller = context.caller();
+    let request = HandoffRequest { caller, from, to, name, mode, budget, interrupt, dry_run };
+    let client = Client::connect(&context.local).await?;
+    let attempt = async || client.handoff(&request).await;
+    let report = trust::asking(&client, context, context.cwd(), attempt).await?;
+    if context.wants_json() {
+        context.output.json(&report)?;
+    } else {
+        show(&report, dry_run, context)?;
+    }
+    Ok(Ending::Done)
+}
+
+fn show(report: &HandoffReport, dry_run: bool, context: &mut Context) -> Result<()> {
+    if let Some(content) = &report.content {
+        context.output.text(&plain::plain(content))?;
+    }
+    if let Some(note) = &report.note {
+        context.output.note(note);
+    }
+    let HandoffReport { from, to, mode, .. } = report;
+    let load = load(report);
+    if dry_run {
+        context.output.note(&format!("would carry {load} from {from} to {to} ({mode})"));
+        return Ok(());
+    }
+    context.output.note(&format!("{from} goes on as {to} ({mode}): {load}"));
+    context.output.hint(&format!("run `segue attach {to}`"));
+    Ok(())
+}
+
+fn load(report: &HandoffReport) -> String {
+    let carried = usize::try_from(report.turns_carried).unwrap_or(usize::MAX);
+    let left_out = match report.turns_left_out {
+        Some(0) => String::new(),
+        Some(count) => format!(", {count} left out"),
+        None => ", older ones left out".to_owned(),
+    };
+    format!("{}, {} characters{left_out}", counted(carried, "turn"), report.chars)
+}

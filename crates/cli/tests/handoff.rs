@@ -1,0 +1,142 @@
+//! Carrying conversations over, with the agent that needs no account.
+
+use segue_testkit::{World, conversation, scene};
+use serde_json::Value;
+
+fn world() -> World {
+    World::new(env!("CARGO_BIN_EXE_segue"))
+}
+
+fn handed_over(world: &World, name: &str) -> Value {
+    world.json(["handoff", name, "--to", "demo", "--json"])
+}
+
+#[test]
+fn the_next_agent_knows_what_was_said_and_the_old_one_has_stopped() {
+    let world = world();
+    let before = scene::told(&world, "a", "fox");
+    let report = handed_over(&world, "a");
+    assert_eq!(report["from"], "default/a", "{report:#}");
+    assert_eq!(report["to"], "default/a-demo", "{report:#}");
+    assert_eq!(report["mode"], "native", "{report:#}");
+    assert_eq!((&report["turns_carried"], &report["turns_left_out"]), (&2.into(), &0.into()));
+    let next = world.session("a-demo");
+    assert_eq!(report["session"], next["id"]);
+    assert_eq!(next["cwd"], before["cwd"]);
+    assert_ne!(next["vendor_session_id"], before["vendor_session_id"]);
+    scene::assert_knows(&world, "a-demo", "fox");
+    assert_eq!(world.session("a")["status"], "ended");
+}
+
+#[test]
+fn a_conversation_that_comes_back_brings_only_what_was_said_since() {
+    let world = world();
+    let first = scene::told(&world, "a", "fox");
+    handed_over(&world, "a");
+    let next = world.session("a-demo");
+    conversation::ask(&world, &next, "remember the word hen");
+    let report = handed_over(&world, "a-demo");
+    assert_eq!(report["to"], "default/a", "{report:#}");
+    assert_eq!(report["turns_carried"], 2, "{report:#}");
+    let back = world.session("a");
+    assert_eq!(back["vendor_session_id"], first["vendor_session_id"]);
+    let said = conversation::said(&scene::transcript(&world, &back));
+    let told: Vec<&String> = said.iter().filter(|text| text.starts_with("remember")).collect();
+    assert_eq!(told, ["remember the word fox", "remember the word hen"]);
+    scene::assert_knows(&world, "a", "hen");
+    // And once more there and back: nothing is said twice.
+    let report = handed_over(&world, "a");
+    assert_eq!(report["to"], "default/a-demo", "{report:#}");
+    scene::assert_knows(&world, "a-demo", "hen");
+}
+
+#[test]
+fn a_dry_run_shows_what_would_be_carried_and_changes_nothing() {
+    let world = world();
+    scene::told(&world, "a", "fox");
+    let report = world.json(["handoff", "a", "--to", "demo", "--dry-run", "--json"]);
+    assert!(report["content"].as_str().unwrap().contains("remember the word fox"), "{report:#}");
+    assert_eq!((&report["mode"], &report["session"]), (&"native".into(), &Value::Null));
+    let told =
+        world.json(["handoff", "a", "--to", "demo", "--mode", "digest", "--dry-run", "--json"]);
+    assert_eq!(told["mode"], "digest", "{told:#}");
+    assert!(told["content"].as_str().unwrap().contains("remember the word fox"), "{told:#}");
+    assert_eq!(world.sessions().len(), 1);
+    assert_eq!(conversation::all(&world).len(), 1);
+    assert!(world.session("a")["pid"].is_u64(), "it still runs");
+}
+
+#[test]
+fn a_digest_is_told_to_the_next_agent() {
+    let world = world();
+    scene::told(&world, "a", "fox");
+    let report = world.json(["handoff", "a", "--to", "demo", "--mode", "digest", "--json"]);
+    assert_eq!(report["mode"], "digest", "{report:#}");
+    let next = world.session("a-demo");
+    conversation::wait_turns(&world, &next, 1);
+    let said = conversation::said(&scene::transcript(&world, &next));
+    assert!(said[0].contains("remember the word fox"), "{said:?}");
+}
+
+#[test]
+fn where_nothing_was_said_the_next_agent_starts_plainly_and_that_is_told() {
+    let world = world();
+    world.ok(["run", "-d", "--name", "a"]);
+    let report = handed_over(&world, "a");
+    assert_eq!(report["mode"], "plain", "{report:#}");
+    assert!(report["note"].as_str().unwrap().contains("nothing"), "{report:#}");
+    assert!(world.session("a-demo")["pid"].is_u64());
+}
+
+#[test]
+fn a_headless_conversation_goes_on_with_the_next_message() {
+    let world = world();
+    world.ok(["run", "--headless", "--name", "a", "remember the word fox"]);
+    let report = handed_over(&world, "a");
+    assert_eq!(report["mode"], "native", "{report:#}");
+    assert_eq!(world.session("a-demo")["status"], "idle");
+    let answer = world.ok(["send", "a-demo", "--wait", "what is the word?"]);
+    assert!(answer.contains("The word is fox."), "{answer}");
+}
+
+#[test]
+fn a_conversation_that_was_begun_by_hand_is_carried() {
+    let world = world();
+    let id = scene::by_hand(&world, "remember the word fox");
+    let from = format!("demo:{id}");
+    let dry = world.json(["handoff", &from, "--to", "demo", "--dry-run", "--json"]);
+    assert_eq!(dry["turns_carried"], 2, "{dry:#}");
+    assert_eq!(world.sessions().len(), 0);
+    let report = world.json(["handoff", &from, "--to", "demo", "--name", "b", "--json"]);
+    assert_eq!(report["to"], "default/b", "{report:#}");
+    scene::assert_knows(&world, "b", "fox");
+}
+
+#[test]
+fn what_cannot_be_is_refused_and_nothing_has_changed() {
+    let world = world();
+    scene::told(&world, "a", "fox");
+    for (words, status) in [
+        (["handoff", "nobody", "--to", "demo", "--json"], 3),
+        (["handoff", "demo:nobody", "--to", "demo", "--json"], 3),
+        (["handoff", "a", "--to", "nobody", "--json"], 2),
+        (["handoff", "a", "--to", "claude", "--json"], 6),
+    ] {
+        let outcome = world.segue(words);
+        assert_eq!(outcome.status, status, "{words:?}: {outcome:#?}");
+        assert!(outcome.stderr.contains("hint: "), "{outcome:#?}");
+    }
+    assert!(world.session("a")["pid"].is_u64(), "it still runs");
+    assert_eq!(world.sessions().len(), 1);
+}
+
+#[test]
+fn a_conversation_whose_transcript_was_deleted_is_carried_all_the_same() {
+    let world = world();
+    let before = scene::told(&world, "a", "fox");
+    world.ok(["stop", "a"]);
+    std::fs::remove_file(scene::transcript(&world, &before)).expect("a transcript");
+    let report = handed_over(&world, "a");
+    assert_eq!(report["mode"], "native", "{report:#}");
+    scene::assert_knows(&world, "a-demo", "fox");
+}

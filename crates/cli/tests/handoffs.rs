@@ -1,0 +1,165 @@
+//! Conversations that are carried between the real programs of vendors; what the model was asked
+//! afterwards is the proof.
+//!
+//! A ring through all vendors is part of every test run; the other pairs are run by
+//! `make conformance`.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails shall stop at once")]
+
+use segue_testkit::model::{Exchange, Role};
+use segue_testkit::vendors::with_all;
+use segue_testkit::{Model, World, isolated};
+use serde_json::Value;
+
+const SECRET: &str = "sk-ant-api03-0123456789abcdefghijklmnopqrstuvwxyz";
+const FIRST: &str = "remember ALPHA, größer als 日本 😀";
+const SECOND: &str = "look into it [[tool: cat notes.txt]] [[say: it has notes]]";
+const THIRD: &str = "show me [[say: ```rust\nfn main() { let x = \"`\"; }\n``` — done]]";
+const QUESTION: &str = "which word was it?";
+
+struct Scene {
+    model: Model,
+    world: World,
+}
+
+impl Scene {
+    fn with(vendors: &[&str]) -> Self {
+        let (mut world, model) = (World::new(env!("CARGO_BIN_EXE_segue")), Model::start());
+        with_all(&mut world, &model, vendors);
+        world.write("notes.txt", &format!("ünïcode notes\nANTHROPIC_API_KEY={SECRET}\n"));
+        Self { model, world }
+    }
+
+    /// Has a conversation with words, a tool, other alphabets and code.
+    fn converse(&self, vendor: &str, name: &str) {
+        let permission = ["--permission", "auto", "--name", name, FIRST];
+        let words = ["run", "-d", "--vendor", vendor].into_iter().chain(permission);
+        let run = segue_testkit::Outcome::of(&mut self.world.command(words));
+        assert_eq!(run.status, 0, "{run:#?}");
+        self.model.wait_answered(FIRST);
+        self.wait_idle(name);
+        self.ask(name, SECOND);
+        self.ask(name, THIRD);
+    }
+
+    fn wait_idle(&self, name: &str) {
+        let waited = self.world.segue(["wait", name, "--for", "idle", "--timeout", "55s"]);
+        assert_eq!(waited.status, 0, "{waited:#?}\n{}", self.world.segue(["log", name]).stdout);
+    }
+
+    fn ask(&self, name: &str, message: &str) -> Exchange {
+        let sent = self.world.segue(["send", name, "--wait", "--timeout", "55s", message]);
+        assert_eq!(sent.status, 0, "{sent:#?}\n{}", self.world.segue(["log", name]).stdout);
+        self.model.conversation_of(message).unwrap_or_else(|| panic!("`{message}` is lost"))
+    }
+
+    /// Carries a conversation over; returns the name of the session that it goes on in.
+    fn hand_over(&self, name: &str, vendor: &str) -> String {
+        let outcome = self.world.segue(["handoff", name, "--to", vendor, "--json"]);
+        let log = || self.world.segue(["log"]).stdout;
+        assert_eq!(outcome.status, 0, "{outcome:#?}\n{}", log());
+        let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        assert_eq!(report["mode"], "native", "{report:#}\n{}", log());
+        assert_eq!(report["turns_left_out"], 0, "{report:#}");
+        let to = report["to"].as_str().unwrap();
+        assert_eq!(self.world.session(name)["status"], "ended", "the old agent has stopped");
+        to.split_once('/').unwrap().1.to_owned()
+    }
+}
+
+fn trimmed(texts: Vec<&str>) -> Vec<String> {
+    texts.into_iter().map(|text| text.trim().to_owned()).collect()
+}
+
+/// Expects that a request carries the whole conversation.
+fn assert_carried(carried: &Exchange, before: &Exchange) {
+    assert_eq!(trimmed(carried.user_texts()), [FIRST, SECOND, THIRD, QUESTION], "{carried:#?}");
+    let mut said = trimmed(before.assistant_texts());
+    said.push("```rust\nfn main() { let x = \"`\"; }\n``` — done".to_owned());
+    let now = trimmed(carried.assistant_texts());
+    let begins: Vec<&str> = said.iter().map(|text| text.split(" turns=").next().unwrap()).collect();
+    assert_eq!(now.len(), begins.len(), "{now:#?}\n{begins:#?}");
+    for (now, said) in now.iter().zip(begins) {
+        assert!(now.starts_with(said), "{now} is not {said}");
+    }
+    let tools: Vec<Role> = carried
+        .turns
+        .iter()
+        .map(|said| said.role)
+        .filter(|role| matches!(role, Role::ToolCall | Role::ToolResult))
+        .collect();
+    assert_eq!(tools, [Role::ToolCall, Role::ToolResult], "{carried:#?}");
+    assert!(carried.texts(Role::ToolCall)[0].contains("cat notes.txt"), "{carried:#?}");
+    assert!(carried.texts(Role::ToolResult)[0].contains("ünïcode notes"), "{carried:#?}");
+    assert!(!carried.body.to_string().contains(SECRET), "a secret went along");
+}
+
+fn pair(from: &str, to: &str) {
+    isolated(|| {
+        let scene = Scene::with(&[from, to]);
+        scene.converse(from, "a");
+        let before = scene.model.conversation_of(THIRD).unwrap();
+        let next = scene.hand_over("a", to);
+        let carried = scene.ask(&next, QUESTION);
+        assert_carried(&carried, &before);
+    });
+}
+
+macro_rules! pairs {
+    ($($(#[$attribute:meta])* $name:ident: $from:literal => $to:literal;)*) => {
+        $($(#[$attribute])* #[test] fn $name() { pair($from, $to); })*
+    };
+}
+
+pairs! {
+    claude_to_codex: "claude" => "codex";
+    codex_to_gemini: "codex" => "gemini";
+    gemini_to_copilot: "gemini" => "copilot";
+    copilot_to_opencode: "copilot" => "opencode";
+    opencode_to_pi: "opencode" => "pi";
+    pi_to_claude: "pi" => "claude";
+    #[ignore = "one of many pairs: make conformance"] claude_to_gemini: "claude" => "gemini";
+    #[ignore = "one of many pairs: make conformance"] claude_to_copilot: "claude" => "copilot";
+    #[ignore = "one of many pairs: make conformance"] claude_to_opencode: "claude" => "opencode";
+    #[ignore = "one of many pairs: make conformance"] claude_to_pi: "claude" => "pi";
+    #[ignore = "one of many pairs: make conformance"] codex_to_claude: "codex" => "claude";
+    #[ignore = "one of many pairs: make conformance"] codex_to_copilot: "codex" => "copilot";
+    #[ignore = "one of many pairs: make conformance"] codex_to_opencode: "codex" => "opencode";
+    #[ignore = "one of many pairs: make conformance"] codex_to_pi: "codex" => "pi";
+    #[ignore = "one of many pairs: make conformance"] gemini_to_claude: "gemini" => "claude";
+    #[ignore = "one of many pairs: make conformance"] gemini_to_codex: "gemini" => "codex";
+    #[ignore = "one of many pairs: make conformance"] gemini_to_opencode: "gemini" => "opencode";
+    #[ignore = "one of many pairs: make conformance"] gemini_to_pi: "gemini" => "pi";
+    #[ignore = "one of many pairs: make conformance"] copilot_to_claude: "copilot" => "claude";
+    #[ignore = "one of many pairs: make conformance"] copilot_to_codex: "copilot" => "codex";
+    #[ignore = "one of many pairs: make conformance"] copilot_to_gemini: "copilot" => "gemini";
+    #[ignore = "one of many pairs: make conformance"] copilot_to_pi: "copilot" => "pi";
+    #[ignore = "one of many pairs: make conformance"] opencode_to_claude: "opencode" => "claude";
+    #[ignore = "one of many pairs: make conformance"] opencode_to_codex: "opencode" => "codex";
+    #[ignore = "one of many pairs: make conformance"] opencode_to_gemini: "opencode" => "gemini";
+    #[ignore = "one of many pairs: make conformance"] opencode_to_copilot: "opencode" => "copilot";
+    #[ignore = "one of many pairs: make conformance"] pi_to_codex: "pi" => "codex";
+    #[ignore = "one of many pairs: make conformance"] pi_to_gemini: "pi" => "gemini";
+    #[ignore = "one of many pairs: make conformance"] pi_to_copilot: "pi" => "copilot";
+    #[ignore = "one of many pairs: make conformance"] pi_to_opencode: "pi" => "opencode";
+}
+
+/// One conversation through all vendors and back to the first, with something said at each.
+#[test]
+fn a_chain_through_all_vendors_loses_no_turn_of_the_user() {
+    const CHAIN: [&str; 7] = ["claude", "codex", "gemini", "copilot", "opencode", "pi", "claude"];
+    isolated(|| {
+        let scene = Scene::with(&CHAIN[..6]);
+        scene.converse("claude", "a");
+        let mut said = vec![FIRST.to_owned(), SECOND.to_owned(), THIRD.to_owned()];
+        let mut name = "a".to_owned();
+        for vendor in &CHAIN[1..] {
+            name = scene.hand_over(&name, vendor);
+            let question = format!("which word, {vendor} number {}?", said.len());
+            let carried = scene.ask(&name, &question);
+            said.push(question);
+            assert_eq!(trimmed(carried.user_texts()), said, "{vendor}");
+            assert!(!carried.body.to_string().contains(SECRET), "{vendor}");
+        }
+        assert_eq!(name, "a", "it is back in the session that it began in");
+    });
+}

@@ -1,0 +1,420 @@
+//! One conversation on its way from a session to another.
+
+use std::sync::Arc;
+
+use segue_core::api::{AgentOutcome, HandoffReport, HandoffRequest, Outcome};
+use segue_core::flows::SessionState;
+use segue_core::flows::handoff::{self, Amount, Destination, Packet, Source, Written};
+use segue_core::flows::look::Asked;
+use segue_core::model::{Environment, Form, LaunchMode, Status, Turn, VendorSessionId};
+use segue_core::ports::Commit;
+use segue_core::rules::accounts::Wanted;
+use segue_core::rules::digest::{self, Material};
+use segue_core::rules::handoff::{Content, Mode, Way, choose};
+use segue_core::{Error, Result};
+
+use super::super::{Arrival, Errand, Message, Supervisor, Wish};
+use super::origin::Origin;
+use super::seat::{Load, Seat};
+use super::target::Target;
+use super::way_back::{self, Earlier};
+
+/// How much of a conversation another vendor's transcript is given, unless somebody says otherwise:
+/// about half of what a model can hold.
+const NATIVE_BUDGET: usize = 400_000;
+
+/// A transcript up to this length is held as a whole while it is carried.
+const HELD: u64 = 8 * 1024 * 1024;
+
+/// One conversation on its way.
+pub(super) struct Carriage {
+    pub(super) supervisor: Arc<Supervisor>,
+    pub(super) origin: Origin,
+    target: Target,
+    /// The target's own session of the same conversation, where it was before.
+    pub(super) earlier: Option<Earlier>,
+    mode: Mode,
+    name: Option<String>,
+    budget: Option<usize>,
+}
+
+impl Carriage {
+    pub(super) async fn new(
+        supervisor: &Arc<Supervisor>,
+        origin: Origin,
+        target: Target,
+        request: &HandoffRequest,
+    ) -> Result<Self> {
+        // Who wants another name wants another session.
+        let earlier = match &request.name {
+            Some(_) => None,
+            None => way_back::find(supervisor, &origin.session, target.vendor.id()).await?,
+        };
+        Ok(Self {
+            supervisor: Arc::clone(supervisor),
+            origin,
+            target,
+            earlier,
+            mode: request.mode,
+            name: request.name.clone(),
+            budget: request.budget,
+        })
+    }
+
+    /// Prepares the way to a session that is decided already.
+    pub(super) fn to_draft(supervisor: &Arc<Supervisor>, origin: Origin, target: Target) -> Self {
+        let supervisor = Arc::clone(supervisor);
+        let (mode, name, budget) = (Mode::Auto, None, None);
+        Self { supervisor, origin, target, earlier: None, mode, name, budget }
+    }
+
+    pub(super) async fn carry(self) -> Result<HandoffReport> {
+        let mut seat = self.seat().await?;
+        let way = self.way(&seat)?;
+        let Some(source) = self.origin.source.clone() else { return self.plainly(seat).await };
+        let else_digest = match way {
+            Way::Plain => return self.plainly(seat).await,
+            Way::Digest => return self.tell(seat, source, None).await,
+            Way::Native { else_digest } => else_digest,
+        };
+        match self.carry_natively(&mut seat, &source).await? {
+            Native::Arrived(report) => Ok(report),
+            Native::NothingSaid => self.plainly(seat).await,
+            Native::Failed(why) if else_digest => {
+                self.tell(seat, source, Some(why.in_one_line())).await
+            }
+            Native::Failed(why) => {
+                self.give_up(&seat).await;
+                Err(why)
+            }
+        }
+    }
+
+    fn way(&self, seat: &Seat) -> Result<Way> {
+        let ports = &self.supervisor.ports;
+        let content = match &self.origin.source {
+            Some(source) if handoff::has_words(ports, source)? => Content::Something,
+            _ => Content::Nothing,
+        };
+        choose(self.mode, handoff::takes_native(ports, &self.destination(seat))?, content)
+    }
+
+    /// Says exactly what would be given to the vendor, and changes nothing.
+    pub(super) async fn preview(self) -> Result<HandoffReport> {
+        let seat = self.seat().await?;
+        let way = self.way(&seat)?;
+        let Some(source) = self.origin.source.clone().filter(|_| way != Way::Plain) else {
+            return Ok(self.report(&seat, Load::NONE, None));
+        };
+        let (form, load, content) = if way == Way::Digest {
+            let (packet, content) = self.digest(source).await?;
+            let load =
+                Load { characters: length(content.as_deref()), ..Load::of(&packet, Form::Digest) };
+            (Form::Digest, load, content)
+        } else {
+            let packet = self.pack(source, NATIVE_BUDGET).await?;
+            let (ports, to) = (self.supervisor.ports.clone(), self.destination(&seat));
+            let load = Load::of(&packet, Form::Native);
+            let written = blocking(move || handoff::preview(&ports, &packet, &to)).await?;
+            (Form::Native, load, written.map(|it| String::from_utf8_lossy(&it).into_owned()))
+        };
+        let form = if content.is_some() { form } else { Form::Plain };
+        Ok(HandoffReport { content, ..self.report(&seat, Load { form, ..load }, None) })
+    }
+
+    /// Returns where the conversation goes on: the session that it came from, or a new one.
+    async fn seat(&self) -> Result<Seat> {
+        if let Some(Earlier { session, source, .. }) = &self.earlier {
+            let (session, id) = (session.clone(), source.id.clone());
+            return Ok(Seat { session, id, is_new: false, is_recorded: true });
+        }
+        let from = &self.origin.session;
+        let name = self.target.name(&self.supervisor, from, self.name.as_deref()).await?;
+        let session = self.target.session(&self.supervisor, from, name)?;
+        let unique = self.supervisor.ports.clock.new_id();
+        let preset = self.target.vendor.preset_id(&session, unique);
+        let id = preset.unwrap_or_else(|| VendorSessionId::new(unique.to_string()));
+        Ok(Seat { session, id, is_new: true, is_recorded: false })
+    }
+
+    fn destination(&self, seat: &Seat) -> Destination {
+        let session = &seat.session;
+        Destination {
+            vendor: Arc::clone(&self.target.vendor),
+            place: segue_core::ports::Place {
+                config_dir: session.config_dir.clone(),
+                cwd: session.cwd.clone(),
+            },
+            id: seat.id.clone(),
+            title: session.address(),
+            model: session.model.clone(),
+            onto: self.earlier.as_ref().map(|earlier| earlier.source.transcript.clone()),
+            import: self.supervisor.ports.folders.import(session.id),
+        }
+    }
+
+    async fn pack(&self, source: Source, budget: usize) -> Result<Packet> {
+        let since = self.earlier.as_ref().and_then(|earlier| earlier.newest);
+        let amount = Amount { budget: self.budget.unwrap_or(budget), since };
+        let ports = self.supervisor.ports.clone();
+        blocking(move || handoff::pack(&ports, &source, amount)).await
+    }
+
+    async fn carry_natively(&self, seat: &mut Seat, source: &Source) -> Result<Native> {
+        let (written, load) = match self.write(seat, source).await? {
+            Ok(written) => written,
+            Err(native) => return Ok(native),
+        };
+        let load = Load { turns: written.turns, characters: written.characters, ..load };
+        if let Err(error) = self.record(seat, load).await {
+            self.undo(written).await?;
+            return Err(error);
+        }
+        if seat.session.headless {
+            let note = Some("its next message begins its next turn".to_owned());
+            return Ok(Native::Arrived(self.report(seat, load, note)));
+        }
+        let arrival = Arrival {
+            mode: LaunchMode::Resume,
+            id: Some(seat.id.clone()),
+            import: written.is_import.then(|| written.path.clone()),
+            message: self.nudge(),
+            environment: self.environment(),
+            first: false,
+            along: Commit::default(),
+        };
+        let outcome = self.arrive(seat, arrival).await?;
+        if outcome.outcome != Outcome::Refused && self.has_history(seat)? {
+            return Ok(Native::Arrived(self.report(seat, load, outcome.note)));
+        }
+        self.supervisor.ask(seat.session.id, |reply| Message::Stop { reply }).await?;
+        self.undo(written).await?;
+        let vendor = self.target.vendor.id();
+        let why = Error::vendor(format!("`{vendor}` did not go on with the conversation"));
+        Ok(Native::Failed(why.caused_by(outcome.note.unwrap_or_default())))
+    }
+
+    /// Writes the conversation down in the target's own form.
+    async fn write(
+        &self,
+        seat: &Seat,
+        source: &Source,
+    ) -> Result<std::result::Result<(Written, Load), Native>> {
+        let (ports, to) = (self.supervisor.ports.clone(), self.destination(seat));
+        let facts = ports.files.facts(&source.transcript).ok().flatten();
+        let budget = self.budget.unwrap_or(NATIVE_BUDGET);
+        let all = facts.is_some_and(|it| it.length > HELD && it.length <= budget as u64);
+        let (written, load) = if all && self.earlier.is_none() {
+            let source = source.clone();
+            let written = blocking(move || handoff::convert(&ports, &source, &to)).await;
+            (written, Load { form: Form::Native, ..Load::NONE })
+        } else {
+            let packet = self.pack(source.clone(), NATIVE_BUDGET).await?;
+            if !packet.has_words() {
+                return Ok(Err(Native::NothingSaid));
+            }
+            let load = Load::of(&packet, Form::Native);
+            (blocking(move || handoff::write(&ports, &packet, &to)).await, load)
+        };
+        Ok(match written {
+            Ok(Some(written)) => Ok((written, load)),
+            Ok(None) => Err(Native::NothingSaid),
+            Err(error) => Err(Native::Failed(error)),
+        })
+    }
+
+    async fn undo(&self, written: Written) -> Result<()> {
+        let ports = self.supervisor.ports.clone();
+        blocking(move || handoff::undo(&ports, &written)).await
+    }
+
+    /// Tells whether the vendor has what was carried, and did not begin anew.
+    fn has_history(&self, seat: &Seat) -> Result<bool> {
+        let to = self.destination(seat);
+        let files = self.supervisor.ports.files.as_ref();
+        let known = to.vendor.conversation(files, &to.place, &to.id)?;
+        Ok(known.is_some_and(|it| it.first_message.is_some()))
+    }
+
+    /// Tells the next agent about the conversation in one message.
+    async fn tell(
+        &self,
+        mut seat: Seat,
+        source: Source,
+        why: Option<String>,
+    ) -> Result<HandoffReport> {
+        let (packet, message) = self.digest(source).await?;
+        let Some(message) = message else { return self.plainly(seat).await };
+        let load = Load { characters: length(Some(&message)), ..Load::of(&packet, Form::Digest) };
+        self.begin(&mut seat, load, Some(message), why).await
+    }
+
+    async fn digest(&self, source: Source) -> Result<(Packet, Option<String>)> {
+        let title = source.vendor.support().title;
+        let packet = self.pack(source, digest::DEFAULT_BUDGET).await?;
+        let (ports, cwd) = (self.supervisor.ports.clone(), self.origin.session.cwd.clone());
+        let folder = blocking(move || Ok(ports.machine.folder_state(&cwd))).await?;
+        let told = |turn: &&Turn| self.earlier.is_none() && !turn.text.is_empty();
+        let material = Material {
+            vendor: title,
+            task: packet.task.as_ref().filter(told),
+            turns: &packet.turns,
+            is_cut: packet.is_cut,
+            folder: &folder,
+            questions: &self.questions(),
+        };
+        let message = digest::digest(&material, self.budget.unwrap_or(digest::DEFAULT_BUDGET));
+        Ok((packet, message))
+    }
+
+    /// Returns what the old agent waited for.
+    fn questions(&self) -> Vec<String> {
+        match self.origin.session.status {
+            Status::Waiting(reason) => vec![format!("it waited for an answer ({reason})")],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Starts the next agent, which is told nothing: nothing was said.
+    async fn plainly(&self, mut seat: Seat) -> Result<HandoffReport> {
+        let why = Some("there was nothing to carry".to_owned());
+        self.begin(&mut seat, Load::NONE, None, why).await
+    }
+
+    /// Starts the next agent with a message, in its own conversation if it has one.
+    async fn begin(
+        &self,
+        seat: &mut Seat,
+        load: Load,
+        message: Option<String>,
+        note: Option<String>,
+    ) -> Result<HandoffReport> {
+        let outcome = if self.earlier.is_some() {
+            self.record(seat, load).await?;
+            self.go_on(seat, message).await?
+        } else if message.is_none() && seat.session.headless {
+            self.record(seat, load).await?;
+            return Ok(self.report(seat, load, note));
+        } else {
+            self.start(seat, load, message).await?
+        };
+        if outcome.outcome == Outcome::Refused {
+            let address = seat.session.address();
+            return Err(Error::vendor(format!("`{address}` did not start"))
+                .caused_by(outcome.note.unwrap_or_default())
+                .hint(format!("run `segue log {address}` to see why"))
+                .hint(format!("run `segue resume {}` to go on as before", self.from())));
+        }
+        let note = [note, outcome.note].into_iter().flatten().collect::<Vec<_>>().join("; ");
+        Ok(self.report(seat, load, Some(note).filter(|note| !note.is_empty())))
+    }
+
+    /// Begins a conversation of the next agent; the session, what it is told and the step to it are
+    /// recorded together.
+    async fn start(
+        &self,
+        seat: &mut Seat,
+        load: Load,
+        message: Option<String>,
+    ) -> Result<AgentOutcome> {
+        let unique = self.supervisor.ports.clock.new_id();
+        let arrival = Arrival {
+            mode: LaunchMode::Fresh,
+            id: self.target.vendor.preset_id(&seat.session, unique),
+            import: None,
+            message,
+            environment: self.environment(),
+            first: !seat.is_recorded,
+            along: self.along(seat, load),
+        };
+        if !seat.is_recorded {
+            self.supervisor.adopt_new(SessionState::new(seat.session.clone()));
+            seat.is_recorded = true;
+        }
+        self.arrive(seat, arrival).await
+    }
+
+    /// Goes on in the conversation that the next agent has already; what it is told is a message
+    /// like any other, which is not lost whatever happens.
+    async fn go_on(&self, seat: &Seat, message: Option<String>) -> Result<AgentOutcome> {
+        let (id, environment) = (seat.session.id, self.environment());
+        if let Some(text) = message {
+            let (environment, interrupt) = (environment.clone(), false);
+            let send =
+                |reply| Message::Errand(Errand::Send { text, environment, interrupt, reply });
+            self.supervisor.ask(id, send).await?;
+        }
+        let (asked, fresh, wish) = (Asked::ByName, false, Wish::now(Wanted::One));
+        self.supervisor
+            .ask(id, |reply| Message::Resume { environment, asked, fresh, wish, reply })
+            .await
+    }
+
+    async fn arrive(&self, seat: &Seat, arrival: Arrival) -> Result<AgentOutcome> {
+        let (arrival, wish) = (Box::new(arrival), Wish::now(Wanted::One));
+        let message = |reply| Message::Arrive { arrival, wish, reply };
+        self.supervisor.ask(seat.session.id, message).await
+    }
+
+    /// Forgets a session that came to nothing.
+    async fn give_up(&self, seat: &Seat) {
+        if seat.is_new && seat.is_recorded {
+            let remove = |reply| Message::Remove { purge: false, reply };
+            // The failure that led here is what is told.
+            let _stays = self.supervisor.ask(seat.session.id, remove).await;
+        }
+    }
+
+    /// Says to go on, where a turn was cut off.
+    fn nudge(&self) -> Option<String> {
+        let title = self.origin.source.as_ref()?.vendor.support().title;
+        self.origin.is_cut_off.then(|| {
+            format!(
+                "This conversation was carried over from {title} in the middle of a turn. Look at \
+                 what is already done, then go on."
+            )
+        })
+    }
+
+    fn environment(&self) -> Environment {
+        self.target.environment().clone()
+    }
+
+    pub(super) fn from(&self) -> String {
+        self.origin.session.address()
+    }
+
+    fn report(&self, seat: &Seat, load: Load, note: Option<String>) -> HandoffReport {
+        HandoffReport {
+            from: self.from(),
+            to: seat.session.address(),
+            session: seat.is_recorded.then_some(seat.session.id),
+            vendor: seat.session.vendor.clone(),
+            mode: load.form.word().to_owned(),
+            turns_carried: load.turns,
+            turns_left_out: load.left_out,
+            chars: load.characters,
+            note,
+            content: None,
+        }
+    }
+}
+
+/// What came of writing a conversation down as the target's own.
+enum Native {
+    Arrived(HandoffReport),
+    NothingSaid,
+    Failed(Error),
+}
+
+fn length(text: Option<&str>) -> u64 {
+    text.map_or(0, |text| text.chars().count() as u64)
+}
+
+/// Runs what reads and writes much where it holds nobody up.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| Error::internal("a handoff was cut short").caused_by(error))?
+}

@@ -1,0 +1,61 @@
+//! An agent whose vendor is another one now in the project file: its conversation goes along.
+
+use std::sync::Arc;
+
+use segue_core::api::{AgentOutcome, HandoffReport, Outcome};
+use segue_core::flows::handoff;
+use segue_core::model::{Environment, Session, SessionId};
+use segue_core::{Error, Result};
+
+use super::super::Supervisor;
+use super::carriage::Carriage;
+use super::origin::Origin;
+use super::quiet;
+use super::target::Target;
+
+/// Carries the first of these conversations in which something was said to a session that is yet to
+/// be; none where nothing was said in any of them.
+pub(in super::super) async fn carry_to(
+    supervisor: &Arc<Supervisor>,
+    draft: &Session,
+    candidates: &[SessionId],
+    environment: &Environment,
+) -> Result<Option<AgentOutcome>> {
+    let target = Target::drafted(supervisor, draft.clone(), environment.clone())?;
+    for id in candidates {
+        let Some(session) = supervisor.ports.store.session(*id).await? else { continue };
+        let origin = Origin::of(supervisor, session).await?;
+        if !has_words(supervisor, &origin)? {
+            continue;
+        }
+        quiet(supervisor, *id, false).await?;
+        let origin = origin.looked_at_again(supervisor).await?;
+        let carriage = Carriage::to_draft(supervisor, origin, target);
+        let carried = tokio::spawn(carriage.carry()).await;
+        let cut_short = |error| Error::internal("a handoff was cut short").caused_by(error);
+        return carried.map_err(cut_short)?.map(|report| Some(outcome(&report)));
+    }
+    Ok(None)
+}
+
+fn has_words(supervisor: &Arc<Supervisor>, origin: &Origin) -> Result<bool> {
+    match &origin.source {
+        Some(source) => handoff::has_words(&supervisor.ports, source),
+        None => Ok(false),
+    }
+}
+
+fn outcome(report: &HandoffReport) -> AgentOutcome {
+    let HandoffReport { from, mode, turns_carried, .. } = report;
+    let carried = format!("from {from} ({mode}, {turns_carried} turns)");
+    let note = report.note.iter().fold(carried, |carried, note| format!("{carried}; {note}"));
+    AgentOutcome {
+        session: report.session,
+        name: report.to.clone(),
+        vendor: report.vendor.clone(),
+        outcome: Outcome::HandedOver,
+        vendor_session_id: None,
+        note: Some(note),
+        lost: false,
+    }
+}

@@ -1,0 +1,67 @@
+//! Carrying a conversation over to another vendor: the old agent rests, the new one goes on.
+
+mod carriage;
+mod changed_vendor;
+mod origin;
+mod seat;
+mod target;
+mod way_back;
+
+use std::sync::Arc;
+
+use segue_core::api::{HandoffReport, HandoffRequest, WaitTarget};
+use segue_core::model::SessionId;
+use segue_core::rules::digest::LEAST_BUDGET;
+use segue_core::rules::scope::{Deed, Scope};
+use segue_core::{Error, Result};
+
+use self::carriage::Carriage;
+use self::target::Target;
+use super::{Errand, Message, Supervisor, Waiter};
+
+pub(super) use self::changed_vendor::carry_to;
+
+/// Carries a conversation over, or says what would be carried.
+pub(crate) async fn handoff(
+    supervisor: &Arc<Supervisor>,
+    scope: &Scope,
+    request: HandoffRequest,
+) -> Result<HandoffReport> {
+    scope.allow(Deed::Everything)?;
+    check_budget(request.budget)?;
+    let target = Target::named(supervisor, &request).await?;
+    let origin = origin::find(supervisor, scope, &request).await?;
+    if request.dry_run {
+        return Carriage::new(supervisor, origin, target, &request).await?.preview().await;
+    }
+    let origin = origin.taken_in(supervisor).await?;
+    quiet(supervisor, origin.session.id, request.interrupt).await?;
+    // What was said in its last turn is part of it.
+    let origin = origin.looked_at_again(supervisor).await?;
+    let carriage = Carriage::new(supervisor, origin, target, &request).await?;
+    // Whoever asked may go away: what was begun is ended all the same.
+    let carried = tokio::spawn(carriage.carry());
+    carried.await.map_err(|error| Error::internal("a handoff was cut short").caused_by(error))?
+}
+
+fn check_budget(budget: Option<usize>) -> Result<()> {
+    if budget.is_none_or(|budget| budget >= LEAST_BUDGET) {
+        return Ok(());
+    }
+    Err(Error::usage("with so few characters nothing can be told")
+        .hint(format!("use `--budget {LEAST_BUDGET}` or more")))
+}
+
+/// Ends an agent at the end of its turn, or at once.
+async fn quiet(supervisor: &Arc<Supervisor>, id: SessionId, at_once: bool) -> Result<()> {
+    let summary = supervisor.ports.store.sessions().await?;
+    let runs = summary.iter().any(|it| it.session.id == id && it.open.is_some());
+    if runs && !at_once {
+        let target = WaitTarget::Rest;
+        supervisor
+            .ask(id, |reply| Message::Errand(Errand::Wait(Waiter::Status { target, reply })))
+            .await?;
+    }
+    supervisor.ask(id, |reply| Message::Stop { reply }).await?;
+    Ok(())
+}

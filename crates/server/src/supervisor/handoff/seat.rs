@@ -1,0 +1,109 @@
+//! The session in which a conversation goes on, and what is recorded of the step to it.
+
+use segue_core::flows::SessionState;
+use segue_core::flows::handoff::Packet;
+use segue_core::model::{
+    Binding, EventKind, Evidence, Form, Handoff, Session, Status, VendorSessionId,
+};
+use segue_core::ports::{Change, Commit};
+use segue_core::{Result, failpoint};
+
+use super::carriage::Carriage;
+
+/// The session in which the conversation goes on.
+pub(super) struct Seat {
+    pub(super) session: Session,
+    pub(super) id: VendorSessionId,
+    pub(super) is_new: bool,
+    /// The store has it.
+    pub(super) is_recorded: bool,
+}
+
+/// How much goes over, and in which form.
+#[derive(Clone, Copy)]
+pub(super) struct Load {
+    pub(super) form: Form,
+    pub(super) turns: u64,
+    pub(super) left_out: Option<u64>,
+    pub(super) characters: u64,
+}
+
+impl Load {
+    pub(super) const NONE: Self =
+        Self { form: Form::Plain, turns: 0, left_out: Some(0), characters: 0 };
+
+    pub(super) fn of(packet: &Packet, form: Form) -> Self {
+        let (turns, characters) = (packet.turns.len() as u64, packet.characters());
+        Self { form, turns, left_out: packet.left_out, characters }
+    }
+}
+
+impl Carriage {
+    /// Makes the next session, its conversation and the step to it durable.
+    pub(super) async fn record(&self, seat: &mut Seat, load: Load) -> Result<()> {
+        let ports = &self.supervisor.ports;
+        let state = SessionState::new(seat.session.clone());
+        let mut commit = Commit::default();
+        if !seat.is_recorded {
+            let mut session = seat.session.clone();
+            if session.headless {
+                session.status = Status::Idle;
+            }
+            commit.changes.push(Change::CreateSession(Box::new(session)));
+            let created = state.event(ports, EventKind::SessionCreated, seat.session.address());
+            commit.events.push(created);
+        }
+        if seat.is_new && load.form == Form::Native {
+            let binding = self.binding(seat);
+            let text = format!("{} ({})", seat.id, binding.evidence);
+            commit.changes.push(Change::AddBinding(binding));
+            commit.changes.push(Change::MarkSpoke { session: seat.session.id });
+            commit.events.push(state.event(ports, EventKind::Bound, text));
+        }
+        let Commit { changes, events } = self.along(seat, load);
+        commit.changes.extend(changes);
+        commit.events.extend(events);
+        failpoint::hit("handoff.commit.before");
+        ports.store.commit(commit).await?;
+        failpoint::hit("handoff.commit.after");
+        seat.is_recorded = true;
+        self.supervisor.scribe.write(&seat.session.fleet).await
+    }
+
+    /// Returns the step from one session to the next, for both of their logs.
+    pub(super) fn along(&self, seat: &Seat, load: Load) -> Commit {
+        let ports = &self.supervisor.ports;
+        let form = load.form.word();
+        let text = format!("{} → {} ({form})", self.from(), seat.session.address());
+        let event = |session: &Session| {
+            SessionState::new(session.clone()).event(ports, EventKind::HandedOver, text.clone())
+        };
+        let step = Change::AddHandoff(Box::new(self.step(seat, load)));
+        let events = vec![event(&self.origin.session), event(&seat.session)];
+        Commit { changes: vec![step], events }
+    }
+
+    fn binding(&self, seat: &Seat) -> Binding {
+        Binding {
+            session: seat.session.id,
+            launch: None,
+            vendor_session: seat.id.clone(),
+            evidence: Evidence::Import,
+            at: self.supervisor.ports.clock.now(),
+        }
+    }
+
+    fn step(&self, seat: &Seat, load: Load) -> Handoff {
+        let is_known = load.form == Form::Native || self.earlier.is_some();
+        Handoff {
+            from: self.origin.session.id,
+            to: seat.session.id,
+            from_conversation: self.origin.source.as_ref().map(|source| source.id.clone()),
+            to_conversation: is_known.then(|| seat.id.clone()),
+            form: load.form,
+            turns_carried: load.turns,
+            turns_left_out: load.left_out,
+            at: self.supervisor.ports.clock.now(),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Where a conversation is carried to.
+
+use std::sync::Arc;
+
+use segue_core::api::HandoffRequest;
+use segue_core::model::{
+    Environment, How, Session, SessionId, SessionName, Status, VendorDescription, VendorId,
+};
+use segue_core::ports::Vendor;
+use segue_core::{Error, Result};
+
+use super::super::Supervisor;
+use super::super::run::with_own;
+use crate::project::{Agent, Project};
+use crate::routes::trust;
+
+/// The vendor that goes on, and the agent of the project that it is for.
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    pub(super) vendor: Arc<dyn Vendor>,
+    description: Option<VendorDescription>,
+    agent: Option<Agent>,
+    /// The session to be, where it is decided already.
+    draft: Option<Session>,
+    environment: Environment,
+}
+
+impl Target {
+    /// Finds the vendor or the agent that somebody named; its program has to be there.
+    pub(super) async fn named(
+        supervisor: &Arc<Supervisor>,
+        request: &HandoffRequest,
+    ) -> Result<Self> {
+        let ports = &supervisor.ports;
+        let cwd = ports.machine.folder(&request.caller.cwd)?.real_path;
+        let project = Project::around(&cwd, ports.vendors.as_ref())?;
+        let wanted = VendorId::new(request.to.clone());
+        let described = project.as_ref().and_then(|project| project.vendors.get(&wanted));
+        let agent = project.as_ref().and_then(|project| project.agent(&request.to).ok());
+        let known = ports.vendors.get(&wanted);
+        let (id, agent) = match (&known, described, agent) {
+            (Ok(_), _, _) | (_, Some(_), _) => (wanted, None),
+            (Err(_), None, Some(agent)) => (agent.vendor.clone(), Some(agent.clone())),
+            (Err(error), None, None) => {
+                return Err(error.clone().hint("or use the name of an agent of `segue.toml`"));
+            }
+        };
+        if let (Some(project), true) = (&project, agent.is_some() || described.is_some()) {
+            trust::require(ports, project).await?;
+        }
+        let description = project.and_then(|project| project.vendors.get(&id).cloned());
+        Self::new(supervisor, (id, description), agent, request.caller.environment.clone())
+    }
+
+    pub(super) fn new(
+        supervisor: &Arc<Supervisor>,
+        (id, description): (VendorId, Option<VendorDescription>),
+        agent: Option<Agent>,
+        environment: Environment,
+    ) -> Result<Self> {
+        let vendors = &supervisor.ports.vendors;
+        let vendor = match &description {
+            Some(description) => vendors.described(&id, description),
+            None => vendors.get(&id)?,
+        };
+        let machine = &supervisor.ports.machine;
+        if machine.find_program(&vendor.program(), &environment).is_none() {
+            return Err(Error::vendor(format!("the program of `{id}` is not installed"))
+                .caused_by("it is neither in PATH nor in the usual places")
+                .hint(format!("run `segue vendors` to see how `{id}` is installed")));
+        }
+        Ok(Self { vendor, description, agent, draft: None, environment })
+    }
+
+    /// Returns the target that is this very session.
+    pub(super) fn drafted(
+        supervisor: &Arc<Supervisor>,
+        draft: Session,
+        environment: Environment,
+    ) -> Result<Self> {
+        let vendor = (draft.vendor.clone(), draft.description.clone());
+        Ok(Self { draft: Some(draft), ..Self::new(supervisor, vendor, None, environment)? })
+    }
+
+    pub(super) fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Makes the session in which the conversation goes on: the same folder, the same rights, and
+    /// nothing that only the other vendor understands.
+    pub(super) fn session(
+        &self,
+        supervisor: &Arc<Supervisor>,
+        from: &Session,
+        name: SessionName,
+    ) -> Result<Session> {
+        if let Some(draft) = &self.draft {
+            return Ok(Session { status: Status::Ended(How::NeverStarted), ..draft.clone() });
+        }
+        if from.headless && !self.vendor.capabilities().headless {
+            let error = Error::usage(format!("`{}` cannot run headless", self.vendor.id()));
+            return Err(error.hint("choose another vendor with `--to`"));
+        }
+        let agent = self.agent.as_ref();
+        let is_same = from.vendor == self.vendor.id();
+        let environment = with_own(&self.environment, agent);
+        let now = supervisor.ports.clock.now();
+        let own_model = from.model.clone().filter(|_| is_same);
+        let own_args = if is_same { from.args.clone() } else { Vec::new() };
+        Ok(Session {
+            id: SessionId::new(supervisor.ports.clock.new_id()),
+            name,
+            agent: agent.map(|agent| agent.name.clone()).or_else(|| from.agent.clone()),
+            vendor: self.vendor.id(),
+            description: self.description.clone(),
+            config_dir: self.vendor.config_dir(&environment)?,
+            model: agent.map_or(own_model, |agent| agent.model.clone()),
+            permission: agent.map_or(from.permission, |agent| agent.permission),
+            instructions: agent.map_or(from.instructions.clone(), |it| it.instructions.clone()),
+            restart: agent.map_or(from.restart, |agent| agent.restart),
+            args: agent.map_or(own_args, |agent| agent.args.clone()),
+            env: agent.map_or_else(|| from.env.clone(), |agent| agent.env.clone()),
+            parent: None,
+            // Not a session that somebody is done with: a resume of all brings it up.
+            status: Status::Ended(How::NeverStarted),
+            spoke: false,
+            created_at: now,
+            updated_at: now,
+            ..from.clone()
+        })
+    }
+
+    /// Chooses a name that no session of the fleet has.
+    pub(super) async fn name(
+        &self,
+        supervisor: &Arc<Supervisor>,
+        from: &Session,
+        wanted: Option<&str>,
+    ) -> Result<SessionName> {
+        if let Some(draft) = &self.draft {
+            return Ok(draft.name.clone());
+        }
+        if let Some(wanted) = wanted {
+            return SessionName::parse(wanted);
+        }
+        let sessions = supervisor.ports.store.sessions().await?;
+        let taken = |name: &str| {
+            sessions
+                .iter()
+                .any(|it| it.session.fleet == from.fleet && it.session.name.as_str() == name)
+        };
+        let own = self.agent.as_ref().map(|agent| agent.name.to_string());
+        let base = format!("{}-{}", from.name, self.vendor.id());
+        let numbered = (2..).map(|number| format!("{base}-{number}"));
+        let mut names = own.into_iter().chain([base.clone()]).chain(numbered);
+        let free = names.find(|name| !taken(name)).unwrap_or_default();
+        SessionName::parse(&free)
+    }
+}
