@@ -353,7 +353,7 @@ fn read_back(
     let mut is_same = true;
     to.vendor.turns_back(files, &written.path, &mut |turn| {
         let Some((role, text)) = next else { return ControlFlow::Break(()) };
-        is_same = is_alike(*role, turn.role) && text.trim() == turn.text.trim();
+        is_same = is_alike(*role, turn.role) && says_the_same(*role, text, &turn.text);
         next = wanted.next();
         if is_same { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
@@ -365,6 +365,14 @@ fn read_back(
         written.path.display()
     ))
     .caused_by(format!("{} would not go on with the same conversation", to.vendor.id())))
+}
+
+/// Spaces at the ends, and those between arguments, are no vendor's to keep.
+fn says_the_same(role: Role, written: &str, read: &str) -> bool {
+    let arguments = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+    written.trim() == read.trim()
+        || role == Role::ToolCall
+            && arguments(written).is_some_and(|it| Some(it) == arguments(read))
 }
 
 /// A summary is somebody's words for every vendor.

@@ -106,10 +106,12 @@ fn transcript(
     if !vendor.has_own_files() {
         let is_there = conversation.is_some()
             || launch::pending_import(ports, vendor, &state.session).is_some();
-        return match is_there {
-            true => Transcript::There,
-            false if archived() => Transcript::Archived,
-            false => Transcript::Gone,
+        return if is_there {
+            Transcript::There
+        } else if archived() {
+            Transcript::Archived
+        } else {
+            Transcript::Gone
         };
     }
     let path = vendor.transcript(ports.files.as_ref(), &state.place(), id);

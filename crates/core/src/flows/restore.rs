@@ -342,7 +342,7 @@ async fn start_fresh(
         mode,
         id,
         message,
-        import,
+        import: None,
         environment,
         first: false,
         carries,
