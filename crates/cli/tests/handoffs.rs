@@ -158,7 +158,9 @@ fn a_chain_through_all_vendors_loses_no_turn_of_the_user() {
             let carried = scene.ask(&name, &question);
             said.push(question);
             assert_eq!(trimmed(carried.user_texts()), said, "{vendor}");
-            assert!(!carried.body.to_string().contains(SECRET), "{vendor}");
+            // Where it was seen first it is part of that vendor's own transcript.
+            let crossed = *vendor != CHAIN[0];
+            assert!(!crossed || !carried.body.to_string().contains(SECRET), "{vendor}");
         }
         assert_eq!(name, "a", "it is back in the session that it began in");
     });

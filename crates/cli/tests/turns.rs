@@ -198,7 +198,7 @@ fn answer(exchange: &Exchange) -> Said {
 
 /// Returns turns of another vendor's, with everything that is hard to carry over.
 fn foreign() -> Vec<Turn> {
-    let at = "2026-11-16T10:00:00Z".parse().ok();
+    let at = "2025-11-16T10:00:00Z".parse().ok();
     let said = |role, text: &str| Turn {
         model: (role == Role::Assistant).then(|| "another-model-9".to_owned()),
         ..Turn::new(role, text).at(at)
