@@ -140,3 +140,84 @@ fn a_conversation_whose_transcript_was_deleted_is_carried_all_the_same() {
     assert_eq!(report["mode"], "native", "{report:#}");
     scene::assert_knows(&world, "a-demo", "fox");
 }
+
+#[test]
+fn a_digest_keeps_to_its_budget_to_the_character() {
+    let world = world();
+    scene::told(&world, "a", "fox");
+    let session = world.session("a");
+    for number in 0..6 {
+        conversation::ask(&world, &session, &format!("{number} {}", "größer 日本 ".repeat(400)));
+    }
+    world.ok(["stop", "a"]);
+    for budget in ["1000", "1001", "4000", "12000"] {
+        let words = ["handoff", "a", "--to", "demo", "--mode", "digest", "--dry-run", "--json"];
+        let mut command = world.command(words);
+        let outcome = segue_testkit::Outcome::of(command.args(["--budget", budget]));
+        let report: Value = serde_json::from_str(&outcome.stdout).expect("a report");
+        let told = report["content"].as_str().expect("a message");
+        let most: usize = budget.parse().expect("a number");
+        assert!(told.chars().count() <= most, "{budget}: {}", told.chars().count());
+        assert!(told.contains("remember the word fox"), "{budget}: {told}");
+    }
+    let few = world.segue(["handoff", "a", "--to", "demo", "--budget", "10", "--json"]);
+    assert_eq!(few.status, 2, "{few:#?}");
+}
+
+#[test]
+fn what_is_left_out_of_a_long_conversation_is_told() {
+    let world = world();
+    scene::told(&world, "a", "fox");
+    let session = world.session("a");
+    for number in 0..8 {
+        conversation::ask(&world, &session, &format!("{number} {}", "words ".repeat(200)));
+    }
+    let report = world.json(["handoff", "a", "--to", "demo", "--budget", "4000", "--json"]);
+    assert_eq!(report["mode"], "native", "{report:#}");
+    let (carried, left_out) = (report["turns_carried"].as_u64(), report["turns_left_out"].as_u64());
+    assert_eq!(carried.zip(left_out).map(|(a, b)| a + b), Some(18), "{report:#}");
+    assert!(left_out > Some(5), "{report:#}");
+    assert!(report["chars"].as_u64() <= Some(4000), "{report:#}");
+    let said = conversation::said(&scene::transcript(&world, &world.session("a-demo")));
+    assert!(said[0].starts_with("remember the word fox"), "{said:?}");
+    assert!(said[0].contains("left out"), "{said:?}");
+    assert!(said[said.len() - 1].starts_with("7 words"), "{said:?}");
+}
+
+#[test]
+fn a_line_of_five_megabytes_is_no_hindrance() {
+    let world = world();
+    let before = scene::told(&world, "a", "fox");
+    world.ok(["stop", "a"]);
+    let path = scene::transcript(&world, &before);
+    let mut text = std::fs::read_to_string(&path).expect("a transcript");
+    let huge = "x".repeat(5 * 1024 * 1024);
+    text += &format!(
+        "{{\"type\":\"user\",\"text\":\"{huge}\",\"at\":\"2025-01-01T00:00:00Z\"}}\n\
+         {{\"type\":\"assistant\",\"text\":\"seen\",\"at\":\"2025-01-01T00:00:00Z\"}}\n\
+         {{\"type\":\"turn_end\",\"at\":\"2025-01-01T00:00:00Z\"}}\n"
+    );
+    std::fs::write(&path, text).expect("a transcript");
+    for mode in ["native", "digest"] {
+        let words = ["handoff", "a", "--to", "demo", "--mode", mode, "--dry-run", "--json"];
+        let report = world.json(words);
+        let content = report["content"].as_str().expect("a content");
+        assert!(content.contains("remember the word fox"), "{mode}: {}", content.len());
+        assert!(content.contains("left out") && content.contains("seen"), "{mode}");
+        assert!(content.len() < 600_000, "{mode}: {}", content.len());
+    }
+}
+
+#[test]
+fn the_story_is_told_once_across_the_sessions_that_it_went_through() {
+    let world = world();
+    scene::told(&world, "a", "fox");
+    handed_over(&world, "a");
+    conversation::ask(&world, &world.session("a-demo"), "remember the word hen");
+    let story = world.ok(["show", "a-demo", "--story", "--json"]);
+    let said: Vec<Value> =
+        story.lines().map(|line| serde_json::from_str(line).expect("a turn")).collect();
+    let users: Vec<&Value> =
+        said.iter().filter(|turn| turn["role"] == "user").map(|turn| &turn["text"]).collect();
+    assert_eq!(users, ["remember the word fox", "remember the word hen"], "{story}");
+}

@@ -5,8 +5,10 @@
 //! `make conformance`.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails shall stop at once")]
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use segue_testkit::model::{Exchange, Role};
-use segue_testkit::vendors::with_all;
+use segue_testkit::vendors::{programs, with_all};
 use segue_testkit::{Model, World, isolated};
 use serde_json::Value;
 
@@ -163,5 +165,80 @@ fn a_chain_through_all_vendors_loses_no_turn_of_the_user() {
             assert!(!crossed || !carried.body.to_string().contains(SECRET), "{vendor}");
         }
         assert_eq!(name, "a", "it is back in the session that it began in");
+    });
+}
+
+#[test]
+fn a_headless_conversation_is_carried_and_comes_back_with_what_was_said_since() {
+    isolated(|| {
+        let scene = Scene::with(&["claude", "codex"]);
+        let run = ["run", "--headless", "--vendor", "claude", "--name", "a", FIRST];
+        let run = segue_testkit::Outcome::of(&mut scene.world.command(run));
+        assert_eq!(run.status, 0, "{run:#?}");
+        let handed_over = |name: &str, vendor: &str| {
+            let report = scene.world.json(["handoff", name, "--to", vendor, "--json"]);
+            assert_eq!(report["mode"], "native", "{report:#}");
+            assert_eq!(report["turns_carried"], 2, "{report:#}");
+        };
+        handed_over("a", "codex");
+        let carried = scene.ask("a-codex", QUESTION);
+        assert_eq!(trimmed(carried.user_texts()), [FIRST, QUESTION]);
+        handed_over("a-codex", "claude");
+        let carried = scene.ask("a", "and now?");
+        assert_eq!(trimmed(carried.user_texts()), [FIRST, QUESTION, "and now?"]);
+    });
+}
+
+#[test]
+fn a_vendor_that_does_not_go_on_with_what_was_written_is_told_about_it() {
+    isolated(|| {
+        let scene = Scene::with(&["claude", "codex"]);
+        // A program that knows nothing of earlier conversations.
+        let program = programs(&scene.world).join("claude");
+        let real = std::fs::canonicalize(&program).unwrap();
+        std::fs::remove_file(&program).unwrap();
+        let script = "#!/bin/sh\nfor word; do [ \"$word\" = --resume ] && exit 1; done\n";
+        let script = format!("{script}exec {} \"$@\"\n", real.display());
+        std::fs::write(&program, script).unwrap();
+        let runs = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(&program, runs).unwrap();
+        scene.converse("codex", "a");
+
+        let report = scene.world.json(["handoff", "a", "--to", "claude", "--json"]);
+        let log = || scene.world.segue(["log", "a-claude"]).stdout;
+        assert_eq!(report["mode"], "digest", "{report:#}\n{}", log());
+        scene.wait_idle("a-claude");
+        let told = scene.ask("a-claude", QUESTION);
+        let texts = told.user_texts();
+        assert!(texts[0].contains(FIRST) && texts[0].contains("it has notes"), "{texts:#?}");
+        assert!(!texts[0].contains(SECRET), "a secret went along: {texts:#?}");
+        // Nothing is left of what could not be gone on with.
+        let others = scene.world.segue(["adopt", "claude", "--json"]);
+        let others: Value = serde_json::from_str(&others.stdout).unwrap();
+        assert_eq!(others["candidates"], Value::Array(Vec::new()), "{others:#}");
+    });
+}
+
+#[test]
+fn an_agent_in_the_middle_of_its_turn_is_waited_for_or_interrupted() {
+    isolated(|| {
+        let scene = Scene::with(&["claude", "pi"]);
+        let run = ["run", "-d", "--vendor", "claude", "--name", "a", "begin [[hold: gate]]"];
+        scene.world.ok(run);
+        scene.model.wait_held("gate");
+        let interrupted = scene.world.json([
+            "handoff",
+            "a",
+            "--to",
+            "pi",
+            "--interrupt",
+            "--name",
+            "b",
+            "--json",
+        ]);
+        assert_eq!(interrupted["mode"], "native", "{interrupted:#}");
+        // What was cut off is gone on with.
+        let nudged = scene.model.wait_asked("in the middle of a turn");
+        assert_eq!(trimmed(nudged.user_texts())[0], "begin [[hold: gate]]");
     });
 }

@@ -71,10 +71,11 @@ impl Actor {
         for launch in &self.state.launches {
             self.ports.folders.remove(launch.id)?;
         }
-        for transcript in if purge { self.transcripts()? } else { Vec::new() } {
-            self.ports.files.remove(&transcript).map_err(|error| {
-                Error::internal(format!("cannot delete `{}`", transcript.display()))
-                    .caused_by(error)
+        let mut files = vec![self.ports.folders.import(self.id())];
+        files.extend(if purge { self.transcripts()? } else { Vec::new() });
+        for file in files {
+            self.ports.files.remove(&file).map_err(|error| {
+                Error::internal(format!("cannot delete `{}`", file.display())).caused_by(error)
             })?;
         }
         if purge {
