@@ -14,7 +14,7 @@ help:
 	@echo "make run    the main job: a fleet of demo agents that survives everything"
 	@echo "make test   all tests and checks"
 	@echo "make bench  what things cost, against a baseline measured in the same run"
-	@echo "make conformance  what every vendor's real program does; writes docs/vendors.md"
+	@echo "make conformance  what every vendor's real program does, and every handoff between two of them; writes docs/vendors.md"
 	@echo "make soak   the long form of the survival tests"
 	@echo "make fmt    format the code"
 
@@ -40,10 +40,11 @@ bench: setup
 soak: setup tools vendors
 	SEGUE_SOAK=1 $(CARGO) nextest run -p segue-cli --features segue-cli/failpoints --target-dir $(TEST_TARGET) --test survival --test real --test messages
 
-conformance: setup vendors
+conformance: setup tools vendors
 	@$(CARGO) build --quiet -p segue-cli
 	mkdir -p docs
 	status=0; PATH="$(CURDIR)/target/vendors/node_modules/.bin:$$PATH" target/debug/segue vendors check --markdown > docs/vendors.md || status=$$?; cat docs/vendors.md; exit $$status
+	SEGUE_TEST_TARGET=$(TEST_TARGET) $(CARGO) nextest run -p segue-cli --features segue-cli/failpoints --target-dir $(TEST_TARGET) --test handoffs --run-ignored all
 
 fmt:
 	$(CARGO) fmt --all
