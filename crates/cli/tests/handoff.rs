@@ -221,3 +221,16 @@ fn the_story_is_told_once_across_the_sessions_that_it_went_through() {
         said.iter().filter(|turn| turn["role"] == "user").map(|turn| &turn["text"]).collect();
     assert_eq!(users, ["remember the word fox", "remember the word hen"], "{story}");
 }
+
+#[test]
+fn a_session_that_runs_again_is_ended_before_its_transcript_is_added_to() {
+    let world = world();
+    scene::told(&world, "a", "fox");
+    handed_over(&world, "a");
+    conversation::ask(&world, &world.session("a-demo"), "remember the word hen");
+    world.resume(["a"]).assert_back("a", "resumed");
+    let running = scene::process(&world.session("a"), "pid");
+    handed_over(&world, "a-demo");
+    assert_ne!(scene::process(&world.session("a"), "pid"), running);
+    scene::assert_knows(&world, "a", "hen");
+}

@@ -74,7 +74,8 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
 
 fn show(report: &HandoffReport, dry_run: bool, context: &mut Context) -> Result<()> {
     if let Some(content) = &report.content {
-        context.output.text(&plain::plain(content))?;
+        let end = if content.ends_with('\n') { "" } else { "\n" };
+        context.output.text(&format!("{}{end}", plain::plain(content)))?;
     }
     if let Some(note) = &report.note {
         context.output.note(note);
@@ -86,7 +87,8 @@ fn show(report: &HandoffReport, dry_run: bool, context: &mut Context) -> Result<
         return Ok(());
     }
     context.output.note(&format!("{from} goes on as {to} ({mode}): {load}"));
-    context.output.hint(&format!("run `segue attach {to}`"));
+    let next = if report.headless { format!("send {to} TEXT") } else { format!("attach {to}") };
+    context.output.hint(&format!("run `segue {next}`"));
     Ok(())
 }
 

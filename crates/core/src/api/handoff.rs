@@ -34,6 +34,8 @@ pub struct HandoffReport {
     /// None while nothing was done.
     pub session: Option<SessionId>,
     pub vendor: VendorId,
+    /// It goes on turn by turn, and has no terminal.
+    pub headless: bool,
     /// `native`, `digest`, or `plain` where there was nothing to carry.
     pub mode: String,
     pub turns_carried: u64,

@@ -68,7 +68,10 @@ impl Carriage {
         Self { supervisor, origin, target, earlier: None, mode, name, budget }
     }
 
-    pub(super) async fn carry(self) -> Result<HandoffReport> {
+    pub(super) async fn carry(mut self) -> Result<HandoffReport> {
+        if let Some(earlier) = &mut self.earlier {
+            earlier.settle(&self.supervisor).await?;
+        }
         let mut seat = self.seat().await?;
         let way = self.way(&seat)?;
         let Some(source) = self.origin.source.clone() else { return self.plainly(seat).await };
@@ -390,6 +393,7 @@ impl Carriage {
             to: seat.session.address(),
             session: seat.is_recorded.then_some(seat.session.id),
             vendor: seat.session.vendor.clone(),
+            headless: seat.session.headless,
             mode: load.form.word().to_owned(),
             turns_carried: load.turns,
             turns_left_out: load.left_out,

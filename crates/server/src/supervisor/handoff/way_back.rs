@@ -12,6 +12,7 @@ use segue_core::model::{Session, SessionId, VendorId};
 use segue_core::rules::recovery::{self, Decision};
 
 use super::super::Supervisor;
+use super::quiet;
 
 /// An earlier session of the same conversation.
 #[derive(Clone, Debug)]
@@ -20,6 +21,15 @@ pub(super) struct Earlier {
     pub(super) source: Source,
     /// When the last thing was said in it.
     pub(super) newest: Option<Timestamp>,
+}
+
+impl Earlier {
+    /// Ends what may still run in it: nobody else is to write its transcript.
+    pub(super) async fn settle(&mut self, supervisor: &Arc<Supervisor>) -> Result<()> {
+        quiet(supervisor, self.session.id, false).await?;
+        self.newest = handoff::newest(&supervisor.ports, &self.source)?;
+        Ok(())
+    }
 }
 
 /// Finds the session of this vendor that the conversation was in last, if it can go on.
