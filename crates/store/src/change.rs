@@ -30,6 +30,9 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
             sessions::set_status(transaction, *session, *status, *at)
         }
         Change::MarkSpoke { session } => sessions::mark_spoke(transaction, *session),
+        Change::SetArchive { session, archive } => {
+            sessions::set_archive(transaction, *session, *archive)
+        }
         Change::TightenPermission { session, permission, at } => {
             sessions::tighten(transaction, *session, *permission, *at)
         }

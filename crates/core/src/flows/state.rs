@@ -144,6 +144,7 @@ impl SessionState {
             }
             Change::MarkSpoke { .. } => self.session.spoke = true,
             Change::RenameSession { name, .. } => self.session.name = name,
+            Change::SetArchive { archive, .. } => self.session.archive = archive,
             Change::TightenPermission { permission, .. } => self.session.permission = permission,
             Change::CreateLaunch(launch) => self.launches.push(*launch),
             Change::SetProcesses { launch, holder, agent } => {

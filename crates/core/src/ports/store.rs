@@ -81,6 +81,10 @@ pub enum Change {
     MarkSpoke {
         session: SessionId,
     },
+    SetArchive {
+        session: SessionId,
+        archive: bool,
+    },
     /// Permissions only get tighter; a looser one is a conflict.
     TightenPermission {
         session: SessionId,

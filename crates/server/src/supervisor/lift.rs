@@ -45,6 +45,8 @@ impl Lift {
     pub(super) async fn up(self) -> Result<AgentOutcome> {
         let outcome = self.come_up().await?;
         if let Some(id) = outcome.session {
+            let archive = self.draft.archive;
+            self.supervisor.ask(id, |reply| Message::SetArchive { archive, reply }).await?;
             let timers = self.timers.clone();
             self.supervisor.ask(id, |reply| Message::SetTimers { timers, reply }).await?;
         }

@@ -83,6 +83,16 @@ pub(super) fn rename(
     Ok(())
 }
 
+pub(super) fn set_archive(
+    transaction: &Transaction<'_>,
+    session: SessionId,
+    archive: bool,
+) -> Result<(), Fault> {
+    let sql = "UPDATE sessions SET archive = ?2 WHERE id = ?1";
+    let changed = transaction.prepare_cached(sql)?.execute((Word(&session), archive))?;
+    found(changed, session)
+}
+
 pub(super) fn tighten(
     transaction: &Transaction<'_>,
     session: SessionId,

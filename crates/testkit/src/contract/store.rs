@@ -49,6 +49,7 @@ macro_rules! store_contract {
             of_many_that_want_one_name_one_gets_it
             an_empty_commit_changes_nothing
             every_field_of_a_session_comes_back
+            a_session_is_archived_for_as_long_as_it_says
             a_name_is_unique_in_its_fleet_only
             a_session_id_is_used_once
             a_status_is_kept_in_every_shape

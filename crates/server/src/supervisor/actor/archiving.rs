@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use segue_core::flows::archive;
 use segue_core::model::VendorSessionId;
+use segue_core::ports::{Change, Commit};
 use segue_core::rules::archive::{Sight, is_due};
 use segue_core::{Error, Result};
 use tokio::task::{JoinError, JoinHandle};
@@ -110,6 +111,18 @@ impl Actor {
             self.note_kept(kept);
             self.archive_next();
         }
+    }
+
+    /// Remembers whether the session's conversations are to be copied from now on.
+    pub(super) async fn set_archive(&mut self, archive: bool) -> Result<()> {
+        if self.state.session.archive == archive {
+            return Ok(());
+        }
+        let change = Change::SetArchive { session: self.id(), archive };
+        let commit = Commit { changes: vec![change], events: Vec::new() };
+        self.state.commit(&self.ports, commit).await?;
+        self.archive();
+        Ok(())
     }
 
     fn note_kept(&self, kept: Result<Result<u64>, JoinError>) {

@@ -20,6 +20,7 @@ impl Actor {
         self.release_keeper().await;
         let Some(launch) = self.state.open().map(|launch| launch.id) else {
             self.settle_as_stopped().await?;
+            self.archive_now().await;
             return Ok(false);
         };
         failpoint::hit("stop.holder.before");

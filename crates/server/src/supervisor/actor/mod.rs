@@ -125,6 +125,10 @@ pub(crate) enum Message {
         timers: Vec<Timer>,
         reply: Reply<()>,
     },
+    SetArchive {
+        archive: bool,
+        reply: Reply<()>,
+    },
     TimerDue {
         launch: LaunchId,
         round: u64,
@@ -293,6 +297,10 @@ impl Actor {
                 result
             }
             Message::Errand(errand) => self.run_errand(errand).await,
+            Message::SetArchive { archive, reply } => {
+                answer(reply, self.set_archive(archive).await);
+                Ok(())
+            }
             Message::SetTimers { timers, reply } => {
                 answer(reply, self.set_timers(timers).await);
                 Ok(())

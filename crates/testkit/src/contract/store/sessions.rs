@@ -92,6 +92,17 @@ pub async fn what_was_said_stays_said_in_its_conversation(backend: &impl Backend
     assert_eq!(store.session(silent.id).await.unwrap(), Some(silent));
 }
 
+pub async fn a_session_is_archived_for_as_long_as_it_says(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let created = samples.stored_session(&*store, "shop", "coder").await;
+    for archive in [false, true] {
+        let change = Change::SetArchive { session: created.id, archive };
+        store.commit(commit([change])).await.unwrap();
+        let expected = Session { archive, ..created.clone() };
+        assert_eq!(store.session(created.id).await.unwrap(), Some(expected));
+    }
+}
+
 pub async fn in_another_conversation_nothing_was_said_yet(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let session = samples.stored_session(&*store, "shop", "coder").await.id;
