@@ -7,6 +7,7 @@
 #![expect(clippy::expect_used, reason = "a measure that cannot be taken shall say why and stop")]
 #![expect(clippy::panic, reason = "a measure that cannot be taken shall say why and stop")]
 
+mod archive;
 mod bare;
 mod figures;
 mod fleet;
@@ -28,7 +29,7 @@ use table::{Row, Table};
 /// One thing that is measured: its name for the filter, and how.
 type Measure = (&'static str, fn(&Path) -> Vec<Row>);
 
-const MEASURES: [Measure; 7] = [
+const MEASURES: [Measure; 8] = [
     ("run", starts::measure),
     ("ls", lists::measure),
     ("resume", restore::measure),
@@ -36,6 +37,7 @@ const MEASURES: [Measure; 7] = [
     ("output", output::measure),
     ("send hook", talk::measure),
     ("adopt", foreign::measure),
+    ("archive", archive::measure),
 ];
 
 fn main() {
