@@ -150,17 +150,21 @@ fn an_agent_that_is_not_to_be_archived_is_not() {
     world.ok(["stop", "--all"]);
     archive::wait_kept(&world, &open, &other);
     assert_eq!(archive::record(&world, &secret), None);
-    lose(&world, &secret, &path);
+    let bytes = lose(&world, &secret, &path);
     world.resume(["secret"]).assert_not_back("secret", "refused");
-    // From now on it is.
-    launches::remove_guards(&world, &open);
-    world.write("segue.toml", &file);
+    fs::write(&path, bytes).unwrap();
+    // From now on it is, and the other one is not.
+    let other = file.replace("name = \"open\"\n", "name = \"open\"\narchive = false\n");
+    world.write("segue.toml", &other);
     world.ok(["trust", "--yes"]);
-    world.ok(["rm", "secret", "--yes"]);
     world.ok(["up"]);
-    let secret = world.session("secret");
-    conversation::wait_turns(&world, &secret, 1);
-    archive::wait_kept(&world, &secret, &transcript(&world, &secret));
+    let before = archive::lengths(&world, &open);
+    for name in ["secret", "open"] {
+        conversation::ask(&world, &world.session(name), "hello");
+    }
+    world.ok(["stop", "--all"]);
+    archive::wait_kept(&world, &secret, &path);
+    assert_eq!(archive::lengths(&world, &open), before);
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Transcripts that are deleted.
 
 use std::fs;
+use std::time::{Duration, SystemTime};
 
-use segue_testkit::{isolated, launches};
+use segue_testkit::{archive, isolated, launches};
 
 use crate::{Stage, is_answer, records};
 
@@ -48,5 +49,54 @@ fn a_transcript_that_nobody_has_is_a_loss_that_is_told() {
         launches::remove_copies(&stage.world, &session);
         stage.world.resume(["coder"]).assert_not_back("coder", "refused");
         assert_eq!(stage.model.conversations().len(), 1, "nothing was begun");
+    });
+}
+
+#[test]
+fn what_only_the_archive_has_comes_back_with_the_files_beside_it() {
+    isolated(|| {
+        let stage = Stage::new();
+        let session = stage.told("coder", "remember ALPHA");
+        let path = stage.transcript(&session);
+        let beside = path.with_extension("").join("tool-results").join("long.txt");
+        fs::create_dir_all(beside.parent().unwrap()).unwrap();
+        fs::write(&beside, "what a tool said").unwrap();
+        stage.world.ok(["stop", "coder"]);
+        archive::wait_kept(&stage.world, &session, &path);
+        let bytes = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        fs::remove_dir_all(path.with_extension("")).unwrap();
+        launches::remove_guards(&stage.world, &session);
+        let report = stage.world.resume(["coder"]);
+        report.assert_back("coder", "restored");
+        assert!(report.note("coder").contains("archive"), "{report:?}");
+        assert!(fs::read(&path).unwrap().starts_with(&bytes));
+        assert_eq!(fs::read_to_string(&beside).unwrap(), "what a tool said");
+        stage.wait_idle("coder");
+        stage.assert_carries("coder", &["remember ALPHA"], "what was it?");
+    });
+}
+
+#[test]
+fn what_its_own_clean_up_deletes_comes_back_from_the_archive() {
+    isolated(|| {
+        let stage = Stage::new();
+        let session = stage.told("coder", "remember ALPHA");
+        let path = stage.transcript(&session);
+        stage.world.ok(["stop", "coder"]);
+        archive::wait_kept(&stage.world, &session, &path);
+        launches::remove_guards(&stage.world, &session);
+        let bytes = fs::read(&path).unwrap();
+        let old = SystemTime::now() - Duration::from_secs(40 * 24 * 60 * 60);
+        fs::File::options().append(true).open(&path).unwrap().set_modified(old).unwrap();
+        // It cleans up after the first five seconds, where nobody types.
+        let turn = stage.headless("other", "[[tool: sleep 9]]");
+        assert_eq!(turn.status, 0, "{turn:#?}");
+        assert!(!path.exists(), "it was not deleted: no clean-up");
+        let report = stage.world.resume(["coder"]);
+        report.assert_back("coder", "restored");
+        assert!(fs::read(&path).unwrap().starts_with(&bytes));
+        stage.wait_idle("coder");
+        stage.assert_carries("coder", &["remember ALPHA"], "what was it?");
     });
 }

@@ -2,9 +2,11 @@
 
 use std::fs;
 
-use segue_testkit::{isolated, launches};
+use segue_testkit::vendors::command;
+use segue_testkit::{Outcome, isolated, launches};
+use serde_json::Value;
 
-use crate::Scenery;
+use crate::{Scenery, rollouts};
 
 #[test]
 fn a_rollout_deleted_while_nothing_runs_is_restored() {
@@ -82,4 +84,49 @@ fn an_interactive_agent_without_its_provider_says_why_it_does_not_come_back() {
         assert!(refused.stdout.contains("no longer configured"), "{refused:#?}");
         assert!(refused.stdout.contains("mend the vendor's settings"), "{refused:#?}");
     });
+}
+
+#[test]
+fn a_fork_and_the_conversation_that_it_goes_on_from_come_back_from_the_archive() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        let parent = by_hand(&scenery, &["exec"], &["remember ALPHA"]);
+        let fork = by_hand(&scenery, &["exec", "fork"], &[&parent, "remember OMEGA"]);
+        scenery.world.ok(["adopt", &format!("codex:{fork}"), "--name", "coder"]);
+        scenery.world.ok(["stop", "coder"]);
+        let all = rollouts(&scenery.world);
+        assert_eq!(all.len(), 2, "{all:?}");
+        let bytes: Vec<Vec<u8>> = all.iter().map(|path| fs::read(path).unwrap()).collect();
+        all.iter().for_each(|path| fs::remove_file(path).unwrap());
+
+        let report = scenery.world.resume(["coder"]);
+        report.assert_back("coder", "restored");
+        assert!(report.note("coder").contains("archive"), "{report:?}");
+        for (path, bytes) in all.iter().zip(&bytes) {
+            assert!(fs::read(path).unwrap().starts_with(bytes), "{}", path.display());
+        }
+        scenery.wait_idle("coder");
+        let said = ["remember ALPHA", "remember OMEGA"];
+        scenery.acting.assert_carries("coder", &said, "what was it?");
+
+        // The older one alone, which nobody guards.
+        scenery.world.ok(["stop", "coder"]);
+        let older = all.iter().position(|path| path.to_string_lossy().contains(&parent)).unwrap();
+        fs::remove_file(&all[older]).unwrap();
+        scenery.world.resume(["coder"]).assert_back("coder", "resumed");
+        assert_eq!(fs::read(&all[older]).unwrap(), bytes[older]);
+        scenery.wait_idle("coder");
+        let said = ["remember ALPHA", "remember OMEGA", "what was it?"];
+        scenery.acting.assert_carries("coder", &said, "and now?");
+    });
+}
+
+/// Runs Codex without Segue; returns the conversation that it was in.
+fn by_hand(scenery: &Scenery, verb: &[&str], words: &[&str]) -> String {
+    let flags = ["--json", "--skip-git-repo-check"];
+    let all = verb.iter().chain(&flags).chain(words);
+    let ran = Outcome::of(&mut command(&scenery.world, "codex", all));
+    assert_eq!(ran.status, 0, "{ran:#?}");
+    let started: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
+    started["thread_id"].as_str().unwrap().to_owned()
 }

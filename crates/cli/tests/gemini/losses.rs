@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use segue_testkit::{Terminal, isolated};
+use segue_testkit::{Terminal, archive, isolated, launches};
 
 use crate::{Place, wait_written};
 
@@ -45,6 +45,27 @@ fn a_start_by_hand_deletes_nothing_of_ours_but_what_is_too_old_and_that_is_resto
         place.assert_carries("coder", &["\u{200b}?remember ALPHA"], "which word, coder?");
         place.assert_carries("old", &["remember BETA"], "which word, old?");
         place.assert_carries("silent", &["remember GAMMA"], "which word, silent?");
+    });
+}
+
+#[test]
+fn what_gemini_finds_too_old_comes_back_from_the_archive_without_a_guard() {
+    isolated(|| {
+        let place = Place::new();
+        let session = place.told("old", "remember BETA");
+        let path = place.transcript(&session);
+        place.world.ok(["stop", "old"]);
+        archive::wait_kept(&place.world, &session, &path);
+        let bytes = fs::read(&path).unwrap();
+        age(&path);
+        launches::remove_guards(&place.world, &session);
+        place.by_hand(&BY_HAND);
+        assert!(!path.exists(), "it was not deleted: no retention");
+        let report = place.world.resume(["old"]);
+        report.assert_back("old", "restored");
+        assert!(report.note("old").contains("archive"), "{report:?}");
+        assert!(fs::read(place.transcript(&session)).unwrap().starts_with(&bytes));
+        place.assert_carries("old", &["remember BETA"], "which word, old?");
     });
 }
 

@@ -1,7 +1,7 @@
 //! Headless turns, why they fail, and conversations that are gone.
 
-use segue_testkit::isolated;
 use segue_testkit::scene::{text, told_events};
+use segue_testkit::{archive, isolated};
 
 use crate::Scenery;
 
@@ -23,6 +23,7 @@ fn words_are_carried_exactly_and_a_conversation_that_is_gone_is_not_begun_blank(
         let exported = scenery.export(id);
         let deleted = scenery.opencode(&["session", "delete", id]);
         assert_eq!(deleted.status, 0, "{deleted:#?}");
+        archive::remove_all(&scenery.world);
         let requests = scenery.model.exchanges().len();
         let refused = scenery.world.segue(["resume", "alpha"]);
         assert_eq!(refused.status, 8, "{refused:#?}");
@@ -36,6 +37,32 @@ fn words_are_carried_exactly_and_a_conversation_that_is_gone_is_not_begun_blank(
         assert_eq!(imported.status, 0, "{imported:#?}");
         scenery.world.resume(["alpha"]).assert_back("alpha", "resumed");
         scenery.assert_carries("alpha", &[message, "which word, alpha?"], "are you back?");
+    });
+}
+
+#[test]
+fn a_conversation_that_was_deleted_is_taken_in_again_from_the_archive() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        let turn = scenery.headless("alpha", "remember ALPHA [[tool: echo heron]]");
+        assert_eq!(turn.status, 0, "{turn:#?}");
+        scenery.start("beta", "remember BETA");
+        scenery.wait_session("beta", |session| session["status"] == "idle");
+        scenery.world.ok(["stop", "--all"]);
+        for name in ["alpha", "beta"] {
+            let session = scenery.world.session(name);
+            assert!(archive::record(&scenery.world, &session).is_some(), "{name}");
+            let deleted =
+                scenery.opencode(&["session", "delete", text(&session, "vendor_session_id")]);
+            assert_eq!(deleted.status, 0, "{deleted:#?}");
+        }
+        let report = scenery.world.resume(["--all"]);
+        report.assert_back("alpha", "restored");
+        report.assert_back("beta", "restored");
+        let first = "remember ALPHA [[tool: echo heron]]";
+        scenery.assert_carries("alpha", &[first], "which word, alpha?");
+        scenery.wait_session("beta", |session| session["status"] == "idle");
+        scenery.assert_carries("beta", &["remember BETA"], "which word, beta?");
     });
 }
 
