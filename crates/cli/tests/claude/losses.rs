@@ -87,7 +87,7 @@ fn what_its_own_clean_up_deletes_comes_back_from_the_archive() {
         archive::wait_kept(&stage.world, &session, &path);
         launches::remove_guards(&stage.world, &session);
         let bytes = fs::read(&path).unwrap();
-        let old = SystemTime::now() - Duration::from_secs(40 * 24 * 60 * 60);
+        let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
         fs::File::options().append(true).open(&path).unwrap().set_modified(old).unwrap();
         // It cleans up after the first five seconds, where nobody types.
         let turn = stage.headless("other", "[[tool: sleep 9]]");
