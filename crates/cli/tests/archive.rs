@@ -205,3 +205,23 @@ fn too_much_is_dropped_the_oldest_first_but_nothing_that_lives() {
     assert!(report.contains("the archive has 1 conversations"), "{report}");
     assert!(report.contains("archive_limit"), "what can be done: {report}");
 }
+
+#[test]
+fn what_only_the_archive_has_is_read_and_carried_over() {
+    let world = world();
+    let (session, path) = told_and_stopped(&world, "coder", "fox");
+    lose(&world, &session, &path);
+    for _twice in 0..2 {
+        let shown = world.ok(["show", "coder"]);
+        assert!(shown.contains("remember the word fox"), "{shown}");
+    }
+    assert!(!path.exists(), "it was only read");
+    let report = world.json(["handoff", "coder", "--to", "demo", "--json"]);
+    assert_eq!(report["mode"], "native", "{report:#}");
+    assert_knows(&world, "coder-demo", "fox");
+    let readings = world.state().join("readings");
+    assert_eq!(fs::read_dir(&readings).unwrap().count(), 1);
+    world.ok(["daemon", "stop"]);
+    world.ok(["ls"]);
+    assert!(!readings.exists(), "what was laid out goes with the daemon");
+}

@@ -119,7 +119,7 @@ fn a_conversation_without_a_word_says_so_and_a_lost_one_is_an_error() {
     // The launch still guards it.
     assert!(world.ok(["show", "fox"]).contains("remember the word amber"));
     assert_eq!(turns(&world, &["fox", "--last", "1"])[0]["index"], 2);
-    segue_testkit::launches::remove_guards(&world, &session);
+    segue_testkit::launches::remove_copies(&world, &session);
     let outcome = world.segue(["show", "fox"]);
     assert_eq!((outcome.status, outcome.stdout.as_str()), (3, ""), "{outcome:#?}");
     assert!(outcome.stderr.contains("`default/fox` has no transcript"), "{outcome:#?}");

@@ -110,6 +110,10 @@ impl LaunchFolders for DiskFolders {
         self.paths.imports().join(format!("{session}.json"))
     }
 
+    fn reading(&self, session: SessionId) -> PathBuf {
+        self.paths.readings().join(session.to_string())
+    }
+
     fn write_message(&self, launch: LaunchId, message: &str) -> Result<()> {
         ensure_folder(&self.paths.launch(launch), Openness::Private)?;
         atomic::write(&self.message(launch), message.as_bytes(), points!("message.write"))

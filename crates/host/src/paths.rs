@@ -71,6 +71,11 @@ impl Paths {
         self.state.join("imports")
     }
 
+    /// Returns the folder of copies that are laid out to be read.
+    pub fn readings(&self) -> PathBuf {
+        self.state.join("readings")
+    }
+
     pub fn launch(&self, launch: LaunchId) -> PathBuf {
         self.launches().join(launch.to_string())
     }

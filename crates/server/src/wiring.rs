@@ -89,6 +89,14 @@ pub(crate) fn ports(paths: &Paths, store: Arc<dyn Store>) -> Ports {
     }
 }
 
+/// Deletes what an earlier daemon laid out to be read.
+pub(crate) fn forget_readings(paths: &Paths) {
+    use segue_core::ports::Files as _;
+    if let Err(error) = LocalFiles.remove(&paths.readings()) {
+        tracing::warn!(%error, "what was laid out to be read stays");
+    }
+}
+
 pub(crate) fn vendors() -> Arc<dyn Vendors> {
     Arc::new(segue_vendors::all())
 }

@@ -73,7 +73,7 @@ fn what_is_lost_of_a_story_does_not_hide_the_rest() {
     let [first, _] = handed_over(&world, Form::Native);
     world.ok(["stop", "first"]);
     fs::remove_file(scene::transcript(&world, &first)).unwrap();
-    segue_testkit::launches::remove_guards(&world, &first);
+    segue_testkit::launches::remove_copies(&world, &first);
     let outcome = world.segue(["show", "second", "--story"]);
     assert_eq!(outcome.status, 0, "{outcome:#?}");
     assert!(outcome.stderr.contains("`default/first` has no transcript"), "{outcome:#?}");

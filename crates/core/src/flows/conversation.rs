@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use crate::api::ConversationPart;
 use crate::error::{Error, Result};
+use crate::flows::archive;
 use crate::flows::elsewhere::known_homes;
 use crate::flows::view;
-use crate::model::{Environment, Launch, VendorId, VendorSessionId};
+use crate::model::{Environment, Launch, Session, VendorId, VendorSessionId};
 use crate::ports::{Kept, Place, Ports, SessionSummary, Vendor};
 
 /// Returns where the conversation that a session is in can be read.
@@ -26,17 +27,35 @@ pub async fn part(
     let launches = ports.store.launches(session.id).await?;
     let place = Place { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() };
     let newest = summary.binding.as_ref().map(|binding| &binding.vendor_session);
+    let own = id.and_then(|id| transcript(ports, vendor.as_ref(), (&place, id), &launches));
+    let transcript = match (own, id) {
+        (None, Some(id)) => archived(ports, session, id)?,
+        (own, _) => own,
+    };
     Ok(ConversationPart {
         session: Some(view::session(summary)),
         vendor: session.vendor.clone(),
         description: session.description.clone(),
         vendor_session_id: id.cloned(),
-        transcript: id.and_then(|id| transcript(ports, vendor.as_ref(), (&place, id), &launches)),
+        transcript,
         config_dir: place.config_dir,
         cwd: place.cwd,
         spoke: session.spoke || id != newest,
         taken_over: None,
     })
+}
+
+/// Lays out what only the archive has of a conversation, and returns where it can be read.
+fn archived(ports: &Ports, session: &Session, id: &VendorSessionId) -> Result<Option<PathBuf>> {
+    let conversation = archive::filed(session, id);
+    if !ports.archive.has(&conversation) {
+        return Ok(None);
+    }
+    let folder = ports.folders.reading(session.id);
+    ports.files.remove(&folder).map_err(|error| {
+        Error::internal(format!("cannot delete `{}`", folder.display())).caused_by(error)
+    })?;
+    ports.archive.read_out(&conversation, &folder).map(Some)
 }
 
 /// Returns the session that has this conversation, or had it.
@@ -89,8 +108,7 @@ fn found(ports: &Ports, vendor: &dyn Vendor, config_dir: PathBuf, kept: Kept) ->
     }
 }
 
-/// Returns the transcript that is there: the vendor's own, else what a launch guards. Each is asked
-/// only when the one before it has nothing.
+/// Returns the transcript that is there: the vendor's own, else what a launch guards.
 fn transcript(
     ports: &Ports,
     vendor: &dyn Vendor,

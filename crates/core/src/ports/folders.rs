@@ -32,12 +32,16 @@ pub trait LaunchFolders: Debug + Send + Sync {
     /// Returns the file for a message that is too long for a command line.
     fn message(&self, launch: LaunchId) -> PathBuf;
 
+    /// Writes that file.
+    fn write_message(&self, launch: LaunchId, message: &str) -> Result<()>;
+
     /// Returns the file for a conversation that the vendor's program takes in before the session's
     /// first launch.
     fn import(&self, session: SessionId) -> PathBuf;
 
-    /// Writes that file.
-    fn write_message(&self, launch: LaunchId, message: &str) -> Result<()>;
+    /// Returns the folder into which what the archive has of the session is laid out to be read; it
+    /// goes with the daemon.
+    fn reading(&self, session: SessionId) -> PathBuf;
 
     /// Makes sure that the launch's guard of this name is a hard link to the transcript as it is now.
     fn guard(&self, launch: LaunchId, name: &Path, transcript: &Path) -> Result<Guarded>;

@@ -72,7 +72,8 @@ impl Actor {
         for launch in &self.state.launches {
             self.ports.folders.remove(launch.id)?;
         }
-        let mut files = vec![self.ports.folders.import(self.id())];
+        let folders = &self.ports.folders;
+        let mut files = vec![folders.import(self.id()), folders.reading(self.id())];
         files.extend(if purge { self.transcripts()? } else { Vec::new() });
         for file in files {
             self.ports.files.remove(&file).map_err(|error| {
