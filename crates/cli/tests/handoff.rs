@@ -1,7 +1,7 @@
 //! Carrying conversations over, with the agent that needs no account.
 
 use segue_testkit::{World, conversation, scene};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn world() -> World {
     World::new(env!("CARGO_BIN_EXE_segue"))
@@ -190,13 +190,15 @@ fn a_line_of_five_megabytes_is_no_hindrance() {
     let before = scene::told(&world, "a", "fox");
     world.ok(["stop", "a"]);
     let path = scene::transcript(&world, &before);
-    let mut text = std::fs::read_to_string(&path).expect("a transcript");
-    let huge = "x".repeat(5 * 1024 * 1024);
-    text += &format!(
-        "{{\"type\":\"user\",\"text\":\"{huge}\",\"at\":\"2025-01-01T00:00:00Z\"}}\n\
-         {{\"type\":\"assistant\",\"text\":\"seen\",\"at\":\"2025-01-01T00:00:00Z\"}}\n\
-         {{\"type\":\"turn_end\",\"at\":\"2025-01-01T00:00:00Z\"}}\n"
-    );
+    let text = std::fs::read_to_string(&path).expect("a transcript");
+    let (huge, at) = ("x".repeat(5 * 1024 * 1024), "2025-01-01T00:00:00Z");
+    let more = [
+        json!({"type": "user", "text": huge, "at": at}),
+        json!({"type": "assistant", "text": "seen", "at": at}),
+        json!({"type": "turn_end", "at": at}),
+    ];
+    let more: String = more.iter().map(|record| format!("{record}\n")).collect();
+    let text = text + &more;
     std::fs::write(&path, text).expect("a transcript");
     for mode in ["native", "digest"] {
         let words = ["handoff", "a", "--to", "demo", "--mode", mode, "--dry-run", "--json"];
