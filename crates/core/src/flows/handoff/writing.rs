@@ -1,0 +1,275 @@
+//! Writing a conversation down in its next vendor's own form, and taking that back.
+
+use std::collections::VecDeque;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Packet, Source, cleaner, first_task};
+use crate::error::{Error, Result};
+use crate::failpoint;
+use crate::model::{Role, Turn, VendorSessionId};
+use crate::ports::{
+    Files, NewContents, NewFile, Place, Ports, Taken, Target, Transcription, TranscriptionOrder,
+    TurnWriter, Vendor,
+};
+
+/// How much is held before it is written.
+const BUFFER: usize = 256 * 1024;
+
+/// How many of the newest turns are read back to see whether they were understood.
+const READ_BACK: usize = 20;
+
+/// Where a conversation goes.
+#[derive(Clone, Debug)]
+pub struct Destination {
+    pub vendor: Arc<dyn Vendor>,
+    pub place: Place,
+    pub id: VendorSessionId,
+    pub title: String,
+    pub model: Option<String>,
+    /// The transcript to which the turns are added; none begins one.
+    pub onto: Option<PathBuf>,
+    /// Where a document for the vendor's import is written.
+    pub import: PathBuf,
+}
+
+/// What was written down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    pub path: PathBuf,
+    /// The vendor's program has to take it in.
+    pub is_import: bool,
+    pub turns: u64,
+    pub characters: u64,
+    /// What was made beside it.
+    pub beside: Vec<PathBuf>,
+    /// How long the transcript was to which turns were added, and how long it is now.
+    pub grown: Option<(u64, u64)>,
+}
+
+/// Writes turns down as the destination's own; none where its vendor takes no conversation.
+pub fn write(ports: &Ports, packet: &Packet, to: &Destination) -> Result<Option<Written>> {
+    let Some(mut sheet) = Sheet::begin(ports, to)? else { return Ok(None) };
+    for turn in &packet.turns {
+        sheet.turn(turn)?;
+    }
+    sheet.finish().map(Some)
+}
+
+/// Carries all of a conversation, of which only a few turns are held at any moment; none where the
+/// vendor takes no conversation.
+pub fn convert(ports: &Ports, source: &Source, to: &Destination) -> Result<Option<Written>> {
+    let Some(mut sheet) = Sheet::begin(ports, to)? else { return Ok(None) };
+    let task = first_task(ports, source)?;
+    let mut cleaner = cleaner(ports, source, task.as_ref());
+    let mut clean = Vec::new();
+    let mut failure = None;
+    source.vendor.turns(ports.files.as_ref(), &source.transcript, &mut |turn| {
+        cleaner.turn(turn, &mut clean);
+        match clean.drain(..).try_for_each(|turn| sheet.turn(&turn)) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failure = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    })?;
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    cleaner.end(&mut clean);
+    clean.iter().try_for_each(|turn| sheet.turn(turn))?;
+    sheet.finish().map(Some)
+}
+
+/// Returns exactly what would be written; none where the vendor takes no conversation.
+pub fn preview(ports: &Ports, packet: &Packet, to: &Destination) -> Result<Option<Vec<u8>>> {
+    let Some(Transcription { mut writer, .. }) = transcription(ports, to)? else { return Ok(None) };
+    let mut out = Vec::new();
+    writer.begin(&mut out);
+    packet.turns.iter().for_each(|turn| writer.turn(turn, &mut out));
+    writer.end(&mut out);
+    Ok(Some(out))
+}
+
+/// Tells whether the destination's vendor takes a conversation as its own.
+pub fn takes_native(ports: &Ports, to: &Destination) -> Result<bool> {
+    Ok(transcription(ports, to)?.is_some())
+}
+
+fn transcription(ports: &Ports, to: &Destination) -> Result<Option<Transcription>> {
+    to.vendor.transcription(&TranscriptionOrder {
+        files: ports.files.as_ref(),
+        place: &to.place,
+        id: &to.id,
+        title: &to.title,
+        model: to.model.as_deref(),
+        now: ports.clock.now(),
+        onto: to.onto.as_deref(),
+    })
+}
+
+/// A transcript that is being written.
+struct Sheet<'a> {
+    ports: &'a Ports,
+    to: &'a Destination,
+    path: PathBuf,
+    is_import: bool,
+    beside: Vec<NewFile>,
+    writer: Box<dyn TurnWriter>,
+    contents: Box<dyn NewContents>,
+    buffer: Vec<u8>,
+    turns: u64,
+    characters: u64,
+    newest: VecDeque<(Role, String)>,
+}
+
+impl<'a> Sheet<'a> {
+    fn begin(ports: &'a Ports, to: &'a Destination) -> Result<Option<Self>> {
+        let Some(Transcription { target, beside, writer }) = transcription(ports, to)? else {
+            return Ok(None);
+        };
+        let is_import = target == Target::Import;
+        let path = match target {
+            Target::Transcript(path) => path,
+            Target::Import => to.import.clone(),
+        };
+        let failed = |error| unwritable(&path, &error);
+        let mut contents = ports.files.begin(&path).map_err(failed)?;
+        if let Some(onto) = to.onto.as_deref().filter(|_| !is_import) {
+            contents.copy_lines(onto).map_err(failed)?;
+        }
+        let mut sheet = Self {
+            ports,
+            to,
+            path,
+            is_import,
+            beside,
+            writer,
+            contents,
+            buffer: Vec::new(),
+            turns: 0,
+            characters: 0,
+            newest: VecDeque::new(),
+        };
+        sheet.writer.begin(&mut sheet.buffer);
+        Ok(Some(sheet))
+    }
+
+    fn turn(&mut self, turn: &Turn) -> Result<()> {
+        self.turns += 1;
+        self.characters += turn.text.chars().count() as u64;
+        if self.newest.len() == READ_BACK {
+            self.newest.pop_front();
+        }
+        self.newest.push_back((turn.role, turn.text.clone()));
+        self.writer.turn(turn, &mut self.buffer);
+        if self.buffer.len() < BUFFER { Ok(()) } else { self.flush() }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let written = self.contents.write(&self.buffer);
+        self.buffer.clear();
+        written.map_err(|error| unwritable(&self.path, &error))
+    }
+
+    fn finish(mut self) -> Result<Written> {
+        self.writer.end(&mut self.buffer);
+        self.flush()?;
+        let files = self.ports.files.as_ref();
+        let length = |path: &Path| files.facts(path).ok().flatten().map(|facts| facts.length);
+        let before = self.to.onto.as_deref().filter(|_| !self.is_import).and_then(length);
+        for file in &self.beside {
+            files
+                .create(&file.path, file.contents.as_bytes())
+                .map_err(|error| unwritable(&file.path, &error))?;
+        }
+        failpoint::hit("handoff.beside.after");
+        let replaces = self.to.onto.is_some() || self.is_import;
+        let taken = if replaces { Taken::Replace } else { Taken::Refuse };
+        self.contents.finish(taken).map_err(|error| unwritable(&self.path, &error))?;
+        let written = Written {
+            beside: self.beside.into_iter().map(|file| file.path).collect(),
+            grown: before.zip(length(&self.path)),
+            path: self.path,
+            is_import: self.is_import,
+            turns: self.turns,
+            characters: self.characters,
+        };
+        if let Err(error) = read_back(files, self.to, &written, &self.newest) {
+            undo(self.ports, &written)?;
+            return Err(error);
+        }
+        Ok(written)
+    }
+}
+
+/// Reads the newest turns of what was written, as their vendor would.
+fn read_back(
+    files: &dyn Files,
+    to: &Destination,
+    written: &Written,
+    newest: &VecDeque<(Role, String)>,
+) -> Result<()> {
+    let mut wanted = newest.iter().rev();
+    let mut next = wanted.next();
+    let mut is_same = true;
+    to.vendor.turns_back(files, &written.path, &mut |turn| {
+        let Some((role, text)) = next else { return ControlFlow::Break(()) };
+        is_same = is_alike(*role, turn.role) && says_the_same(*role, text, &turn.text);
+        next = wanted.next();
+        if is_same { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    if is_same && next.is_none() {
+        return Ok(());
+    }
+    Err(Error::internal(format!(
+        "what was written to `{}` reads otherwise",
+        written.path.display()
+    ))
+    .caused_by(format!("{} would not go on with the same conversation", to.vendor.id())))
+}
+
+/// Spaces at the ends, and those between arguments, are no vendor's to keep.
+fn says_the_same(role: Role, written: &str, read: &str) -> bool {
+    let arguments = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+    written.trim() == read.trim()
+        || role == Role::ToolCall
+            && arguments(written).is_some_and(|it| Some(it) == arguments(read))
+}
+
+/// A summary is somebody's words for every vendor.
+fn is_alike(written: Role, read: Role) -> bool {
+    let plain = |role| if role == Role::Summary { Role::User } else { role };
+    plain(written) == plain(read)
+}
+
+/// Takes back what was written; what its vendor has written since stays.
+pub fn undo(ports: &Ports, written: &Written) -> Result<()> {
+    failpoint::hit("handoff.undo.before");
+    let files = ports.files.as_ref();
+    let undone = match written.grown {
+        Some((before, now)) => {
+            let length = files.facts(&written.path).ok().flatten().map(|facts| facts.length);
+            if length == Some(now) { shorten(files, &written.path, before) } else { Ok(()) }
+        }
+        None => {
+            let mut all = std::iter::once(&written.path).chain(&written.beside);
+            all.try_for_each(|path| files.remove(path))
+        }
+    };
+    failpoint::hit("handoff.undo.after");
+    undone.map_err(|error| unwritable(&written.path, &error))
+}
+
+fn shorten(files: &dyn Files, path: &Path, length: u64) -> io::Result<()> {
+    let mut contents = files.begin(path)?;
+    contents.copy_start(path, length)?;
+    contents.finish(Taken::Replace)
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Error {
+    Error::vendor(format!("cannot write the conversation to `{}`", path.display())).caused_by(error)
+}
