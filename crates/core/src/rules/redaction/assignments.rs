@@ -9,10 +9,11 @@ use super::REDACTED;
 use super::values::{quote, quoted};
 
 /// A name and its sign, also behind the number of the line, a file's name, a mark of a change, or
-/// the line break of a string of a program.
+/// the line break of a string of a program. It is of bytes: classes of Unicode are not compiled in.
 #[expect(clippy::unwrap_used, reason = "the pattern is the same every time, and tests compile it")]
 static NAMES: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?:^|[\s#+\-:|→\x22'>]|\\[nrt])([A-Za-z_][A-Za-z0-9_.]*)[ \t]*=[ \t]*").unwrap()
+    let before = r"(?:^|[\s#+\-:|\x22'>]|→|\\[nrt])";
+    Regex::new(&format!(r"(?-u){before}([A-Za-z_][A-Za-z0-9_.]*)[ \t]*=[ \t]*")).unwrap()
 });
 
 /// Returns where the values are.
