@@ -90,7 +90,8 @@ impl Gathering {
             // A call and its result, and the first task, fit beside each other.
             Role::ToolCall | Role::ToolResult => OF_TOOL.min(self.budget / 4),
             _ if self.turns.is_empty() => self.budget,
-            Role::User | Role::Assistant | Role::Summary => return turn,
+            // One huge message does not hide everything before it.
+            Role::User | Role::Assistant | Role::Summary => self.budget / 2,
         };
         Turn { text: shorten(&turn.text, most), ..turn }
     }

@@ -236,6 +236,16 @@ fn a_huge_newest_turn_and_a_huge_task_are_cut() {
 }
 
 #[test]
+fn a_huge_turn_in_the_middle_is_cut_and_hides_nothing() {
+    let huge = "x".repeat(5_000);
+    let turns = [user("before"), user(&huge), assistant("seen")];
+    let (carried, _) = gather(&turns, 1_000, Some(user("before")));
+    let told = texts(&carried.turns);
+    assert_eq!((told[0], told[2]), ("before", "seen"), "{told:?}");
+    assert!(told[1].contains("left out") && told[1].len() < 600, "{told:?}");
+}
+
+#[test]
 fn only_what_was_said_since_is_news() {
     let digest = user("[Handed over by Segue]\nYou go on");
     let turns = [
