@@ -73,7 +73,8 @@ fn seed_27_another_vendor_goes_on_with_the_conversation_and_its_own_session_need
     let back = scene.up("mytool");
     assert_eq!(back["outcome"], "resumed", "{back:#}");
     assert_eq!(scene.world.session("coder")["id"], first["id"]);
-    assert_eq!(scene.world.session("coder-demo")["vendor"], "demo");
+    let other = scene.world.session("coder-demo");
+    assert_eq!((&other["vendor"], &other["status"]), (&"demo".into(), &"ended".into()));
     assert_eq!(scene.world.sessions().len(), 2);
 }
 

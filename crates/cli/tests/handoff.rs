@@ -126,8 +126,48 @@ fn what_cannot_be_is_refused_and_nothing_has_changed() {
         assert_eq!(outcome.status, status, "{words:?}: {outcome:#?}");
         assert!(outcome.stderr.contains("hint: "), "{outcome:#?}");
     }
+    for (name, status) in [("a", 4), ("no name", 2)] {
+        let outcome = world.segue(["handoff", "a", "--to", "demo", "--name", name, "--json"]);
+        assert_eq!(outcome.status, status, "{name}: {outcome:#?}");
+    }
     assert!(world.session("a")["pid"].is_u64(), "it still runs");
     assert_eq!(world.sessions().len(), 1);
+}
+
+#[test]
+fn a_conversation_begun_by_hand_has_no_session_after_a_refusal() {
+    let world = world();
+    scene::told(&world, "a", "fox");
+    let from = format!("demo:{}", scene::by_hand(&world, "remember the word hen"));
+    let outcome = world.segue(["handoff", &from, "--to", "demo", "--name", "a", "--json"]);
+    assert_eq!(outcome.status, 4, "{outcome:#?}");
+    assert_eq!(world.sessions().len(), 1);
+}
+
+#[test]
+fn what_was_said_at_the_other_comes_back_also_when_the_first_went_on_meanwhile() {
+    let world = world();
+    scene::told(&world, "a", "fox");
+    handed_over(&world, "a");
+    conversation::ask(&world, &world.session("a-demo"), "remember the word hen");
+    world.ok(["resume", "a"]);
+    conversation::ask(&world, &world.session("a"), "remember the word owl");
+    let report = handed_over(&world, "a-demo");
+    assert_eq!(report["to"], "default/a", "{report:#}");
+    assert_eq!(report["turns_carried"], 2, "{report:#}");
+    let said = conversation::said(&scene::transcript(&world, &world.session("a")));
+    assert_eq!(said.iter().filter(|it| it.ends_with("hen")).count(), 1, "{said:?}");
+    assert_eq!(said.iter().filter(|it| it.ends_with("fox")).count(), 1, "{said:?}");
+}
+
+#[test]
+fn a_long_name_leaves_room_for_the_vendor() {
+    let world = world();
+    let name = "n".repeat(64);
+    scene::told(&world, &name, "fox");
+    let report = handed_over(&world, &name);
+    let to = report["to"].as_str().unwrap();
+    assert!(to.ends_with("n-demo"), "{report:#}");
 }
 
 #[test]

@@ -60,6 +60,10 @@ impl Lift {
         }
         self.free_name(&own).await?;
         if let Some(id) = own.elsewhere {
+            if let Some(other) = &own.in_the_way {
+                // One agent, one vendor: the other one's rests.
+                handoff::quiet(&self.supervisor, other.id, false).await?;
+            }
             let name = self.draft.name.clone();
             self.supervisor.ask(id, |reply| Message::Rename { name, reply }).await?;
             return self.bring_back(id).await;

@@ -68,6 +68,12 @@ impl Carriage {
         Self { supervisor, origin, target, earlier: None, mode, name, budget }
     }
 
+    /// Refuses what cannot be: a name that is taken, a form that the vendor does not take.
+    pub(super) async fn check(&self) -> Result<()> {
+        let seat = self.seat().await?;
+        self.way(&seat).map(|_| ())
+    }
+
     pub(super) async fn carry(mut self) -> Result<HandoffReport> {
         if let Some(earlier) = &mut self.earlier {
             earlier.settle(&self.supervisor).await?;

@@ -16,6 +16,7 @@ use segue_core::rules::scope::{Deed, Scope};
 use segue_core::{Error, Result};
 
 use self::carriage::Carriage;
+use self::origin::Origin;
 use self::target::Target;
 use super::{Errand, Message, Supervisor, Waiter};
 
@@ -34,11 +35,25 @@ pub(crate) async fn handoff(
     if request.dry_run {
         return Carriage::new(supervisor, origin, target, &request).await?.preview().await;
     }
+    // What cannot be is refused while the old agent still works.
+    Carriage::new(supervisor, origin.clone(), target.clone(), &request).await?.check().await?;
     let origin = origin.taken_in(supervisor).await?;
+    let back = format!("run `segue resume {}` to go on as before", origin.session.address());
+    carry(supervisor, origin, target, &request)
+        .await
+        .map_err(|error| if error.hints.contains(&back) { error } else { error.hint(back) })
+}
+
+async fn carry(
+    supervisor: &Arc<Supervisor>,
+    origin: Origin,
+    target: Target,
+    request: &HandoffRequest,
+) -> Result<HandoffReport> {
     quiet(supervisor, origin.session.id, request.interrupt).await?;
     // What was said in its last turn is part of it.
     let origin = origin.looked_at_again(supervisor).await?;
-    let carriage = Carriage::new(supervisor, origin, target, &request).await?;
+    let carriage = Carriage::new(supervisor, origin, target, request).await?;
     // Whoever asked may go away: what was begun is ended all the same.
     let carried = tokio::spawn(carriage.carry());
     carried.await.map_err(|error| Error::internal("a handoff was cut short").caused_by(error))?
@@ -53,7 +68,11 @@ fn check_budget(budget: Option<usize>) -> Result<()> {
 }
 
 /// Ends an agent at the end of its turn, or at once.
-async fn quiet(supervisor: &Arc<Supervisor>, id: SessionId, at_once: bool) -> Result<()> {
+pub(super) async fn quiet(
+    supervisor: &Arc<Supervisor>,
+    id: SessionId,
+    at_once: bool,
+) -> Result<()> {
     let summary = supervisor.ports.store.sessions().await?;
     let runs = summary.iter().any(|it| it.session.id == id && it.open.is_some());
     if runs && !at_once {

@@ -14,6 +14,9 @@ use super::super::run::with_own;
 use crate::project::{Agent, Project};
 use crate::routes::trust;
 
+/// A name is so long at most before the vendor's is added, and perhaps a number.
+const LONGEST_NAME: usize = 58;
+
 /// The vendor that goes on, and the agent of the project that it is for.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
@@ -118,6 +121,7 @@ impl Target {
             permission: agent.map_or(from.permission, |agent| agent.permission),
             instructions: agent.map_or(from.instructions.clone(), |it| it.instructions.clone()),
             restart: agent.map_or(from.restart, |agent| agent.restart),
+            archive: agent.map_or(from.archive, |agent| agent.archive),
             args: agent.map_or(own_args, |agent| agent.args.clone()),
             env: agent.map_or_else(|| from.env.clone(), |agent| agent.env.clone()),
             parent: None,
@@ -140,20 +144,30 @@ impl Target {
         if let Some(draft) = &self.draft {
             return Ok(draft.name.clone());
         }
-        if let Some(wanted) = wanted {
-            return SessionName::parse(wanted);
-        }
         let sessions = supervisor.ports.store.sessions().await?;
         let taken = |name: &str| {
             sessions
                 .iter()
                 .any(|it| it.session.fleet == from.fleet && it.session.name.as_str() == name)
         };
+        if let Some(wanted) = wanted {
+            let name = SessionName::parse(wanted)?;
+            return if taken(wanted) { Err(name_taken(&name, from)) } else { Ok(name) };
+        }
         let own = self.agent.as_ref().map(|agent| agent.name.to_string());
-        let base = format!("{}-{}", from.name, self.vendor.id());
+        let most = LONGEST_NAME.saturating_sub(self.vendor.id().as_str().len());
+        let start: String = from.name.as_str().chars().take(most).collect();
+        let base = format!("{start}-{}", self.vendor.id());
         let numbered = (2..).map(|number| format!("{base}-{number}"));
         let mut names = own.into_iter().chain([base.clone()]).chain(numbered);
         let free = names.find(|name| !taken(name)).unwrap_or_default();
         SessionName::parse(&free)
     }
+}
+
+fn name_taken(name: &SessionName, from: &Session) -> Error {
+    let fleet = &from.fleet;
+    Error::conflict(format!("the name `{name}` is taken in fleet `{fleet}`"))
+        .hint("choose another name with `--name NAME`")
+        .hint(format!("run `segue resume {fleet}/{name}` to go on with the session that has it"))
 }

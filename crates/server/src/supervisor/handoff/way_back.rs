@@ -19,8 +19,10 @@ use super::quiet;
 pub(super) struct Earlier {
     pub(super) session: Session,
     pub(super) source: Source,
-    /// When the last thing was said in it.
+    /// When the last thing was said in it that the other one knows, too.
     pub(super) newest: Option<Timestamp>,
+    /// When the two parted.
+    parted: Option<Timestamp>,
 }
 
 impl Earlier {
@@ -28,6 +30,7 @@ impl Earlier {
     pub(super) async fn settle(&mut self, supervisor: &Arc<Supervisor>) -> Result<()> {
         quiet(supervisor, self.session.id, false).await?;
         self.newest = handoff::newest(&supervisor.ports, &self.source)?;
+        self.newest = shared(self.newest, self.parted);
         Ok(())
     }
 }
@@ -43,7 +46,7 @@ pub(super) async fn find(
         let is_other = session.id != from.id && session.cwd == from.cwd;
         if session.vendor == vendor
             && is_other
-            && let Some(earlier) = earlier(supervisor, session).await?
+            && let Some(earlier) = earlier(supervisor, session, from.id).await?
         {
             return Ok(Some(earlier));
         }
@@ -64,7 +67,30 @@ async fn story(supervisor: &Arc<Supervisor>, from: SessionId) -> Result<Vec<Sess
     Ok(order)
 }
 
-async fn earlier(supervisor: &Arc<Supervisor>, session: Session) -> Result<Option<Earlier>> {
+/// Returns when a session last gave the conversation to the other one or took it from there; where
+/// they have no step in common, to or from any.
+async fn parted(
+    supervisor: &Arc<Supervisor>,
+    id: SessionId,
+    other: SessionId,
+) -> Result<Option<Timestamp>> {
+    let steps = supervisor.ports.store.handoffs(id).await?;
+    let common = steps.iter().filter(|step| step.from == other || step.to == other);
+    let newest = common.map(|step| step.at).max();
+    Ok(newest.or_else(|| steps.iter().map(|step| step.at).max()))
+}
+
+/// What was said in a session after it was left, nobody else knows: that there is something newer in
+/// it says nothing about what it has of the others.
+fn shared(newest: Option<Timestamp>, parted: Option<Timestamp>) -> Option<Timestamp> {
+    newest.map(|newest| parted.map_or(newest, |parted| newest.min(parted)))
+}
+
+async fn earlier(
+    supervisor: &Arc<Supervisor>,
+    session: Session,
+    from: SessionId,
+) -> Result<Option<Earlier>> {
     let ports = &supervisor.ports;
     let state = SessionState::load(ports, session.id).await?;
     let sight = look::look(ports, &state, Asked::ByName).await?;
@@ -79,6 +105,7 @@ async fn earlier(supervisor: &Arc<Supervisor>, session: Session) -> Result<Optio
         id: conversation.id,
         transcript: conversation.transcript,
     };
-    let newest = handoff::newest(ports, &source)?;
-    Ok(Some(Earlier { session, source, newest }))
+    let parted = parted(supervisor, session.id, from).await?;
+    let newest = shared(handoff::newest(ports, &source)?, parted);
+    Ok(Some(Earlier { session, source, newest, parted }))
 }
