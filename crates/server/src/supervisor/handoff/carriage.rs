@@ -308,6 +308,8 @@ impl Carriage {
             self.start(seat, load, message).await?
         };
         if outcome.outcome == Outcome::Refused {
+            // It is not to be started again behind the back of the one that goes on as before.
+            self.supervisor.ask(seat.session.id, |reply| Message::Stop { reply }).await?;
             let address = seat.session.address();
             return Err(Error::vendor(format!("`{address}` did not start"))
                 .caused_by(outcome.note.unwrap_or_default())
