@@ -120,7 +120,8 @@ impl Format for Items {
         let payload = &glance.payload;
         match (glance.kind, payload.kind, payload.role) {
             ("event_msg", Some("thread_rolled_back"), _) => {
-                self.taken_back += payload.num_turns.unwrap_or_default();
+                let more = payload.num_turns.unwrap_or_default();
+                self.taken_back = self.taken_back.saturating_add(more);
                 Belongs::No
             }
             ("response_item", Some("message"), Some("user" | "assistant")) => self.keep_if(line),

@@ -62,7 +62,7 @@ fn tip(files: &dyn Files, rollout: &Path, id: &str) -> io::Result<Tip> {
     let is_numbered = meta.as_ref().is_some_and(super::records::Meta::is_numbered);
     let last = if is_numbered { last_number(files, rollout)? } else { None };
     let conversation = meta.map_or_else(|| id.to_owned(), |meta| meta.id);
-    let numbered = last.map(|last| Numbered { conversation, next: last + 1 });
+    let numbered = last.map(|last| Numbered { conversation, next: last.saturating_add(1) });
     Ok(Tip { length, numbered })
 }
 
@@ -116,7 +116,7 @@ impl Writer {
         let mut line = json!({"timestamp": format!("{at:.3}"), "type": kind, "payload": payload});
         if let Some(numbered) = &mut self.numbered {
             line["ordinal"] = numbered.next.into();
-            numbered.next += 1;
+            numbered.next = numbered.next.saturating_add(1);
         }
         write(&line, out);
     }

@@ -91,7 +91,8 @@ fn tip(order: &TranscriptionOrder<'_>) -> Result<Tip> {
             .caused_by("it was taken back to the middle of a message")
             .hint("say something in it, then try again"));
     }
-    let mut tip = Tip { latest: cut.as_ref().map(|cut| cut.time() - 1), ..Tip::default() };
+    let mut tip =
+        Tip { latest: cut.as_ref().map(|cut| cut.time().saturating_sub(1)), ..Tip::default() };
     let mut messages = Messages::new(&database, session, Way::Back);
     let mut is_newest = true;
     while let Some(message) = messages.next()? {

@@ -66,6 +66,15 @@ fn the_models_history_is_the_conversation_and_codexs_own_words_are_not() {
 }
 
 #[test]
+fn more_than_there_ever_was_can_be_taken_back() {
+    let back = format!(
+        r#"{{"timestamp":"2026-11-16T01:00:00Z","type":"event_msg","payload":{{"type":"thread_rolled_back","num_turns":{}}}}}"#,
+        u64::MAX
+    );
+    assert!(read(&format!("{PREPARED}{back}\n{back}\n")).is_empty());
+}
+
+#[test]
 fn a_turn_knows_when_it_was_and_whose_call_it_answers() {
     let home = Home::new();
     let turns = turns_of(&Codex, &home, &home.write("rollout.jsonl", TOOL));
