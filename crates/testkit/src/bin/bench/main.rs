@@ -7,14 +7,17 @@
 #![expect(clippy::expect_used, reason = "a measure that cannot be taken shall say why and stop")]
 #![expect(clippy::panic, reason = "a measure that cannot be taken shall say why and stop")]
 
+mod alone;
 mod archive;
 mod bare;
+mod conversations;
 mod figures;
 mod fleet;
 mod foreign;
 mod idle;
 mod lists;
 mod output;
+mod recording;
 mod restore;
 mod starts;
 mod table;
@@ -29,7 +32,7 @@ use table::{Row, Table};
 /// One thing that is measured: its name for the filter, and how.
 type Measure = (&'static str, fn(&Path) -> Vec<Row>);
 
-const MEASURES: [Measure; 8] = [
+const MEASURES: [Measure; 10] = [
     ("run", starts::measure),
     ("ls", lists::measure),
     ("resume", restore::measure),
@@ -38,10 +41,16 @@ const MEASURES: [Measure; 8] = [
     ("send hook", talk::measure),
     ("adopt", foreign::measure),
     ("archive", archive::measure),
+    ("show", conversations::ends),
+    ("handoff", conversations::conversions),
 ];
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
+    if let Some((_, rest)) = words.split_first().filter(|(first, _)| *first == "alone") {
+        println!("{}", alone::work(&rest.iter().map(String::as_str).collect::<Vec<_>>()));
+        return;
+    }
     let wanted = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(&**word));
     let chosen: Vec<Measure> = MEASURES.into_iter().filter(|(name, _)| wanted(name)).collect();
     if chosen.is_empty() {

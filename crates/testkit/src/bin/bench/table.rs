@@ -46,6 +46,8 @@ pub(crate) enum Aim {
     Below(Figure),
     /// At least this many times the baseline.
     Times(f64),
+    /// Less than this many times the baseline.
+    Within(f64),
 }
 
 impl fmt::Display for Aim {
@@ -53,6 +55,7 @@ impl fmt::Display for Aim {
         match self {
             Self::Below(figure) => write!(f, "< {figure}"),
             Self::Times(ratio) => write!(f, "> {ratio}x"),
+            Self::Within(ratio) => write!(f, "< {ratio}x"),
         }
     }
 }
@@ -90,6 +93,7 @@ impl Row {
         match self.aim? {
             Aim::Below(limit) => Some(self.ours.value() < limit.value()),
             Aim::Times(least) => Some(self.ratio()? > least),
+            Aim::Within(most) => Some(self.ratio()? < most),
         }
     }
 

@@ -1,0 +1,170 @@
+//! Something that is done in a process of its own, so that its memory can be told.
+
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use segue_core::flows::handoff::{self, Amount, Destination, Source};
+use segue_core::model::{Environment, VendorId, VendorSessionId};
+use segue_core::ports::{Place, Ports, Vendor, Vendors as _};
+use segue_host::archive::DiskArchive;
+use segue_host::hold::LocalHolders;
+use segue_host::{DiskFolders, LocalFiles, LocalMachine, Paths, SystemClock};
+
+use crate::recording::{CWD, ID};
+use crate::timing::timed;
+
+/// What it took.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cost {
+    pub(crate) time: Duration,
+    /// How much memory its process had at most, this program included.
+    pub(crate) peak: u64,
+}
+
+/// Runs this program for one thing that is measured.
+pub(crate) fn run(words: &[&str]) -> Cost {
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    let output = command.arg("alone").args(words).output().expect("it starts");
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut figures = text.split_ascii_whitespace().map(|word| word.parse().expect("a number"));
+    let mut next = || figures.next().expect("a figure");
+    Cost { time: Duration::from_nanos(next()), peak: next() }
+}
+
+/// Does one thing and tells what it took: this is the process that was started for it.
+pub(crate) fn work(words: &[&str]) -> String {
+    let time = match words {
+        ["last", path, characters] => {
+            let most = characters.parse().expect("a number");
+            timed(|| last(path.as_ref(), most)).0
+        }
+        ["whole", path] => timed(|| last(path.as_ref(), usize::MAX)).0,
+        ["forwards", path] => timed(|| forwards(path.as_ref())).0,
+        ["lines", path] => timed(|| lines(path.as_ref())).0,
+        ["convert", folder, to] => Trip::new(folder.as_ref(), to).all(),
+        ["budget", folder, to, characters] => {
+            Trip::new(folder.as_ref(), to).within(characters.parse().expect("a number"))
+        }
+        _ => panic!("nobody knows how to do {words:?}"),
+    };
+    format!("{} {}", time.as_nanos(), peak())
+}
+
+fn peak() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").expect("its own figures");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a figure");
+    let word = line.split_ascii_whitespace().next().expect("a figure");
+    word.parse::<u64>().expect("a number") * 1024
+}
+
+fn vendor(name: &str) -> Arc<dyn Vendor> {
+    segue_vendors::all().get(&VendorId::new(name)).expect("a vendor")
+}
+
+/// Reads the newest turns, until they have so many characters.
+fn last(path: &Path, most: usize) -> usize {
+    let (mut turns, mut count) = (Vec::new(), 0);
+    let each = &mut |turn: segue_core::model::Turn| {
+        count += turn.text.chars().count();
+        if most < usize::MAX {
+            turns.push(turn);
+        }
+        if count < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    vendor("claude").turns_back(&LocalFiles, path, each).expect("a conversation");
+    assert!(count >= most.min(50_000), "{count} characters");
+    turns.len()
+}
+
+fn forwards(path: &Path) -> usize {
+    let mut count = 0;
+    let each = &mut |turn: segue_core::model::Turn| {
+        count += turn.text.len();
+        ControlFlow::Continue(())
+    };
+    vendor("claude").turns(&LocalFiles, path, each).expect("a conversation");
+    count
+}
+
+/// Counts lines, like `wc -l` does.
+fn lines(path: &Path) -> usize {
+    let (mut file, mut buffer) = (File::open(path).expect("a file"), vec![0; 1 << 20]);
+    let mut count = 0;
+    while let Ok(read @ 1..) = file.read(&mut buffer) {
+        count += buffer[..read].iter().filter(|byte| **byte == b'\n').count();
+    }
+    assert!(count > 0, "there are lines");
+    count
+}
+
+/// A conversation on its way to another vendor.
+struct Trip {
+    ports: Ports,
+    source: Source,
+    to: Destination,
+}
+
+impl Trip {
+    /// Makes one from the conversation in a folder.
+    fn new(folder: &Path, to: &str) -> Self {
+        let goal = tempfile::tempdir_in(folder).expect("a folder").keep();
+        let from = Place { config_dir: folder.to_owned(), cwd: PathBuf::from(CWD) };
+        let place = Place { config_dir: goal.clone(), cwd: PathBuf::from(CWD) };
+        let (claude, id) = (vendor("claude"), VendorSessionId::new(ID));
+        let transcript = claude.transcript(&LocalFiles, &from, &id);
+        let source = Source { vendor: claude, place: from, id, transcript };
+        let to = Destination {
+            vendor: vendor(to),
+            place,
+            id: VendorSessionId::new("01a1e314-01ed-7c00-99ec-6209a75b8c75"),
+            title: "a/b".to_owned(),
+            model: None,
+            onto: None,
+            import: goal.join("import.json"),
+        };
+        Self { ports: ports(&goal), source, to }
+    }
+
+    /// Carries all of it.
+    fn all(&self) -> Duration {
+        let carry = || handoff::convert(&self.ports, &self.source, &self.to);
+        let (time, written) = timed(carry);
+        assert!(written.expect("a conversion").is_some(), "it takes turns");
+        time
+    }
+
+    /// Carries so many characters of it.
+    fn within(&self, budget: usize) -> Duration {
+        let amount = Amount { budget, since: None };
+        let (time, written) = timed(|| {
+            let packet = handoff::pack(&self.ports, &self.source, amount)?;
+            handoff::write(&self.ports, &packet, &self.to)
+        });
+        assert!(written.expect("a conversion").is_some(), "it takes turns");
+        time
+    }
+}
+
+fn ports(home: &Path) -> Ports {
+    let home = home.join("segue").display().to_string();
+    let environment = Environment::new([("SEGUE_HOME".to_owned(), home)]);
+    let paths = Paths::from_environment(&environment).expect("places");
+    paths.ensure().expect("places");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    Ports {
+        store: runtime.block_on(segue_store::open(&paths.database())).expect("a store"),
+        vendors: Arc::new(segue_vendors::all()),
+        holders: Arc::new(LocalHolders::new(paths.clone())),
+        folders: Arc::new(DiskFolders::new(paths.clone())),
+        archive: Arc::new(DiskArchive::new(&paths)),
+        files: Arc::new(LocalFiles),
+        machine: Arc::new(LocalMachine),
+        clock: Arc::new(SystemClock),
+    }
+}

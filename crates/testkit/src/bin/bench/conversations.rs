@@ -1,0 +1,101 @@
+//! Long conversations: their end, and all of them as another vendor's own.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::alone::{self, Cost};
+use crate::recording;
+use crate::table::{Aim, Figure, Row};
+use crate::timing::{median, whole_run};
+
+const TIMES: usize = 9;
+const FEW: usize = 3;
+
+const SHORT: u64 = 1_000_000;
+const MIDDLE: u64 = 250_000_000;
+const LONG: u64 = 1_000_000_000;
+
+const CHARACTERS: &str = "50000";
+const BUDGET: &str = "400000";
+
+const MEMORY_AIM: Aim = Aim::Below(Figure::Memory(20_000_000));
+const CONVERSION_MEMORY_AIM: Aim = Aim::Below(Figure::Memory(64_000_000));
+const BUDGET_AIM: Aim = Aim::Below(Figure::Time(Duration::from_millis(50)));
+
+/// A conversation in a folder that goes with it.
+struct Kept {
+    folder: TempDir,
+    path: PathBuf,
+}
+
+impl Kept {
+    fn new(size: u64) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join(format!("projects/-code-a/{}.jsonl", recording::ID));
+        recording::write(&path, size);
+        Self { folder, path }
+    }
+
+    fn cost(&self, words: &[&str], times: usize) -> Cost {
+        let path = self.path.display().to_string();
+        costs(times, &[&words[..1], &[&path], &words[1..]].concat())
+    }
+}
+
+/// Does something a few times; returns the middle time, and the most memory.
+fn costs(times: usize, words: &[&str]) -> Cost {
+    let all: Vec<Cost> = (0..times).map(|_| alone::run(words)).collect();
+    Cost {
+        time: median(all.iter().map(|cost| cost.time).collect()),
+        peak: all.iter().map(|cost| cost.peak).max().unwrap_or_default(),
+    }
+}
+
+/// Reading the end of a conversation.
+pub(crate) fn ends(_program: &Path) -> Vec<Row> {
+    let (short, long) = (Kept::new(SHORT), Kept::new(LONG));
+    let of_short = short.cost(&["last", CHARACTERS], TIMES);
+    let of_long = long.cost(&["last", CHARACTERS], TIMES);
+    let whole = long.cost(&["whole"], 1);
+    let forwards = long.cost(&["forwards"], 1);
+    let lines = long.cost(&["lines"], FEW);
+    let time = |cost: Cost| Figure::Time(cost.time);
+    vec![
+        Row::new("the last 50,000 characters of 1 GB, against 1 MB", time(of_long))
+            .against(time(of_short))
+            .aim(Aim::Within(2.0)),
+        Row::new("  memory for it", Figure::Memory(of_long.peak))
+            .against(Figure::Memory(of_short.peak))
+            .aim(MEMORY_AIM),
+        Row::new("  all of it instead, from the end", time(whole)).against(time(of_long)),
+        Row::new("  all of it, from the beginning, against its lines", time(forwards))
+            .against(time(lines)),
+        Row::new("  memory for that", Figure::Memory(forwards.peak)),
+    ]
+}
+
+/// Making a conversation another vendor's own.
+pub(crate) fn conversions(_program: &Path) -> Vec<Row> {
+    let kept = Kept::new(MIDDLE);
+    let folder = kept.folder.path().display().to_string();
+    let lines = kept.cost(&["lines"], FEW);
+    let wc =
+        median((0..FEW).map(|_| whole_run(Command::new("wc").arg("-l").arg(&kept.path))).collect());
+    let mut rows =
+        vec![Row::new("wc -l of 250 MB", Figure::Time(wc)).against(Figure::Time(lines.time))];
+    for vendor in ["codex", "claude"] {
+        let all = costs(FEW, &["convert", &folder, vendor]);
+        let part = costs(TIMES, &["budget", &folder, vendor, BUDGET]);
+        rows.extend([
+            Row::new(format!("250 MB as a conversation of {vendor}"), Figure::Time(all.time))
+                .against(Figure::Time(wc))
+                .aim(Aim::Within(2.0)),
+            Row::new("  memory for it", Figure::Memory(all.peak)).aim(CONVERSION_MEMORY_AIM),
+            Row::new("  its last 400,000 characters", Figure::Time(part.time)).aim(BUDGET_AIM),
+        ]);
+    }
+    rows
+}

@@ -1,0 +1,123 @@
+//! A long conversation as a vendor's program would have recorded it.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+/// Its id.
+pub(crate) const ID: &str = "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11";
+/// Where it was.
+pub(crate) const CWD: &str = "/code/a";
+
+const WORDS: [&str; 8] = [
+    "    let token = self.next()?;\n",
+    "the parser of the compiler ",
+    "error[E0308]: mismatched types\n",
+    "reads a \"token\" and builds a tree; ",
+    "src/parser/tree.rs:118:23\n",
+    "größer ",
+    "\tassert_eq!(left, right);\n",
+    "fn take(&mut self) -> Option<Node> {\n",
+];
+
+/// Writes a Claude transcript of about so many bytes: questions, answers, tools and their results.
+pub(crate) fn write(path: &Path, size: u64) {
+    fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+    let file = BufWriter::with_capacity(1 << 20, File::create(path).expect("a file"));
+    let mut recording = Recording { file, written: 0, count: 0, parent: Value::Null };
+    while recording.written < size {
+        recording.exchange();
+    }
+    let last = json!({"type": "last-prompt", "lastPrompt": "go on", "leafUuid": recording.parent,
+        "sessionId": ID});
+    recording.line(&last);
+    recording.file.flush().expect("a file");
+}
+
+struct Recording {
+    file: BufWriter<File>,
+    written: u64,
+    count: u64,
+    parent: Value,
+}
+
+impl Recording {
+    /// Writes what one question leads to: a few tools, and an answer.
+    fn exchange(&mut self) {
+        let number = self.count;
+        let snapshot = json!({"messageId": name(number), "trackedFileBackups": {}});
+        self.line(&json!({"type": "file-history-snapshot", "messageId": name(number),
+            "snapshot": snapshot, "isSnapshotUpdate": false}));
+        self.record("user", &json!({"role": "user", "content": text(number, 300)}), None);
+        for _ in 0..1 + number % 4 {
+            self.tool();
+        }
+        let answer = [json!({"type": "text", "text": text(self.count, 900)})];
+        self.answer(&answer, "end_turn");
+    }
+
+    fn tool(&mut self) {
+        let number = self.count;
+        let id = format!("toolu_{number:024}");
+        let input = json!({"command": text(number, 80), "description": "looks"});
+        let call = json!({"type": "tool_use", "id": id, "name": "Bash", "input": input});
+        self.answer(&[json!({"type": "text", "text": text(number, 120)}), call], "tool_use");
+        let given = text(number, 200 + usize::try_from(number * 7919 % 6000).unwrap_or_default());
+        let result = json!({"type": "tool_result", "tool_use_id": id, "content": given,
+            "is_error": false});
+        let beside = json!({"stdout": given, "stderr": "", "interrupted": false});
+        self.record("user", &json!({"role": "user", "content": [result]}), Some(&beside));
+    }
+
+    fn answer(&mut self, content: &[Value], reason: &str) {
+        let usage = json!({"input_tokens": 12, "cache_read_input_tokens": 30_000,
+            "cache_creation_input_tokens": 900, "output_tokens": 210});
+        let message = json!({"id": format!("msg_{:024}", self.count), "type": "message",
+            "role": "assistant", "model": "claude-opus-4-8", "content": content,
+            "stop_reason": reason, "stop_sequence": null, "usage": usage});
+        self.record("assistant", &message, None);
+    }
+
+    /// Writes a record that follows the one before it; the vendor has the parent first.
+    fn record(&mut self, kind: &str, message: &Value, result: Option<&Value>) {
+        let (uuid, parent) = (name(self.count), &self.parent);
+        let seconds = 1_790_000_000 + i64::try_from(self.count).unwrap_or_default();
+        let at = Timestamp::from_second(seconds).expect("a time");
+        let result = result.map_or(String::new(), |it| format!(",\"toolUseResult\":{it}"));
+        let line = format!(
+            "{{\"parentUuid\":{parent},\"isSidechain\":false,\"type\":\"{kind}\",\
+             \"message\":{message},\"uuid\":\"{uuid}\",\"timestamp\":\"{at:.3}\"{result},\
+             \"userType\":\"external\",\"entrypoint\":\"cli\",\"cwd\":\"{CWD}\",\
+             \"sessionId\":\"{ID}\",\"version\":\"2.1.197\",\"gitBranch\":\"main\"}}\n"
+        );
+        self.file.write_all(line.as_bytes()).expect("a record");
+        self.written += line.len() as u64;
+        self.count += 1;
+        self.parent = Value::String(uuid);
+    }
+
+    fn line(&mut self, value: &Value) {
+        writeln!(self.file, "{value}").expect("a record");
+    }
+}
+
+/// Returns a name that is no other record's.
+fn name(number: u64) -> String {
+    let mixed = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    Uuid::from_u64_pair(mixed, number).to_string()
+}
+
+/// Returns about so many bytes of text.
+fn text(number: u64, length: usize) -> String {
+    let mut text = format!("{number} ");
+    let mut at = usize::try_from(number).unwrap_or_default();
+    while text.len() < length {
+        text.push_str(WORDS[at % WORDS.len()]);
+        at = at.wrapping_mul(31).wrapping_add(7);
+    }
+    text
+}
