@@ -8,12 +8,13 @@ CARGO ?= cargo
 # program that people run is never built with them.
 TEST_TARGET := target/failpoints
 
-.PHONY: help run test bench fmt check setup tools vendors conformance soak
+.PHONY: help run test bench fuzz fmt check setup tools vendors conformance soak
 
 help:
 	@echo "make run    the main job: a fleet of demo agents that survives everything"
 	@echo "make test   all tests and checks"
 	@echo "make bench  what things cost, against a baseline measured in the same run"
+	@echo "make fuzz   every reader with damaged transcripts, for 30 minutes, or SECONDS=…"
 	@echo "make conformance  what every vendor's real program does, and every handoff between two of them; writes docs/vendors.md"
 	@echo "make soak   the long form of the survival tests"
 	@echo "make fmt    format the code"
@@ -36,6 +37,14 @@ check: tools
 bench: setup
 	$(CARGO) build --quiet --release -p segue-cli -p segue-testkit
 	target/release/bench
+
+# Half an hour of what `make test` does for a minute, with other cases each time.
+SECONDS := 1800
+
+fuzz: setup
+	$(CARGO) build --quiet --profile fuzz -p segue-testkit --bin fuzz
+	target/fuzz/fuzz regressions
+	target/fuzz/fuzz --seconds $(SECONDS) $(TARGETS)
 
 soak: setup tools vendors
 	SEGUE_SOAK=1 $(CARGO) nextest run -p segue-cli --features segue-cli/failpoints --target-dir $(TEST_TARGET) --test survival --test real --test messages

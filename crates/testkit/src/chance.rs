@@ -19,6 +19,11 @@ impl Chance {
         Self(seed)
     }
 
+    /// Begins with this seed.
+    pub fn of(seed: u64) -> Self {
+        Self(seed)
+    }
+
     /// Returns a source of its own for a part of the test.
     pub fn branch(&self, number: u64) -> Self {
         Self(self.0 ^ (number + 1).wrapping_mul(0xa076_1d64_78bd_642f))

@@ -27,7 +27,7 @@ const CORE_SEES: [&str; 6] = ["async-trait", "jiff", "regex", "serde", "serde_js
 
 /// Heavy dependencies have one home each.
 const HOMES: [(&str, &[&str]); 7] = [
-    ("rusqlite", &["segue-store", "segue-vendors"]),
+    ("rusqlite", &["segue-store", "segue-testkit", "segue-vendors"]),
     ("axum", &["segue-conformance", "segue-server"]),
     ("hyper", &["segue-server"]),
     ("clap", &["segue-cli"]),

@@ -21,10 +21,12 @@ mod said;
 mod samples;
 mod stored;
 
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use segue_core::model::{VendorDescription, VendorId};
-use segue_core::ports::{Vendor, Vendors};
+use segue_core::ports::{Files, Vendor, Vendors};
 use segue_core::{Error, Result};
 
 /// Returns every vendor that this build can drive; a new one is a line here.
@@ -42,6 +44,13 @@ pub fn all() -> Known {
             Arc::new(gemini::Gemini),
         ],
     }
+}
+
+/// Reads a file that is one line of JSON as one that is too long to be held is read: long strings
+/// lose their middle. None where it is too long even so.
+pub fn clipped(files: &dyn Files, path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let length = files.facts(path)?.map_or(0, |facts| facts.length);
+    reading::read_clipped(files, path, (0, length))
 }
 
 /// The vendors that this build can drive.

@@ -1,0 +1,162 @@
+//! A run: what is tried for how long, and what is told of it.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use segue_testkit::chance::Chance;
+
+use crate::targets::Target;
+use crate::watched::{End, Watched};
+use crate::{corpus, shrink, work};
+
+/// How long one target is tried at most before the next one is.
+const TURN: u64 = 10;
+
+/// What is to be tried.
+pub(crate) struct Plan {
+    seed: u64,
+    seconds: u64,
+    /// How many of each target.
+    cases: u64,
+    targets: Vec<Target>,
+}
+
+impl Plan {
+    /// Reads the arguments; none where they say nothing.
+    pub(crate) fn read(words: &[&str]) -> Option<Self> {
+        let mut plan = Self { seed: 0, seconds: 1800, cases: u64::MAX, targets: Vec::new() };
+        let (mut seed, mut words) = (None, words.iter());
+        while let Some(word) = words.next() {
+            let mut number = || words.next().and_then(|word| word.parse().ok());
+            match *word {
+                "--seconds" => plan.seconds = number()?,
+                "--cases" => plan.cases = number()?,
+                "--seed" => seed = Some(number()?),
+                name => plan.targets.push(Target::find(name)?),
+            }
+        }
+        if plan.targets.is_empty() {
+            plan.targets = Target::ALL.to_vec();
+        }
+        plan.seed = seed.unwrap_or_else(|| Chance::new().below(1_000_000_000) as u64);
+        Some(plan)
+    }
+}
+
+/// What is known of a target while it is tried.
+#[derive(Clone, Copy)]
+struct Turn {
+    target: Target,
+    /// The next case.
+    next: u64,
+}
+
+/// Tries everything; tells whether nothing failed.
+pub(crate) fn run(plan: &Plan) -> bool {
+    println!("seed {}: what is the same with `fuzz --seed {}`", plan.seed, plan.seed);
+    let until = Instant::now() + Duration::from_secs(plan.seconds);
+    let turns = plan.targets.iter().map(|target| Turn { target: *target, next: 0 });
+    let waiting = Mutex::new(turns.collect::<VecDeque<Turn>>());
+    let done = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..workers() {
+            scope.spawn(|| {
+                while let Some(turn) = taken(&waiting) {
+                    match take_turn(plan, turn, until) {
+                        Ok(turn) if turn.next < plan.cases && Instant::now() < until => {
+                            lock(&waiting).push_back(turn);
+                        }
+                        Ok(turn) => lock(&done).push((turn, true)),
+                        Err(turn) => lock(&done).push((turn, false)),
+                    }
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(turn, _)| turn.target.name());
+    for (Turn { target, next }, is_well) in &done {
+        let word = if *is_well { "well" } else { "FAILED" };
+        println!("{:<18} {next:>9} cases  {word}", target.name());
+    }
+    done.iter().all(|(_, is_well)| *is_well)
+}
+
+fn workers() -> u64 {
+    thread::available_parallelism().map_or(1, |count| count.get() as u64)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn taken(waiting: &Mutex<VecDeque<Turn>>) -> Option<Turn> {
+    lock(waiting).pop_front()
+}
+
+/// Tries one target for a while; an error is one that failed.
+fn take_turn(plan: &Plan, turn: Turn, until: Instant) -> Result<Turn, Turn> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Turn { target, next } = turn;
+    let most = plan.cases - next;
+    let arguments = ["work", target.name(), &plan.seed.to_string(), &next.to_string()]
+        .map(str::to_owned)
+        .into_iter()
+        .chain([most.to_string(), folder.path().display().to_string()]);
+    let mut watched = Watched::start(&arguments.collect::<Vec<_>>());
+    let turn = (plan.seconds * workers() / plan.targets.len() as u64).clamp(1, TURN);
+    let end = watched.wait(until.min(Instant::now() + Duration::from_secs(turn)));
+    let last = watched.last.unwrap_or(next);
+    match end {
+        // The last one may not have been tried to its end.
+        End::Stopped => Ok(Turn { target, next: last.max(next) }),
+        End::Well => Ok(Turn { target, next: plan.cases }),
+        End::Failed(why) => {
+            keep(plan, target, last, &why, folder.path());
+            Err(Turn { target, next: last })
+        }
+    }
+}
+
+/// Keeps a case that failed, and says how it is tried again.
+fn keep(plan: &Plan, target: Target, number: u64, why: &str, folder: &std::path::Path) {
+    let case = work::case(target, &corpus::samples(target), plan.seed, number);
+    let small = shrink::shrunk(target, &case, folder);
+    let kept = kept_folder();
+    fs::create_dir_all(&kept).expect("a folder");
+    let file = kept.join(format!("{}-{}-{number}", target.name(), plan.seed));
+    fs::write(&file, small).expect("a file");
+    println!(
+        "FAILED {} case {number}: {why}\n  again: cargo run -p segue-testkit --bin fuzz -- replay {} {}\n  \
+         keep it: mv it to crates/testkit/regressions/{}/",
+        target.name(),
+        target.name(),
+        file.display(),
+        target.name(),
+    );
+}
+
+fn kept_folder() -> PathBuf {
+    corpus::here().join("../../target/failed")
+}
+
+/// Tries everything that has failed before; tells whether nothing fails.
+pub(crate) fn regressions() -> bool {
+    let mut is_well = true;
+    for target in Target::ALL {
+        for file in corpus::regressions(target) {
+            let shown = file.display().to_string();
+            let arguments = ["replay".to_owned(), target.name().to_owned(), shown.clone()];
+            let end = Watched::start(&arguments).wait(Instant::now() + Duration::from_secs(60));
+            if end != End::Well {
+                println!("FAILED {} {shown}: {end:?}", target.name());
+                is_well = false;
+            }
+        }
+    }
+    is_well
+}

@@ -1,0 +1,40 @@
+//! What cases are made from: recordings of real programs, and what has failed before.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::targets::Target;
+
+/// Returns the folder of this crate.
+pub(crate) fn here() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Returns what the cases of a target are made from.
+pub(crate) fn samples(target: Target) -> Vec<Vec<u8>> {
+    let mut samples = target.samples();
+    samples.extend(regressions(target).iter().map(|path| fs::read(path).expect("a regression")));
+    assert!(!samples.is_empty(), "there are samples of {}", target.name());
+    samples
+}
+
+/// Returns what has failed before, in files.
+pub(crate) fn regressions(target: Target) -> Vec<PathBuf> {
+    files(&here().join("regressions").join(target.name()))
+}
+
+/// Reads what was recorded of a vendor's program: the files with this ending.
+pub(crate) fn recorded(vendor: &str, ending: &str) -> Vec<Vec<u8>> {
+    let folder = here().join("../vendors/src").join(vendor).join("fixtures");
+    let wanted = files(&folder).into_iter().filter(|path| path.to_string_lossy().ends_with(ending));
+    wanted.map(|path| fs::read(path).expect("a recording")).collect()
+}
+
+/// Lists the files of a folder, always in the same order.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect();
+    files.sort();
+    files
+}

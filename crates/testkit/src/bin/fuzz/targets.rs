@@ -1,0 +1,123 @@
+//! What is tried, and what it promises whatever it is given.
+
+mod clip;
+mod databases;
+mod rules;
+mod transcripts;
+mod turns;
+mod written;
+
+use std::path::Path;
+
+/// One thing that reads what others have written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target {
+    name: &'static str,
+    reader: Reader,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Reader {
+    /// A vendor's transcript of lines.
+    Lines(&'static str),
+    /// A vendor's transcript that is one document; its name ends so.
+    Document(&'static str, &'static str),
+    /// A vendor's database, made by a script.
+    Rows(&'static str),
+    /// A vendor's database, as the bytes of its file.
+    Database(&'static str),
+    /// A vendor's transcript that was written by us, of turns.
+    Written(&'static str),
+    /// Whatever custom vendors have.
+    Described,
+    Clip,
+    Redaction,
+    Cleaner,
+    Digest,
+}
+
+const fn target(name: &'static str, reader: Reader) -> Target {
+    Target { name, reader }
+}
+
+impl Target {
+    pub(crate) const ALL: [Self; 24] = [
+        target("claude", Reader::Lines("claude")),
+        target("codex", Reader::Lines("codex")),
+        target("copilot", Reader::Lines("copilot")),
+        target("cursor", Reader::Lines("cursor")),
+        target("demo", Reader::Lines("demo")),
+        target("gemini", Reader::Lines("gemini")),
+        target("gemini-document", Reader::Document("gemini", "session.json")),
+        target("openclaw-rows", Reader::Rows("openclaw")),
+        target("openclaw-database", Reader::Database("openclaw")),
+        target("opencode-document", Reader::Document("opencode", "import.json")),
+        target("opencode-rows", Reader::Rows("opencode")),
+        target("opencode-database", Reader::Database("opencode")),
+        target("pi", Reader::Lines("pi")),
+        target("described", Reader::Described),
+        target("clip", Reader::Clip),
+        target("redaction", Reader::Redaction),
+        target("cleaner", Reader::Cleaner),
+        target("digest", Reader::Digest),
+        target("written-claude", Reader::Written("claude")),
+        target("written-codex", Reader::Written("codex")),
+        target("written-copilot", Reader::Written("copilot")),
+        target("written-gemini", Reader::Written("gemini")),
+        target("written-opencode", Reader::Written("opencode")),
+        target("written-pi", Reader::Written("pi")),
+    ];
+
+    pub(crate) fn names() -> Vec<&'static str> {
+        Self::ALL.iter().map(|target| target.name).collect()
+    }
+
+    pub(crate) fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|target| target.name == name)
+    }
+
+    pub(crate) fn named(name: &str) -> Self {
+        Self::find(name).unwrap_or_else(|| panic!("there is no target {name}"))
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// Tells whether only a few of its lines are held at any time.
+    pub(crate) fn is_of_lines(self) -> bool {
+        matches!(self.reader, Reader::Lines(_))
+    }
+
+    /// Returns what its cases are made from.
+    pub(crate) fn samples(self) -> Vec<Vec<u8>> {
+        match self.reader {
+            Reader::Lines(vendor) => transcripts::samples(vendor),
+            Reader::Document(vendor, _) => transcripts::documents(vendor),
+            Reader::Rows(vendor) => databases::scripts(vendor),
+            Reader::Database(vendor) => databases::files(vendor),
+            Reader::Described => transcripts::of_everybody(),
+            Reader::Clip => clip::samples(),
+            Reader::Redaction => rules::texts(),
+            Reader::Cleaner | Reader::Digest | Reader::Written(_) => turns::samples(),
+        }
+    }
+
+    /// Tries one case; a broken promise is a panic.
+    pub(crate) fn check(self, bytes: &[u8], folder: &Path) {
+        match self.reader {
+            Reader::Lines(vendor) => transcripts::check(vendor, bytes, folder),
+            Reader::Document(vendor, name) => {
+                transcripts::check_document(vendor, bytes, &folder.join(name));
+            }
+            Reader::Rows(vendor) => databases::check_script(vendor, bytes, folder),
+            Reader::Database(vendor) => databases::check_file(vendor, bytes, folder),
+            Reader::Described => transcripts::check_described(bytes, folder),
+            Reader::Clip => clip::check(bytes, folder),
+            Reader::Redaction => rules::check_redaction(&String::from_utf8_lossy(bytes)),
+            Reader::Cleaner => rules::check_cleaner(turns::read(bytes)),
+            Reader::Digest => rules::check_digest(turns::read(bytes)),
+            Reader::Written(vendor) => written::check(vendor, turns::read(bytes), folder),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What is done with turns on their way to another vendor.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use jiff::Timestamp;
+use segue_core::model::{Role, Turn};
+use segue_core::rules::carry::Cleaner;
+use segue_core::rules::digest::{FolderState, LEAST_BUDGET, Material, digest};
+use segue_core::rules::redaction::{redact, redact_assignments};
+use segue_testkit::chance::Chance;
+
+use super::transcripts;
+
+/// What a tool's result is at most long.
+const RESULT: usize = 20_000;
+
+/// Returns chance that is the same for the same text.
+fn chance(text: &str) -> Chance {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    Chance::of(hasher.finish())
+}
+
+/// Returns texts with secrets, as agents see them, and without.
+pub(super) fn texts() -> Vec<Vec<u8>> {
+    let drawn = "q7Xb2LmZ9vTr4KpWc8Ny";
+    let block = |name: &str, inside: &str| {
+        format!(
+            "-----{} {name} PRIVATE KEY-----\n{inside}\n-----END {name} PRIVATE KEY-----",
+            "BEGIN"
+        )
+    };
+    let lines = [
+        format!("export GITHUB_TOKEN=ghp_{drawn}{drawn}\nDB_PASSWORD='hunter {drawn}'\nA=1"),
+        format!(
+            "Authorization: Bearer {drawn}\nauthorization: Basic {drawn}==\nX-Api-Key: {drawn}"
+        ),
+        format!(
+            "postgres://user:{drawn}@host:5432/db https://{drawn}@host/ http://a/b?token={drawn}"
+        ),
+        format!("{{\"api_key\": \"{drawn}\", \"note\": \"secret \\\"{drawn}\\\"\", \"n\": [1]}}"),
+        block("RSA", &format!("{drawn}\\n{drawn}\n{drawn}")),
+        format!("aws AKIA{} key=\"{drawn}\" the key is under the mat", "ABCDEFGH12345678"),
+        format!("eyJ{drawn}.eyJ{drawn}.{drawn} sk-ant-api03-{drawn} sk-{drawn}{drawn}"),
+    ];
+    let mut texts: Vec<Vec<u8>> = lines.iter().map(|line| line.clone().into_bytes()).collect();
+    texts.push(lines.join("\n").into_bytes());
+    texts.extend(transcripts::samples("claude"));
+    texts.extend(transcripts::samples("codex"));
+    texts
+}
+
+pub(super) fn check_redaction(text: &str) {
+    let mut chance = chance(text);
+    let mut at = chance.below(text.len() + 1);
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    let letters = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    let drawn: String = (0..40).map(|_| char::from(letters[chance.below(letters.len())])).collect();
+    let secret = format!("sk-ant-api03-{drawn}");
+    let planted = format!("{}\n{secret}\n{}", &text[..at], &text[at..]);
+    assert!(!redact(&planted).contains(&drawn), "a key on a line of its own is found");
+    assert!(!redact_assignments(&planted).contains(&drawn), "a key is found among variables");
+}
+
+/// Makes turns clean.
+pub(super) fn clean(turns: Vec<Turn>) -> Vec<Turn> {
+    let mut cleaner = Cleaner::new("call_1", Timestamp::UNIX_EPOCH);
+    let mut clean = Vec::new();
+    turns.into_iter().for_each(|turn| cleaner.turn(turn, &mut clean));
+    cleaner.end(&mut clean);
+    clean
+}
+
+pub(super) fn check_cleaner(turns: Vec<Turn>) {
+    let is_word = |turn: &&Turn| turn.role == Role::User && !turn.text.trim().is_empty();
+    let said = turns.iter().filter(is_word).count();
+    let clean = clean(turns);
+    assert!(clean.iter().filter(|turn| turn.role == Role::User).count() >= said, "nothing is lost");
+    assert!(clean.is_sorted_by_key(|turn| turn.at), "times go on");
+    for (number, turn) in clean.iter().enumerate() {
+        assert!(turn.at.is_some(), "{turn:?} has a time");
+        let next = clean.get(number + 1);
+        match turn.role {
+            Role::ToolCall => check_call(turn, next.expect("a call has a result")),
+            Role::ToolResult => {
+                let before = number.checked_sub(1).map(|at| clean[at].role);
+                assert_eq!(before, Some(Role::ToolCall), "a result has a call");
+                assert!(turn.text.chars().count() <= RESULT, "a result is short");
+            }
+            Role::User | Role::Assistant => assert!(turn.tool.is_none(), "{turn:?}"),
+            Role::Summary => panic!("a summary is what the user says"),
+        }
+    }
+}
+
+fn check_call(call: &Turn, result: &Turn) {
+    let (call_tool, result_tool) = (call.tool.as_ref(), result.tool.as_ref());
+    let (tool, its) = call_tool.zip(result_tool).expect("both know their tool");
+    assert_eq!((result.role, &tool.id), (Role::ToolResult, &its.id), "a call has its result");
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+    assert!(!tool.id.is_empty() && tool.id.chars().all(is_plain), "{tool:?}");
+    let arguments: serde_json::Result<Box<serde_json::value::RawValue>> =
+        serde_json::from_str(&call.text);
+    let is_object = arguments.is_ok_and(|it| it.get().starts_with('{'));
+    assert!(is_object, "arguments are an object: {}", call.text);
+}
+
+pub(super) fn check_digest(turns: Vec<Turn>) {
+    let text = turns.last().map(|turn| turn.text.clone()).unwrap_or_default();
+    let task = turns.iter().find(|turn| turn.role == Role::User).cloned();
+    let turns = clean(turns);
+    let mut chance = chance(&text);
+    let budget = LEAST_BUDGET + chance.below(40_000);
+    let start: String = text.chars().take(300).collect();
+    let folder = FolderState {
+        path: start.clone(),
+        branch: Some(start.clone()),
+        commits: vec![start.clone(); 3],
+        dirty: vec![start.clone(); 3],
+        more_dirty: 2,
+    };
+    let material = Material {
+        vendor: &start,
+        task: task.as_ref(),
+        turns: &turns[chance.below(turns.len() + 1)..],
+        is_cut: chance.below(2) == 0,
+        folder: &folder,
+        questions: std::slice::from_ref(&start),
+    };
+    let Some(told) = digest(&material, budget) else { return };
+    let length = told.chars().count();
+    assert!(length <= budget, "{length} characters in a budget of {budget}");
+    let tag = told.rsplit_once("</").and_then(|(_, rest)| rest.split_once('>'));
+    let (tag, _) = tag.expect("a record has an end");
+    let ends = told.to_ascii_lowercase().matches(&format!("</{tag}>")).count();
+    assert_eq!(ends, 1, "nothing in the record ends it");
+}

@@ -1,0 +1,161 @@
+//! Transcripts in files: both ways of reading tell the same.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use segue_core::Result;
+use segue_core::model::{Role, Turn, VendorDescription, VendorId, VendorSessionId};
+use segue_core::ports::{Kept, Place, Transcription, TranscriptionOrder, Vendor, Vendors as _};
+use segue_host::LocalFiles;
+
+use super::{databases, turns};
+use crate::corpus;
+
+/// A fork of another conversation, which is beside it.
+const ID: &str = "01a1e314-01ed-7c00-99ec-6209a75b8c75";
+const PARENT: &str = "rollout-2026-11-16T06-38-20-01a1e313-ff12-75e0-941c-2288f559f3f9.jsonl";
+
+const VENDORS: [&str; 6] = ["claude", "codex", "copilot", "cursor", "gemini", "pi"];
+
+pub(super) fn vendor(name: &str) -> Arc<dyn Vendor> {
+    segue_vendors::all().get(&VendorId::new(name)).expect("a vendor")
+}
+
+pub(super) fn place(folder: &Path) -> Place {
+    Place { config_dir: folder.to_owned(), cwd: "/code/a".into() }
+}
+
+pub(super) fn id() -> VendorSessionId {
+    VendorSessionId::new(ID)
+}
+
+pub(super) fn samples(vendor: &str) -> Vec<Vec<u8>> {
+    if vendor == "demo" { vec![turns::as_demo()] } else { corpus::recorded(vendor, ".jsonl") }
+}
+
+/// Returns transcripts that are one document.
+pub(super) fn documents(vendor: &str) -> Vec<Vec<u8>> {
+    if vendor == "opencode" {
+        return databases::exports();
+    }
+    let lines = corpus::recorded(vendor, ".jsonl");
+    lines.iter().map(|lines| as_document(lines)).collect()
+}
+
+/// Returns the records of a transcript as the list in one document.
+fn as_document(lines: &[u8]) -> Vec<u8> {
+    let records: Vec<&[u8]> =
+        lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
+    let records = records.join(&b",\n"[..]);
+    let head = format!("{{\"sessionId\":\"{ID}\",\"startTime\":\"2026-11-16T04:14:49.638Z\",");
+    [head.as_bytes(), b"\"messages\":[\n", &records, b"\n]}"].concat()
+}
+
+/// Returns transcripts of every vendor, of lines and as documents.
+pub(super) fn of_everybody() -> Vec<Vec<u8>> {
+    let mut samples: Vec<Vec<u8>> = VENDORS.iter().flat_map(|it| samples(it)).collect();
+    let documents: Vec<Vec<u8>> = samples.iter().map(|lines| as_document(lines)).collect();
+    samples.extend(documents);
+    samples
+}
+
+pub(super) fn check(name: &str, bytes: &[u8], folder: &Path) {
+    let (vendor, place) = (vendor(name), place(folder));
+    let path = vendor.restored_as(&LocalFiles, &place, &id());
+    fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+    fs::write(&path, bytes).expect("a transcript");
+    if name == "codex" && !path.with_file_name(PARENT).exists() {
+        let parent =
+            include_bytes!("../../../../../vendors/src/codex/fixtures/lineage-first.jsonl");
+        fs::write(path.with_file_name(PARENT), parent).expect("a transcript");
+    }
+    both_ways(vendor.as_ref(), &path).expect("a transcript that can be read");
+    look(vendor.as_ref(), &place, &path, &id());
+}
+
+pub(super) fn check_document(name: &str, bytes: &[u8], path: &Path) {
+    fs::write(path, bytes).expect("a transcript");
+    both_ways(vendor(name).as_ref(), path).expect("a transcript that can be read");
+}
+
+pub(super) fn check_described(bytes: &[u8], folder: &Path) {
+    let description = VendorDescription {
+        command: vec!["own".to_owned()],
+        new: None,
+        resume: None,
+        transcript: Some("~/{id}".to_owned()),
+    };
+    let vendor = segue_vendors::all().described(&VendorId::new("own"), &description);
+    let (place, id) = (place(folder), id());
+    let path = vendor.transcript(&LocalFiles, &place, &id);
+    fs::write(&path, bytes).expect("a transcript");
+    both_ways(vendor.as_ref(), &path).expect("a transcript that can be read");
+    look(vendor.as_ref(), &place, &path, &id);
+}
+
+/// Reads a transcript in both directions, and a part of it.
+pub(super) fn both_ways(vendor: &dyn Vendor, path: &Path) -> Result<()> {
+    let (mut forwards, mut back, mut newest) = (Vec::new(), Vec::new(), Vec::new());
+    vendor.turns(&LocalFiles, path, &mut |turn| {
+        forwards.push(print(&turn));
+        ControlFlow::Continue(())
+    })?;
+    vendor.turns_back(&LocalFiles, path, &mut |turn| {
+        back.push(print(&turn));
+        ControlFlow::Continue(())
+    })?;
+    vendor.turns_back(&LocalFiles, path, &mut |turn| {
+        newest.push(print(&turn));
+        if newest.len() < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    assert_eq!(newest, back[..back.len().min(3)], "a part is the end of the whole");
+    back.reverse();
+    assert_eq!(forwards, back, "both ways tell the same");
+    Ok(())
+}
+
+/// Returns a number for a turn: nothing is held of what was read.
+fn print(turn: &Turn) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let tool = turn.tool.as_ref().map(|tool| (&tool.id, &tool.name, tool.failed));
+    (turn.role, &turn.text, tool, turn.at, &turn.model).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Asks for all else that a transcript is read for. Errors are no faults.
+pub(super) fn look(vendor: &dyn Vendor, place: &Place, path: &Path, id: &VendorSessionId) {
+    let kept =
+        Kept { id: id.clone(), transcript: path.to_owned(), modified: Timestamp::UNIX_EPOCH };
+    let _begun = vendor.beginning(&LocalFiles, &kept);
+    let _known = vendor.conversation(&LocalFiles, place, id);
+    let _all = vendor.conversations(&LocalFiles, place);
+    let _said = vendor.said_since(&LocalFiles, place, id, 0);
+    let _later = vendor.said_since(&LocalFiles, place, id, 1000);
+    let _extent = vendor.extent(&LocalFiles, place, id);
+    let _older = vendor.ancestors(&LocalFiles, path);
+    go_on(vendor, place, path, id);
+}
+
+/// Writes more turns behind what is there. Errors are no faults.
+fn go_on(vendor: &dyn Vendor, place: &Place, path: &Path, id: &VendorSessionId) {
+    let order = TranscriptionOrder {
+        files: &LocalFiles,
+        place,
+        id,
+        title: "a/b",
+        model: None,
+        now: Timestamp::UNIX_EPOCH,
+        onto: Some(path),
+    };
+    let Ok(Some(Transcription { mut writer, .. })) = vendor.transcription(&order) else { return };
+    let mut written = Vec::new();
+    writer.begin(&mut written);
+    for role in [Role::User, Role::Assistant, Role::User] {
+        writer.turn(&Turn::new(role, "more").at(Some(Timestamp::UNIX_EPOCH)), &mut written);
+    }
+    writer.end(&mut written);
+}
