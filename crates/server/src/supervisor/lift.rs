@@ -162,8 +162,8 @@ impl Lift {
         let has_name = |it: &Session| it.name == self.draft.name;
         sessions.retain(|it| {
             let it = &it.session;
-            let is_own = it.agent.is_some() && it.agent == self.draft.agent;
-            it.fleet == self.draft.fleet && (has_name(it) || is_own)
+            let is_agents = it.agent.is_some() && it.agent == self.draft.agent;
+            it.fleet == self.draft.fleet && (has_name(it) || is_agents && self.was_ours(it))
         });
         let is_own = |it: &Session| it.vendor == self.draft.vendor;
         let candidates: Vec<Candidate> = sessions
@@ -185,6 +185,13 @@ impl Lift {
             other => (None, other),
         };
         Ok(OwnSessions { at_home, elsewhere, in_the_way, of_others })
+    }
+
+    /// Tells whether a session has the name that the agent's session with a vendor gets when the
+    /// agent goes on with another one. What somebody runs besides is none of these.
+    fn was_ours(&self, session: &Session) -> bool {
+        let name = format!("{}-{}", self.draft.name, session.vendor);
+        session.name.as_str().starts_with(&name)
     }
 
     /// Takes the agent's name from its session with the vendor that it had before.
