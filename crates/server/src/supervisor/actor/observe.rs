@@ -209,6 +209,8 @@ impl Actor {
 
     /// The launch is closed: nobody waits for it any more.
     fn over(&mut self, launch: LaunchId) {
+        // Whoever is let in next has to know what this one found out.
+        self.note_account();
         self.passes.clear();
         self.supervisor.live.remove(launch);
         self.supervisor.watch.leave(self.id());
