@@ -276,3 +276,20 @@ fn a_session_that_runs_again_is_ended_before_its_transcript_is_added_to() {
     assert_ne!(scene::process(&world.session("a"), "pid"), running);
     scene::assert_knows(&world, "a", "hen");
 }
+
+#[test]
+fn of_many_handoffs_of_one_conversation_one_is_made_at_a_time() {
+    let world = world();
+    scene::told(&world, "a", "fox");
+    handed_over(&world, "a");
+    conversation::ask(&world, &world.session("a-demo"), "remember the word hen");
+    let four: Vec<_> =
+        (0..4).map(|_| world.start(["handoff", "a-demo", "--to", "demo", "--json"])).collect();
+    let statuses: Vec<_> =
+        four.into_iter().map(|mut child| child.wait().expect("an end").code()).collect();
+    assert!(statuses.contains(&Some(0)), "{statuses:?}");
+    assert!(statuses.iter().all(|it| [Some(0), Some(4)].contains(it)), "{statuses:?}");
+    let said = conversation::said(&scene::transcript(&world, &world.session("a")));
+    assert_eq!(said.iter().filter(|it| it.contains("hen")).count(), 1, "{said:?}");
+    scene::assert_knows(&world, "a", "hen");
+}

@@ -81,7 +81,8 @@ pub fn pack(ports: &Ports, source: &Source, amount: Amount) -> Result<Packet> {
     let task = first_task(ports, source)?;
     let total = if is_full { count(files, source, amount.since)? } else { Some(taken) };
     let first = task.clone().filter(|_| amount.since.is_none());
-    let Carried { turns, is_cut } = gathering.finish(first, total.map(|total| total - taken));
+    let Carried { turns, is_cut } =
+        gathering.finish(first, total.map(|total| total.saturating_sub(taken)));
     let left_out = total.map(|total| total.saturating_sub(turns.len() as u64));
     let mut cleaner = cleaner(ports, source, task.as_ref());
     let mut clean = Vec::new();

@@ -23,6 +23,22 @@ pub fn suggest(random: Uuid, taken: impl Fn(&str) -> bool) -> String {
     format!("{name}-{:02x}{:02x}{:02x}", bytes[13], bytes[14], bytes[15])
 }
 
+/// No session's name is longer.
+const LONGEST: usize = 64;
+
+/// How much a number at the end of a name needs.
+const NUMBER: usize = 6;
+
+/// Returns a name that none of the taken ones is: this one with the vendor's.
+pub fn with_vendor(name: &str, vendor: &str, taken: impl Fn(&str) -> bool) -> String {
+    let most = LONGEST.saturating_sub(vendor.len() + NUMBER);
+    let start: String = name.chars().take(most).collect();
+    let base = format!("{start}-{vendor}");
+    let numbered = (2..10_000).map(|number| format!("{base}-{number}"));
+    let mut names = std::iter::once(base.clone()).chain(numbered);
+    names.find(|name| !taken(name)).unwrap_or(base)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,5 +51,15 @@ mod tests {
         let longer = suggest(random, |name| name == plain);
         assert!(longer.starts_with(&plain) && longer != plain);
         assert!(SessionName::parse(&longer).is_ok());
+    }
+
+    #[test]
+    fn a_name_with_a_vendor_is_free_and_not_too_long() {
+        assert_eq!(with_vendor("coder", "tool", |_| false), "coder-tool");
+        let taken = ["coder-tool", "coder-tool-2"];
+        assert_eq!(with_vendor("coder", "tool", |name| taken.contains(&name)), "coder-tool-3");
+        let long = with_vendor(&"x".repeat(64), "opencode", |name| !name.ends_with("-9999"));
+        assert!(long.ends_with("-opencode-9999"), "{long}");
+        assert!(SessionName::parse(&long).is_ok(), "{long}");
     }
 }

@@ -7,6 +7,7 @@ use segue_core::flows::look::Asked;
 use segue_core::flows::{SessionState, adopt};
 use segue_core::model::{Environment, How, Session, SessionId, SessionName, Status, Timer};
 use segue_core::rules::handoff::{Candidate, Source, source};
+use segue_core::rules::naming;
 use segue_core::{Error, Kind, Result};
 
 use super::bulk::bring_back;
@@ -203,9 +204,8 @@ impl Lift {
                 .iter()
                 .any(|it| it.session.fleet == other.fleet && it.session.name.as_str() == name)
         };
-        let base = format!("{}-{}", other.name, other.vendor);
-        let mut names = std::iter::once(base.clone()).chain((2..).map(|n| format!("{base}-{n}")));
-        let name = SessionName::parse(&names.find(|name| !taken(name)).unwrap_or_default())?;
+        let (own, vendor) = (other.name.as_str(), other.vendor.as_str());
+        let name = SessionName::parse(&naming::with_vendor(own, vendor, taken))?;
         self.supervisor.ask(other.id, |reply| Message::Rename { name, reply }).await
     }
 

@@ -42,6 +42,7 @@ use crate::project;
 use accounts::Accounts;
 use actor::Actor;
 use gate::Gates;
+use handoff::OnTheWay;
 use live::LiveLaunches;
 use scribe::Scribe;
 use watch::Watch;
@@ -62,6 +63,7 @@ pub(crate) struct Supervisor {
     config_file: PathBuf,
     /// One at a time makes room in the archive.
     room: Arc<Semaphore>,
+    on_the_way: OnTheWay,
 }
 
 impl Supervisor {
@@ -70,9 +72,19 @@ impl Supervisor {
         let (watch, router) = Watch::new()?;
         let (actors, gates, live) = (Mutex::default(), Gates::default(), LiveLaunches::default());
         let (accounts, room) = (Accounts::default(), Arc::new(Semaphore::new(1)));
-        let supervisor =
-            Self { ports, actors, gates, accounts, scribe, watch, live, config_file, room };
-        let supervisor = Arc::new(supervisor);
+        let on_the_way = OnTheWay::default();
+        let supervisor = Arc::new(Self {
+            ports,
+            actors,
+            gates,
+            accounts,
+            scribe,
+            watch,
+            live,
+            config_file,
+            room,
+            on_the_way,
+        });
         router.start(Arc::downgrade(&supervisor));
         Ok(supervisor)
     }

@@ -6,7 +6,7 @@ use segue_core::api::{AgentOutcome, HandoffReport, HandoffRequest, Outcome};
 use segue_core::flows::SessionState;
 use segue_core::flows::handoff::{self, Amount, Destination, Packet, Source, Written};
 use segue_core::flows::look::Asked;
-use segue_core::model::{Environment, Form, LaunchMode, Status, Turn, VendorSessionId};
+use segue_core::model::{Environment, Form, LaunchMode, Session, Status, Turn, VendorSessionId};
 use segue_core::ports::Commit;
 use segue_core::rules::accounts::Wanted;
 use segue_core::rules::digest::{self, Material};
@@ -20,8 +20,8 @@ use super::target::Target;
 use super::way_back::{self, Earlier};
 
 /// How much of a conversation another vendor's transcript is given, unless somebody says otherwise:
-/// about half of what a model can hold.
-const NATIVE_BUDGET: usize = 400_000;
+/// what even a small model can hold beside what it is told otherwise.
+const NATIVE_BUDGET: usize = 200_000;
 
 /// A transcript up to this length is held as a whole while it is carried.
 const HELD: u64 = 8 * 1024 * 1024;
@@ -66,6 +66,12 @@ impl Carriage {
         let supervisor = Arc::clone(supervisor);
         let (mode, name, budget) = (Mode::Auto, None, None);
         Self { supervisor, origin, target, earlier: None, mode, name, budget }
+    }
+
+    /// Returns the sessions that are there already and have to do with it.
+    pub(super) fn sessions(&self) -> impl Iterator<Item = &Session> {
+        let earlier = self.earlier.as_ref().map(|earlier| &earlier.session);
+        std::iter::once(&self.origin.session).chain(earlier)
     }
 
     /// Refuses what cannot be: a name that is taken, a form that the vendor does not take.
@@ -396,6 +402,10 @@ impl Carriage {
     }
 
     fn report(&self, seat: &Seat, load: Load, note: Option<String>) -> HandoffReport {
+        let queued = self.origin.queued;
+        let left = (queued > 0).then(|| format!("{queued} messages wait for {}", self.from()));
+        let notes: Vec<String> = note.into_iter().chain(left).collect();
+        let note = (!notes.is_empty()).then(|| notes.join("; "));
         HandoffReport {
             from: self.from(),
             to: seat.session.address(),

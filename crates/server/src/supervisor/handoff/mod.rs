@@ -2,6 +2,7 @@
 
 mod carriage;
 mod changed_vendor;
+mod on_the_way;
 mod origin;
 mod seat;
 mod target;
@@ -16,11 +17,13 @@ use segue_core::rules::scope::{Deed, Scope};
 use segue_core::{Error, Result};
 
 use self::carriage::Carriage;
+use self::on_the_way::Claim;
 use self::origin::Origin;
 use self::target::Target;
 use super::{Errand, Message, Supervisor, Waiter};
 
 pub(super) use self::changed_vendor::carry_to;
+pub(super) use self::on_the_way::OnTheWay;
 
 /// Carries a conversation over, or says what would be carried.
 pub(crate) async fn handoff(
@@ -36,17 +39,19 @@ pub(crate) async fn handoff(
         return Carriage::new(supervisor, origin, target, &request).await?.preview().await;
     }
     // What cannot be is refused while the old agent still works.
-    Carriage::new(supervisor, origin.clone(), target.clone(), &request).await?.check().await?;
+    let intended = Carriage::new(supervisor, origin.clone(), target.clone(), &request).await?;
+    intended.check().await?;
+    let claim = supervisor.on_the_way.claim(intended.sessions())?;
     let origin = origin.taken_in(supervisor).await?;
     let back = format!("run `segue resume {}` to go on as before", origin.session.address());
-    carry(supervisor, origin, target, &request)
+    carry(supervisor, (origin, claim), target, &request)
         .await
         .map_err(|error| if error.hints.contains(&back) { error } else { error.hint(back) })
 }
 
 async fn carry(
     supervisor: &Arc<Supervisor>,
-    origin: Origin,
+    (origin, claim): (Origin, Claim),
     target: Target,
     request: &HandoffRequest,
 ) -> Result<HandoffReport> {
@@ -55,7 +60,10 @@ async fn carry(
     let origin = origin.looked_at_again(supervisor).await?;
     let carriage = Carriage::new(supervisor, origin, target, request).await?;
     // Whoever asked may go away: what was begun is ended all the same.
-    let carried = tokio::spawn(carriage.carry());
+    let carried = tokio::spawn(async move {
+        let _until_it_is_done = claim;
+        carriage.carry().await
+    });
     carried.await.map_err(|error| Error::internal("a handoff was cut short").caused_by(error))?
 }
 

@@ -19,6 +19,8 @@ use super::super::{Supervisor, find as find_session};
 pub(super) struct Origin {
     pub(super) session: Session,
     pub(super) source: Option<Source>,
+    /// So many messages wait to be said to its agent, and stay there.
+    pub(super) queued: usize,
     /// Its last turn has no end.
     pub(super) is_cut_off: bool,
     /// It was begun by hand, and has no session of its own yet.
@@ -74,7 +76,8 @@ impl Origin {
         };
         let place = state.place();
         let source = kept.map(|(id, transcript)| Source { vendor, place, id, transcript });
-        Ok(Self { session, source, is_cut_off, stranger: None })
+        let queued = state.outbox.len();
+        Ok(Self { session, source, queued, is_cut_off, stranger: None })
     }
 
     async fn of_stranger(supervisor: &Arc<Supervisor>, stranger: AdoptCandidate) -> Result<Self> {
@@ -92,7 +95,7 @@ impl Origin {
         let is_cut_off = known.as_ref().is_some_and(|it| it.turn_open);
         let source = known.map(|it| Source { vendor, place, id: it.id, transcript: it.transcript });
         let session = taking_in::draft(supervisor, &stranger, None).await?;
-        Ok(Self { session, source, is_cut_off, stranger: Some(stranger) })
+        Ok(Self { session, source, queued: 0, is_cut_off, stranger: Some(stranger) })
     }
 
     /// Makes a session of a conversation that has none.

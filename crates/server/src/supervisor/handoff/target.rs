@@ -7,15 +7,13 @@ use segue_core::model::{
     Environment, How, Session, SessionId, SessionName, Status, VendorDescription, VendorId,
 };
 use segue_core::ports::Vendor;
+use segue_core::rules::naming;
 use segue_core::{Error, Result};
 
 use super::super::Supervisor;
 use super::super::run::with_own;
 use crate::project::{Agent, Project};
 use crate::routes::trust;
-
-/// A name is so long at most before the vendor's is added, and perhaps a number.
-const LONGEST_NAME: usize = 58;
 
 /// The vendor that goes on, and the agent of the project that it is for.
 #[derive(Clone, Debug)]
@@ -155,12 +153,10 @@ impl Target {
             return if taken(wanted) { Err(name_taken(&name, from)) } else { Ok(name) };
         }
         let own = self.agent.as_ref().map(|agent| agent.name.to_string());
-        let most = LONGEST_NAME.saturating_sub(self.vendor.id().as_str().len());
-        let start: String = from.name.as_str().chars().take(most).collect();
-        let base = format!("{start}-{}", self.vendor.id());
-        let numbered = (2..).map(|number| format!("{base}-{number}"));
-        let mut names = own.into_iter().chain([base.clone()]).chain(numbered);
-        let free = names.find(|name| !taken(name)).unwrap_or_default();
+        let vendor = self.vendor.id();
+        let free = own
+            .filter(|name| !taken(name))
+            .unwrap_or_else(|| naming::with_vendor(from.name.as_str(), vendor.as_str(), taken));
         SessionName::parse(&free)
     }
 }
