@@ -62,14 +62,14 @@ hint: run `segue attach --help` to see how it is used
 
 #[test]
 fn with_json_an_error_is_told_to_programs_too() {
-    let (status, stdout, stderr) = told(&World::new().run(&["show", "x", "--json"]));
+    let (status, stdout, stderr) = told(&World::new().run(&["fork", "x", "--json"]));
     assert_eq!(status, Some(2));
     assert_eq!(
         stdout,
-        "{\"error\":{\"kind\":\"usage\",\"message\":\"`segue show` is not built yet\",\
+        "{\"error\":{\"kind\":\"usage\",\"message\":\"`segue fork` is not built yet\",\
          \"hints\":[\"run `segue --help` to see what there is\"]}}\n",
     );
-    assert!(stderr.starts_with("error: `segue show` is not built yet\n"), "{stderr}");
+    assert!(stderr.starts_with("error: `segue fork` is not built yet\n"), "{stderr}");
 }
 
 #[test]
@@ -184,8 +184,8 @@ fn manual_pages_of_all_commands_can_be_written() {
     let world = World::new();
     let (status, stdout, stderr) = told(&world.run(&["man", "pages"]));
     assert_eq!((status, stdout.as_str(), stderr.as_str()), (Some(0), "", ""));
-    for page in ["segue.1", "segue-run.1", "segue-resume.1"] {
+    for page in ["segue.1", "segue-run.1", "segue-handoff.1"] {
         assert!(world.path().join("pages").join(page).is_file(), "{page}");
     }
-    assert!(!world.path().join("pages/segue-handoff.1").exists());
+    assert!(!world.path().join("pages/segue-fork.1").exists());
 }

@@ -1,8 +1,9 @@
-//! Transcripts on another filesystem than Segue's own: no guard is possible, and nobody pretends.
+//! Transcripts on another filesystem than Segue's own: no guard is possible, and nobody pretends. What
+//! the archive has comes back all the same.
 
 use std::process::Command;
 
-use segue_testkit::{World, isolated};
+use segue_testkit::{World, archive, isolated};
 
 use crate::{Vendor, with_vendor};
 
@@ -24,10 +25,18 @@ fn a_loss_without_a_guard_is_told(vendor: Vendor) {
     world.ok(["wait", "a", "--for", "idle", "--timeout", "50s"]);
     let log = world.ok(["log", "a"]);
     assert!(log.contains("another filesystem: no guard"), "{log}");
-    world.ok(["stop", "a"]);
-    for entry in std::fs::read_dir(&folder).unwrap() {
-        std::fs::remove_dir_all(entry.unwrap().path()).unwrap();
-    }
+    let lose = || {
+        world.ok(["stop", "a"]);
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            std::fs::remove_dir_all(entry.unwrap().path()).unwrap();
+        }
+    };
+    lose();
+    let report = world.json(["resume", "a", "--json"]);
+    assert_eq!(report["agents"][0]["outcome"], "restored", "{report:#}");
+    world.ok(["wait", "a", "--for", "idle", "--timeout", "50s"]);
+    lose();
+    archive::remove_all(&world);
     let report = world.json(["resume", "a", "--json"]);
     assert_eq!(report["agents"][0]["outcome"], "refused", "{report:#}");
     let note = report["agents"][0]["note"].as_str().unwrap();
