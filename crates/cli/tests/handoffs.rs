@@ -242,3 +242,31 @@ fn an_agent_in_the_middle_of_its_turn_is_waited_for_or_interrupted() {
         assert_eq!(trimmed(nudged.user_texts())[0], "begin [[hold: gate]]");
     });
 }
+
+/// As much as is carried at most is not too much for any of them.
+#[test]
+#[ignore = "five vendors one after the other: make conformance"]
+fn a_conversation_as_long_as_the_budget_is_gone_on_with_by_every_vendor() {
+    const TARGETS: [&str; 6] = ["claude", "codex", "gemini", "copilot", "opencode", "pi"];
+    isolated(|| {
+        let scene = Scene::with(&TARGETS);
+        scene.world.ok(["run", "--headless", "--vendor", "demo", "--name", "a", FIRST]);
+        for number in 0..5 {
+            let text =
+                format!("part {number}: {}", "some words of a log, größer 日本\n".repeat(1200));
+            let sent = scene.world.with_input(["send", "a", "--wait", "-"], text.as_bytes());
+            assert_eq!(sent.status, 0, "{sent:#?}");
+        }
+        for vendor in TARGETS {
+            let words = ["handoff", "a", "--to", vendor, "--name", vendor, "--json"];
+            let report = scene.world.json(words);
+            assert_eq!(report["mode"], "native", "{vendor}: {report:#}");
+            let question = format!("which word, {vendor}?");
+            let carried = scene.ask(vendor, &question);
+            let said = carried.user_texts();
+            assert!(said[0].contains(FIRST), "{vendor}: {:?}", said.len());
+            assert!(said.iter().any(|text| text.starts_with("part 4")), "{vendor}: {}", said.len());
+            assert!(report["chars"].as_u64() > Some(50_000), "{vendor}: {report:#}");
+        }
+    });
+}

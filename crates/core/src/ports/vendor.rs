@@ -267,6 +267,12 @@ pub trait Vendor: Debug + Send + Sync {
         Ok(None)
     }
 
+    /// Returns how many characters of a conversation its usual model is sure to hold beside what it is
+    /// told otherwise: of more, the vendor would leave something out by itself.
+    fn room(&self) -> usize {
+        200_000
+    }
+
     /// Returns the other transcripts without which this one cannot be read or resumed.
     fn ancestors(&self, _files: &dyn Files, _transcript: &Path) -> Vec<PathBuf> {
         Vec::new()

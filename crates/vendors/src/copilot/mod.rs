@@ -206,4 +206,9 @@ impl Vendor for Copilot {
     fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Option<Transcription>> {
         written::transcription(order).map(Some)
     }
+
+    fn room(&self) -> usize {
+        // It leaves out the oldest turns long before its model would have to.
+        100_000
+    }
 }

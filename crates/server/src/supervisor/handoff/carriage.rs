@@ -19,10 +19,6 @@ use super::seat::{Load, Seat};
 use super::target::Target;
 use super::way_back::{self, Earlier};
 
-/// How much of a conversation another vendor's transcript is given, unless somebody says otherwise:
-/// what even a small model can hold beside what it is told otherwise.
-const NATIVE_BUDGET: usize = 200_000;
-
 /// A transcript up to this length is held as a whole while it is carried.
 const HELD: u64 = 8 * 1024 * 1024;
 
@@ -127,7 +123,7 @@ impl Carriage {
                 Load { characters: length(content.as_deref()), ..Load::of(&packet, Form::Digest) };
             (Form::Digest, load, content)
         } else {
-            let packet = self.pack(source, NATIVE_BUDGET).await?;
+            let packet = self.pack(source, self.target.vendor.room()).await?;
             let (ports, to) = (self.supervisor.ports.clone(), self.destination(&seat));
             let load = Load::of(&packet, Form::Native);
             let written = blocking(move || handoff::preview(&ports, &packet, &to)).await?;
@@ -217,14 +213,14 @@ impl Carriage {
     ) -> Result<std::result::Result<(Written, Load), Native>> {
         let (ports, to) = (self.supervisor.ports.clone(), self.destination(seat));
         let facts = ports.files.facts(&source.transcript).ok().flatten();
-        let budget = self.budget.unwrap_or(NATIVE_BUDGET);
+        let budget = self.budget.unwrap_or_else(|| self.target.vendor.room());
         let all = facts.is_some_and(|it| it.length > HELD && it.length <= budget as u64);
         let (written, load) = if all && self.earlier.is_none() {
             let source = source.clone();
             let written = blocking(move || handoff::convert(&ports, &source, &to)).await;
             (written, Load { form: Form::Native, ..Load::NONE })
         } else {
-            let packet = self.pack(source.clone(), NATIVE_BUDGET).await?;
+            let packet = self.pack(source.clone(), self.target.vendor.room()).await?;
             if !packet.has_words() {
                 return Ok(Err(Native::NothingSaid));
             }
