@@ -39,7 +39,9 @@ fn cut_off(after: &str) -> Option<usize> {
         let length = length.unwrap_or(after.len() - start);
         let piece = without_escape(&after[start..start + length]);
         let is_number = piece.len() <= 6 && piece.bytes().all(|byte| byte.is_ascii_digit());
-        if piece.len() >= LINE || (previous >= LINE && end > 0 && !is_number) {
+        let is_last =
+            previous >= LINE && end > 0 && !is_number && is_alone(&after[start + length..]);
+        if piece.len() >= LINE || is_last {
             end = start + length;
         } else if !is_number && !piece.is_empty() {
             break;
@@ -48,6 +50,12 @@ fn cut_off(after: &str) -> Option<usize> {
         at = start + length;
     }
     (end > 0).then_some(end)
+}
+
+/// Tells whether what comes next begins something else: the beginning of a name is no line of a key,
+/// and another secret could begin with it.
+fn is_alone(next: &str) -> bool {
+    next.starts_with(DASHES) || !next.starts_with(['-', '_', '.'])
 }
 
 fn is_of_key(letter: char) -> bool {

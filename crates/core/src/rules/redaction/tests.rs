@@ -167,6 +167,9 @@ fn private_keys_are_taken_out_whole_escaped_or_cut_off() {
     assert_eq!(redact(&cut.replace('\n', "\\n")), "a [redacted]");
     let numbered = format!("1\t-----BEGIN PRIVATE KEY-----\n     2\t{BODY}\n     3\t{BODY}\n");
     assert!(!redact(&numbered).contains("MIIE"));
+    // The beginning of the next secret is not taken for the last line of the key.
+    let next = format!("-----BEGIN PRIVATE KEY-----\n{BODY}\nsk-ant-api03-{BODY}\n");
+    assert_eq!(redact(&next), "[redacted]\n[redacted]\n");
     let prose = "it looks for -----BEGIN PRIVATE KEY----- at the start";
     assert_eq!(redact(prose), prose);
 }
