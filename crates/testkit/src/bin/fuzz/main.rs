@@ -24,7 +24,8 @@ use targets::Target;
 
 const USAGE: &str = "fuzz [--seconds N] [--cases N] [--seed N] [TARGET…]
 fuzz regressions
-fuzz replay TARGET FILE…";
+fuzz replay TARGET FILE…
+fuzz case TARGET SEED NUMBER FILE";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -38,6 +39,14 @@ fn main() -> ExitCode {
         }
         ["replay", target, files @ ..] => {
             work::replay(Target::named(target), files);
+            true
+        }
+        ["case", target, seed, place, file] => {
+            let target = Target::named(target);
+            let number = |word: &str| word.parse().expect("a number");
+            let samples = corpus::samples(target);
+            let case = work::case(target, &samples, number(seed), number(place));
+            std::fs::write(file, case).expect("a file");
             true
         }
         ["regressions"] => campaign::regressions(),
