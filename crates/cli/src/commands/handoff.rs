@@ -20,8 +20,8 @@ use crate::render::sessions::counted;
     `native` writes the conversation as the other vendor's own, so that its model gets the earlier \
     turns; `digest` tells the next agent about it in one message; `auto` is native where the other \
     vendor takes that.\n\n\
-    Examples:\n  segue handoff coder --to codex\n  segue handoff coder --to gemini --dry-run\n  \
-    segue handoff claude:5c1c0d6e-0000-4000-8000-000000000001 --to codex"
+    Examples:\n  segue handoff coder --to VENDOR\n  segue handoff coder --to reviewer --dry-run\n  \
+    segue handoff VENDOR:ID --to VENDOR --name fox"
 )]
 pub(crate) struct Arguments {
     /// The session, or a conversation that was begun by hand

@@ -58,8 +58,8 @@ mod tests {
         assert_eq!(with_vendor("coder", "tool", |_| false), "coder-tool");
         let taken = ["coder-tool", "coder-tool-2"];
         assert_eq!(with_vendor("coder", "tool", |name| taken.contains(&name)), "coder-tool-3");
-        let long = with_vendor(&"x".repeat(64), "opencode", |name| !name.ends_with("-9999"));
-        assert!(long.ends_with("-opencode-9999"), "{long}");
+        let long = with_vendor(&"x".repeat(64), "some-tool", |name| !name.ends_with("-9999"));
+        assert!(long.ends_with("-some-tool-9999"), "{long}");
         assert!(SessionName::parse(&long).is_ok(), "{long}");
     }
 }
