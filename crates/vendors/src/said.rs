@@ -4,20 +4,32 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use jiff::Timestamp;
+use segue_core::Result;
 use segue_core::model::{Role, Tool, Turn, VendorSessionId};
-use segue_core::ports::{Transcription, TranscriptionOrder, Vendor};
+use segue_core::ports::{EachTurn, Transcription, TranscriptionOrder, Vendor};
 
 use crate::samples::Home;
 
 /// Reads a transcript in both directions, which must say the same.
 pub(crate) fn turns_of(vendor: &dyn Vendor, home: &Home, path: &Path) -> Vec<Turn> {
+    both_ways(
+        |each| vendor.turns(&home.disk, path, each),
+        |each| vendor.turns_back(&home.disk, path, each),
+    )
+}
+
+/// Returns what two ways to read a transcript give, which must be the same.
+pub(crate) fn both_ways(
+    forwards: impl FnOnce(&mut EachTurn<'_>) -> Result<()>,
+    backwards: impl FnOnce(&mut EachTurn<'_>) -> Result<()>,
+) -> Vec<Turn> {
     let (mut forward, mut back) = (Vec::new(), Vec::new());
     let take = |turns: &mut Vec<Turn>, turn| {
         turns.push(turn);
         ControlFlow::Continue(())
     };
-    vendor.turns(&home.disk, path, &mut |turn| take(&mut forward, turn)).unwrap();
-    vendor.turns_back(&home.disk, path, &mut |turn| take(&mut back, turn)).unwrap();
+    forwards(&mut |turn| take(&mut forward, turn)).unwrap();
+    backwards(&mut |turn| take(&mut back, turn)).unwrap();
     back.reverse();
     assert_eq!(forward, back, "both directions");
     forward

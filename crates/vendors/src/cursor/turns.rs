@@ -54,9 +54,8 @@ fn call(part: &Part) -> Option<Turn> {
 
 #[cfg(test)]
 mod tests {
-    use std::ops::ControlFlow;
-
     use super::*;
+    use crate::said::both_ways;
     use crate::samples::Home;
 
     const TRANSCRIPT: &str = include_str!("fixtures/transcript.jsonl");
@@ -65,20 +64,7 @@ mod tests {
     fn read(bytes: impl AsRef<[u8]>) -> Vec<Turn> {
         let home = Home::new();
         let path = home.write("transcript.jsonl", bytes);
-        let (mut forwards, mut backwards) = (Vec::new(), Vec::new());
-        turns(&home.disk, &path, &mut |turn| {
-            forwards.push(turn);
-            ControlFlow::Continue(())
-        })
-        .unwrap();
-        turns_back(&home.disk, &path, &mut |turn| {
-            backwards.push(turn);
-            ControlFlow::Continue(())
-        })
-        .unwrap();
-        backwards.reverse();
-        assert_eq!(forwards, backwards);
-        forwards
+        both_ways(|each| turns(&home.disk, &path, each), |each| turns_back(&home.disk, &path, each))
     }
 
     #[test]

@@ -4,26 +4,14 @@ use segue_core::model::{Role, Usage};
 use serde_json::json;
 
 use super::*;
+use crate::said::both_ways;
 use crate::samples::Home;
 
 /// Reads a transcript in both directions, which tell the same.
 fn read(bytes: impl AsRef<[u8]>) -> Vec<Turn> {
     let home = Home::new();
     let path = home.write("transcript", bytes);
-    let (mut forwards, mut backwards) = (Vec::new(), Vec::new());
-    turns(&home.disk, &path, &mut |turn| {
-        forwards.push(turn);
-        ControlFlow::Continue(())
-    })
-    .unwrap();
-    turns_back(&home.disk, &path, &mut |turn| {
-        backwards.push(turn);
-        ControlFlow::Continue(())
-    })
-    .unwrap();
-    backwards.reverse();
-    assert_eq!(forwards, backwards);
-    forwards
+    both_ways(|each| turns(&home.disk, &path, each), |each| turns_back(&home.disk, &path, each))
 }
 
 fn told(bytes: impl AsRef<[u8]>) -> Vec<String> {

@@ -4,6 +4,7 @@ use segue_core::model::Usage;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::said::both_ways;
 use crate::samples::Home;
 
 const INTERACTIVE: &str = include_str!("../fixtures/interactive.jsonl");
@@ -15,20 +16,7 @@ const FAILED_FIRST: &str = include_str!("../fixtures/failed-first.jsonl");
 fn read_all(bytes: impl AsRef<[u8]>) -> Vec<Turn> {
     let home = Home::new();
     let path = home.write("session.jsonl", bytes);
-    let (mut forwards, mut backwards) = (Vec::new(), Vec::new());
-    turns(&home.disk, &path, &mut |turn| {
-        forwards.push(turn);
-        ControlFlow::Continue(())
-    })
-    .unwrap();
-    turns_back(&home.disk, &path, &mut |turn| {
-        backwards.push(turn);
-        ControlFlow::Continue(())
-    })
-    .unwrap();
-    backwards.reverse();
-    assert_eq!(forwards, backwards);
-    forwards
+    both_ways(|each| turns(&home.disk, &path, each), |each| turns_back(&home.disk, &path, each))
 }
 
 /// Reads what a transcript tells, in short.
