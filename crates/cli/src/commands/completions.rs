@@ -40,7 +40,8 @@ mod tests {
         for shell in Shell::value_variants() {
             let script = script(*shell);
             assert!(script.contains("resume"), "{shell}");
-            assert!(!script.contains("handoff"), "{shell}");
+            assert!(script.contains("handoff"), "{shell}");
+            assert!(!script.contains("fork"), "{shell}");
         }
     }
 }
