@@ -51,6 +51,7 @@ mod tests {
     fn the_manual_page_names_the_commands_that_work() {
         let page = page().unwrap();
         assert!(page.contains("segue\\-resume(1)"), "{page}");
-        assert!(!page.contains("handoff"), "{page}");
+        assert!(page.contains("segue\\-handoff(1)"), "{page}");
+        assert!(!page.contains("segue\\-fork(1)"), "{page}");
     }
 }

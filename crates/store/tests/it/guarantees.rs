@@ -48,7 +48,7 @@ fn the_database_refuses_what_would_break_a_promise() {
         (
             "INSERT INTO sessions SELECT 'second', fleet, name, agent, vendor, cwd, config_dir,
              model, permission, headless, restart, parent, status, spoke, created_at, updated_at,
-             args, env, instructions, NULL FROM sessions",
+             args, env, instructions, NULL, archive FROM sessions",
             "UNIQUE",
         ),
         (
