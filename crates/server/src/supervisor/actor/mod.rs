@@ -305,12 +305,12 @@ impl Actor {
                 answer(reply, self.set_timers(timers).await);
                 Ok(())
             }
-            other => self.move_or_happen(other).await,
+            other => self.handle_handoff(other).await,
         }
     }
 
-    /// Handles what a handoff asks for.
-    async fn move_or_happen(&mut self, message: Message) -> Result<()> {
+    /// Handles what a handoff asks for; anything else happened by itself.
+    async fn handle_handoff(&mut self, message: Message) -> Result<()> {
         match message {
             Message::Arrive { arrival, wish, reply } => {
                 self.standing.wish = wish;
