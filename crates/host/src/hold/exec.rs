@@ -1,20 +1,21 @@
 //! The last step before the agent: a process that has its terminal and its environment becomes it.
 //!
-//! Between fork and exec only unsafe code could do this, so it is a program of its own. Whoever
-//! started it hears through a pipe whether it worked: exec closes the pipe without a word.
+//! Between fork and exec only unsafe code could do this, so it is a program of its own. It reports a
+//! failure through a pipe that is its standard input at first; exec closes the pipe, and an empty
+//! report means that the agent runs. Standard output and error are the agent's from the beginning:
+//! whatever is printed there before exec, by the dynamic linker for example, is no report.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use rustix::io::fcntl_dupfd_cloexec;
 use rustix::process::{ioctl_tiocsctty, setsid};
-use rustix::stdio::{dup2_stderr, stderr, stdin};
+use rustix::stdio::{dup2_stdin, stdin, stdout};
 use segue_core::{Error, Result};
 
 use crate::failure::cannot;
@@ -23,27 +24,27 @@ use crate::hold::order::HoldOrder;
 /// What the agent is connected to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Connection {
-    /// The terminal that is this process's standard input and output.
+    /// The terminal that is this process's standard output and error.
     Terminal,
-    /// Pipes; errors are appended to this file.
-    Pipes { errors: PathBuf },
+    /// Pipes; the agent reads this file.
+    Pipes { input: PathBuf },
 }
 
 /// Returns the arguments that [`exec_agent`] takes.
 pub(super) fn arguments(connection: &Connection, order: &HoldOrder) -> Vec<OsString> {
-    let errors = match connection {
+    let input = match connection {
         Connection::Terminal => OsString::new(),
-        Connection::Pipes { errors } => errors.as_os_str().to_owned(),
+        Connection::Pipes { input } => input.as_os_str().to_owned(),
     };
     let count = order.before.len().to_string().into();
     let words = order.before.iter().chain(&order.argv).map(OsString::from);
-    [errors, order.cwd.as_os_str().to_owned(), count].into_iter().chain(words).collect()
+    [input, order.cwd.as_os_str().to_owned(), count].into_iter().chain(words).collect()
 }
 
-/// Becomes the agent. It returns only when that fails; then it has said so through its standard
-/// error, which must be a pipe to the holder.
+/// Becomes the agent. It returns only when that fails; then it has reported so through its standard
+/// input, which must be a pipe to the holder.
 pub fn exec_agent(arguments: impl IntoIterator<Item = OsString>) -> Error {
-    let mut report = match fcntl_dupfd_cloexec(stderr(), 3) {
+    let mut report = match fcntl_dupfd_cloexec(stdin(), 3) {
         Ok(report) => Some(report),
         Err(error) => return Error::internal("cannot report to the holder").caused_by(error),
     };
@@ -61,15 +62,15 @@ fn become_agent(
     report: &mut Option<OwnedFd>,
 ) -> Result<std::convert::Infallible> {
     let missing = || Error::internal("`exec-agent` is for the holder alone");
-    let errors = arguments.next().ok_or_else(missing)?;
+    let input = arguments.next().ok_or_else(missing)?;
     let cwd = PathBuf::from(arguments.next().ok_or_else(missing)?);
     let count = arguments.next().and_then(|count| count.to_str()?.parse().ok());
     let before: Vec<OsString> = arguments.by_ref().take(count.ok_or_else(missing)?).collect();
     let program = arguments.next().ok_or_else(missing)?;
-    connect(if errors.is_empty() {
+    connect(if input.is_empty() {
         Connection::Terminal
     } else {
-        Connection::Pipes { errors: errors.into() }
+        Connection::Pipes { input: input.into() }
     })?;
     std::env::set_current_dir(&cwd).map_err(|error| {
         Error::not_found(format!("the agent cannot work in `{}`", cwd.display())).caused_by(error)
@@ -101,19 +102,18 @@ fn prepare(before: &[OsString], report: &mut Option<OwnedFd>) -> Result<()> {
         .caused_by(status))
 }
 
-/// Gives the agent a session of its own, its terminal, and its standard error.
+/// Gives the agent a session of its own, its terminal, and its standard input.
 fn connect(connection: Connection) -> Result<()> {
     let failed = |error| Error::internal("cannot give the agent its terminal").caused_by(error);
     setsid().map_err(failed)?;
     match connection {
         Connection::Terminal => {
-            ioctl_tiocsctty(stdin()).map_err(failed)?;
-            dup2_stderr(stdin()).map_err(failed)
+            dup2_stdin(stdout()).map_err(failed)?;
+            ioctl_tiocsctty(stdin()).map_err(failed)
         }
-        Connection::Pipes { errors } => {
-            let mut options = OpenOptions::new();
-            let file = options.append(true).create(true).mode(0o600).open(&errors);
-            dup2_stderr(file.map_err(|error| cannot("write", &errors, &error))?).map_err(failed)
+        Connection::Pipes { input } => {
+            let file = File::open(&input).map_err(|error| cannot("read", &input, &error))?;
+            dup2_stdin(file).map_err(failed)
         }
     }
 }

@@ -12,6 +12,10 @@ const KERNEL_THREAD: u32 = 0x0020_0000;
 pub(super) struct Stat {
     pub(super) pid: u32,
     pub(super) parent: u32,
+    /// The process group.
+    pub(super) group: u32,
+    /// The process group in the foreground of its terminal; `None` without a terminal.
+    pub(super) foreground: Option<u32>,
     pub(super) started: u64,
     pub(super) activity: Activity,
     /// A thread of the kernel: it never was a program.
@@ -21,8 +25,10 @@ pub(super) struct Stat {
 /// What a process does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Activity {
-    /// It waits for an event, or was stopped.
+    /// It waits for an event.
     Waiting,
+    /// A signal or a debugger stopped it.
+    Stopped,
     /// It is at work or waits for a disk, as one is that is being replaced by another program.
     Busy,
     /// It has ended; at most its status is left.
@@ -34,6 +40,7 @@ impl Activity {
         match letter {
             "Z" | "X" | "x" => Self::Ended,
             "R" | "D" => Self::Busy,
+            "T" | "t" => Self::Stopped,
             _ => Self::Waiting,
         }
     }
@@ -55,12 +62,17 @@ impl Stat {
         let mut fields = rest.split_ascii_whitespace();
         let state = fields.next()?;
         let parent = fields.next()?.parse().ok()?;
-        // The state is field 3, the parent 4, the flags 9 and the start 22.
-        let flags: u32 = fields.nth(4)?.parse().ok()?;
+        // The state is field 3, the parent 4, the group 5, the foreground 8, the flags 9 and the
+        // start 22.
+        let group = fields.next()?.parse().ok()?;
+        let foreground: i64 = fields.nth(2)?.parse().ok()?;
+        let flags: u32 = fields.next()?.parse().ok()?;
         let started = fields.nth(12)?.parse().ok()?;
         Some(Self {
             pid,
             parent,
+            group,
+            foreground: u32::try_from(foreground).ok().filter(|group| *group != 0),
             started,
             activity: Activity::of(state),
             kernel: flags & KERNEL_THREAD != 0,
@@ -75,13 +87,24 @@ mod tests {
     #[test]
     fn a_name_full_of_brackets_does_not_confuse() {
         let line = b"7 (a) b) R 5 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
-        let stat =
-            Stat { pid: 7, parent: 5, started: 4242, activity: Activity::Busy, kernel: false };
+        let stat = Stat {
+            pid: 7,
+            parent: 5,
+            group: 1,
+            foreground: None,
+            started: 4242,
+            activity: Activity::Busy,
+            kernel: false,
+        };
         assert_eq!(Stat::parse(7, line), Some(stat));
         let zombie = b"7 (z) Z 5 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
         assert!(!Stat::parse(7, zombie).unwrap().is_alive());
         let kernel = b"7 (k) S 2 0 0 0 -1 69238880 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
         assert!(Stat::parse(7, kernel).unwrap().kernel);
+        let stopped = b"7 (s) T 5 6 5 34816 6 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
+        let stopped = Stat::parse(7, stopped).unwrap();
+        assert_eq!((stopped.activity, stopped.is_alive()), (Activity::Stopped, true));
+        assert_eq!((stopped.group, stopped.foreground), (6, Some(6)));
         assert_eq!(Stat::parse(7, b"7 (torn) R 5"), None);
     }
 }

@@ -47,6 +47,7 @@ pub(crate) struct Ground {
 #[derive(Debug)]
 pub(crate) struct Ear {
     lines: Lines<BufReader<pipe::Receiver>>,
+    path: PathBuf,
 }
 
 impl Ear {
@@ -59,6 +60,18 @@ impl Ear {
         }
         heard
     }
+
+    /// Writes a line for an agent that reads from the pipe.
+    pub(crate) async fn says(&mut self, line: &str) {
+        let pipe = pipe::OpenOptions::new().open_sender(&self.path).unwrap();
+        let line = format!("{line}\n");
+        loop {
+            pipe.writable().await.unwrap();
+            if pipe.try_write(line.as_bytes()).is_ok() {
+                return;
+            }
+        }
+    }
 }
 
 /// A launch to start.
@@ -70,6 +83,8 @@ pub(crate) struct Wanted {
     pub(crate) input: Option<PathBuf>,
     pub(crate) cwd: PathBuf,
     pub(crate) headless: bool,
+    /// Variables beside the usual ones.
+    pub(crate) variables: Vec<(&'static str, &'static str)>,
 }
 
 impl Ground {
@@ -103,6 +118,7 @@ impl Ground {
             input: None,
             cwd: self.folder().to_owned(),
             headless: false,
+            variables: Vec::new(),
         }
     }
 
@@ -158,8 +174,8 @@ impl Ground {
     pub(crate) fn ear(&self, name: &str) -> Ear {
         let path = self.folder().join(name);
         mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-        let pipe = pipe::OpenOptions::new().read_write(true).open_receiver(path).unwrap();
-        Ear { lines: BufReader::new(pipe).lines() }
+        let pipe = pipe::OpenOptions::new().read_write(true).open_receiver(&path).unwrap();
+        Ear { lines: BufReader::new(pipe).lines(), path }
     }
 
     /// Waits for the agent's end, as a subscriber hears of it.
@@ -209,6 +225,8 @@ fn order(wanted: &Wanted) -> StartOrder {
         ("SECRET", "only in memory".to_owned()),
         ("LINES", "7".to_owned()),
     ];
+    let more = wanted.variables.iter().map(|(name, value)| (*name, (*value).to_owned()));
+    let variables = variables.into_iter().chain(more);
     let variables = variables.map(|(name, value)| (name.to_owned(), value));
     StartOrder {
         record: LaunchRecord::new(session(wanted), launch, Vec::new()),

@@ -8,4 +8,6 @@ mod lives;
 mod output;
 mod person;
 mod protocol;
+mod starts;
+mod suspended;
 mod typing;

@@ -56,9 +56,9 @@ impl Person {
         let mut command = Command::new(holder_program());
         command.args(["exec-agent", "", "/", "0"]).arg(holder_program()).arg("attach").arg(socket);
         command.env_clear().env("TERM", "xterm-256color");
-        command.stdin(Stdio::from(slave.try_clone().unwrap()));
+        command.stdin(Stdio::null());
         command.stdout(Stdio::from(slave.try_clone().unwrap()));
-        command.stderr(Stdio::piped());
+        command.stderr(Stdio::from(slave.try_clone().unwrap()));
         let child = command.spawn().unwrap();
         let non_zero = |number| NonZeroU16::new(number).unwrap();
         let parser =

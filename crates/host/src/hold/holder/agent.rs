@@ -11,7 +11,9 @@ use std::process::{Command, Stdio};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, waitpid};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{
+    OptionalActions, SpecialCodeIndex, Winsize, tcgetattr, tcsetattr, tcsetwinsize,
+};
 use segue_core::model::{Environment, ProcessRef};
 use segue_core::{Error, Result, failpoint};
 use tokio::io::Interest;
@@ -28,6 +30,9 @@ use crate::process;
 
 /// More than any report of a failed start is long.
 const LONGEST_REPORT: u64 = 64 << 10;
+
+/// `_POSIX_VDISABLE`: the value of a special key that no byte triggers.
+const DISABLED_KEY: u8 = 0;
 
 /// What the agent reads from and writes to.
 pub(super) enum Stream {
@@ -88,13 +93,13 @@ pub(super) struct Agent {
 pub(super) fn start(order: &HoldOrder, folder: &Path) -> Result<Agent> {
     let prepared = if order.headless { Prepared::pipes(folder)? } else { Prepared::terminal()? };
     let (mut report, reporter) = std::io::pipe().map_err(failed)?;
-    let connection = prepared.connection(folder);
-    let (stdin, stdout, stream) = prepared.split(order.input.as_deref())?;
+    let connection = prepared.connection(order.input.as_deref());
+    let (stdout, stderr, stream) = prepared.split()?;
     let mut command = Command::new("/proc/self/exe");
     command.arg0("segue").arg("exec-agent");
     command.args(exec::arguments(&connection, order));
     command.env_clear().envs(environment(order, &connection).iter());
-    command.stdin(stdin).stdout(stdout).stderr(reporter);
+    command.stdin(reporter).stdout(stdout).stderr(stderr);
     failpoint::hit("hold.spawn.before");
     let child = command.spawn().map_err(failed)?;
     // The command has our ends of what the agent writes to: the pipes would never end.
@@ -142,7 +147,7 @@ fn collect(pid: u32) {
 /// Both ends of what will connect the agent.
 enum Prepared {
     Terminal { master: OwnedFd, slave: OwnedFd },
-    Pipes { reader: OwnedFd, writer: OwnedFd, file: File },
+    Pipes { reader: OwnedFd, writer: OwnedFd, file: File, errors: File },
 }
 
 impl Prepared {
@@ -154,43 +159,56 @@ impl Prepared {
         unlockpt(&master).map_err(failed)?;
         let slave = ioctl_tiocgptpeer(&master, flags).map_err(failed)?;
         set_size(&master, Size::UNATTACHED).map_err(failed)?;
+        disable_suspend_key(&slave).map_err(failed)?;
         Ok(Self::Terminal { master, slave })
     }
 
     fn pipes(folder: &Path) -> Result<Self> {
         let (reader, writer) = std::io::pipe().map_err(failed)?;
-        let path = folder.join(STREAM);
-        let mut options = OpenOptions::new();
-        let file = options.append(true).create(true).mode(0o600).open(&path);
-        let file = file.map_err(|error| cannot("write", &path, &error))?;
-        Ok(Self::Pipes { reader: reader.into(), writer: writer.into(), file })
+        let (file, errors) = (append(&folder.join(STREAM))?, append(&errors_path(folder))?);
+        Ok(Self::Pipes { reader: reader.into(), writer: writer.into(), file, errors })
     }
 
-    fn connection(&self, folder: &Path) -> Connection {
+    fn connection(&self, input: Option<&Path>) -> Connection {
         match self {
             Self::Terminal { .. } => Connection::Terminal,
-            Self::Pipes { .. } => Connection::Pipes { errors: errors_path(folder) },
+            Self::Pipes { .. } => {
+                let input = input.unwrap_or(Path::new("/dev/null")).to_owned();
+                Connection::Pipes { input }
+            }
         }
     }
 
-    /// Returns the agent's input and output, and our side of them.
-    fn split(self, input: Option<&Path>) -> Result<(Stdio, Stdio, Stream)> {
+    /// Returns the agent's output and errors, and our side of them.
+    fn split(self) -> Result<(Stdio, Stdio, Stream)> {
         match self {
             Self::Terminal { master, slave } => {
-                let stdin = slave.try_clone().map_err(failed)?;
                 let stdout = slave.try_clone().map_err(failed)?;
+                let stderr = slave.try_clone().map_err(failed)?;
                 let interest = Interest::READABLE | Interest::WRITABLE;
                 let master = unblocked(master, interest).map_err(failed)?;
-                Ok((stdin.into(), stdout.into(), Stream::Terminal { master, slave }))
+                Ok((stdout.into(), stderr.into(), Stream::Terminal { master, slave }))
             }
-            Self::Pipes { reader, writer, file } => {
+            Self::Pipes { reader, writer, file, errors } => {
                 let output = unblocked(reader, Interest::READABLE).map_err(failed)?;
-                let read = |path| File::open(path).map_err(|error| cannot("read", path, &error));
-                let stdin = input.map(read).transpose()?.map_or_else(Stdio::null, Stdio::from);
-                Ok((stdin, writer.into(), Stream::Pipes { output, file }))
+                Ok((writer.into(), errors.into(), Stream::Pipes { output, file }))
             }
         }
     }
+}
+
+/// Opens a file of the launch to which the agent's words are appended.
+fn append(path: &Path) -> Result<File> {
+    let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
+    file.map_err(|error| cannot("write", path, &error))
+}
+
+/// Takes the suspend key (^Z) from the terminal: no shell waits for the agent to continue it. A
+/// program in raw mode reads the key as before, and a shell can set it again with `stty susp`.
+fn disable_suspend_key(terminal: &OwnedFd) -> rustix::io::Result<()> {
+    let mut settings = tcgetattr(terminal)?;
+    settings.special_codes[SpecialCodeIndex::VSUSP] = DISABLED_KEY;
+    tcsetattr(terminal, OptionalActions::Now, &settings)
 }
 
 fn set_size(terminal: &OwnedFd, size: Size) -> rustix::io::Result<()> {

@@ -73,10 +73,11 @@ impl Holder {
         }
     }
 
-    /// Takes the status of every process that has ended.
+    /// Takes the status of every process that has ended, and continues an agent that was stopped.
     pub(super) fn reap(&mut self) {
         loop {
-            match wait(WaitOptions::NOHANG) {
+            match wait(WaitOptions::NOHANG | WaitOptions::UNTRACED) {
+                Ok(Some((pid, status))) if status.stopped() => self.stopped(pid),
                 Ok(Some((pid, status))) => self.collected(pid, status),
                 Ok(None) => break,
                 Err(Errno::INTR) => {}
@@ -89,13 +90,15 @@ impl Holder {
         }
     }
 
+    pub(super) fn is_agent(&self, pid: Pid) -> bool {
+        u32::try_from(pid.as_raw_nonzero().get()) == Ok(self.live.agent.pid)
+    }
+
     fn collected(&mut self, pid: Pid, status: WaitStatus) {
-        let is_agent = u32::try_from(pid.as_raw_nonzero().get()) == Ok(self.live.agent.pid);
-        let Life::Running { stop } = &self.life else { return };
-        if !is_agent {
+        let Life::Running { stop } = self.life else { return };
+        if !self.is_agent(pid) {
             return;
         }
-        let stop = *stop;
         let asked = stop.is_some_and(|stop| stop.asked);
         // The stream has the agent's last words before anybody can read that it ended.
         self.drain();

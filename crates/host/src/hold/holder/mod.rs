@@ -12,6 +12,7 @@ mod output;
 mod requests;
 mod serve;
 mod start;
+mod suspended;
 mod typist;
 
 use std::collections::VecDeque;
@@ -38,6 +39,7 @@ use clients::Clients;
 use connection::Message;
 use lives::Life;
 use start::Signals;
+use suspended::Suspended;
 use typist::Typist;
 
 /// How much of an agent's output is kept.
@@ -154,6 +156,7 @@ struct Holder {
     input: VecDeque<u8>,
     changes: Changes,
     typist: Typist,
+    suspended: Suspended,
     clients: Clients,
     life: Life,
     messages: mpsc::Receiver<Message>,

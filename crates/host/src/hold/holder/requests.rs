@@ -209,6 +209,7 @@ impl Holder {
         let Some(view) = self.view(id) else { return };
         let typed = view.filter.filter(bytes, asked);
         let has_keys = view.filter.take_has_keys();
+        self.suspended.typed(&typed, tokio::time::Instant::now());
         self.type_for_person(&typed, has_keys);
     }
 

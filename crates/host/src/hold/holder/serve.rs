@@ -30,7 +30,7 @@ enum Wake {
     Connection(io::Result<UnixStream>),
     Message(Option<Message>),
     StopStep,
-    /// The agent was quiet for long enough.
+    /// The agent was quiet for long enough, or it is time to continue it.
     Quiet,
 }
 
@@ -71,12 +71,14 @@ impl Holder {
                 let now = Instant::now();
                 self.go_on_typing(now);
                 self.settle(now);
+                self.continue_stopped(now);
             }
         }
     }
 
     async fn wake(&mut self) -> Wake {
-        let quiet = self.typist.due().into_iter().chain(self.changes.due()).min();
+        let due = [self.typist.due(), self.changes.due(), self.suspended.due()];
+        let quiet = due.into_iter().flatten().min();
         let Self { stream, batch, input, signals, listener, messages, life, .. } = self;
         let stop = life.stop().map(|stop| stop.at);
         let stream = stream.as_ref();

@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use super::changes::Changes;
 use super::clients::Clients;
 use super::lives::Life;
+use super::suspended::Suspended;
 use super::typist::Typist;
 use super::{BATCH, HISTORY, Holder, end, log};
 use crate::hold::order::{HoldOrder, Live, has_end, live_path, socket_path};
@@ -88,6 +89,7 @@ pub(super) async fn start(folder: PathBuf, order: HoldOrder) -> Result<Holder> {
         input: std::collections::VecDeque::new(),
         changes: Changes::default(),
         typist: Typist::default(),
+        suspended: Suspended::default(),
         clients: Clients::new(sender),
         life: Life::running(),
         messages,

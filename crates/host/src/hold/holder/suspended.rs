@@ -1,0 +1,134 @@
+//! Continuing an agent that was stopped: nobody else is there to do it.
+//!
+//! The kernel reports the stop of the agent itself. It reports nothing about a process below it, so
+//! the terminal's foreground is continued a moment after a person pressed ^Z.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::termios::tcgetpgrp;
+use tokio::time::Instant;
+
+use super::agent::Stream;
+use super::lives::Life;
+use super::{Holder, log};
+
+/// An agent that stops itself again and again is continued at most once in this time.
+const PACE: Duration = Duration::from_secs(1);
+/// When the foreground is continued after ^Z: a program may tidy up before it stops itself.
+const AFTER_KEY: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(1500)];
+/// ^Z as terminals send it: plain, and in the two ways that name keys by their numbers.
+const SUSPEND_KEYS: [&[u8]; 3] = [b"\x1a", b"\x1b[122;5u", b"\x1b[27;5;122~"];
+
+/// When the agent is to be continued.
+#[derive(Debug, Default)]
+pub(super) struct Suspended {
+    /// The agent stands still and is continued then.
+    agent: Option<Instant>,
+    /// The foreground is continued then, the earliest first.
+    foreground: VecDeque<Instant>,
+    last: Option<Instant>,
+}
+
+impl Suspended {
+    /// Returns when there is something to do; `None` while there is nothing to wait for.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.agent.into_iter().chain(self.foreground.front().copied()).min()
+    }
+
+    /// Notes what a person typed.
+    pub(super) fn typed(&mut self, bytes: &[u8], now: Instant) {
+        let has = |key: &&[u8]| bytes.windows(key.len()).any(|part| part == *key);
+        if SUSPEND_KEYS.iter().any(has) {
+            self.foreground = AFTER_KEY.map(|wait| now + wait).into();
+        }
+    }
+
+    /// Notes that the agent was stopped.
+    fn stopped(&mut self, now: Instant) {
+        let at = self.last.map_or(now, |last| (last + PACE).max(now));
+        self.agent.get_or_insert(at);
+    }
+
+    /// Tells whether the agent is to be continued now.
+    fn take_due(&mut self, now: Instant) -> bool {
+        let mut is_due = self.agent.take_if(|at| *at <= now).is_some();
+        while self.foreground.pop_front_if(|at| *at <= now).is_some() {
+            is_due = true;
+        }
+        if is_due {
+            self.last = Some(now);
+        }
+        is_due
+    }
+}
+
+impl Holder {
+    /// Takes note that a child was stopped. A child that is not the agent came here when its parent
+    /// ended; if it is a job in the background, it may stand still for a reason.
+    pub(super) fn stopped(&mut self, pid: Pid) {
+        if self.is_agent(pid) {
+            log("the agent was stopped; it is continued");
+            let now = Instant::now();
+            self.suspended.stopped(now);
+            self.continue_stopped(now);
+        }
+    }
+
+    /// Continues the agent's process group and the one in the foreground of its terminal, if the
+    /// time for that has come.
+    pub(super) fn continue_stopped(&mut self, now: Instant) {
+        if !self.suspended.take_due(now) || !matches!(self.life, Life::Running { .. }) {
+            return;
+        }
+        // Until its status is taken, nobody else can have the agent's number.
+        let agent = i32::try_from(self.live.agent.pid).ok().and_then(Pid::from_raw);
+        let foreground = match &self.stream {
+            Some(Stream::Terminal { master, .. }) => tcgetpgrp(master.get_ref()).ok(),
+            Some(Stream::Pipes { .. }) | None => None,
+        };
+        for group in agent.into_iter().chain(foreground.filter(|group| Some(*group) != agent)) {
+            // The group in the foreground may have ended.
+            let _gone = kill_process_group(group, Signal::CONT);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    #[test]
+    fn a_stopped_agent_is_continued_at_once_and_then_once_a_second() {
+        let now = Instant::now();
+        let mut suspended = Suspended::default();
+        assert_eq!(suspended.due(), None);
+        suspended.stopped(now);
+        assert!(suspended.take_due(now));
+        suspended.stopped(now + MS(10));
+        assert!(!suspended.take_due(now + MS(10)));
+        assert_eq!(suspended.due(), Some(now + PACE));
+        assert!(suspended.take_due(now + PACE));
+        assert_eq!(suspended.due(), None);
+    }
+
+    #[test]
+    fn the_suspend_key_is_known_in_every_encoding() {
+        let now = Instant::now();
+        for typed in [&b"\x1a"[..], b"ab\x1ac", b"\x1b[122;5u", b"\x1b[27;5;122~"] {
+            let mut suspended = Suspended::default();
+            suspended.typed(typed, now);
+            assert_eq!(suspended.due(), Some(now + MS(200)), "{typed:?}");
+            assert!(suspended.take_due(now + MS(200)));
+            assert_eq!(suspended.due(), Some(now + MS(1500)), "{typed:?}");
+        }
+        for typed in [&b"z"[..], b"", b"\x1b[122;1u"] {
+            let mut suspended = Suspended::default();
+            suspended.typed(typed, now);
+            assert_eq!(suspended.due(), None, "{typed:?}");
+        }
+    }
+}

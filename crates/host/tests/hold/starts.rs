@@ -1,0 +1,77 @@
+//! What happens between a holder and its agent before the agent runs.
+
+use std::fs;
+
+use super::ground::{Ground, code};
+
+/// Makes the dynamic linker print a warning before any program begins.
+const MISSING_LIBRARY: (&str, &str) = ("LD_PRELOAD", "/nonexistent.so");
+const WARNING: &str = "object '/nonexistent.so' from LD_PRELOAD cannot be preloaded";
+
+/// Writes down the number and the file of every open descriptor.
+const DESCRIPTORS: &str = "ls -l /proc/self/fd > printed; exit 1";
+
+/// Returns the descriptors that an agent printed, without the first three and those that every
+/// program gets which is started from here.
+fn inherited(printed: &str) -> Vec<String> {
+    let links = printed.lines().filter_map(|line| line.split_once(" -> "));
+    let links = links.map(|(facts, file)| (facts.rsplit(' ').next().unwrap(), file));
+    let others = links.filter(|(number, file)| {
+        let ours = fs::read_link(format!("/proc/self/fd/{number}"));
+        let is_ours = ours.is_ok_and(|ours| ours.as_os_str() == *file);
+        // The program has the folder that it reads open.
+        !is_ours && !["0", "1", "2"].contains(number) && !file.starts_with("/proc/")
+    });
+    others.map(|(number, file)| format!("{number} {file}")).collect()
+}
+
+#[tokio::test]
+async fn a_warning_on_stderr_before_exec_does_not_fail_the_start_and_is_on_the_terminal() {
+    let ground = Ground::new();
+    let mut wanted = ground.shell("title up; read line");
+    wanted.variables.push(MISSING_LIBRARY);
+    let (launch, _) = ground.start(&wanted).await;
+    ground.titled(launch, "up").await;
+    let history = ground.holders.history(launch).await.unwrap().unwrap();
+    let history = String::from_utf8(history).unwrap();
+    // Once for the step before the agent, and once for the agent.
+    assert_eq!(history.matches(WARNING).count(), 2, "{history}");
+}
+
+#[tokio::test]
+async fn a_warning_on_stderr_before_exec_is_in_the_error_log_of_a_headless_agent() {
+    let ground = Ground::new();
+    let mut wanted = ground.shell("echo out; exit 3");
+    wanted.variables.push(MISSING_LIBRARY);
+    wanted.headless = true;
+    let (launch, _) = ground.start(&wanted).await;
+    assert_eq!(ground.ended(launch).await.exit, code(3));
+    let folder = ground.paths.launch(launch);
+    assert_eq!(fs::read_to_string(folder.join("stream.jsonl")).unwrap(), "out\n");
+    let errors = fs::read_to_string(folder.join("stderr.log")).unwrap();
+    assert_eq!(errors.matches(WARNING).count(), 2, "{errors}");
+}
+
+#[tokio::test]
+async fn a_failed_start_is_reported_though_something_was_printed_before() {
+    let ground = Ground::new();
+    let mut wanted = ground.shell("");
+    wanted.variables.push(MISSING_LIBRARY);
+    wanted.argv = vec!["/no/such/program".to_owned()];
+    let error = ground.try_start(&wanted).await.1.unwrap_err();
+    assert_eq!(error.message, "cannot start `/no/such/program`");
+}
+
+#[tokio::test]
+async fn an_agent_gets_no_descriptor_of_its_holder() {
+    let ground = Ground::new();
+    for headless in [false, true] {
+        let mut wanted = ground.shell(DESCRIPTORS);
+        wanted.headless = headless;
+        let (launch, _) = ground.start(&wanted).await;
+        assert_eq!(ground.ended(launch).await.exit, code(1));
+        let printed = fs::read_to_string(ground.folder().join("printed")).unwrap();
+        assert!(printed.lines().count() > 3, "{printed}");
+        assert_eq!(inherited(&printed), Vec::<String>::new(), "headless: {headless}");
+    }
+}
