@@ -1,6 +1,7 @@
 //! Processes of this machine: which one it is, whose child, and how to end exactly that one.
 
 mod stat;
+mod stopped;
 
 use std::fs::{self, File};
 use std::io;
@@ -16,6 +17,7 @@ use segue_core::model::ProcessRef;
 use tokio::io::Interest;
 
 use self::stat::{Activity, Stat};
+pub use self::stopped::{is_stopped, stopped_below};
 use crate::descriptor::watched;
 
 /// More than the kernel lets an environment be.

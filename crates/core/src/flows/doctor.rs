@@ -1,5 +1,7 @@
 //! Comparing store, launch folders, processes and transcripts; and the cures.
 
+mod holders;
+
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -24,6 +26,7 @@ pub async fn examine(ports: &Ports, mode: Mode) -> Result<Vec<Finding>> {
     let (records, unreadable) = ports.folders.read_all()?;
     let mut findings = unreadable_folders(&unreadable);
     findings.extend(unknown_sessions(ports, &records, mode).await?);
+    findings.extend(holders::examine(ports, mode).await?);
     findings.extend(leftovers(ports, mode).await?);
     findings.extend(lost_transcripts(ports).await?);
     Ok(findings)

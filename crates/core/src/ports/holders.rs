@@ -1,12 +1,12 @@
 //! Holders: the processes that own one launch's terminal each.
 
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::Screen;
+use super::{OpenLaunch, Screen};
 use crate::error::Result;
 use crate::model::{
     Environment, LaunchEnd, LaunchId, LaunchRecord, MessageId, ProcessRef, SessionId,
@@ -27,8 +27,16 @@ pub trait Holders: Debug + Send + Sync {
     /// and a holder that came after all would start nothing.
     async fn abandon(&self, session: SessionId, launch: LaunchId) -> Result<Option<Held>>;
 
-    /// Ends the agent and every descendant; returns when all are gone and the end is on disk.
+    /// Ends the agent and every descendant; returns when all are gone and the end is on disk. A
+    /// holder that does not answer is ended with them.
     async fn stop(&self, launch: LaunchId, grace: Duration) -> Result<Option<LaunchEnd>>;
+
+    /// Returns what keeps a launch from working, as far as it shows without asking its holder.
+    fn fault(&self, launch: &OpenLaunch) -> Option<Fault>;
+
+    /// Cures a fault: continues what is stopped, and has a holder listen again. A holder that does
+    /// not answer then is ended with its agent.
+    async fn cure(&self, launch: LaunchId, fault: Fault) -> Result<()>;
 
     /// Returns the environment that the agent was started with.
     async fn environment(&self, launch: LaunchId) -> Result<Option<Environment>>;
@@ -73,6 +81,36 @@ pub struct Held {
     pub agent: Option<ProcessRef>,
     /// Set when the agent has ended and the holder only keeps its environment.
     pub end: Option<LaunchEnd>,
+}
+
+/// What keeps the processes of a launch from working.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A signal stopped the holder.
+    HolderStopped { pid: u32 },
+    /// The holder runs, but does not answer.
+    HolderSilent { pid: u32 },
+    /// The file of the holder's socket is gone.
+    SocketMissing { pid: u32 },
+    /// A signal stopped a process of the agent.
+    AgentStopped { pid: u32 },
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HolderStopped { pid } => {
+                write!(f, "the process that holds the agent is stopped, pid {pid}")
+            }
+            Self::HolderSilent { pid } => {
+                write!(f, "the process that holds the agent does not answer, pid {pid}")
+            }
+            Self::SocketMissing { pid } => {
+                write!(f, "the socket of the process that holds the agent is gone, pid {pid}")
+            }
+            Self::AgentStopped { pid } => write!(f, "the agent's process is stopped, pid {pid}"),
+        }
+    }
 }
 
 /// A subscription to one holder.

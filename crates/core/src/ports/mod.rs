@@ -17,7 +17,7 @@ pub use archive::{Archive, ArchiveOrder, Archived, Content, Holding, RestoreOrde
 pub use clock::Clock;
 pub use files::{FileFacts, Files, NewContents, Taken};
 pub use folders::{Guarded, LaunchFolders};
-pub use holders::{Held, HolderEvent, HolderEvents, Holders, StartOrder, TypeOrder, Typed};
+pub use holders::{Fault, Held, HolderEvent, HolderEvents, Holders, StartOrder, TypeOrder, Typed};
 pub use machine::{Ended, Folder, Machine, Program};
 pub use store::{Change, Commit, EventQuery, MessageQuery, OpenLaunch, SessionSummary, Store};
 pub use support::{Proof, Rehearsal, Stage, Support};

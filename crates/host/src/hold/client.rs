@@ -6,23 +6,27 @@ use std::time::Duration;
 use async_trait::async_trait;
 use segue_core::model::{Environment, LaunchEnd, LaunchId, SessionId};
 use segue_core::ports::{
-    Held, HolderEvent, HolderEvents, Holders, Screen, StartOrder, TypeOrder, Typed,
+    Fault, Held, HolderEvent, HolderEvents, Holders, OpenLaunch, Screen, StartOrder, TypeOrder,
+    Typed,
 };
-use segue_core::{Error, Result, failpoint};
+use segue_core::{Error, Kind, Result, failpoint};
 
 use super::abandon::abandon;
 use super::line::{Line, PATIENCE, Said, silent};
-use super::order::{HoldOrder, socket_path};
+use super::order::HoldOrder;
+use super::reach::reach;
 use super::spawn::{self, Spawn};
 use super::terminal::Snapshot;
 use super::typing;
 use super::wire::{Answer, Event, Request};
+use super::{force, recorded};
 use crate::Paths;
+use crate::process;
 use crate::programs::this_program;
 use crate::surroundings::Surroundings;
 
-/// How long the kernel may take to end what was killed.
-const KILL_LIMIT: Duration = Duration::from_secs(30);
+/// How long a holder may take to end what it killed.
+const KILL_LIMIT: Duration = Duration::from_secs(5);
 
 /// The holders of this machine.
 #[derive(Clone, Debug)]
@@ -85,7 +89,7 @@ impl LocalHolders {
     }
 
     async fn line(&self, launch: LaunchId) -> Result<Option<Line>> {
-        Line::open(&socket_path(&self.folder(launch))).await
+        reach(&self.folder(launch)).await
     }
 
     /// Asks a launch's holder; none if there is no holder.
@@ -141,12 +145,44 @@ impl Holders for LocalHolders {
     async fn stop(&self, launch: LaunchId, grace: Duration) -> Result<Option<LaunchEnd>> {
         let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
         failpoint::hit("holders.stop.before");
-        let answer = self.ask(launch, &Request::Stop { grace_ms }, grace + KILL_LIMIT).await?;
+        let folder = self.folder(launch);
+        let holder = recorded::holder(&folder);
+        if let Some(stopped) = holder.as_ref().filter(|holder| process::is_stopped(holder)) {
+            force::let_go_on(stopped)?;
+        }
+        let answer = self.ask(launch, &Request::Stop { grace_ms }, grace + KILL_LIMIT).await;
         failpoint::hit("holders.stop.after");
-        match answer {
-            Some(Answer::Ended(end)) => Ok(Some(end)),
-            Some(other) => Err(unexpected(&other)),
-            None => Ok(None),
+        match (answer, holder) {
+            (Ok(Some(Answer::Ended(end))), _) => Ok(Some(end)),
+            (Ok(Some(other)), _) => Err(unexpected(&other)),
+            (Ok(None), _) => Ok(None),
+            (Err(error), Some(holder)) if error.kind == Kind::Unavailable => {
+                tracing::warn!(%launch, %error, "a holder does not answer: it is ended");
+                force::end(&folder, launch, &holder, grace).await.map(Some)
+            }
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    fn fault(&self, launch: &OpenLaunch) -> Option<Fault> {
+        recorded::fault(&self.folder(launch.id), launch.holder.as_ref()?, launch.agent.as_ref())
+    }
+
+    async fn cure(&self, launch: LaunchId, fault: Fault) -> Result<()> {
+        let folder = self.folder(launch);
+        let Some(holder) = recorded::holder(&folder) else { return Ok(()) };
+        match fault {
+            Fault::AgentStopped { pid } => force::let_go_on_below(&holder, pid)?,
+            Fault::HolderStopped { .. } => drop(force::let_go_on(&holder)?),
+            Fault::SocketMissing { .. } | Fault::HolderSilent { .. } => {}
+        }
+        let found = self.find(launch).await;
+        match found {
+            Err(error) if error.kind == Kind::Unavailable => {
+                tracing::warn!(%launch, %error, "a holder does not answer: it is ended");
+                force::end(&folder, launch, &holder, Duration::ZERO).await.map(drop)
+            }
+            found => found.map(drop),
         }
     }
 

@@ -2,20 +2,26 @@
 
 use std::io;
 use std::path::Path;
+use std::pin::pin;
 use std::time::Duration;
 
+use segue_core::ports::Fault;
 use segue_core::{Error, Result};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 
+use super::recorded::{self, unreachable};
 use super::wire::{
     Answer, Decoder, Event, Frame, Hello, Received, Request, encode, encode_message, kind,
 };
 use crate::failure::cannot;
-use crate::socket;
+use crate::{process, socket};
 
 /// How long a holder may take for what it can do at once. One that is stopped never answers.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A holder that says no hello for so long may be stopped: then it is not waited for.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// A connection to a holder that has said hello.
 #[derive(Debug)]
@@ -37,7 +43,7 @@ pub(super) enum Said {
 }
 
 impl Line {
-    /// Connects and exchanges hellos; none if nobody listens.
+    /// Connects and exchanges hellos; `None` if nobody listens.
     pub(super) async fn open(path: &Path) -> Result<Option<Self>> {
         let stream = match socket::connect(path).await {
             Ok(stream) => stream,
@@ -50,8 +56,24 @@ impl Line {
             buffer: vec![0; 16 << 10],
             capabilities: Vec::new(),
         };
-        let greeted = tokio::time::timeout(PATIENCE, line.greet()).await;
-        greeted.map_err(|_| silent())?.map(|met| met.then_some(line))
+        let met = line.greet_in_time(path.parent().unwrap_or(path)).await?;
+        Ok(met.then_some(line))
+    }
+
+    async fn greet_in_time(&mut self, folder: &Path) -> Result<bool> {
+        let mut greeting = pin!(self.greet());
+        if let Ok(met) = tokio::time::timeout(LOOK, &mut greeting).await {
+            return met;
+        }
+        let holder = recorded::holder(folder);
+        if let Some(pid) = holder.as_ref().filter(|it| process::is_stopped(it)).map(|it| it.pid) {
+            return Err(unreachable(Fault::HolderStopped { pid }));
+        }
+        let silent = || match &holder {
+            Some(holder) => unreachable(Fault::HolderSilent { pid: holder.pid }),
+            None => silent(),
+        };
+        tokio::time::timeout(PATIENCE, greeting).await.map_err(|_| silent())?
     }
 
     /// Says hello; tells whether the holder was still there to answer.

@@ -14,7 +14,7 @@ use tokio::process::{Child, Command};
 use super::client::last_words;
 use super::order::{self, HoldOrder, Live, OrderAnswer, log_path};
 use crate::failure::cannot;
-use crate::scope;
+use crate::{process, scope};
 
 /// How long a holder may take: it may have to end what a dead launch left behind.
 const START_LIMIT: Duration = Duration::from_secs(60);
@@ -92,6 +92,13 @@ pub(crate) fn held_launch(words: &[String]) -> Option<LaunchId> {
     let [_program, subcommand, folder] = words else { return None };
     let launch = Path::new(folder).file_name()?.to_str()?;
     launch.parse().ok().filter(|_| subcommand == SUBCOMMAND)
+}
+
+/// Tells whether a process is the holder of the launch that has this folder.
+pub(super) fn is_holder_of(pid: u32, folder: &Path) -> bool {
+    let words = process::words(pid);
+    let [_program, subcommand, held] = words.as_slice() else { return false };
+    subcommand == SUBCOMMAND && held.as_str() == folder.to_string_lossy()
 }
 
 /// What a holder needs for itself; the agent's environment comes with the order.

@@ -11,3 +11,4 @@ mod protocol;
 mod starts;
 mod suspended;
 mod typing;
+mod unreachable;

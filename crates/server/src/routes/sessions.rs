@@ -7,7 +7,7 @@ use segue_core::api::{
     RestoreReport, ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SessionList, SessionView,
     StopReport, StopRequest, Stranger, TurnReport, UpRequest,
 };
-use segue_core::flows::{strangers, view};
+use segue_core::flows::strangers;
 use segue_core::model::SessionId;
 use segue_core::rules::scope::Deed;
 use segue_core::{Error, api};
@@ -91,7 +91,7 @@ pub(crate) async fn list(State(app): State<App>, caller: Caller) -> Answer<Sessi
     let scope = caller.scope(&supervisor).await?;
     let mut sessions = supervisor.ports.store.sessions().await?;
     sessions.retain(|it| scope.allow_session(it.session.id, it.session.parent).is_ok());
-    Ok(Json(SessionList { sessions: sessions.iter().map(view::session).collect() }))
+    Ok(Json(SessionList { sessions: sessions.iter().map(|it| supervisor.view(it)).collect() }))
 }
 
 pub(crate) async fn strangers(
@@ -124,7 +124,7 @@ pub(crate) async fn show(
     let supervisor = app.ready().await?;
     let scope = caller.scope(&supervisor).await?;
     let summary = supervisor::find(&supervisor, &scope, &query.address, &query.cwd).await?;
-    Ok(Json(view::session(&summary)))
+    Ok(Json(supervisor.view(&summary)))
 }
 
 pub(crate) async fn remove(

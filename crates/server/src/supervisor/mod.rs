@@ -23,7 +23,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use segue_core::flows::SessionState;
+use segue_core::api::SessionView;
+use segue_core::flows::{SessionState, view};
 use segue_core::model::{How, SessionId, Status, WaitingFor};
 use segue_core::ports::{MessageQuery, Ports, SessionSummary};
 use segue_core::{Error, Result};
@@ -153,6 +154,16 @@ impl Supervisor {
         actors.insert(id, inbox.clone());
         drop(actors);
         Ok(inbox)
+    }
+
+    /// Returns a session as it is shown, with what keeps its processes from working.
+    pub(crate) fn view(&self, summary: &SessionSummary) -> SessionView {
+        let mut view = view::session(summary);
+        let fault = summary.open.as_ref().and_then(|open| self.ports.holders.fault(open));
+        let details = view.status_detail.take().into_iter();
+        let details: Vec<String> = details.chain(fault.map(|it| it.to_string())).collect();
+        view.status_detail = (!details.is_empty()).then(|| details.join("; "));
+        view
     }
 
     /// Returns how long a headless turn may show nothing.

@@ -14,6 +14,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{Instant, sleep_until};
 
 use super::line::{Line, PATIENCE, Said, silent};
+use super::reach::reach;
 use super::wire::{Answer, Event, Request, encode, encode_message, kind};
 
 use guard::Guard;
@@ -46,7 +47,8 @@ pub async fn attach(socket: &Path, terminal: UserTerminal) -> Result<AttachEnd> 
             .hint("run `segue resume` to bring it back")
     };
     let terminal = terminal.open()?;
-    let mut line = Line::open(socket).await?.ok_or_else(nobody)?;
+    let folder = socket.parent().unwrap_or(socket);
+    let mut line = reach(folder).await?.ok_or_else(nobody)?;
     // Before the size is told: a change after that must not be missed.
     let signals = Signals::listen()?;
     failpoint::hit("attach.ask.before");

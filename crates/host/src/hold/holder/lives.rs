@@ -43,6 +43,11 @@ impl Life {
         }
     }
 
+    /// Tells whether the holder goes as soon as everything below it has ended.
+    pub(super) fn is_leaving(&self) -> bool {
+        matches!(self, Self::Sweeping { leave: true, .. } | Self::Ended { leave: true, .. })
+    }
+
     pub(super) fn is_over(&self) -> bool {
         matches!(self, Self::Ended { leave: true, .. })
     }

@@ -12,7 +12,8 @@ use super::agent::Stream;
 use super::connection::Message;
 use super::{Holder, log};
 use crate::hold::descriptors::{read_batch, write_some};
-use crate::hold::wire::{Answer, Hello, encode_message, kind};
+use crate::hold::order::socket_path;
+use crate::hold::wire::{Answer, Event, Hello, encode_message, kind};
 use crate::machine::launch_of;
 use crate::{process, socket};
 
@@ -27,6 +28,10 @@ enum Wake {
     Input(io::Result<()>),
     Child,
     Terminate,
+    /// Somebody misses the socket.
+    HangUp,
+    /// This process was stopped, and goes on.
+    Continued,
     Connection(io::Result<UnixStream>),
     Message(Option<Message>),
     StopStep,
@@ -62,6 +67,9 @@ impl Holder {
             }
             Wake::Child => self.reap(),
             Wake::Terminate => self.terminate(),
+            Wake::HangUp => self.listen_again(),
+            // Whoever could not reach this process meanwhile tries again.
+            Wake::Continued => self.clients.announce(&Event::Settled),
             Wake::Connection(Ok(stream)) => self.meet(stream),
             Wake::Connection(Err(error)) => log(&format!("cannot take a connection: {error}")),
             Wake::Message(Some(message)) => self.hear(message),
@@ -85,6 +93,8 @@ impl Holder {
         tokio::select! {
             _ = signals.child.recv() => Wake::Child,
             _ = signals.terminate.recv() => Wake::Terminate,
+            _ = signals.hangup.recv() => Wake::HangUp,
+            _ = signals.continued.recv() => Wake::Continued,
             () = at(stop) => Wake::StopStep,
             () = at(quiet) => Wake::Quiet,
             message = messages.recv() => Wake::Message(message),
@@ -109,6 +119,20 @@ impl Holder {
             self.input.extend(bytes);
         }
         has_room
+    }
+
+    /// Listens at the launch's socket again, if its file is gone.
+    fn listen_again(&mut self) {
+        if self.life.is_leaving() || socket_path(&self.folder).exists() {
+            return;
+        }
+        match super::start::listen(&self.folder) {
+            Ok(listener) => {
+                log("the socket was gone; it is there again");
+                self.listener = listener;
+            }
+            Err(error) => log(&format!("the socket is gone: {error}")),
+        }
     }
 
     fn meet(&mut self, stream: UnixStream) {

@@ -35,8 +35,10 @@ const WAITING: usize = 64;
 pub(super) struct Signals {
     pub(super) child: Signal,
     pub(super) terminate: Signal,
-    /// Nothing happens on it: a holder has no terminal that could hang up.
-    _hangup: Signal,
+    /// Somebody misses the socket: a holder has no terminal that could hang up.
+    pub(super) hangup: Signal,
+    /// This process was stopped, and goes on.
+    pub(super) continued: Signal,
 }
 
 impl Signals {
@@ -48,7 +50,8 @@ impl Signals {
         Ok(Self {
             child: listen(SignalKind::child())?,
             terminate: listen(SignalKind::terminate())?,
-            _hangup: listen(SignalKind::hangup())?,
+            hangup: listen(SignalKind::hangup())?,
+            continued: listen(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
         })
     }
 }
@@ -186,7 +189,7 @@ fn look(session: &str) -> (BTreeSet<LaunchId>, bool) {
     (found, blurred)
 }
 
-fn listen(folder: &Path) -> Result<UnixListener> {
+pub(super) fn listen(folder: &Path) -> Result<UnixListener> {
     failpoint::hit("hold.socket.before");
     let listener = socket::bind(&socket_path(folder))?;
     failpoint::hit("hold.socket.after");

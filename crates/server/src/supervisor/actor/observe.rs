@@ -9,6 +9,7 @@ use segue_core::model::{LaunchEnd, LaunchId};
 use segue_core::ports::{HolderEvent, Readiness, Signal};
 use segue_core::rules::lifecycle::Kept;
 use segue_core::{Error, Result};
+use segue_host::hold::socket_path;
 use segue_host::hook;
 
 use super::{Actor, Message, answer};
@@ -76,6 +77,10 @@ impl Actor {
     }
 
     async fn file_changed(&mut self, path: &Path) -> Result<()> {
+        if self.is_lost_socket(path)? {
+            // Asking for the holder makes it listen again.
+            return self.close_if_dead().await;
+        }
         if self.stream.as_ref().is_some_and(|stream| stream.path() == path) {
             return self.read_stream().await;
         }
@@ -89,6 +94,14 @@ impl Actor {
             guard::keep(&self.ports, &mut self.state).await?;
         }
         Ok(())
+    }
+
+    /// Tells whether somebody deleted the socket of the open launch's holder. A holder that goes
+    /// deletes it too, after it has written down how its agent ended.
+    fn is_lost_socket(&self, path: &Path) -> Result<bool> {
+        let Some(launch) = self.state.open().map(|launch| launch.id) else { return Ok(false) };
+        let is_socket = path == socket_path(&self.ports.folders.folder(launch));
+        Ok(is_socket && !path.exists() && self.ports.folders.end(launch)?.is_none())
     }
 
     fn is_transcript(&self, path: &Path) -> Result<bool> {

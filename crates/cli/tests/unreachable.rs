@@ -1,0 +1,201 @@
+//! Sessions whose processes are stopped or cannot be reached.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use rustix::process::Signal;
+use segue_conformance::wait;
+use segue_host::process;
+use segue_testkit::stand_in::kill_daemon;
+use segue_testkit::world::DEADLINE;
+use segue_testkit::{Terminal, World, conversation, processes};
+use serde_json::Value;
+
+fn world() -> World {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    world.ok(["run", "-d", "--name", "fox", "remember the word amber"]);
+    conversation::wait_turns(&world, &world.session("fox"), 1);
+    world.ok(["wait", "fox", "--for", "idle"]);
+    world
+}
+
+fn pid(session: &Value, key: &str) -> u32 {
+    u32::try_from(session[key].as_u64().unwrap()).unwrap()
+}
+
+/// Stops a process and returns when it stands still.
+fn stop(pid: u32) {
+    let target = process::find(pid).unwrap();
+    processes::send(pid, Signal::STOP);
+    let end = Instant::now() + DEADLINE;
+    while !process::is_stopped(&target) {
+        assert!(Instant::now() < end, "process {pid} goes on");
+        std::thread::yield_now();
+    }
+}
+
+fn socket(world: &World, session: &Value) -> PathBuf {
+    let launch = conversation::newest_launch(world, session["id"].as_str().unwrap());
+    world.state().join("launches").join(launch.to_string()).join("holder.sock")
+}
+
+#[test]
+fn a_session_whose_holder_is_stopped_is_stopped_by_segue_stop_and_comes_back() {
+    let world = world();
+    let before = world.session("fox");
+    stop(pid(&before, "holder_pid"));
+    world.ok(["stop", "fox"]);
+    let after = world.session("fox");
+    assert_eq!((&after["status"], &after["status_detail"]), (&"ended".into(), &"stopped".into()));
+    for key in ["pid", "holder_pid"] {
+        assert!(!processes::is_alive(pid(&before, key)), "{key}");
+    }
+    world.ok(["resume", "fox"]);
+    let answer = conversation::ask(&world, &world.session("fox"), "what is the word?");
+    assert!(answer.contains("amber"), "{answer}");
+}
+
+#[test]
+fn a_stopped_holder_is_named_by_every_command_and_cured_by_doctor() {
+    let world = world();
+    let before = world.session("fox");
+    let holder = pid(&before, "holder_pid");
+    stop(holder);
+    let fault = format!("the process that holds the agent is stopped, pid {holder}");
+    let listed = world.session("fox");
+    assert_eq!(
+        (listed["status"].as_str(), listed["status_detail"].as_str()),
+        (Some("idle"), Some(&*fault))
+    );
+    assert!(world.ok(["ls"]).contains(&fault));
+    let outcome = world.segue(["resume", "fox"]);
+    assert_eq!(outcome.status, 8, "{outcome:#?}");
+    assert!(outcome.stdout.contains(&fault), "{outcome:#?}");
+    let outcome = world.segue(["send", "fox", "--timeout", "2s", "what is the word?"]);
+    assert_eq!(outcome.status, 4, "{outcome:#?}");
+    assert!(outcome.stderr.contains(&fault), "{outcome:#?}");
+    let mut person = Terminal::start(&world.command(["attach", "fox"]), 30, 100);
+    person.wait_for("kill -CONT");
+    assert_eq!(person.wait(), 7);
+    assert!(person.contents().contains("is stopped"), "{}", person.contents());
+    let outcome = world.segue(["doctor"]);
+    assert_eq!(outcome.status, 1, "{outcome:#?}");
+    let finding = format!("problem: `default/fox` does not work: {fault}\n  cure: ");
+    assert!(outcome.stdout.contains(&finding), "{outcome:#?}");
+    let outcome = world.segue(["doctor", "--fix"]);
+    assert_eq!(outcome.status, 0, "{outcome:#?}");
+    assert!(outcome.stdout.contains("fixed: `default/fox`"), "{outcome:#?}");
+    assert_eq!(world.session("fox")["pid"], before["pid"]);
+    // What was sent meanwhile arrives.
+    let answer = conversation::wait_turns(&world, &before, 2);
+    assert!(answer.contains("amber"), "{answer}");
+}
+
+#[test]
+fn a_deleted_holder_socket_is_there_again_without_a_command() {
+    let world = world();
+    let session = world.session("fox");
+    let socket = socket(&world, &session);
+    for _ in 0..2 {
+        fs::remove_file(&socket).unwrap();
+        wait::until(&[socket.parent().unwrap()], "the socket", || socket.exists());
+    }
+    let answer = conversation::ask(&world, &session, "what is the word?");
+    assert!(answer.contains("amber"), "{answer}");
+    assert_eq!(world.session("fox")["launches"], 1);
+}
+
+#[test]
+fn a_holder_whose_socket_was_deleted_while_no_daemon_ran_is_found_again() {
+    let world = world();
+    let session = world.session("fox");
+    kill_daemon(&world);
+    fs::remove_file(socket(&world, &session)).unwrap();
+    let found = world.session("fox");
+    assert_eq!((&found["pid"], &found["launches"]), (&session["pid"], &1.into()));
+    assert_eq!(found["status_detail"], Value::Null);
+    let answer = conversation::ask(&world, &session, "what is the word?");
+    assert!(answer.contains("amber"), "{answer}");
+}
+
+/// A wrapper that starts the real agent as a process of its own.
+const WRAPPER: &str = "#!/bin/sh\nsh -c 'echo $$ > \"$HOME/below\"; \
+                       while read -r line; do echo \"heard $line\"; done'\n";
+
+fn world_of_a_wrapper() -> World {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    let program = world.home().join("wrapper");
+    fs::write(&program, WRAPPER).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let program = program.display();
+    let file = format!("[vendors.wrapped]\ncommand = [\"{program}\"]\n");
+    world.write("segue.toml", &file);
+    world.ok(["trust", "--yes"]);
+    world.ok(["run", "-d", "--vendor", "wrapped", "--name", "fox"]);
+    let below = world.home().join("below");
+    let is_written = || fs::read_to_string(&below).is_ok_and(|text| text.ends_with('\n'));
+    wait::until(&[&world.home()], "the process below the wrapper", is_written);
+    world
+}
+
+#[test]
+fn a_stopped_process_of_an_agent_is_shown_as_stopped_and_cured_by_doctor() {
+    let world = world_of_a_wrapper();
+    let below = fs::read_to_string(world.home().join("below")).unwrap();
+    let below: u32 = below.trim().parse().unwrap();
+    stop(below);
+    let fault = format!("the agent's process is stopped, pid {below}");
+    let detail = world.session("fox")["status_detail"].to_string();
+    assert!(detail.contains(&fault), "{detail}");
+    let outcome = world.segue(["doctor"]);
+    assert_eq!(outcome.status, 1, "{outcome:#?}");
+    assert!(outcome.stdout.contains(&fault), "{outcome:#?}");
+    assert!(outcome.stdout.contains(&format!("kill -CONT {below}")), "{outcome:#?}");
+    world.ok(["doctor", "--fix"]);
+    let detail = world.session("fox")["status_detail"].to_string();
+    assert!(!detail.contains("stopped"), "{detail}");
+}
+
+#[test]
+fn ctrl_z_does_not_suspend_an_attached_agent() {
+    let world = world();
+    let mut person = Terminal::start(&world.command(["attach", "fox"]), 30, 100);
+    person.wait_for("I will remember amber.");
+    person.write("\x1a");
+    person.write("what is the word?\r");
+    person.wait_for("The word is amber.");
+    assert_eq!(world.session("fox")["status_detail"], Value::Null);
+}
+
+#[test]
+fn ctrl_z_does_not_suspend_a_shell_and_the_program_in_it() {
+    let world = world_of_a_wrapper();
+    let mut person = Terminal::start(&world.command(["attach", "fox"]), 30, 100);
+    person.wait_for("detach with");
+    person.write("\x1a");
+    person.write("\x15hello\r");
+    person.wait_for("heard hello");
+}
+
+#[test]
+fn an_agent_that_somebody_stops_goes_on_at_once() {
+    let world = world();
+    let session = world.session("fox");
+    processes::send(pid(&session, "pid"), Signal::STOP);
+    let answer = conversation::ask(&world, &session, "what is the word?");
+    assert!(answer.contains("amber"), "{answer}");
+}
+
+#[test]
+fn a_session_starts_though_the_linker_warns_about_its_environment() {
+    let mut world = World::new(env!("CARGO_BIN_EXE_segue"));
+    world.set("LD_PRELOAD", "/nonexistent.so");
+    world.ok(["run", "-d", "--name", "fox", "remember the word amber"]);
+    let outcome = world.segue(["run", "--headless", "--wait", "--name", "owl", "hello"]);
+    assert_eq!(outcome.status, 0, "{outcome:#?}");
+    world.unset("LD_PRELOAD");
+    conversation::wait_turns(&world, &world.session("fox"), 1);
+}

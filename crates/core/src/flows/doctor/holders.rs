@@ -1,0 +1,51 @@
+//! Holders that cannot be reached, and agents that are stopped.
+
+use super::{Mode, problem};
+use crate::api::{Finding, Severity};
+use crate::error::{Kind, Result};
+use crate::ports::{Fault, OpenLaunch, Ports};
+
+/// Looks at the processes of every open launch.
+pub(super) async fn examine(ports: &Ports, mode: Mode) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for summary in ports.store.sessions().await? {
+        let Some(open) = summary.open else { continue };
+        let Some(fault) = fault(ports, &open).await else { continue };
+        let name = summary.session.address();
+        let what = format!("`{name}` does not work: {fault}");
+        let mut finding = problem(Severity::Problem, what, &cure(&name, fault));
+        if mode == Mode::Fix {
+            match ports.holders.cure(open.id, fault).await {
+                Ok(()) => finding.fixed = true,
+                // A launch that cannot be cured does not keep the others from it.
+                Err(error) => finding.what = format!("{}: {error}", finding.what),
+            }
+        }
+        findings.push(finding);
+    }
+    Ok(findings)
+}
+
+async fn fault(ports: &Ports, open: &OpenLaunch) -> Option<Fault> {
+    if let Some(fault) = ports.holders.fault(open) {
+        return Some(fault);
+    }
+    let pid = open.holder.as_ref()?.pid;
+    match ports.holders.find(open.id).await {
+        Err(error) if error.kind == Kind::Unavailable => Some(Fault::HolderSilent { pid }),
+        // A holder that is gone is the session's own news.
+        _ => None,
+    }
+}
+
+fn cure(name: &str, fault: Fault) -> String {
+    match fault {
+        Fault::HolderStopped { pid } | Fault::AgentStopped { pid } => {
+            format!("let it go on: `kill -CONT {pid}`")
+        }
+        Fault::SocketMissing { .. } => "have it listen again: `segue doctor --fix`".to_owned(),
+        Fault::HolderSilent { .. } => {
+            format!("end it with `segue stop {name}`; the conversation stays")
+        }
+    }
+}

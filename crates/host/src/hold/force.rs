@@ -1,0 +1,120 @@
+//! Ending a launch whose holder does not answer, by its processes alone.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use segue_core::model::{Exit, LaunchEnd, LaunchId, ProcessRef};
+use segue_core::{Error, Result};
+use tokio::time::Instant;
+
+use super::order;
+use crate::leftovers;
+use crate::process::{self, ProcessHandle};
+
+/// How long the kernel may take to end what was killed.
+const KILL_LIMIT: Duration = Duration::from_secs(10);
+/// More passes than processes can fork away from.
+const PASSES: usize = 100;
+
+/// Lets a holder go on that was stopped; tells whether there was one.
+pub(super) fn let_go_on(holder: &ProcessRef) -> Result<bool> {
+    match open(holder)? {
+        Some(handle) => handle.signal(Signal::CONT).map_err(failed),
+        None => Ok(false),
+    }
+}
+
+/// Lets a process below a holder go on that was stopped.
+pub(super) fn let_go_on_below(holder: &ProcessRef, pid: u32) -> Result<()> {
+    for process in hold(vec![pid], holder.pid)? {
+        process.signal(Signal::CONT).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Ends the agent, everything below the holder, and the holder; returns the end that is on disk.
+/// The agent is asked first and has `grace` to end by itself.
+pub(super) async fn end(
+    folder: &Path,
+    launch: LaunchId,
+    holder: &ProcessRef,
+    grace: Duration,
+) -> Result<LaunchEnd> {
+    if let Some(handle) = open(holder)? {
+        ask(holder.pid, grace).await?;
+        kill_below(holder.pid).await?;
+        handle.signal(Signal::KILL).map_err(failed)?;
+        if !handle.gone_within(KILL_LIMIT).await.map_err(failed)? {
+            return Err(does_not_end(holder.pid));
+        }
+    }
+    leftovers::end_marked(&[launch]).await?;
+    let end = LaunchEnd { exit: Exit::Unknown, asked: true, at: jiff::Timestamp::now() };
+    order::write_end_unless_there(folder, &end)?;
+    Ok(end)
+}
+
+/// Asks the agent to end, and waits for that.
+async fn ask(holder: u32, grace: Duration) -> Result<()> {
+    let agents: Vec<ProcessHandle> = hold(process::children(holder), holder)?;
+    for agent in &agents {
+        // A process that is stopped cannot end before it goes on.
+        for signal in [Signal::TERM, Signal::CONT] {
+            agent.signal(signal).map_err(failed)?;
+        }
+    }
+    wait(&agents, grace).await.map(drop)
+}
+
+/// Kills everything below a holder. Orphans become the holder's children, also while it is stopped.
+async fn kill_below(holder: u32) -> Result<()> {
+    for _ in 0..PASSES {
+        let below = hold(process::descendants(holder), holder)?;
+        if below.is_empty() {
+            return Ok(());
+        }
+        for process in &below {
+            process.signal(Signal::KILL).map_err(failed)?;
+        }
+        if !wait(&below, KILL_LIMIT).await? {
+            return Err(does_not_end(holder));
+        }
+    }
+    Err(Error::unavailable("processes of an agent multiply faster than they can be ended"))
+}
+
+/// Takes hold of those that still descend from the holder: then no other process can be hit.
+fn hold(pids: Vec<u32>, holder: u32) -> Result<Vec<ProcessHandle>> {
+    let mut held = Vec::new();
+    for process in pids.into_iter().filter_map(process::find) {
+        let handle = open(&process)?;
+        held.extend(handle.filter(|_| process::ancestry(process.pid).contains(&holder)));
+    }
+    Ok(held)
+}
+
+/// Waits for all of them together; tells whether all are gone.
+async fn wait(processes: &[ProcessHandle], limit: Duration) -> Result<bool> {
+    let deadline = Instant::now() + limit;
+    for process in processes {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if !process.gone_within(left).await.map_err(failed)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn open(process: &ProcessRef) -> Result<Option<ProcessHandle>> {
+    ProcessHandle::open(process).map_err(failed)
+}
+
+fn failed(error: std::io::Error) -> Error {
+    Error::unavailable("cannot end an agent whose holder does not answer").caused_by(error)
+}
+
+fn does_not_end(holder: u32) -> Error {
+    Error::unavailable("processes of an agent do not end, although killed")
+        .hint(format!("see what they wait for: `ps -o pid,stat,wchan,args --ppid {holder}`"))
+}

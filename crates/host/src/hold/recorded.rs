@@ -1,0 +1,73 @@
+//! A launch's holder as a process: found and looked at without asking it, since it may be stopped.
+
+use std::fs;
+use std::path::Path;
+
+use segue_core::Error;
+use segue_core::model::ProcessRef;
+use segue_core::ports::Fault;
+
+use super::order::{Live, has_end, live_path, socket_path};
+use super::spawn::is_holder_of;
+use crate::process;
+
+/// More than `live.json` is long.
+const LONGEST_RECORD: u64 = 64 << 10;
+
+/// Returns the live process that holds a launch. A holder that has not started its agent yet is not
+/// returned: it does not take signals.
+pub(super) fn holder(folder: &Path) -> Option<ProcessRef> {
+    match recorded(folder) {
+        // The record is a file that others can write: the process has to be a holder, too.
+        Some(live) => {
+            let is_holder =
+                process::is_alive(&live.holder) && is_holder_of(live.holder.pid, folder);
+            is_holder.then_some(live.holder)
+        }
+        None => process::all()
+            .into_iter()
+            .filter(|pid| is_holder_of(*pid, folder) && !process::children(*pid).is_empty())
+            .find_map(process::find),
+    }
+}
+
+fn recorded(folder: &Path) -> Option<Live> {
+    let path = live_path(folder);
+    let is_sound = fs::metadata(&path).is_ok_and(|facts| facts.len() <= LONGEST_RECORD);
+    let text = is_sound.then(|| fs::read(&path).ok()).flatten()?;
+    serde_json::from_slice(&text).ok()
+}
+
+/// Returns what keeps a launch from working, as far as it shows without asking its holder.
+pub(super) fn fault(
+    folder: &Path,
+    holder: &ProcessRef,
+    agent: Option<&ProcessRef>,
+) -> Option<Fault> {
+    if !process::is_alive(holder) {
+        return None;
+    }
+    if process::is_stopped(holder) {
+        return Some(Fault::HolderStopped { pid: holder.pid });
+    }
+    if let Some(pid) = agent.and_then(process::stopped_below) {
+        return Some(Fault::AgentStopped { pid });
+    }
+    let is_missing = !socket_path(folder).exists() && !has_end(folder);
+    is_missing.then_some(Fault::SocketMissing { pid: holder.pid })
+}
+
+/// Words why a holder cannot be reached.
+pub(super) fn unreachable(fault: Fault) -> Error {
+    let error = Error::unavailable(fault.to_string());
+    match fault {
+        Fault::HolderStopped { pid } => error
+            .hint(format!("run `kill -CONT {pid}` or `segue doctor --fix` to let it go on"))
+            .hint("run `segue stop` to end it; the conversation stays"),
+        Fault::SocketMissing { .. } | Fault::HolderSilent { .. } | Fault::AgentStopped { .. } => {
+            error
+                .hint("run `segue doctor --fix` to reach it again")
+                .hint("run `segue stop` to end it; the conversation stays")
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Processes that stand still because a signal or a debugger stopped them.
+
+use std::collections::VecDeque;
+use std::fs;
+
+use segue_core::model::ProcessRef;
+
+use super::is_alive;
+use super::stat::{Activity, Stat};
+
+/// More processes than an agent and its wrappers are.
+const MOST_LOOKED_AT: usize = 16;
+
+/// Tells whether this very process is stopped.
+pub fn is_stopped(process: &ProcessRef) -> bool {
+    stat(process.pid).is_some_and(|stat| stat.activity == Activity::Stopped) && is_alive(process)
+}
+
+/// Returns a stopped process of an agent: the agent itself, or one below it that its terminal
+/// serves. A job that a shell put into the background does not count.
+pub fn stopped_below(agent: &ProcessRef) -> Option<u32> {
+    let top = stat(agent.pid).filter(|_| is_alive(agent))?;
+    let serves = |stat: &Stat| stat.group == top.group || Some(stat.group) == top.foreground;
+    let mut next: VecDeque<u32> = [agent.pid].into();
+    for _ in 0..MOST_LOOKED_AT {
+        let Some(stat) = stat(next.pop_front()?) else { continue };
+        if stat.activity == Activity::Stopped && (stat.pid == agent.pid || serves(&stat)) {
+            return Some(stat.pid);
+        }
+        next.extend(forked_by(stat.pid));
+    }
+    None
+}
+
+fn stat(pid: u32) -> Option<Stat> {
+    Stat::read(pid)
+}
+
+/// Returns the children that a process's first thread forked; none on a kernel without that list.
+fn forked_by(pid: u32) -> Vec<u32> {
+    let list = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
