@@ -22,6 +22,7 @@ pub mod files;
 pub mod folders;
 pub mod hold;
 pub mod hook;
+pub mod listener;
 pub mod lock;
 pub mod machine;
 pub mod pager;

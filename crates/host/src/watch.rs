@@ -2,6 +2,9 @@
 //!
 //! A folder that does not exist yet is waited for in the nearest one above it that does. What is
 //! not noticed: that a folder *above* a watched one was renamed.
+//!
+//! The kernel limits how much a user can watch. [`Error`]s about that have the kind
+//! [`Unavailable`](segue_core::Kind::Unavailable) and name the setting.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ffi::{OsStr, OsString};
@@ -11,6 +14,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::io::Errno;
@@ -21,6 +25,9 @@ use tokio::io::unix::AsyncFd;
 use crate::descriptor::watched;
 use crate::failure::cannot;
 
+/// How often a [`Lookout`] without a watch has its folders looked at.
+const UNWATCHED_LOOK: Duration = Duration::from_millis(200);
+
 /// What happened in the watched folders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
@@ -28,6 +35,8 @@ pub enum Change {
     At { path: PathBuf, gone: bool },
     /// More happened than the kernel could remember: look at everything again.
     Overflow,
+    /// A folder moved or was made again, and cannot be watched any more. Adding it tries again.
+    Unwatched { folder: PathBuf, error: Error },
 }
 
 /// Watches folders, but not the folders in them.
@@ -39,6 +48,31 @@ pub struct Watcher {
     /// The wanted folders that one of the kernel's watches serves.
     served: HashMap<i32, BTreeSet<PathBuf>>,
     changes: VecDeque<Change>,
+}
+
+/// Waits for changes in a few folders, or looks now and then if the system has no watch left.
+#[derive(Debug)]
+pub(crate) struct Lookout(Option<Watcher>);
+
+impl Lookout {
+    pub(crate) fn over(folders: &[&Path]) -> Self {
+        let watcher = Watcher::new().and_then(|mut watcher| {
+            folders.iter().try_for_each(|folder| watcher.add(folder))?;
+            Ok(watcher)
+        });
+        Self(watcher.ok())
+    }
+
+    /// Returns when something may have changed.
+    pub(crate) async fn changed(&mut self) {
+        match &mut self.0 {
+            Some(watcher) => match watcher.next().await {
+                Ok(Change::At { .. } | Change::Overflow) => {}
+                Ok(Change::Unwatched { .. }) | Err(_) => self.0 = None,
+            },
+            None => tokio::time::sleep(UNWATCHED_LOOK).await,
+        }
+    }
 }
 
 /// Where a wanted folder is waited for: it is there, or it is not and this is the nearest above it.
@@ -138,7 +172,7 @@ impl Watcher {
             self.leave(folder, aim.watch);
         }
         if let Err(error) = self.aim(folder) {
-            tracing::warn!(folder = %folder.display(), %error, "a folder cannot be watched any more");
+            self.changes.push_back(Change::Unwatched { folder: folder.to_owned(), error });
             return;
         }
         let arrived = self.aims.get(folder).is_some_and(|aim| aim.at == folder);
@@ -243,12 +277,15 @@ fn next_step<'a>(folder: &'a Path, at: &Path) -> Option<&'a OsStr> {
     folder.strip_prefix(at).ok()?.iter().next()
 }
 
+/// Words that the kernel has no `instances` or no `watches` left for this user.
 fn too_many(error: &io::Error, what: &str) -> Error {
-    Error::unavailable("cannot watch files: the system's limit is reached").caused_by(error).hint(
-        format!(
-            "see it with `sysctl fs.inotify.max_user_{what}`, and raise it with `sudo sysctl -w`"
-        ),
-    )
+    let setting = format!("fs.inotify.max_user_{what}");
+    let limit = fs::read_to_string(format!("/proc/sys/fs/inotify/max_user_{what}"));
+    let limit = limit.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0_u64);
+    let enough = limit.saturating_mul(2).max(if what == "watches" { 524_288 } else { 1024 });
+    Error::unavailable(format!("cannot watch files: the limit `{setting}` is reached"))
+        .caused_by(error)
+        .hint(format!("raise the limit: `sudo sysctl -w {setting}={enough}`"))
 }
 
 fn lost(error: &io::Error) -> Error {

@@ -82,7 +82,7 @@ async fn open(paths: &Paths) -> Result<Opened> {
             .hint("run `segue doctor --fix` to rebuild it from them"));
     }
     let (store, cursor) = TellingStore::new(store::open(&database).await?);
-    let supervisor = Supervisor::new(wiring::ports(paths, store), paths.config_file())?;
+    let supervisor = Supervisor::new(wiring::ports(paths, store), paths.config_file());
     let reconciled = reconcile(Arc::clone(&supervisor));
     Ok(Opened { supervisor, cursor, reconciled })
 }

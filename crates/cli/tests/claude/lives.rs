@@ -1,6 +1,7 @@
 //! Whole lives: begun, killed, brought back, asked.
 
-use segue_testkit::{conversation, isolated};
+use segue_testkit::{Terminal, conversation, isolated};
+use serde_json::Value;
 
 use crate::Stage;
 
@@ -114,5 +115,20 @@ fn a_folder_that_is_not_trusted_is_asked_about_and_not_answered() {
         let asks = stage.wait_session("coder", |session| session["status"] == "waiting");
         assert_eq!(asks["status_detail"], "trust");
         assert!(stage.model.conversations().is_empty());
+    });
+}
+
+#[test]
+fn ctrl_z_does_not_suspend_an_attached_agent() {
+    isolated(|| {
+        let stage = Stage::new();
+        stage.told("fox", "hello");
+        let mut person = Terminal::start(&stage.world.command(["attach", "fox"]), 40, 120);
+        person.wait_for("detach with");
+        person.write("\x1a");
+        person.wait_written("suspended");
+        stage.ask("fox", "are you still there?");
+        stage.wait_idle("fox");
+        assert_eq!(stage.world.session("fox")["status_detail"], Value::Null);
     });
 }

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::LocalHolders;
 use super::order;
 use crate::lock::FileLock;
-use crate::watch::Watcher;
+use crate::watch::Lookout;
 
 /// How long a holder may be on its way: it may have to end what a dead launch left behind.
 const ON_ITS_WAY: Duration = Duration::from_secs(60);
@@ -31,10 +31,7 @@ pub(super) async fn abandon(
     if let Some(lock) = FileLock::try_acquire(lock)? {
         return close(folder, &lock);
     }
-    let mut watcher = Watcher::new()?;
-    for path in [Some(folder), lock.parent()].into_iter().flatten() {
-        watcher.add(path)?;
-    }
+    let mut lookout = Lookout::over(&[folder, lock.parent().unwrap_or(folder)]);
     let deadline = Instant::now() + ON_ITS_WAY;
     failpoint::hit("holders.abandon.wait");
     loop {
@@ -44,7 +41,7 @@ pub(super) async fn abandon(
         if let Some(lock) = FileLock::try_acquire_unseen(lock)? {
             return close(folder, &lock);
         }
-        tokio::time::timeout_at(deadline, watcher.next()).await.map_err(|_| stuck(lock))??;
+        tokio::time::timeout_at(deadline, lookout.changed()).await.map_err(|_| stuck(lock))?;
     }
 }
 

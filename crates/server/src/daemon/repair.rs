@@ -37,6 +37,7 @@ impl Daemon {
             // What was taken in may be alive.
             supervisor.reconcile().await?;
         }
+        findings.extend(supervisor.watch.examine());
         findings.push(supervisor.describe_archive()?);
         findings.extend(wiring::machine_notes(&self.environment));
         Ok(DoctorReport { findings })

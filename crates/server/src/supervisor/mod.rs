@@ -59,7 +59,7 @@ pub(crate) struct Supervisor {
     gates: Gates,
     accounts: Accounts,
     scribe: Scribe,
-    watch: Watch,
+    pub(crate) watch: Watch,
     pub(crate) live: LiveLaunches,
     config_file: PathBuf,
     /// One at a time makes room in the archive.
@@ -68,9 +68,9 @@ pub(crate) struct Supervisor {
 }
 
 impl Supervisor {
-    pub(crate) fn new(ports: Ports, config_file: PathBuf) -> Result<Arc<Self>> {
+    pub(crate) fn new(ports: Ports, config_file: PathBuf) -> Arc<Self> {
         let scribe = Scribe::start(ports.clone());
-        let (watch, router) = Watch::new()?;
+        let (watch, router) = Watch::new();
         let (actors, gates, live) = (Mutex::default(), Gates::default(), LiveLaunches::default());
         let (accounts, room) = (Accounts::default(), Arc::new(Semaphore::new(1)));
         let on_the_way = OnTheWay::default();
@@ -87,7 +87,7 @@ impl Supervisor {
             on_the_way,
         });
         router.start(Arc::downgrade(&supervisor));
-        Ok(supervisor)
+        supervisor
     }
 
     /// Finds out what became of every launch that the store thinks alive; returns when all are
@@ -160,8 +160,10 @@ impl Supervisor {
     pub(crate) fn view(&self, summary: &SessionSummary) -> SessionView {
         let mut view = view::session(summary);
         let fault = summary.open.as_ref().and_then(|open| self.ports.holders.fault(open));
+        let fault = fault.map(|fault| fault.to_string());
+        let shortage = self.watch.shortage_of(summary.session.id);
         let details = view.status_detail.take().into_iter();
-        let details: Vec<String> = details.chain(fault.map(|it| it.to_string())).collect();
+        let details: Vec<String> = details.chain(fault).chain(shortage).collect();
         view.status_detail = (!details.is_empty()).then(|| details.join("; "));
         view
     }

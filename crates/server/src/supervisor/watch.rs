@@ -1,15 +1,25 @@
 //! Routes changes of files to the sessions that they concern.
+//!
+//! A folder that cannot be watched, because the system has no watch left, is looked at every few
+//! seconds until it can be. Nothing else is looked at by itself.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::future::pending;
 use std::path::{Path, PathBuf};
-use std::sync::Weak;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
-use segue_core::Result;
+use segue_core::api::{Finding, Severity};
 use segue_core::model::SessionId;
+use segue_core::{Error, Kind, Result};
 use segue_host::watch::{Change, Watcher};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
 
 use super::{Message, Supervisor};
+
+/// How often a folder is looked at that cannot be watched.
+const UNWATCHED_LOOK: Duration = Duration::from_secs(3);
 
 enum Order {
     Follow { session: SessionId, folders: Vec<PathBuf>, done: oneshot::Sender<Result<()>> },
@@ -18,20 +28,58 @@ enum Order {
 
 /// The way to the task that owns the watcher.
 #[derive(Clone, Debug)]
-pub(crate) struct Watch(mpsc::UnboundedSender<Order>);
+pub(crate) struct Watch {
+    orders: mpsc::UnboundedSender<Order>,
+    shortage: Arc<Mutex<Shortage>>,
+}
+
+/// What cannot be watched now.
+#[derive(Debug, Default)]
+struct Shortage {
+    /// The sessions that have to be looked at.
+    sessions: HashSet<SessionId>,
+    cause: Option<Error>,
+}
+
+impl Shortage {
+    fn detail(&self, session: SessionId) -> Option<String> {
+        let cause = self.cause.as_ref().filter(|_| self.sessions.contains(&session))?;
+        let seconds = UNWATCHED_LOOK.as_secs();
+        Some(format!("{}; looked at every {seconds} s", cause.message))
+    }
+
+    fn finding(&self) -> Option<Finding> {
+        let cause = self.cause.as_ref().filter(|_| !self.sessions.is_empty())?;
+        let (count, seconds) = (self.sessions.len(), UNWATCHED_LOOK.as_secs());
+        let ending = if count == 1 { " is" } else { "s are" };
+        let what =
+            format!("{}: {count} session{ending} looked at every {seconds} s", cause.message);
+        let cure = cause.hints.first().cloned();
+        Some(Finding { severity: Severity::Warning, what, cure, fixed: false })
+    }
+}
 
 impl Watch {
     /// Returns the way to a router, and the router, which is yet to be started.
-    pub(crate) fn new() -> Result<(Self, Router)> {
+    pub(crate) fn new() -> (Self, Router) {
         let (sender, orders) = mpsc::unbounded_channel();
-        let (watcher, interest) = (Watcher::new()?, HashMap::new());
-        Ok((Self(sender), Router { orders, supervisor: Weak::new(), watcher, interest }))
+        let shortage = Arc::<Mutex<Shortage>>::default();
+        let router = Router {
+            orders,
+            supervisor: Weak::new(),
+            watcher: None,
+            interest: HashMap::new(),
+            unwatched: BTreeMap::new(),
+            next_look: None,
+            shortage: Arc::clone(&shortage),
+        };
+        (Self { orders: sender, shortage }, router)
     }
 
     /// Returns when changes in these folders will reach the session.
     pub(crate) async fn follow(&self, session: SessionId, folders: Vec<PathBuf>) -> Result<()> {
         let (done, answer) = oneshot::channel();
-        if self.0.send(Order::Follow { session, folders, done }).is_err() {
+        if self.orders.send(Order::Follow { session, folders, done }).is_err() {
             return Ok(());
         }
         answer.await.unwrap_or(Ok(()))
@@ -39,16 +87,36 @@ impl Watch {
 
     pub(crate) fn leave(&self, session: SessionId) {
         // The task ends only with the daemon, and then nothing needs to be left.
-        let _ended = self.0.send(Order::Leave { session });
+        let _ended = self.orders.send(Order::Leave { session });
     }
+
+    /// Returns why a session's files cannot be watched, for its status.
+    pub(crate) fn shortage_of(&self, session: SessionId) -> Option<String> {
+        locked(&self.shortage).detail(session)
+    }
+
+    /// Returns what `segue doctor` says about files that cannot be watched.
+    pub(crate) fn examine(&self) -> Option<Finding> {
+        locked(&self.shortage).finding()
+    }
+}
+
+fn locked(shortage: &Mutex<Shortage>) -> MutexGuard<'_, Shortage> {
+    shortage.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The owner of the watcher.
 pub(crate) struct Router {
     orders: mpsc::UnboundedReceiver<Order>,
     supervisor: Weak<Supervisor>,
-    watcher: Watcher,
+    /// `None` before the first folder, and while the system has no watcher left.
+    watcher: Option<Watcher>,
     interest: HashMap<PathBuf, HashSet<SessionId>>,
+    /// The folders that cannot be watched, and why.
+    unwatched: BTreeMap<PathBuf, Error>,
+    /// When those are looked at; `None` while there are none.
+    next_look: Option<Instant>,
+    shortage: Arc<Mutex<Shortage>>,
 }
 
 impl Router {
@@ -59,18 +127,17 @@ impl Router {
 
     async fn run(mut self) {
         loop {
+            let Self { orders, watcher, next_look, .. } = &mut self;
             tokio::select! {
-                order = self.orders.recv() => match order {
+                order = orders.recv() => match order {
                     Some(order) => self.obey(order),
                     None => return,
                 },
-                change = self.watcher.next() => match change {
+                change = next_change(watcher) => match change {
                     Ok(change) => self.route(change),
-                    Err(error) => {
-                        tracing::error!(%error, "file changes cannot be followed any more");
-                        return;
-                    }
+                    Err(error) => self.lose_watcher(&error),
                 },
+                () = at(*next_look) => self.look(),
             }
         }
     }
@@ -78,39 +145,119 @@ impl Router {
     fn obey(&mut self, order: Order) {
         match order {
             Order::Follow { session, folders, done } => {
-                let added = folders.iter().try_for_each(|folder| self.watcher.add(folder));
+                let mut added = Ok(());
                 for folder in folders {
-                    self.interest.entry(folder).or_default().insert(session);
+                    self.interest.entry(folder.clone()).or_default().insert(session);
+                    added = added.and(self.watch(&folder));
                 }
+                self.plan_look();
                 // The session may have ended meanwhile.
                 let _gone = done.send(added);
             }
-            Order::Leave { session } => self.leave(session),
+            Order::Leave { session } => {
+                self.leave(session);
+                self.plan_look();
+            }
         }
     }
 
+    /// Watches a folder. One for which the system has no watch left is looked at.
+    fn watch(&mut self, folder: &Path) -> Result<()> {
+        match self.try_to_watch(folder) {
+            Ok(()) => {
+                self.unwatched.remove(folder);
+                Ok(())
+            }
+            Err(error) if error.kind == Kind::Unavailable => {
+                self.unwatched.insert(folder.to_owned(), error);
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn try_to_watch(&mut self, folder: &Path) -> Result<()> {
+        match &mut self.watcher {
+            Some(watcher) => watcher.add(folder),
+            None => self.watcher.insert(Watcher::new()?).add(folder),
+        }
+    }
+
+    /// The watcher is of no use any more: all folders wait for another one.
+    fn lose_watcher(&mut self, error: &Error) {
+        self.watcher = None;
+        self.unwatched = self.interest.keys().map(|it| (it.clone(), error.clone())).collect();
+        self.plan_look();
+    }
+
+    /// Has the sessions look at the folders that cannot be watched, after another try to.
+    fn look(&mut self) {
+        let concerned = self.concerned();
+        for folder in self.unwatched.keys().cloned().collect::<Vec<_>>() {
+            if let Err(error) = self.watch(&folder) {
+                tracing::warn!(folder = %folder.display(), %error, "a folder cannot be watched");
+                self.unwatched.remove(&folder);
+            }
+        }
+        self.next_look = None;
+        self.plan_look();
+        // Also for those that are watched now: something may have changed before.
+        self.look_again(concerned);
+    }
+
+    /// Sees to it that there is a next look if there is something to look at.
+    fn plan_look(&mut self) {
+        let soon = Instant::now() + UNWATCHED_LOOK;
+        let is_short = !self.unwatched.is_empty();
+        self.next_look = is_short.then(|| self.next_look.unwrap_or(soon));
+        let cause = self.unwatched.values().next().cloned();
+        let sessions = self.concerned();
+        let mut shortage = locked(&self.shortage);
+        if let (None, Some(error)) = (&shortage.cause, &cause) {
+            tracing::warn!(%error, "files cannot be watched, and are looked at");
+        }
+        *shortage = Shortage { sessions, cause };
+    }
+
+    /// Returns the sessions with a folder that cannot be watched.
+    fn concerned(&self) -> HashSet<SessionId> {
+        let sets = self.unwatched.keys().filter_map(|folder| self.interest.get(folder));
+        sets.flatten().copied().collect()
+    }
+
+    fn look_again(&self, sessions: HashSet<SessionId>) {
+        let Some(supervisor) = self.supervisor.upgrade() else { return };
+        sessions.into_iter().for_each(|session| supervisor.tell(session, Message::LookAgain));
+    }
+
     fn leave(&mut self, session: SessionId) {
-        let watcher = &mut self.watcher;
+        let Self { watcher, unwatched, .. } = self;
         self.interest.retain(|folder, sessions| {
             let left = sessions.remove(&session) && sessions.is_empty();
             if left {
-                watcher.remove(folder);
+                unwatched.remove(folder);
+                if let Some(watcher) = watcher {
+                    watcher.remove(folder);
+                }
             }
             !left
         });
     }
 
-    fn route(&self, change: Change) {
-        let Some(supervisor) = self.supervisor.upgrade() else { return };
+    fn route(&mut self, change: Change) {
         match change {
             Change::At { path, .. } => {
+                let Some(supervisor) = self.supervisor.upgrade() else { return };
                 for session in self.interested(&path) {
                     supervisor.tell(session, Message::FileChanged { path: path.clone() });
                 }
             }
             Change::Overflow => {
-                let all: HashSet<_> = self.interest.values().flatten().copied().collect();
-                all.into_iter().for_each(|session| supervisor.tell(session, Message::LookAgain));
+                self.look_again(self.interest.values().flatten().copied().collect());
+            }
+            Change::Unwatched { folder, error } => {
+                self.unwatched.insert(folder, error);
+                self.plan_look();
             }
         }
     }
@@ -119,5 +266,21 @@ impl Router {
         let folders = [path.parent(), Some(path)];
         let sets = folders.into_iter().flatten().filter_map(|folder| self.interest.get(folder));
         sets.flatten().copied().collect()
+    }
+}
+
+/// Waits for a change; for ever without a watcher.
+async fn next_change(watcher: &mut Option<Watcher>) -> Result<Change> {
+    match watcher {
+        Some(watcher) => watcher.next().await,
+        None => pending().await,
+    }
+}
+
+/// Waits until then; for ever without a time.
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(time).await,
+        None => pending().await,
     }
 }

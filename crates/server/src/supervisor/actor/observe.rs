@@ -29,7 +29,10 @@ impl Actor {
             }
             Message::Holder { launch, event: HolderEvent::Settled } => self.settled(launch).await,
             Message::FileChanged { path } => self.file_changed(&path).await,
-            Message::LookAgain => self.look_again().await,
+            Message::LookAgain => {
+                self.call_lost_holder().await?;
+                self.look_again().await
+            }
             // Bells are for screens; no status depends on them.
             _ => Ok(()),
         }
@@ -77,9 +80,8 @@ impl Actor {
     }
 
     async fn file_changed(&mut self, path: &Path) -> Result<()> {
-        if self.is_lost_socket(path)? {
-            // Asking for the holder makes it listen again.
-            return self.close_if_dead().await;
+        if self.is_socket(path) {
+            return self.call_lost_holder().await;
         }
         if self.stream.as_ref().is_some_and(|stream| stream.path() == path) {
             return self.read_stream().await;
@@ -96,12 +98,21 @@ impl Actor {
         Ok(())
     }
 
-    /// Tells whether somebody deleted the socket of the open launch's holder. A holder that goes
+    fn is_socket(&self, path: &Path) -> bool {
+        let open = self.state.open();
+        open.is_some_and(|open| path == socket_path(&self.ports.folders.folder(open.id)))
+    }
+
+    /// Has the open launch's holder listen again if somebody deleted its socket. A holder that goes
     /// deletes it too, after it has written down how its agent ended.
-    fn is_lost_socket(&self, path: &Path) -> Result<bool> {
-        let Some(launch) = self.state.open().map(|launch| launch.id) else { return Ok(false) };
-        let is_socket = path == socket_path(&self.ports.folders.folder(launch));
-        Ok(is_socket && !path.exists() && self.ports.folders.end(launch)?.is_none())
+    async fn call_lost_holder(&mut self) -> Result<()> {
+        let Some(launch) = self.state.open().map(|launch| launch.id) else { return Ok(()) };
+        let socket = socket_path(&self.ports.folders.folder(launch));
+        if socket.exists() || self.ports.folders.end(launch)?.is_some() {
+            return Ok(());
+        }
+        // Asking for the holder makes it listen again.
+        self.close_if_dead().await
     }
 
     fn is_transcript(&self, path: &Path) -> Result<bool> {

@@ -1,0 +1,79 @@
+//! A system that has no inotify watch left.
+//!
+//! The tests lower the limits of a user namespace of their own.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::fs;
+use std::time::Instant;
+
+use segue_testkit::world::DEADLINE;
+use segue_testkit::{World, isolated};
+use serde_json::Value;
+
+/// Sets how many `watches` or `instances` this namespace may have.
+fn limit(what: &str, most: u32) {
+    fs::write(format!("/proc/sys/user/max_inotify_{what}"), most.to_string()).unwrap();
+}
+
+/// Sees to it that a session works though nothing can be watched, and is watched when it can be.
+fn lives_without(world: &World, what: &str) {
+    world.ok(["run", "-d", "--name", "fox", "remember the word amber"]);
+    world.ok(["wait", "fox", "--for", "idle"]);
+    let cause = format!("cannot watch files: the limit `fs.inotify.max_user_{what}` is reached");
+    let session = world.session("fox");
+    let detail = session["status_detail"].as_str().unwrap();
+    assert_eq!(detail, format!("{cause}; looked at every 3 s"));
+    let outcome = world.segue(["doctor"]);
+    assert_eq!(outcome.status, 1, "{outcome:#?}");
+    let finding = format!("warning: {cause}: 1 session is looked at every 3 s\n");
+    assert!(outcome.stdout.contains(&finding), "{outcome:#?}");
+    let cure = format!("  cure: raise the limit: `sudo sysctl -w fs.inotify.max_user_{what}=");
+    assert!(outcome.stdout.contains(&cure), "{outcome:#?}");
+    let answer = world.ok(["send", "fox", "--wait", "what is the word?"]);
+    assert!(answer.contains("amber"), "{answer}");
+
+    limit(what, 1 << 20);
+    let end = Instant::now() + DEADLINE;
+    while world.session("fox")["status_detail"] != Value::Null {
+        assert!(Instant::now() < end, "it is never watched: {:#?}", world.session("fox"));
+    }
+    assert_eq!(world.segue(["doctor"]).status, 0);
+    let answer = world.ok(["send", "fox", "--wait", "what is the word?"]);
+    assert!(answer.contains("amber"), "{answer}");
+    world.ok(["stop", "fox"]);
+}
+
+#[test]
+fn a_session_works_and_its_status_names_the_limit_when_no_watch_is_left() {
+    isolated(|| {
+        let world = World::new(env!("CARGO_BIN_EXE_segue"));
+        world.ok(["daemon", "start"]);
+        limit("watches", 0);
+        lives_without(&world, "watches");
+    });
+}
+
+#[test]
+fn a_daemon_starts_and_a_session_works_when_no_inotify_instance_is_left() {
+    isolated(|| {
+        let world = World::new(env!("CARGO_BIN_EXE_segue"));
+        limit("instances", 0);
+        lives_without(&world, "instances");
+    });
+}
+
+#[test]
+fn only_sessions_that_cannot_be_watched_are_looked_at() {
+    isolated(|| {
+        let world = World::new(env!("CARGO_BIN_EXE_segue"));
+        world.ok(["run", "-d", "--name", "owl", "remember the word amber"]);
+        world.ok(["wait", "owl", "--for", "idle"]);
+        limit("watches", 0);
+        world.ok(["run", "-d", "--name", "fox", "remember the word amber"]);
+        world.ok(["wait", "fox", "--for", "idle"]);
+        assert_eq!(world.session("owl")["status_detail"], Value::Null);
+        assert_ne!(world.session("fox")["status_detail"], Value::Null);
+        world.ok(["stop", "fox"]);
+        assert_eq!(world.segue(["doctor"]).status, 0);
+    });
+}

@@ -1,0 +1,171 @@
+//! A listener that stays reachable: if somebody deletes its socket, it makes another one.
+
+use std::fs;
+use std::future::pending;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use segue_core::{Error, Result};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::socket;
+use crate::watch::{Change, Watcher};
+
+/// Listens at a path as long as it lives.
+#[derive(Debug)]
+pub struct Listener {
+    path: PathBuf,
+    socket: UnixListener,
+    file: FileId,
+    /// `None` if the system has no watch left; then a signal makes it look.
+    watcher: Option<Watcher>,
+    hangup: Signal,
+    /// The socket is gone and could not be made again; this was logged.
+    is_lost: bool,
+}
+
+/// Names a file apart from its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    /// Returns the file at a path; `None` if there is none.
+    fn at(path: &Path) -> Option<Self> {
+        let facts = fs::symlink_metadata(path).ok()?;
+        Some(Self { device: facts.dev(), inode: facts.ino() })
+    }
+}
+
+impl Listener {
+    /// Listens at a path, for the owner alone. The caller holds the lock that makes it the only one
+    /// to listen there. SIGHUP makes it look after its socket from now on.
+    pub fn bind(path: &Path) -> Result<Self> {
+        let hangup = signal(SignalKind::hangup())
+            .map_err(|error| Error::internal("cannot listen to signals").caused_by(error))?;
+        // Watched first: a file that goes right after it was made is missed otherwise.
+        let watcher = watch(path);
+        let (socket, file) = bind(path)?;
+        Ok(Self { path: path.to_owned(), socket, file, watcher, hangup, is_lost: false })
+    }
+
+    /// Takes the next connection. It may be dropped at any time without losing one.
+    pub async fn accept(&mut self) -> io::Result<UnixStream> {
+        loop {
+            let Self { socket, watcher, hangup, .. } = self;
+            tokio::select! {
+                accepted = socket.accept() => return accepted.map(|(stream, _)| stream),
+                () = changed(watcher) => self.look_after(),
+                _ = hangup.recv() => self.look_after(),
+            }
+        }
+    }
+
+    /// Listens at the path again if another file, or none, is there now.
+    fn look_after(&mut self) {
+        if self.watcher.is_none() {
+            self.watcher = watch(&self.path);
+        }
+        if FileId::at(&self.path) == Some(self.file) {
+            return;
+        }
+        match bind(&self.path) {
+            Ok((socket, file)) => {
+                (self.socket, self.file, self.is_lost) = (socket, file, false);
+                tracing::warn!(path = %self.path.display(), "the socket was gone; it is there again");
+            }
+            // The log may lie beside the socket: it must not wake this listener again and again.
+            Err(_) if self.is_lost => {}
+            Err(error) => {
+                self.is_lost = true;
+                tracing::error!(%error, "the socket is gone");
+            }
+        }
+    }
+}
+
+fn bind(path: &Path) -> Result<(UnixListener, FileId)> {
+    let gone = || Error::unavailable(format!("the socket `{}` is gone", path.display()));
+    let socket = socket::bind(path)?;
+    FileId::at(path).map(|file| (socket, file)).ok_or_else(gone)
+}
+
+fn watch(path: &Path) -> Option<Watcher> {
+    let watched = Watcher::new().and_then(|mut watcher| {
+        watcher.add(path.parent().unwrap_or(path))?;
+        Ok(watcher)
+    });
+    watched.inspect_err(|error| tracing::warn!(%error, "the socket is not watched")).ok()
+}
+
+/// Waits for a change beside the socket; for ever without a watcher.
+async fn changed(watcher: &mut Option<Watcher>) {
+    let change = match watcher {
+        Some(watcher) => watcher.next().await,
+        None => pending().await,
+    };
+    if matches!(change, Ok(Change::Unwatched { .. }) | Err(_)) {
+        *watcher = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use tempfile::TempDir;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    use super::*;
+
+    /// Connects as often as it takes until the listener has made its socket again.
+    async fn exchange(listener: &mut Listener, path: &Path) {
+        let client = async {
+            let mut watcher = Watcher::new().unwrap();
+            watcher.add(path.parent().unwrap()).unwrap();
+            loop {
+                match socket::connect(path).await {
+                    Ok(stream) => return stream,
+                    Err(_) => drop(watcher.next().await.unwrap()),
+                }
+            }
+        };
+        let (mut client, served) = tokio::join!(client, listener.accept());
+        client.write_all(b"x").await.unwrap();
+        assert_eq!(served.unwrap().read_u8().await.unwrap(), b'x');
+    }
+
+    #[tokio::test]
+    async fn a_deleted_moved_or_replaced_socket_is_made_again() {
+        let temp = TempDir::new().unwrap();
+        let path = temp.path().join("socket");
+        let mut listener = Listener::bind(&path).unwrap();
+        exchange(&mut listener, &path).await;
+        fs::remove_file(&path).unwrap();
+        exchange(&mut listener, &path).await;
+        fs::rename(&path, temp.path().join("away")).unwrap();
+        exchange(&mut listener, &path).await;
+        // A socket that nobody listens at.
+        fs::remove_file(&path).unwrap();
+        drop(UnixListener::bind(&path).unwrap());
+        exchange(&mut listener, &path).await;
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[tokio::test]
+    async fn a_socket_is_made_again_after_its_folder_was() {
+        let temp = TempDir::new().unwrap();
+        let folder = temp.path().join("folder");
+        fs::create_dir(&folder).unwrap();
+        let path = folder.join("socket");
+        let mut listener = Listener::bind(&path).unwrap();
+        fs::remove_dir_all(&folder).unwrap();
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("file"), "").unwrap();
+        exchange(&mut listener, &path).await;
+    }
+}
