@@ -29,6 +29,7 @@ pub mod pager;
 pub mod paths;
 pub mod process;
 pub mod programs;
+pub mod resident;
 pub mod scope;
 pub mod socket;
 pub mod surroundings;

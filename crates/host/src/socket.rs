@@ -7,8 +7,12 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream as BlockingStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
 use segue_core::{Error, Result};
 use tokio::net::{UnixListener, UnixStream};
 
@@ -36,6 +40,34 @@ pub async fn connect(path: &Path) -> io::Result<UnixStream> {
         io::ErrorKind::ConnectionReset => io::ErrorKind::ConnectionRefused.into(),
         _ => error,
     })
+}
+
+/// Connects to whoever listens at a path. Waits for at most `limit` while more connections wait to
+/// be taken than the listener has room for; then the error is [`io::ErrorKind::TimedOut`].
+pub async fn connect_within(path: &Path, limit: Duration) -> io::Result<UnixStream> {
+    match connect(path).await {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+        other => return other,
+    }
+    let path = path.to_owned();
+    let connected = tokio::task::spawn_blocking(move || connect_queued(&path, limit)).await;
+    let stream = connected.map_err(io::Error::other)??;
+    stream.set_nonblocking(true)?;
+    UnixStream::from_std(stream)
+}
+
+/// Has the kernel wait for room in the listener's queue.
+fn connect_queued(path: &Path, limit: Duration) -> io::Result<BlockingStream> {
+    let (family, kind, flags) = (AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC);
+    let socket = socket_with(family, kind, flags, None)?;
+    set_socket_timeout(&socket, Timeout::Send, Some(limit))?;
+    let address = Address::of(path)?;
+    match rustix::net::connect(&socket, &SocketAddrUnix::new(address.path())?) {
+        Ok(()) => Ok(BlockingStream::from(socket)),
+        Err(Errno::AGAIN) => Err(io::ErrorKind::TimedOut.into()),
+        Err(Errno::CONNRESET) => Err(io::ErrorKind::ConnectionRefused.into()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Connects to whoever listens at a path, without a runtime.
@@ -167,6 +199,28 @@ mod tests {
         fs::write(&path, "precious").unwrap();
         assert_eq!(bind(&path).unwrap_err().kind, Kind::Conflict);
         assert_eq!(fs::read(&path).unwrap(), b"precious");
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_is_waited_for_within_a_limit() {
+        let temp = TempDir::new().unwrap();
+        let path = temp.path().join("socket");
+        let flags = SocketFlags::CLOEXEC;
+        let listener = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap();
+        rustix::net::bind(&listener, &SocketAddrUnix::new(&path).unwrap()).unwrap();
+        rustix::net::listen(&listener, 0).unwrap();
+        let first = connect_blocking(&path).unwrap();
+        let limit = Duration::from_millis(1);
+        let error = connect_within(&path, limit).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        let waiting =
+            tokio::spawn(
+                async move { connect_within(&path, Duration::from_secs(60)).await.map(drop) },
+            );
+        tokio::task::yield_now().await;
+        drop(rustix::net::accept(&listener).unwrap());
+        waiting.await.unwrap().unwrap();
+        drop(first);
     }
 
     #[tokio::test]

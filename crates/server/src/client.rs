@@ -15,11 +15,12 @@ use segue_core::api::{
 };
 use segue_core::model::{Event, SessionId};
 use segue_core::{Error, Result};
+use segue_host::daemon;
 use segue_host::lock::FileLock;
-use segue_host::process::{self, ProcessHandle};
-use segue_host::{daemon, socket};
 
 use crate::connection::Connection;
+use crate::liveness::Resident;
+use crate::resident::{self, Presence};
 use crate::routes::{AddressQuery, DoctorRequest, EventsQuery, MessagesQuery, query};
 use crate::wiring::{Local, VERSION};
 
@@ -28,6 +29,9 @@ const HANDOVER: Duration = Duration::from_secs(20);
 
 /// How long the start of a daemon may take, which may have a large store to migrate.
 const START: Duration = Duration::from_secs(90);
+
+/// Events as they happen.
+const FOLLOW: &str = "/v1/events/follow";
 
 /// A connection to the daemon, in the words of the API.
 #[derive(Debug)]
@@ -48,22 +52,16 @@ impl Client {
         }
     }
 
-    /// Connects to the daemon if there is one. One that ends before it has answered is none.
+    /// Connects to the daemon if there is one that takes requests.
     pub async fn connect_running(local: &Local) -> Result<Option<Self>> {
-        let stream = match socket::connect(&local.paths().daemon_socket()).await {
-            Ok(stream) => stream,
-            Err(error) if is_absent(&error) => return Ok(None),
-            Err(error) => {
-                return Err(Error::unavailable("cannot reach the daemon").caused_by(error));
-            }
-        };
-        let connection = Connection::open(stream).await?;
-        match connection.ask(Method::GET, "/v1/health", &()).await {
-            Ok(Health { ending: true, .. }) => Ok(None),
-            Ok(health) => Ok(Some(Self { connection, health })),
-            Err(_) if connection.is_broken().await => Ok(None),
-            Err(error) => Err(error),
+        match Presence::at_socket(local).await? {
+            Presence::Running(client) => Ok(Some(client)),
+            Presence::Stopping { .. } | Presence::Absent => Ok(None),
         }
+    }
+
+    pub(crate) fn new(connection: Connection, health: Health) -> Self {
+        Self { connection, health }
     }
 
     /// Tells whether the daemon is of this very version; an agent takes what it finds, as long as
@@ -205,8 +203,10 @@ impl Client {
 
     /// Follows events as they happen.
     pub async fn follow(&self, session: Option<SessionId>, after: i64) -> Result<EventStream> {
-        let path = query("/v1/events/follow", &EventsQuery { session, after, limit: 0 })?;
-        Ok(EventStream { body: self.connection.follow(&path).await?, pending: Vec::new() })
+        let path = query(FOLLOW, &EventsQuery { session, after, limit: 0 })?;
+        let body = self.connection.follow(&path).await?;
+        let resident = self.connection.resident().clone();
+        Ok(EventStream { body, pending: Vec::new(), resident })
     }
 
     pub async fn doctor(&self, fix: bool) -> Result<DoctorReport> {
@@ -219,18 +219,11 @@ impl Client {
 
     /// Asks the daemon to end, and waits until its process is gone; agents are not harmed.
     pub async fn shut_down(&self) -> Result<()> {
-        let process = process::find(self.health.pid);
-        let handle = process.map(|process| ProcessHandle::open(&process)).transpose();
-        let handle = handle.map_err(|error| {
-            Error::unavailable("the daemon's process cannot be followed").caused_by(error)
-        })?;
+        let handle = resident::open(self.health.pid)?;
         let () = self.connection.ask(Method::POST, "/v1/shutdown", &()).await?;
-        match handle.flatten() {
-            Some(handle) if !handle.gone_within(HANDOVER).await.unwrap_or(false) => {
-                Err(Error::unavailable("the daemon does not end")
-                    .hint("run `segue daemon status`, then end the process that it names"))
-            }
-            _ => Ok(()),
+        match handle {
+            Some(handle) => resident::gone(self.health.pid, &handle).await.map(drop),
+            None => Ok(()),
         }
     }
 
@@ -246,14 +239,9 @@ impl Client {
     }
 }
 
-fn is_absent(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind::{ConnectionRefused, NotFound};
-    matches!(error.kind(), NotFound | ConnectionRefused)
-}
-
 /// Waits until nobody else starts a daemon: neither a command, nor one that died and left a daemon
 /// that is not ready yet.
-async fn start_lock(local: &Local) -> Result<FileLock> {
+pub(crate) async fn start_lock(local: &Local) -> Result<FileLock> {
     let path = local.paths().start_lock();
     let lock = blocking(move || FileLock::acquire_blocking(&path));
     tokio::time::timeout(START, lock).await.unwrap_or_else(|_| {
@@ -268,9 +256,11 @@ async fn wait_for_the_lock(local: &Local) -> Result<()> {
     let free = blocking(move || FileLock::acquire_blocking(&lock).map(drop));
     tokio::time::timeout(HANDOVER, free).await.unwrap_or_else(|_| {
         let lock = local.paths().daemon_lock();
-        Err(Error::unavailable("a daemon runs, but does not answer")
-            .caused_by(format!("a process has the lock `{}`", lock.display()))
-            .hint(format!("run `fuser {}` to see which, and end it", lock.display())))
+        let pid = segue_host::resident::lock_holder(&lock);
+        let who = pid.map(|pid| format!(" (process {pid})")).unwrap_or_default();
+        Err(Error::unavailable(format!("a daemon{who} runs, but does not answer"))
+            .caused_by(format!("it has the lock `{}`", lock.display()))
+            .hint("run `segue daemon stop --force` to end it: agents go on"))
     })
 }
 
@@ -287,6 +277,7 @@ async fn blocking<T: Send + 'static>(
 pub struct EventStream {
     body: Incoming,
     pending: Vec<u8>,
+    resident: Resident,
 }
 
 impl EventStream {
@@ -297,7 +288,11 @@ impl EventStream {
                 let line: Vec<u8> = self.pending.drain(..=end).collect();
                 return Some(parse(&line));
             }
-            let frame = self.body.frame().await?.ok()?;
+            let frame = async { Ok(self.body.frame().await) };
+            let frame = match self.resident.answered(FOLLOW, frame).await {
+                Ok(frame) => frame?.ok()?,
+                Err(error) => return Some(Err(error)),
+            };
             self.pending.extend_from_slice(frame.data_ref()?);
         }
     }

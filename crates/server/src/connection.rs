@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use tokio::net::UnixStream;
 use tokio::sync::Mutex;
 
+use crate::liveness::Resident;
 use crate::routes::not_utf8;
 
 /// A connection; requests go one after the other.
@@ -18,21 +19,32 @@ use crate::routes::not_utf8;
 pub(crate) struct Connection {
     // An async mutex is the queue of requests here: the connection itself can carry only one.
     sender: Mutex<SendRequest<Full<Bytes>>>,
+    resident: Resident,
 }
 
 impl Connection {
-    pub(crate) async fn open(stream: UnixStream) -> Result<Self> {
+    pub(crate) async fn open(stream: UnixStream, resident: Resident) -> Result<Self> {
         let (sender, connection) = handshake(TokioIo::new(stream)).await.map_err(lost)?;
         tokio::spawn(async move {
             if let Err(error) = connection.await {
                 tracing::debug!(%error, "connection to the daemon ended");
             }
         });
-        Ok(Self { sender: Mutex::new(sender) })
+        Ok(Self { sender: Mutex::new(sender), resident })
     }
 
-    /// Asks and reads the whole answer.
+    /// Asks and reads the whole answer; gives up when the daemon does not answer any more.
     pub(crate) async fn ask<B: Serialize + Sync, A: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: &B,
+    ) -> Result<A> {
+        self.resident.answered(path, self.ask_unwatched(method, path, body)).await
+    }
+
+    /// Asks and reads the whole answer, however long that takes.
+    pub(crate) async fn ask_unwatched<B: Serialize + Sync, A: DeserializeOwned>(
         &self,
         method: Method,
         path: &str,
@@ -54,7 +66,13 @@ impl Connection {
 
     /// Asks, and returns the answer's body to be read as it comes.
     pub(crate) async fn follow(&self, path: &str) -> Result<Incoming> {
-        Ok(self.send(Method::GET, path, &()).await?.into_body())
+        let response = self.resident.answered(path, self.send(Method::GET, path, &())).await?;
+        Ok(response.into_body())
+    }
+
+    /// Returns the daemon at the other end.
+    pub(crate) fn resident(&self) -> &Resident {
+        &self.resident
     }
 
     async fn send<B: Serialize + Sync>(

@@ -1,6 +1,7 @@
 //! The daemon: one per user, may die at any time; agents go on.
 
 mod repair;
+mod serving;
 
 use std::sync::Arc;
 
@@ -11,13 +12,13 @@ use segue_host::lock::FileLock;
 use segue_host::{Paths, daemon as process, socket};
 use segue_store as store;
 use tokio::net::UnixListener;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{OnceCell, watch};
 
 use crate::events::TellingStore;
-use crate::routes::{self, PeerInfo};
 use crate::supervisor::Supervisor;
 use crate::wiring::{self, Local};
+
+pub(crate) use serving::{CLOSE, GRACE};
 
 /// What the routes share.
 #[derive(Debug)]
@@ -40,15 +41,13 @@ struct Opened {
 }
 
 /// Runs the daemon until it is asked to end; tells whoever started it when it can be reached.
-pub(crate) async fn run(local: Local) -> Result<()> {
+/// Returns the lock, which is to go last: whoever waits for it may bind the socket again.
+pub(crate) async fn run(local: Local) -> Result<FileLock> {
     let started = start(&local).await;
     let told = started.as_ref().map(|_| ()).map_err(Clone::clone);
     process::announce(&told)?;
     let (daemon, listener, lock) = started?;
-    let served = serve(daemon, listener).await;
-    // The lock goes last: whoever waits for it may bind the socket again.
-    drop(lock);
-    served
+    serving::serve(daemon, listener).await.map(|()| lock)
 }
 
 async fn start(local: &Local) -> Result<(Arc<Daemon>, UnixListener, FileLock)> {
@@ -99,23 +98,6 @@ fn reconcile(supervisor: Arc<Supervisor>) -> watch::Receiver<bool> {
     reconciled
 }
 
-async fn serve(daemon: Arc<Daemon>, listener: UnixListener) -> Result<()> {
-    let failed = |error| Error::internal("the daemon cannot go on").caused_by(error);
-    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-    let mut ending = daemon.ending();
-    let app = routes::router(Arc::clone(&daemon)).into_make_service_with_connect_info::<PeerInfo>();
-    let end = async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-            _ = ending.changed() => {}
-        }
-        daemon.shut_down();
-    };
-    axum::serve(listener, app).with_graceful_shutdown(end).await.map_err(failed)
-}
-
 impl Daemon {
     /// Opens the store unless it is open, or says why it cannot be.
     async fn opened(&self) -> Result<&Opened> {
@@ -136,8 +118,14 @@ impl Daemon {
         self.opened.get().map_or_else(closed, |it| it.cursor.clone())
     }
 
-    pub(crate) fn ending(&self) -> watch::Receiver<bool> {
-        self.ending.subscribe()
+    /// Returns when the daemon was asked to stop.
+    pub(crate) async fn stopping(&self) {
+        // The sender is in `self`: it cannot be gone.
+        drop(self.ending.subscribe().wait_for(|ending| *ending).await);
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        *self.ending.borrow()
     }
 
     pub(crate) fn shut_down(&self) {

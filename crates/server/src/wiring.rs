@@ -131,7 +131,10 @@ pub fn run_daemon() -> Result<()> {
     }
     segue_host::daemon::become_daemon()?;
     start_log();
-    runtime()?.block_on(crate::daemon::run(local))
+    let runtime = runtime()?;
+    let served = runtime.block_on(crate::daemon::run(local));
+    runtime.shutdown_timeout(crate::daemon::CLOSE);
+    served.map(drop)
 }
 
 /// Sessions whose records may be on their way to the disk at the same time.

@@ -174,5 +174,5 @@ fn the_second_names_of_flags_mean_the_same() {
     let Command::Up(up) = command("segue up --session night") else { panic!() };
     assert_eq!(up.fleet.as_deref(), Some("night"));
     let Command::Daemon(daemon) = command("segue daemon stop") else { panic!() };
-    assert_eq!(daemon.action, Some(Action::Stop));
+    assert_eq!(daemon.action, Some(Action::Stop(daemon::Stop { force: false })));
 }

@@ -1,9 +1,11 @@
 //! `segue daemon`
 
 use clap::{Args, Subcommand};
+use jiff::Timestamp;
 use segue_core::api::Health;
 use segue_core::{Kind, Result};
 use segue_server::client::Client;
+use segue_server::resident::{self, Ended, Presence};
 use serde::Serialize;
 
 use crate::context::{Context, Ending};
@@ -13,8 +15,8 @@ use crate::render::time::since;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Agents go on while the daemon is not there. Without a further word it says the \
-    status, and ends with 7 when no daemon runs.\n\n\
-    Examples:\n  segue daemon\n  segue daemon stop"
+    status, and ends with 7 when no daemon runs or when it is stopping.\n\n\
+    Examples:\n  segue daemon\n  segue daemon stop\n  segue daemon stop --force"
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -26,62 +28,107 @@ pub(crate) enum Action {
     /// Start it, unless it runs
     Start,
     /// Stop it; agents go on
-    Stop,
+    Stop(Stop),
     /// Say whether it runs
     Status,
     /// Be the daemon, in the foreground
     Run,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Args)]
+pub(crate) struct Stop {
+    /// Kill it without asking, if it does not answer; agents go on all the same
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
 /// What programs are told about the daemon.
-#[derive(Serialize)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 struct Answer<'a> {
+    /// It takes requests.
     running: bool,
+    /// It was asked to stop, and its process is still there.
+    stopping: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pid: Option<u32>,
     #[serde(flatten)]
-    health: Option<&'a Health>,
+    health: Option<Served<'a>>,
+}
+
+/// What a daemon that takes requests says about itself.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Served<'a> {
+    version: &'a str,
+    protocol: u32,
+    started_at: Timestamp,
 }
 
 /// Carries out every action but `run`, which needs a process of its own shape.
 pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
     match arguments.action.unwrap_or(Action::Status) {
         Action::Start | Action::Run => start(context).await,
-        Action::Stop => stop(context).await,
+        Action::Stop(Stop { force }) => stop(force, context).await,
         Action::Status => status(context).await,
     }
 }
 
 async fn start(context: &mut Context) -> Result<Ending> {
     let client = Client::connect(&context.local).await?;
-    show(Some(client.health()), context)?;
+    show(&Presence::Running(client), context)?;
     Ok(Ending::Done)
 }
 
-async fn stop(context: &mut Context) -> Result<Ending> {
-    let running = Client::connect_running(&context.local).await?;
-    if let Some(client) = &running {
-        client.shut_down().await?;
-    }
+async fn stop(force: bool, context: &mut Context) -> Result<Ending> {
+    let ended = match force {
+        false => resident::stop(&context.local).await?,
+        true => resident::kill(&context.local).await?,
+    };
     if context.wants_json() {
-        context.output.json(&Answer { running: false, health: None })?;
+        context.output.json(&answer(&Presence::Absent))?;
     } else {
-        let text = if running.is_some() { "stopped\n" } else { "was not running\n" };
-        context.output.text(text)?;
+        context.output.text(match ended {
+            Ended::WasNotRunning => "was not running\n",
+            Ended::Stopped => "stopped\n",
+            Ended::Killed => "killed; agents go on\n",
+        })?;
     }
     Ok(Ending::Done)
 }
 
 async fn status(context: &mut Context) -> Result<Ending> {
-    let client = Client::connect_running(&context.local).await?;
-    show(client.as_ref().map(Client::health), context)?;
-    Ok(if client.is_some() { Ending::Done } else { Ending::Told(Kind::Unavailable) })
+    let presence = Presence::find(&context.local).await?;
+    show(&presence, context)?;
+    Ok(match presence {
+        Presence::Running(_) => Ending::Done,
+        Presence::Stopping { .. } | Presence::Absent => Ending::Told(Kind::Unavailable),
+    })
 }
 
-fn show(health: Option<&Health>, context: &mut Context) -> Result<()> {
+fn show(presence: &Presence, context: &mut Context) -> Result<()> {
     if context.wants_json() {
-        return context.output.json(&Answer { running: health.is_some(), health });
+        return context.output.json(&answer(presence));
     }
-    let Some(health) = health else { return context.output.text("not running\n") };
-    let age = since(health.started_at, context.surroundings().now);
-    let Health { version, pid, .. } = health;
-    context.output.text(&format!("running for {age}: process {pid}, version {version}\n"))
+    let text = match presence {
+        Presence::Absent => "not running\n".to_owned(),
+        Presence::Stopping { pid } => format!("stopping, pid {pid}\n"),
+        Presence::Running(client) => {
+            let Health { version, pid, started_at, .. } = client.health();
+            let age = since(*started_at, context.surroundings().now);
+            format!("running for {age}: process {pid}, version {version}\n")
+        }
+    };
+    context.output.text(&text)
+}
+
+fn answer(presence: &Presence) -> Answer<'_> {
+    let (stopping, pid, health) = match presence {
+        Presence::Absent => (false, None, None),
+        Presence::Stopping { pid } => (true, Some(*pid), None),
+        Presence::Running(client) => {
+            let Health { version, pid, started_at, protocol, .. } = client.health();
+            let served = Served { version, protocol: *protocol, started_at: *started_at };
+            (false, Some(*pid), Some(served))
+        }
+    };
+    Answer { running: health.is_some(), stopping, pid, health }
 }

@@ -71,7 +71,7 @@ async fn allowed(
 /// Sends what is in the log, then waits for what comes.
 async fn send_all(app: &App, mut query: EventsQuery, sender: &mpsc::Sender<Bytes>) -> Result<()> {
     let supervisor = app.ready().await?;
-    let (mut cursor, mut ending) = (app.cursor(), app.ending());
+    let mut cursor = app.cursor();
     loop {
         cursor.mark_unchanged();
         let EventsQuery { session, after, .. } = query;
@@ -90,7 +90,7 @@ async fn send_all(app: &App, mut query: EventsQuery, sender: &mpsc::Sender<Bytes
         }
         tokio::select! {
             changed = cursor.changed() => if changed.is_err() { return Ok(()) },
-            _ = ending.changed() => return Ok(()),
+            () = app.stopping() => return Ok(()),
             () = sender.closed() => return Ok(()),
         }
     }

@@ -3,6 +3,7 @@
 mod conversation;
 mod doctor;
 mod events;
+mod limits;
 mod messages;
 mod scope;
 mod sessions;
@@ -63,6 +64,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/doctor", post(doctor::doctor))
         .route("/v1/trust", post(trust::trust))
         .layer(axum::extract::DefaultBodyLimit::max(LARGEST_REQUEST))
+        .layer(axum::middleware::from_fn_with_state(Arc::clone(&app), limits::bounded))
         .with_state(app)
 }
 
@@ -72,7 +74,7 @@ async fn health(State(app): State<App>) -> Json<Health> {
         protocol: PROTOCOL,
         pid: std::process::id(),
         started_at: app.started_at,
-        ending: *app.ending().borrow(),
+        ending: app.is_stopping(),
     })
 }
 

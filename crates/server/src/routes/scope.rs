@@ -1,14 +1,13 @@
 //! Who calls: a person, or an agent that one of our launches started.
 
 use axum::extract::FromRequestParts;
-use axum::extract::connect_info::{ConnectInfo, Connected};
+use axum::extract::connect_info::ConnectInfo;
 use axum::http::request::Parts;
-use axum::serve::IncomingStream;
 use segue_core::rules::scope::{Deed, Scope};
 use segue_core::{Error, Result};
 use segue_host::machine;
 use segue_host::socket::{self, Peer};
-use tokio::net::UnixListener;
+use tokio::net::UnixStream;
 
 use super::{App, Refusal};
 use crate::supervisor::{Origin, Supervisor};
@@ -17,9 +16,10 @@ use crate::supervisor::{Origin, Supervisor};
 #[derive(Clone, Debug)]
 pub(crate) struct PeerInfo(Option<Peer>);
 
-impl Connected<IncomingStream<'_, UnixListener>> for PeerInfo {
-    fn connect_info(stream: IncomingStream<'_, UnixListener>) -> Self {
-        Self(socket::peer(stream.io()).ok())
+impl PeerInfo {
+    /// Finds out who connected.
+    pub(crate) fn of(stream: &UnixStream) -> Self {
+        Self(socket::peer(stream).ok())
     }
 }
 

@@ -1,0 +1,30 @@
+//! Nothing hangs: a daemon that stops, one that does not answer, and commands that take long.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+#[path = "unresponsive/client.rs"]
+mod client;
+#[path = "unresponsive/stand_in.rs"]
+mod stand_in;
+#[path = "unresponsive/stopped.rs"]
+mod stopped;
+#[path = "unresponsive/stopping.rs"]
+mod stopping;
+
+use segue_testkit::{World, scene};
+
+fn world() -> World {
+    World::new(env!("CARGO_BIN_EXE_segue"))
+}
+
+/// Starts an agent and waits until it is idle.
+fn agent(name: &str) -> World {
+    let world = world();
+    world.ok(["run", "-d", "--name", name, "hello"]);
+    world.ok(["wait", name, "--for", "idle"]);
+    world
+}
+
+/// Returns the process of the daemon.
+fn daemon(world: &World) -> u32 {
+    scene::process(&world.json(["daemon", "status", "--json"]), "pid")
+}

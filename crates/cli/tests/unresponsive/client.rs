@@ -1,0 +1,68 @@
+//! A client that keeps to HTTP only as far as it likes.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+
+use segue_testkit::World;
+use serde_json::Value;
+
+/// A connection to a world's daemon.
+pub(crate) struct RawClient(BufReader<UnixStream>);
+
+impl RawClient {
+    pub(crate) fn connect(world: &World) -> Self {
+        let stream = UnixStream::connect(world.state().join("daemon.sock")).unwrap();
+        Self(BufReader::new(stream))
+    }
+
+    pub(crate) fn write(&mut self, text: &str) {
+        self.0.get_mut().write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Sends the head of a request, and waits until the daemon waits for its body.
+    pub(crate) fn begin(&mut self, request: &str, length: usize) {
+        self.write(&format!(
+            "{request} HTTP/1.1\r\nhost: segue\r\ncontent-type: application/json\r\n\
+             content-length: {length}\r\nexpect: 100-continue\r\n\r\n"
+        ));
+        assert_eq!(self.line(), "HTTP/1.1 100 Continue");
+        assert_eq!(self.line(), "");
+    }
+
+    /// Sends a whole request, and returns when the daemon deals with it.
+    pub(crate) fn ask(&mut self, request: &str, body: &Value) {
+        let body = body.to_string();
+        self.begin(request, body.len());
+        self.write(&body);
+    }
+
+    /// Reads an answer; returns its status and its body.
+    pub(crate) fn answer(&mut self) -> (u16, Value) {
+        let status = self.line();
+        let status = status.split(' ').nth(1).unwrap().parse().unwrap();
+        let mut length = 0;
+        loop {
+            let line = self.line().to_ascii_lowercase();
+            if line.is_empty() {
+                break;
+            }
+            length = line.strip_prefix("content-length: ").map_or(length, |it| it.parse().unwrap());
+        }
+        let mut body = vec![0; length];
+        self.0.read_exact(&mut body).unwrap();
+        (status, serde_json::from_slice(&body).unwrap())
+    }
+
+    /// Waits until the daemon has closed the connection, without an answer.
+    pub(crate) fn wait_closed(&mut self) {
+        assert_eq!(self.line(), "");
+    }
+
+    /// Returns the next line; an empty one at the end.
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        // A daemon that is gone has left the connection as it was, or has broken it off.
+        let _broken = self.0.read_line(&mut line);
+        line.trim_end().to_owned()
+    }
+}

@@ -1,0 +1,159 @@
+//! A daemon that does not answer: every command ends, names its process, and says what to do.
+
+use std::io::ErrorKind;
+use std::os::unix::net::UnixStream;
+use std::process::Child;
+
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
+use segue_testkit::events::Events;
+use segue_testkit::{Outcome, Terminal, World, processes, scene};
+
+use crate::stand_in::StandIn;
+use crate::{agent, daemon, world};
+
+/// Every command that talks to the daemon, but `attach`, which needs a terminal.
+const COMMANDS: [&[&str]; 24] = [
+    &[],
+    &["up"],
+    &["scale", "coder", "2"],
+    &["resume", "--all"],
+    &["resume", "--plan"],
+    &["run", "-d", "hello"],
+    &["run", "--headless", "hello"],
+    &["ls"],
+    &["send", "alpha", "hello"],
+    &["messages"],
+    &["messages", "--cancel", "0198"],
+    &["answer", "alpha", "yes"],
+    &["wait", "alpha"],
+    &["show", "alpha"],
+    &["stop", "--all"],
+    &["adopt"],
+    &["handoff", "alpha", "--to", "demo"],
+    &["log"],
+    &["log", "--follow"],
+    &["rm", "alpha", "--yes"],
+    &["doctor"],
+    &["trust", "--yes"],
+    &["daemon", "start"],
+    &["daemon", "status"],
+];
+
+fn started(world: &World, arguments: &[&str]) -> Child {
+    let mut command = world.command(arguments);
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    command.spawn().unwrap()
+}
+
+fn ended(child: Child) -> Outcome {
+    Outcome::from(child.wait_with_output().unwrap())
+}
+
+#[track_caller]
+fn assert_names_stopped(outcome: &Outcome, pid: u32) {
+    assert_eq!(outcome.status, 7, "{outcome:#?}");
+    let expected = format!(
+        "error: the daemon (process {pid}) does not answer\n  \
+         caused by: the process is stopped, as by SIGSTOP\n\
+         hint: run `kill -CONT {pid}` to let it go on\n\
+         hint: run `segue daemon stop --force` to end it: agents go on, and the next command \
+         starts a new daemon\n"
+    );
+    assert_eq!(outcome.stderr, expected);
+}
+
+#[test]
+fn every_command_names_a_stopped_daemon_and_how_to_let_it_go_on() {
+    let world = agent("alpha");
+    let pid = daemon(&world);
+    processes::send(pid, Signal::STOP);
+    let mut attach = Terminal::start(&world.command(["attach", "alpha"]), 24, 80);
+    let children = COMMANDS.map(|arguments| (arguments, started(&world, arguments)));
+    for (arguments, child) in children {
+        let outcome = ended(child);
+        println!("segue {arguments:?}");
+        assert_names_stopped(&outcome, pid);
+    }
+    assert_eq!(attach.wait(), 7, "{attach:?}");
+    assert!(attach.contents().contains(&format!("kill -CONT {pid}")), "{attach:?}");
+    processes::send(pid, Signal::CONT);
+    world.ok(["wait", "alpha", "--for", "idle"]);
+    assert_eq!(daemon(&world), pid);
+}
+
+#[test]
+fn a_daemon_that_is_stopped_in_the_middle_of_a_wait_is_named() {
+    let world = agent("alpha");
+    let pid = daemon(&world);
+    let mut events = Events::of(&world);
+    let sender = world.start(["send", "alpha", "--wait", "/hang"]);
+    scene::wait_event(&mut events, "message_delivered", "");
+    processes::send(pid, Signal::STOP);
+    assert_names_stopped(&ended(sender), pid);
+    processes::send(pid, Signal::CONT);
+}
+
+#[test]
+fn a_wait_that_takes_long_goes_on_while_the_daemon_answers() {
+    let world = agent("alpha");
+    // Longer than the daemon may be silent.
+    let answered = world.ok(["send", "alpha", "--wait", "/slow 7"]);
+    assert!(!answered.is_empty());
+}
+
+#[test]
+fn a_daemon_whose_queue_of_connections_is_full_is_named() {
+    let world = world();
+    world.ok(["daemon", "start"]);
+    let pid = daemon(&world);
+    processes::send(pid, Signal::STOP);
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).unwrap();
+    let path = world.state().join("daemon.sock");
+    let mut waiting = Vec::new();
+    loop {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap();
+        match connect(&socket, &SocketAddrUnix::new(&path).unwrap()) {
+            Ok(()) => waiting.push(UnixStream::from(socket)),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::WouldBlock);
+                break;
+            }
+        }
+    }
+    assert_names_stopped(&world.segue(["ls"]), pid);
+    drop(waiting);
+}
+
+#[test]
+fn daemon_stop_force_ends_a_stopped_daemon_and_no_agent() {
+    let world = agent("alpha");
+    let pid = daemon(&world);
+    let agent = scene::process(&world.session("alpha"), "pid");
+    processes::send(pid, Signal::STOP);
+    assert_names_stopped(&world.segue(["daemon", "stop"]), pid);
+    assert_eq!(world.ok(["daemon", "stop", "--force"]), "killed; agents go on\n");
+    assert!(!processes::is_alive(pid));
+    assert_eq!(scene::process(&world.session("alpha"), "pid"), agent);
+    assert!(processes::is_alive(agent));
+    world.ok(["daemon", "stop"]);
+    assert_eq!(world.ok(["daemon", "stop", "--force"]), "was not running\n");
+}
+
+#[test]
+fn a_daemon_that_runs_but_does_not_answer_is_named_with_the_way_to_end_it() {
+    let world = world();
+    world.ok(["daemon", "start"]);
+    world.ok(["daemon", "stop"]);
+    let _daemon = StandIn::of(&world);
+    let outcome = world.segue(["ls"]);
+    let own = std::process::id();
+    let expected = format!(
+        "error: the daemon (process {own}) does not answer\n  caused by: no answer within 5 s\n\
+         hint: run `segue daemon stop --force` to end it: agents go on, and the next command \
+         starts a new daemon\n"
+    );
+    assert_eq!((outcome.status, outcome.stderr), (7, expected));
+}

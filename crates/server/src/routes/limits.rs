@@ -1,0 +1,150 @@
+//! What no request may do: arrive for ever, or hold up a daemon that stops.
+
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use segue_core::{Error, Result};
+use tokio::time::{sleep, timeout};
+
+use super::{App, LARGEST_REQUEST, Refusal};
+use crate::daemon::GRACE;
+
+/// How long the body of a request may take to arrive after its head.
+const ARRIVAL: Duration = Duration::from_secs(30);
+
+/// What becomes of a request when its client goes away, or the daemon stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sort {
+    /// About the daemon itself: answered until the end.
+    About,
+    /// Waits for something that may never happen: ended at once.
+    Wait,
+    /// Records a message and waits for its delivery.
+    Send,
+    /// Begins or ends processes: goes on without its client.
+    Deed,
+    Question,
+}
+
+impl Sort {
+    fn of(path: &str) -> Self {
+        match path {
+            "/v1/health" | "/v1/shutdown" => Self::About,
+            "/v1/wait" | "/v1/events/follow" => Self::Wait,
+            turn if turn.ends_with("/turn") => Self::Wait,
+            "/v1/send" => Self::Send,
+            "/v1/run" | "/v1/up" | "/v1/scale" | "/v1/resume" | "/v1/stop" | "/v1/adopt"
+            | "/v1/handoff" | "/v1/doctor" => Self::Deed,
+            _ => Self::Question,
+        }
+    }
+
+    /// Returns how long a request may go on after the daemon was asked to stop.
+    fn grace(self) -> Duration {
+        match self {
+            Self::Wait => Duration::ZERO,
+            _ => GRACE,
+        }
+    }
+
+    /// Makes the error with which a request is ended when the daemon stops.
+    fn ended(self) -> Error {
+        let error = Error::unavailable("the daemon is stopping");
+        match self {
+            Self::Wait => error
+                .caused_by("the wait was ended; agents go on")
+                .hint("run the command again: it starts a new daemon"),
+            Self::Send => error
+                .caused_by("the delivery was not waited for")
+                .hint("run `segue messages` to see whether the message is queued"),
+            Self::Deed => error
+                .caused_by("the end was not waited for; agents go on")
+                .hint("run `segue ls` to see what was begun, then run the command again"),
+            Self::About | Self::Question => {
+                error.hint("run the command again: it starts a new daemon")
+            }
+        }
+    }
+}
+
+/// Reads the whole request within a time limit, and ends it if the daemon stops meanwhile.
+pub(crate) async fn bounded(State(app): State<App>, request: Request, next: Next) -> Response {
+    let sort = Sort::of(request.uri().path());
+    if sort == Sort::About {
+        return next.run(request).await;
+    }
+    if app.is_stopping() {
+        return Refusal(sort.ended()).into_response();
+    }
+    let cut = async {
+        app.stopping().await;
+        sleep(sort.grace()).await;
+    };
+    tokio::select! {
+        response = carried_out(sort, request, next) => response,
+        () = cut => Refusal(sort.ended()).into_response(),
+    }
+}
+
+async fn carried_out(sort: Sort, request: Request, next: Next) -> Response {
+    let request = match whole(request).await {
+        Ok(request) => request,
+        Err(error) => return Refusal(error).into_response(),
+    };
+    if sort != Sort::Deed {
+        return next.run(request).await;
+    }
+    // A client that goes away must not leave half of what it asked for undone.
+    let failed = |error| Error::internal("a request failed inside the daemon").caused_by(error);
+    match tokio::spawn(async move { next.run(request).await }).await {
+        Ok(response) => response,
+        Err(error) => Refusal(failed(error)).into_response(),
+    }
+}
+
+/// Waits for the body of a request.
+async fn whole(request: Request) -> Result<Request> {
+    let (parts, body) = request.into_parts();
+    let bytes = match timeout(ARRIVAL, to_bytes(body, LARGEST_REQUEST)).await {
+        Ok(Ok(bytes)) => bytes,
+        Ok(Err(error)) => {
+            let limit = LARGEST_REQUEST >> 20;
+            return Err(Error::usage("the request cannot be read")
+                .caused_by(error)
+                .hint(format!("a request has at most {limit} MB: put a long text into a file")));
+        }
+        Err(_) => {
+            let limit = ARRIVAL.as_secs();
+            return Err(Error::unavailable(format!("the request did not arrive within {limit} s")));
+        }
+    };
+    Ok(Request::from_parts(parts, Body::from(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_wait_is_ended_at_once_and_every_deed_goes_on_without_its_client() {
+        let table = [
+            ("/v1/health", Sort::About),
+            ("/v1/shutdown", Sort::About),
+            ("/v1/wait", Sort::Wait),
+            ("/v1/events/follow", Sort::Wait),
+            ("/v1/sessions/0198f9d2-0000-7000-8000-000000000001/turn", Sort::Wait),
+            ("/v1/send", Sort::Send),
+            ("/v1/up", Sort::Deed),
+            ("/v1/stop", Sort::Deed),
+            ("/v1/sessions", Sort::Question),
+            ("/v1/events", Sort::Question),
+        ];
+        for (path, sort) in table {
+            assert_eq!(Sort::of(path), sort, "{path}");
+        }
+        assert_eq!(Sort::Wait.grace(), Duration::ZERO);
+    }
+}
