@@ -1,5 +1,6 @@
 //! What every command is given.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -17,6 +18,7 @@ pub(crate) struct Context {
     pub(crate) output: Output,
     home: Option<PathBuf>,
     now: Timestamp,
+    is_interrupted: Cell<bool>,
 }
 
 /// How a command ended that did not fail outright.
@@ -32,7 +34,7 @@ impl Context {
         let environment = local.environment();
         let home = environment.get("HOME").map(PathBuf::from);
         let output = Output::new(format, environment);
-        Self { local, output, home, now: wiring::now() }
+        Self { local, output, home, now: wiring::now(), is_interrupted: Cell::new(false) }
     }
 
     /// Returns who asks; tells a person which variables no agent will get.
@@ -51,6 +53,15 @@ impl Context {
 
     pub(crate) fn wants_json(&self) -> bool {
         self.output.format() == Format::Json
+    }
+
+    /// Records that its person has interrupted this command.
+    pub(crate) fn interrupt(&self) {
+        self.is_interrupted.set(true);
+    }
+
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.is_interrupted.get()
     }
 
     pub(crate) fn surroundings(&self) -> Surroundings<'_> {

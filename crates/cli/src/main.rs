@@ -5,6 +5,7 @@ mod commands;
 mod context;
 mod output;
 mod paged;
+mod progress;
 mod render;
 
 use std::ffi::OsString;
@@ -17,6 +18,9 @@ use crate::args::{Command, Stop};
 use crate::commands::{completions, daemon, man, vendors};
 use crate::context::{Context, Ending};
 use crate::output::{Format, Output};
+
+/// The exit status of a command that was ended with Ctrl-C.
+const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
@@ -77,6 +81,10 @@ fn with_surroundings(command: Option<Command>, format: Format) -> ExitCode {
     };
     match in_runtime(command, &mut context) {
         Ok(ending) => ExitCode::from(ending.exit_status()),
+        Err(error) if context.is_interrupted() => {
+            context.output.interruption(&error);
+            ExitCode::from(INTERRUPTED)
+        }
         Err(error) => failed(&error, &mut context.output),
     }
 }

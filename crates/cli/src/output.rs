@@ -108,6 +108,16 @@ impl Output {
         }
     }
 
+    /// Reports that the command was interrupted, and what goes on without it.
+    pub(crate) fn interruption(&mut self, left: &Error) {
+        self.note(&format!("interrupted: {}", left.message));
+        left.hints.iter().for_each(|hint| self.hint(hint));
+        if self.format == Format::Json {
+            // It is reported already.
+            let _reported = error::json(left).and_then(|line| self.text(&line));
+        }
+    }
+
     /// Tells whether there is a person to ask.
     pub(crate) fn can_ask() -> bool {
         io::stdin().is_terminal() && io::stderr().is_terminal()

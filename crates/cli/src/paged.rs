@@ -8,6 +8,7 @@ use segue_core::{Error, Result};
 use segue_server::wiring::{Pager, Size};
 
 use crate::output::Output;
+use crate::progress;
 
 /// Writes text to standard output, or to a pager as soon as it is longer than the screen.
 #[derive(Debug)]
@@ -86,6 +87,7 @@ impl<'a> Paged<'a> {
             return Ok(ControlFlow::Continue(()));
         };
         if let Some(pager) = Pager::start(self.environment) {
+            progress::leave_to_pager();
             self.way = Way::Pager(pager);
         }
         self.text(&text)

@@ -3,6 +3,8 @@
 
 #[path = "unresponsive/client.rs"]
 mod client;
+#[path = "unresponsive/progress.rs"]
+mod progress;
 #[path = "unresponsive/stand_in.rs"]
 mod stand_in;
 #[path = "unresponsive/stopped.rs"]

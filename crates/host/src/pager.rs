@@ -1,9 +1,10 @@
 //! A program that shows a long text a screen at a time.
 
 use std::io::{self, Write as _};
+use std::os::fd::BorrowedFd;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-use rustix::stdio::stdout;
+use rustix::stdio::{stderr, stdout};
 use rustix::termios::{isatty, tcgetwinsize};
 use segue_core::model::Environment;
 use segue_core::{Error, Result};
@@ -29,10 +30,19 @@ pub struct Size {
 impl Size {
     /// Returns the size of standard output; none where that is no terminal.
     pub fn of_output() -> Option<Self> {
-        if !isatty(stdout()) {
+        Self::of(stdout())
+    }
+
+    /// Returns the size of standard error; none where that is no terminal.
+    pub fn of_errors() -> Option<Self> {
+        Self::of(stderr())
+    }
+
+    fn of(terminal: BorrowedFd<'_>) -> Option<Self> {
+        if !isatty(terminal) {
             return None;
         }
-        let size = tcgetwinsize(stdout()).ok();
+        let size = tcgetwinsize(terminal).ok();
         // A terminal that has no size is one of the usual size.
         let known = size.filter(|size| size.ws_row > 0 && size.ws_col > 0);
         let (rows, columns) = known.map_or((24, 80), |size| (size.ws_row, size.ws_col));

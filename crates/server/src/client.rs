@@ -21,7 +21,7 @@ use segue_host::lock::FileLock;
 use crate::connection::Connection;
 use crate::liveness::Resident;
 use crate::resident::{self, Presence};
-use crate::routes::{AddressQuery, DoctorRequest, EventsQuery, MessagesQuery, query};
+use crate::routes::{AddressQuery, DoctorRequest, EventsQuery, FROM_NOW, MessagesQuery, query};
 use crate::wiring::{Local, VERSION};
 
 /// How long an old daemon may take to finish what it does when it is replaced.
@@ -207,6 +207,11 @@ impl Client {
         let body = self.connection.follow(&path).await?;
         let resident = self.connection.resident().clone();
         Ok(EventStream { body, pending: Vec::new(), resident })
+    }
+
+    /// Follows events of all sessions from now on.
+    pub async fn follow_from_now(&self) -> Result<EventStream> {
+        self.follow(None, FROM_NOW).await
     }
 
     pub async fn doctor(&self, fix: bool) -> Result<DoctorReport> {

@@ -4,10 +4,10 @@ use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 use segue_core::api::{AdoptCandidate, AdoptReport, AdoptRequest};
 use segue_core::{Error, Result};
-use segue_server::client::Client;
 
 use super::duration;
 use crate::context::{Context, Ending};
+use crate::progress::{self, Task, watching};
 use crate::render::plain::one_line;
 use crate::render::sessions::{Surroundings, address, counted, place};
 use crate::render::style::Tone;
@@ -43,8 +43,10 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
     let request = request(arguments, context)?;
-    let client = Client::connect(&context.local).await?;
-    let report = client.adopt(&request).await?;
+    let client = progress::connect(context).await?;
+    let task = Task::new("looking for conversations");
+    let task = task.goes_on("what was begun goes on", "run `segue ls` to see what was taken in");
+    let report = watching(context, task, client.adopt(&request)).await?;
     if context.wants_json() {
         context.output.json(&report)?;
     } else if request.id.is_some() || request.all {

@@ -3,9 +3,9 @@
 use clap::Args;
 use segue_core::Result;
 use segue_core::api::AnswerRequest;
-use segue_server::client::Client;
 
 use crate::context::{Context, Ending};
+use crate::progress;
 
 /// Answer an agent's permission or trust question
 #[derive(Debug, Args)]
@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
-    let client = Client::connect(&context.local).await?;
+    let client = progress::connect(context).await?;
     let Arguments { session, answer } = arguments;
     let cwd = context.cwd().to_owned();
     client.answer(&AnswerRequest { cwd, session, answer }).await?;

@@ -9,6 +9,7 @@ use segue_server::client::Client;
 use segue_server::wiring::{self, AttachEnd};
 
 use crate::context::{Context, Ending};
+use crate::progress;
 use crate::render::shell;
 
 /// Open the live terminal of a session; Ctrl-\ d leaves it running
@@ -28,7 +29,7 @@ pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<
             .caused_by("standard input or standard output is not one")
             .hint(format!("run `segue log {name} --follow` to see what happens without one")));
     }
-    let client = Client::connect(&context.local).await?;
+    let client = progress::connect(context).await?;
     attach(&arguments.session, &client, context).await
 }
 

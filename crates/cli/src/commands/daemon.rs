@@ -4,11 +4,11 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use segue_core::api::Health;
 use segue_core::{Kind, Result};
-use segue_server::client::Client;
 use segue_server::resident::{self, Ended, Presence};
 use serde::Serialize;
 
 use crate::context::{Context, Ending};
+use crate::progress::{self, Task, watching};
 use crate::render::time::since;
 
 /// Look after the daemon, which is normally started for you
@@ -73,15 +73,17 @@ pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<
 }
 
 async fn start(context: &mut Context) -> Result<Ending> {
-    let client = Client::connect(&context.local).await?;
+    let client = progress::connect(context).await?;
     show(&Presence::Running(client), context)?;
     Ok(Ending::Done)
 }
 
 async fn stop(force: bool, context: &mut Context) -> Result<Ending> {
+    let task = Task::new("waiting for the end of the daemon");
+    let task = task.goes_on("the daemon goes on stopping", "run `segue daemon status` to see");
     let ended = match force {
-        false => resident::stop(&context.local).await?,
-        true => resident::kill(&context.local).await?,
+        false => watching(context, task, resident::stop(&context.local)).await?,
+        true => watching(context, task, resident::kill(&context.local)).await?,
     };
     if context.wants_json() {
         context.output.json(&answer(&Presence::Absent))?;

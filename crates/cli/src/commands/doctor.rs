@@ -3,9 +3,9 @@
 use clap::Args;
 use segue_core::api::{DoctorReport, Finding, Severity};
 use segue_core::{Kind, Result};
-use segue_server::client::Client;
 
 use crate::context::{Context, Ending};
+use crate::progress::{self, Task, watching};
 use crate::render::plain::one_line;
 use crate::render::style::{Colour, Tone};
 
@@ -20,8 +20,10 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
-    let client = Client::connect(&context.local).await?;
-    let report = client.doctor(arguments.fix).await?;
+    let client = progress::connect(context).await?;
+    let task = Task::new("comparing store, processes and files");
+    let task = task.goes_on("the daemon finishes what was begun", "run `segue doctor` again");
+    let report = watching(context, task, client.doctor(arguments.fix)).await?;
     if context.wants_json() {
         context.output.json(&report)?;
     } else {

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::api::{SessionView, Stranger};
-use segue_server::client::Client;
 use serde::Serialize;
 
 use crate::context::{Context, Ending};
+use crate::progress;
 use crate::render::plain::one_line;
 use crate::render::sessions::{address, counted, place, table};
 use crate::render::table::{Cell, Table};
@@ -32,7 +32,7 @@ struct Glance {
 }
 
 pub(crate) async fn run(context: &mut Context) -> Result<Ending> {
-    let client = Client::connect(&context.local).await?;
+    let client = progress::connect(context).await?;
     let mut glance = look(context.cwd(), client.sessions().await?.sessions);
     // An agent sees its own sessions only: for it there are no others.
     glance.unknown = client.strangers(&context.caller()).await.unwrap_or_default();

@@ -4,10 +4,10 @@ use clap::Args;
 use segue_core::Result;
 use segue_core::api::{HandoffReport, HandoffRequest};
 use segue_core::rules::handoff::Mode;
-use segue_server::client::Client;
 
 use super::trust;
 use crate::context::{Context, Ending};
+use crate::progress::{self, Task, watching};
 use crate::render::plain;
 use crate::render::sessions::counted;
 
@@ -61,8 +61,10 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     let Arguments { from, to, name, mode, budget, interrupt, dry_run } = arguments;
     let caller = context.caller();
     let request = HandoffRequest { caller, from, to, name, mode, budget, interrupt, dry_run };
-    let client = Client::connect(&context.local).await?;
-    let attempt = async || client.handoff(&request).await;
+    let client = progress::connect(context).await?;
+    let task = Task::new(format!("carrying over {}", request.from)).of_changed();
+    let task = task.goes_on("the handoff goes on", "run `segue ls` to see what came of it");
+    let attempt = async || watching(context, task.clone(), client.handoff(&request)).await;
     let report = trust::asking(&client, context, context.cwd(), attempt).await?;
     if context.wants_json() {
         context.output.json(&report)?;

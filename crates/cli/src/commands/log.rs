@@ -8,6 +8,7 @@ use segue_core::{Error, Result};
 use segue_server::client::Client;
 
 use crate::context::{Context, Ending};
+use crate::progress;
 use crate::render::plain::one_line;
 use crate::render::sessions::address;
 use crate::render::style::{Colour, Tone};
@@ -32,7 +33,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
-    let client = Client::connect(&context.local).await?;
+    let client = progress::connect(context).await?;
     let session = match &arguments.session {
         Some(session) => Some(client.session(session, context.cwd()).await?.id),
         None => None,
@@ -67,7 +68,7 @@ impl Log {
 
     async fn follow(&mut self, session: Option<SessionId>, context: &mut Context) -> Result<()> {
         // A connection that follows can be asked nothing else.
-        let follower = Client::connect(&context.local).await?;
+        let follower = progress::connect(context).await?;
         let mut events = follower.follow(session, self.last).await?;
         while let Some(event) = events.next().await {
             self.show(&event?, context).await?;

@@ -4,9 +4,9 @@ use clap::Args;
 use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::api::{SessionList, SessionView};
-use segue_server::client::Client;
 
 use crate::context::{Context, Ending};
+use crate::progress;
 use crate::render::sessions::{counted, table};
 use crate::render::time::over_a_day_ago;
 
@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
-    let client = Client::connect(&context.local).await?;
+    let client = progress::connect(context).await?;
     let all = client.sessions().await?.sessions;
     let now = context.surroundings().now;
     let (shown, hidden): (Vec<SessionView>, Vec<SessionView>) =

@@ -3,9 +3,9 @@
 use clap::Args;
 use segue_core::Result;
 use segue_core::api::{CancelRequest, MessageList, MessageView};
-use segue_server::client::Client;
 
 use crate::context::{Context, Ending};
+use crate::progress;
 use crate::render::sessions::Surroundings;
 use crate::render::style::Tone;
 use crate::render::table::{Cell, Table};
@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
-    let client = Client::connect(&context.local).await?;
+    let client = progress::connect(context).await?;
     if let Some(message) = arguments.cancel {
         let cancelled = client.cancel(&CancelRequest { message }).await?;
         return show_cancelled(&cancelled, context);

@@ -3,10 +3,10 @@
 use clap::Args;
 use segue_core::Result;
 use segue_core::api::{Caller, ResumeRequest, Selection};
-use segue_server::client::Client;
 
 use super::outcomes;
 use crate::context::{Context, Ending};
+use crate::progress::{self, Task, watching};
 
 /// Bring sessions back into their conversations
 #[derive(Debug, Args)]
@@ -33,12 +33,15 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
     let request = request(arguments, context.caller());
-    let client = Client::connect(&context.local).await?;
+    let client = progress::connect(context).await?;
     if request.plan {
-        let report = client.plan(&request).await?;
+        let report = watching(context, Task::new("looking"), client.plan(&request)).await?;
         return outcomes::show_plan(&report, context);
     }
-    let report = client.resume(&request).await?;
+    let task = Task::new("bringing sessions back")
+        .of_changed()
+        .goes_on("sessions keep coming back", "run `segue ls` to see them");
+    let report = watching(context, task, client.resume(&request)).await?;
     outcomes::show(&report, context)
 }
 

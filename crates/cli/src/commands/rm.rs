@@ -2,10 +2,10 @@
 
 use clap::Args;
 use segue_core::{Error, Result};
-use segue_server::client::Client;
 
 use crate::context::{Context, Ending};
 use crate::output::Output;
+use crate::progress::{self, Task, watching};
 use crate::render::sessions::address;
 
 /// Forget a session; its transcript stays unless --purge
@@ -27,12 +27,16 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
-    let client = Client::connect(&context.local).await?;
+    let client = progress::connect(context).await?;
     let session = client.session(&arguments.session, context.cwd()).await?;
     let name = address(&session);
     confirm(arguments, &name, context)?;
     // The id, so that what was asked about is what is removed.
-    client.remove(&session.id.to_string(), context.cwd(), arguments.purge).await?;
+    let id = session.id.to_string();
+    let task = Task::new("ending and forgetting").of([name.clone()]);
+    let task = task.goes_on(format!("{name} is being forgotten"), "run `segue ls --all` to see");
+    let removed = client.remove(&id, context.cwd(), arguments.purge);
+    watching(context, task, removed).await?;
     if context.wants_json() {
         context.output.json(&session)?;
     } else {

@@ -6,13 +6,13 @@ use clap::{Args, ValueEnum};
 use segue_core::api::{Caller, RunRequest, SessionView, TurnReport};
 use segue_core::model::Permission;
 use segue_core::{Error, Result};
-use segue_server::client::Client;
 use serde::Serialize;
 
 use super::prompt::{self, Saying};
 use super::{attach, failure, trust, wait};
 use crate::args::not_built;
 use crate::context::{Context, Ending};
+use crate::progress::{self, Task, watching};
 use crate::render::sessions::address;
 
 /// Start one agent
@@ -109,13 +109,22 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     let can_attach = attach::can_attach() && !context.wants_json();
     let afterwards = afterwards(&arguments, can_attach)?;
     let request = request(arguments, context.caller())?;
-    let client = Client::connect(&context.local).await?;
+    let client = progress::connect(context).await?;
     let folder = request.cwd.as_deref().unwrap_or(context.cwd());
-    let attempt = async || client.run(&request).await;
+    let task = Task::new("starting the agent")
+        .of_changed()
+        .goes_on("the agent keeps starting", "run `segue ls` to see it");
+    let attempt = async || watching(context, task.clone(), client.run(&request)).await;
     let session = trust::asking(&client, context, folder, attempt).await?;
     match afterwards {
         Afterwards::Attach => attach::attach(&session.id.to_string(), &client, context).await,
-        Afterwards::WaitForTurn => show_turn(&client.wait_turn(session.id).await?, context),
+        Afterwards::WaitForTurn => {
+            let name = address(&session);
+            let task = Task::new("waiting").of([name.clone()]);
+            let task = task.goes_on("the agent goes on", format!("run `segue wait {name}`"));
+            let turn = watching(context, task, client.wait_turn(session.id)).await?;
+            show_turn(&turn, context)
+        }
         Afterwards::WaitForRest => wait::for_rest(&session, &client, context).await,
         Afterwards::PrintAddress => show_address(&session, context),
     }

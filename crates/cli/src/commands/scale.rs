@@ -3,10 +3,10 @@
 use clap::Args;
 use segue_core::Result;
 use segue_core::api::{RestoreReport, ScaleReport, ScaleRequest};
-use segue_server::client::Client;
 
 use super::{outcomes, trust};
 use crate::context::{Context, Ending};
+use crate::progress::{self, Task, watching};
 
 /// Have more or fewer agents of one kind, without editing segue.toml
 #[derive(Debug, Args)]
@@ -33,8 +33,11 @@ pub(crate) struct Arguments {
 pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
     let Arguments { agent, count, fleet } = arguments;
     let request = ScaleRequest { caller: context.caller(), agent, count, fleet };
-    let client = Client::connect(&context.local).await?;
-    let attempt = async || client.scale(&request).await;
+    let client = progress::connect(context).await?;
+    let task = Task::new("starting and stopping agents")
+        .of_changed()
+        .goes_on("agents keep starting and ending", "run `segue ls` to see them");
+    let attempt = async || watching(context, task.clone(), client.scale(&request)).await;
     let report = trust::asking(&client, context, context.cwd(), attempt).await?;
     if context.wants_json() {
         context.output.json(&report)?;

@@ -1,18 +1,24 @@
 //! `segue send`
 
+use std::time::Duration;
+
 use clap::Args;
 use jiff::SignedDuration;
-use segue_core::api::{SendReport, SendRequest, Until};
+use segue_core::api::{MessageView, SendReport, SendRequest, Until};
 use segue_core::{Error, Result};
 use segue_server::client::Client;
 
 use super::prompt::{self, Saying};
 use super::{duration, failure};
 use crate::context::{Context, Ending};
+use crate::progress::{self, Task, watching};
 use crate::render::sessions::address;
 
 /// How long a turn may take that is waited for without a limit: for ever, in practice.
 const NO_LIMIT_MS: u64 = 365 * 24 * 3_600 * 1_000;
+
+/// How long a command that was interrupted looks for its message.
+const LAST_LOOK: Duration = Duration::from_secs(2);
 
 /// Tell an agent something, exactly once
 #[derive(Debug, Args)]
@@ -60,8 +66,13 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
         _ => Until::Taken,
     };
     let request = request(arguments, until, context)?;
-    let client = Client::connect(&context.local).await?;
-    let report = client.send(&request).await?;
+    let client = progress::connect(context).await?;
+    let task = Task::new("waiting for the agent").of([request.session.clone()]);
+    let sent = watching(context, task, client.send(&request)).await;
+    let report = match sent {
+        Err(_) if context.is_interrupted() => return Err(left(&request, context).await),
+        sent => sent?,
+    };
     if context.wants_json() {
         context.output.json(&report)?;
         return Ok(ending(&report, until));
@@ -80,6 +91,26 @@ fn request(arguments: Arguments, until: Until, context: &Context) -> Result<Send
         until,
         timeout_ms: limit,
     })
+}
+
+/// Says what becomes of a message that is not waited for any longer.
+async fn left(request: &SendRequest, context: &Context) -> Error {
+    let found = tokio::time::timeout(LAST_LOOK, queued_as(request, context)).await;
+    let what = match found.ok().flatten() {
+        Some(message) if message.state == "queued" => {
+            format!("the message stays queued as {}", message.id)
+        }
+        Some(message) => format!("the message {} is {}", message.id, message.state),
+        None => "the message stays queued, if it was recorded".to_owned(),
+    };
+    Error::unavailable(what).hint("run `segue messages` to see what becomes of it")
+}
+
+/// Finds the message among those of its session: the newest with its text.
+async fn queued_as(request: &SendRequest, context: &Context) -> Option<MessageView> {
+    let client = Client::connect_running(&context.local).await.ok()??;
+    let list = client.messages(Some(&request.session), context.cwd()).await.ok()?;
+    list.messages.into_iter().rev().find(|message| message.text == request.text)
 }
 
 fn default_limit(until: Until) -> u64 {

@@ -7,13 +7,13 @@ use std::ops::ControlFlow;
 use clap::Args;
 use segue_core::api::{ConversationPart, ConversationRequest};
 use segue_core::{Error, Result};
-use segue_server::client::Client;
 use segue_server::conversation::{self, Numbered, Reading};
 use segue_server::wiring::Size;
 
 use crate::context::{Context, Ending};
 use crate::output::Format;
 use crate::paged::Paged;
+use crate::progress;
 use crate::render::json;
 use crate::render::raw::Harmless;
 use crate::render::turns::{self, Line, Look};
@@ -106,7 +106,7 @@ async fn find(
     arguments: &Arguments,
     context: &Context,
 ) -> Result<Vec<(ConversationPart, Reading)>> {
-    let client = Client::connect(&context.local).await?;
+    let client = progress::connect(context).await?;
     let request = ConversationRequest {
         caller: context.local.caller(),
         address: arguments.session.clone(),

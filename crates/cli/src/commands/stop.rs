@@ -3,9 +3,9 @@
 use clap::Args;
 use segue_core::Result;
 use segue_core::api::{Selection, StopReport, StopRequest};
-use segue_server::client::Client;
 
 use crate::context::{Context, Ending};
+use crate::progress::{self, Task, watching};
 use crate::render::style::Tone;
 use crate::render::table::{Cell, Table};
 
@@ -23,8 +23,13 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
-    let client = Client::connect(&context.local).await?;
-    let report = client.stop(&request(arguments, context)).await?;
+    let client = progress::connect(context).await?;
+    let names = arguments.names.clone();
+    let task = Task::new("stopping");
+    let task = if arguments.all { task.of_changed() } else { task.of(names) };
+    let task = task.goes_on("sessions keep ending", "run `segue ls` to see them");
+    let request = request(arguments, context);
+    let report = watching(context, task, client.stop(&request)).await?;
     if context.wants_json() {
         context.output.json(&report)?;
     } else {

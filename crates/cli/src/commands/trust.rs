@@ -9,6 +9,7 @@ use segue_server::client::Client;
 
 use crate::context::{Context, Ending};
 use crate::output::Output;
+use crate::progress;
 use crate::render::plain::one_line;
 use crate::render::sessions::place;
 use crate::render::shell;
@@ -30,7 +31,7 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
     let folder = context.cwd().join(arguments.folder.as_deref().unwrap_or_else(|| "".as_ref()));
-    let client = Client::connect(&context.local).await?;
+    let client = progress::connect(context).await?;
     let mut view = client.trust(&TrustRequest { folder, digest: None }).await?;
     let known = view.trusted;
     if !known {

@@ -3,10 +3,10 @@
 use clap::Args;
 use segue_core::Result;
 use segue_core::api::UpRequest;
-use segue_server::client::Client;
 
 use super::{outcomes, resume, trust};
 use crate::context::{Context, Ending};
+use crate::progress::{self, Task, watching};
 
 /// Start the agents of segue.toml, or bring them back
 #[derive(Debug, Args)]
@@ -37,8 +37,11 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
         return resume::run(resume::of_one(name, fresh), context).await;
     }
     let request = UpRequest { caller: context.caller(), agents, fleet, fresh };
-    let client = Client::connect(&context.local).await?;
-    let attempt = async || client.up(&request).await;
+    let client = progress::connect(context).await?;
+    let task = Task::new("starting agents")
+        .of_changed()
+        .goes_on("agents keep starting", "run `segue ls` to see them");
+    let attempt = async || watching(context, task.clone(), client.up(&request)).await;
     let report = trust::asking(&client, context, context.cwd(), attempt).await?;
     outcomes::show(&report, context)
 }

@@ -8,6 +8,7 @@ use segue_server::client::Client;
 
 use super::duration;
 use crate::context::{Context, Ending};
+use crate::progress::{self, Task, watching};
 use crate::render::sessions::address;
 
 /// Wait until an agent is idle, waits for an answer, or has ended
@@ -39,7 +40,7 @@ pub(crate) enum Target {
 }
 
 pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
-    let client = Client::connect(&context.local).await?;
+    let client = progress::connect(context).await?;
     let request = WaitRequest {
         cwd: context.cwd().to_owned(),
         session: arguments.session,
@@ -51,7 +52,14 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
         },
         timeout_ms: arguments.timeout.map(duration::milliseconds),
     };
-    show(&client.wait(&request).await?, context)
+    show(&waited(&client, &request, context).await?, context)
+}
+
+async fn waited(client: &Client, request: &WaitRequest, context: &Context) -> Result<WaitReport> {
+    let name = &request.session;
+    let task = Task::new("waiting").of([name.clone()]);
+    let task = task.goes_on("the agent goes on", format!("run `segue wait {name}` to wait again"));
+    watching(context, task, client.wait(request)).await
 }
 
 /// Waits until an agent that was just started neither starts nor works.
@@ -65,7 +73,7 @@ pub(crate) async fn for_rest(
     }
     let (cwd, session) = (context.cwd().to_owned(), session.id.to_string());
     let request = WaitRequest { cwd, session, target: WaitTarget::Rest, timeout_ms: None };
-    show(&client.wait(&request).await?, context)
+    show(&waited(client, &request, context).await?, context)
 }
 
 fn show(report: &WaitReport, context: &mut Context) -> Result<Ending> {

@@ -52,7 +52,8 @@ pub(crate) fn counted(count: usize, word: &str) -> String {
     format!("{count} {word}{ending}")
 }
 
-fn status(session: &SessionView) -> String {
+/// Returns the status with its detail.
+pub(crate) fn status(session: &SessionView) -> String {
     match &session.status_detail {
         Some(detail) => format!("{} ({detail})", session.status),
         None => session.status.clone(),

@@ -8,7 +8,7 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 use segue_core::Result;
 use segue_core::model::{Event, SessionId};
-use segue_core::ports::EventQuery;
+use segue_core::ports::{Commit, EventQuery};
 use segue_core::rules::scope::Scope;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
@@ -17,6 +17,9 @@ use super::{Answer, App, Caller, Refusal};
 use crate::supervisor::Supervisor;
 
 const AT_ONCE: u32 = 1000;
+
+/// In place of a sequence number: only what happens from now on.
+pub(crate) const FROM_NOW: i64 = -1;
 
 /// Which events.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -42,7 +45,11 @@ pub(crate) async fn follow(
     Query(query): Query<EventsQuery>,
 ) -> std::result::Result<Response, Refusal> {
     let supervisor = app.ready().await?;
-    let query = allowed(&supervisor, caller, query).await?;
+    let mut query = allowed(&supervisor, caller, query).await?;
+    if query.after == FROM_NOW {
+        // A commit of nothing returns the end of the log.
+        query.after = supervisor.ports.store.commit(Commit::default()).await?;
+    }
     let (sender, receiver) = mpsc::channel(64);
     tokio::spawn(async move {
         // The reader went away, or the daemon ends: either way there is nobody to tell.

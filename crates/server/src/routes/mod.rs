@@ -23,7 +23,7 @@ use segue_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use doctor::DoctorRequest;
-pub(crate) use events::EventsQuery;
+pub(crate) use events::{EventsQuery, FROM_NOW};
 pub(crate) use messages::MessagesQuery;
 pub(crate) use scope::{Caller, PeerInfo};
 

@@ -1,0 +1,129 @@
+//! What a command waits for: one line on the terminal after a second, and a clean end on Ctrl-C.
+
+mod interrupts;
+mod line;
+mod sessions;
+
+use std::convert::Infallible;
+use std::pin::pin;
+use std::time::Duration;
+
+use segue_core::{Error, Result};
+use segue_server::client::Client;
+use tokio::sync::watch;
+use tokio::time::{Instant, interval, sleep};
+
+use crate::context::Context;
+use interrupts::Interrupts;
+pub(crate) use interrupts::leave_to_pager;
+pub(crate) use line::Line;
+use sessions::About;
+
+/// Whoever waits longer than this wants to know what for.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What a command does while its person waits.
+#[derive(Clone, Debug)]
+pub(crate) struct Task {
+    doing: String,
+    about: About,
+    interrupted: Error,
+}
+
+impl Task {
+    /// Names what is done, such as `starting agents`; nothing goes on if it is interrupted.
+    pub(crate) fn new(doing: impl Into<String>) -> Self {
+        let interrupted = Error::unavailable("nothing goes on without this command");
+        Self { doing: doing.into(), about: About::Nothing, interrupted }
+    }
+
+    /// Shows what becomes of the sessions that change meanwhile.
+    pub(crate) fn of_changed(self) -> Self {
+        Self { about: About::Changed, ..self }
+    }
+
+    /// Shows what becomes of these sessions or fleets.
+    pub(crate) fn of(self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let names = names.into_iter().map(Into::into).collect();
+        Self { about: About::Named(names), ..self }
+    }
+
+    /// Says what goes on without this command if it is interrupted, and how that is seen.
+    pub(crate) fn goes_on(self, what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { interrupted: Error::unavailable(what).hint(hint), ..self }
+    }
+}
+
+/// Connects to the daemon, which may have to be started.
+pub(crate) async fn connect(context: &Context) -> Result<Client> {
+    let task = Task::new("waiting for the daemon");
+    let task = task.goes_on("a daemon that is starting goes on", "run `segue daemon status`");
+    watching(context, task, Client::connect(&context.local)).await
+}
+
+/// Waits for a piece of work. After a second a line on the terminal shows what is waited for; it
+/// is gone at the end. Ctrl-C ends the wait with an error that says what goes on.
+pub(crate) async fn watching<T>(
+    context: &Context,
+    task: Task,
+    work: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    let mut interrupts = Interrupts::take()?;
+    let mut work = pin!(work);
+    tokio::select! {
+        biased;
+        result = work.as_mut() => result,
+        () = interrupts.next() => {
+            context.interrupt();
+            Err(task.interrupted.clone())
+        }
+        never = shown(context, &task) => match never {},
+    }
+}
+
+async fn shown(context: &Context, task: &Task) -> Infallible {
+    let began = Instant::now();
+    let Some(mut line) = Line::new(context) else { return std::future::pending().await };
+    sleep(PATIENCE).await;
+    let (states, shown) = watch::channel(String::new());
+    tokio::select! {
+        never = sessions::follow(context, &task.about, states) => never,
+        never = draw(&task.doing, shown, began, &mut line) => never,
+    }
+}
+
+/// Draws the line anew whenever a second is over or a session has changed.
+async fn draw(
+    doing: &str,
+    mut states: watch::Receiver<String>,
+    began: Instant,
+    line: &mut Line,
+) -> Infallible {
+    let mut second = interval(PATIENCE);
+    loop {
+        tokio::select! {
+            _ = second.tick() => {}
+            Ok(()) = states.changed() => {}
+        }
+        let text = text(doing, &states.borrow_and_update(), began.elapsed());
+        line.draw(&text);
+    }
+}
+
+fn text(doing: &str, states: &str, elapsed: Duration) -> String {
+    let states = if states.is_empty() { String::new() } else { format!(": {states}") };
+    // The seconds come first: what is too long for the terminal is cut off at its end.
+    format!("({} s) {doing}{states}", elapsed.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_has_the_seconds_the_work_and_the_sessions() {
+        let three = Duration::from_millis(3900);
+        assert_eq!(text("waiting", "a/b working", three), "(3 s) waiting: a/b working");
+        assert_eq!(text("starting", "", three), "(3 s) starting");
+    }
+}

@@ -1,0 +1,72 @@
+//! One line on standard error, rewritten in place and gone at the end.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use segue_server::wiring::Size;
+use unicode_width::UnicodeWidthChar as _;
+
+use crate::context::Context;
+use crate::render::plain::one_line;
+
+const ERASE: &str = "\r\u{1b}[2K";
+
+/// A line of the terminal that standard error is.
+#[derive(Debug)]
+pub(crate) struct Line {
+    is_drawn: bool,
+}
+
+impl Line {
+    /// Returns the line; `None` if nobody is there to read it, or a program reads the answer.
+    pub(crate) fn new(context: &Context) -> Option<Self> {
+        let terminal = context.local.environment().get("TERM").unwrap_or("dumb");
+        let wanted = io::stderr().is_terminal() && terminal != "dumb" && !context.wants_json();
+        wanted.then_some(Self { is_drawn: false })
+    }
+
+    /// Shows a text in place of what is shown now.
+    pub(crate) fn draw(&mut self, text: &str) {
+        let columns = Size::of_errors().map_or(80, |size| size.columns);
+        // A full row would move the cursor to the next one.
+        Self::write(&cut(&one_line(text), columns.saturating_sub(1)));
+        self.is_drawn = true;
+    }
+
+    fn write(text: &str) {
+        let mut terminal = io::stderr().lock();
+        // Progress that cannot be shown is no reason to fail.
+        let _shown = terminal.write_all(format!("{ERASE}{text}").as_bytes());
+        let _shown = terminal.flush();
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        if self.is_drawn {
+            Self::write("");
+        }
+    }
+}
+
+/// Returns as much of a text as has room.
+fn cut(text: &str, columns: usize) -> String {
+    let mut used = 0;
+    let fits = |character: &char| {
+        used += character.width().unwrap_or(0);
+        used <= columns
+    };
+    text.chars().take_while(fits).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_never_wider_than_the_terminal() {
+        assert_eq!(cut("abc", 3), "abc");
+        assert_eq!(cut("abcd", 3), "abc");
+        assert_eq!(cut("a\u{6f22}b", 2), "a");
+        assert_eq!(cut("abc", 0), "");
+    }
+}
