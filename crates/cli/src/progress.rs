@@ -1,5 +1,6 @@
 //! What a command waits for: one line on the terminal after a second, and a clean end on Ctrl-C.
 
+mod counter;
 mod interrupts;
 mod line;
 mod sessions;
@@ -14,9 +15,9 @@ use tokio::sync::watch;
 use tokio::time::{Instant, interval, sleep};
 
 use crate::context::Context;
-use interrupts::Interrupts;
-pub(crate) use interrupts::leave_to_pager;
-pub(crate) use line::Line;
+pub(crate) use counter::Counter;
+pub(crate) use interrupts::{Interrupts, leave_to_pager};
+use line::Line;
 use sessions::About;
 
 /// Whoever waits longer than this wants to know what for.

@@ -13,7 +13,7 @@ use segue_server::wiring::Size;
 use crate::context::{Context, Ending};
 use crate::output::Format;
 use crate::paged::Paged;
-use crate::progress;
+use crate::progress::{self, Counter};
 use crate::render::json;
 use crate::render::raw::Harmless;
 use crate::render::turns::{self, Line, Look};
@@ -126,11 +126,15 @@ fn show(
     let format = context.output.format();
     let wants_pager = !arguments.how.no_pager && format == Format::Text;
     let size = Size::of_output().filter(|_| wants_pager);
+    let is_seen = Size::of_output().is_some();
+    let counter = if is_seen { Counter::silent() } else { Counter::new(context) };
     let mut page = Paged::new(&mut context.output, context.local.environment(), size);
     let shown = match parts.last() {
-        Some((_, reading)) if arguments.what.raw => raw(reading, &mut page)?,
-        _ => Telling { page: &mut page, look, format, story: arguments.what.story, told: 0 }
-            .tell(parts, arguments.last)?,
+        Some((_, reading)) if arguments.what.raw => raw(reading, &mut page, counter)?,
+        _ => {
+            Telling { page: &mut page, look, format, story: arguments.what.story, told: 0, counter }
+                .tell(parts, arguments.last)?
+        }
     };
     page.finish()?;
     if let (0, Format::Text, Some((_, reading))) = (shown, format, parts.last()) {
@@ -140,11 +144,12 @@ fn show(
 }
 
 /// Writes the transcript's own bytes; to a terminal without what it would act on.
-fn raw(reading: &Reading, page: &mut Paged<'_>) -> Result<u64> {
+fn raw(reading: &Reading, page: &mut Paged<'_>, mut counter: Counter) -> Result<u64> {
     let mut harmless = Size::of_output().map(|_| Harmless::default());
     let (mut written, mut shown) = (Ok(()), 0);
     reading.raw(&mut |piece| {
         shown += piece.len() as u64;
+        counter.show(|| format!("reading: {} MB", shown >> 20));
         let next = match &mut harmless {
             Some(harmless) => page.text(&harmless.text(piece)),
             None => page.bytes(piece),
@@ -161,6 +166,7 @@ struct Telling<'a, 'b> {
     format: Format,
     story: bool,
     told: u64,
+    counter: Counter,
 }
 
 impl Telling<'_, '_> {
@@ -230,6 +236,8 @@ impl Telling<'_, '_> {
         (_, reading): &(ConversationPart, Reading),
     ) -> Result<ControlFlow<()>> {
         self.told += 1;
+        let told = self.told;
+        self.counter.show(|| format!("reading: {told} turns"));
         let text = match self.format {
             Format::Json => json::line(&Line::new(turn, self.story.then(|| reading.name())))?,
             Format::Text => turns::block(turn, self.look),

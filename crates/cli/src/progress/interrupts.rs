@@ -17,10 +17,11 @@ static IS_FATAL: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
 });
 
 /// Notices interrupts as long as it lives.
-pub(super) struct Interrupts(Signal);
+#[derive(Debug)]
+pub(crate) struct Interrupts(Signal);
 
 impl Interrupts {
-    pub(super) fn take() -> Result<Self> {
+    pub(crate) fn take() -> Result<Self> {
         IS_FATAL.store(false, Ordering::SeqCst);
         let signal = signal(SignalKind::interrupt())
             .map_err(|error| Error::internal("cannot notice interrupts").caused_by(error))?;
@@ -28,7 +29,7 @@ impl Interrupts {
     }
 
     /// Returns at the next interrupt.
-    pub(super) async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         self.0.recv().await;
     }
 }

@@ -32,6 +32,13 @@ impl Line {
         self.is_drawn = true;
     }
 
+    /// Takes away what is shown.
+    pub(crate) fn erase(&mut self) {
+        if std::mem::take(&mut self.is_drawn) {
+            Self::write("");
+        }
+    }
+
     fn write(text: &str) {
         let mut terminal = io::stderr().lock();
         // Progress that cannot be shown is no reason to fail.
@@ -42,9 +49,7 @@ impl Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        if self.is_drawn {
-            Self::write("");
-        }
+        self.erase();
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use segue_testkit::{Terminal, World};
 use serde_json::Value;
@@ -105,4 +105,19 @@ fn a_reader_that_goes_away_has_read_enough() {
         assert_eq!(output.status.code(), Some(0), "{more}: {output:?}");
         assert!(output.stderr.is_empty(), "{more}: {output:?}");
     }
+}
+
+#[test]
+fn reading_a_long_conversation_into_a_pipe_shows_on_the_terminal_how_far_it_is() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    let address = long(&world, 20_000);
+    // The reader begins late, and the pipe has no room for everything.
+    let script = "\"$0\" show \"$1\" | { sleep 1.5; cat >/dev/null; }";
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).arg(world.program()).arg(&address);
+    command.current_dir(world.project()).envs(world.environment());
+    let mut person = Terminal::start(&command, 24, 80);
+    person.wait_written("s) reading: ");
+    assert_eq!(person.wait(), 0, "{person:?}");
+    assert_eq!(person.contents(), "");
 }

@@ -1,10 +1,10 @@
 //! A conversation as it happens.
 
-use segue_core::{Error, Result};
+use segue_core::Result;
 use segue_server::conversation::{Follower, Numbered, Reading};
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::context::{Context, Ending};
+use crate::progress::Interrupts;
 use crate::render::turns::{self, Line, Look};
 
 /// How many turns are shown before the first new one.
@@ -17,14 +17,13 @@ pub(super) async fn follow(
     look: Look,
     context: &mut Context,
 ) -> Result<Ending> {
-    let mut interrupt = signal(SignalKind::interrupt())
-        .map_err(|error| Error::internal("cannot wait for an interrupt").caused_by(error))?;
+    let mut interrupts = Interrupts::take()?;
     let name = reading.name().to_owned();
     let (mut follower, turns) = Follower::start(reading, last.unwrap_or(LAST))?;
     tell(&turns, look, context)?;
     while !context.output.reader_gone() {
         tokio::select! {
-            _ = interrupt.recv() => break,
+            () = interrupts.next() => break,
             changed = follower.changed() => changed?,
         }
         let news = follower.news()?;

@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 use clap::Args;
 use segue_conformance::{BEHAVIOURS, Behaviour, Cell, Setting, Verdict, isolation};
@@ -18,6 +19,7 @@ use segue_server::vendors;
 
 use super::matrix;
 use crate::context::{Context, Ending};
+use crate::progress::Counter;
 
 /// Try a vendor's installed program for real, against a scripted model
 #[derive(Debug, Args)]
@@ -44,6 +46,9 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "json")]
     pub(crate) markdown: bool,
 }
+
+/// How often the time that has passed is shown anew.
+const REDRAW: Duration = Duration::from_secs(1);
 
 type Task = (Arc<dyn Vendor>, &'static Behaviour);
 
@@ -152,6 +157,7 @@ fn behaviours(arguments: &Arguments) -> Result<Vec<&'static Behaviour>> {
 /// Tries everything, as many at a time as there are processors; tells of each as it ends.
 fn try_all(setting: &Setting, tasks: Vec<Task>, context: &Context) -> Vec<Cell> {
     let beside = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let total = tasks.len();
     let (tasks, (sender, receiver)) = (Mutex::new(tasks.into_iter()), mpsc::channel());
     thread::scope(|scope| {
         for _ in 0..beside {
@@ -167,8 +173,26 @@ fn try_all(setting: &Setting, tasks: Vec<Task>, context: &Context) -> Vec<Cell> 
             });
         }
         drop(sender);
-        receiver.into_iter().inspect(|cell| context.output.note(&line(cell))).collect()
+        collect(&receiver, total, context)
     })
+}
+
+/// Takes the cells as they come, and shows meanwhile how many there are.
+fn collect(receiver: &mpsc::Receiver<Cell>, total: usize, context: &Context) -> Vec<Cell> {
+    let (mut cells, mut counter) = (Vec::new(), Counter::new(context));
+    loop {
+        match receiver.recv_timeout(REDRAW) {
+            Ok(cell) => {
+                counter.erase();
+                context.output.note(&line(&cell));
+                cells.push(cell);
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                counter.show(|| format!("trying: {} of {total} done", cells.len()));
+            }
+            Err(mpsc::RecvTimeoutError::Disconnected) => return cells,
+        }
+    }
 }
 
 fn line(cell: &Cell) -> String {
