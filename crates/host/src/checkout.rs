@@ -1,78 +1,75 @@
-//! What git says about the work in a folder.
+//! The state of the work in a folder, as far as git knows.
+//!
+//! A repository's configuration can name programs: filters, hooks, a file system monitor, external
+//! diffs, helpers. None of them may run because Segue looks at a folder. So git never sees that
+//! configuration: it is given a [`view::View`], a folder of our own with our own configuration, and
+//! reads only the index, the objects and the files of the repository.
 
-use std::path::Path;
-use std::process::{Command, Stdio};
+mod view;
 
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use segue_core::Result;
 use segue_core::rules::digest::FolderState;
+
+use crate::git::Repository;
+use crate::{Paths, Surroundings};
+use view::View;
 
 const COMMITS: &str = "5";
 const DIRTY: usize = 40;
 
-/// Returns the branch, the newest commits and what is not committed; nothing of it where there is no
-/// repository, or no git.
+/// One view at a time: all of them have the same place.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Returns the branch, the newest commits and the files with uncommitted changes; nothing of it if
+/// there is no repository or no git.
+///
+/// A file counts as modified if its content differs from the index without any filter: a file that
+/// a filter rewrites, such as one of Git LFS, may be listed although git itself would not list it.
+/// Changes inside submodules are not looked at.
 pub(crate) fn state(folder: &Path) -> FolderState {
-    let branch = git(folder, &["symbolic-ref", "--short", "-q", "HEAD"]);
-    let commits = git(folder, &["log", "--oneline", "--no-decorate", "-n", COMMITS]);
-    let mut dirty = git(folder, &["status", "--porcelain", "--untracked-files=normal"]);
-    let more_dirty = dirty.len().saturating_sub(DIRTY);
-    dirty.truncate(DIRTY);
-    FolderState {
-        path: folder.display().to_string(),
-        branch: branch.into_iter().next(),
-        commits,
-        dirty,
-        more_dirty,
+    match place() {
+        Ok(place) => state_through(folder, &place),
+        Err(error) => {
+            tracing::warn!(%error, "git cannot be asked about a folder");
+            FolderState { path: folder.display().to_string(), ..FolderState::default() }
+        }
     }
 }
 
-/// Runs a command of git that changes nothing, not even its own notes, and asks nobody.
-fn git(folder: &Path, arguments: &[&str]) -> Vec<String> {
-    let output = Command::new("git")
-        .args(["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"])
-        .args(arguments)
-        .current_dir(folder)
-        .env("GIT_TERMINAL_PROMPT", "0")
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output();
-    match output {
-        Ok(output) if output.status.success() => {
-            String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
+/// Returns where views are made: only this user's own processes reach it, and an agent that may
+/// write in its folder and in the folder for temporary files cannot.
+fn place() -> Result<PathBuf> {
+    let environment = Surroundings::read()?.environment;
+    Ok(Paths::from_environment(&environment)?.state().join("git"))
+}
+
+fn state_through(folder: &Path, place: &Path) -> FolderState {
+    let mut state = FolderState { path: folder.display().to_string(), ..FolderState::default() };
+    let Some(repository) = Repository::around(folder) else { return state };
+    let Some(head) = repository.head() else { return state };
+    state.branch.clone_from(&head.branch);
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let view = match View::make(place, &repository, &head) {
+        Ok(Some(view)) => view,
+        Ok(None) => return state,
+        Err(error) => {
+            tracing::warn!(%error, "git cannot be asked about a folder");
+            return state;
         }
-        _ => Vec::new(),
+    };
+    if let Some(commit) = &head.commit {
+        let log = ["log", "--no-show-signature", "--format=%h %s", "-n", COMMITS, commit, "--"];
+        state.commits = view.git(&log);
     }
+    let status = ["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=all"];
+    state.dirty = view.git(&status);
+    state.more_dirty = state.dirty.len().saturating_sub(DIRTY);
+    state.dirty.truncate(DIRTY);
+    state
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use tempfile::TempDir;
-
-    use super::*;
-
-    #[test]
-    fn a_repository_is_described_and_anything_else_has_only_its_path() {
-        let temp = TempDir::new().unwrap();
-        let nothing = state(temp.path());
-        assert_eq!((nothing.branch, nothing.commits, nothing.dirty), (None, vec![], vec![]));
-        let identity = ["-c", "user.name=a", "-c", "user.email=a@b"];
-        let run = |arguments: &[&str]| {
-            let words: Vec<&str> = identity.iter().chain(arguments).copied().collect();
-            git(temp.path(), &words)
-        };
-        run(&["init", "-q", "-b", "feature/x"]);
-        fs::write(temp.path().join("a"), "1").unwrap();
-        run(&["add", "a"]);
-        run(&["commit", "-q", "-m", "first step"]);
-        fs::write(temp.path().join("a"), "2").unwrap();
-        for number in 0..DIRTY {
-            fs::write(temp.path().join(format!("ü {number}")), "").unwrap();
-        }
-        let FolderState { branch, commits, dirty, more_dirty, .. } = state(temp.path());
-        assert_eq!(branch.as_deref(), Some("feature/x"));
-        assert!(commits.len() == 1 && commits[0].ends_with("first step"), "{commits:?}");
-        assert_eq!((dirty.len(), more_dirty), (DIRTY, 1));
-        assert_eq!(dirty[0], " M a");
-    }
-}
+mod tests;

@@ -22,24 +22,36 @@ pub(crate) struct Head {
 
 /// Returns what is checked out in a folder or in the nearest one above it that is a checkout.
 pub(crate) fn head(folder: &Path) -> Option<Head> {
-    let repository = folder.ancestors().find_map(Repository::of)?;
-    let head = first_line(&repository.folder.join("HEAD"))?;
-    let Some(reference) = head.strip_prefix("ref: ").map(str::trim) else {
-        return object(&head).map(|commit| Head { commit: Some(commit), branch: None });
-    };
-    let branch = reference.strip_prefix("refs/heads/").filter(|branch| *branch != ".invalid");
-    Some(Head { commit: repository.resolve(reference), branch: branch.map(str::to_owned) })
+    Repository::around(folder)?.head()
 }
 
 /// Git's folders of one checkout.
-struct Repository {
+#[derive(Debug)]
+pub(crate) struct Repository {
+    /// The folder whose files are checked out.
+    pub(crate) checkout: PathBuf,
     /// What belongs to this checkout alone.
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// What it shares with the other worktrees.
-    common: PathBuf,
+    pub(crate) common: PathBuf,
 }
 
 impl Repository {
+    /// Returns the repository of a folder or of the nearest one above it that is a checkout. A bare
+    /// repository is none.
+    pub(crate) fn around(folder: &Path) -> Option<Self> {
+        folder.ancestors().find_map(Self::of)
+    }
+
+    pub(crate) fn head(&self) -> Option<Head> {
+        let head = first_line(&self.folder.join("HEAD"))?;
+        let Some(reference) = head.strip_prefix("ref: ").map(str::trim) else {
+            return object(&head).map(|commit| Head { commit: Some(commit), branch: None });
+        };
+        let branch = reference.strip_prefix("refs/heads/").filter(|branch| *branch != ".invalid");
+        Some(Head { commit: self.resolve(reference), branch: branch.map(str::to_owned) })
+    }
+
     fn of(checkout: &Path) -> Option<Self> {
         let entry = checkout.join(".git");
         let facts = fs::metadata(&entry).ok()?;
@@ -52,7 +64,7 @@ impl Repository {
             Some(shared) => folder.join(shared),
             None => folder.clone(),
         };
-        Some(Self { folder, common })
+        Some(Self { checkout: checkout.to_owned(), folder, common })
     }
 
     fn resolve(&self, reference: &str) -> Option<String> {

@@ -1,0 +1,223 @@
+//! A repository as git is allowed to see it: its index, its objects and its files, and nothing of
+//! its configuration.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, Read as _};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::retry_on_intr;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use crate::Surroundings;
+use crate::files::open_regular;
+use crate::git::{Head, Repository};
+use crate::programs::in_path;
+
+/// Settings of the repository that say how files are stored. Each is one word, and runs nothing.
+const HARMLESS: &str =
+    "^(core\\.(filemode|symlinks|ignorecase|autocrlf|eol)|extensions\\.objectformat)$";
+
+/// Whatever git reads besides, none of this is on.
+const CONFIG: &str = "[core]\n\tbare = false\n\tfsmonitor = false\n\tuntrackedCache = false\n\
+    \tquotePath = false\n\thooksPath = /dev/null\n[submodule]\n\trecurse = false\n";
+
+/// Git answers in this time, or is not asked: a pipe in the place of `.gitignore` would hold it up.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// More than anybody wants to read about a folder.
+const LONGEST_OUTPUT: u64 = 4 << 20;
+/// More than anybody writes into `info/exclude` or a configuration.
+const LONGEST_FILE: u64 = 1 << 20;
+
+/// The folder that stands for the repository's own `.git`. Removed when it is dropped.
+#[derive(Debug)]
+pub(super) struct View<'a> {
+    git: PathBuf,
+    place: &'a Path,
+    repository: &'a Repository,
+}
+
+impl<'a> View<'a> {
+    /// Makes the folder anew; whatever is in its place is a leftover. `None` if there is no git.
+    pub(super) fn make(
+        place: &'a Path,
+        repository: &'a Repository,
+        head: &Head,
+    ) -> io::Result<Option<Self>> {
+        let Some(git) = program() else { return Ok(None) };
+        let view = Self { git, place, repository };
+        view.remove()?;
+        for folder in ["objects", "refs", "info"] {
+            fs::create_dir_all(place.join(folder))?;
+        }
+        fs::set_permissions(place, Permissions::from_mode(0o700))?;
+        let unborn = "ref: refs/heads/unborn".to_owned();
+        let head = head.commit.clone().unwrap_or(unborn);
+        fs::write(place.join("HEAD"), format!("{head}\n"))?;
+        fs::write(place.join("config"), CONFIG)?;
+        view.take_over_settings()?;
+        fs::write(place.join("info/exclude"), view.excluded())?;
+        view.link_shared_index()?;
+        Ok(Some(view))
+    }
+
+    /// Runs a command of git that reads; returns its lines, and none if it fails.
+    pub(super) fn git(&self, arguments: &[&str]) -> Vec<String> {
+        match self.output(arguments) {
+            Ok(Some(text)) => text.lines().map(str::to_owned).collect(),
+            Ok(None) => Vec::new(),
+            Err(error) => {
+                tracing::warn!(%error, "git cannot be asked about a folder");
+                Vec::new()
+            }
+        }
+    }
+
+    fn output(&self, arguments: &[&str]) -> io::Result<Option<String>> {
+        // Into a file: nobody has to read while git is waited for.
+        let path = self.place.join("output");
+        let mut child = self.command(arguments, File::create(&path)?).spawn()?;
+        if !ended_in_time(&mut child)? {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "git did not end in time"));
+        }
+        if !child.wait()?.success() {
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        open_regular(&path)?.take(LONGEST_OUTPUT).read_to_end(&mut bytes)?;
+        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// Returns git with an environment of ours alone: the daemon's could name programs, too.
+    fn command(&self, arguments: &[&str], output: File) -> Command {
+        let mut command = Command::new(&self.git);
+        command
+            .arg("--no-pager")
+            .args(arguments)
+            .current_dir(&self.repository.checkout)
+            .env_clear()
+            .env("HOME", self.place)
+            .env("LC_ALL", "C.UTF-8")
+            .env("GIT_DIR", self.place)
+            .env("GIT_WORK_TREE", &self.repository.checkout)
+            .env("GIT_INDEX_FILE", self.repository.folder.join("index"))
+            .env("GIT_OBJECT_DIRECTORY", self.repository.common.join("objects"))
+            .envs(SHUT_OFF)
+            .stdin(Stdio::null())
+            .stdout(output)
+            .stderr(Stdio::null())
+            .process_group(0);
+        command
+    }
+
+    /// Copies the settings that say how files are stored.
+    fn take_over_settings(&self) -> io::Result<()> {
+        let config = self.repository.common.join("config");
+        let copy = self.place.join("settings");
+        fs::write(&copy, read(&config))?;
+        let Some(copy) = copy.to_str() else { return Ok(()) };
+        // With `--file` git follows no `include`.
+        let known = self.git(&["config", "--file", copy, "--get-regexp", HARMLESS]);
+        let settings = known.iter().filter_map(|line| setting(line));
+        let text: String = std::iter::once(CONFIG.to_owned()).chain(settings).collect();
+        fs::write(self.place.join("config"), text)
+    }
+
+    /// Returns the patterns that the repository and the user ignore besides those in `.gitignore`.
+    fn excluded(&self) -> Vec<u8> {
+        let mut patterns = read(&self.repository.common.join("info/exclude"));
+        let environment = Surroundings::read().map(|it| it.environment).unwrap_or_default();
+        let folder =
+            |name: &str| environment.get(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+        let settings = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")));
+        if let Some(settings) = settings {
+            patterns.push(b'\n');
+            patterns.extend(read(&settings.join("git/ignore")));
+        }
+        patterns
+    }
+
+    /// An index may be split: the greater part is then in files beside the repository's own.
+    fn link_shared_index(&self) -> io::Result<()> {
+        let Ok(entries) = fs::read_dir(&self.repository.folder) else { return Ok(()) };
+        for entry in entries.flatten() {
+            if entry.file_name().to_string_lossy().starts_with("sharedindex.") {
+                symlink(entry.path(), self.place.join(entry.file_name()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&self) -> io::Result<()> {
+        match fs::remove_dir_all(self.place) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for View<'_> {
+    fn drop(&mut self) {
+        if let Err(error) = self.remove() {
+            tracing::warn!(%error, "a view of a repository stays behind");
+        }
+    }
+}
+
+/// Variables that shut off what git would read, fetch, run or ask besides.
+const SHUT_OFF: [(&str, &str); 11] = [
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_ALLOW_PROTOCOL", "none"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_ASKPASS", "/bin/false"),
+    ("GIT_PAGER", "cat"),
+    ("PATH", "/nonexistent"),
+];
+
+/// Returns a setting, as `git config` lists it, as a section of a configuration.
+fn setting(line: &str) -> Option<String> {
+    let (key, value) = line.split_once(' ')?;
+    let (section, name) = key.split_once('.')?;
+    let is_word = value.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let version =
+        if section == "extensions" { "[core]\n\trepositoryformatversion = 1\n" } else { "" };
+    is_word.then(|| format!("{version}[{section}]\n\t{name} = {value}\n"))
+}
+
+/// Finds git in an absolute folder of this process's own PATH.
+fn program() -> Option<PathBuf> {
+    in_path("git", &Surroundings::read().ok()?.environment)
+}
+
+/// Reads a file that may be missing, strange or large; then nothing of it counts.
+fn read(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let file = open_regular(path).map(|file| file.take(LONGEST_FILE));
+    match file.and_then(|mut file| file.read_to_end(&mut bytes)) {
+        Ok(_) => bytes,
+        Err(_) => Vec::new(),
+    }
+}
+
+/// Waits for the end of a process; one that takes too long is killed.
+fn ended_in_time(child: &mut Child) -> io::Result<bool> {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let pid = pid.ok_or_else(|| io::Error::other("git has no process number"))?;
+    let handle = pidfd_open(pid, PidfdFlags::empty())?;
+    let limit = Timespec { tv_sec: PATIENCE.as_secs().cast_signed(), tv_nsec: 0 };
+    let ready = retry_on_intr(|| poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&limit)))?;
+    if ready == 0 {
+        child.kill()?;
+        child.wait()?;
+    }
+    Ok(ready > 0)
+}
