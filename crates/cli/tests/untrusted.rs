@@ -5,16 +5,18 @@
 
 #[path = "untrusted/repositories.rs"]
 mod repositories;
+#[path = "untrusted/words.rs"]
+mod words;
 
 use segue_testkit::World;
 
 /// Does a test with the rights of whoever runs it, and without privileges.
-fn with_and_without_privileges(test: fn(&World)) {
+fn with_and_without_privileges(test: fn(&mut World)) {
     let world = || World::new(env!("CARGO_BIN_EXE_segue"));
-    test(&world());
+    test(&mut world());
     if rustix::process::geteuid().is_root() {
         let mut world = world();
         world.drop_privileges();
-        test(&world);
+        test(&mut world);
     }
 }

@@ -13,6 +13,8 @@ mod gemini;
 mod lines;
 mod openclaw;
 mod opencode;
+#[cfg(test)]
+mod options;
 mod pi;
 mod reading;
 #[cfg(test)]

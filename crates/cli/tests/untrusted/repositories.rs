@@ -63,7 +63,7 @@ fn trapped(world: &World) -> PathBuf {
     mark
 }
 
-fn no_command_springs_a_trap(world: &World) {
+fn no_command_springs_a_trap(world: &mut World) {
     let mark = trapped(world);
     world.write("segue.toml", "[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n");
     world.ok(["trust", "--yes"]);

@@ -11,10 +11,10 @@ use crate::model::{
     LaunchRecord, MessageId, Session, Status, VendorSessionId,
 };
 use crate::ports::{
-    Change, CommandLine, CommandPlan, Commit, Held, NewFile, Place, Ports, Program, ProgramSpec,
-    StartOrder, Vendor,
+    Change, CommandLine, CommandPlan, Commit, Folder, Held, NewFile, Place, Ports, Program,
+    ProgramSpec, StartOrder, Vendor,
 };
-use crate::rules::environment;
+use crate::rules::{environment, words};
 
 /// One argument of a command cannot be much larger than this; a longer message goes into a file.
 const LONGEST_ARGUMENT: usize = 100_000;
@@ -76,7 +76,7 @@ fn prepare(
 ) -> Result<(StartOrder, Vec<NewFile>)> {
     let vendor = ports.vendors.of(session)?;
     let program = find_program(ports, vendor.as_ref(), &wish.environment)?;
-    let folder = ports.machine.folder(&session.cwd)?;
+    let folder = folder(ports, session)?;
     let id = LaunchId::new(ports.clock.new_id());
     let Planned { line, preparation, input } = planned(ports, vendor.as_ref(), session, wish, id)?;
     let before = preparation.map_or_else(Vec::new, |arguments| argv(&program, arguments));
@@ -106,6 +106,19 @@ fn prepare(
     Ok((StartOrder { record, argv, before, input, environment }, line.files))
 }
 
+/// Looks at the folder of a session. An agent chose the one of its child, and could have put a
+/// symlink into its place since then.
+fn folder(ports: &Ports, session: &Session) -> Result<Folder> {
+    let folder = ports.machine.folder(&session.cwd)?;
+    if session.parent.is_none() || folder.real_path == session.cwd {
+        return Ok(folder);
+    }
+    let (cwd, real) = (session.cwd.display(), folder.real_path.display());
+    Err(Error::conflict(format!("`{cwd}` leads to another folder now"))
+        .caused_by(format!("it is a symlink to `{real}`, or below one"))
+        .hint("put the folder back where it was"))
+}
+
 fn find_program(ports: &Ports, vendor: &dyn Vendor, caller: &Environment) -> Result<Program> {
     ports.machine.find_program(&vendor.program(), caller).ok_or_else(|| {
         Error::vendor(format!("the program of `{}` is not installed", vendor.id()))
@@ -129,6 +142,9 @@ fn planned(
     wish: &Wish,
     launch: LaunchId,
 ) -> Result<Planned> {
+    // Whatever a command line is made of: an older Segue, a handoff or a vendor's file may have it.
+    session.model.as_deref().map_or(Ok(()), words::check_model)?;
+    wish.id.as_ref().map_or(Ok(()), words::check_id)?;
     let message = wish.message.as_deref().map(|message| said(ports, launch, message));
     let import = wish.import.clone().or_else(|| missing_import(ports, vendor, session, wish));
     let plan = CommandPlan {

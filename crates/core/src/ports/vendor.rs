@@ -45,6 +45,12 @@ pub trait Vendor: Debug + Send + Sync {
     /// Says how well it is supported.
     fn support(&self) -> Support;
 
+    /// Tells whether a session's permission decides what it may do without asking. If not, another
+    /// agent could get out of its own limits by starting one.
+    fn keeps_permission(&self) -> bool {
+        true
+    }
+
     /// Returns what its program needs to be tried without an account; none where it cannot be tried.
     fn rehearsal(&self, _stage: &Stage<'_>) -> Option<Rehearsal> {
         None

@@ -20,3 +20,4 @@ pub mod secrets;
 mod shapes;
 pub mod story;
 pub mod timers;
+pub mod words;

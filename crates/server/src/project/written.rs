@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use segue_core::model::{AgentName, FleetName, Permission, Restart, Timer, VendorId};
 use segue_core::ports::Vendors;
-use segue_core::rules::{environment, scale, secrets};
+use segue_core::rules::{environment, scale, secrets, words};
 use segue_core::{Error, Result};
 use serde::Deserialize;
 use toml::Spanned;
@@ -48,7 +48,7 @@ struct WrittenAgent {
     name: Spanned<String>,
     vendor: Spanned<String>,
     count: Option<Spanned<u32>>,
-    model: Option<String>,
+    model: Option<Spanned<String>>,
     effort: Option<Spanned<toml::Value>>,
     permission: Option<Permission>,
     instructions: Option<Spanned<PathBuf>>,
@@ -138,6 +138,9 @@ impl WrittenAgent {
         if let Some(args) = &self.args {
             secrets::refuse_in_arguments(args.as_ref()).map_err(|error| source.at(args, error))?;
         }
+        if let Some(model) = &self.model {
+            words::check_model(model.as_ref()).map_err(|error| source.at(model, error))?;
+        }
         if let Some(env) = &self.env {
             check_variables(env.as_ref()).map_err(|error| source.at(env, error))?;
         }
@@ -193,7 +196,7 @@ impl WrittenAgent {
             let texts = Texts { variables: Variables { own: &name, fleet, all, folder }, source };
             Ok(Agent {
                 vendor: VendorId::new(self.vendor.as_ref().clone()),
-                model: self.model.clone(),
+                model: self.model.as_ref().map(|it| it.as_ref().clone()),
                 permission: self.permission.unwrap_or(Permission::Ask),
                 instructions: texts.read("instructions", self.instructions.as_ref())?,
                 prompt: texts.read("prompt", self.prompt.as_ref())?,

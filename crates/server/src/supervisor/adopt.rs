@@ -8,7 +8,7 @@ use segue_core::flows::view;
 use segue_core::model::{
     How, Permission, Restart, Session, SessionId, SessionName, Status, VendorId, VendorSessionId,
 };
-use segue_core::rules::naming;
+use segue_core::rules::{naming, words};
 use segue_core::{Error, Result};
 
 use super::Supervisor;
@@ -32,6 +32,7 @@ pub(crate) async fn adopt(
         since: request.since,
         at_most: (!takes_in).then_some(SHOWN),
     };
+    wanted.id.as_ref().map_or(Ok(()), words::check_id)?;
     let candidates = adopt::candidates(ports, &request.caller.environment, &wanted).await?;
     if !takes_in {
         return Ok(AdoptReport { candidates, ..AdoptReport::default() });

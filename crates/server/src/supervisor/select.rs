@@ -8,6 +8,7 @@ use segue_core::model::{FleetName, How, SessionId, Status};
 use segue_core::ports::SessionSummary;
 use segue_core::rules::address::{self, Addressable, Found};
 use segue_core::rules::scope::{Deed, Scope};
+use segue_core::rules::words;
 use segue_core::{Error, Result};
 
 use super::Supervisor;
@@ -100,6 +101,7 @@ fn one<'a>(
     text: &str,
     here: Option<&FleetName>,
 ) -> Result<&'a SessionSummary> {
+    words::check_address(text)?;
     let addressable: Vec<_> = sessions.iter().map(as_addressable).collect();
     match address::find(&addressable, text, here.map(FleetName::as_str)) {
         Found::One(id) => sessions

@@ -62,9 +62,9 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     if session.headless {
         arguments.extend(["-p", "--output-format", "stream-json", "--verbose"].map(String::from));
     }
+    // In one word: a value that looks like a flag stays a value.
     let mut option = |name: &str, value: Option<&str>| {
-        arguments
-            .extend(value.map(|value| [name.to_owned(), value.to_owned()]).into_iter().flatten());
+        arguments.extend(value.map(|value| format!("{name}={value}")));
     };
     option("--model", session.model.as_deref());
     option("--permission-mode", Some(permission_mode(session.permission)));

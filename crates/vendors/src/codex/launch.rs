@@ -54,7 +54,7 @@ fn given(plan: &CommandPlan<'_>) -> Vec<String> {
         words.push("--skip-git-repo-check".to_owned());
     }
     if let Some(model) = &session.model {
-        words.extend(["-m".to_owned(), model.clone()]);
+        words.push(format!("--model={model}"));
     }
     let mut set = |setting: String| words.extend(["-c".to_owned(), setting]);
     set(NO_ENDLESS_RETRIES.to_owned());

@@ -52,6 +52,10 @@ impl Vendor for Cursor {
         support::SUPPORT
     }
 
+    fn keeps_permission(&self) -> bool {
+        false
+    }
+
     fn program(&self) -> ProgramSpec {
         ProgramSpec::Named { name: "cursor-agent".to_owned(), native: &[] }
     }

@@ -33,11 +33,11 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
         arguments.push("--print".to_owned());
     }
     if let Some(model) = &session.model {
-        arguments.extend(["--model".to_owned(), model.clone()]);
+        arguments.push(format!("--model={model}"));
     }
     arguments.extend(["--permission".to_owned(), session.permission.word().to_owned()]);
     if let Some(instructions) = &session.instructions {
-        arguments.extend(["--instructions".to_owned(), instructions.clone()]);
+        arguments.push(format!("--instructions={instructions}"));
     }
     arguments.extend(session.args.iter().cloned());
     arguments.extend(message(plan)?);
@@ -94,9 +94,9 @@ mod tests {
         session.permission = segue_core::model::Permission::AcceptEdits;
         session.args = vec!["--ask-trust".into()];
         let found = arguments(&session, LaunchMode::Resume, None);
-        let wanted = "--resume an-id --model m1 --permission accept-edits --instructions";
+        let wanted = "--resume an-id --model=m1 --permission accept-edits";
         let mut wanted: Vec<&str> = wanted.split(' ').collect();
-        wanted.extend(["be kind", "--ask-trust"]);
+        wanted.extend(["--instructions=be kind", "--ask-trust"]);
         assert_eq!(found, wanted);
     }
 

@@ -70,6 +70,10 @@ impl Vendor for Described {
         }
     }
 
+    fn keeps_permission(&self) -> bool {
+        false
+    }
+
     fn program(&self) -> ProgramSpec {
         let name = self.description.command.first().cloned().unwrap_or_default();
         ProgramSpec::Named { name, native: &[] }
@@ -94,7 +98,7 @@ impl Vendor for Described {
         let mut arguments: Vec<String> = self.description.command.iter().skip(1).cloned().collect();
         arguments.extend(self.identity(plan));
         arguments.extend(plan.session.args.iter().cloned());
-        arguments.extend(plan.message.map(str::to_owned));
+        arguments.extend(plan.message.map(argument));
         Ok(CommandLine { arguments, files: Vec::new() })
     }
 
@@ -197,6 +201,12 @@ impl Vendor for Described {
     fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
         turns::turns(files, transcript, each)
     }
+}
+
+/// Returns a message as a word of the command line. Nobody knows what such a program takes for an
+/// option, but one that begins with a space is none.
+fn argument(message: &str) -> String {
+    if message.starts_with('-') { format!(" {message}") } else { message.to_owned() }
 }
 
 /// Collects every text of the user in a record of unknown shape: whatever is below an object that

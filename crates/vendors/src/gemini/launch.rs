@@ -25,7 +25,7 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     let mut arguments = own_arguments(plan);
     arguments.extend(permission(session));
     if let Some(model) = &session.model {
-        arguments.extend(["--model".to_owned(), model.clone()]);
+        arguments.push(format!("--model={model}"));
     }
     if session.headless {
         arguments.extend(["--output-format", "stream-json"].map(String::from));

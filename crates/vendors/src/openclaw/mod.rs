@@ -48,6 +48,10 @@ impl Vendor for OpenClaw {
         support::SUPPORT
     }
 
+    fn keeps_permission(&self) -> bool {
+        false
+    }
+
     fn program(&self) -> ProgramSpec {
         ProgramSpec::Named { name: "openclaw".to_owned(), native: &[] }
     }

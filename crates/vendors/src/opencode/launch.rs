@@ -42,7 +42,7 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     };
     arguments.extend(identity(plan)?);
     if let Some(model) = &session.model {
-        arguments.extend(["--model".to_owned(), model.clone()]);
+        arguments.push(format!("--model={model}"));
     }
     if session.permission == Permission::Auto {
         arguments.push("--auto".to_owned());

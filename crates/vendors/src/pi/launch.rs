@@ -63,7 +63,7 @@ fn given(plan: &CommandPlan<'_>) -> Vec<String> {
     if let Some(instructions) = &session.instructions {
         // The user's own file is not read where anything is given.
         let users = users_instructions(plan);
-        let all = users.into_iter().chain([instructions.clone()]);
+        let all = users.into_iter().chain([typing::instructions(instructions)]);
         words.extend(all.flat_map(|text| [APPEND.to_owned(), text]));
     }
     words

@@ -58,6 +58,10 @@ impl Vendor for Pi {
         Some(rehearsal::rehearsal(stage))
     }
 
+    fn keeps_permission(&self) -> bool {
+        false
+    }
+
     fn program(&self) -> ProgramSpec {
         // The script is the program: it starts no other process.
         ProgramSpec::Named { name: "pi".to_owned(), native: &[] }

@@ -14,7 +14,7 @@ fn words(text: &str) -> Vec<String> {
 #[test]
 fn a_fresh_start_names_id_and_session_and_keeps_a_message_that_looks_like_a_flag() {
     let found = line(&session(), LaunchMode::Fresh, Some("--help"));
-    let wanted = "--session-id an-id --name shop/coder --permission-mode default \
+    let wanted = "--session-id an-id --name shop/coder --permission-mode=default \
                   --settings /state/launches/one/settings.json -- --help";
     assert_eq!(found.arguments, words(wanted));
     assert_eq!(found.files.len(), 1);
@@ -28,8 +28,8 @@ fn a_resume_keeps_model_permission_instructions_and_own_arguments() {
     session.permission = Permission::AcceptEdits;
     session.args = words("--allowedTools Bash");
     let found = line(&session, LaunchMode::Resume, None).arguments;
-    let mut wanted = words("--resume an-id --model m1 --permission-mode acceptEdits");
-    wanted.extend(["--append-system-prompt".to_owned(), "be kind".to_owned()]);
+    let mut wanted = words("--resume an-id --model=m1 --permission-mode=acceptEdits");
+    wanted.push("--append-system-prompt=be kind".to_owned());
     wanted.extend(words("--allowedTools Bash --settings /state/launches/one/settings.json"));
     assert_eq!(found, wanted);
 }
@@ -41,7 +41,7 @@ fn a_headless_launch_streams_needs_a_message_and_no_hooks() {
     session.args = words("--settings mine.json");
     let found = line(&session, LaunchMode::Resume, Some("hi"));
     let wanted = "--resume an-id -p --output-format stream-json --verbose \
-                  --permission-mode default --settings mine.json -- hi";
+                  --permission-mode=default --settings mine.json -- hi";
     assert_eq!(found.arguments, words(wanted));
     assert_eq!(found.files, []);
     let disk = Disk::default();
@@ -80,7 +80,7 @@ fn arguments_that_chose_the_first_conversation_are_not_repeated() {
     let args = words("--resume other --fork-session -c --resume=other -x");
     let session = Session { args, headless: true, ..session() };
     let found = line(&session, LaunchMode::Resume, Some("hi")).arguments.join(" ");
-    assert!(found.ends_with("--permission-mode default -x -- hi"), "{found}");
+    assert!(found.ends_with("--permission-mode=default -x -- hi"), "{found}");
 }
 
 #[test]

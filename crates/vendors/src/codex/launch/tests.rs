@@ -88,7 +88,7 @@ fn arguments_of_the_session_come_last_and_say_it_instead_of_ours() {
     session.model = Some("m1".into());
     session.args = vec!["--sandbox=danger-full-access".into(), "-i".into(), "a.png".into()];
     let found = arguments(&session, LaunchMode::Resume, None);
-    assert!(found.starts_with("-C /code -m m1 -c "), "{found}");
+    assert!(found.starts_with("-C /code --model=m1 -c "), "{found}");
     let wanted = format!(" --sandbox=danger-full-access -i a.png --no-daemon resume {ID}");
     assert!(found.ends_with(&wanted), "{found}");
 }

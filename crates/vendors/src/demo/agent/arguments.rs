@@ -75,8 +75,13 @@ enum Switch {
 
 impl Flags {
     fn read(&mut self, flag: &str, rest: &mut impl Iterator<Item = String>) -> Result<(), String> {
-        let mut value = || rest.next().ok_or_else(|| format!("`{flag}` needs a value"));
-        match flag {
+        // A value may be in the same word, as most programs have it.
+        let joined = flag.split_once('=').map(|(_, value)| value.to_owned());
+        let name = flag.split('=').next().unwrap_or_default();
+        let mut value = || {
+            joined.clone().or_else(|| rest.next()).ok_or_else(|| format!("`{flag}` needs a value"))
+        };
+        match name {
             "--session-id" => self.preset = Some(value()?),
             "--resume" => self.resume = Some(value()?),
             "--own-id" => self.switches.push(Switch::OwnId),

@@ -24,7 +24,7 @@ fn an_interactive_launch_is_told_its_folder_and_its_conversation() {
     session.model = Some("p/m".to_owned());
     session.permission = Permission::Auto;
     session.args = vec!["--agent".to_owned(), "plan".to_owned()];
-    let wanted = format!("/code -s {ID} --model p/m --auto --agent plan");
+    let wanted = format!("/code -s {ID} --model=p/m --auto --agent plan");
     assert_eq!(arguments(&session, LaunchMode::Resume, None).join(" "), wanted);
 }
 

@@ -1,0 +1,118 @@
+//! Texts of a user that become words of a vendor's command line, or the end of one.
+
+use crate::error::{Error, Result};
+use crate::model::VendorSessionId;
+
+/// Longer than the name of any model, with its provider.
+const LONGEST_MODEL: usize = 200;
+/// Longer than any vendor's id.
+const LONGEST_ID: usize = 200;
+/// Longer than a vendor's name with an id, or a fleet's with a session's.
+const LONGEST_ADDRESS: usize = 400;
+/// How much of a refused text is shown.
+const SHOWN: usize = 64;
+
+/// Refuses a model that a program could take for something else than a model.
+pub fn check_model(model: &str) -> Result<()> {
+    check("a model", model, LONGEST_MODEL)
+        .map_err(|error| error.hint("use the vendor's own name for it, such as `--model NAME`"))
+}
+
+/// Refuses what cannot be the address of a session or of a conversation.
+pub fn check_address(address: &str) -> Result<()> {
+    check("a session", address, LONGEST_ADDRESS)
+        .map_err(|error| error.hint("run `segue ls --all` to see all sessions"))
+}
+
+/// Refuses an id that a program could take for an option, or that leads out of a folder. Ids come
+/// from users and from files of a vendor, which an agent may have written.
+pub fn check_id(id: &VendorSessionId) -> Result<()> {
+    let hint = "run `segue adopt` to see the conversations that were begun by hand";
+    let text = id.as_str();
+    check("the id of a conversation", text, LONGEST_ID).map_err(|error| error.hint(hint))?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '@');
+    if text.chars().all(plain) && !text.starts_with('.') {
+        return Ok(());
+    }
+    let why = "an id has letters, digits, `-`, `_`, `.`, `:` and `@`";
+    Err(refused("the id of a conversation", text, why).hint(hint))
+}
+
+fn check(what: &str, text: &str, longest: usize) -> Result<()> {
+    if text.trim().is_empty() {
+        return Err(refused(what, text, "it is empty"));
+    }
+    if text.starts_with('-') {
+        let why = "it begins with `-`, and a program would take it for an option";
+        return Err(refused(what, text, why));
+    }
+    if text.chars().any(char::is_control) {
+        return Err(refused(what, text, "it has control characters in it"));
+    }
+    if text.trim() != text {
+        return Err(refused(what, text, "it begins or ends with a space"));
+    }
+    if text.len() > longest {
+        let why = format!("it has {} bytes, and {longest} is the limit", text.len());
+        return Err(refused(what, text, &why));
+    }
+    Ok(())
+}
+
+fn refused(what: &str, text: &str, why: &str) -> Error {
+    let mut shown: String = text.chars().take(SHOWN).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    Error::usage(format!("`{}` cannot be {what}", shown.escape_debug())).caused_by(why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BAD: [&str; 9] =
+        ["", " ", "-", "-x", "--allowed-tools=Bash", "a\nb", "a\0", "\u{1b}[31m", " a"];
+
+    #[test]
+    fn a_model_is_whatever_vendors_call_one_and_never_an_option() {
+        let good = [
+            "opus",
+            "claude-opus-4-8[1m]",
+            "anthropic/claude-x:free",
+            "@cf/meta/llama",
+            "arn:aws:bedrock:us-east-1::model/x",
+            "My Model (large)",
+        ];
+        for model in good {
+            assert!(check_model(model).is_ok(), "{model}");
+        }
+        for model in BAD.into_iter().chain([&*"x".repeat(201)]) {
+            let error = check_model(model).unwrap_err();
+            assert_eq!(error.kind.exit_status(), 2, "{model:?}");
+            assert!(error.message.len() < 120 && !error.hints.is_empty(), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn an_id_is_one_plain_word_that_leads_nowhere() {
+        let good = ["0198-77aa", "ses_1", "agent:main", "a.b", "x@y"];
+        for id in good {
+            assert!(check_id(&VendorSessionId::new(id)).is_ok(), "{id}");
+        }
+        let worse = ["../x", "a/b", "..", ".x", "a b", "$(x)", "ä", &*"x".repeat(201)];
+        for id in BAD.into_iter().chain(worse) {
+            assert!(check_id(&VendorSessionId::new(id)).is_err(), "{id:?}");
+        }
+    }
+
+    #[test]
+    fn an_address_has_slashes_and_colons() {
+        for address in ["shop/coder", "segue://session/0198", "claude:0198", "0198"] {
+            assert!(check_address(address).is_ok(), "{address}");
+        }
+        for address in BAD {
+            assert!(check_address(address).is_err(), "{address:?}");
+        }
+    }
+}
