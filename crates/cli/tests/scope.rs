@@ -86,7 +86,7 @@ fn an_agent_without_limits_has_none_to_get_out_of() {
     let world = world();
     let agent = StandIn::of(&world, &world.session("loose"), Mark::Kept);
     world.ok(["ls"]);
-    let outcome = agent.run("$SEGUE run -d --name child --permission auto hello -- --model m");
+    let outcome = agent.run("$SEGUE run -d --name child --permission auto --model m hello");
     assert_eq!(outcome.status, 0, "{outcome:#?}");
     assert_eq!(record_of(&world, "child")["session"]["permission"], "auto");
     // What it does not ask for it does not get.

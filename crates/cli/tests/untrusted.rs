@@ -3,6 +3,10 @@
 //! Every test is done twice where it can be: as root, and as somebody without privileges.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+#[path = "untrusted/agents.rs"]
+mod agents;
+#[path = "untrusted/children.rs"]
+mod children;
 #[path = "untrusted/repositories.rs"]
 mod repositories;
 #[path = "untrusted/words.rs"]

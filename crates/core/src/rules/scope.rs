@@ -1,7 +1,9 @@
 //! What a caller may do: a person everything, an agent only what concerns itself and its children.
 
+use std::path::Path;
+
 use crate::error::{Error, Result};
-use crate::model::{Permission, Session, SessionId};
+use crate::model::{Permission, Session, SessionId, VendorDescription, VendorId};
 
 /// Who calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,11 +59,52 @@ impl Scope {
         }
     }
 
-    /// Refuses arguments for the vendor's program from an agent that could loosen its limits so.
+    /// Refuses an agent that chooses arguments for a vendor's program: they could loosen its limits.
     pub fn allow_arguments(&self, arguments: &[String]) -> Result<()> {
+        match self {
+            Self::Agent(own) if !arguments.is_empty() => {
+                Err(refusal(own, "give arguments to the vendor's program"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses an agent with limits that starts an agent of the project file with arguments of its
+    /// own. A person trusted them, but not for everybody.
+    pub fn allow_project_arguments(&self, arguments: &[String]) -> Result<()> {
         match self {
             Self::Agent(own) if own.permission < Permission::Auto && !arguments.is_empty() => {
                 Err(refusal(own, "give arguments to the vendor's program"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses an agent that starts another one outside its own folder, where it may have no rights
+    /// itself. `folder` has no symlinks in it.
+    pub fn allow_folder(&self, folder: &Path) -> Result<()> {
+        match self {
+            Self::Agent(own) if !folder.starts_with(&own.cwd) => {
+                Err(refusal(own, "start an agent outside its own folder")
+                    .hint(format!("or use `--cwd` with a folder in `{}`", own.cwd.display())))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses an agent with limits that starts an agent of another vendor which has none.
+    pub fn allow_vendor(
+        &self,
+        (vendor, description): (&VendorId, Option<&VendorDescription>),
+        keeps_permission: bool,
+    ) -> Result<()> {
+        match self {
+            Self::Agent(own)
+                if !keeps_permission
+                    && own.permission < Permission::Auto
+                    && (&own.vendor, own.description.as_ref()) != (vendor, description) =>
+            {
+                Err(refusal(own, "start an agent whose vendor knows no permissions"))
             }
             _ => Ok(()),
         }
@@ -133,8 +176,46 @@ mod tests {
         assert!(agent(Permission::Ask).allow_arguments(&flag).is_err());
         assert!(agent(Permission::AcceptEdits).allow_arguments(&flag).is_err());
         assert!(agent(Permission::Ask).allow_arguments(&[]).is_ok());
-        assert!(agent(Permission::Auto).allow_arguments(&flag).is_ok());
+        assert!(agent(Permission::Auto).allow_arguments(&flag).is_err());
         assert!(Scope::Person.allow_arguments(&flag).is_ok());
+        assert!(agent(Permission::Ask).allow_project_arguments(&flag).is_err());
+        assert!(agent(Permission::Auto).allow_project_arguments(&flag).is_ok());
+    }
+
+    #[test]
+    fn an_agent_starts_others_in_its_own_folder_or_below() {
+        let Scope::Agent(mut own) = agent(Permission::Auto) else { panic!("an agent") };
+        own.cwd = "/src/shop".into();
+        let scope = Scope::Agent(own);
+        let table = [
+            ("/src/shop", true),
+            ("/src/shop/below", true),
+            ("/src/shop-2", false),
+            ("/src", false),
+            ("/", false),
+        ];
+        for (folder, allowed) in table {
+            assert_eq!(scope.allow_folder(Path::new(folder)).is_ok(), allowed, "{folder}");
+            assert!(Scope::Person.allow_folder(Path::new(folder)).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_vendor_without_permissions_is_no_way_around_the_permission() {
+        let (same, other) = (VendorId::new("tool"), VendorId::new("other"));
+        let description = VendorDescription {
+            command: vec!["sh".to_owned()],
+            new: None,
+            resume: None,
+            transcript: None,
+        };
+        let ask = agent(Permission::Ask);
+        assert!(ask.allow_vendor((&other, None), true).is_ok());
+        assert!(ask.allow_vendor((&other, None), false).is_err());
+        assert!(ask.allow_vendor((&same, None), false).is_ok(), "it is one itself");
+        assert!(ask.allow_vendor((&same, Some(&description)), false).is_err());
+        assert!(agent(Permission::Auto).allow_vendor((&other, None), false).is_ok());
+        assert!(Scope::Person.allow_vendor((&other, None), false).is_ok());
     }
 
     #[test]

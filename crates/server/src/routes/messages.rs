@@ -41,7 +41,8 @@ pub(crate) async fn send(
     check(&text)?;
     let found = supervisor::find(&supervisor, &scope, &session, &caller.cwd).await?;
     let session = found.session.id;
-    let environment = caller.environment;
+    let environment =
+        supervisor::calling_environment(&supervisor.ports, &scope, caller.environment).await?;
     let send = |reply| Message::Errand(Errand::Send { text, environment, interrupt, reply });
     let message = supervisor.ask(session, send).await?;
     let report = |reply| Message::Errand(Errand::Report { message, reply });

@@ -17,6 +17,7 @@ use segue_core::rules::scope::{Deed, Scope};
 use segue_core::{Error, Result};
 use tokio::task::JoinSet;
 
+use super::calling;
 use super::lift::Lift;
 use super::run::{agent_session, ensure_fleet};
 use super::select::{Selected, find, selected};
@@ -31,10 +32,12 @@ pub(crate) async fn resume(
     request: ResumeRequest,
 ) -> Result<RestoreReport> {
     let (chosen, fresh) = chosen(supervisor, scope, &request).await?;
+    let sent = request.caller.environment;
+    let environment = calling::environment(&supervisor.ports, scope, sent).await?;
     let wish = wish(chosen.len());
     let tasks = chosen.into_iter().map(|it| {
         let id = it.summary.session.id;
-        let environment = request.caller.environment.clone();
+        let environment = environment.clone();
         let fresh = fresh.contains(&id);
         let supervisor = Arc::clone(supervisor);
         async move { bring_back(&supervisor, id, (it.asked, wish), (environment, fresh)).await }

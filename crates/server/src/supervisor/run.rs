@@ -11,11 +11,11 @@ use segue_core::model::{
 use segue_core::ports::{Change, Commit, Ports, ProgramSpec, Vendor};
 use segue_core::rules::accounts::Wanted;
 use segue_core::rules::scope::Scope;
-use segue_core::rules::{naming, secrets};
+use segue_core::rules::{naming, secrets, words};
 use segue_core::{Error, Kind, Result};
 use std::sync::Arc;
 
-use super::{Message, Start, Supervisor, Wish, ask};
+use super::{Message, Start, Supervisor, Wish, ask, calling};
 use crate::project::{Agent, Project, default_vendor};
 use crate::routes::trust;
 
@@ -29,20 +29,26 @@ pub(crate) async fn run(
     supervisor: &Arc<Supervisor>,
     scope: &Scope,
     config_file: &Path,
-    request: RunRequest,
+    mut request: RunRequest,
 ) -> Result<SessionView> {
     secrets::refuse_in_arguments(&request.args)?;
     scope.allow_arguments(&request.args)?;
+    request.model.as_deref().map_or(Ok(()), words::check_model)?;
     let ports = &supervisor.ports;
+    let sent = request.caller.environment;
+    request.caller.environment = calling::environment(ports, scope, sent).await?;
     let cwd =
         request.cwd.as_ref().map_or(request.caller.cwd.clone(), |cwd| request.caller.cwd.join(cwd));
     let cwd = ports.machine.folder(&cwd)?.real_path;
+    scope.allow_folder(&cwd)?;
     let project = Project::around(&cwd, ports.vendors.as_ref())?;
     let agent = agent(ports, project.as_ref(), request.agent.as_deref()).await?;
     let wanted = request.permission.or_else(|| agent.map(|agent| agent.permission));
-    scope.allow_arguments(agent.map(|agent| agent.args.as_slice()).unwrap_or_default())?;
+    scope.allow_project_arguments(agent.map(|it| it.args.as_slice()).unwrap_or_default())?;
     let vendor = vendor(ports, &request, agent, (config_file, project.as_ref()))?;
     let description = description(ports, project.as_ref(), &vendor).await?;
+    let limits = vendor_of(ports, &vendor, description.as_ref())?.keeps_permission();
+    scope.allow_vendor((&vendor, description.as_ref()), limits)?;
     let draft = Draft {
         vendor,
         description,
@@ -103,6 +109,17 @@ async fn description(
     let Some(description) = project.vendors.get(vendor) else { return Ok(None) };
     trust::require(ports, project).await?;
     Ok(Some(description.clone()))
+}
+
+fn vendor_of(
+    ports: &Ports,
+    id: &VendorId,
+    description: Option<&VendorDescription>,
+) -> Result<Arc<dyn Vendor>> {
+    match description {
+        Some(description) => Ok(ports.vendors.described(id, description)),
+        None => ports.vendors.get(id),
+    }
 }
 
 /// Makes the fleet known before its first session is.
@@ -185,10 +202,7 @@ fn session(
     request: &RunRequest,
     agent: Option<&Agent>,
 ) -> Result<Session> {
-    let vendor = match &draft.description {
-        Some(description) => ports.vendors.described(&draft.vendor, description),
-        None => ports.vendors.get(&draft.vendor)?,
-    };
+    let vendor = vendor_of(ports, &draft.vendor, draft.description.as_ref())?;
     if request.headless && !vendor.capabilities().headless {
         let error = Error::usage(format!("`{}` cannot run headless", draft.vendor));
         return Err(error.hint("leave `--headless` out"));
@@ -243,10 +257,7 @@ pub(crate) fn agent_session(
     environment: &Environment,
 ) -> Result<Session> {
     let description = project.vendors.get(&agent.vendor).cloned();
-    let vendor = match &description {
-        Some(description) => ports.vendors.described(&agent.vendor, description),
-        None => ports.vendors.get(&agent.vendor)?,
-    };
+    let vendor = vendor_of(ports, &agent.vendor, description.as_ref())?;
     let now = ports.clock.now();
     let name = SessionName::parse(AgentName::as_str(&agent.name))?;
     Ok(Session {

@@ -1,0 +1,55 @@
+//! A script in an agent's place. It calls `segue` as whatever an agent runs does.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use segue_testkit::World;
+
+/// Writes a trusted project file with the vendor `script`, and runs what the script says as the
+/// agent `name`; returns what it has printed when it is through. The agent then goes on living.
+/// `$SEGUE` is this world's `segue`, `$HOLDER` the agent's holder.
+pub(super) fn run_as_agent(
+    world: &World,
+    (name, permission): (&str, &str),
+    script: &str,
+) -> String {
+    let folder = world.root().join(format!("agent-{name}"));
+    fs::create_dir(&folder).unwrap();
+    let (path, output) = (folder.join("script"), folder.join("output"));
+    mknodat(CWD, &output, FileType::Fifo, Mode::from_raw_mode(0o666), 0).unwrap();
+    for (path, mode) in [(&folder, 0o755), (&output, 0o666)] {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+    let text = format!(
+        "SEGUE={}\nHOLDER=$PPID\n{{\n{script}\n}} >{} 2>&1 </dev/null\ncat\n",
+        world.program().display(),
+        output.display()
+    );
+    fs::write(&path, text).unwrap();
+    world.write("segue.toml", "[vendors.script]\ncommand = [\"/bin/sh\"]\n");
+    world.ok(["trust", "--yes"]);
+    let path = path.to_str().unwrap();
+    let words = ["run", "-d", "--vendor", "script", "--name", name, "--permission", permission];
+    let [a, b, c, d, e, f, g, h] = words;
+    world.ok([a, b, c, d, e, f, g, h, "--", path]);
+    // Until every writer has closed it.
+    fs::read_to_string(output).unwrap()
+}
+
+/// Puts a program that leaves `text` in `name` of the world's folder `marks`, and stays, into a
+/// folder; returns the folder.
+pub(super) fn program(world: &World, (folder, name): (&str, &str)) -> PathBuf {
+    let marks = world.root().join("marks");
+    fs::create_dir_all(&marks).unwrap();
+    fs::set_permissions(&marks, Permissions::from_mode(0o777)).unwrap();
+    let folder = world.root().join(folder);
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join(name);
+    let mark = marks.join(folder.file_name().unwrap());
+    let text = format!("#!/bin/sh\n: >>{}\nexec cat\n", mark.display());
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    folder
+}
