@@ -28,7 +28,8 @@ pub(super) fn run_as_agent(
         output.display()
     );
     fs::write(&path, text).unwrap();
-    world.write("segue.toml", "[vendors.script]\ncommand = [\"/bin/sh\"]\n");
+    let command = "command = ['/bin/sh', '-c', '. \"$2\"', 'sh']\nnew = ['{id}']\n";
+    world.write("segue.toml", &format!("[vendors.script]\n{command}"));
     world.ok(["trust", "--yes"]);
     let path = path.to_str().unwrap();
     let words = ["run", "-d", "--vendor", "script", "--name", name, "--permission", permission];
