@@ -97,3 +97,14 @@ fn its_transcript_is_guarded_too() {
     assert_eq!(only_agent(&report)["outcome"], "restored", "{report}");
     assert!(fs::read_to_string(transcript).unwrap().contains("remember the fox"));
 }
+
+#[test]
+fn two_of_a_vendor_without_ids_run_beside_each_other() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    world.write("segue.toml", "[vendors.mytool]\ncommand = [\"cat\"]\n");
+    world.ok(["trust", "--yes"]);
+    for name in ["one", "two"] {
+        world.ok(["run", "-d", "--vendor", "mytool", "--name", name]);
+    }
+    assert!(world.sessions().iter().all(|it| it["pid"].is_u64()), "{:#?}", world.sessions());
+}

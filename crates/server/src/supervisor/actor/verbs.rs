@@ -54,7 +54,8 @@ impl Actor {
         self.enter_account(vendor.shows_account()).await?;
         let gates = &self.supervisor.gates;
         self.passes.extend(gates.enter(account, vendor.capabilities().pace).await);
-        if finds_own_id {
+        // Where nothing ever shows an id there is nothing to wait for.
+        if finds_own_id && vendor.capabilities().evidence_within.is_some() {
             let finding = Key::Finding { vendor: name, place: self.state.place() };
             let pace = Pace { at_once: 1, first_alone: false };
             self.passes.extend(gates.enter(finding, pace).await);
