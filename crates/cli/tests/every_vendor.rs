@@ -51,3 +51,45 @@ fn a_fleet_of_every_vendor_comes_back_with_one_command() {
         scene::assert_knows(&world, BUILT_IN, BUILT_IN);
     });
 }
+
+/// A model that each program takes from the scripted one.
+const MODELS: [(&str, &str); 6] = [
+    ("claude", "claude-sonnet-4-5"),
+    ("codex", "scripted-2"),
+    ("copilot", "gpt-4.1"),
+    ("gemini", "gemini-2.5-flash"),
+    ("opencode", "scripted/scripted-1"),
+    ("pi", "scripted/scripted-1"),
+];
+
+#[test]
+fn prompts_and_instructions_that_look_like_options_reach_every_vendors_model_as_text() {
+    isolated(|| {
+        let (mut world, model) = (World::new(env!("CARGO_BIN_EXE_segue")), Model::start());
+        with_all(&mut world, &model, &PINNED);
+        let mut file = "[fleet]\nname = \"all\"\n".to_owned();
+        for (name, scripted) in MODELS {
+            world.write(&format!("{name}.md"), &format!("--instructions-for-{name} are kind"));
+            let agent = format!("name = \"{name}\"\nvendor = \"{name}\"\nmodel = \"{scripted}\"\n");
+            file = format!("{file}[[agents]]\n{agent}instructions = \"{name}.md\"\n");
+        }
+        world.write("segue.toml", &file);
+        world.ok(["trust", "--yes"]);
+        for (name, scripted) in MODELS {
+            let prompt = format!("--prompt-for-{name}\n- one\n- two");
+            let words = ["run", "--headless", "--agent", name, "-"];
+            let outcome = world.with_input(words, prompt.as_bytes());
+            assert_eq!(outcome.status, 0, "{name}: {outcome:#?}");
+            let asked = model.conversation_of(&format!("--prompt-for-{name}")).unwrap();
+            assert_eq!(
+                asked.user_texts().last().map(|it| it.trim()),
+                Some(prompt.as_str()),
+                "{name}"
+            );
+            let body = asked.body.to_string();
+            assert!(body.contains(&format!("--instructions-for-{name}")), "{name}: {body}");
+            let named = scripted.rsplit('/').next().unwrap();
+            assert!(body.contains(named) || asked.path.contains(named), "{name}: {body}");
+        }
+    });
+}
