@@ -9,6 +9,8 @@ mod agents;
 mod children;
 #[path = "untrusted/repositories.rs"]
 mod repositories;
+#[path = "untrusted/trust.rs"]
+mod trust;
 #[path = "untrusted/words.rs"]
 mod words;
 

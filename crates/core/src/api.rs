@@ -271,8 +271,12 @@ pub struct TrustView {
     pub folder: PathBuf,
     pub digest: String,
     pub trusted: bool,
-    /// One line for each thing the file runs or loosens.
+    /// Everything in the file that runs or loosens something or reaches an agent, with the lines of
+    /// the texts.
     pub contents: Vec<String>,
+    /// What changed since the file was trusted; nothing if it never was.
+    #[serde(default)]
+    pub changes: Vec<String>,
 }
 
 /// `POST /v1/doctor`

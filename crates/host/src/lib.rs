@@ -14,6 +14,7 @@ mod version;
 pub mod archive;
 pub mod atomic;
 pub mod attention;
+pub mod beneath;
 pub mod clock;
 pub mod daemon;
 pub mod descriptor;

@@ -9,12 +9,12 @@ mod written;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use segue_core::model::{
-    AgentName, Counts, FleetName, Permission, Restart, Timer, VendorDescription, VendorId,
-};
+use segue_core::model::{AgentName, Counts, FleetName, Permission, Restart, Timer, VendorId};
 use segue_core::ports::Vendors;
 use segue_core::rules::scale;
+use segue_core::rules::trust::Claim;
 use segue_core::{Error, Result};
 
 pub(crate) use settings::{archive_limit, attention, default_vendor, longest_silence};
@@ -35,6 +35,9 @@ pub(crate) struct Project {
     /// The names of the agents as they are written, each of which may be several.
     pub(crate) kinds: Vec<AgentName>,
     pub(crate) vendors: Described,
+    /// Everything that a person has to trust: what runs or loosens something or reaches an agent.
+    pub(crate) claims: Vec<Claim>,
+    source: Arc<Source>,
 }
 
 /// A named worker, with its texts read.
@@ -68,18 +71,24 @@ impl Project {
     }
 
     pub(crate) fn read(folder: &Path, vendors: &dyn Vendors) -> Result<Self> {
-        Self::read_scaled(folder, vendors, &Scaled::default())
+        let source = Arc::new(Source::read(&folder.join(FILE))?);
+        Self::meant(folder, &source, (vendors, &Scaled::default()))
     }
 
-    /// Reads a project with as many agents of a kind as somebody wanted since.
-    pub(crate) fn read_scaled(
+    /// Returns the same project with as many agents of a kind as somebody wanted since. Nothing is
+    /// read again: it has what was asked about.
+    pub(crate) fn scaled(&self, vendors: &dyn Vendors, scaled: &Scaled) -> Result<Self> {
+        let meant = Self::meant(&self.folder, &self.source, (vendors, scaled))?;
+        Ok(Self { fleet: self.fleet.clone(), claims: self.claims.clone(), ..meant })
+    }
+
+    fn meant(
         folder: &Path,
-        vendors: &dyn Vendors,
-        scaled: &Scaled,
+        source: &Arc<Source>,
+        (vendors, scaled): (&dyn Vendors, &Scaled),
     ) -> Result<Self> {
-        let source = Source::read(&folder.join(FILE))?;
         let written: Written = source.parse()?;
-        written.mean(folder, &source, (vendors, scaled))
+        written.mean(folder, source, (vendors, scaled))
     }
 
     /// Returns the kind of agents of this name, which can be made more or fewer.
@@ -115,34 +124,6 @@ impl Project {
     fn file(&self) -> PathBuf {
         self.folder.join(FILE)
     }
-
-    /// Returns one line for each thing that the file runs or loosens; trust is given to these.
-    pub(crate) fn contents(&self) -> Vec<String> {
-        let mut lines: Vec<String> = self.vendors.iter().map(described).collect();
-        for agent in &self.agents {
-            lines.push(format!(
-                "agent {}: {} with permission {}, arguments {:?}",
-                agent.name,
-                agent.vendor,
-                agent.permission.word(),
-                agent.args
-            ));
-            lines.extend(agent.timers.iter().map(|timer| {
-                let Timer { every, prompt, interrupt } = timer;
-                let how = if *interrupt { ", interrupting it" } else { "" };
-                format!("agent {}: told every {every:?}{how}: {prompt:?}", agent.name)
-            }));
-            lines.extend(agent.env.iter().map(|(name, value)| {
-                format!("agent {}: environment {name}={value:?}", agent.name)
-            }));
-        }
-        lines
-    }
-}
-
-fn described((name, vendor): (&VendorId, &VendorDescription)) -> String {
-    let VendorDescription { command, new, resume, transcript } = vendor;
-    format!("vendor {name}: {command:?}, new {new:?}, resume {resume:?}, transcript {transcript:?}")
 }
 
 /// Returns the nearest folder at or above this one that has a project file, whatever it is: one

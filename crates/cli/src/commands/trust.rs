@@ -16,9 +16,12 @@ use crate::render::shell;
 
 /// Allow a project file to run what it says
 #[derive(Debug, Args)]
-#[command(after_help = "A project file can run commands. What it would run is shown first; \
-    when that changes, it must be allowed again.\n\n\
-    Examples:\n  segue trust\n  segue trust ~/src/shop --yes")]
+#[command(
+    after_help = "A project file can run commands and tell agents what to do. Everything in \
+    it that runs, loosens or reaches an agent is shown first, with the texts of prompts and \
+    instructions; when any of it changes, it must be allowed again, and what changed is shown.\n\n\
+    Examples:\n  segue trust\n  segue trust ~/src/shop --yes"
+)]
 pub(crate) struct Arguments {
     /// The project's folder; this one when left out
     #[arg(value_name = "DIR")]
@@ -96,12 +99,22 @@ async fn grant(client: &Client, view: &TrustView) -> Result<TrustView> {
 }
 
 fn contents(folder: &str, view: &TrustView) -> String {
-    let lines: Vec<String> =
-        view.contents.iter().map(|line| format!("  {}", one_line(line))).collect();
+    let lines: Vec<String> = view.contents.iter().map(|line| indented(line)).collect();
     if lines.is_empty() {
         return format!("the project file of {folder} asks for nothing special");
     }
-    format!("the project file of {folder} asks for this:\n{}", lines.join("\n"))
+    let all = format!("the project file of {folder} asks for this:\n{}", lines.join("\n"));
+    if view.changes.is_empty() {
+        return all;
+    }
+    let changes: Vec<String> = view.changes.iter().map(|line| indented(line)).collect();
+    format!("{all}\nthis changed since it was trusted:\n{}", changes.join("\n"))
+}
+
+/// Returns a line behind two spaces; the spaces that it begins with stay.
+fn indented(line: &str) -> String {
+    let begin = line.len() - line.trim_start_matches(' ').len();
+    format!("  {}{}", &line[..begin], one_line(&line[begin..]))
 }
 
 #[cfg(test)]
@@ -115,10 +128,13 @@ mod tests {
             digest: "d".to_owned(),
             trusted: false,
             contents: vec!["coder: runs `mytool\u{1b}[8m chat`".to_owned(), "a\nb".to_owned()],
+            changes: Vec::new(),
         };
-        assert_eq!(
-            contents("~/shop", &view),
-            "the project file of ~/shop asks for this:\n  coder: runs `mytool chat`\n  a b",
-        );
+        let all = "the project file of ~/shop asks for this:\n  coder: runs `mytool chat`\n  a b";
+        assert_eq!(contents("~/shop", &view), all);
+        let changes = vec!["changed: prompt".to_owned(), "  + \u{1b}[8mnew".to_owned()];
+        let changed = contents("~/shop", &TrustView { changes, ..view });
+        let since = "\nthis changed since it was trusted:\n  changed: prompt\n    + new";
+        assert_eq!(changed, format!("{all}{since}"));
     }
 }

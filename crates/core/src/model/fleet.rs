@@ -45,7 +45,7 @@ pub struct FleetMember {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trust {
     pub folder: PathBuf,
-    /// Digest of everything in the file that can run or loosen something.
+    /// Everything in the file that runs or loosens something or reaches an agent.
     pub digest: String,
     pub at: Timestamp,
 }

@@ -20,4 +20,5 @@ pub mod secrets;
 mod shapes;
 pub mod story;
 pub mod timers;
+pub mod trust;
 pub mod words;

@@ -1,21 +1,26 @@
 //! The text of a project file, and errors that say where in it something is wrong.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::{fs, io};
 
 use segue_core::{Error, Kind, Result};
+use segue_host::beneath;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 
 /// More than anybody writes by hand.
-const LARGEST_TEXT: u64 = 8 << 20;
+const LARGEST_TEXT: u64 = 1 << 20;
 
-/// A project file as it is on disk.
+/// A project file and the files that it names, each as it was when it was read, once. What is asked
+/// about, trusted and sent is the same.
 #[derive(Debug)]
 pub(super) struct Source {
     path: PathBuf,
     text: String,
+    texts: Mutex<BTreeMap<PathBuf, String>>,
 }
 
 impl Source {
@@ -25,7 +30,7 @@ impl Source {
                 .caused_by(error)
                 .hint("`segue init` in an empty folder writes an example")
         })?;
-        Ok(Self { path: path.to_owned(), text })
+        Ok(Self { path: path.to_owned(), text, texts: Mutex::default() })
     }
 
     pub(super) fn parse<T: DeserializeOwned>(&self) -> Result<T> {
@@ -51,7 +56,7 @@ impl Source {
         self.at(place, error.hint(format!("take `{what}` out")))
     }
 
-    /// Reads a file that a key of this one names; returns also where it is.
+    /// Reads a file of the project that a key of this one names; returns also where it is.
     pub(super) fn text_file(
         &self,
         key: &str,
@@ -62,12 +67,20 @@ impl Source {
         let wrong = |cause: &dyn std::fmt::Display| {
             let what = format!("cannot read `{}`, the {key} of an agent", path.display());
             let error = Error::config(what).caused_by(cause);
-            self.at(file, error.hint(format!("write that file, or take `{key}` out")))
+            let hint = format!("put that file into `{}`, or take `{key}` out", folder.display());
+            self.at(file, error.hint(hint))
         };
-        let text = read_file(&path).map_err(|error| wrong(&error))?;
+        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(text) = texts.get(&path) {
+            return Ok((path.clone(), text.clone()));
+        }
+        let text = beneath::read_text(folder, file.as_ref(), LARGEST_TEXT);
+        let text = text.map_err(|error| wrong(&error))?;
         if text.contains('\0') {
             return Err(wrong(&"it has a zero byte, which no program can be given"));
         }
+        texts.insert(path.clone(), text.clone());
+        drop(texts);
         Ok((path, text))
     }
 

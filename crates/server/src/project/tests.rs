@@ -99,12 +99,97 @@ fn an_agent_is_archived_unless_its_file_says_otherwise() {
 }
 
 #[test]
-fn trust_is_in_what_runs_not_in_what_is_said() {
-    let plain = read(CODER).unwrap().contents();
-    let with = |key: &str| read(&format!("{CODER}{key}\n")).unwrap().contents();
-    assert_eq!(with("model = \"m\""), plain);
-    for key in ["args = [\"-x\"]", "env = { A = \"1\" }", "permission = \"auto\""] {
-        assert_ne!(with(key), plain, "{key}");
+fn trust_covers_everything_that_reaches_an_agent() {
+    let read_with = |key: &str, text: &str| {
+        let file = format!("{CODER}{key}\n");
+        let (_temporary, folder) = folder(&[("segue.toml", &file), ("a.md", text)]);
+        Project::read(&folder, &segue_vendors::all()).unwrap().claims
+    };
+    let plain = read_with("", "one");
+    assert_eq!(read_with("archive = false", "one"), plain);
+    assert_eq!(read_with("# a comment", "two"), plain);
+    let keys = [
+        "model = \"m\"",
+        "args = [\"-x\"]",
+        "env = { A = \"1\" }",
+        "permission = \"auto\"",
+        "prompt = \"a.md\"",
+        "instructions = \"a.md\"",
+        "[[agents.timers]]\nevery = \"1m\"\nprompt = \"a.md\"",
+        "[[agents.timers]]\nevery = \"1m\"\nprompt = \"do it\"",
+        "[vendors.mytool]\ncommand = [\"mytool\"]",
+    ];
+    for key in keys {
+        assert_ne!(read_with(key, "one"), plain, "{key}");
+        // Whatever a file says is covered, too.
+        let names_file = key.contains("a.md");
+        assert_eq!(read_with(key, "one") != read_with(key, "two"), names_file, "{key}");
+    }
+}
+
+#[test]
+fn what_is_filled_in_needs_no_new_trust() {
+    let file = format!("{CODER}prompt = \"p.md\"\n");
+    let files = [
+        ("segue.toml", file.as_str()),
+        ("p.md", "on {{branch}}"),
+        (".git/HEAD", "ref: refs/heads/one\n"),
+    ];
+    let (_temporary, folder) = folder(&files);
+    let read = || Project::read(&folder, &segue_vendors::all()).unwrap();
+    let before = read();
+    fs::write(folder.join(".git/HEAD"), "ref: refs/heads/two\n").unwrap();
+    let after = read();
+    assert_eq!(before.claims, after.claims);
+    assert_eq!(after.agents[0].prompt.as_deref(), Some("on two"));
+}
+
+#[test]
+fn a_project_that_is_scaled_has_the_texts_that_were_read_first() {
+    let file = format!("{CODER}prompt = \"p.md\"\n");
+    let (_temporary, folder) = folder(&[("segue.toml", &file), ("p.md", "trusted")]);
+    let vendors = segue_vendors::all();
+    let project = Project::read(&folder, &vendors).unwrap();
+    fs::write(folder.join("p.md"), "swapped").unwrap();
+    fs::write(folder.join("segue.toml"), "nonsense").unwrap();
+    let counts = Counts::from([(AgentName::parse("coder").unwrap(), 3)]);
+    let scaled = project.scaled(&vendors, &Scaled { counts, ..Scaled::default() }).unwrap();
+    assert_eq!(scaled.agents.len(), 3);
+    assert!(scaled.agents.iter().all(|it| it.prompt.as_deref() == Some("trusted")));
+    assert_eq!(scaled.claims, project.claims);
+}
+
+#[test]
+fn a_text_outside_the_project_is_refused_with_its_line() {
+    let paths = [
+        "../secret",
+        "/etc/passwd",
+        "/proc/self/environ",
+        "link",
+        "folder/secret",
+        "pipe",
+        "/dev/zero",
+    ];
+    for path in paths {
+        for key in ["prompt", "instructions", "[[agents.timers]]\nevery = \"1m\"\nprompt"] {
+            let file = format!("{CODER}{key} = \"{path}\"\n");
+            let (temporary, folder) = folder(&[("segue.toml", &file)]);
+            fs::write(temporary.path().join("secret"), "secret").unwrap();
+            std::os::unix::fs::symlink("../secret", folder.join("link")).unwrap();
+            std::os::unix::fs::symlink("..", folder.join("folder")).unwrap();
+            let mode = rustix::fs::Mode::from_raw_mode(0o600);
+            let pipe = folder.join("pipe");
+            rustix::fs::mknodat(rustix::fs::CWD, pipe, rustix::fs::FileType::Fifo, mode, 0)
+                .unwrap();
+            // A word without a dot or a slash is the text itself.
+            if key.contains("timers") && !path.contains('/') {
+                continue;
+            }
+            let error = Project::read(&folder, &segue_vendors::all()).unwrap_err();
+            assert!(error.message.contains("segue.toml` line "), "{path}: {error}");
+            assert!(error.message.contains(path), "{path}: {error}");
+            assert!(!error.causes.is_empty() && !error.hints.is_empty(), "{path}: {error:?}");
+        }
     }
 }
 
@@ -117,7 +202,7 @@ fn a_vendor_of_its_own_is_known_to_its_agents_and_shown_before_it_is_trusted() {
     let project = read(&format!("{agent}{VENDOR}{BY_ID}")).unwrap();
     let description = &project.vendors[&VendorId::new("mytool")];
     assert_eq!(description.command, ["mytool", "chat"]);
-    assert!(project.contents()[0].contains("mytool"), "{:?}", project.contents());
+    assert_eq!(project.claims[0].what, "vendor mytool");
     assert!(read(agent).is_err(), "it is not described");
 }
 
@@ -152,7 +237,7 @@ fn timers_have_a_time_and_a_text_and_are_part_of_what_is_trusted() {
     let timers = &project.agents[0].timers;
     assert_eq!(timers[0].prompt, "coder: go on");
     assert_eq!(timers[0].every.as_secs(), 1200);
-    assert!(project.contents().iter().any(|line| line.contains("coder: go on")));
+    assert!(project.claims.iter().any(|claim| claim.value == "{{agent}}: go on"));
     let (_temporary, place) =
         folder(&[("segue.toml", &timer("1s", "tick.md")), ("tick.md", "from a file")]);
     let project = Project::read(&place, &segue_vendors::all()).unwrap();

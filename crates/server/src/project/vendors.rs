@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use segue_core::model::{AgentName, VendorDescription, VendorId};
 use segue_core::ports::Vendors;
+use segue_core::rules::trust::Claim;
 use segue_core::{Error, Result};
 use serde::Deserialize;
 use toml::Spanned;
@@ -41,6 +42,13 @@ pub(super) fn mean(
         described.insert(VendorId::new(name), description);
     }
     Ok(described)
+}
+
+/// Returns what a person has to trust about a vendor.
+pub(super) fn claim((name, vendor): (&VendorId, &VendorDescription)) -> Claim {
+    let VendorDescription { command, new, resume, transcript } = vendor;
+    let how = format!("new {new:?}, resume {resume:?}, transcript {transcript:?}");
+    Claim::setting(format!("vendor {name}"), format!("{command:?}, {how}"))
 }
 
 fn check_name(name: &str, built_in: &dyn Vendors) -> Result<()> {

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::SignedDuration;
 use segue_core::model::{AgentName, FleetName, Permission, Restart, Timer, VendorId};
 use segue_core::ports::Vendors;
+use segue_core::rules::trust::Claim;
 use segue_core::rules::{environment, scale, secrets, words};
 use segue_core::{Error, Result};
 use serde::Deserialize;
@@ -85,13 +87,32 @@ impl WrittenTimer {
     }
 }
 
+impl WrittenTimer {
+    /// Reads the text of a file, and returns where it is; a prompt with white space in it is the
+    /// text itself.
+    fn said(&self, source: &Source) -> Result<(PathBuf, String)> {
+        let words = self.prompt.as_ref();
+        if words.trim().is_empty() {
+            let error = Error::config("the prompt of a timer says nothing");
+            return Err(source.at(&self.prompt, error.hint("say something, or name a file")));
+        }
+        let is_file = !words.contains(char::is_whitespace);
+        if is_file && (words.contains('.') || words.contains('/')) {
+            let file = Spanned::new(self.prompt.span(), PathBuf::from(words));
+            return source.text_file("prompt of a timer", &file);
+        }
+        Ok((source.path().to_owned(), words.clone()))
+    }
+}
+
 impl Written {
     pub(super) fn mean(
         self,
         folder: &Path,
-        source: &Source,
+        shared: &Arc<Source>,
         (vendors, scaled): (&dyn Vendors, &Scaled),
     ) -> Result<Project> {
+        let source: &Source = shared;
         let described = vendors::mean(self.vendors, source, vendors)?;
         let fleet = match &self.fleet.name {
             Some(name) => {
@@ -105,11 +126,14 @@ impl Written {
             written.take_names((source, scaled), &mut names)?;
         }
         let (mut agents, mut kinds) = (Vec::new(), Vec::new());
+        let mut claims: Vec<Claim> = described.iter().map(vendors::claim).collect();
         for written in self.agents {
+            claims.extend(written.claims(source)?);
             kinds.push(AgentName::parse(written.name.as_ref())?);
             agents.extend(written.mean((source, scaled), (&fleet, folder), &names)?);
         }
-        Ok(Project { folder: folder.to_owned(), fleet, agents, kinds, vendors: described })
+        let (folder, source) = (folder.to_owned(), Arc::clone(shared));
+        Ok(Project { folder, fleet, agents, kinds, vendors: described, claims, source })
     }
 }
 
@@ -185,6 +209,41 @@ impl WrittenAgent {
         scale::names(kind.as_str(), counts, exists).iter().map(|name| parse(name)).collect()
     }
 
+    /// Returns what a person has to trust. Texts are as they are in their files: what is filled in
+    /// are names of the project and of its branch.
+    fn claims(&self, source: &Source) -> Result<Vec<Claim>> {
+        let name = self.name.as_ref();
+        let agent = format!("agent {name}");
+        let permission = self.permission.unwrap_or(Permission::Ask).word();
+        let args = self.args.as_ref().map(|it| it.as_ref().clone()).unwrap_or_default();
+        let vendor = self.vendor.as_ref();
+        let mut what = format!("{vendor} with permission {permission}, arguments {args:?}");
+        if let Some(model) = &self.model {
+            what = format!("{what}, model {:?}", model.as_ref());
+        }
+        let mut claims = vec![Claim::setting(&agent, what)];
+        let variables = self.env.as_ref().map(|it| it.as_ref().clone()).unwrap_or_default();
+        claims.extend(variables.iter().map(|(name, value)| {
+            Claim::setting(format!("{agent}: environment {name}"), format!("{value:?}"))
+        }));
+        for (key, file) in [("instructions", &self.instructions), ("prompt", &self.prompt)] {
+            if let Some(file) = file {
+                let (_, text) = source.text_file(key, file)?;
+                let what = format!("{agent}: {key} of `{}`", file.as_ref().display());
+                claims.push(Claim::text(what, text));
+            }
+        }
+        for (number, timer) in (1..).zip(&self.timers) {
+            let (_, text) = timer.said(source)?;
+            let how = if timer.interrupt { ", interrupting it" } else { "" };
+            let every = timer.every(source)?;
+            let timer = format!("{agent}: timer {number}");
+            claims.push(Claim::setting(&timer, format!("every {every:?}{how}")));
+            claims.push(Claim::text(format!("{timer} says"), text));
+        }
+        Ok(claims)
+    }
+
     fn mean(
         self,
         (source, scaled): (&Source, &Scaled),
@@ -247,26 +306,10 @@ impl Texts<'_> {
     fn timers(&self, written: &[WrittenTimer]) -> Result<Vec<Timer>> {
         let timer = |written: &WrittenTimer| {
             let every = written.every(self.source)?;
-            let prompt = self.said(&written.prompt)?;
+            let (path, text) = written.said(self.source)?;
+            let prompt = self.variables.fill(&path, &text)?;
             Ok(Timer { every, prompt, interrupt: written.interrupt })
         };
         written.iter().map(timer).collect()
-    }
-
-    /// Reads the text of a file; what has white space in it is the text itself.
-    fn said(&self, prompt: &Spanned<String>) -> Result<String> {
-        let words = prompt.as_ref();
-        if words.trim().is_empty() {
-            let error = Error::config("the prompt of a timer says nothing");
-            return Err(self.source.at(prompt, error.hint("say something, or name a file")));
-        }
-        let is_file = !words.contains(char::is_whitespace);
-        let (path, text) = if is_file && (words.contains('.') || words.contains('/')) {
-            let file = Spanned::new(prompt.span(), PathBuf::from(words));
-            self.source.text_file("prompt of a timer", &file)?
-        } else {
-            (self.source.path().to_owned(), words.clone())
-        };
-        self.variables.fill(&path, &text)
     }
 }

@@ -8,11 +8,15 @@ use segue_core::api::{TrustRequest, TrustView};
 use segue_core::model::{EventKind, NewEvent, Trust};
 use segue_core::ports::{Change, Commit, Ports};
 use segue_core::rules::scope::Deed;
+use segue_core::rules::trust::{self, Changes};
 use segue_core::{Error, Result};
 use segue_host::quoted;
 
 use super::{Answer, App, Caller};
 use crate::project::{Project, root};
+
+/// How much of what is not trusted is told with a refusal; `segue trust` shows all of it.
+const MOST_LINES: usize = 30;
 
 pub(crate) async fn trust(
     State(app): State<App>,
@@ -32,6 +36,7 @@ pub(crate) async fn trust(
         }
         record(ports, &view).await?;
         view.trusted = true;
+        view.changes.clear();
     }
     Ok(Json(view))
 }
@@ -46,12 +51,17 @@ fn project_in(ports: &Ports, folder: &Path) -> Result<Project> {
 }
 
 async fn view(ports: &Ports, project: &Project) -> Result<TrustView> {
-    let contents = project.contents();
-    // The whole text stands for itself: no two files that differ can be taken for each other.
-    let digest = contents.join("\n");
+    let (digest, contents) = (trust::digest(&project.claims), trust::shown(&project.claims));
+    let changes = changes(ports, project).await?;
+    let trusted = changes.as_ref().is_some_and(|it| it.headlines.is_empty());
+    let changes = changes.unwrap_or_default().lines;
+    Ok(TrustView { folder: project.folder.clone(), digest, trusted, contents, changes })
+}
+
+/// Returns what changed since the file was trusted; `None` if it never was.
+async fn changes(ports: &Ports, project: &Project) -> Result<Option<Changes>> {
     let known = ports.store.trust(&project.folder).await?;
-    let trusted = known.is_some_and(|trust| trust.digest == digest);
-    Ok(TrustView { folder: project.folder.clone(), digest, trusted, contents })
+    Ok(known.map(|known| trust::changes(&known.digest, &project.claims)))
 }
 
 async fn record(ports: &Ports, view: &TrustView) -> Result<()> {
@@ -64,14 +74,17 @@ async fn record(ports: &Ports, view: &TrustView) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a project file that nobody has trusted as it is now.
+/// Refuses a project file that nobody has trusted as it is now. What is done with this very
+/// `Project` afterwards is what was trusted: its files are not read again.
 pub(crate) async fn require(ports: &Ports, project: &Project) -> Result<()> {
-    let view = view(ports, project).await?;
-    if view.trusted {
-        return Ok(());
-    }
+    let lines = match changes(ports, project).await? {
+        Some(changes) if changes.headlines.is_empty() => return Ok(()),
+        Some(changes) => changes.lines,
+        None => trust::headlines(&project.claims),
+    };
     let folder = project.folder.display();
     let error = Error::config(format!("`{folder}/segue.toml` is not trusted as it is now"));
-    let error = view.contents.iter().fold(error, |error, line| error.caused_by(line));
+    let told = lines.iter().take(MOST_LINES).map(|line| line.trim_start());
+    let error = told.fold(error, |error, line| error.caused_by(line));
     Err(error.hint(format!("look at it, then run `segue trust {}`", quoted(&project.folder))))
 }

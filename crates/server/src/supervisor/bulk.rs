@@ -170,9 +170,7 @@ async fn scaled(
     let mut sessions = store.sessions().await?;
     sessions.retain(|it| it.session.fleet == project.fleet);
     let sessions = sessions.into_iter().map(|it| it.session.name.to_string()).collect();
-    let (folder, vendors) = (&project.folder, supervisor.ports.vendors.as_ref());
-    let scaled = Project::read_scaled(folder, vendors, &Scaled { counts, sessions })?;
-    Ok(Project { fleet: project.fleet.clone(), ..scaled })
+    project.scaled(supervisor.ports.vendors.as_ref(), &Scaled { counts, sessions })
 }
 
 /// Makes more or fewer agents of one kind, and remembers how many.

@@ -1,0 +1,225 @@
+//! What a person trusts in a project file, and what changed in it since.
+
+use serde::{Deserialize, Serialize};
+
+/// Grows when more of a project file is covered: what was trusted before is asked about again.
+const FORM: u32 = 2;
+
+/// How many lines of a text, or of a change in one, are shown.
+const SHOWN_LINES: usize = 40;
+/// How many characters of a line are shown.
+const SHOWN_CHARACTERS: usize = 300;
+
+/// What stands before each line of a text that is shown.
+const TEXT_MARK: &str = "  | ";
+
+/// One thing in a project file that runs something, loosens something or reaches an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    /// Whose it is, and where it is from.
+    pub what: String,
+    /// All of it: no two files that differ can be taken for each other.
+    pub value: String,
+    /// A text that an agent is told, shown line by line.
+    #[serde(default)]
+    pub is_text: bool,
+}
+
+impl Claim {
+    /// A setting, shown in one line.
+    pub fn setting(what: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { what: what.into(), value: value.into(), is_text: false }
+    }
+
+    /// A text that an agent is told.
+    pub fn text(what: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { what: what.into(), value: value.into(), is_text: true }
+    }
+
+    fn headline(&self) -> String {
+        if self.is_text {
+            format!("{}, {} bytes", self.what, self.value.len())
+        } else {
+            format!("{}: {}", self.what, shortened(&self.value))
+        }
+    }
+}
+
+/// What is recorded when a person trusts a project file.
+#[derive(Serialize, Deserialize)]
+struct Trusted {
+    form: u32,
+    claims: Vec<Claim>,
+}
+
+/// Returns what stands for these claims. It has all of them, so that a change can be shown.
+pub fn digest(claims: &[Claim]) -> String {
+    let trusted = Trusted { form: FORM, claims: claims.to_vec() };
+    // Texts and numbers alone: there is nothing in it that could not be written.
+    serde_json::to_string(&trusted).unwrap_or_default()
+}
+
+/// Returns the claims for a person, with the texts.
+pub fn shown(claims: &[Claim]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for claim in claims {
+        if claim.is_text {
+            lines.push(format!("{}:", claim.headline()));
+            let all: Vec<&str> = claim.value.lines().collect();
+            lines.extend(limited(&all, TEXT_MARK));
+        } else {
+            lines.push(claim.headline());
+        }
+    }
+    lines
+}
+
+/// Returns the claims for a person, in a line each.
+pub fn headlines(claims: &[Claim]) -> Vec<String> {
+    claims.iter().map(Claim::headline).collect()
+}
+
+/// What changed, for a person.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// One line for each claim.
+    pub headlines: Vec<String>,
+    /// The same with the lines that differ.
+    pub lines: Vec<String>,
+}
+
+/// Returns what changed since something was trusted; nothing if it is the same.
+pub fn changes(trusted: &str, now: &[Claim]) -> Changes {
+    let mut changes = Changes::default();
+    let before = match serde_json::from_str::<Trusted>(trusted) {
+        Ok(before) if before.form == FORM => before.claims,
+        _ => {
+            let all = "it was trusted when prompts, instructions and models were not looked at";
+            changes.add(all.to_owned(), Vec::new());
+            return changes;
+        }
+    };
+    for claim in now {
+        match before.iter().find(|it| it.what == claim.what) {
+            None => {
+                let lines: Vec<&str> = claim.value.lines().collect();
+                changes.add(format!("new: {}", claim.what), limited(&lines, "  + "));
+            }
+            Some(old) if old.value != claim.value => {
+                changes.add(format!("changed: {}", claim.what), difference(old, claim));
+            }
+            Some(_) => {}
+        }
+    }
+    for claim in before.iter().filter(|it| now.iter().all(|new| new.what != it.what)) {
+        changes.add(format!("gone: {}", claim.what), Vec::new());
+    }
+    if changes.headlines.is_empty() && digest(&before) != digest(now) {
+        changes.add("the order of what is in it".to_owned(), Vec::new());
+    }
+    changes
+}
+
+impl Changes {
+    fn add(&mut self, headline: String, lines: Vec<String>) {
+        self.headlines.push(headline.clone());
+        self.lines.push(headline);
+        self.lines.extend(lines);
+    }
+}
+
+/// Returns the lines between those that both texts begin and end with.
+fn difference(old: &Claim, new: &Claim) -> Vec<String> {
+    let (old, new): (Vec<&str>, Vec<&str>) =
+        (old.value.lines().collect(), new.value.lines().collect());
+    let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| {
+        pairs.take_while(|(old, new)| old == new).count()
+    };
+    let begin = same(&mut old.iter().zip(&new));
+    let rest = old.len().min(new.len()) - begin;
+    let end = same(&mut old.iter().rev().zip(new.iter().rev()).take(rest));
+    let mut lines = limited(&old[begin..old.len() - end], "  - ");
+    lines.extend(limited(&new[begin..new.len() - end], "  + "));
+    if lines.is_empty() {
+        lines.push("  the ends of its lines".to_owned());
+    }
+    lines
+}
+
+fn limited(lines: &[&str], mark: &str) -> Vec<String> {
+    let shown = lines.iter().take(SHOWN_LINES);
+    let mut shown: Vec<String> = shown.map(|line| format!("{mark}{}", shortened(line))).collect();
+    if let Some(more) = lines.len().checked_sub(SHOWN_LINES).filter(|more| *more > 0) {
+        shown.push(format!("{mark}… and {more} more lines"));
+    }
+    shown
+}
+
+fn shortened(line: &str) -> String {
+    let mut short: String = line.chars().take(SHOWN_CHARACTERS).collect();
+    if short.len() < line.len() {
+        let more = line.chars().count() - SHOWN_CHARACTERS;
+        short = format!("{short}… and {more} more characters");
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claims(prompt: &str) -> Vec<Claim> {
+        vec![
+            Claim::setting("agent coder", "demo with permission ask"),
+            Claim::text("agent coder: prompt of `p.md`", prompt),
+        ]
+    }
+
+    #[test]
+    fn a_person_sees_settings_in_a_line_and_texts_line_by_line() {
+        let expected = [
+            "agent coder: demo with permission ask",
+            "agent coder: prompt of `p.md`, 7 bytes:",
+            "  | one",
+            "  | two",
+        ];
+        assert_eq!(shown(&claims("one\ntwo")), expected);
+        let long = "line\n".repeat(100);
+        let shown = shown(&claims(&long));
+        assert_eq!(shown.len(), 2 + SHOWN_LINES + 1);
+        assert_eq!(shown.last().unwrap(), "  | … and 60 more lines");
+        assert!(super::shown(&claims(&"x".repeat(1000)))[2].ends_with("… and 700 more characters"));
+        assert_eq!(headlines(&claims(&long)).len(), 2);
+    }
+
+    #[test]
+    fn whatever_changes_changes_the_digest_and_is_named() {
+        let old = digest(&claims("one\ntwo\nthree"));
+        assert_eq!(changes(&old, &claims("one\ntwo\nthree")), Changes::default());
+        let found = changes(&old, &claims("one\n2\nthree"));
+        assert_eq!(found.headlines, ["changed: agent coder: prompt of `p.md`"]);
+        assert_eq!(found.lines[1..], ["  - two", "  + 2"]);
+        let found = changes(&old, &claims("one\ntwo\nthree\n"));
+        assert_eq!(found.lines[1..], ["  the ends of its lines"]);
+        let found = changes(&old, &claims("one\ntwo\nthree")[..1]);
+        assert_eq!(found.headlines, ["gone: agent coder: prompt of `p.md`"]);
+        let mut more = claims("one\ntwo\nthree");
+        more.push(Claim::setting("agent coder: environment A", "1"));
+        assert_eq!(changes(&old, &more).lines, ["new: agent coder: environment A", "  + 1"]);
+        more.truncate(2);
+        more.reverse();
+        assert_eq!(changes(&old, &more).headlines, ["the order of what is in it"]);
+        for prompt in ["", "one", "one\ntwo\nthree\nfour", "three\ntwo\none", "two"] {
+            assert_ne!(changes(&old, &claims(prompt)), Changes::default(), "{prompt}");
+        }
+    }
+
+    #[test]
+    fn trust_in_an_older_form_is_asked_about_again() {
+        let older = "agent coder: demo with permission ask, arguments []";
+        assert_eq!(changes(older, &claims("one")).headlines.len(), 1);
+        assert_eq!(changes("", &claims("one")).headlines.len(), 1);
+        let older = digest(&claims("one")).replace("\"form\":2", "\"form\":1");
+        assert_eq!(changes(&older, &claims("one")).headlines.len(), 1);
+    }
+}
