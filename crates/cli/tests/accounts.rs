@@ -73,6 +73,7 @@ fn the_others_follow_when_the_account_is_taken_again() {
         let (_, agents) = up(&world);
         assert_eq!(with_outcome(&agents, "refused").len(), 2, "{agents:#?}");
         world.write("start.md", "{{agent}}");
+        world.ok(["trust", "--yes"]);
         let (status, agents) = up(&world);
         assert_eq!(status, 0, "{agents:#?}");
         assert_eq!(with_outcome(&agents, "started").len(), 2, "{agents:#?}");
