@@ -231,5 +231,7 @@ impl From<Output> for Outcome {
 impl Drop for World {
     fn drop(&mut self) {
         self.kill_everything();
+        let launches = self.state().join("launches");
+        segue_host::cgroup::remove_empty(|launch| launches.join(launch.to_string()).exists());
     }
 }

@@ -30,6 +30,8 @@ const LARGEST_LOG: u64 = 8 << 20;
 const QUOTED_LOG: usize = 2000;
 /// More than thousands of agents take; agents get this limit too, and some programs count up to it.
 const ENOUGH_FILES: u64 = 65536;
+/// The words after the program's name that make it the daemon.
+const SUBCOMMAND: [&str; 2] = ["daemon", "run"];
 const READY: &str = "ready";
 const FAILED: &str = "error: ";
 
@@ -46,12 +48,18 @@ pub fn spawn_daemon(
     environment: &Environment,
     starting: &FileLock,
 ) -> Result<Ready> {
-    let words = [this_program().into_os_string(), "daemon".into(), "run".into()];
+    let [daemon, run] = SUBCOMMAND;
+    let words = [this_program().into_os_string(), daemon.into(), run.into()];
     let mut command = without_inherited(&words);
     command.env_clear();
     command.envs(environment.iter().filter(|(name, _)| is_kept(name)));
     let lock = starting.share().map_err(|error| cannot("share", &paths.start_lock(), &error))?;
     start(command, lock.into(), &paths.log_file(), READY_LIMIT)
+}
+
+/// Tells whether these are the words of a daemon's command line.
+pub(crate) fn is_daemon(words: &[String]) -> bool {
+    words.get(1..).is_some_and(|words| words == SUBCOMMAND)
 }
 
 /// Leaves the terminal and the folder of whoever started this process.

@@ -30,7 +30,8 @@ struct Line {
 pub fn record(paths: &Paths, launch: LaunchId, said: impl Read) -> io::Result<()> {
     let mut payload: Value = serde_json::from_reader(said.take(LONGEST_PAYLOAD))?;
     shorten(&mut payload);
-    let from = process::ancestry(std::process::id());
+    let lineage = process::lineage(std::process::id());
+    let from = lineage.members.iter().map(|member| member.process.pid).collect();
     let mut line = serde_json::to_vec(&Line { from, payload })?;
     line.push(b'\n');
     let path = paths.launch(launch).join(HOOKS);

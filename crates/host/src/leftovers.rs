@@ -1,4 +1,4 @@
-//! What dead launches left running: found by the mark in its environment, and ended.
+//! What dead launches left running: found by its cgroup or by the mark in its environment, and ended.
 
 mod survey;
 
@@ -12,6 +12,7 @@ use segue_core::{Error, Result, failpoint};
 use tokio::time::Instant;
 
 use self::survey::survey;
+use crate::cgroup;
 use crate::process::{self, ProcessHandle};
 
 /// The variable that marks every process of a launch.
@@ -26,9 +27,9 @@ const PASSES: usize = 100;
 /// More looks than the start of a program takes.
 const LOOKS: usize = 200;
 
-/// Returns the launch that a process's environment names.
+/// Returns the launch whose cgroup a process is in, or that its environment names.
 pub(crate) fn mark(pid: u32) -> Option<LaunchId> {
-    mark_in(&process::environment(pid)?)
+    cgroup::launch_of(pid).or_else(|| mark_in(&process::environment(pid)?))
 }
 
 /// Returns every process that carries the mark of a launch, whichever.
@@ -50,22 +51,29 @@ pub(crate) async fn end_marked(dead: &[LaunchId]) -> Result<Vec<Ended>> {
     for _ in 0..PASSES {
         let leftovers = find(&marks).await?;
         if leftovers.is_empty() {
+            cgroup::remove_all(dead.iter().copied());
             return Ok(ended);
         }
         // Only the first pass is polite: what comes after it was started by something told to end.
         let grace = if ended.is_empty() { Some(GRACE) } else { None };
-        end(&leftovers, grace).await?;
+        end(&leftovers, &marks, grace).await?;
         ended.extend(leftovers.into_iter().map(|leftover| leftover.ended));
     }
     Err(Error::unavailable("processes of a dead launch multiply faster than they can be ended"))
 }
 
-async fn end(leftovers: &[Leftover], grace: Option<Duration>) -> Result<()> {
+async fn end(
+    leftovers: &[Leftover],
+    marks: &HashSet<LaunchId>,
+    grace: Option<Duration>,
+) -> Result<()> {
     failpoint::hit("leftovers.end.before");
     if let Some(grace) = grace {
         signal(leftovers, Signal::TERM)?;
         wait(leftovers, grace).await?;
     }
+    // All at once where they have a cgroup: none can fork away from it.
+    cgroup::kill_all(marks.iter().copied());
     signal(leftovers, Signal::KILL)?;
     if !wait(leftovers, KILL_LIMIT).await? {
         return Err(does_not_end(leftovers));
@@ -96,15 +104,11 @@ async fn find(marks: &HashSet<LaunchId>) -> Result<Vec<Leftover>> {
     Ok(Vec::new())
 }
 
-fn has_mark(environment: &[u8], marks: &HashSet<LaunchId>) -> bool {
-    mark_in(environment).is_some_and(|mark| marks.contains(&mark))
-}
-
 /// Takes hold of a process if it has one of the marks.
 fn hold(pid: u32, marks: &HashSet<LaunchId>) -> Option<Leftover> {
     // The mark is read between two looks that see the same process: it is that process's.
     let process = process::find(pid)?;
-    has_mark(&process::environment(pid)?, marks).then_some(())?;
+    mark(pid).is_some_and(|mark| marks.contains(&mark)).then_some(())?;
     let command = process::command_line(pid).unwrap_or_default();
     let handle = ProcessHandle::open(&process).ok()??;
     Some(Leftover { ended: Ended { pid, command }, handle })

@@ -8,7 +8,7 @@ use segue_core::model::{Environment, LaunchId, ProcessRef};
 use segue_core::ports::{Ended, Folder, Machine, Program, ProgramSpec};
 use segue_core::rules::digest::FolderState;
 
-use crate::{checkout, folder, git, hold, leftovers, process, programs};
+use crate::{cgroup, checkout, folder, git, hold, leftovers, process, programs};
 
 /// The machine that this program runs on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,12 +28,12 @@ impl Machine for LocalMachine {
         process::command_line(pid)
     }
 
-    fn ancestry(&self, pid: u32) -> Vec<u32> {
-        process::ancestry(pid)
+    fn mark(&self, pid: u32) -> Option<LaunchId> {
+        leftovers::mark(pid).or_else(|| hold::held_launch(&process::words(pid)))
     }
 
-    fn mark(&self, pid: u32) -> Option<LaunchId> {
-        launch_of(pid)
+    fn has_cgroup(&self, process: &ProcessRef, launch: LaunchId) -> bool {
+        cgroup::launch_of(process.pid) == Some(launch) && process::is_alive(process)
     }
 
     fn marked(&self) -> Vec<(u32, LaunchId)> {
@@ -60,15 +60,4 @@ impl Machine for LocalMachine {
 /// Returns the branch that is checked out in a folder.
 pub fn branch(folder: &Path) -> Option<String> {
     git::head(folder)?.branch
-}
-
-/// Tells whether a process is an agent's: whatever an agent starts stays below its holder.
-pub fn is_inside_launch(pid: u32) -> bool {
-    process::ancestry(pid).into_iter().any(|pid| launch_of(pid).is_some())
-}
-
-/// Returns the launch that a process's environment names, or that it holds. An agent can clear its
-/// environment, but it cannot do anything about the command line of its holder.
-pub(crate) fn launch_of(pid: u32) -> Option<LaunchId> {
-    leftovers::mark(pid).or_else(|| hold::held_launch(&process::words(pid)))
 }

@@ -1,5 +1,6 @@
 //! Processes of this machine: which one it is, whose child, and how to end exactly that one.
 
+mod lineage;
 mod stat;
 mod stopped;
 
@@ -16,6 +17,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use segue_core::model::ProcessRef;
 use tokio::io::Interest;
 
+pub(crate) use self::lineage::{Lineage, Member, lineage};
 use self::stat::{Activity, Stat};
 pub use self::stopped::{is_stopped, stopped_below};
 use crate::descriptor::watched;
@@ -43,21 +45,37 @@ pub fn parent(pid: u32) -> Option<u32> {
     Stat::read(pid).map(|stat| stat.parent).filter(|parent| *parent != 0)
 }
 
-/// Returns the number of the process and of all its ancestors, the nearest first.
-pub fn ancestry(pid: u32) -> Vec<u32> {
-    let mut line = Vec::new();
-    let mut next = Stat::read(pid).map(|stat| stat.pid);
-    // A number that was taken over while we look must not lead us in a circle.
-    while let Some(pid) = next.filter(|pid| !line.contains(pid)) {
-        line.push(pid);
-        next = parent(pid);
-    }
-    line
-}
-
 /// Returns the numbers of the live children.
 pub fn children(pid: u32) -> Vec<u32> {
     table().into_iter().filter(|stat| stat.parent == pid).map(|stat| stat.pid).collect()
+}
+
+/// A child of this process: one that it started, or one that it adopted as a subreaper.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OwnChild {
+    pub(crate) process: ProcessRef,
+    /// The session (`setsid`) that it is in.
+    pub(crate) session: i32,
+    /// False for a zombie, whose status nobody has taken.
+    pub(crate) is_alive: bool,
+}
+
+/// Returns the children of this process, zombies included, without a look at every process.
+pub(crate) fn own_children() -> Vec<OwnChild> {
+    let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let lists =
+        threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    let pids: Vec<u32> = lists
+        .flat_map(|list| list.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        .filter_map(|pid| pid.parse().ok())
+        .collect();
+    pids.into_iter().filter_map(own_child).collect()
+}
+
+fn own_child(pid: u32) -> Option<OwnChild> {
+    let stat = Stat::read(pid).filter(|stat| stat.parent == std::process::id())?;
+    let process = ProcessRef { pid, started: stat.started, boot: boot()?.to_owned() };
+    Some(OwnChild { process, session: stat.session, is_alive: stat.is_alive() })
 }
 
 /// Returns the numbers of all live descendants, parents before their children.
@@ -114,6 +132,11 @@ pub fn command_line(pid: u32) -> Option<String> {
 /// read, as with the processes of other users.
 pub fn variable(pid: u32, name: &str) -> Option<String> {
     value_in(&environment(pid)?, name)
+}
+
+/// Returns a short text that the kernel has about a process.
+pub(crate) fn read_text(pid: u32, file: &str) -> Option<String> {
+    String::from_utf8(read_bounded(pid, file, LONGEST_COMMAND)?).ok()
 }
 
 /// Returns the environment that a process was started with, as the kernel keeps it.
@@ -294,8 +317,6 @@ mod tests {
         let child = cat(&["-", "u\u{1b}[31m"]);
         let pid = child.0.id();
         assert_eq!(parent(pid), Some(std::process::id()));
-        assert_eq!(ancestry(pid)[..2], [pid, std::process::id()]);
-        assert_eq!(ancestry(pid).last(), ancestry(std::process::id()).last());
         assert!(children(std::process::id()).contains(&pid));
         assert!(descendants(std::process::id()).contains(&pid));
         assert_eq!(descendants(pid), Vec::<u32>::new());

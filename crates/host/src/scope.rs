@@ -15,7 +15,10 @@ pub fn prefix(environment: &Environment, launch: LaunchId) -> Vec<String> {
     let Some(program) = in_path("systemd-run", environment) else { return Vec::new() };
     let Some(program) = program.to_str() else { return Vec::new() };
     let unit = format!("--unit=segue-{launch}");
-    [program, "--user", "--scope", "--quiet", "--collect", &unit, "--"].map(str::to_owned).to_vec()
+    // The holder makes a cgroup for its agent inside of the scope's.
+    let delegate = "--property=Delegate=yes";
+    let words = [program, "--user", "--scope", "--quiet", "--collect", delegate, &unit, "--"];
+    words.map(str::to_owned).to_vec()
 }
 
 /// Tells whether a user's processes survive the end of the last login session.
@@ -64,7 +67,7 @@ mod tests {
         assert_eq!(words[0], program.to_str().unwrap());
         assert_eq!(
             words[1..].join(" "),
-            "--user --scope --quiet --collect \
+            "--user --scope --quiet --collect --property=Delegate=yes \
              --unit=segue-0198c0de-0000-7000-8000-000000000001 --"
         );
         assert_eq!(prefix(&Environment::default(), launch), Vec::<String>::new());

@@ -75,22 +75,6 @@ pub fn connect_blocking(path: &Path) -> io::Result<BlockingStream> {
     BlockingStream::connect(Address::of(path)?.path())
 }
 
-/// Who is at the other end of a connection, as the kernel says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Peer {
-    pub pid: u32,
-    pub uid: u32,
-}
-
-/// Returns who connected.
-pub fn peer(stream: &UnixStream) -> Result<Peer> {
-    let failed = || Error::internal("cannot tell who connected");
-    let credentials = stream.peer_cred().map_err(|error| failed().caused_by(error))?;
-    let pid = credentials.pid().and_then(|pid| u32::try_from(pid).ok());
-    let pid = pid.ok_or_else(|| failed().caused_by("the kernel names no process"))?;
-    Ok(Peer { pid, uid: credentials.uid() })
-}
-
 /// A path that fits into a socket address.
 enum Address {
     Short(PathBuf),
@@ -157,8 +141,6 @@ mod tests {
         let (mut served, _) = listener.accept().await.unwrap();
         client.write_all(b"x").await.unwrap();
         assert_eq!(served.read_u8().await.unwrap(), b'x');
-        let me = Peer { pid: std::process::id(), uid: rustix::process::geteuid().as_raw() };
-        assert_eq!(peer(&served).unwrap(), me);
         connect_blocking(path).unwrap();
     }
 

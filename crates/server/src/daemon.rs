@@ -58,6 +58,7 @@ async fn start(local: &Local) -> Result<(Arc<Daemon>, UnixListener, FileLock)> {
             .hint("run `segue daemon status` to see it, `segue daemon stop` to end it")
     })?;
     wiring::forget_readings(&paths);
+    wiring::tidy_after_holders(&paths);
     let daemon = Daemon {
         environment: local.environment().clone(),
         owner: rustix::process::getuid().as_raw(),

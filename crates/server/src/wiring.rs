@@ -17,8 +17,8 @@ use segue_host::clock::SystemClock;
 use segue_host::files::LocalFiles;
 use segue_host::folders::DiskFolders;
 use segue_host::hold::{self, LocalHolders};
-use segue_host::machine::{self, LocalMachine};
-use segue_host::{Paths, Surroundings, failpoints, scope};
+use segue_host::machine::LocalMachine;
+use segue_host::{Paths, Surroundings, cgroup, failpoints, orphans, peer, scope};
 
 pub use segue_host::hold::AttachEnd;
 pub use segue_host::pager::{Pager, Size};
@@ -67,7 +67,7 @@ impl Local {
     /// Tells whether an agent called this process, also one that took its mark away.
     pub fn is_inside_agent(&self) -> bool {
         self.environment().get(environment::LAUNCH).is_some()
-            || machine::is_inside_launch(std::process::id())
+            || peer::is_of_an_agent(std::process::id())
     }
 
     pub fn paths(&self) -> &Paths {
@@ -87,6 +87,18 @@ pub(crate) fn ports(paths: &Paths, store: Arc<dyn Store>) -> Ports {
         machine: machine(),
         clock: Arc::new(SystemClock),
     }
+}
+
+/// Begins to end what killed holders leave behind, and removes what they left until now.
+pub(crate) fn tidy_after_holders(paths: &Paths) {
+    use segue_core::ports::LaunchFolders as _;
+    let folders = DiskFolders::new(paths.clone());
+    cgroup::remove_empty(|launch| folders.end(launch).is_ok_and(|end| end.is_some()));
+    tokio::spawn(async {
+        if let Err(error) = orphans::end_adopted().await {
+            tracing::error!(%error, "what killed holders leave behind is not ended");
+        }
+    });
 }
 
 /// Deletes what an earlier daemon laid out to be read.
@@ -131,6 +143,7 @@ pub fn run_daemon() -> Result<()> {
     }
     segue_host::daemon::become_daemon()?;
     start_log();
+    orphans::adopt()?;
     let runtime = runtime()?;
     let served = runtime.block_on(crate::daemon::run(local));
     runtime.shutdown_timeout(crate::daemon::CLOSE);
@@ -174,6 +187,26 @@ pub(crate) fn machine_notes(environment: &Environment) -> Vec<Finding> {
         cure: Some(format!("run `loginctl enable-linger {user}` to keep them")),
         fixed: false,
     }]
+}
+
+/// Reports how processes of agents are told from a person's, of so many live launches with so many
+/// cgroups.
+pub(crate) fn protection_note((live, in_cgroups): (usize, usize)) -> Finding {
+    let by_cgroups = "agents are told from you by their cgroups";
+    let by_ancestry = "agents are told from you by their ancestry";
+    let (what, cure) = match cgroup::check() {
+        _ if live > 0 && live == in_cgroups => (by_cgroups.to_owned(), None),
+        Ok(()) if live == 0 => (by_cgroups.to_owned(), None),
+        Ok(()) => (
+            format!("{by_ancestry}: {} of {live} have no cgroup", live - in_cgroups),
+            Some("run `segue stop`, then `segue resume`, to give them one".to_owned()),
+        ),
+        Err(error) => (
+            format!("{by_ancestry}: no cgroup can be made here ({error})"),
+            Some("docs/security.md says what that cannot stop, and how to have cgroups".to_owned()),
+        ),
+    };
+    Finding { severity: Severity::Note, what, cure, fixed: false }
 }
 
 /// Attaches this process's terminal to a session's.

@@ -21,5 +21,6 @@ pub mod vendors;
 
 pub use isolation::isolated;
 pub use segue_conformance::{
-    Model, Outcome, Report, Terminal, World, events, model, processes, report, terminal, world,
+    Model, Outcome, Report, Terminal, World, events, model, processes, report, terminal, wait,
+    world,
 };

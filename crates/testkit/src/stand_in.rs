@@ -78,7 +78,9 @@ impl<'a> StandIn<'a> {
         fs::write(path("script"), text).expect("a script");
         type_text(self.world, &self.session, &format!(". {}\r", path("script").display()));
         runtime().block_on(wait_for_file(&path("status")));
-        let read = |name: &str| fs::read_to_string(path(name)).expect("an output");
+        let read = |name: &str| {
+            String::from_utf8_lossy(&fs::read(path(name)).expect("an output")).into_owned()
+        };
         let status = read("status").trim().parse().expect("a status");
         Outcome { status, stdout: read("stdout"), stderr: read("stderr") }
     }

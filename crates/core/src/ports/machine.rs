@@ -22,11 +22,11 @@ pub trait Machine: Debug + Send + Sync {
     /// Returns a process's command line, for a person.
     fn describe(&self, pid: u32) -> Option<String>;
 
-    /// Returns the number of the process and of all its ancestors.
-    fn ancestry(&self, pid: u32) -> Vec<u32>;
-
-    /// Returns the launch that a process's environment names.
+    /// Returns the launch that a process's cgroup or environment names, or that it holds.
     fn mark(&self, pid: u32) -> Option<LaunchId>;
+
+    /// Tells whether a process is in the cgroup of this launch.
+    fn has_cgroup(&self, process: &ProcessRef, launch: LaunchId) -> bool;
 
     /// Returns every process that carries the mark of a launch, whichever.
     fn marked(&self) -> Vec<(u32, LaunchId)>;

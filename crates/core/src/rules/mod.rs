@@ -11,6 +11,7 @@ pub mod environment;
 pub mod handoff;
 pub mod lifecycle;
 pub mod naming;
+pub mod origin;
 pub mod recovery;
 pub mod redaction;
 pub mod restarts;

@@ -18,6 +18,7 @@ use rustix::process::{ioctl_tiocsctty, setsid};
 use rustix::stdio::{dup2_stdin, stdin, stdout};
 use segue_core::{Error, Result};
 
+use crate::cgroup::{self, AgentGroup};
 use crate::failure::cannot;
 use crate::hold::order::HoldOrder;
 
@@ -31,14 +32,20 @@ pub(super) enum Connection {
 }
 
 /// Returns the arguments that [`exec_agent`] takes.
-pub(super) fn arguments(connection: &Connection, order: &HoldOrder) -> Vec<OsString> {
+pub(super) fn arguments(
+    connection: &Connection,
+    group: Option<&AgentGroup>,
+    order: &HoldOrder,
+) -> Vec<OsString> {
+    let entrance = group.map(|group| group.entrance().into_os_string()).unwrap_or_default();
     let input = match connection {
         Connection::Terminal => OsString::new(),
         Connection::Pipes { input } => input.as_os_str().to_owned(),
     };
     let count = order.before.len().to_string().into();
     let words = order.before.iter().chain(&order.argv).map(OsString::from);
-    [input, order.cwd.as_os_str().to_owned(), count].into_iter().chain(words).collect()
+    let cwd = order.cwd.as_os_str().to_owned();
+    [entrance, input, cwd, count].into_iter().chain(words).collect()
 }
 
 /// Becomes the agent. It returns only when that fails; then it has reported so through its standard
@@ -62,11 +69,16 @@ fn become_agent(
     report: &mut Option<OwnedFd>,
 ) -> Result<std::convert::Infallible> {
     let missing = || Error::internal("`exec-agent` is for the holder alone");
+    let entrance = PathBuf::from(arguments.next().ok_or_else(missing)?);
     let input = arguments.next().ok_or_else(missing)?;
     let cwd = PathBuf::from(arguments.next().ok_or_else(missing)?);
     let count = arguments.next().and_then(|count| count.to_str()?.parse().ok());
     let before: Vec<OsString> = arguments.by_ref().take(count.ok_or_else(missing)?).collect();
     let program = arguments.next().ok_or_else(missing)?;
+    if !entrance.as_os_str().is_empty() {
+        // The agent starts without its cgroup rather than not at all; `segue doctor` reports that.
+        let _outside = cgroup::enter(&entrance);
+    }
     connect(if input.is_empty() {
         Connection::Terminal
     } else {

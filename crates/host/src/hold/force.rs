@@ -89,7 +89,7 @@ fn hold(pids: Vec<u32>, holder: u32) -> Result<Vec<ProcessHandle>> {
     let mut held = Vec::new();
     for process in pids.into_iter().filter_map(process::find) {
         let handle = open(&process)?;
-        held.extend(handle.filter(|_| process::ancestry(process.pid).contains(&holder)));
+        held.extend(handle.filter(|_| process::lineage(process.pid).has(holder)));
     }
     Ok(held)
 }

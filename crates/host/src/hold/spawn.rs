@@ -14,7 +14,7 @@ use tokio::process::{Child, Command};
 use super::client::last_words;
 use super::order::{self, HoldOrder, Live, OrderAnswer, log_path};
 use crate::failure::cannot;
-use crate::{process, scope};
+use crate::{orphans, process, scope};
 
 /// How long a holder may take: it may have to end what a dead launch left behind.
 const START_LIMIT: Duration = Duration::from_secs(60);
@@ -62,6 +62,8 @@ async fn attempt(
             return Err(failed(error));
         }
     };
+    // Before it has its order, and with that before it leaves this process's session.
+    child.id().into_iter().for_each(|pid| orphans::expect_holder(pid, order.launch));
     failpoint::hit("holders.spawn.after");
     let Ok(line) = tokio::time::timeout(START_LIMIT, talk(&mut child, order)).await else {
         child.kill().await.map_err(failed)?;

@@ -10,12 +10,13 @@ use segue_core::{Error, Result};
 use tokio::sync::oneshot;
 
 use super::mark_in;
+use crate::cgroup;
 use crate::process::{self, EnvironmentNow};
 
 /// What one look at all processes shows.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// Every process but this one that carries the mark of a launch.
+    /// Every process but this one that is in the cgroup of a launch, or carries its mark.
     pub(super) marked: Vec<(u32, LaunchId)>,
     /// Some process was just being replaced by another program, and showed no environment.
     pub(super) blurred: bool,
@@ -94,6 +95,10 @@ impl Drop for Service {
 fn look() -> Survey {
     let mut seen = Survey::default();
     for pid in process::all().into_iter().filter(|pid| *pid != std::process::id()) {
+        if let Some(launch) = cgroup::launch_of(pid) {
+            seen.marked.push((pid, launch));
+            continue;
+        }
         match process::environment_now(pid) {
             EnvironmentNow::Known(environment) => {
                 seen.marked.extend(mark_in(&environment).map(|mark| (pid, mark)));

@@ -16,6 +16,8 @@ pub(super) struct Stat {
     pub(super) group: u32,
     /// The process group in the foreground of its terminal; `None` without a terminal.
     pub(super) foreground: Option<u32>,
+    /// The session (`setsid`) that the process is in. A process can leave it but never join another.
+    pub(super) session: i32,
     pub(super) started: u64,
     pub(super) activity: Activity,
     /// A thread of the kernel: it never was a program.
@@ -62,10 +64,11 @@ impl Stat {
         let mut fields = rest.split_ascii_whitespace();
         let state = fields.next()?;
         let parent = fields.next()?.parse().ok()?;
-        // The state is field 3, the parent 4, the group 5, the foreground 8, the flags 9 and the
-        // start 22.
+        // The state is field 3, the parent 4, the group 5, the session 6, the foreground 8, the
+        // flags 9 and the start 22.
         let group = fields.next()?.parse().ok()?;
-        let foreground: i64 = fields.nth(2)?.parse().ok()?;
+        let session = fields.next()?.parse().ok()?;
+        let foreground: i64 = fields.nth(1)?.parse().ok()?;
         let flags: u32 = fields.next()?.parse().ok()?;
         let started = fields.nth(12)?.parse().ok()?;
         Some(Self {
@@ -73,6 +76,7 @@ impl Stat {
             parent,
             group,
             foreground: u32::try_from(foreground).ok().filter(|group| *group != 0),
+            session,
             started,
             activity: Activity::of(state),
             kernel: flags & KERNEL_THREAD != 0,
@@ -86,12 +90,13 @@ mod tests {
 
     #[test]
     fn a_name_full_of_brackets_does_not_confuse() {
-        let line = b"7 (a) b) R 5 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
+        let line = b"7 (a) b) R 5 1 3 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
         let stat = Stat {
             pid: 7,
             parent: 5,
             group: 1,
             foreground: None,
+            session: 3,
             started: 4242,
             activity: Activity::Busy,
             kernel: false,

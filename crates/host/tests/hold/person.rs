@@ -54,7 +54,11 @@ impl Person {
         let before = tcgetattr(&slave).unwrap();
         // The same step that gives an agent its terminal gives one to this client.
         let mut command = Command::new(holder_program());
-        command.args(["exec-agent", "", "/", "0"]).arg(holder_program()).arg("attach").arg(socket);
+        command
+            .args(["exec-agent", "", "", "/", "0"])
+            .arg(holder_program())
+            .arg("attach")
+            .arg(socket);
         command.env_clear().env("TERM", "xterm-256color");
         command.stdin(Stdio::null());
         command.stdout(Stdio::from(slave.try_clone().unwrap()));

@@ -40,6 +40,7 @@ impl Daemon {
         findings.extend(supervisor.watch.examine());
         findings.push(supervisor.describe_archive()?);
         findings.extend(wiring::machine_notes(&self.environment));
+        findings.push(wiring::protection_note(supervisor.live.count()));
         Ok(DoctorReport { findings })
     }
 

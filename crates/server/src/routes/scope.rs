@@ -1,31 +1,34 @@
 //! Who calls: a person, or an agent that one of our launches started.
 
+use std::sync::Arc;
+
 use axum::extract::FromRequestParts;
 use axum::extract::connect_info::ConnectInfo;
 use axum::http::request::Parts;
+use segue_core::rules::origin;
 use segue_core::rules::scope::{Deed, Scope};
 use segue_core::{Error, Result};
-use segue_host::machine;
-use segue_host::socket::{self, Peer};
+use segue_host::peer::Peer;
 use tokio::net::UnixStream;
 
 use super::{App, Refusal};
-use crate::supervisor::{Origin, Supervisor};
+use crate::supervisor::Supervisor;
 
-/// The process at the other end of a connection.
+/// The process at the other end of a connection, as it was when the connection was accepted: what
+/// becomes of it later, or who else has its descriptors, changes nothing.
 #[derive(Clone, Debug)]
-pub(crate) struct PeerInfo(Option<Peer>);
+pub(crate) struct PeerInfo(Option<Arc<Peer>>);
 
 impl PeerInfo {
-    /// Finds out who connected.
+    /// Finds out who connected. Ask right after the connection was accepted.
     pub(crate) fn of(stream: &UnixStream) -> Self {
-        Self(socket::peer(stream).ok())
+        Self(Peer::of(stream).ok().map(Arc::new))
     }
 }
 
 /// The process that made a request.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Caller(Peer);
+#[derive(Clone, Debug)]
+pub(crate) struct Caller(Arc<Peer>);
 
 impl FromRequestParts<App> for Caller {
     type Rejection = Refusal;
@@ -46,7 +49,7 @@ impl Caller {
     /// Refuses an agent what only a person may do. A person may do it without a store, too: a daemon
     /// that has none must be mended or ended all the same.
     pub(crate) async fn allow(self, app: &App, deed: Deed) -> Result<()> {
-        if !machine::is_inside_launch(self.0.pid) {
+        if self.0.evidence.is_of_a_person() {
             return Ok(());
         }
         self.scope(&*app.ready().await?).await?.allow(deed)
@@ -54,18 +57,12 @@ impl Caller {
 
     /// Returns what the caller may do.
     pub(crate) async fn scope(self, supervisor: &Supervisor) -> Result<Scope> {
-        let ports = &supervisor.ports;
-        match supervisor.live.origin(ports.machine.as_ref(), self.0.pid) {
-            Origin::Elsewhere => Ok(Scope::Person),
-            Origin::DeadLaunch => Err(too_late()),
-            Origin::Launch(session) => match ports.store.session(session).await? {
-                Some(session) => Ok(Scope::Agent(Box::new(session))),
-                None => Err(too_late()),
-            },
+        let Some(session) = supervisor.live.caller(&self.0.evidence)? else {
+            return Ok(Scope::Person);
+        };
+        match supervisor.ports.store.session(session).await? {
+            Some(session) => Ok(Scope::Agent(Box::new(session))),
+            None => Err(origin::Refusal::DeadLaunch.into()),
         }
     }
-}
-
-fn too_late() -> Error {
-    Error::usage("an agent whose launch is over may not use Segue")
 }

@@ -3,46 +3,51 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use segue_core::Result;
 use segue_core::model::{Launch, LaunchId, SessionId};
 use segue_core::ports::Machine;
+use segue_core::rules::origin::{Evidence, LiveLaunch, Origin, Refusal, origin};
 
 /// The launches that actors follow now.
 #[derive(Debug, Default)]
-pub(crate) struct LiveLaunches(Mutex<HashMap<LaunchId, SessionId>>);
-
-/// Where a process comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// No launch.
-    Elsewhere,
-    /// A launch of this session, which is alive.
-    Launch(SessionId),
-    /// A launch that is over, or not one of ours.
-    DeadLaunch,
-}
+pub(crate) struct LiveLaunches(Mutex<HashMap<LaunchId, (SessionId, LiveLaunch)>>);
 
 impl LiveLaunches {
-    pub(crate) fn insert(&self, launch: &Launch) {
-        self.all().insert(launch.id, launch.session);
+    pub(crate) fn insert(&self, machine: &dyn Machine, launch: &Launch) {
+        let in_cgroup = |agent| machine.has_cgroup(agent, launch.id);
+        let live = LiveLaunch {
+            launch: launch.id,
+            holder: launch.holder.clone(),
+            has_cgroup: launch.agent.as_ref().is_some_and(in_cgroup),
+        };
+        self.all().insert(launch.id, (launch.session, live));
     }
 
     pub(crate) fn remove(&self, launch: LaunchId) {
         self.all().remove(&launch);
     }
 
-    /// Tells where a process comes from. Holders are subreapers, so whatever an agent starts stays
-    /// below its holder. The outermost mark counts: an agent can give what it starts another one.
-    pub(crate) fn origin(&self, machine: &dyn Machine, pid: u32) -> Origin {
-        let ancestry = machine.ancestry(pid);
-        match ancestry.iter().rev().find_map(|pid| machine.mark(*pid)) {
-            None => Origin::Elsewhere,
-            Some(mark) => {
-                self.all().get(&mark).map_or(Origin::DeadLaunch, |it| Origin::Launch(*it))
+    /// Returns the session whose launch a request comes from; `None` if it is a person's. A caller
+    /// that cannot be identified is an error.
+    pub(crate) fn caller(&self, evidence: &Evidence) -> Result<Option<SessionId>> {
+        let live: Vec<LiveLaunch> = self.all().values().map(|(_, live)| live.clone()).collect();
+        match origin(evidence, &live) {
+            Origin::Person => Ok(None),
+            Origin::Refused(refusal) => Err(refusal.into()),
+            Origin::Launch(launch) => {
+                let session = self.all().get(&launch).map(|(session, _)| *session);
+                session.map(Some).ok_or_else(|| Refusal::DeadLaunch.into())
             }
         }
     }
 
-    fn all(&self) -> MutexGuard<'_, HashMap<LaunchId, SessionId>> {
+    /// Returns how many launches are alive, and how many of them have a cgroup.
+    pub(crate) fn count(&self) -> (usize, usize) {
+        let all = self.all();
+        (all.len(), all.values().filter(|(_, live)| live.has_cgroup).count())
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<LaunchId, (SessionId, LiveLaunch)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

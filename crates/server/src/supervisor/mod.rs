@@ -37,7 +37,6 @@ pub(crate) use adopt::adopt;
 pub(crate) use bulk::{plan, resume, scale, stop, up};
 pub(crate) use calling::environment as calling_environment;
 pub(crate) use handoff::handoff;
-pub(crate) use live::Origin;
 pub(crate) use run::run;
 pub(crate) use select::find;
 

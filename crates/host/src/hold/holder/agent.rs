@@ -20,6 +20,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 use super::log;
+use crate::cgroup::AgentGroup;
 use crate::failure::cannot;
 use crate::folders::STREAM;
 use crate::hold::descriptors::unblocked;
@@ -90,14 +91,14 @@ pub(super) struct Agent {
 }
 
 /// Starts the agent; returns when it runs, or with what kept it from running.
-pub(super) fn start(order: &HoldOrder, folder: &Path) -> Result<Agent> {
+pub(super) fn start(order: &HoldOrder, folder: &Path, group: Option<&AgentGroup>) -> Result<Agent> {
     let prepared = if order.headless { Prepared::pipes(folder)? } else { Prepared::terminal()? };
     let (mut report, reporter) = std::io::pipe().map_err(failed)?;
     let connection = prepared.connection(order.input.as_deref());
     let (stdout, stderr, stream) = prepared.split()?;
     let mut command = Command::new("/proc/self/exe");
     command.arg0("segue").arg("exec-agent");
-    command.args(exec::arguments(&connection, order));
+    command.args(exec::arguments(&connection, group, order));
     command.env_clear().envs(environment(order, &connection).iter());
     command.stdin(reporter).stdout(stdout).stderr(stderr);
     failpoint::hit("hold.spawn.before");

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use super::agent::Stream;
 use super::lives::{Life, Stop, StopStep};
 use super::{Holder, log};
+use crate::cgroup::AgentGroup;
 use crate::hold::descriptors::read_now;
 use crate::hold::order::{self, socket_path};
 use crate::hold::wire::{Answer, Event};
@@ -56,7 +57,7 @@ impl Holder {
             StopStep::Kill => {
                 failpoint::hit("hold.kill.before");
                 self.signal_agent(Signal::KILL);
-                kill_descendants();
+                self.kill_all();
                 failpoint::hit("hold.kill.after");
             }
         }
@@ -111,7 +112,7 @@ impl Holder {
         let leave = stop.is_some() || end.exit.is_clean() || self.terminal.is_none();
         failpoint::hit("hold.sweep.before");
         self.life = Life::Sweeping { end, leave };
-        kill_descendants();
+        self.kill_all();
     }
 
     /// Lets everybody know, when the agent and all that it started are gone.
@@ -119,6 +120,7 @@ impl Holder {
         let Life::Sweeping { end, leave } = self.life else { return };
         failpoint::hit("hold.sweep.after");
         self.close_stream();
+        self.group.iter().for_each(AgentGroup::remove);
         if leave {
             remove_socket(&self.folder);
         }
@@ -128,6 +130,14 @@ impl Holder {
         self.clients.announce(&Event::Ended(end));
         self.clients.answer_stops(&Answer::Ended(end));
         failpoint::hit("hold.ended.after");
+    }
+
+    /// Kills what the agent started: all of its cgroup at once, and what descends from this process.
+    fn kill_all(&self) {
+        if let Some(Err(error)) = self.group.as_ref().map(AgentGroup::kill) {
+            log(&format!("the cgroup of the agent cannot be killed: {error}"));
+        }
+        kill_descendants();
     }
 
     fn close_stream(&mut self) {

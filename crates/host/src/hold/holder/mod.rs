@@ -29,6 +29,7 @@ use tokio::sync::mpsc;
 
 use super::order::{HoldOrder, Live, OrderAnswer};
 use super::terminal::{History, Terminal};
+use crate::cgroup::AgentGroup;
 use crate::failpoints::{self, Role};
 use crate::lock::FileLock;
 use crate::surroundings::Surroundings;
@@ -139,6 +140,8 @@ struct Holder {
     folder: PathBuf,
     launch: LaunchId,
     session: SessionId,
+    /// The cgroup of the agent, where one could be made.
+    group: Option<AgentGroup>,
     environment: Environment,
     live: Live,
     /// Dropped when the agent and all that it started are gone.

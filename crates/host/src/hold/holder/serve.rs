@@ -5,6 +5,8 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use segue_core::failpoint;
+use segue_core::ports::Machine as _;
+use segue_core::rules::origin::{Evidence, LiveLaunch, Origin, origin};
 use tokio::net::UnixStream;
 use tokio::time::{Instant, sleep_until};
 
@@ -14,8 +16,8 @@ use super::{Holder, log};
 use crate::hold::descriptors::{read_batch, write_some};
 use crate::hold::order::socket_path;
 use crate::hold::wire::{Answer, Event, Hello, encode_message, kind};
-use crate::machine::launch_of;
-use crate::{process, socket};
+use crate::machine::LocalMachine;
+use crate::peer::Peer;
 
 /// An agent that reads none of its input gets no more than this.
 pub(super) const MOST_INPUT: usize = 4 << 20;
@@ -136,25 +138,23 @@ impl Holder {
     }
 
     fn meet(&mut self, stream: UnixStream) {
-        match socket::peer(&stream) {
+        match Peer::of(&stream) {
             Ok(peer) if peer.uid != rustix::process::geteuid().as_raw() => {}
-            Ok(peer) if self.is_of_an_agent(peer.pid) => refuse(&stream),
-            Ok(_) => self.clients.open(stream),
+            Ok(peer) if self.is_allowed(&peer.evidence) => self.clients.open(stream),
+            Ok(_) => refuse(&stream),
             Err(error) => log(&format!("cannot tell who connected: {error}")),
         }
     }
 
-    /// Tells whether a process descends from this agent or from another one of this Segue. Such a
-    /// process has its session's rights, which the daemon knows, and no terminal's.
-    fn is_of_an_agent(&self, pid: u32) -> bool {
-        let launches = self.folder.parent();
-        let is_ours = |pid: u32| {
-            pid == self.live.holder.pid
-                || launch_of(pid)
-                    .zip(launches)
-                    .is_some_and(|(launch, launches)| launches.join(launch.to_string()).exists())
+    /// Tells whether a peer may use the terminal. A process of an agent may not: it has its
+    /// session's rights, which the daemon knows.
+    fn is_allowed(&self, evidence: &Evidence) -> bool {
+        let own = LiveLaunch {
+            launch: self.launch,
+            holder: Some(self.live.holder.clone()),
+            has_cgroup: LocalMachine.has_cgroup(&self.live.agent, self.launch),
         };
-        std::iter::successors(Some(pid), |pid| process::parent(*pid)).any(is_ours)
+        origin(evidence, &[own]) == Origin::Person
     }
 }
 

@@ -17,6 +17,7 @@ use super::lives::Life;
 use super::suspended::Suspended;
 use super::typist::Typist;
 use super::{BATCH, HISTORY, Holder, end, log};
+use crate::cgroup::AgentGroup;
 use crate::hold::order::{HoldOrder, Live, has_end, live_path, socket_path};
 use crate::hold::terminal::{History, Size, Terminal};
 use crate::leftovers::LAUNCH_MARK;
@@ -66,10 +67,12 @@ pub(super) async fn start(folder: PathBuf, order: HoldOrder) -> Result<Holder> {
         .map_err(|error| Error::internal("cannot adopt orphans").caused_by(error))?;
     let signals = Signals::listen()?;
     let listener = listen(&folder)?;
-    let started = match start_agent(&order, &folder) {
+    let group = make_group(order.launch);
+    let started = match start_agent(&order, &folder, group.as_ref()) {
         Ok(started) => started,
         Err(error) => {
             end::end_children();
+            group.iter().for_each(AgentGroup::remove);
             end::remove_socket(&folder);
             return Err(error);
         }
@@ -80,6 +83,7 @@ pub(super) async fn start(folder: PathBuf, order: HoldOrder) -> Result<Holder> {
         folder,
         launch: order.launch,
         session: order.session,
+        group,
         environment: order.environment,
         live,
         lock: Some(lock),
@@ -100,11 +104,23 @@ pub(super) async fn start(folder: PathBuf, order: HoldOrder) -> Result<Holder> {
     })
 }
 
-fn start_agent(order: &HoldOrder, folder: &Path) -> Result<(Live, super::Stream)> {
+/// Makes the cgroup of the agent, where this user can make one.
+fn make_group(launch: LaunchId) -> Option<AgentGroup> {
+    failpoint::hit("hold.cgroup.before");
+    let group = AgentGroup::make(launch);
+    failpoint::hit("hold.cgroup.after");
+    group.map_err(|error| log(&format!("the agent has no cgroup of its own: {error}"))).ok()
+}
+
+fn start_agent(
+    order: &HoldOrder,
+    folder: &Path,
+    group: Option<&AgentGroup>,
+) -> Result<(Live, super::Stream)> {
     let own = std::process::id();
     let holder =
         process::find(own).ok_or_else(|| Error::internal("cannot tell which process this is"))?;
-    let agent = super::agent::start(order, folder)?;
+    let agent = super::agent::start(order, folder, group)?;
     let live = Live { holder, agent: agent.process };
     let text = serde_json::to_vec_pretty(&live)
         .map_err(|error| Error::internal("cannot word `live.json`").caused_by(error))?;

@@ -67,7 +67,7 @@ impl Actor {
     /// Follows a launch that was just started or found alive.
     pub(super) async fn after_start(&mut self) -> Result<()> {
         let Some(launch) = self.state.open() else { return Ok(()) };
-        self.supervisor.live.insert(launch);
+        self.supervisor.live.insert(self.ports.machine.as_ref(), launch);
         let launch = launch.id;
         self.release_keeper().await;
         self.stream = self

@@ -1,0 +1,266 @@
+//! Ways out of an agent: however a process detaches, and whatever it kills, it gets no rights.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use segue_testkit::conversation::newest_launch;
+use segue_testkit::processes::wait_gone;
+use segue_testkit::{Outcome, World, wait};
+use serde_json::Value;
+
+/// Stops the process that listens, connects, lets a child have the connection, and ends. Then the
+/// child lets the listener go on, and asks.
+const CONNECT_AND_END: &str = r#"
+use IO::Socket::UNIX;
+my ($path, $listener, $request) = @ARGV;
+sub states {
+    my @states;
+    for my $path (glob($_[0])) {
+        my $line = '';
+        if (open(my $file, '<', $path)) { $line = <$file>; }
+        push @states, $line =~ /.*\) (\S)/ ? $1 : 'Z';
+    }
+    return @states;
+}
+kill 'STOP', $listener or die "stop: $!";
+1 while grep { $_ ne 'T' } states("/proc/$listener/task/*/stat");
+my $socket = IO::Socket::UNIX->new(Peer => $path) or die "connect: $!";
+my $first = $$;
+exit 0 if fork;
+1 while grep { $_ ne 'Z' } states("/proc/$first/stat");
+# It may have answered and hung up before the request is sent.
+$SIG{PIPE} = 'IGNORE';
+kill 'CONT', $listener;
+syswrite($socket, pack('H*', $request));
+print $_ while sysread($socket, $_, 65536);
+"#;
+
+/// The agent of `coder`: runs the scripts whose names come through a pipe, whoever's it is.
+const AGENT: &str = r#"
+while read -r script <go; do
+    sh "./$script" >"$script.out" 2>"$script.err" </dev/null
+    echo $? >"$script.new"
+    mv "$script.new" "$script.status"
+done
+"#;
+
+/// A world with the sessions `coder`, whose agent runs scripts and has to ask, and `loose`.
+fn world(is_privileged: bool) -> World {
+    let mut world = World::new(env!("CARGO_BIN_EXE_segue"));
+    if !is_privileged {
+        world.drop_privileges();
+    }
+    world.set("WITNESS", "amber-in-the-environment");
+    world.write("segue.toml", "[vendors.shell]\ncommand = [\"sh\", \"./agent.sh\"]\n");
+    world.write("agent.sh", AGENT);
+    world.write("connect.pl", CONNECT_AND_END);
+    let made = Command::new("mkfifo").args(["-m", "666"]).arg(world.project().join("go")).status();
+    assert!(made.unwrap().success());
+    world.ok(["trust", "--yes"]);
+    world.ok(["run", "-d", "--vendor", "shell", "--name", "coder"]);
+    world.ok(["run", "-d", "--vendor", "demo", "--name", "loose", "--permission", "auto", "hello"]);
+    world
+}
+
+/// Has the agent of `coder` run a script; `$SEGUE` is the program.
+fn start_as_agent(world: &World, name: &str, script: &str) {
+    world.write(name, &format!("SEGUE={}\n{script}\n", world.program().display()));
+    fs::write(world.project().join("go"), format!("{name}\n")).unwrap();
+}
+
+/// Has the agent of `coder` run a script and waits for its end.
+fn run_as_agent(world: &World, name: &str, script: &str) -> Outcome {
+    start_as_agent(world, name, script);
+    let file = |what: &str| world.project().join(format!("{name}.{what}"));
+    wait_for_file(&file("status"));
+    let read = |what: &str| String::from_utf8_lossy(&fs::read(file(what)).unwrap()).into_owned();
+    let status = read("status").trim().parse().unwrap();
+    Outcome { status, stdout: read("out"), stderr: read("err") }
+}
+
+fn wait_for_file(path: &Path) {
+    wait::until(&[path.parent().unwrap()], &path.display().to_string(), || path.exists());
+}
+
+fn number(value: &Value) -> u32 {
+    u32::try_from(value.as_u64().unwrap()).unwrap()
+}
+
+/// A process of `coder` that has left its session, cleared its environment and runs a script.
+struct Fugitive<'a> {
+    world: &'a World,
+    folder: PathBuf,
+}
+
+impl<'a> Fugitive<'a> {
+    /// Starts it; `$SEGUE` is the program, and what is written to `out` and `err` is kept.
+    fn start(world: &'a World, script: &str) -> Self {
+        let folder = world.project();
+        let text = format!(
+            "echo $$ >pid.new; mv pid.new pid; exec >>out 2>>err; SEGUE={}\n{script}\n",
+            world.program().display()
+        );
+        world.write("fugitive.sh", &text);
+        let home =
+            format!("HOME={} SEGUE_HOME={}", world.home().display(), world.segue_home().display());
+        let start = format!("setsid env -i {home} PATH=$PATH sh ./fugitive.sh &");
+        // The agent may end with its holder before it could report anything.
+        start_as_agent(world, "start.sh", &start);
+        Self { world, folder }
+    }
+
+    /// Waits until it has begun; returns its process.
+    fn pid(&self) -> u32 {
+        wait_for_file(&self.folder.join("pid"));
+        self.read("pid").trim().parse().unwrap()
+    }
+
+    fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.folder.join(file)).unwrap_or_default()
+    }
+
+    /// Waits until it was ended, and checks that it was given nothing.
+    #[track_caller]
+    fn assert_ended_with_nothing(&self) {
+        wait_gone(self.pid());
+        assert_eq!(self.read("out"), "", "{}", self.read("err"));
+        let names: Vec<Value> = self.world.sessions().iter().map(|it| it["name"].clone()).collect();
+        assert_eq!(names, ["coder", "loose"]);
+        assert_eq!(self.world.session("loose")["launches"], 1);
+    }
+}
+
+/// Asks for all that an agent must not get, until somebody ends it.
+const ASK_FOR_EVER: &str = "while :; do \
+    $SEGUE ls --all; $SEGUE stop loose; \
+    $SEGUE run -d --permission auto --vendor demo --name out hello; done";
+
+fn kill_the_holder(is_privileged: bool) {
+    let world = world(is_privileged);
+    let holder = number(&world.session("coder")["holder_pid"]);
+    let fugitive = Fugitive::start(&world, &format!("kill -9 {holder}; {ASK_FOR_EVER}"));
+    fugitive.assert_ended_with_nothing();
+}
+
+#[test]
+fn killing_its_holder_gives_an_agent_no_rights_and_ends_its_processes() {
+    kill_the_holder(true);
+}
+
+#[test]
+fn killing_its_holder_gives_an_agent_without_a_cgroup_no_rights_and_ends_its_processes() {
+    kill_the_holder(false);
+}
+
+#[test]
+fn killing_daemon_and_holder_gives_an_agent_in_a_cgroup_no_rights() {
+    if segue_host::cgroup::check().is_err() {
+        return;
+    }
+    let world = world(true);
+    let holder = number(&world.session("coder")["holder_pid"]);
+    let daemon = number(&world.json(["daemon", "status", "--json"])["pid"]);
+    let script = format!("kill -9 {daemon} {holder}; echo >killed; {ASK_FOR_EVER}");
+    let fugitive = Fugitive::start(&world, &script);
+    wait_for_file(&world.project().join("killed"));
+    // The next daemon is started by a person, and finds what is left.
+    world.ok(["ls"]);
+    fugitive.assert_ended_with_nothing();
+}
+
+/// Has a process of `coder` make a request through a connection of a process that has ended. The
+/// process that listens is stopped meanwhile.
+fn ask_through_ended_process(world: &World, socket: &Path, listener: u32, ask: &[u8]) -> String {
+    let hex: String = ask.iter().map(|byte| format!("{byte:02x}")).collect();
+    let script = format!("perl connect.pl {} {listener} {hex} | cat", socket.display());
+    let outcome = run_as_agent(world, &format!("ask-{}.sh", hex.len()), &script);
+    format!("{}{}", outcome.stdout, outcome.stderr)
+}
+
+fn ended_process_at_the_daemon(is_privileged: bool) {
+    let world = world(is_privileged);
+    let socket = world.state().join("daemon.sock");
+    let daemon = number(&world.json(["daemon", "status", "--json"])["pid"]);
+    let ask = |what: &str| format!("{what} HTTP/1.1\r\nhost: segue\r\nconnection: close\r\n\r\n");
+    for request in ["GET /v1/sessions", "POST /v1/shutdown"] {
+        let answer = ask_through_ended_process(&world, &socket, daemon, ask(request).as_bytes());
+        assert!(answer.contains("the calling process cannot be identified"), "{answer}");
+        assert!(!answer.contains("loose"), "{answer}");
+    }
+}
+
+#[test]
+fn connection_of_a_process_that_has_ended_is_refused_by_the_daemon() {
+    ended_process_at_the_daemon(true);
+}
+
+#[test]
+fn connection_of_a_process_that_has_ended_is_refused_by_the_daemon_without_privileges() {
+    ended_process_at_the_daemon(false);
+}
+
+/// Returns a frame as holders understand it.
+fn frame(kind: u8, json: &str) -> Vec<u8> {
+    let mut frame = u32::try_from(json.len()).unwrap().to_be_bytes().to_vec();
+    frame.push(kind);
+    frame.extend(json.as_bytes());
+    frame
+}
+
+fn ended_process_at_a_holder(is_privileged: bool) {
+    let world = world(is_privileged);
+    let loose = world.session("loose");
+    let launch = newest_launch(&world, loose["id"].as_str().unwrap());
+    let socket = world.state().join("launches").join(launch.to_string()).join("holder.sock");
+    let hello = frame(1, r#"{"protocol":1,"oldest":1}"#);
+    let request = [hello, frame(2, r#""environment""#)].concat();
+    let holder = number(&loose["holder_pid"]);
+    let answer = ask_through_ended_process(&world, &socket, holder, &request);
+    assert!(answer.contains("a process of an agent cannot command a holder"), "{answer}");
+    assert!(!answer.contains("amber-in-the-environment"), "{answer}");
+}
+
+#[test]
+fn connection_of_a_process_that_has_ended_is_refused_by_a_holder() {
+    ended_process_at_a_holder(true);
+}
+
+#[test]
+fn connection_of_a_process_that_has_ended_is_refused_by_a_holder_without_privileges() {
+    ended_process_at_a_holder(false);
+}
+
+#[test]
+fn command_line_like_a_holders_gives_no_rights_of_its_launch() {
+    let world = world(true);
+    let loose = newest_launch(&world, world.session("loose")["id"].as_str().unwrap());
+    world.write("hold", "unset SEGUE_LAUNCH; $SEGUE stop loose\n");
+    let outcome = run_as_agent(&world, "run.sh", &format!("export SEGUE; sh hold /x/{loose}"));
+    assert_eq!(outcome.status, 2, "{outcome:#?}");
+    assert!(outcome.stderr.contains("called from inside `project/coder`"), "{outcome:#?}");
+}
+
+#[test]
+fn doctor_reports_which_protection_is_active() {
+    let by = |world: &World| {
+        let report = world.ok(["doctor"]);
+        report.lines().find(|line| line.contains("told from you")).unwrap().to_owned()
+    };
+    let without = world(false);
+    assert!(by(&without).contains("by their ancestry: no cgroup can be made here"));
+    drop(without);
+    if segue_host::cgroup::check().is_ok() {
+        assert!(by(&world(true)).contains("by their cgroups"));
+    }
+}
+
+#[test]
+fn stopped_agent_leaves_no_cgroup() {
+    let world = world(true);
+    let launch = newest_launch(&world, world.session("coder")["id"].as_str().unwrap());
+    assert_eq!(segue_host::cgroup::is_there(launch), segue_host::cgroup::check().is_ok());
+    world.ok(["stop", "coder"]);
+    assert!(!segue_host::cgroup::is_there(launch));
+}

@@ -1,0 +1,176 @@
+//! Where a request comes from: a person, the agent of a launch, or nobody who can be named.
+
+use crate::error::Error;
+use crate::model::{LaunchId, ProcessRef};
+
+/// What the kernel shows about the process at the other end of a connection, at the moment when the
+/// connection is accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// The process and its ancestors, the nearest first.
+    pub lineage: Vec<ProcessRef>,
+    pub reach: Reach,
+    /// The first sign that some launch, of any Segue, started the process.
+    pub trace: Option<Trace>,
+}
+
+/// How far the ancestors of a process could be followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Up to the first process.
+    Root,
+    /// Up to an ancestor that this user may not see.
+    Hidden,
+    /// The process itself has ended, or its ancestors do not hold still.
+    Unknown,
+}
+
+/// A sign that a launch started a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trace {
+    /// It is in the cgroup of an agent.
+    Cgroup,
+    /// An environment in its lineage names a launch.
+    Mark,
+    /// An ancestor is a holder, or looks like one.
+    Holder,
+    /// A daemon adopted it from a holder that died.
+    Orphan,
+}
+
+/// A launch that is alive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LiveLaunch {
+    pub launch: LaunchId,
+    pub holder: Option<ProcessRef>,
+    /// Whether the agent is in a cgroup of its own.
+    pub has_cgroup: bool,
+}
+
+/// Where a request comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    Person,
+    Launch(LaunchId),
+    Refused(Refusal),
+}
+
+/// Why a caller has no rights at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It ended before its connection was accepted, or hides its ancestors.
+    Unidentified,
+    /// A launch started it that is over, or whose holder is gone.
+    DeadLaunch,
+    /// An ancestor cannot be seen, and not every live agent is in a cgroup.
+    HiddenAncestor,
+}
+
+impl Evidence {
+    /// Evidence about a process that cannot be identified.
+    pub fn none() -> Self {
+        Self { lineage: Vec::new(), reach: Reach::Unknown, trace: None }
+    }
+
+    /// Tells whether nothing at all speaks against a person.
+    pub fn is_of_a_person(&self) -> bool {
+        self.reach == Reach::Root && self.trace.is_none()
+    }
+}
+
+/// Decides where a request comes from. Only a living holder among the ancestors gives the rights of
+/// its launch: environments, command lines and cgroups can be entered or forged, so that they only
+/// ever take rights away.
+pub fn origin(evidence: &Evidence, live: &[LiveLaunch]) -> Origin {
+    if evidence.reach == Reach::Unknown {
+        return Origin::Refused(Refusal::Unidentified);
+    }
+    let held = |process: &ProcessRef| live.iter().find(|it| it.holder.as_ref() == Some(process));
+    // The outermost holder counts: an agent can start whatever it likes below its own.
+    if let Some(found) = evidence.lineage.iter().rev().find_map(held) {
+        return Origin::Launch(found.launch);
+    }
+    if evidence.trace.is_some() {
+        return Origin::Refused(Refusal::DeadLaunch);
+    }
+    if evidence.reach == Reach::Hidden && !live.iter().all(|it| it.has_cgroup) {
+        return Origin::Refused(Refusal::HiddenAncestor);
+    }
+    Origin::Person
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Unidentified => Self::usage("the calling process cannot be identified")
+                .caused_by("it ended before its connection was accepted, or its parents change")
+                .hint("run the command again, in a terminal of your own"),
+            Refusal::DeadLaunch => Self::usage("an agent whose launch is over may not use Segue")
+                .hint("run the command in a terminal of your own"),
+            Refusal::HiddenAncestor => {
+                Self::usage("the calling process cannot be told from an agent's")
+                    .caused_by("`/proc` hides one of its ancestors (mount option `hidepid`)")
+                    .hint("run `segue doctor` for what is missing; docs/security.md explains it")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn process(pid: u32) -> ProcessRef {
+        ProcessRef { pid, started: 7, boot: "boot".to_owned() }
+    }
+
+    fn launch(number: u128) -> LaunchId {
+        LaunchId::new(Uuid::from_u128(number))
+    }
+
+    fn live(number: u128, holder: u32, has_cgroup: bool) -> LiveLaunch {
+        LiveLaunch { launch: launch(number), holder: Some(process(holder)), has_cgroup }
+    }
+
+    fn evidence(pids: &[u32], reach: Reach, trace: Option<Trace>) -> Evidence {
+        Evidence { lineage: pids.iter().copied().map(process).collect(), reach, trace }
+    }
+
+    #[test]
+    fn only_a_complete_lineage_without_a_trace_is_a_person() {
+        use Reach::{Hidden, Root, Unknown};
+        use Refusal::{DeadLaunch, HiddenAncestor, Unidentified};
+        let holders = [live(1, 50, true), live(2, 60, false)];
+        let in_cgroups = [live(1, 50, true)];
+        let table = [
+            (evidence(&[9, 8, 1], Root, None), Origin::Person),
+            (evidence(&[9, 50, 1], Root, Some(Trace::Holder)), Origin::Launch(launch(1))),
+            (evidence(&[9, 50, 1], Root, None), Origin::Launch(launch(1))),
+            (evidence(&[9, 60, 50, 1], Root, Some(Trace::Mark)), Origin::Launch(launch(1))),
+            (evidence(&[9, 50], Hidden, None), Origin::Launch(launch(1))),
+            (evidence(&[9, 50, 1], Unknown, None), Origin::Refused(Unidentified)),
+            (evidence(&[], Unknown, None), Origin::Refused(Unidentified)),
+            (evidence(&[9, 1], Root, Some(Trace::Cgroup)), Origin::Refused(DeadLaunch)),
+            (evidence(&[9, 1], Root, Some(Trace::Mark)), Origin::Refused(DeadLaunch)),
+            (evidence(&[9, 8, 1], Root, Some(Trace::Orphan)), Origin::Refused(DeadLaunch)),
+            (evidence(&[9, 8, 1], Root, Some(Trace::Holder)), Origin::Refused(DeadLaunch)),
+            (evidence(&[9, 8], Hidden, None), Origin::Refused(HiddenAncestor)),
+        ];
+        for (evidence, expected) in table {
+            assert_eq!(origin(&evidence, &holders), expected, "{evidence:?}");
+        }
+        assert_eq!(origin(&evidence(&[9, 8], Hidden, None), &in_cgroups), Origin::Person);
+        assert_eq!(origin(&evidence(&[9, 8], Hidden, None), &[]), Origin::Person);
+    }
+
+    #[test]
+    fn number_of_a_dead_holder_gives_no_rights() {
+        let another = ProcessRef { started: 8, ..process(50) };
+        let mut evidence = evidence(&[9], Reach::Root, Some(Trace::Holder));
+        evidence.lineage.push(another);
+        let expected = Origin::Refused(Refusal::DeadLaunch);
+        assert_eq!(origin(&evidence, &[live(1, 50, true)]), expected);
+    }
+}

@@ -1,0 +1,134 @@
+//! What killed holders leave behind where their agents have no cgroup: the daemon adopts and ends it.
+//!
+//! A holder is a subreaper, so that everything below its agent stays below it. If it is killed, the
+//! kernel gives its descendants to the next subreaper above it: the daemon that started it. They are
+//! known by their session (`setsid`): a holder leaves the daemon's session first of all, and no
+//! process can join a session. What the daemon starts for itself stays in its own.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitOptions, getpid, getsid, set_child_subreaper, waitpid};
+use segue_core::model::{LaunchId, ProcessRef};
+use segue_core::{Error, Result};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::leftovers;
+use crate::process::{self, OwnChild, ProcessHandle};
+
+/// A variable of every attention command. Programs that such a command leaves running are spared.
+const ATTENTION_MARK: &str = "SEGUE_REASON";
+/// How long the kernel may take to end a process that was killed.
+const KILL_LIMIT: Duration = Duration::from_secs(10);
+/// More passes than a process can fork away from.
+const PASSES: usize = 100;
+/// Whoever started a child takes its status within this time; an adopted zombie stays longer.
+const STATUS_TAKEN: Duration = Duration::from_secs(60);
+
+/// The holders that this process started and that were alive when it last looked.
+static HOLDERS: Mutex<Vec<StartedHolder>> = Mutex::new(Vec::new());
+
+/// A holder that this process started.
+#[derive(Clone, Debug)]
+struct StartedHolder {
+    process: ProcessRef,
+    launch: LaunchId,
+}
+
+fn holders() -> MutexGuard<'static, Vec<StartedHolder>> {
+    HOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Notes that a child is the holder of a launch. It must not have left this process's session yet.
+pub(crate) fn expect_holder(pid: u32, launch: LaunchId) {
+    holders().extend(process::find(pid).map(|process| StartedHolder { process, launch }));
+}
+
+/// Makes this process adopt the descendants of holders that are killed.
+pub fn adopt() -> Result<()> {
+    set_child_subreaper(Some(getpid()))
+        .map_err(|error| Error::internal("cannot adopt what holders leave behind").caused_by(error))
+}
+
+/// Ends the descendants of each holder that is killed, for as long as it is awaited.
+pub async fn end_adopted() -> Result<()> {
+    let failed = |error| Error::internal("cannot listen to signals").caused_by(error);
+    let mut child_ended = signal(SignalKind::child()).map_err(failed)?;
+    let mut zombies = HashMap::new();
+    while child_ended.recv().await.is_some() {
+        let lost = take_lost_holders();
+        if !lost.is_empty() {
+            end_left_by(&lost).await;
+        }
+        take_statuses(&mut zombies);
+    }
+    Ok(())
+}
+
+/// Forgets the holders that have ended, and returns them.
+fn take_lost_holders() -> Vec<StartedHolder> {
+    holders().extract_if(.., |holder| !process::is_alive(&holder.process)).collect()
+}
+
+/// Ends every adopted process that is not older than the oldest of these holders, and all that
+/// descends from it. Those that carry the mark of their launch are left to the launch's own end,
+/// which reports them.
+async fn end_left_by(lost: &[StartedHolder]) {
+    let since = lost.iter().map(|holder| holder.process.started).min().unwrap_or_default();
+    let is_marked = |pid: u32| {
+        leftovers::mark(pid).is_some_and(|mark| lost.iter().any(|holder| holder.launch == mark))
+            || process::variable(pid, ATTENTION_MARK).is_some()
+    };
+    for _ in 0..PASSES {
+        let left: Vec<ProcessRef> = adopted()
+            .filter(|child| child.is_alive && child.process.started >= since)
+            .map(|child| child.process)
+            .filter(|child| !is_marked(child.pid))
+            .collect();
+        if left.is_empty() {
+            return;
+        }
+        for child in &left {
+            tracing::warn!(pid = child.pid, "ended a process of an agent whose holder was killed");
+            end(child).await;
+        }
+    }
+    tracing::error!("processes of an agent multiply faster than they can be ended");
+}
+
+/// Kills a process. Its children are adopted by that, and met in the next pass.
+async fn end(child: &ProcessRef) {
+    let Ok(Some(handle)) = ProcessHandle::open(child) else { return };
+    match handle.signal(Signal::KILL) {
+        Ok(_) => drop(handle.gone_within(KILL_LIMIT).await),
+        Err(error) => tracing::error!(pid = child.pid, %error, "cannot end a process of an agent"),
+    }
+}
+
+/// Returns the children of this process that it did not start.
+fn adopted() -> impl Iterator<Item = OwnChild> {
+    let holders = holders().clone();
+    let session = getsid(None).map_or(0, Pid::as_raw_pid);
+    process::own_children()
+        .into_iter()
+        .filter(move |child| child.session != session)
+        .filter(move |child| !holders.iter().any(|holder| holder.process == child.process))
+}
+
+/// Takes the statuses that nobody else takes: of adopted processes.
+fn take_statuses(zombies: &mut HashMap<ProcessRef, Instant>) {
+    let now = Instant::now();
+    let session = getsid(None).map_or(0, Pid::as_raw_pid);
+    let ended: Vec<OwnChild> =
+        process::own_children().into_iter().filter(|child| !child.is_alive).collect();
+    zombies.retain(|process, _| ended.iter().any(|child| child.process == *process));
+    for child in ended {
+        let since = *zombies.entry(child.process.clone()).or_insert(now);
+        if child.session != session || now.duration_since(since) > STATUS_TAKEN {
+            let pid = i32::try_from(child.process.pid).ok().and_then(Pid::from_raw);
+            // It is taken at the same time by whoever started it: either way it is gone.
+            let _taken = pid.map(|pid| waitpid(Some(pid), WaitOptions::NOHANG));
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Who connected to a socket: decided once, from a handle of the process and not from its number.
+
+use std::os::fd::OwnedFd;
+
+use nix::sys::socket::{getsockopt, sockopt};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use segue_core::rules::origin::{Evidence, Reach, Trace};
+use segue_core::{Error, Result};
+use tokio::net::UnixStream;
+
+use crate::process::{self, Lineage, Member};
+use crate::{cgroup, daemon, hold, leftovers};
+
+/// Who is at the other end of a connection, as it was when this was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peer {
+    pub uid: u32,
+    pub evidence: Evidence,
+}
+
+impl Peer {
+    /// Looks at the process that connected. Ask right after the connection was accepted: one that
+    /// has ended by then is reported as unidentified, whoever has its descriptors.
+    pub fn of(stream: &UnixStream) -> Result<Self> {
+        let failed = || Error::internal("cannot tell who connected");
+        let credentials = stream.peer_cred().map_err(|error| failed().caused_by(error))?;
+        let pid = credentials.pid().and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid > 0);
+        let evidence = match pid.zip(pid.and_then(|pid| handle(stream, pid))) {
+            Some((pid, handle)) => evidence_with(pid, &handle),
+            // Of another PID namespace, or ended.
+            None => Evidence::none(),
+        };
+        Ok(Self { uid: credentials.uid(), evidence })
+    }
+}
+
+/// Returns a handle of the process that connected.
+fn handle(stream: &UnixStream, pid: u32) -> Option<OwnedFd> {
+    match getsockopt(stream, sockopt::PeerPidfd) {
+        Ok(handle) => Some(handle),
+        Err(nix::errno::Errno::ENOPROTOOPT) => handle_by_number(pid),
+        Err(_) => None,
+    }
+}
+
+/// Returns a handle on kernels before 6.5, which have none of the process that connected: of the
+/// process that has its number now.
+fn handle_by_number(pid: u32) -> Option<OwnedFd> {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw)?;
+    pidfd_open(pid, PidfdFlags::empty()).ok()
+}
+
+fn evidence_with(pid: u32, handle: &OwnedFd) -> Evidence {
+    let found = evidence(pid);
+    // The number was this process's all the while, because it still lives.
+    if has_ended(handle) { Evidence::none() } else { found }
+}
+
+fn has_ended(handle: &OwnedFd) -> bool {
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    loop {
+        match poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&now)) {
+            Err(rustix::io::Errno::INTR) => {}
+            ready => return ready.map_or(true, |count| count > 0),
+        }
+    }
+}
+
+/// Collects what is known about a process's origin. The caller makes sure that it stays alive.
+pub(crate) fn evidence(pid: u32) -> Evidence {
+    let Lineage { members, reach } = process::lineage(pid);
+    if reach == Reach::Unknown {
+        return Evidence::none();
+    }
+    let trace = members.iter().find_map(|it| trace(it.process.pid)).or_else(|| adopted(&members));
+    Evidence { lineage: members.into_iter().map(|it| it.process).collect(), reach, trace }
+}
+
+fn trace(pid: u32) -> Option<Trace> {
+    let sign = |found: bool, trace: Trace| found.then_some(trace);
+    sign(cgroup::launch_of(pid).is_some(), Trace::Cgroup)
+        .or_else(|| sign(leftovers::mark(pid).is_some(), Trace::Mark))
+        .or_else(|| sign(hold::held_launch(&process::words(pid)).is_some(), Trace::Holder))
+}
+
+/// Finds a process that a daemon adopted when a holder died. What a daemon starts for itself stays
+/// in its session; a holder leaves it first of all, and no process can enter a session.
+fn adopted(members: &[Member]) -> Option<Trace> {
+    let is_adopted = |pair: &[Member]| match pair {
+        [child, parent] => {
+            child.session != parent.session
+                && daemon::is_daemon(&process::words(parent.process.pid))
+        }
+        _ => false,
+    };
+    members.windows(2).any(is_adopted).then_some(Trace::Orphan)
+}
+
+/// Tells whether a process is an agent's, of whichever launch.
+pub fn is_of_an_agent(pid: u32) -> bool {
+    evidence(pid).trace.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+    use crate::LAUNCH_MARK;
+
+    #[tokio::test]
+    async fn peer_is_this_process_with_its_whole_lineage() {
+        let (client, served) = UnixStream::pair().unwrap();
+        let peer = Peer::of(&served).unwrap();
+        assert_eq!(peer.uid, rustix::process::geteuid().as_raw());
+        assert_eq!(peer.evidence.lineage.first(), process::find(std::process::id()).as_ref());
+        assert_eq!(peer.evidence.reach, Reach::Root);
+        drop(client);
+    }
+
+    #[test]
+    fn handle_by_number_sees_the_end_of_the_process() {
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        let handle = handle_by_number(child.id()).unwrap();
+        assert!(!has_ended(&handle));
+        assert_eq!(evidence_with(child.id(), &handle).reach, Reach::Root);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(has_ended(&handle));
+        assert_eq!(evidence_with(child.id(), &handle), Evidence::none());
+        assert!(handle_by_number(u32::MAX).is_none());
+    }
+
+    #[test]
+    fn mark_in_an_environment_is_a_trace() {
+        let launch = uuid::Uuid::new_v4().to_string();
+        let mut command = Command::new("cat");
+        command.env(LAUNCH_MARK, launch).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // It answers when it is the program, and no longer a copy of this process.
+        std::io::Write::write_all(child.stdin.as_mut().unwrap(), b"x").unwrap();
+        std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut [0]).unwrap();
+        assert_eq!(evidence(child.id()).trace, Some(Trace::Mark));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
