@@ -8,6 +8,8 @@
 mod dialogs;
 #[path = "messages/drafts.rs"]
 mod drafts;
+#[path = "messages/first_questions.rs"]
+mod first_questions;
 #[path = "messages/headless.rs"]
 mod headless;
 #[path = "messages/queue.rs"]

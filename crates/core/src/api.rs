@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    AgentName, Environment, Evidence, Failure, FleetName, LaunchId, MessageId, Permission,
+    AgentName, Dialog, Environment, Evidence, Failure, FleetName, LaunchId, MessageId, Permission,
     SessionId, SessionName, VendorId, VendorSessionId,
 };
 
@@ -104,6 +104,9 @@ pub struct SessionView {
     pub evidence: Option<Evidence>,
     pub status: String,
     pub status_detail: Option<String>,
+    /// What it asks a person.
+    #[serde(default)]
+    pub dialog: Option<Dialog>,
     pub cwd: PathBuf,
     pub worktree: Option<PathBuf>,
     pub branch: Option<String>,
@@ -154,6 +157,9 @@ pub struct AgentOutcome {
     pub outcome: Outcome,
     pub vendor_session_id: Option<VendorSessionId>,
     pub note: Option<String>,
+    /// What it asks a person.
+    #[serde(default)]
+    pub dialog: Option<Dialog>,
     /// A conversation that was there is not back.
     #[serde(default, skip_serializing)]
     pub lost: bool,
@@ -170,6 +176,8 @@ pub enum Outcome {
     Adopted,
     HandedOver,
     Fresh,
+    /// It runs and asks a person something first.
+    Waiting,
     Refused,
 }
 
@@ -184,6 +192,7 @@ impl Outcome {
             Self::Adopted => "adopted",
             Self::HandedOver => "handed_over",
             Self::Fresh => "fresh",
+            Self::Waiting => "waiting",
             Self::Refused => "refused",
         }
     }

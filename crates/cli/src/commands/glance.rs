@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::context::{Context, Ending};
 use crate::progress;
 use crate::render::plain::one_line;
-use crate::render::sessions::{address, counted, place, table};
+use crate::render::sessions::{asking, asks, counted, place, table};
 use crate::render::table::{Cell, Table};
 use crate::render::time::since;
 
@@ -94,8 +94,7 @@ fn strangers(unknown: &[Stranger], now: Timestamp) -> Table {
 fn next_steps(glance: &Glance) -> Vec<String> {
     let mut steps = Vec::new();
     for session in glance.sessions.iter().filter(|session| asks(session)) {
-        let what = session.status_detail.as_deref().unwrap_or("something");
-        steps.push(format!("run `segue attach {}`: it asks for {what}", address(session)));
+        steps.push(asking(session));
     }
     let missing = glance.sessions.iter().filter(|session| is_missing(session)).count();
     if missing > 0 {
@@ -120,11 +119,6 @@ fn first_steps(has_project: bool) -> Vec<String> {
         "run `segue run \"what is to be done\"` to start an agent".to_owned(),
         "run `segue init` to write a project file with several".to_owned(),
     ]
-}
-
-/// Tells whether its terminal shows a question.
-fn asks(session: &SessionView) -> bool {
-    session.status == "waiting" && !needs_resume(session)
 }
 
 /// Tells whether a session does not run although nobody left it.

@@ -7,7 +7,7 @@ use segue_core::api::{SessionList, SessionView};
 
 use crate::context::{Context, Ending};
 use crate::progress;
-use crate::render::sessions::{counted, table};
+use crate::render::sessions::{asking, asks, counted, table};
 use crate::render::time::over_a_day_ago;
 
 /// List the sessions: name, vendor, status, since, where
@@ -37,6 +37,9 @@ fn show(shown: Vec<SessionView>, hidden: usize, context: &mut Context) -> Result
     } else {
         let text = table(&shown, context.surroundings()).render(context.output.colour());
         context.output.text(&text)?;
+        for session in shown.iter().filter(|session| asks(session)) {
+            context.output.hint(&asking(session));
+        }
     }
     if hidden > 0 {
         let sessions = counted(hidden, "session");

@@ -79,6 +79,13 @@ fn summary(report: &RestoreReport) -> String {
     if all == 0 {
         return "there was nothing to bring back".to_owned();
     }
+    let waiting = report.agents.iter().filter(|agent| agent.outcome == Outcome::Waiting).count();
+    if report.complete && waiting > 0 {
+        return format!(
+            "{}: all there, {waiting} of them ask you something",
+            counted(all, "agent")
+        );
+    }
     if report.complete {
         return format!("{}: all there", counted(all, "agent"));
     }
@@ -90,7 +97,7 @@ fn summary(report: &RestoreReport) -> String {
 fn tone(outcome: Outcome) -> Tone {
     match outcome {
         Outcome::Refused => Tone::Bad,
-        Outcome::Fresh => Tone::Attention,
+        Outcome::Fresh | Outcome::Waiting => Tone::Attention,
         Outcome::Started
         | Outcome::Attached
         | Outcome::Resumed
@@ -145,6 +152,9 @@ shop/writer  demo    handed over
     fn the_summary_says_whether_everybody_is_back() {
         assert_eq!(summary(&report(false)), "3 agents: not complete (1 refused, 0 begun afresh)");
         assert_eq!(summary(&report(true)), "3 agents: all there");
+        let mut asking = report(true);
+        asking.agents[0].outcome = Outcome::Waiting;
+        assert_eq!(summary(&asking), "3 agents: all there, 1 of them ask you something");
         let nobody = RestoreReport { agents: Vec::new(), complete: true };
         assert_eq!(summary(&nobody), "there was nothing to bring back");
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use jiff::SignedDuration;
 use segue_core::api::{MessageView, SendReport, SendRequest, Until};
+use segue_core::rules::dialog;
 use segue_core::{Error, Result};
 use segue_server::client::Client;
 
@@ -24,7 +25,9 @@ const LAST_LOOK: Duration = Duration::from_secs(2);
 #[derive(Debug, Args)]
 #[command(after_help = "The message is recorded first and typed when the agent's input is free: \
     never into a dialog, never over somebody's text. It ends with 0 when the agent has taken it; \
-    after the timeout it ends with 4, and the message stays queued.\n\n\
+    after the timeout it ends with 4, and the message stays queued. If the agent asks a person \
+    something, it does not wait for the timeout: it prints the question and ends with 4, and the \
+    message is delivered after the answer.\n\n\
     Examples:\n  segue send coder \"now the tests\"\n  segue send coder --wait - < review.md\n  \
     segue send coder --interrupt \"stop, look at this first\"")]
 pub(crate) struct Arguments {
@@ -155,8 +158,16 @@ fn show(report: &SendReport, until: Until, context: &mut Context) -> Result<Endi
 fn not_over(report: &SendReport, name: &str) -> Error {
     let error = Error::conflict(format!("the turn of `{name}` is not over"));
     match &report.note {
-        Some(note) => error.caused_by(note).hint(format!("run `segue answer {name} yes`, or `no`")),
+        Some(note) => error.caused_by(note).hint(to_answer(report, name)),
         None => error.hint(format!("run `segue wait {name}`")),
+    }
+}
+
+/// Returns how the question is answered that the session asks.
+fn to_answer(report: &SendReport, name: &str) -> String {
+    match &report.session.dialog {
+        Some(dialog) => dialog::hint(dialog),
+        None => format!("run `segue answer {name} yes`, or `no`"),
     }
 }
 
@@ -171,7 +182,7 @@ fn queued(report: &SendReport, name: &str) -> Error {
         "ended" | "lost" => {
             error.hint(format!("run `segue resume {name}`: it is delivered after that"))
         }
-        "waiting" => error.hint(format!("run `segue answer {name} yes`, or `no`")),
+        "waiting" => error.hint(to_answer(report, name)),
         _ => error.hint("run `segue messages` to see what becomes of it"),
     };
     if report.message.state == "queued" {

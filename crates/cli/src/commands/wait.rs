@@ -3,19 +3,21 @@
 use clap::{Args, ValueEnum};
 use jiff::SignedDuration;
 use segue_core::api::{SessionView, WaitReport, WaitRequest, WaitTarget};
+use segue_core::rules::dialog;
 use segue_core::{Error, Kind, Result};
 use segue_server::client::Client;
 
 use super::duration;
 use crate::context::{Context, Ending};
 use crate::progress::{self, Task, watching};
-use crate::render::sessions::address;
+use crate::render::sessions::{address, asks};
 
 /// Wait until an agent is idle, waits for an answer, or has ended
 #[derive(Debug, Args)]
 #[command(
     after_help = "Without --for it waits until the agent neither starts nor works. Idle means \
-    also that no message is queued. After the timeout it ends with 4.\n\n\
+    also that no message is queued. After the timeout it ends with 4. So it does as soon as the \
+    agent asks a person something, unless --for says otherwise.\n\n\
     Examples:\n  segue wait coder\n  segue wait coder --for idle --timeout 10m"
 )]
 pub(crate) struct Arguments {
@@ -52,7 +54,7 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
         },
         timeout_ms: arguments.timeout.map(duration::milliseconds),
     };
-    show(&waited(&client, &request, context).await?, context)
+    show(&waited(&client, &request, context).await?, request.target, context)
 }
 
 async fn waited(client: &Client, request: &WaitRequest, context: &Context) -> Result<WaitReport> {
@@ -73,14 +75,18 @@ pub(crate) async fn for_rest(
     }
     let (cwd, session) = (context.cwd().to_owned(), session.id.to_string());
     let request = WaitRequest { cwd, session, target: WaitTarget::Rest, timeout_ms: None };
-    show(&waited(client, &request, context).await?, context)
+    show(&waited(client, &request, context).await?, request.target, context)
 }
 
-fn show(report: &WaitReport, context: &mut Context) -> Result<Ending> {
+fn show(report: &WaitReport, target: WaitTarget, context: &mut Context) -> Result<Ending> {
     let session = &report.session;
     if context.wants_json() {
         context.output.json(session)?;
-        return Ok(if report.reached { Ending::Done } else { Ending::Told(Kind::Conflict) });
+        let is_done = report.reached && !needs_person(session, target);
+        return Ok(if is_done { Ending::Done } else { Ending::Told(Kind::Conflict) });
+    }
+    if needs_person(session, target) {
+        return Err(not_over(session));
     }
     let detail = session.status_detail.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
     let status = format!("{}{detail}", session.status);
@@ -91,4 +97,22 @@ fn show(report: &WaitReport, context: &mut Context) -> Result<Ending> {
     let name = address(session);
     Err(Error::conflict(format!("`{name}` is still {status}"))
         .hint(format!("run `segue log {name}` to see why")))
+}
+
+/// Tells whether the wait is over because only a person can go on.
+fn needs_person(session: &SessionView, target: WaitTarget) -> bool {
+    matches!(target, WaitTarget::Idle | WaitTarget::Rest) && asks(session)
+}
+
+fn not_over(session: &SessionView) -> Error {
+    let name = address(session);
+    let error = Error::conflict(format!("`{name}` cannot go on: a person has to answer"));
+    match &session.dialog {
+        Some(dialog) => {
+            error.caused_by(dialog::describe(dialog.kind, Some(dialog))).hint(dialog::hint(dialog))
+        }
+        None => error
+            .caused_by(session.status_detail.clone().unwrap_or_default())
+            .hint(format!("run `segue attach {name}` to answer")),
+    }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use segue_core::api::SessionView;
+use segue_core::rules::dialog;
 
 use super::style::Tone;
 use super::table::{Cell, Table};
@@ -34,6 +35,27 @@ pub(crate) fn table(sessions: &[SessionView], surroundings: Surroundings<'_>) ->
 /// Returns `fleet/name`.
 pub(crate) fn address(session: &SessionView) -> String {
     format!("{}/{}", session.fleet, session.name)
+}
+
+/// Returns the command that answers what a session asks, and the question.
+pub(crate) fn asking(session: &SessionView) -> String {
+    let name = address(session);
+    let what = session.status_detail.as_deref().unwrap_or("something");
+    match &session.dialog {
+        Some(dialog) if dialog.question.is_empty() => {
+            format!("{}: {name} asks for {what}", dialog::hint(dialog))
+        }
+        Some(dialog) => {
+            format!("{}: {name} asks for {what}: {}", dialog::hint(dialog), dialog.question)
+        }
+        None => format!("run `segue attach {name}`: it asks for {what}"),
+    }
+}
+
+/// Tells whether a session shows a question on its terminal.
+pub(crate) fn asks(session: &SessionView) -> bool {
+    let needs_resume = matches!(session.status_detail.as_deref(), Some("environment" | "choice"));
+    session.status == "waiting" && !needs_resume
 }
 
 /// Returns a folder, with `~` for the home folder.

@@ -18,11 +18,10 @@ fn what_is_so_already_is_told_at_once_and_what_is_not_runs_out() {
         assert_error(&until(&world, other), 4, "`default/alpha` is still idle");
     }
     world.ok(["send", "alpha", "/ask"]);
-    assert_eq!(world.ok(["wait", "alpha"]), "waiting (permission)\n");
-    for other in ["idle", "ended"] {
-        let late = until(&world, other);
-        assert_error(&late, 4, "`default/alpha` is still waiting (permission)");
+    for asked in [world.segue(["wait", "alpha"]), until(&world, "idle")] {
+        assert_error(&asked, 4, "`default/alpha` cannot go on: a person has to answer");
     }
+    assert_error(&until(&world, "ended"), 4, "`default/alpha` is still waiting (permission)");
     world.ok(["stop", "alpha"]);
     assert!(until(&world, "ended").stdout.starts_with("ended"));
     for other in ["idle", "waiting"] {
@@ -53,12 +52,12 @@ fn everybody_who_waits_is_told() {
     };
     let [idle, other_idle, waiting, ended] = waiters;
     assert_eq!(told(waiting), (Some(0), "waiting (permission)\n".to_owned()));
-    // An answer and the end of the turn, in this order.
-    let (status, rest) = told(rest);
-    assert!(status == Some(0) && (rest == "idle\n" || rest.starts_with("waiting")), "{rest}");
+    // Only a person can go on: whoever waits for rest need not wait for that.
+    for asked in [rest, idle, other_idle] {
+        assert_eq!(told(asked), (Some(4), String::new()));
+    }
     world.ok(["answer", "alpha", "no"]);
-    assert_eq!(told(idle), (Some(0), "idle\n".to_owned()));
-    assert_eq!(told(other_idle), (Some(0), "idle\n".to_owned()));
+    wait_idle(&world, "alpha");
     world.ok(["stop", "alpha"]);
     assert_eq!(told(ended).0, Some(0));
 }

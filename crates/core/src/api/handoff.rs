@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Caller;
-use crate::model::{SessionId, VendorId};
+use crate::model::{Dialog, SessionId, VendorId};
 use crate::rules::handoff::Mode;
 
 /// `POST /v1/handoff`
@@ -43,6 +43,9 @@ pub struct HandoffReport {
     pub turns_left_out: Option<u64>,
     pub chars: u64,
     pub note: Option<String>,
+    /// What the next agent asks a person before it goes on.
+    #[serde(default)]
+    pub dialog: Option<Dialog>,
     /// Exactly what would be given to the vendor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,

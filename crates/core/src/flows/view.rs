@@ -20,6 +20,7 @@ pub fn session(summary: &SessionSummary) -> SessionView {
         evidence: binding.as_ref().map(|it| it.evidence),
         status: session.status.word().to_owned(),
         status_detail: session.status.detail(),
+        dialog: None,
         cwd: session.cwd.clone(),
         worktree: None,
         branch: None,

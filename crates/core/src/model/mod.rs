@@ -2,6 +2,7 @@
 
 mod binding;
 mod description;
+mod dialog;
 mod event;
 mod failure;
 mod fleet;
@@ -19,6 +20,7 @@ mod turn;
 
 pub use binding::{Binding, Evidence};
 pub use description::VendorDescription;
+pub use dialog::Dialog;
 pub use event::{Event, EventKind, NewEvent};
 pub use failure::{Failure, FailureClass};
 pub use fleet::{Counts, Fleet, FleetMember, FleetRecord, Trust};

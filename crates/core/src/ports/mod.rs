@@ -23,9 +23,9 @@ pub use store::{Change, Commit, EventQuery, MessageQuery, OpenLaunch, SessionSum
 pub use support::{Proof, Rehearsal, Stage, Support};
 pub use transcription::{Target, Transcription, TranscriptionOrder, TurnWriter};
 pub use vendor::{
-    Activity, Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, EachTurn,
-    Kept, Live, NewFile, Pace, Place, ProgramSpec, Readiness, Screen, Showing, Signal, Typing,
-    Vendor, Vendors,
+    Activity, Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, DialogText,
+    EachTurn, Kept, Live, NewFile, Pace, Place, ProgramSpec, Readiness, Screen, Showing, Signal,
+    Typing, Vendor, Vendors,
 };
 
 /// Everything the flows are given.

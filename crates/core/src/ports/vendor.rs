@@ -16,6 +16,7 @@ use crate::model::{
     Environment, Evidence, Failure, LaunchMode, ProcessRef, Session, Source, Turn,
     VendorDescription, VendorId, VendorSessionId, WaitingFor,
 };
+use crate::rules::dialog;
 
 /// The vendors that this build can drive.
 pub trait Vendors: Debug + Send + Sync {
@@ -210,6 +211,11 @@ pub trait Vendor: Debug + Send + Sync {
     /// Tells what the screen shows; none where that cannot be told.
     fn read_screen(&self, _screen: &Screen) -> Option<Showing> {
         None
+    }
+
+    /// Returns the words and the choices of the question on the screen.
+    fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
+        dialog::read(&screen.rows)
     }
 
     /// Says who tells that its input takes something.
@@ -484,6 +490,13 @@ pub struct Typing {
     pub text: String,
     /// What the transcript will have.
     pub recorded_as: String,
+}
+
+/// What a dialog on a screen asks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DialogText {
+    pub question: String,
+    pub choices: Vec<String>,
 }
 
 /// A person's answer to a dialog.

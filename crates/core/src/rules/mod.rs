@@ -6,6 +6,7 @@ pub mod archive;
 pub mod attention;
 pub mod carry;
 pub mod delivery;
+pub mod dialog;
 pub mod digest;
 pub mod environment;
 pub mod handoff;

@@ -165,11 +165,11 @@ pub(crate) async fn wait(
     let reached = supervisor
         .ask(found, |reply| Message::Errand(Errand::Wait(Waiter::Status { target, reply })));
     let Some(limit) = timeout_ms.map(Duration::from_millis) else {
-        return Ok(Json(WaitReport { session: reached.await?, reached: true }));
+        return Ok(Json(reached.await?));
     };
-    if let Ok(session) = timeout(limit, reached).await {
-        return Ok(Json(WaitReport { session: session?, reached: true }));
+    if let Ok(report) = timeout(limit, reached).await {
+        return Ok(Json(report?));
     }
     let now = supervisor::find(&supervisor, &scope, &found.to_string(), Path::new("/")).await?;
-    Ok(Json(WaitReport { session: view::session(&now), reached: false }))
+    Ok(Json(WaitReport { session: supervisor.view(&now), reached: false }))
 }

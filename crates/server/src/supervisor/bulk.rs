@@ -281,7 +281,7 @@ fn end(
 ) -> impl Future<Output = Result<StoppedSession>> + Send + 'static {
     let supervisor = Arc::clone(supervisor);
     async move {
-        let was_running = supervisor.ask(session.id, |reply| Message::Stop { reply }).await?;
+        let was_running = supervisor.end(session.id).await?;
         Ok(StoppedSession { session: session.id, name: session.address(), was_running })
     }
 }

@@ -81,8 +81,10 @@ impl Lift {
             return Ok(adopted);
         }
         let mut outcome = self.start_or_join().await?;
-        if outcome.outcome == Outcome::Started && !found.is_empty() {
-            outcome.note = Some(left_alone(&self.draft, &found));
+        let begins = matches!(outcome.outcome, Outcome::Started | Outcome::Waiting);
+        if begins && !found.is_empty() {
+            let asked = outcome.note.take().map(|note| format!("{note}; ")).unwrap_or_default();
+            outcome.note = Some(format!("{asked}{}", left_alone(&self.draft, &found)));
         }
         Ok(outcome)
     }
@@ -135,6 +137,9 @@ impl Lift {
         if outcome.outcome == Outcome::Resumed {
             outcome.outcome = Outcome::Adopted;
             outcome.note = Some(adopted(only));
+        } else if outcome.outcome == Outcome::Waiting {
+            let asked = outcome.note.unwrap_or_default();
+            outcome.note = Some(format!("{asked}; {}", adopted(only)));
         }
         Ok(Some(outcome))
     }
@@ -153,6 +158,7 @@ impl Lift {
             outcome: Outcome::Refused,
             vendor_session_id: None,
             note: Some(error.in_one_line()),
+            dialog: None,
             lost: true,
         }
     }

@@ -16,6 +16,8 @@ mod live;
 mod run;
 mod scribe;
 mod select;
+mod shown;
+mod stops;
 mod stream;
 mod watch;
 
@@ -47,6 +49,8 @@ use gate::Gates;
 use handoff::OnTheWay;
 use live::LiveLaunches;
 use scribe::Scribe;
+use shown::Shown;
+use stops::Stops;
 use watch::Watch;
 
 /// The way to an actor.
@@ -66,6 +70,8 @@ pub(crate) struct Supervisor {
     /// One at a time makes room in the archive.
     room: Arc<Semaphore>,
     on_the_way: OnTheWay,
+    shown: Shown,
+    stops: Stops,
 }
 
 impl Supervisor {
@@ -86,6 +92,8 @@ impl Supervisor {
             config_file,
             room,
             on_the_way,
+            shown: Shown::default(),
+            stops: Stops::default(),
         });
         router.start(Arc::downgrade(&supervisor));
         supervisor
@@ -113,6 +121,12 @@ impl Supervisor {
         }
         self.archive_what_nobody_saw(sessions);
         Ok(())
+    }
+
+    /// Ends a session's process, also one that waits to be started; tells whether there was one.
+    pub(crate) async fn end(self: &Arc<Self>, session: SessionId) -> Result<bool> {
+        self.stops.request(session);
+        self.ask(session, |reply| Message::Stop { reply }).await
     }
 
     /// Asks the session's actor and waits for its answer.
@@ -157,9 +171,10 @@ impl Supervisor {
         Ok(inbox)
     }
 
-    /// Returns a session as it is shown, with what keeps its processes from working.
+    /// Returns a session as it is shown, with what its agent asks and what keeps its processes from
+    /// working.
     pub(crate) fn view(&self, summary: &SessionSummary) -> SessionView {
-        let mut view = view::session(summary);
+        let mut view = self.shown.complete(view::session(summary));
         let fault = summary.open.as_ref().and_then(|open| self.ports.holders.fault(open));
         let fault = fault.map(|fault| fault.to_string());
         let shortage = self.watch.shortage_of(summary.session.id);
@@ -181,6 +196,8 @@ impl Supervisor {
 
     fn forget(&self, id: SessionId) {
         self.actors().remove(&id);
+        self.shown.forget(id);
+        self.stops.forget(id);
     }
 
     fn actors(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, Inbox>> {

@@ -1,7 +1,7 @@
 //! What the agent's screen shows, and which keys answer it.
 
 use segue_core::model::WaitingFor;
-use segue_core::ports::{Answer, Screen, Showing};
+use segue_core::ports::{Answer, DialogText, Screen, Showing};
 
 /// The questions that the agent asks, as they are drawn.
 const QUESTIONS: [(&str, WaitingFor); 3] = [
@@ -37,6 +37,22 @@ fn question(screen: &Screen) -> Option<(String, WaitingFor)> {
     let text = inside.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
     let asked = QUESTIONS.iter().find(|(question, _)| text.starts_with(question))?;
     Some((text, asked.1))
+}
+
+/// Returns the words of the question in the box, and its choices.
+pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
+    let (text, _) = question(screen)?;
+    let asked = QUESTIONS.iter().find(|(question, _)| text.starts_with(question))?.0;
+    let mut choices: Vec<String> = Vec::new();
+    for word in text.strip_prefix(asked)?.split_whitespace() {
+        if word == (choices.len() + 1).to_string() {
+            choices.push(String::new());
+        } else if let Some(choice) = choices.last_mut() {
+            choice.push_str(if choice.is_empty() { "" } else { " " });
+            choice.push_str(word);
+        }
+    }
+    Some(DialogText { question: asked.to_owned(), choices })
 }
 
 /// Returns the keys for an answer to the question on the screen.
@@ -94,6 +110,14 @@ mod tests {
         for (screen, wanted) in table {
             assert_eq!(showing(&screen), wanted, "{:?}", screen.rows);
         }
+    }
+
+    #[test]
+    fn the_question_and_its_choices_are_read() {
+        let read = dialog_text(&asking("Which colour? 1 red 2 light green 3 blue")).unwrap();
+        assert_eq!(read.question, "Which colour?");
+        assert_eq!(read.choices, ["red", "light green", "blue"]);
+        assert_eq!(dialog_text(&screen(&["● hi", ">"])), None);
     }
 
     #[test]

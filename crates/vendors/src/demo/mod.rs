@@ -20,9 +20,9 @@ use std::time::Duration;
 use segue_core::Result;
 use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, Kept,
-    Live, Pace, Place, ProgramSpec, Proof, Screen, Showing, Signal, Support, Transcription,
-    TranscriptionOrder, Vendor,
+    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, DialogText, EachTurn,
+    Files, Kept, Live, Pace, Place, ProgramSpec, Proof, Screen, Showing, Signal, Support,
+    Transcription, TranscriptionOrder, Vendor,
 };
 use uuid::Uuid;
 
@@ -128,6 +128,10 @@ impl Vendor for Demo {
 
     fn read_screen(&self, screen: &Screen) -> Option<Showing> {
         look::showing(screen)
+    }
+
+    fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
+        look::dialog_text(screen)
     }
 
     fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {

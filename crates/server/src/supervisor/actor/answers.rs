@@ -71,6 +71,7 @@ impl Actor {
             };
             if self.ports.holders.press(launch, &keys, screen.revision).await? {
                 self.post.answered = Some(Answered { rows: screen.rows, at: Instant::now() });
+                self.dialog_answered();
                 return self.record_answer(answer).await.map(|()| true);
             }
         }
@@ -85,6 +86,11 @@ impl Actor {
             let is_fresh = answered.at.elapsed() < DISTURBED_AT_MOST;
             answered.rows == screen.rows || (is_idle && is_fresh)
         })
+    }
+
+    /// Forgets the question that an earlier launch was answered: another one may show the same.
+    pub(super) fn forget_answer(&mut self) {
+        self.post.answered = None;
     }
 
     fn nothing_asked(&self) -> Error {

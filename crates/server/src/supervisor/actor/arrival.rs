@@ -8,7 +8,7 @@ use segue_core::model::{Environment, EventKind, LaunchMode, SessionName, VendorS
 use segue_core::ports::{Change, Commit};
 use segue_core::{Result, failpoint};
 
-use super::{Actor, Came, Left, Reply, answer};
+use super::{Actor, Came, Reply, answer};
 
 /// How a session is started for what was carried to it.
 #[derive(Clone, Debug)]
@@ -35,8 +35,7 @@ impl Actor {
             return answer(reply, Ok(self.refused(&error)));
         }
         self.follow().await;
-        let came = Came { outcome: Outcome::HandedOver, note: None, left: Left::Nothing };
-        self.expect_evidence(came, reply);
+        self.expect_evidence(Came::new(Outcome::HandedOver, None), reply);
     }
 
     async fn start_arrival(&mut self, arrival: Arrival) -> Result<()> {

@@ -52,6 +52,8 @@ pub(crate) enum Errand {
     Wait(Waiter),
     /// Whatever disturbed the typing is over by now.
     TryAgain,
+    /// The question on the screen may have changed.
+    ReadDialog,
     /// A message was typed a moment ago.
     Follow {
         message: MessageId,
@@ -95,6 +97,7 @@ impl Actor {
             Errand::Follow { message } => return self.follow_message(message).await,
             Errand::Overdue { message } => return self.overdue(message).await,
             Errand::TryAgain => self.undisturbed(),
+            Errand::ReadDialog => self.asking.is_stale = true,
         }
         Ok(())
     }

@@ -7,7 +7,9 @@ mod arrival;
 mod attention;
 mod behind;
 mod clockwork;
+mod dialogs;
 mod ending;
+mod evidence;
 mod messages;
 mod observe;
 mod reconcile;
@@ -23,18 +25,20 @@ use std::time::Duration;
 use segue_core::api::{AgentOutcome, Outcome, PlannedOutcome, SessionView, TurnReport};
 use segue_core::flows::look::Asked;
 use segue_core::flows::{SessionState, launch, view};
-use segue_core::model::{Environment, LaunchId, SessionId, SessionName, Timer};
+use segue_core::model::{Dialog, Environment, LaunchId, SessionId, SessionName, Timer};
 use segue_core::ports::{Commit, HolderEvent, Ports};
 use segue_core::rules::accounts::Wanted;
 use segue_core::rules::attention::{Reason, reason};
 use segue_core::{Error, Result};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use self::account::Standing;
 use self::archiving::Archiving;
 pub(crate) use self::arrival::Arrival;
 use self::behind::Behind;
 use self::clockwork::Clockwork;
+use self::dialogs::Asking;
+use self::evidence::Pending;
 pub(crate) use self::messages::Errand;
 use self::messages::Post;
 pub(crate) use self::waiting::Waiter;
@@ -121,6 +125,14 @@ pub(crate) enum Message {
     Deadline {
         launch: LaunchId,
     },
+    /// A launch has had time to show which conversation it is in.
+    NoSign {
+        launch: LaunchId,
+    },
+    /// A launch has held up others for long enough.
+    HoldsUp {
+        launch: LaunchId,
+    },
     SetTimers {
         timers: Vec<Timer>,
         reply: Reply<()>,
@@ -153,20 +165,20 @@ pub(crate) struct Start {
     pub(crate) wish: Wish,
 }
 
-/// A launch that has yet to show which conversation it is in, and whoever waits for that.
-#[derive(Debug)]
-struct Pending {
-    launch: LaunchId,
-    came: Came,
-    reply: Reply<AgentOutcome>,
-}
-
 /// What came of bringing a session back, once its process has shown that it is true.
 #[derive(Debug)]
 struct Came {
     outcome: Outcome,
     note: Option<String>,
     left: Left,
+    /// What it asks a person first.
+    dialog: Option<Dialog>,
+}
+
+impl Came {
+    fn new(outcome: Outcome, note: Option<String>) -> Self {
+        Self { outcome, note, left: Left::Nothing, dialog: None }
+    }
 }
 
 /// What a session that begins anew leaves behind.
@@ -182,7 +194,10 @@ pub(crate) struct Actor {
     ports: Ports,
     state: SessionState,
     own: mpsc::WeakUnboundedSender<Message>,
-    pending: Option<Pending>,
+    pending: Vec<Pending>,
+    asking: Asking,
+    /// Requests to stop, which also reach an actor that waits at a gate.
+    stops: watch::Receiver<u64>,
     /// The right to be starting; given back as soon as the launch is confirmed or over.
     passes: Vec<Pass>,
     stream: Option<StreamReader>,
@@ -209,12 +224,15 @@ impl Actor {
         let (inbox, messages) = mpsc::unbounded_channel();
         // What was so when somebody looked last was told then.
         let needed = reason(state.session.status, None);
+        let stops = supervisor.stops.follow(state.session.id);
         let actor = Self {
             supervisor: Arc::clone(supervisor),
             ports: supervisor.ports.clone(),
             state,
             own: inbox.downgrade(),
-            pending: None,
+            pending: Vec::new(),
+            asking: Asking::default(),
+            stops,
             passes: Vec::new(),
             stream: None,
             hooks: None,
@@ -239,8 +257,11 @@ impl Actor {
             if let Err(error) = self.handle(message).await {
                 self.fall_behind(&error);
             }
+            self.note_dialog().await;
+            self.let_others_start();
             self.note_account();
             self.call_for_attention();
+            self.answer_pending();
             self.archive_if_due();
             self.deliver().await;
             self.answer_waiters().await;
@@ -274,6 +295,7 @@ impl Actor {
                 Ok(())
             }
             Message::Stop { reply } => {
+                self.stops.mark_unchanged();
                 let stopped = self.stop().await;
                 let failed = stopped.as_ref().map(drop).map_err(Clone::clone);
                 answer(reply, stopped);
@@ -337,6 +359,11 @@ impl Actor {
                 self.give_up_waiting(launch);
                 Ok(())
             }
+            Message::NoSign { launch } => self.no_sign(launch).await,
+            Message::HoldsUp { launch } => {
+                self.holds_up(launch);
+                Ok(())
+            }
             Message::HeardNothing { launch } => {
                 self.heard_nothing(launch);
                 Ok(())
@@ -363,7 +390,7 @@ impl Actor {
     }
 
     fn view(&self) -> SessionView {
-        view::session(&view::summary(&self.state))
+        self.supervisor.view(&view::summary(&self.state))
     }
 
     /// Sends a message to this actor after a while, without holding anything up meanwhile.
@@ -379,7 +406,7 @@ impl Actor {
     }
 
     /// Says what came of bringing the session back.
-    fn outcome(&self, Came { outcome, note, left }: Came) -> AgentOutcome {
+    fn outcome(&self, Came { outcome, note, left, dialog }: Came) -> AgentOutcome {
         AgentOutcome {
             session: Some(self.id()),
             name: self.state.session.address(),
@@ -387,9 +414,10 @@ impl Actor {
             outcome,
             vendor_session_id: self.state.vendor_session().cloned(),
             note,
+            dialog,
             lost: match outcome {
                 Outcome::Refused => true,
-                Outcome::Fresh => left == Left::Conversation,
+                Outcome::Fresh | Outcome::Waiting => left == Left::Conversation,
                 _ => false,
             },
         }
@@ -397,7 +425,7 @@ impl Actor {
 
     fn refused(&self, error: &Error) -> AgentOutcome {
         let note = Some(error.in_one_line());
-        self.outcome(Came { outcome: Outcome::Refused, note, left: Left::Nothing })
+        self.outcome(Came::new(Outcome::Refused, note))
     }
 }
 

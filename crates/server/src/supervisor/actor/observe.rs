@@ -217,11 +217,7 @@ impl Actor {
         self.supervisor.scribe.write(&self.state.session.fleet).await?;
         self.passes.drain(..).for_each(|pass| pass.arrived());
         self.listen_to_scout(launch);
-        if self.pending.as_ref().is_some_and(|pending| pending.launch == launch)
-            && let Some(pending) = self.pending.take()
-        {
-            answer(pending.reply, Ok(self.outcome(pending.came)));
-        }
+        self.has_shown();
         let vendor = self.ports.vendors.of(&self.state.session)?;
         if vendor.readiness() == Readiness::Shown {
             // What was drawn before counts if nothing is drawn any more.
@@ -240,6 +236,7 @@ impl Actor {
         self.supervisor.watch.leave(self.id());
         self.stream = None;
         self.hooks = None;
+        self.has_shown();
         let how = self.state.session.status.detail().unwrap_or_default();
         let name = self.state.session.address();
         let error = Error::vendor("it ended before it showed its conversation").caused_by(how);

@@ -4,6 +4,7 @@ use segue_core::api::{SendReport, Until};
 use segue_core::flows::view;
 use segue_core::model::{Failure, FailureClass, How, MessageId, MessageState, Status, WaitingFor};
 use segue_core::ports;
+use segue_core::rules::dialog;
 use segue_core::{Error, Result};
 
 use super::Actor;
@@ -40,7 +41,7 @@ impl Actor {
             Status::Waiting(WaitingFor::Environment | WaitingFor::Choice)
             | Status::Ended(_)
             | Status::Lost => Some("it is not running".to_owned()),
-            Status::Waiting(reason) => Some(format!("it waits for an answer ({reason})")),
+            Status::Waiting(reason) => Some(dialog::describe(reason, self.dialog())),
             Status::Idle if self.is_typing() => Some("an earlier one is on its way".to_owned()),
             Status::Idle => Some("its input is not free".to_owned()),
         }
@@ -58,6 +59,9 @@ impl Actor {
                 let conversation = self.conversation()?;
                 Ok(conversation.is_none_or(|conversation| !conversation.turn_open))
             }
+            status @ Status::Waiting(_) if status.expects_process() => {
+                Ok(self.drawn_question().is_some())
+            }
             Status::Waiting(_) | Status::Ended(_) | Status::Lost => Ok(true),
         }
     }
@@ -74,7 +78,7 @@ impl Actor {
         if let Status::Waiting(reason) = self.state.session.status
             && self.state.open().is_some()
         {
-            let note = Some(format!("it waits for an answer ({reason})"));
+            let note = Some(dialog::describe(reason, self.dialog()));
             return Ok(SendReport { note, ..report });
         }
         let turn = self.state.turn.as_ref();
@@ -111,9 +115,9 @@ impl Actor {
     ) -> Result<Option<SendReport>> {
         let on_its_way = self.state.outbox.iter().find(|it| it.id == message);
         if let Some(open) = on_its_way {
-            // Nothing will happen to it by itself.
-            let stuck = open.state == MessageState::Queued && !self.will_go_on();
-            if !stuck {
+            // Nothing will happen to it by itself: nothing runs, or a person has to answer first.
+            let is_stuck = !self.will_go_on() || self.drawn_question().is_some();
+            if open.state != MessageState::Queued || !is_stuck {
                 return Ok(None);
             }
             let failure = self.failure();

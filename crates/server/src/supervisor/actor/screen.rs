@@ -12,6 +12,7 @@ impl Actor {
         if self.state.open().is_none_or(|open| open.id != launch) {
             return Ok(());
         }
+        self.asking.is_stale = true;
         let vendor = self.ports.vendors.of(&self.state.session)?;
         self.signals(launch, vendor.title_signals(title)).await?;
         self.look_for_evidence(launch).await
@@ -23,6 +24,7 @@ impl Actor {
             return Ok(());
         }
         self.undisturbed();
+        self.asking.is_stale = true;
         self.look_for_evidence(launch).await?;
         if self.state.is_confirmed(launch) {
             neighbours::leave(&self.ports, &mut self.state, launch).await?;

@@ -4,14 +4,14 @@ use segue_core::api::{AgentOutcome, Outcome, PlannedOutcome, TurnReport};
 use segue_core::flows::launch;
 use segue_core::flows::look::{self, Asked, Sight};
 use segue_core::flows::restore::{self, Done};
-use segue_core::model::{Environment, EventKind, LaunchId, Status, WaitingFor};
+use segue_core::model::{Environment, EventKind, LaunchId, Status};
 use segue_core::ports::{Commit, Pace};
 use segue_core::rules::recovery::{self, Decision};
 use segue_core::{Error, Result, failpoint};
 
 use super::super::gate::Key;
 use super::super::stream::StreamReader;
-use super::{Actor, Came, Left, Message, Pending, Reply, Start, answer, first_wish};
+use super::{Actor, Came, Left, Reply, Start, answer, first_wish};
 
 impl Actor {
     pub(super) async fn begin(&mut self, start: Start) -> Result<()> {
@@ -37,16 +37,31 @@ impl Actor {
     pub(super) async fn begin_verified(&mut self, start: Start, reply: Reply<AgentOutcome>) {
         match self.begin(start).await {
             Ok(()) => {
-                let came = Came { outcome: Outcome::Started, note: None, left: Left::Nothing };
-                self.expect_evidence(came, reply);
+                self.expect_evidence(Came::new(Outcome::Started, None), reply);
             }
             Err(error) => answer(reply, Err(error)),
         }
     }
 
-    /// Waits for the right to start: paced per account, and one at a time where the vendor finds
-    /// its own id.
+    /// Waits for the right to start, until the session is to be stopped.
     pub(super) async fn enter_gates(&mut self, finds_own_id: bool) -> Result<()> {
+        failpoint::hit("start.gate.before");
+        let mut stops = self.stops.clone();
+        let name = self.state.session.address();
+        let entered = tokio::select! {
+            biased;
+            Ok(()) = stops.changed() => {
+                let error = Error::conflict(format!("`{name}` was stopped before it started"));
+                Err(error.hint(format!("run `segue resume {name}` to start it")))
+            }
+            entered = self.pass_gates(finds_own_id) => entered,
+        };
+        entered.inspect_err(|_| self.passes.clear())
+    }
+
+    /// Passes the gates: starts are paced per account, and one at a time where the vendor finds its
+    /// own id.
+    async fn pass_gates(&mut self, finds_own_id: bool) -> Result<()> {
         let vendor = self.ports.vendors.of(&self.state.session)?;
         let name = vendor.id().to_string();
         let config_dir = self.state.session.config_dir.clone();
@@ -70,6 +85,7 @@ impl Actor {
         self.supervisor.live.insert(self.ports.machine.as_ref(), launch);
         let launch = launch.id;
         self.release_keeper().await;
+        self.forget_answer();
         self.stream = self
             .state
             .session
@@ -78,6 +94,7 @@ impl Actor {
         let hooks = self.ports.folders.hooks(launch);
         self.hooks = Some(StreamReader::near_end(self.ports.files.as_ref(), hooks));
         self.expect_scout(launch);
+        self.expect_sign(launch);
         self.listen(launch);
         self.subscribe(launch);
         self.follow_files().await?;
@@ -106,10 +123,11 @@ impl Actor {
         self.give_passes_back_unless_launched(&done);
         match done {
             Ok(Done::Settled { outcome, note }) => {
-                answer(reply, Ok(self.outcome(Came { outcome, note, left })));
+                let came = Came { left, ..Came::new(outcome, note) };
+                self.report_running(came, reply);
             }
             Ok(Done::Launched { outcome, note }) => {
-                self.expect_evidence(Came { outcome, note, left }, reply);
+                self.expect_evidence(Came { left, ..Came::new(outcome, note) }, reply);
             }
             Ok(Done::Refused { error }) | Err(error) => answer(reply, Ok(self.refused(&error))),
         }
@@ -198,66 +216,18 @@ impl Actor {
 
     pub(super) async fn plan(&mut self, asked: Asked) -> Result<PlannedOutcome> {
         let (_, decision) = self.decide(asked).await?;
+        let question = self.question().filter(|_| decision == Decision::Attach);
+        let decision = match question {
+            Some(question) => format!("runs: {}", question.note()),
+            None => restore::describe(&decision),
+        };
         Ok(PlannedOutcome {
             session: Some(self.id()),
             name: self.state.session.address(),
             vendor: self.state.session.vendor.clone(),
-            decision: restore::describe(&decision),
+            decision,
             vendor_session_id: self.state.vendor_session().cloned(),
         })
-    }
-
-    /// Answers when the launch has shown its conversation, has ended, or has said nothing for long.
-    pub(super) fn expect_evidence(&mut self, came: Came, reply: Reply<AgentOutcome>) {
-        let Some(launch) = self.state.open().map(|launch| launch.id) else {
-            let error = Error::vendor("it ended before it showed its conversation");
-            return answer(reply, Ok(self.refused(&error)));
-        };
-        if self.state.is_confirmed(launch) {
-            return answer(reply, Ok(self.outcome(came)));
-        }
-        // It was quicker than whoever waits for it.
-        if self.state.session.status == Status::Waiting(WaitingFor::Choice) {
-            return answer(reply, Ok(self.refused(&self.came_up_elsewhere())));
-        }
-        let vendor = self.ports.vendors.of(&self.state.session);
-        let patience = vendor.as_ref().map(|vendor| vendor.capabilities().evidence_within);
-        if let (Ok(None), Ok(vendor)) = (&patience, &vendor) {
-            let unverified = (!vendor.keeps_transcripts()).then(|| "unverified".to_owned());
-            let note = [unverified, came.note].into_iter().flatten().collect::<Vec<_>>().join("; ");
-            let note = Some(note).filter(|note| !note.is_empty());
-            self.passes.clear();
-            return answer(reply, Ok(self.outcome(Came { note, ..came })));
-        }
-        self.pending = Some(Pending { launch, came, reply });
-        if let Ok(Some(patience)) = patience {
-            self.tell_later(patience, Message::Deadline { launch });
-        }
-    }
-
-    pub(super) fn came_up_elsewhere(&self) -> Error {
-        let name = self.state.session.address();
-        Error::vendor("it came up in another conversation than its own")
-            .caused_by("that process was ended, and nothing was bound to it")
-            .hint(format!("run `segue log {name}` to see which"))
-            .hint(format!("run `segue resume {name}` to try again"))
-    }
-
-    pub(super) fn give_up_waiting(&mut self, launch: LaunchId) {
-        self.heard_nothing(launch);
-        if self.pending.as_ref().is_some_and(|pending| pending.launch == launch) {
-            self.passes.clear();
-            self.refuse_pending(
-                &Error::vendor("it runs, but has not shown which conversation it is in")
-                    .hint(format!("run `segue attach {}` to look", self.state.session.address())),
-            );
-        }
-    }
-
-    pub(super) fn refuse_pending(&mut self, error: &Error) {
-        if let Some(pending) = self.pending.take() {
-            answer(pending.reply, Ok(self.refused(error)));
-        }
     }
 
     pub(super) fn wait_turn(&mut self, reply: Reply<TurnReport>) {

@@ -1,7 +1,6 @@
 //! Whoever waits for something of a session, and when they are answered.
 
-use segue_core::Result;
-use segue_core::api::{SendReport, SessionView, Until, WaitTarget};
+use segue_core::api::{SendReport, Until, WaitReport, WaitTarget};
 use segue_core::model::{LaunchMode, MessageId, Status};
 
 use super::{Actor, Reply, answer};
@@ -10,7 +9,7 @@ use super::{Actor, Reply, answer};
 #[derive(Debug)]
 pub(crate) enum Waiter {
     Message { message: MessageId, until: Until, reply: Reply<SendReport> },
-    Status { target: WaitTarget, reply: Reply<SessionView> },
+    Status { target: WaitTarget, reply: Reply<WaitReport> },
 }
 
 impl Waiter {
@@ -49,10 +48,13 @@ impl Actor {
                 }
             }
             Waiter::Status { target, reply } => {
-                if !self.has_reached(target) {
+                let reached = self.has_reached(target);
+                // Whoever waits for the agent to be idle would wait for a person.
+                let is_over = target == WaitTarget::Idle && self.drawn_question().is_some();
+                if !reached && !is_over {
                     return Some(Waiter::Status { target, reply });
                 }
-                answer(reply, Result::Ok(self.view()));
+                answer(reply, Ok(WaitReport { session: self.view(), reached }));
             }
         }
         None
@@ -80,10 +82,10 @@ impl Actor {
             && self.state.outbox.is_empty()
             && self.is_at_rest();
         let (waiting, ended) = match self.state.session.status {
-            Status::Waiting(reason) => {
-                let runs = Status::Waiting(reason).expects_process();
-                (true, !runs)
+            status @ Status::Waiting(_) if status.expects_process() => {
+                (self.drawn_question().is_some(), false)
             }
+            Status::Waiting(_) => (true, true),
             Status::Ended(_) | Status::Lost => (false, self.keeper.is_none()),
             Status::Starting | Status::Working | Status::Idle => (false, false),
         };

@@ -196,9 +196,11 @@ impl Carriage {
         };
         let outcome = self.arrive(seat, arrival).await?;
         if outcome.outcome != Outcome::Refused && self.has_history(seat)? {
-            return Ok(Native::Arrived(self.report(seat, load, outcome.note)));
+            let dialog = outcome.dialog;
+            let report = self.report(seat, load, outcome.note);
+            return Ok(Native::Arrived(HandoffReport { dialog, ..report }));
         }
-        self.supervisor.ask(seat.session.id, |reply| Message::Stop { reply }).await?;
+        self.supervisor.end(seat.session.id).await?;
         self.undo(written).await?;
         let vendor = self.target.vendor.id();
         let why = Error::vendor(format!("`{vendor}` did not go on with the conversation"));
@@ -311,7 +313,7 @@ impl Carriage {
         };
         if outcome.outcome == Outcome::Refused {
             // It is not to be started again behind the back of the one that goes on as before.
-            self.supervisor.ask(seat.session.id, |reply| Message::Stop { reply }).await?;
+            self.supervisor.end(seat.session.id).await?;
             let address = seat.session.address();
             return Err(Error::vendor(format!("`{address}` did not start"))
                 .caused_by(outcome.note.unwrap_or_default())
@@ -319,7 +321,8 @@ impl Carriage {
                 .hint(format!("run `segue resume {}` to go on as before", self.from())));
         }
         let note = [note, outcome.note].into_iter().flatten().collect::<Vec<_>>().join("; ");
-        Ok(self.report(seat, load, Some(note).filter(|note| !note.is_empty())))
+        let report = self.report(seat, load, Some(note).filter(|note| !note.is_empty()));
+        Ok(HandoffReport { dialog: outcome.dialog, ..report })
     }
 
     /// Begins a conversation of the next agent; the session, what it is told and the step to it are
@@ -413,6 +416,7 @@ impl Carriage {
             turns_left_out: load.left_out,
             chars: load.characters,
             note,
+            dialog: None,
             content: None,
         }
     }

@@ -53,9 +53,10 @@ fn outcome(report: &HandoffReport) -> AgentOutcome {
         session: report.session,
         name: report.to.clone(),
         vendor: report.vendor.clone(),
-        outcome: Outcome::HandedOver,
+        outcome: if report.dialog.is_some() { Outcome::Waiting } else { Outcome::HandedOver },
         vendor_session_id: None,
         note: Some(note),
+        dialog: report.dialog.clone(),
         lost: false,
     }
 }

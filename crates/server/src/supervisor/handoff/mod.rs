@@ -89,6 +89,6 @@ pub(super) async fn quiet(
             .ask(id, |reply| Message::Errand(Errand::Wait(Waiter::Status { target, reply })))
             .await?;
     }
-    supervisor.ask(id, |reply| Message::Stop { reply }).await?;
+    supervisor.end(id).await?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use super::super::home;
 
 pub(super) const USAGE: &str = "usage: demo-agent [--session-id ID | --resume ID] [--own-id] \
      [--print] [--model M] [--permission ask|accept-edits|auto] [--instructions TEXT] \
-     [--ask-trust] [--] [PROMPT]";
+     [--ask-trust | --ask-trust-first] [--show-nothing] [--] [PROMPT]";
 
 /// The parsed command line.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,6 +17,7 @@ pub(super) struct Invocation {
     pub(super) permission: Permission,
     pub(super) instructions: Option<String>,
     pub(super) ask_trust: bool,
+    pub(super) shows: Shows,
     pub(super) prompt: Option<String>,
 }
 
@@ -29,6 +30,16 @@ pub(super) enum Identity {
     Preset(String),
     /// The one that has this id.
     Resume(String),
+}
+
+/// When the agent shows which conversation it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shows {
+    AtOnce,
+    /// Not before the folder is trusted.
+    OnceTrusted,
+    /// It shows nothing at all and does nothing.
+    Never,
 }
 
 /// How the agent talks.
@@ -71,6 +82,8 @@ enum Switch {
     OwnId,
     Print,
     AskTrust,
+    AskTrustFirst,
+    ShowNothing,
 }
 
 impl Flags {
@@ -87,6 +100,8 @@ impl Flags {
             "--own-id" => self.switches.push(Switch::OwnId),
             "--print" => self.switches.push(Switch::Print),
             "--ask-trust" => self.switches.push(Switch::AskTrust),
+            "--ask-trust-first" => self.switches.push(Switch::AskTrustFirst),
+            "--show-nothing" => self.switches.push(Switch::ShowNothing),
             "--model" => self.model = Some(value()?),
             "--permission" => self.permission = Some(permission(&value()?)?),
             "--instructions" => self.instructions = Some(value()?),
@@ -114,12 +129,21 @@ impl Flags {
         Ok(Invocation {
             identity: self.identity()?,
             mode,
-            ask_trust: self.has(&Switch::AskTrust),
+            ask_trust: self.has(&Switch::AskTrust) || self.has(&Switch::AskTrustFirst),
+            shows: self.shows(),
             model: self.model,
             permission: self.permission.unwrap_or(Permission::Ask),
             instructions: self.instructions,
             prompt: self.prompt,
         })
+    }
+
+    fn shows(&self) -> Shows {
+        match (self.has(&Switch::ShowNothing), self.has(&Switch::AskTrustFirst)) {
+            (true, _) => Shows::Never,
+            (false, true) => Shows::OnceTrusted,
+            (false, false) => Shows::AtOnce,
+        }
     }
 
     fn identity(&self) -> Result<Identity, String> {

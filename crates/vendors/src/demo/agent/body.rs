@@ -121,7 +121,10 @@ impl Body<'_> {
                 let read = read_file(path).map_err(|error| error.to_string());
                 return Ok(Outcome::Event(Event::FileRead(read)));
             }
-            Effect::Trust => presence::trust(&self.home, &self.cwd)?,
+            Effect::Trust => {
+                presence::trust(&self.home, &self.cwd)?;
+                self.presence.is_hidden = false;
+            }
             Effect::Clear => {
                 self.log.clear(new_id());
                 self.announce(self.presence.status())?;

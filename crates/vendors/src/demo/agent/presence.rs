@@ -17,6 +17,8 @@ use super::log::make_folder;
 pub(super) struct Presence {
     folder: PathBuf,
     entry: LiveEntry,
+    /// Nobody is to see it yet.
+    pub(super) is_hidden: bool,
 }
 
 impl Presence {
@@ -29,7 +31,7 @@ impl Presence {
             status: LiveStatus::Starting,
             at: Timestamp::UNIX_EPOCH,
         };
-        Self { folder: home::live(home), entry }
+        Self { folder: home::live(home), entry, is_hidden: false }
     }
 
     /// Says what the agent does, and in which conversation.
@@ -42,6 +44,9 @@ impl Presence {
         id.clone_into(&mut self.entry.id);
         self.entry.status = status;
         self.entry.at = at;
+        if self.is_hidden {
+            return Ok(());
+        }
         let temporary = self.folder.join(format!(".{}.json.tmp", self.entry.pid));
         write_private(&temporary, &serde_json::to_vec(&self.entry)?)?;
         fs::rename(temporary, self.path())
@@ -53,7 +58,7 @@ impl Presence {
 
     /// Takes the entry away.
     pub(super) fn remove(&self) -> io::Result<()> {
-        fs::remove_file(self.path())
+        if self.is_hidden { Ok(()) } else { fs::remove_file(self.path()) }
     }
 
     fn path(&self) -> PathBuf {

@@ -1,17 +1,18 @@
 //! The beginning of the agent: which conversation it is in, before it shows a face.
 
+use std::io;
 use std::path::Path;
 
 use super::super::home::{self, KEY_REFUSED, KEY_VARIABLE, NESTED_VARIABLE};
 use super::super::records::LiveStatus;
-use super::arguments::{self, Identity, Invocation, Mode, USAGE};
+use super::arguments::{self, Identity, Invocation, Mode, Shows, USAGE};
 use super::body::{Body, Ending, new_id};
 use super::engine::Engine;
 use super::log::Log;
 use super::memory::Memory;
-use super::presence::Presence;
+use super::presence::{self, Presence};
 use super::terminal::Terminal;
-use super::wait::Signals;
+use super::wait::{Signals, Wake};
 use super::{AgentHost, Refusal, headless, interactive};
 
 /// Makes `--resume` of an unknown conversation begin a new one, as several real agents do.
@@ -42,6 +43,10 @@ pub(super) fn start(arguments: Vec<String>, host: &dyn AgentHost) -> Result<u8, 
 
 fn live(invocation: &Invocation, body: &mut Body<'_>, memory: Memory) -> Result<Ending, Refusal> {
     let signals = Signals::listen()?;
+    if invocation.shows == Shows::Never {
+        body.presence.is_hidden = true;
+        return Ok(show_nothing(signals)?);
+    }
     match invocation.mode {
         Mode::Headless => {
             body.announce(LiveStatus::Starting)?;
@@ -50,8 +55,19 @@ fn live(invocation: &Invocation, body: &mut Body<'_>, memory: Memory) -> Result<
         }
         Mode::Interactive => {
             let terminal = Terminal::take()?;
+            let is_trusted = presence::is_trusted(&body.home, &body.cwd);
+            body.presence.is_hidden = invocation.shows == Shows::OnceTrusted && !is_trusted;
             body.announce(LiveStatus::Starting)?;
             Ok(interactive::live(invocation, body, memory, signals, &terminal)?)
+        }
+    }
+}
+
+/// Waits to be ended, like a program that hangs before it draws anything.
+fn show_nothing(mut signals: Signals) -> io::Result<Ending> {
+    loop {
+        if signals.wait(None, &[], None)?.contains(&Wake::Stop) {
+            return Ok(Ending::Clean(0));
         }
     }
 }

@@ -1,0 +1,216 @@
+//! An agent that asks a person something before it shows its conversation.
+
+use segue_testkit::events::Events;
+use segue_testkit::{Outcome, Report, World, launches, scene};
+use serde_json::Value;
+
+use crate::scene::{assert_error, heard, states, wait_asking, wait_idle};
+
+const ANSWER: &str = "run `segue answer shop/coder yes`, or `no`";
+
+/// A project whose agent asks whether the folder is trusted before it shows anything else.
+fn asking(count: &str) -> World {
+    let world = World::new(crate::program());
+    world.write("start.md", "remember amber");
+    world.write(
+        "segue.toml",
+        &format!(
+            "[fleet]\nname = \"shop\"\n[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n\
+             prompt = \"start.md\"\nargs = [\"--ask-trust-first\"]\n{count}"
+        ),
+    );
+    world.ok(["trust", "--yes"]);
+    world
+}
+
+#[track_caller]
+fn assert_waiting(report: &Report, name: &str) -> Value {
+    let agents = report.json["agents"].as_array().unwrap();
+    let agent = agents.iter().find(|it| it["name"] == format!("shop/{name}")).unwrap();
+    assert_eq!(agent["outcome"], "waiting", "{report:#?}");
+    assert_eq!(agent["dialog"]["kind"], "trust", "{report:#?}");
+    assert_eq!(agent["dialog"]["question"], "Do you trust this folder?", "{report:#?}");
+    assert_eq!(report.json["complete"], true, "{report:#?}");
+    agent.clone()
+}
+
+fn up(world: &World) -> Report {
+    Report::of(&world.segue(["up", "--json"]))
+}
+
+#[test]
+fn up_reports_a_trust_question_and_so_does_every_later_command() {
+    let world = asking("");
+    let shown = world.segue(["up"]);
+    assert_eq!(shown.status, 0, "{shown:#?}");
+    for words in ["waiting", "it waits for an answer (trust): Do you trust this folder?", ANSWER] {
+        assert!(shown.stdout.contains(words), "{shown:#?}");
+    }
+    assert!(shown.stderr.contains("1 of them ask you something"), "{shown:#?}");
+    let again = assert_waiting(&up(&world), "coder");
+    assert_eq!(again["dialog"]["choices"][0], "yes", "{again:#}");
+    assert_eq!(again["dialog"]["answer"], "segue answer shop/coder yes", "{again:#}");
+    assert_waiting(&Report::of(&world.segue(["resume", "shop", "--json"])), "coder");
+    let plan = world.ok(["resume", "shop", "--plan"]);
+    assert!(plan.contains("Do you trust this folder?") && plan.contains(ANSWER), "{plan}");
+    for listed in [world.segue(["ls"]), world.segue([])] {
+        assert!(listed.stderr.contains(ANSWER), "{listed:#?}");
+        assert!(listed.stderr.contains("Do you trust this folder?"), "{listed:#?}");
+    }
+    let session = world.session("coder");
+    assert_eq!(session["dialog"]["question"], "Do you trust this folder?", "{session:#}");
+    assert_eq!((&session["launches"], &session["status"]), (&1.into(), &"waiting".into()));
+}
+
+#[test]
+fn the_conversation_is_proven_after_the_answer_and_nothing_is_started_twice() {
+    let world = asking("");
+    assert_waiting(&up(&world), "coder");
+    world.ok(["answer", "coder", "yes"]);
+    wait_idle(&world, "shop/coder");
+    let session = world.session("coder");
+    assert_eq!((&session["launches"], &session["evidence"]), (&1.into(), &"registry".into()));
+    assert_eq!(session["dialog"], Value::Null, "{session:#}");
+    assert_eq!(heard(&world), ["remember amber"]);
+    up(&world).assert_back("coder", "attached");
+    assert_eq!(world.session("coder")["launches"], 1);
+}
+
+#[test]
+fn an_agent_that_was_told_no_has_quit_and_asks_again_when_it_is_brought_up() {
+    let world = asking("");
+    assert_waiting(&up(&world), "coder");
+    world.ok(["answer", "coder", "no"]);
+    world.ok(["wait", "shop/coder", "--for", "ended", "--timeout", "50s"]);
+    let session = world.session("coder");
+    assert_eq!((&session["status_detail"], &session["launches"]), (&"quit".into(), &1.into()));
+    assert_waiting(&up(&world), "coder");
+    assert_eq!(heard(&world), Vec::<String>::new());
+    world.ok(["answer", "coder", "yes"]);
+    wait_idle(&world, "shop/coder");
+    assert_eq!(heard(&world), ["remember amber"]);
+}
+
+#[test]
+fn agents_that_wait_for_a_person_hold_up_nobody() {
+    let world = asking("count = 12\n");
+    let report = up(&world);
+    for number in 1..=12 {
+        assert_waiting(&report, &format!("coder-{number}"));
+    }
+    let report = Report::of(&world.segue(["scale", "coder", "13", "--json"]));
+    assert_waiting(&report, "coder-13");
+}
+
+#[test]
+fn a_question_before_the_conversation_outlives_the_daemon() {
+    let world = asking("");
+    assert_waiting(&up(&world), "coder");
+    scene::kill_daemon(&world);
+    assert_waiting(&up(&world), "coder");
+    scene::kill_daemon(&world);
+    world.ok(["answer", "coder", "yes"]);
+    wait_idle(&world, "shop/coder");
+    assert_eq!(world.session("coder")["launches"], 1);
+    assert_eq!(heard(&world), ["remember amber"]);
+}
+
+#[test]
+fn a_handoff_to_an_agent_that_asks_first_reports_the_question() {
+    let world = asking("");
+    scene::told(&world, "fox", "cedar");
+    let report = world.json(["handoff", "fox", "--to", "coder", "--mode", "digest", "--json"]);
+    assert_eq!(report["dialog"]["kind"], "trust", "{report:#}");
+    let name = report["to"].as_str().unwrap();
+    world.ok(["answer", name, "yes"]);
+    wait_idle(&world, name);
+    assert!(heard(&world).last().unwrap().contains("cedar"));
+}
+
+#[test]
+fn send_wait_to_an_agent_that_waits_for_a_person_returns_the_question() {
+    let world = asking("");
+    assert_waiting(&up(&world), "coder");
+    let sent = world.segue(["send", "coder", "--wait", "under it"]);
+    assert_error(&sent, 4, "not yet taken by `shop/coder`: queued as ");
+    for words in ["(trust): Do you trust this folder? [1 yes, 2 no, exit]", ANSWER] {
+        assert!(sent.stderr.contains(words), "{sent:#?}");
+    }
+    let sent = world.segue(["send", "coder", "--wait", "--json", "the second"]);
+    let report: Value = serde_json::from_str(&sent.stdout).unwrap();
+    assert_eq!((sent.status, &report["message"]["state"]), (4, &"queued".into()), "{sent:#?}");
+    assert_eq!(report["session"]["dialog"]["kind"], "trust", "{report:#}");
+    world.ok(["answer", "coder", "yes"]);
+    wait_idle(&world, "shop/coder");
+    assert_eq!(heard(&world), ["remember amber", "under it", "the second"]);
+    assert_eq!(states(&world), ["delivered", "delivered"]);
+}
+
+#[test]
+fn wait_for_idle_ends_with_the_question_and_wait_for_waiting_is_satisfied_by_it() {
+    let world = asking("");
+    assert_waiting(&up(&world), "coder");
+    let waits = [world.segue(["wait", "coder"]), world.segue(["wait", "coder", "--for", "idle"])];
+    for ended in waits {
+        assert_error(&ended, 4, "`shop/coder` cannot go on: a person has to answer");
+        assert!(ended.stderr.contains("Do you trust this folder?"), "{ended:#?}");
+        assert!(ended.stderr.contains(ANSWER), "{ended:#?}");
+    }
+    wait_asking(&world, "coder", "trust");
+    let json = world.segue(["wait", "coder", "--json"]);
+    let session: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!((json.status, &session["dialog"]["kind"]), (4, &"trust".into()), "{json:#?}");
+}
+
+#[test]
+fn run_wait_ends_when_the_agent_asks_a_person() {
+    let world = asking("");
+    let asked = world.segue(["run", "--wait", "--agent", "coder"]);
+    assert_eq!(asked.status, 4, "{asked:#?}");
+    assert!(asked.stderr.contains(ANSWER), "{asked:#?}");
+}
+
+#[test]
+fn a_launch_that_shows_nothing_says_so_holds_up_nobody_and_can_be_stopped() {
+    let world = World::new(crate::program());
+    let mut events = Events::of(&world);
+    // They find their ids themselves: such launches start one after the other.
+    world.ok(["run", "-d", "--name", "silent", "--", "--own-id", "--show-nothing"]);
+    let missing = "starting (its program has not shown its conversation yet)";
+    scene::wait_event(&mut events, "status_changed", missing);
+    let session = world.session("silent");
+    let detail = "its program has not shown its conversation yet";
+    assert_eq!(
+        (&session["status"], &session["status_detail"]),
+        (&"starting".into(), &detail.into())
+    );
+    world.ok(["run", "-d", "--name", "other", "hello", "--", "--own-id"]);
+    wait_idle(&world, "other");
+    assert_eq!(world.session("silent")["status"], "starting");
+    world.ok(["stop", "silent"]);
+    assert_eq!(world.session("silent")["status"], "ended");
+}
+
+#[test]
+fn a_session_that_waits_for_the_right_to_start_can_be_stopped() {
+    let mut world = World::new(crate::program());
+    let log = world.root().join("points");
+    world.set("SEGUE_FAILPOINT", "list");
+    world.set("SEGUE_FAILPOINT_LOG", log.to_str().unwrap());
+    world.ok(["run", "-d", "--name", "late", "--", "--own-id", "--show-nothing"]);
+    world.ok(["stop", "late"]);
+    world.ok(["run", "-d", "--name", "silent", "--", "--own-id", "--show-nothing"]);
+    let resumed = world.start(["resume", "late"]);
+    let at_gate = || {
+        let points = std::fs::read_to_string(&log).unwrap_or_default();
+        points.lines().filter(|line| line.contains("start.gate.before")).count() == 3
+    };
+    launches::wait_until(&[world.root()], "a third start at the gate", at_gate);
+    let stopped = world.segue(["stop", "late"]);
+    assert_eq!(stopped.status, 0, "{stopped:#?}");
+    let resumed = Outcome::from(resumed.wait_with_output().unwrap());
+    assert_eq!(resumed.status, 8, "{resumed:#?}");
+    assert!(resumed.stdout.contains("was stopped before it started"), "{resumed:#?}");
+    let session = world.session("late");
+    assert_eq!((&session["status"], &session["launches"]), (&"ended".into(), &1.into()));
+}

@@ -1,0 +1,179 @@
+//! Whoever waits for the evidence of a launch, and a launch that shows none.
+
+use std::time::Duration;
+
+use segue_core::api::{AgentOutcome, Outcome};
+use segue_core::model::{EventKind, LaunchId, Status, WaitingFor};
+use segue_core::ports::Commit;
+use segue_core::{Error, Result};
+
+use super::dialogs::Question;
+use super::{Actor, Came, Left, Message, Reply, answer};
+
+/// After this long a launch without any evidence is reported as such.
+const NO_SIGN_AFTER: Duration = Duration::from_secs(5);
+
+/// How long an interactive launch without evidence may hold up other launches.
+const HOLDS_UP_AT_MOST: Duration = Duration::from_secs(10);
+
+const MISSING: &str = "its program has not shown its conversation yet";
+
+/// A launch that has yet to show which conversation it is in, and whoever waits for that.
+#[derive(Debug)]
+pub(super) struct Pending {
+    launch: LaunchId,
+    came: Came,
+    reply: Reply<AgentOutcome>,
+}
+
+impl Actor {
+    /// Answers when the launch has shown its conversation, asks a person something, has ended, or
+    /// has shown nothing for long.
+    pub(super) fn expect_evidence(&mut self, came: Came, reply: Reply<AgentOutcome>) {
+        let Some(open) = self.state.open() else {
+            let error = Error::vendor("it ended before it showed its conversation");
+            return answer(reply, Ok(self.refused(&error)));
+        };
+        let (launch, began) = (open.id, open.created_at);
+        // It was quicker than whoever waits for it.
+        if self.state.session.status == Status::Waiting(WaitingFor::Choice) {
+            return answer(reply, Ok(self.refused(&self.came_up_elsewhere())));
+        }
+        let vendor = self.ports.vendors.of(&self.state.session);
+        let patience = vendor.as_ref().map(|vendor| vendor.capabilities().evidence_within);
+        if let (Ok(None), Ok(vendor)) = (&patience, &vendor) {
+            let unverified = (!vendor.keeps_transcripts()).then(|| "unverified".to_owned());
+            let note = [unverified, came.note].into_iter().flatten().collect::<Vec<_>>().join("; ");
+            let note = Some(note).filter(|note| !note.is_empty());
+            return answer(reply, Ok(self.outcome(Came { note, ..came })));
+        }
+        self.pending.push(Pending { launch, came, reply });
+        if let Ok(Some(patience)) = patience {
+            // A clock that was set back has let no time pass.
+            let passed = Duration::try_from(began.duration_until(self.ports.clock.now()));
+            let left = patience.saturating_sub(passed.unwrap_or_default());
+            self.tell_later(left, Message::Deadline { launch });
+        }
+    }
+
+    /// Answers whoever waits for a launch that has shown its conversation, or asks a person.
+    pub(super) fn answer_pending(&mut self) {
+        let Some(launch) = self.state.open().map(|launch| launch.id) else { return };
+        if self.pending.is_empty() {
+            return;
+        }
+        let asks = self.question().is_some();
+        let question = self.drawn_question();
+        let has_shown = self.state.is_confirmed(launch) && !asks;
+        if question.is_none() && !has_shown {
+            return;
+        }
+        let is_own = |pending: &mut Pending| pending.launch == launch;
+        for pending in self.pending.extract_if(.., is_own).collect::<Vec<_>>() {
+            let came = match &question {
+                Some(question) => pending.came.until_answered(question),
+                None => pending.came,
+            };
+            answer(pending.reply, Ok(self.outcome(came)));
+        }
+    }
+
+    /// Answers about a session for which nothing was started.
+    pub(super) fn report_running(&mut self, came: Came, reply: Reply<AgentOutcome>) {
+        if let Some(question) = self.question() {
+            return answer(reply, Ok(self.outcome(came.until_answered(&question))));
+        }
+        let is_unproven = self.state.open().is_some_and(|open| {
+            let status = self.state.session.status;
+            let begins = matches!(status, Status::Starting | Status::Waiting(_));
+            begins && !self.state.session.headless && !self.state.is_confirmed(open.id)
+        });
+        if is_unproven {
+            return self.expect_evidence(came, reply);
+        }
+        answer(reply, Ok(self.outcome(came)));
+    }
+
+    pub(super) fn came_up_elsewhere(&self) -> Error {
+        let name = self.state.session.address();
+        Error::vendor("it came up in another conversation than its own")
+            .caused_by("that process was ended, and nothing was bound to it")
+            .hint(format!("run `segue log {name}` to see which"))
+            .hint(format!("run `segue resume {name}` to try again"))
+    }
+
+    pub(super) fn give_up_waiting(&mut self, launch: LaunchId) {
+        self.heard_nothing(launch);
+        if self.pending.iter().any(|pending| pending.launch == launch) {
+            self.passes.clear();
+            self.refuse_pending(
+                &Error::vendor("it runs, but has not shown which conversation it is in")
+                    .hint(format!("run `segue attach {}` to look", self.state.session.address())),
+            );
+        }
+    }
+
+    pub(super) fn refuse_pending(&mut self, error: &Error) {
+        for pending in std::mem::take(&mut self.pending) {
+            answer(pending.reply, Ok(self.refused(error)));
+        }
+    }
+
+    /// Expects evidence within reason: others must not wait for a launch that never shows any.
+    pub(super) fn expect_sign(&mut self, launch: LaunchId) {
+        let vendor = self.ports.vendors.of(&self.state.session);
+        let within = vendor.ok().and_then(|vendor| vendor.capabilities().evidence_within);
+        let Some(within) = within else {
+            // It never shows any.
+            self.passes.clear();
+            return;
+        };
+        self.tell_later(NO_SIGN_AFTER, Message::NoSign { launch });
+        let is_turn = self.state.session.headless;
+        let at_most = if is_turn { within } else { within.min(HOLDS_UP_AT_MOST) };
+        self.tell_later(at_most, Message::HoldsUp { launch });
+    }
+
+    /// Reports a launch that starts and has shown nothing.
+    pub(super) async fn no_sign(&mut self, launch: LaunchId) -> Result<()> {
+        let is_open = self.state.open().is_some_and(|open| open.id == launch);
+        let starts = self.state.session.status == Status::Starting;
+        if !is_open || !starts || self.state.is_confirmed(launch) {
+            return Ok(());
+        }
+        self.supervisor.shown.set_missing(self.id(), Some(MISSING.to_owned()));
+        let text = format!("{} ({MISSING})", Status::Starting.word());
+        let events = vec![self.state.event(&self.ports, EventKind::StatusChanged, text)];
+        self.state.commit(&self.ports, Commit { changes: Vec::new(), events }).await
+    }
+
+    /// Lets others start although this launch has not shown anything.
+    pub(super) fn holds_up(&mut self, launch: LaunchId) {
+        if self.state.open().is_some_and(|open| open.id == launch) {
+            self.passes.clear();
+        }
+    }
+
+    /// Lets others start while this launch waits for a person.
+    pub(super) fn let_others_start(&mut self) {
+        if self.question().is_some() {
+            self.passes.clear();
+        }
+    }
+
+    /// Forgets what a launch that is over had yet to show.
+    pub(super) fn has_shown(&self) {
+        self.supervisor.shown.set_missing(self.id(), None);
+    }
+}
+
+impl Came {
+    /// Returns what is reported while a person has yet to answer.
+    fn until_answered(self, question: &Question) -> Self {
+        let note = [Some(question.note()), self.note].into_iter().flatten();
+        let note = Some(note.collect::<Vec<_>>().join("; "));
+        // Only a conversation that begins anew leaves another one behind.
+        let left = if self.outcome == Outcome::Fresh { self.left } else { Left::Nothing };
+        Self { outcome: Outcome::Waiting, note, left, dialog: question.dialog.clone() }
+    }
+}
