@@ -1,6 +1,8 @@
 //! A fleet with one agent of each vendor: everything is killed, one command brings all of it back.
 
-use segue_testkit::vendors::with_all;
+use std::process::Command;
+
+use segue_testkit::vendors::{with_all, with_claude, with_codex, with_gemini};
 use segue_testkit::{Model, World, isolated, scene};
 
 /// The vendors whose programs are pinned for tests.
@@ -9,9 +11,9 @@ const PINNED: [&str; 6] = ["claude", "codex", "copilot", "gemini", "opencode", "
 /// The agent that needs no model.
 const BUILT_IN: &str = "demo";
 
-fn project(world: &World) {
+fn project(world: &World, agents: &[&str]) {
     let mut file = "[fleet]\nname = \"all\"\n".to_owned();
-    for name in PINNED.iter().chain([&BUILT_IN]) {
+    for name in agents {
         world.write(&format!("{name}.md"), &format!("remember the word {name}"));
         let agent = format!("name = \"{name}\"\nvendor = \"{name}\"\nprompt = \"{name}.md\"\n");
         file = file + "[[agents]]\n" + &agent;
@@ -25,7 +27,7 @@ fn a_fleet_of_every_vendor_comes_back_with_one_command() {
     isolated(|| {
         let (mut world, model) = (World::new(env!("CARGO_BIN_EXE_segue")), Model::start());
         with_all(&mut world, &model, &PINNED);
-        project(&world);
+        project(&world, &[&PINNED[..], &[BUILT_IN]].concat());
         world.ok(["up"]);
         for name in PINNED.iter().chain([&BUILT_IN]) {
             world.ok(["wait", name, "--for", "idle", "--timeout", "55s"]);
@@ -90,6 +92,51 @@ fn prompts_and_instructions_that_look_like_options_reach_every_vendors_model_as_
             assert!(body.contains(&format!("--instructions-for-{name}")), "{name}: {body}");
             let named = scripted.rsplit('/').next().unwrap();
             assert!(body.contains(named) || asked.path.contains(named), "{name}: {body}");
+        }
+    });
+}
+
+/// The vendors that ask whether a folder is trusted before they show their conversation.
+const ASKING: [&str; 3] = ["claude", "codex", "gemini"];
+
+#[test]
+fn up_reports_the_trust_question_of_every_vendor_that_asks_first() {
+    isolated(|| {
+        let (mut world, model) = (World::new(env!("CARGO_BIN_EXE_segue")), Model::start());
+        let claude = with_claude(&mut world, &model);
+        let mut codex = with_codex(&mut world, &model);
+        let gemini = with_gemini(&mut world, &model);
+        let folder = world.project();
+        let made = Command::new("git").args(["init", "--quiet"]).arg(&folder).output().unwrap();
+        assert!(made.status.success(), "{made:?}");
+        claude.distrust(&folder);
+        codex.distrust(&folder);
+        gemini.distrust(&folder);
+        project(&world, &ASKING);
+        let first = world.json(["up", "--json"]);
+        let again = world.json(["up", "--json"]);
+        for report in [first, again] {
+            assert_eq!(report["complete"], true, "{report:#}");
+            for agent in report["agents"].as_array().unwrap() {
+                let name = agent["name"].as_str().unwrap();
+                let dialog = &agent["dialog"];
+                assert_eq!(agent["outcome"], "waiting", "{agent:#}");
+                assert_eq!(dialog["kind"], "trust", "{agent:#}");
+                assert!(dialog["question"].as_str().unwrap().to_lowercase().contains("trust"));
+                assert_eq!(dialog["answer"], format!("segue answer {name} yes"), "{agent:#}");
+            }
+        }
+        assert!(model.exchanges().is_empty());
+        for name in ASKING {
+            let second = format!("the second to {name}");
+            let asked = world.segue(["send", name, "--wait", &second]);
+            assert_eq!(asked.status, 4, "{asked:#?}");
+            world.ok(["answer", name, "yes"]);
+            world.ok(["wait", name, "--for", "idle", "--timeout", "55s"]);
+            let session = world.session(name);
+            assert_eq!(session["launches"], 1, "{session:#}");
+            let heard = model.exchanges().into_iter().filter(|it| it.newest() == second).count();
+            assert_eq!(heard, 1, "{name}");
         }
     });
 }

@@ -13,7 +13,7 @@ use segue_core::model::VendorSessionId;
 use segue_core::ports::Place;
 use segue_testkit::events::Events;
 use segue_testkit::model::Exchange;
-use segue_testkit::vendors::{command, vendor, with_opencode};
+use segue_testkit::vendors::{OpencodeHome, command, vendor, with_opencode};
 use segue_testkit::{Model, Outcome, World, launches};
 use serde_json::Value;
 
@@ -21,14 +21,15 @@ use serde_json::Value;
 struct Scenery {
     model: Model,
     world: World,
+    home: OpencodeHome,
 }
 
 impl Scenery {
     fn new() -> Self {
         let model = Model::start();
         let mut world = World::new(env!("CARGO_BIN_EXE_segue"));
-        with_opencode(&mut world, &model);
-        Self { model, world }
+        let home = with_opencode(&mut world, &model);
+        Self { model, world, home }
     }
 
     /// Starts an interactive session that is asked before tools are used.

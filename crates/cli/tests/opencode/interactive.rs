@@ -80,3 +80,27 @@ fn a_turn_that_was_cut_goes_on_once_with_its_instructions_and_its_model() {
         assert_eq!(nudged.body.to_string().matches("ALWAYS BE KIND").count(), 1);
     });
 }
+
+#[test]
+fn a_home_that_never_ran_it_needs_no_network_and_a_second_session_does_not_wait() {
+    isolated(|| {
+        let scenery = Scenery::new();
+        scenery.home.forget_installed();
+        scenery.start("first", "remember ALPHA");
+        scenery.start("second", "remember BETA");
+        scenery.model.wait_answered("remember ALPHA");
+        scenery.model.wait_answered("remember BETA");
+        scenery.wait_idle("first");
+        scenery.wait_idle("second");
+        let turn = scenery.headless("turn", "remember GAMMA");
+        assert_eq!(turn.status, 0, "{turn:#?}");
+        // What limits the installation is not for the tools of the agent.
+        let limits = "[[tool: env | grep -i -c npm_config_fetch > limits; true]]";
+        scenery.world.ok(["send", "first", "--no-wait", limits]);
+        scenery.wait_session("first", |session| session["status_detail"] == "permission");
+        scenery.world.ok(["answer", "first", "yes"]);
+        scenery.wait_idle("first");
+        let found = fs::read_to_string(scenery.world.project().join("limits")).unwrap();
+        assert_eq!(found.trim(), "0");
+    });
+}

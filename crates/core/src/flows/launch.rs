@@ -16,6 +16,9 @@ use crate::ports::{
 };
 use crate::rules::{environment, words};
 
+/// Runs a program with further variables.
+const ENV: &str = "/usr/bin/env";
+
 /// One argument of a command cannot be much larger than this; a longer message goes into a file.
 const LONGEST_ARGUMENT: usize = 100_000;
 
@@ -78,8 +81,10 @@ fn prepare(
     let program = find_program(ports, vendor.as_ref(), &wish.environment)?;
     let folder = folder(ports, session)?;
     let id = LaunchId::new(ports.clock.new_id());
-    let Planned { line, preparation, input } = planned(ports, vendor.as_ref(), session, wish, id)?;
+    let Planned { line, preparation, variables, input } =
+        planned(ports, vendor.as_ref(), session, wish, id)?;
     let before = preparation.map_or_else(Vec::new, |arguments| argv(&program, arguments));
+    let before = with_variables(before, variables);
     let argv = argv(&program, line.arguments);
     let mut launch = Launch {
         id,
@@ -132,6 +137,8 @@ struct Planned {
     line: CommandLine,
     /// The arguments of what has to be run before it.
     preparation: Option<Vec<String>>,
+    /// The variables that it is given besides.
+    variables: Vec<String>,
     input: Option<PathBuf>,
 }
 
@@ -159,7 +166,16 @@ fn planned(
         now: ports.clock.now(),
     };
     let (preparation, input) = (vendor.preparation(&plan), vendor.standard_input(&plan));
-    Ok(Planned { line: vendor.command(&plan)?, preparation, input })
+    let variables = vendor.preparation_variables(&plan);
+    Ok(Planned { line: vendor.command(&plan)?, preparation, variables, input })
+}
+
+/// Returns a command line that is given these variables.
+fn with_variables(command: Vec<String>, variables: Vec<String>) -> Vec<String> {
+    if command.is_empty() || variables.is_empty() {
+        return command;
+    }
+    std::iter::once(ENV.to_owned()).chain(variables).chain(command).collect()
 }
 
 /// Returns what the vendor has to take in before a launch that nobody gave anything to take in.

@@ -97,6 +97,11 @@ pub trait Vendor: Debug + Send + Sync {
         None
     }
 
+    /// Returns the variables that the preparation is given beside those of the launch, as `NAME=value`.
+    fn preparation_variables(&self, _plan: &CommandPlan<'_>) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns which of the launch's files a headless launch reads as its standard input; none where
     /// it reads nothing.
     fn standard_input(&self, _plan: &CommandPlan<'_>) -> Option<PathBuf> {

@@ -58,6 +58,12 @@ impl OpencodeHome {
         Self { folder: folder.to_owned() }
     }
 
+    /// Takes away what `OpenCode` installs before it loads a plugin, as if it had never run.
+    pub fn forget_installed(&self) {
+        fs::remove_dir_all(self.folder.join("node_modules")).expect("a folder");
+        fs::remove_file(self.folder.join("package-lock.json")).expect("a file");
+    }
+
     /// Returns the folder with the settings.
     pub fn folder(&self) -> &Path {
         &self.folder

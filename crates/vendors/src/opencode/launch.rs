@@ -20,6 +20,17 @@ const PROMPT_FILE: &str = "prompt.txt";
 const INSTRUCTIONS_FILE: &str = "instructions.md";
 const IMPORT_FILE: &str = "conversation.json";
 
+/// The settings of what is run before the launch.
+const PREPARATION_FOLDER: &str = "preparation";
+
+/// Limits of the package that OpenCode installs before it loads any plugin, although ours needs
+/// none: without a network it would try for minutes. OpenCode goes on when the installation fails.
+const INSTALL_LIMITS: [(&str, &str); 2] =
+    [("npm_config_fetch_retries", "0"), ("npm_config_fetch_timeout", "30000")];
+
+/// Names the limits that are not the user's own; the plugin removes them, so that no tool gets them.
+const LIMITS_VARIABLE: &str = "SEGUE_INSTALL_LIMITS";
+
 /// Arguments of a session with which it chooses its conversation itself, and whether a value
 /// follows.
 const CHOOSES: [(&str, bool); 5] =
@@ -118,6 +129,28 @@ pub(super) fn preparation(plan: &CommandPlan<'_>) -> Option<Vec<String>> {
     Some(vec!["import".to_owned(), "--pure".to_owned(), file])
 }
 
+/// Returns what keeps the preparation from installing anything: it ends before the installation
+/// does, and the next process would wait a minute for the lock that is left. It needs no settings:
+/// it is given folders in which the package seems to be installed.
+pub(super) fn preparation_variables(plan: &CommandPlan<'_>) -> Vec<String> {
+    let folder = plan.folder.join(PREPARATION_FOLDER).display().to_string();
+    vec![
+        format!("XDG_CONFIG_HOME={folder}"),
+        format!("OPENCODE_TEST_HOME={folder}"),
+        "OPENCODE_DISABLE_PROJECT_CONFIG=1".to_owned(),
+    ]
+}
+
+/// Returns the files that make the package seem to be installed.
+fn preparation_files(plan: &CommandPlan<'_>) -> [NewFile; 2] {
+    let settings = plan.folder.join(PREPARATION_FOLDER).join("opencode");
+    let lock = json!({"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}});
+    [
+        NewFile { path: settings.join("package-lock.json"), contents: lock.to_string() },
+        NewFile { path: settings.join("node_modules/empty"), contents: String::new() },
+    ]
+}
+
 /// Tells whether the launch begins a conversation under an id of ours.
 fn is_begun(plan: &CommandPlan<'_>) -> bool {
     plan.mode == LaunchMode::Fresh && plan.id.is_some() && plan.import.is_none()
@@ -130,6 +163,9 @@ fn files(plan: &CommandPlan<'_>) -> Vec<NewFile> {
     files.extend(instructions.map(|text| file(INSTRUCTIONS_FILE, text)));
     let prompt = plan.message.filter(|_| plan.session.headless);
     files.extend(prompt.map(|text| file(PROMPT_FILE, text.to_owned())));
+    if preparation(plan).is_some() {
+        files.extend(preparation_files(plan));
+    }
     if let Some(id) = plan.id.filter(|_| is_begun(plan)) {
         files.push(file(IMPORT_FILE, empty_conversation(plan, id)));
     }
@@ -170,6 +206,24 @@ pub(super) fn tell_environment(session: &Session, folder: &Path, environment: &m
     let instructions = session.instructions.as_ref().map(|_| folder.join(INSTRUCTIONS_FILE));
     add(&mut settings["instructions"], instructions.as_deref());
     environment.set(SETTINGS_VARIABLE, settings.to_string());
+    limit_installation(environment);
+}
+
+/// Limits how long an installation is tried, unless the user has set limits.
+fn limit_installation(environment: &mut Environment) {
+    let earlier = environment.get(LIMITS_VARIABLE).unwrap_or_default().to_owned();
+    environment.retain(|name| name != LIMITS_VARIABLE && earlier.split(' ').all(|it| it != name));
+    let is_set =
+        |limit: &str| environment.names().iter().any(|name| name.eq_ignore_ascii_case(limit));
+    let ours: Vec<(&str, &str)> =
+        INSTALL_LIMITS.into_iter().filter(|(name, _)| !is_set(name)).collect();
+    for (name, value) in &ours {
+        environment.set(*name, *value);
+    }
+    let names: Vec<&str> = ours.iter().map(|(name, _)| *name).collect();
+    if !names.is_empty() {
+        environment.set(LIMITS_VARIABLE, names.join(" "));
+    }
 }
 
 /// Adds a file to a list, from which those of another launch are taken out.

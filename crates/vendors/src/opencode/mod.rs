@@ -106,6 +106,10 @@ impl Vendor for OpenCode {
         launch::preparation(plan)
     }
 
+    fn preparation_variables(&self, plan: &CommandPlan<'_>) -> Vec<String> {
+        launch::preparation_variables(plan)
+    }
+
     fn standard_input(&self, plan: &CommandPlan<'_>) -> Option<PathBuf> {
         launch::standard_input(plan)
     }

@@ -4,6 +4,12 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+// What limits OpenCode's own installations is not for the tools that it starts.
+for (const name of (process.env.SEGUE_INSTALL_LIMITS ?? "").split(" ")) {
+  if (name) delete process.env[name];
+}
+delete process.env.SEGUE_INSTALL_LIMITS;
+
 // OpenCode tries for ever what it thinks will pass. By the third time a person had better know; a
 // headless turn ends there.
 const ENOUGH = 3;

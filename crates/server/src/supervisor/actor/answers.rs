@@ -6,6 +6,7 @@ use segue_core::ports::{self, Commit, Showing};
 use segue_core::{Error, Result};
 use tokio::time::Instant;
 
+use super::dialogs::REMOVES_WITHIN;
 use super::messages::{DISTURBED_AT_MOST, Errand};
 use super::{Actor, Message, Reply, answer};
 
@@ -84,7 +85,8 @@ impl Actor {
         let is_idle = self.state.session.status == Status::Idle;
         self.post.answered.as_ref().is_some_and(|answered| {
             let is_fresh = answered.at.elapsed() < DISTURBED_AT_MOST;
-            answered.rows == screen.rows || (is_idle && is_fresh)
+            let is_same = answered.rows == screen.rows && answered.at.elapsed() < REMOVES_WITHIN;
+            is_same || (is_idle && is_fresh)
         })
     }
 

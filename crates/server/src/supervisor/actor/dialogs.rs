@@ -14,8 +14,9 @@ use super::{Actor, Message};
 /// How long an agent may take to draw the question that it asks.
 const DRAWS_WITHIN: Duration = Duration::from_secs(2);
 
-/// How long an agent may take to remove an answered question from its screen.
-const REMOVES_WITHIN: Duration = Duration::from_secs(3);
+/// How long an agent may take to remove an answered question from its screen: some start again
+/// first. After that the question counts as asked again.
+pub(super) const REMOVES_WITHIN: Duration = Duration::from_secs(30);
 
 /// What is known about the question that the agent asks.
 #[derive(Debug, Default)]

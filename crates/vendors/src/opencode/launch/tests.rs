@@ -128,3 +128,25 @@ fn a_conversation_from_elsewhere_is_imported_before_any_launch() {
         assert_eq!(line.arguments, ["/code", "-s", ID]);
     }
 }
+
+#[test]
+fn an_installation_is_limited_unless_the_user_has_set_limits() {
+    let own = |variables: &[(&str, &str)]| {
+        let owned = variables.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+        let mut environment = Environment::new(owned.collect::<Vec<(String, String)>>());
+        limit_installation(&mut environment);
+        environment
+    };
+    let limited = own(&[("PATH", "/bin")]);
+    assert_eq!(limited.get("npm_config_fetch_retries"), Some("0"));
+    let names = limited.get(LIMITS_VARIABLE).unwrap().to_owned();
+    assert_eq!(names, "npm_config_fetch_retries npm_config_fetch_timeout");
+    // A restart is given the environment of the launch before.
+    let mut again = limited.clone();
+    limit_installation(&mut again);
+    assert_eq!(again, limited);
+    let users = own(&[("NPM_CONFIG_FETCH_RETRIES", "5"), ("npm_config_fetch_timeout", "1")]);
+    assert_eq!(users.get("npm_config_fetch_retries"), None);
+    assert_eq!(users.get("npm_config_fetch_timeout"), Some("1"));
+    assert_eq!(users.get(LIMITS_VARIABLE), None);
+}
