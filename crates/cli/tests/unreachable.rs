@@ -9,6 +9,7 @@ use std::time::Instant;
 use rustix::process::Signal;
 use segue_conformance::wait;
 use segue_host::process;
+use segue_testkit::events::Events;
 use segue_testkit::stand_in::kill_daemon;
 use segue_testkit::world::DEADLINE;
 use segue_testkit::{Terminal, World, conversation, processes};
@@ -119,6 +120,27 @@ fn a_holder_whose_socket_was_deleted_while_no_daemon_ran_is_found_again() {
     assert_eq!(found["status_detail"], Value::Null);
     let answer = conversation::ask(&world, &session, "what is the word?");
     assert!(answer.contains("amber"), "{answer}");
+}
+
+#[test]
+fn a_daemon_that_found_a_stopped_holder_follows_it_after_the_cure() {
+    let world = world();
+    let session = world.session("fox");
+    let holder = pid(&session, "holder_pid");
+    kill_daemon(&world);
+    stop(holder);
+    let found = world.session("fox");
+    let fault = format!("the process that holds the agent is stopped, pid {holder}");
+    assert_eq!((&found["pid"], &found["status_detail"]), (&session["pid"], &fault.into()));
+    world.ok(["doctor", "--fix"]);
+    let answer = world.ok(["send", "fox", "--wait", "what is the word?"]);
+    assert!(answer.contains("amber"), "{answer}");
+    // It hears of a crash too, and starts the agent again.
+    let mut events = Events::of(&world);
+    processes::kill(pid(&session, "pid"));
+    while world.session("fox")["launches"] != 2 {
+        assert!(events.wait_for(|_| true).is_some(), "the daemon ended");
+    }
 }
 
 /// A wrapper that starts the real agent as a process of its own.

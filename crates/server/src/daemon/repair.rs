@@ -36,6 +36,7 @@ impl Daemon {
         if fix {
             // What was taken in may be alive.
             supervisor.reconcile().await?;
+            supervisor.catch_up();
         }
         findings.extend(supervisor.watch.examine());
         findings.push(supervisor.describe_archive()?);

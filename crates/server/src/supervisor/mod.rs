@@ -147,6 +147,14 @@ impl Supervisor {
         }
     }
 
+    /// Has every session look again at what it may have missed.
+    pub(crate) fn catch_up(&self) {
+        for inbox in self.actors().values() {
+            // An actor that has just ended has missed nothing.
+            let _ended = inbox.send(Message::CatchUp);
+        }
+    }
+
     /// Makes an actor for a session that the store does not have yet.
     pub(crate) fn adopt_new(self: &Arc<Self>, state: SessionState) -> Inbox {
         let id = state.session.id;

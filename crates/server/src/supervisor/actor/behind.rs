@@ -66,7 +66,8 @@ impl Actor {
             return self.take_up_restart().await;
         };
         match self.ports.holders.find(launch).await? {
-            Some(held) if held.end.is_none() => {
+            // A launch that was found but could not be followed yet has no reader of its hooks.
+            Some(held) if held.end.is_none() && self.hooks.is_some() => {
                 self.record_processes(launch, held).await?;
                 self.follow_files().await?;
                 self.supervisor.scribe.write(&self.state.session.fleet).await?;
