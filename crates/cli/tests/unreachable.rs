@@ -196,7 +196,7 @@ fn ctrl_z_does_not_suspend_an_attached_agent() {
 fn ctrl_z_does_not_suspend_a_shell_and_the_program_in_it() {
     let world = world_of_a_wrapper();
     let mut person = Terminal::start(&world.command(["attach", "fox"]), 30, 100);
-    person.wait_for("detach with");
+    person.wait_written("detach with");
     person.write("\x1a");
     person.write("\x15hello\r");
     person.wait_for("heard hello");

@@ -124,7 +124,7 @@ fn ctrl_z_does_not_suspend_an_attached_agent() {
         let stage = Stage::new();
         stage.told("fox", "hello");
         let mut person = Terminal::start(&stage.world.command(["attach", "fox"]), 40, 120);
-        person.wait_for("detach with");
+        person.wait_written("detach with");
         person.write("\x1a");
         person.wait_written("suspended");
         stage.ask("fox", "are you still there?");

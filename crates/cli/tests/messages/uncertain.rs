@@ -1,7 +1,9 @@
 //! An agent that swallows what it is told: nobody can tell, and nothing is typed twice.
 
-use rustix::process::Signal;
-use segue_testkit::{Outcome, World, processes, scene as kit};
+use std::time::Instant;
+
+use segue_testkit::world::DEADLINE;
+use segue_testkit::{Outcome, Terminal, World, scene as kit};
 
 use crate::scene::{agent, assert_error, heard, messages, queued_as, states, wait_idle};
 
@@ -31,13 +33,18 @@ fn what_nothing_shows_is_uncertain_and_is_not_typed_again() {
 
 /// Tells an agent something that its process takes no notice of, and kills everything.
 fn killed_on_the_way(world: &World) {
-    let session = world.session("alpha");
-    // It reads nothing any more: what is typed stays in the terminal.
-    processes::send(kit::process(&session, "pid"), Signal::STOP);
+    // What is typed from here on stays in the terminal.
+    let mut person = Terminal::start(&world.command(["attach", "alpha"]), 30, 100);
+    person.wait_for("This conversation has 1 message");
+    person.write("/deaf\r");
+    person.wait_for("it reads nothing any more");
+    drop(person);
     let late = world.segue(["send", "alpha", "lost on the way", "--timeout", "100ms"]);
     queued_as(&late);
-    assert!(late.stderr.contains("nothing shows yet that it arrived"), "{late:#?}");
-    assert_eq!(states(world), ["typing"]);
+    let end = Instant::now() + DEADLINE;
+    while states(world) != ["typing"] {
+        assert!(Instant::now() < end, "it is never typed: {:#?}", messages(world));
+    }
     let on_its_way = messages(world)[0]["id"].as_str().unwrap().to_owned();
     let cancel = world.segue(["messages", "--cancel", &on_its_way]);
     assert_error(&cancel, 4, &format!("message `{on_its_way}` is on its way"));

@@ -16,6 +16,8 @@ use crate::watch::Lookout;
 
 /// How long a holder may take to listen again.
 const LISTENS_WITHIN: Duration = Duration::from_secs(5);
+/// How long a holder whose agent has ended may take: nearly always it is about to go.
+const GOES_WITHIN: Duration = Duration::from_secs(1);
 
 /// Opens a line to the holder of a launch; `None` if it has none. A holder without a socket is asked
 /// by a signal to listen again.
@@ -33,7 +35,8 @@ pub(super) async fn reach(folder: &Path) -> Result<Option<Line>> {
     if !handle.signal(Signal::HUP).map_err(failed)? {
         return Ok(None);
     }
-    let deadline = Instant::now() + LISTENS_WITHIN;
+    let limit = if has_end(folder) { GOES_WITHIN } else { LISTENS_WITHIN };
+    let deadline = Instant::now() + limit;
     loop {
         if let Some(line) = Line::open(&socket_path(folder)).await? {
             return Ok(Some(line));
@@ -47,7 +50,6 @@ pub(super) async fn reach(folder: &Path) -> Result<Option<Line>> {
         match timeout_at(deadline, changed).await {
             Ok(Seen::Change) => {}
             Ok(Seen::Gone) => return Ok(None),
-            // It is about to go: its agent has ended.
             Err(_) if has_end(folder) => return Ok(None),
             Err(_) => return Err(unreachable(Fault::SocketMissing { pid: holder.pid })),
         }

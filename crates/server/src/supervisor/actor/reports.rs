@@ -55,6 +55,8 @@ impl Actor {
     fn is_turn_over(&self) -> Result<bool> {
         match self.state.session.status {
             Status::Starting | Status::Working => Ok(false),
+            // Whether a headless turn went well is known when its process has ended.
+            Status::Idle if self.state.session.headless && self.state.open().is_some() => Ok(false),
             Status::Idle => {
                 let conversation = self.conversation()?;
                 Ok(conversation.is_none_or(|conversation| !conversation.turn_open))

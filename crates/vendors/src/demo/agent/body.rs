@@ -26,6 +26,8 @@ pub(super) struct Body<'a> {
     pub(super) presence: Presence,
     pub(super) tools: Vec<Running>,
     pub(super) deadline: Option<Instant>,
+    /// Reads nothing from its terminal any more.
+    pub(super) is_deaf: bool,
 }
 
 /// A tool that has not ended yet.
@@ -133,6 +135,7 @@ impl Body<'_> {
                 self.log.fork(new_id(), now)?;
                 self.announce(self.presence.status())?;
             }
+            Effect::Deaf => self.is_deaf = true,
             Effect::Exit(status) => return Ok(Outcome::End(Ending::Clean(*status))),
             Effect::Crash(status) => return Ok(Outcome::End(self.crash(*status))),
             Effect::Notice(_) | Effect::Streamed(_) | Effect::Show(_) | Effect::Finished { .. } => {

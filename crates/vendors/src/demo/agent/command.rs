@@ -20,6 +20,7 @@ pub(super) const HELP: &str = "\
 /clear              begins a new conversation, with a new id, in the same process
 /fork               goes on in a copy of this conversation, with a new id
 /stray              does nothing
+/deaf               reads nothing that is typed from then on
 /exit               leaves";
 
 /// What a message asks for.
@@ -60,6 +61,7 @@ pub(super) enum Local {
     Clear,
     Fork,
     Stray,
+    Deaf,
     Exit,
     /// A command with an argument that cannot be meant.
     Unusable(String),
@@ -109,6 +111,7 @@ fn local(name: &str, argument: &str) -> Option<Local> {
         "/clear" => Local::Clear,
         "/fork" => Local::Fork,
         "/stray" => Local::Stray,
+        "/deaf" => Local::Deaf,
         "/exit" => Local::Exit,
         "/crash" | "/slow" | "/tool" | "/daemonize" => unusable(name),
         _ => return None,

@@ -56,6 +56,8 @@ pub(super) enum Effect {
         ok: bool,
         text: String,
     },
+    /// Reads nothing from its terminal any more.
+    Deaf,
     Exit(u8),
     /// With an exit status, or by a signal.
     Crash(Option<u8>),

@@ -157,6 +157,10 @@ impl Engine {
             Local::Fork => self.emit(Effect::Fork),
             Local::Exit => return self.emit(Effect::Exit(0)),
             Local::Stray => {}
+            Local::Deaf => {
+                self.emit(Effect::Notice("it reads nothing any more".to_owned()));
+                self.emit(Effect::Deaf);
+            }
             Local::Fill(lines) => self.emit(Effect::Show(Show::Fill(lines))),
             Local::Alternate => self.emit(Effect::Show(Show::Alternate)),
             Local::Mouse => self.emit(Effect::Show(Show::Mouse)),

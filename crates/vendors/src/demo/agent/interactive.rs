@@ -79,7 +79,7 @@ impl Desk<'_> {
             }
             self.window.draw(self.engine.dialog(), &self.editor)?;
             let deadline = body.deadline.into_iter().chain(self.escape_until).min();
-            let input = Some(self.terminal.input());
+            let input = (!body.is_deaf).then(|| self.terminal.input());
             for wake in self.signals.wait(input, &body.tool_outputs(), deadline)? {
                 ended = self.wake(body, wake)?;
                 if ended.is_some() {

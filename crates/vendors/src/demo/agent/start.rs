@@ -30,7 +30,7 @@ pub(super) fn start(arguments: Vec<String>, host: &dyn AgentHost) -> Result<u8, 
     let (log, memory) = identify(&invocation, host, &home, &cwd)?;
     let presence = Presence::new(&home, &cwd, &host.process(), log.id());
     let (tools, deadline) = (Vec::new(), None);
-    let mut body = Body { host, home, cwd, log, presence, tools, deadline };
+    let mut body = Body { host, home, cwd, log, presence, tools, deadline, is_deaf: false };
     let ending = live(&invocation, &mut body, memory)?;
     Ok(match ending {
         Ending::Clean(status) => {
