@@ -9,6 +9,7 @@ use std::time::Instant;
 use rustix::process::Signal;
 use segue_conformance::wait;
 use segue_host::process;
+use segue_host::socket::connect_blocking;
 use segue_testkit::events::Events;
 use segue_testkit::stand_in::kill_daemon;
 use segue_testkit::world::DEADLINE;
@@ -107,6 +108,21 @@ fn a_deleted_holder_socket_is_there_again_without_a_command() {
     let answer = conversation::ask(&world, &session, "what is the word?");
     assert!(answer.contains("amber"), "{answer}");
     assert_eq!(world.session("fox")["launches"], 1);
+}
+
+#[test]
+fn a_deleted_daemon_socket_is_there_again_and_the_daemon_is_the_same() {
+    let world = world();
+    let daemon = world.json(["daemon", "status", "--json"])["pid"].clone();
+    let socket = world.state().join("daemon.sock");
+    for _ in 0..2 {
+        fs::remove_file(&socket).unwrap();
+        wait::until(&[&world.state()], "the socket", || connect_blocking(&socket).is_ok());
+        assert_eq!(world.json(["daemon", "status", "--json"])["pid"], daemon);
+    }
+    assert_eq!(world.session("fox")["launches"], 1);
+    let facts = fs::metadata(&socket).unwrap();
+    assert_eq!(facts.permissions().mode() & 0o777, 0o600);
 }
 
 #[test]

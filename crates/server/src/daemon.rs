@@ -8,10 +8,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use segue_core::model::Environment;
 use segue_core::{Error, Result};
+use segue_host::listener::Listener;
 use segue_host::lock::FileLock;
-use segue_host::{Paths, daemon as process, socket};
+use segue_host::{Paths, daemon as process};
 use segue_store as store;
-use tokio::net::UnixListener;
 use tokio::sync::{OnceCell, watch};
 
 use crate::events::TellingStore;
@@ -50,7 +50,7 @@ pub(crate) async fn run(local: Local) -> Result<FileLock> {
     serving::serve(daemon, listener).await.map(|()| lock)
 }
 
-async fn start(local: &Local) -> Result<(Arc<Daemon>, UnixListener, FileLock)> {
+async fn start(local: &Local) -> Result<(Arc<Daemon>, Listener, FileLock)> {
     let paths = local.paths().clone();
     paths.ensure()?;
     let lock = FileLock::try_acquire(&paths.daemon_lock())?.ok_or_else(|| {
@@ -70,7 +70,7 @@ async fn start(local: &Local) -> Result<(Arc<Daemon>, UnixListener, FileLock)> {
     if let Err(error) = daemon.opened().await {
         tracing::error!(%error, "the store cannot be used");
     }
-    let listener = socket::bind(&daemon.paths.daemon_socket())?;
+    let listener = Listener::bind(&daemon.paths.daemon_socket())?;
     Ok((Arc::new(daemon), listener, lock))
 }
 

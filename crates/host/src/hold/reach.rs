@@ -6,7 +6,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use segue_core::ports::Fault;
 use segue_core::{Error, Result};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::line::Line;
 use super::order::{has_end, socket_path};
@@ -16,6 +16,8 @@ use crate::watch::Lookout;
 
 /// How long a holder may take to listen again.
 const LISTENS_WITHIN: Duration = Duration::from_secs(5);
+/// Longer than it takes from a socket's file to its listener.
+const ALMOST: Duration = Duration::from_millis(20);
 /// How long a holder whose agent has ended may take: nearly always it is about to go.
 const GOES_WITHIN: Duration = Duration::from_secs(1);
 
@@ -41,8 +43,11 @@ pub(super) async fn reach(folder: &Path) -> Result<Option<Line>> {
         if let Some(line) = Line::open(&socket_path(folder)).await? {
             return Ok(Some(line));
         }
+        // Its file is there a moment before it listens.
+        let is_there = socket_path(folder).exists();
         let changed = async {
             tokio::select! {
+                () = sleep(ALMOST), if is_there => Seen::Change,
                 _ = handle.gone() => Seen::Gone,
                 () = lookout.changed() => Seen::Change,
             }

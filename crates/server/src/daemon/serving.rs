@@ -14,7 +14,8 @@ use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use segue_core::{Error, Result};
-use tokio::net::{UnixListener, UnixStream};
+use segue_host::listener::Listener;
+use tokio::net::UnixStream;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
@@ -39,13 +40,13 @@ const NO_DESCRIPTOR: Duration = Duration::from_secs(1);
 type Open = mpsc::Sender<Infallible>;
 
 /// Serves until the daemon is asked to stop, by a request or by a signal, and then ends.
-pub(super) async fn serve(daemon: Arc<Daemon>, listener: UnixListener) -> Result<()> {
+pub(super) async fn serve(daemon: Arc<Daemon>, mut listener: Listener) -> Result<()> {
     let failed = |error| Error::internal("the daemon cannot go on").caused_by(error);
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     let (open, mut closed) = mpsc::channel(1);
     tokio::select! {
-        never = accept(&daemon, &listener, Some(open)) => match never {},
+        never = accept(&daemon, &mut listener, Some(open)) => match never {},
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
         () = daemon.stopping() => {}
@@ -54,7 +55,7 @@ pub(super) async fn serve(daemon: Arc<Daemon>, listener: UnixListener) -> Result
     end_anyway();
     tokio::select! {
         // Whoever comes now is told that the daemon stops, and is not waited for.
-        never = accept(&daemon, &listener, None) => match never {},
+        never = accept(&daemon, &mut listener, None) => match never {},
         all_closed = timeout(DRAIN, closed.recv()) => if all_closed.is_err() {
             tracing::warn!("connections were cut off at the end");
         },
@@ -63,11 +64,11 @@ pub(super) async fn serve(daemon: Arc<Daemon>, listener: UnixListener) -> Result
 }
 
 /// Takes connections for ever.
-async fn accept(daemon: &Arc<Daemon>, listener: &UnixListener, open: Option<Open>) -> Infallible {
+async fn accept(daemon: &Arc<Daemon>, listener: &mut Listener, open: Option<Open>) -> Infallible {
     let router = TowerToHyperService::new(routes::router(Arc::clone(daemon)));
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok(stream) => {
                 let connection = Connection { daemon: Arc::clone(daemon), open: open.clone() };
                 tokio::spawn(connection.serve(stream, router.clone()));
             }
