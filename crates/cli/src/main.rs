@@ -76,7 +76,7 @@ fn for_a_person(words: &[String]) -> ExitCode {
 
 fn with_surroundings(command: Option<Command>, format: Format) -> ExitCode {
     let mut context = match Local::here() {
-        Ok(local) => Context::new(local, format),
+        Ok(local) => Context::new(local.with_notice(Output::progress), format),
         Err(error) => return failed(&error, &mut Output::bare(format)),
     };
     match in_runtime(command, &mut context) {

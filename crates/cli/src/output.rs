@@ -93,6 +93,13 @@ impl Output {
         self.aside(&format!("{}\n", plain(text)));
     }
 
+    /// Tells the person at a terminal why a command takes long.
+    pub(crate) fn progress(text: &str) {
+        if io::stderr().is_terminal() {
+            Self::bare(Format::Text).note(text);
+        }
+    }
+
     /// Tells a person what could be done next.
     pub(crate) fn hint(&self, text: &str) {
         let label = self.error_colour.paint(Tone::Help, "hint:");

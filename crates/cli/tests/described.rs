@@ -5,7 +5,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use segue_testkit::World;
+use segue_testkit::{World, launches};
 use serde_json::Value;
 
 /// An agent that nobody knows: it remembers what it is told in a file of its own.
@@ -81,6 +81,28 @@ fn with_a_transcript_it_is_verified_and_messages_are_confirmed() {
     let report = world.json(["resume", "--json"]);
     assert_eq!(only_agent(&report)["outcome"], "resumed", "{report}");
     assert_eq!(only_agent(&report)["note"], Value::Null, "{report}");
+}
+
+#[test]
+fn without_a_transcript_a_message_is_unconfirmed_at_once_and_the_next_one_follows() {
+    let world = world("");
+    world.ok(["trust", "--yes"]);
+    world.ok(["up"]);
+    let id = world.session("coder")["vendor_session_id"].as_str().unwrap().to_owned();
+    for text in ["the first", "the second"] {
+        let sent = world.segue(["send", "coder", text, "--timeout", "20s"]);
+        assert_eq!(sent.status, 4, "{sent:#?}");
+        let why = "it was typed; `mytool` has no transcript that could confirm it";
+        assert!(sent.stderr.starts_with("error: nobody can tell whether"), "{sent:#?}");
+        assert!(sent.stderr.contains(why), "{sent:#?}");
+    }
+    let sent = world.json(["messages", "--json"]);
+    let states = sent["messages"].as_array().unwrap().iter().map(|it| it["state"].clone());
+    assert_eq!(states.collect::<Vec<_>>(), ["uncertain", "uncertain"]);
+    let heard = || fs::read_to_string(world.home().join(format!(".mytool-{id}.jsonl"))).unwrap();
+    let line = |text| format!("{{\"role\":\"user\",\"text\":\"{text}\"}}\n");
+    let wanted = ["begin", "the first", "the second"].map(line).concat();
+    launches::wait_until(&[&world.home()], "both messages", || heard() == wanted);
 }
 
 #[test]

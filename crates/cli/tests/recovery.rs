@@ -6,6 +6,8 @@
 mod parts;
 #[path = "recovery/places.rs"]
 mod places;
+#[path = "recovery/salvage.rs"]
+mod salvage;
 #[path = "recovery/store.rs"]
 mod store;
 #[path = "recovery/strays.rs"]

@@ -48,6 +48,24 @@ fn a_timer_says_its_prompt_again_and_again_and_a_stop_ends_it() {
 }
 
 #[test]
+fn a_timer_keeps_its_beat_when_the_clock_steps_back() {
+    let mut world = World::new(env!("CARGO_BIN_EXE_segue"));
+    let clock = world.root().join("clock");
+    world.set("SEGUE_FAILPOINT_CLOCK", clock.to_str().unwrap());
+    project(&world, "[[agents.timers]]\nevery = \"1s\"\nprompt = \"and now?\"\n");
+    world.ok(["up"]);
+    let mut events = Events::of(&world);
+    wait_events(&mut events, "message_delivered", 1);
+    std::fs::write(&clock, "-3600").unwrap();
+    wait_events(&mut events, "message_delivered", 2);
+    // A daemon that starts now knows a launch that began in an hour.
+    scene::kill_daemon(&world);
+    world.ok(["ls"]);
+    let before = messages(&world, "and now?", "delivered");
+    wait_events(&mut Events::of(&world), "message_delivered", before + 1);
+}
+
+#[test]
 fn what_still_waits_is_not_said_twice() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let timers = "[[agents.timers]]\nevery = \"1s\"\nprompt = \"one more\"\n\

@@ -21,6 +21,10 @@ pub use vendors::{Exemption, VendorList, VendorReport};
 /// Changes whenever a client and a daemon of different versions would misunderstand each other.
 pub const PROTOCOL: u32 = 2;
 
+/// The header that carries the id of a request that changes something: a UUIDv7 made by the client.
+/// The same id of the same caller is the same request, and is carried out once.
+pub const REQUEST_HEADER: &str = "segue-request";
+
 /// `GET /v1/health`
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {

@@ -4,13 +4,16 @@ use jiff::Timestamp;
 use segue_core::ports::Clock;
 use uuid::Uuid;
 
+use crate::failpoints;
+
 /// The only user of the system's clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        Timestamp::now()
+        let now = Timestamp::now();
+        now.checked_add(failpoints::clock_offset()).unwrap_or(now)
     }
 
     fn new_id(&self) -> Uuid {

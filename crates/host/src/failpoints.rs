@@ -4,8 +4,10 @@
 //! a number); `SEGUE_FAILPOINT=list` kills nothing. Both append lines to the file in
 //! `SEGUE_FAILPOINT_LOG`, a role, a name and a process id each: where it died, or all it passed.
 //! `SEGUE_FAILPOINT_ROLE` restricts this to `cli`, `daemon` or `holder`, and
-//! `SEGUE_FAILPOINT_GATE` to the time in which that file exists. With `SEGUE_FAILPOINT_HOLD`, a
+//! `SEGUE_FAILPOINT_GATE` to the time in which that file exists: it goes with the process that
+//! dies. With `SEGUE_FAILPOINT_HOLD`, a
 //! named pipe, the process is not killed: it waits until somebody has opened that and closed it.
+//! The file in `SEGUE_FAILPOINT_CLOCK` has the seconds by which the clock is set forward or back.
 
 use segue_core::model::Environment;
 
@@ -20,6 +22,18 @@ pub enum Role {
 /// Does what the environment says about failpoints; nothing in a normal build.
 #[cfg(not(feature = "failpoints"))]
 pub fn arm(_environment: &Environment, _role: Role) {}
+
+/// Returns how far the clock is from the machine's; nothing in a normal build.
+#[cfg(not(feature = "failpoints"))]
+pub(crate) fn clock_offset() -> jiff::SignedDuration {
+    jiff::SignedDuration::ZERO
+}
+
+/// Returns how far the clock is from the machine's, for tests that set it.
+#[cfg(feature = "failpoints")]
+pub(crate) fn clock_offset() -> jiff::SignedDuration {
+    armed::clock_offset()
+}
 
 /// Does what the environment says about failpoints.
 #[cfg(feature = "failpoints")]
@@ -36,6 +50,7 @@ mod armed {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicU32, Ordering};
 
+    use jiff::SignedDuration;
     use rustix::process::{Signal, getpid, kill_process};
     use segue_core::failpoint;
     use segue_core::model::Environment;
@@ -59,7 +74,20 @@ mod armed {
         Strike { name: String, left: AtomicU32 },
     }
 
+    static CLOCK: OnceLock<PathBuf> = OnceLock::new();
+
+    /// Reads the seconds by which a test has set the clock.
+    pub(super) fn clock_offset() -> SignedDuration {
+        let seconds = CLOCK.get().and_then(|path| std::fs::read_to_string(path).ok());
+        let seconds = seconds.and_then(|text| text.trim().parse().ok());
+        SignedDuration::from_secs(seconds.unwrap_or(0))
+    }
+
     pub(super) fn arm(environment: &Environment, role: Role) {
+        if let Some(clock) = environment.get("SEGUE_FAILPOINT_CLOCK") {
+            // It is set once, by the first who reads the environment.
+            let _set_already = CLOCK.set(PathBuf::from(clock));
+        }
         let role = word(role);
         let Some(wanted) = wanted(environment, role) else { return };
         let path = |name| environment.get(name).map(PathBuf::from);
@@ -108,7 +136,11 @@ mod armed {
 
     impl Armed {
         fn strike(&self) {
-            let Some(hold) = &self.hold else { die() };
+            let Some(hold) = &self.hold else {
+                // Whoever takes the place of this process lives.
+                self.gate.iter().for_each(|gate| drop(std::fs::remove_file(gate)));
+                die()
+            };
             let waited = File::open(hold).and_then(|mut hold| hold.read_to_end(&mut Vec::new()));
             if let Err(error) = waited {
                 tracing::error!(%error, hold = %hold.display(), "a failpoint cannot wait");

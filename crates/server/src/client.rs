@@ -1,6 +1,7 @@
 //! What the command line asks of the daemon; starts it when it is not there.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::BodyExt as _;
@@ -19,6 +20,7 @@ use segue_host::daemon;
 use segue_host::lock::FileLock;
 
 use crate::connection::Connection;
+use crate::line::Line;
 use crate::liveness::Resident;
 use crate::resident::{self, Presence};
 use crate::routes::{AddressQuery, DoctorRequest, EventsQuery, FROM_NOW, MessagesQuery, query};
@@ -36,7 +38,7 @@ const FOLLOW: &str = "/v1/events/follow";
 /// A connection to the daemon, in the words of the API.
 #[derive(Debug)]
 pub struct Client {
-    connection: Connection,
+    line: Line,
     health: Health,
 }
 
@@ -47,9 +49,18 @@ impl Client {
         let running = Self::connect_running(local).await?;
         // A connection to one that is to be replaced is not kept: it would wait for its end.
         match running.filter(|client| client.is_current(local)) {
-            Some(client) => Ok(client),
-            None => Self::start(local).await,
+            Some(client) => Ok(client.reconnecting(local)),
+            None => Ok(Self::start(local).await?.reconnecting(local)),
         }
+    }
+
+    /// Lets a request be sent again when its connection breaks, to a new daemon if need be.
+    fn reconnecting(self, local: &Local) -> Self {
+        Self { line: self.line.reconnecting(local), ..self }
+    }
+
+    pub(crate) fn into_connection(self) -> Arc<Connection> {
+        self.line.connection()
     }
 
     /// Connects to the daemon if there is one that takes requests.
@@ -61,7 +72,7 @@ impl Client {
     }
 
     pub(crate) fn new(connection: Connection, health: Health) -> Self {
-        Self { connection, health }
+        Self { line: Line::new(connection), health }
     }
 
     /// Tells whether the daemon is of this very version; an agent takes what it finds, as long as
@@ -100,67 +111,72 @@ impl Client {
     }
 
     pub async fn run(&self, request: &RunRequest) -> Result<SessionView> {
-        self.connection.ask(Method::POST, "/v1/run", request).await
+        self.line.change(Method::POST, "/v1/run", request).await
     }
 
     /// Waits for the end of a headless turn.
     pub async fn wait_turn(&self, session: SessionId) -> Result<TurnReport> {
-        self.connection.ask(Method::GET, &format!("/v1/sessions/{session}/turn"), &()).await
+        self.line.ask(Method::GET, &format!("/v1/sessions/{session}/turn"), &()).await
     }
 
     pub async fn up(&self, request: &UpRequest) -> Result<RestoreReport> {
-        self.connection.ask(Method::POST, "/v1/up", request).await
+        self.line.change(Method::POST, "/v1/up", request).await
     }
 
     /// Makes more or fewer agents of one kind.
     pub async fn scale(&self, request: &ScaleRequest) -> Result<ScaleReport> {
-        self.connection.ask(Method::POST, "/v1/scale", request).await
+        self.line.change(Method::POST, "/v1/scale", request).await
     }
 
     pub async fn resume(&self, request: &ResumeRequest) -> Result<RestoreReport> {
-        self.connection.ask(Method::POST, "/v1/resume", request).await
+        self.line.change(Method::POST, "/v1/resume", request).await
     }
 
     /// Lists conversations that were begun by hand, or takes them in.
     pub async fn adopt(&self, request: &AdoptRequest) -> Result<AdoptReport> {
-        self.connection.ask(Method::POST, "/v1/adopt", request).await
+        self.line.change(Method::POST, "/v1/adopt", request).await
     }
 
     /// Carries a conversation over to another vendor.
     pub async fn handoff(&self, request: &HandoffRequest) -> Result<HandoffReport> {
-        self.connection.ask(Method::POST, "/v1/handoff", request).await
+        self.line.change(Method::POST, "/v1/handoff", request).await
     }
 
     /// Sends a message, and waits for as long as the request says.
     pub async fn send(&self, request: &SendRequest) -> Result<SendReport> {
-        self.connection.ask(Method::POST, "/v1/send", request).await
+        let rest = |spent: Duration| {
+            let spent = u64::try_from(spent.as_millis()).unwrap_or(u64::MAX);
+            let timeout_ms = request.timeout_ms.saturating_sub(spent);
+            SendRequest { timeout_ms, ..request.clone() }
+        };
+        self.line.change_within(Method::POST, "/v1/send", rest).await
     }
 
     /// Lists the messages of one session, or of all.
     pub async fn messages(&self, session: Option<&str>, cwd: &Path) -> Result<MessageList> {
         let parameters = MessagesQuery { session: session.map(str::to_owned), cwd: cwd.to_owned() };
-        self.connection.ask(Method::GET, &query("/v1/messages", &parameters)?, &()).await
+        self.line.ask(Method::GET, &query("/v1/messages", &parameters)?, &()).await
     }
 
     pub async fn cancel(&self, request: &CancelRequest) -> Result<MessageView> {
-        self.connection.ask(Method::POST, "/v1/cancel", request).await
+        self.line.change(Method::POST, "/v1/cancel", request).await
     }
 
     pub async fn answer(&self, request: &AnswerRequest) -> Result<()> {
-        self.connection.ask(Method::POST, "/v1/answer", request).await
+        self.line.change(Method::POST, "/v1/answer", request).await
     }
 
     pub async fn wait(&self, request: &WaitRequest) -> Result<WaitReport> {
-        self.connection.ask(Method::POST, "/v1/wait", request).await
+        self.line.ask(Method::POST, "/v1/wait", request).await
     }
 
     /// Says what a resume would do.
     pub async fn plan(&self, request: &ResumeRequest) -> Result<PlanReport> {
-        self.connection.ask(Method::POST, "/v1/plan", request).await
+        self.line.ask(Method::POST, "/v1/plan", request).await
     }
 
     pub async fn sessions(&self) -> Result<SessionList> {
-        self.connection.ask(Method::GET, "/v1/sessions", &()).await
+        self.line.ask(Method::GET, "/v1/sessions", &()).await
     }
 
     pub async fn session(&self, address: &str, cwd: &Path) -> Result<SessionView> {
@@ -169,12 +185,12 @@ impl Client {
 
     /// Says where a conversation can be read.
     pub async fn conversation(&self, request: &ConversationRequest) -> Result<ConversationReport> {
-        self.connection.ask(Method::POST, "/v1/conversation", request).await
+        self.line.ask(Method::POST, "/v1/conversation", request).await
     }
 
     /// Returns the conversations in the caller's folder that no session has.
     pub async fn strangers(&self, caller: &Caller) -> Result<Vec<Stranger>> {
-        self.connection.ask(Method::POST, "/v1/strangers", caller).await
+        self.line.ask(Method::POST, "/v1/strangers", caller).await
     }
 
     pub async fn attach_point(&self, address: &str, cwd: &Path) -> Result<AttachPoint> {
@@ -182,12 +198,12 @@ impl Client {
     }
 
     pub async fn stop(&self, request: &StopRequest) -> Result<StopReport> {
-        self.connection.ask(Method::POST, "/v1/stop", request).await
+        self.line.change(Method::POST, "/v1/stop", request).await
     }
 
     pub async fn remove(&self, address: &str, cwd: &Path, purge: bool) -> Result<()> {
         let path = query("/v1/session", &AddressQuery::new(address, cwd, purge))?;
-        self.connection.ask(Method::DELETE, &path, &()).await
+        self.line.change(Method::DELETE, &path, &()).await
     }
 
     /// Returns events after a sequence number, the oldest first.
@@ -198,14 +214,15 @@ impl Client {
         limit: u32,
     ) -> Result<Vec<Event>> {
         let path = query("/v1/events", &EventsQuery { session, after, limit })?;
-        self.connection.ask(Method::GET, &path, &()).await
+        self.line.ask(Method::GET, &path, &()).await
     }
 
     /// Follows events as they happen.
     pub async fn follow(&self, session: Option<SessionId>, after: i64) -> Result<EventStream> {
         let path = query(FOLLOW, &EventsQuery { session, after, limit: 0 })?;
-        let body = self.connection.follow(&path).await?;
-        let resident = self.connection.resident().clone();
+        let connection = self.line.connection();
+        let body = connection.follow(&path).await?;
+        let resident = connection.resident().clone();
         Ok(EventStream { body, pending: Vec::new(), resident })
     }
 
@@ -215,17 +232,17 @@ impl Client {
     }
 
     pub async fn doctor(&self, fix: bool) -> Result<DoctorReport> {
-        self.connection.ask(Method::POST, "/v1/doctor", &DoctorRequest { fix }).await
+        self.line.change(Method::POST, "/v1/doctor", &DoctorRequest { fix }).await
     }
 
     pub async fn trust(&self, request: &TrustRequest) -> Result<TrustView> {
-        self.connection.ask(Method::POST, "/v1/trust", request).await
+        self.line.change(Method::POST, "/v1/trust", request).await
     }
 
     /// Asks the daemon to end, and waits until its process is gone; agents are not harmed.
     pub async fn shut_down(&self) -> Result<()> {
         let handle = resident::open(self.health.pid)?;
-        let () = self.connection.ask(Method::POST, "/v1/shutdown", &()).await?;
+        let () = self.line.connection().ask(Method::POST, "/v1/shutdown", &()).await?;
         match handle {
             Some(handle) => resident::gone(self.health.pid, &handle).await.map(drop),
             None => Ok(()),
@@ -240,7 +257,7 @@ impl Client {
         cwd: &Path,
     ) -> Result<A> {
         let path = query(path, &AddressQuery::new(address, cwd, false))?;
-        self.connection.ask(method, &path, &()).await
+        self.line.ask(method, &path, &()).await
     }
 }
 

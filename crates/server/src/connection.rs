@@ -5,6 +5,8 @@ use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
+use segue_core::api::REQUEST_HEADER;
+use segue_core::model::RequestId;
 use segue_core::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -24,7 +26,8 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(crate) async fn open(stream: UnixStream, resident: Resident) -> Result<Self> {
-        let (sender, connection) = handshake(TokioIo::new(stream)).await.map_err(lost)?;
+        let shaken = handshake(TokioIo::new(stream)).await.map_err(lost);
+        let (sender, connection) = shaken.map_err(Error::from)?;
         tokio::spawn(async move {
             if let Err(error) = connection.await {
                 tracing::debug!(%error, "connection to the daemon ended");
@@ -40,7 +43,18 @@ impl Connection {
         path: &str,
         body: &B,
     ) -> Result<A> {
-        self.resident.answered(path, self.ask_unwatched(method, path, body)).await
+        Ok(self.try_ask((method, path, None), body).await?)
+    }
+
+    /// Asks and reads the whole answer; tells a broken connection from an answer. Gives up when the
+    /// daemon does not answer any more.
+    pub(crate) async fn try_ask<B: Serialize + Sync, A: DeserializeOwned>(
+        &self,
+        (method, path, id): (Method, &str, Option<RequestId>),
+        body: &B,
+    ) -> Result<A, Failure> {
+        let answer = async { Ok(self.try_ask_unwatched((method, path, id), body).await) };
+        self.resident.answered(path, answer).await?
     }
 
     /// Asks and reads the whole answer, however long that takes.
@@ -50,12 +64,21 @@ impl Connection {
         path: &str,
         body: &B,
     ) -> Result<A> {
-        let response = self.send(method, path, body).await?;
+        Ok(self.try_ask_unwatched((method, path, None), body).await?)
+    }
+
+    async fn try_ask_unwatched<B: Serialize + Sync, A: DeserializeOwned>(
+        &self,
+        (method, path, id): (Method, &str, Option<RequestId>),
+        body: &B,
+    ) -> Result<A, Failure> {
+        let response = self.send((method, path, id), body).await?;
         let bytes = response.into_body().collect().await.map_err(lost)?.to_bytes();
         serde_json::from_slice(&bytes).map_err(|error| {
-            Error::unavailable("the daemon's answer cannot be understood")
+            let error = Error::unavailable("the daemon's answer cannot be understood")
                 .caused_by(error)
-                .hint("run `segue daemon stop`, then try again")
+                .hint("run `segue daemon stop`, then try again");
+            Failure::Told(error)
         })
     }
 
@@ -66,8 +89,8 @@ impl Connection {
 
     /// Asks, and returns the answer's body to be read as it comes.
     pub(crate) async fn follow(&self, path: &str) -> Result<Incoming> {
-        let response = self.resident.answered(path, self.send(Method::GET, path, &())).await?;
-        Ok(response.into_body())
+        let answer = async { Ok(self.send((Method::GET, path, None), &()).await?) };
+        Ok(self.resident.answered(path, answer).await?.into_body())
     }
 
     /// Returns the daemon at the other end.
@@ -77,37 +100,64 @@ impl Connection {
 
     async fn send<B: Serialize + Sync>(
         &self,
-        method: Method,
-        path: &str,
+        (method, path, id): (Method, &str, Option<RequestId>),
         body: &B,
-    ) -> Result<Response<Incoming>> {
+    ) -> Result<Response<Incoming>, Failure> {
         let body = serde_json::to_vec(body).map_err(not_utf8)?;
-        let request = Request::builder()
+        let mut request = Request::builder()
             .method(method)
             .uri(path)
             .header("host", "segue")
-            .header("content-type", "application/json")
+            .header("content-type", "application/json");
+        if let Some(id) = id {
+            request = request.header(REQUEST_HEADER, id.to_string());
+        }
+        let request = request
             .body(Full::new(Bytes::from(body)))
             .map_err(|error| Error::internal("a request cannot be made").caused_by(error))?;
         let answer = self.sender.lock().await.send_request(request);
         let response = answer.await.map_err(lost)?;
-        if response.status().is_success() { Ok(response) } else { Err(refusal(response).await) }
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        Err(refusal(response).await)
     }
 }
 
-async fn refusal(response: Response<Incoming>) -> Error {
+async fn refusal(response: Response<Incoming>) -> Failure {
     let status = response.status();
     match response.into_body().collect().await {
-        Ok(body) => serde_json::from_slice(&body.to_bytes()).unwrap_or_else(|_| {
+        Ok(body) => Failure::Told(serde_json::from_slice(&body.to_bytes()).unwrap_or_else(|_| {
             Error::unavailable(format!("the daemon answered {status}"))
                 .hint("run `segue daemon stop`, then try again: it may be of another version")
-        }),
+        })),
         Err(error) => lost(error),
     }
 }
 
-fn lost(error: hyper::Error) -> Error {
-    Error::unavailable("the connection to the daemon broke")
-        .caused_by(error)
-        .hint("run the command again: what was begun is recorded, and nothing is done twice")
+fn lost(error: hyper::Error) -> Failure {
+    Failure::Broken(Error::unavailable("the connection to the daemon broke").caused_by(error))
+}
+
+/// Why a request has no good answer.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The connection broke: the daemon may have done what it was asked or not.
+    Broken(Error),
+    /// Nothing was sent, or the daemon answered with this error.
+    Told(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Told(error)
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Broken(error) | Failure::Told(error) => error,
+        }
+    }
 }

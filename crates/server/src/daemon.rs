@@ -15,6 +15,7 @@ use segue_store as store;
 use tokio::sync::{OnceCell, watch};
 
 use crate::events::TellingStore;
+use crate::requests::Requests;
 use crate::supervisor::Supervisor;
 use crate::wiring::{self, Local};
 
@@ -30,6 +31,7 @@ pub(crate) struct Daemon {
     /// Opened at the start, else by the first request after whatever was in the way is gone.
     opened: OnceCell<Opened>,
     ending: watch::Sender<bool>,
+    pub(crate) requests: Arc<Requests>,
 }
 
 /// What there is once the store is open; without it nothing can be done but `doctor`.
@@ -65,6 +67,7 @@ async fn start(local: &Local) -> Result<(Arc<Daemon>, Listener, FileLock)> {
         started_at: wiring::now(),
         opened: OnceCell::new(),
         ending: watch::channel(false).0,
+        requests: Arc::default(),
         paths,
     };
     if let Err(error) = daemon.opened().await {
@@ -76,9 +79,10 @@ async fn start(local: &Local) -> Result<(Arc<Daemon>, Listener, FileLock)> {
 
 async fn open(paths: &Paths) -> Result<Opened> {
     let database = paths.database();
-    if !store::exists(&database) && wiring::has_launches(paths)? {
+    let is_gone = !store::exists(&database);
+    if is_gone && (store::has_backup(&database) || wiring::has_launches(paths)?) {
         return Err(Error::unavailable(format!("the store `{}` is gone", database.display()))
-            .caused_by("launch folders are there, so it was there before")
+            .caused_by("launch folders or a backup are there, so it was there before")
             .hint("run `segue doctor --fix` to rebuild it from them"));
     }
     let (store, cursor) = TellingStore::new(store::open(&database).await?);

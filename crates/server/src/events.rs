@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use segue_core::Result;
 use segue_core::model::{
-    Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, Message, MessageId, Session,
-    SessionId, Timer, Trust,
+    Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, Message, MessageId, RequestKey,
+    RequestStep, Session, SessionId, Timer, Trust,
 };
 use segue_core::ports::{Commit, EventQuery, MessageQuery, SessionSummary, Store};
 use tokio::sync::watch;
@@ -87,5 +87,9 @@ impl Store for TellingStore {
 
     async fn messages(&self, query: &MessageQuery) -> Result<Vec<Message>> {
         self.inner.messages(query).await
+    }
+
+    async fn request(&self, key: RequestKey) -> Result<Vec<RequestStep>> {
+        self.inner.request(key).await
     }
 }

@@ -31,6 +31,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub struct Local {
     paths: Paths,
     surroundings: Surroundings,
+    notice: Option<fn(&str)>,
 }
 
 impl Local {
@@ -43,7 +44,20 @@ impl Local {
         let surroundings = Surroundings::read()?;
         let paths = Paths::from_environment(&surroundings.environment)?;
         failpoints::arm(&surroundings.environment, role);
-        Ok(Self { paths, surroundings })
+        Ok(Self { paths, surroundings, notice: None })
+    }
+
+    /// Has a person told, by this function, why a command takes long.
+    #[must_use]
+    pub fn with_notice(self, notice: fn(&str)) -> Self {
+        Self { notice: Some(notice), ..self }
+    }
+
+    /// Tells the person at the terminal why a command takes long, if there is one.
+    pub(crate) fn notice(&self, text: &str) {
+        if let Some(notice) = self.notice {
+            notice(text);
+        }
     }
 
     /// Returns who asks, for a request.

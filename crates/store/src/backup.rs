@@ -1,6 +1,9 @@
-//! A copy of the database from before a migration.
+//! Copies of the database: one from before each migration, and one or two recent ones.
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
@@ -26,6 +29,112 @@ pub(crate) fn before_migration(
         return Err(fault.told(path));
     }
     Ok(target)
+}
+
+/// How long the commits of a busy store are gathered before they are backed up.
+const GATHERED_FOR: Duration = Duration::from_secs(60);
+
+/// A larger store is not backed up while its daemon ends: whoever waits for that waits for a person.
+const LARGEST_AT_END_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Returns the newest backup that can be used.
+pub(crate) fn newest(path: &Path) -> Option<PathBuf> {
+    [".backup", ".backup-older"].map(|suffix| beside(path, suffix)).into_iter().find(|backup| {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+        Connection::open_with_flags(backup, flags).is_ok_and(|it| is_sound(&it).unwrap_or(false))
+    })
+}
+
+/// Keeps a backup of a store that is written to. It sleeps until something was committed, then for a
+/// minute, and then copies what is there, through a connection of its own. Dropping it backs up
+/// what was committed last.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    committed: Option<SyncSender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Keeper {
+    pub(crate) fn start(path: &Path) -> std::io::Result<Self> {
+        let (committed, inbox) = sync_channel(1);
+        let path = path.to_owned();
+        let thread = thread::Builder::new().name("backup".to_owned());
+        let thread = thread.spawn(move || keep_backed_up(&path, &inbox))?;
+        Ok(Self { committed: Some(committed), thread: Some(thread) })
+    }
+
+    /// Says that something was committed.
+    pub(crate) fn committed(&self) {
+        if let Some(committed) = &self.committed {
+            // If the thread was told already, it need not be told again.
+            let _told_already = committed.try_send(());
+        }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        drop(self.committed.take());
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has nothing left to write.
+            drop(thread.join());
+        }
+    }
+}
+
+fn keep_backed_up(path: &Path, inbox: &Receiver<()>) {
+    while inbox.recv().is_ok() {
+        let due = Instant::now() + GATHERED_FOR;
+        let ends = loop {
+            match inbox.recv_timeout(due.saturating_duration_since(Instant::now())) {
+                Ok(()) => {}
+                Err(RecvTimeoutError::Timeout) => break false,
+                Err(RecvTimeoutError::Disconnected) => break true,
+            }
+        };
+        let length = std::fs::metadata(path).map_or(0, |found| found.len());
+        if ends && length > LARGEST_AT_END_BYTES {
+            return;
+        }
+        // The next commit is the next occasion. A store that is damaged or gone keeps the backup
+        // that it has.
+        let _tried = refresh(path);
+    }
+}
+
+/// Replaces the older of two backups by a new one, which has been looked at.
+fn refresh(path: &Path) -> Result<(), Fault> {
+    let [partial, newest, older] =
+        [".backup-new", ".backup", ".backup-older"].map(|suffix| beside(path, suffix));
+    let source = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+    copy(&source, &partial)?;
+    let verified = Connection::open_with_flags(&partial, flags)
+        .and_then(|copied| {
+            // A backup is one file.
+            let mode = copied.pragma_update_and_check(None, "journal_mode", "delete", |_| Ok(()));
+            mode.and_then(|()| is_sound(&copied))
+        })
+        .unwrap_or(false);
+    let failed = |error| fault::system("keep the backup", &newest, &error);
+    if !verified {
+        remove_whole(&partial).map_err(failed)?;
+        return Err(fault::damaged(path).into());
+    }
+    std::fs::File::open(&partial).and_then(|file| file.sync_all()).map_err(failed)?;
+    hit("store.keep_newest.before");
+    if std::fs::symlink_metadata(&newest).is_ok() {
+        std::fs::rename(&newest, &older).map_err(failed)?;
+    }
+    std::fs::rename(&partial, &newest).map_err(failed)?;
+    sync_folder(&newest).map_err(failed)?;
+    hit("store.keep_newest.after");
+    Ok(())
+}
+
+fn is_sound(connection: &Connection) -> rusqlite::Result<bool> {
+    let verdict: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    Ok(verdict == "ok")
 }
 
 fn copy(connection: &Connection, partial: &Path) -> Result<(), Fault> {

@@ -5,6 +5,7 @@ mod fleets;
 mod handoffs;
 mod launches;
 mod messages;
+mod requests;
 mod sessions;
 
 use rusqlite::Transaction;
@@ -49,6 +50,7 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
         Change::SetMessage { message, state, at } => {
             messages::set(transaction, *message, state, *at)
         }
+        Change::RecordRequest(record) => requests::record(transaction, record),
     }
 }
 

@@ -52,6 +52,44 @@ pub(crate) fn move_aside(path: &Path, label: &str) -> Result<Option<PathBuf>> {
     Ok(Some(aside))
 }
 
+/// Returns where a store is rebuilt; whatever an earlier attempt left there is gone.
+pub fn rebuilding(path: &Path) -> Result<PathBuf> {
+    let place = beside(path, ".rebuilding");
+    remove_whole(&place).map_err(|error| fault::system("rebuild", path, &error))?;
+    Ok(place)
+}
+
+/// Puts a rebuilt store, which is closed, into the place of one that cannot be used; returns where
+/// that one is now, if there was one.
+pub fn publish_rebuilt(path: &Path, label: &str) -> Result<Option<PathBuf>> {
+    let (place, whole) = (beside(path, ".rebuilding"), beside(path, ".rebuilt"));
+    let failed = |error| fault::system("rebuild", path, &error);
+    File::open(&place).and_then(|file| file.sync_all()).map_err(failed)?;
+    hit("store.rebuilt.before");
+    remove_whole(&whole).and_then(|()| rename_new(&place, &whole)).map_err(failed)?;
+    sync_folder(path).map_err(failed)?;
+    hit("store.rebuilt.after");
+    let aside = if exists(path) { Some(set_aside(path, label)?) } else { None };
+    finish_rebuilt(path)?;
+    Ok(aside)
+}
+
+/// Takes the last step of a rebuilding that was cut short; tells whether there was one.
+pub fn finish_rebuilt(path: &Path) -> Result<bool> {
+    let whole = beside(path, ".rebuilt");
+    if exists(path) || !exists(&whole) {
+        return Ok(false);
+    }
+    let _lock = OpeningLock::take(path)?;
+    // A log without its database would be played into the new one.
+    move_aside(path, "orphan")?;
+    let failed = |error| fault::system("rebuild", path, &error);
+    hit("store.publish_rebuilt.before");
+    rename_new(&whole, path).and_then(|()| sync_folder(path)).map_err(failed)?;
+    hit("store.publish_rebuilt.after");
+    Ok(true)
+}
+
 /// Returns the path with a suffix added to its file name.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);

@@ -15,6 +15,7 @@ mod migrations;
 mod opening;
 mod read;
 mod rows;
+mod salvage;
 mod sqlite;
 mod values;
 mod write;
@@ -23,9 +24,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use segue_core::Result;
-use segue_core::ports::Store;
+use segue_core::ports::{Salvaged, Store};
 
-pub use files::{exists, set_aside};
+pub use files::{exists, finish_rebuilt, publish_rebuilt, rebuilding, set_aside};
 pub use sqlite::SqliteStore;
 
 /// Looks at the store's file as it is on disk now: one that was overwritten can go on to work for
@@ -34,7 +35,24 @@ pub fn check(path: &Path) -> Result<()> {
     opening::check(path)
 }
 
-/// Opens the store at this path, making a new one where there is none. Its folder must exist.
+/// Reads what can be read from a store that cannot be used, and from its backup. It blocks its
+/// thread.
+pub fn salvage(path: &Path) -> Result<Salvaged> {
+    salvage::salvage(path)
+}
+
+/// Tells whether a store was at this path whose backup is still there.
+pub fn has_backup(path: &Path) -> bool {
+    backup::newest(path).is_some()
+}
+
+/// Opens the store at this path, making a new one where there is none. Its folder must exist. Two
+/// recent backups are kept beside it.
 pub async fn open(path: &Path) -> Result<Arc<dyn Store>> {
+    Ok(Arc::new(SqliteStore::open(path).await?.backed_up(path)?))
+}
+
+/// Opens a store that is not in its place yet, without a backup.
+pub async fn open_without_backup(path: &Path) -> Result<Arc<dyn Store>> {
     Ok(Arc::new(SqliteStore::open(path).await?))
 }

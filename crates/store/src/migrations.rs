@@ -21,6 +21,7 @@ pub(crate) const ALL: &[Migration] = &[
     Migration { number: 4, sql: include_str!("../migrations/sqlite/0004_fleets.sql") },
     Migration { number: 5, sql: include_str!("../migrations/sqlite/0005_archive.sql") },
     Migration { number: 6, sql: include_str!("../migrations/sqlite/0006_handoffs.sql") },
+    Migration { number: 7, sql: include_str!("../migrations/sqlite/0007_requests.sql") },
 ];
 
 /// Returns the version that these steps lead to.

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row};
 use segue_core::model::{
-    Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, Message, MessageId, Session,
-    SessionId, Timer, Trust,
+    Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, Message, MessageId, RequestKey,
+    RequestStep, Session, SessionId, Timer, Trust,
 };
 use segue_core::ports::{EventQuery, MessageQuery, SessionSummary};
 
 use crate::rows;
-use crate::values::{Location, Word};
+use crate::values::{self, Location, Word};
 
 const SESSION: &str =
     concat!("SELECT ", rows::session_columns!(), " FROM sessions s WHERE s.id = ?1");
@@ -54,7 +54,7 @@ macro_rules! messages_where {
         concat!(
             "SELECT id, session, text, detail, created_at, updated_at FROM messages WHERE ",
             $condition,
-            " ORDER BY created_at, id"
+            " ORDER BY rowid"
         )
     };
 }
@@ -144,6 +144,16 @@ pub(crate) fn handoffs(
     all(connection, sql, [Word(&session)], rows::handoff)
 }
 
+const REQUEST: &str = "SELECT detail FROM requests WHERE caller = ?1 AND id = ?2 ORDER BY seq";
+
+pub(crate) fn request(
+    connection: &Connection,
+    key: RequestKey,
+) -> rusqlite::Result<Vec<RequestStep>> {
+    let parameters = (values::caller(key.caller), Word(&key.id));
+    all(connection, REQUEST, parameters, rows::json)
+}
+
 pub(crate) fn trust(connection: &Connection, folder: &Path) -> rusqlite::Result<Option<Trust>> {
     let sql = "SELECT folder, digest, at FROM trusts WHERE folder = ?1";
     one(connection, sql, [Location(folder)], rows::trust)
@@ -196,7 +206,7 @@ mod tests {
 
     #[test]
     fn nothing_else_walks_a_whole_table() {
-        for sql in [SESSION, LAUNCHES, BINDINGS, EVENTS, EVENTS_OF_SESSION] {
+        for sql in [SESSION, LAUNCHES, BINDINGS, EVENTS, EVENTS_OF_SESSION, REQUEST] {
             assert!(!plan(sql).contains("SCAN"), "{}", plan(sql));
         }
         assert!(plan(EVENTS_OF_SESSION).contains("events_by_session"));

@@ -196,6 +196,21 @@ pub(crate) fn message(row: &Row<'_>) -> rusqlite::Result<Message> {
     })
 }
 
+/// Reads a column that is an identifier or a word.
+pub(crate) fn word_at<T: DeserializeOwned>(row: &Row<'_>, index: usize) -> rusqlite::Result<T> {
+    Columns { row, next: index }.word()
+}
+
+/// Reads a column that is JSON.
+pub(crate) fn json_at<T: DeserializeOwned>(row: &Row<'_>, index: usize) -> rusqlite::Result<T> {
+    Columns { row, next: index }.json()
+}
+
+/// Reads a single column that is JSON.
+pub(crate) fn json<T: DeserializeOwned>(row: &Row<'_>) -> rusqlite::Result<T> {
+    Columns::of(row).json()
+}
+
 /// Reads a single column that is an identifier.
 pub(crate) fn word<T: DeserializeOwned>(row: &Row<'_>) -> rusqlite::Result<T> {
     Columns::of(row).word()

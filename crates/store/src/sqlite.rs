@@ -7,13 +7,14 @@ use std::thread::{self, JoinHandle};
 use async_trait::async_trait;
 use rusqlite::Connection;
 use segue_core::model::{
-    Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, Message, MessageId, Session,
-    SessionId, Timer, Trust,
+    Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, Message, MessageId, RequestKey,
+    RequestStep, Session, SessionId, Timer, Trust,
 };
 use segue_core::ports::{Commit, EventQuery, MessageQuery, SessionSummary, Store};
 use segue_core::{Error, Result};
 use tokio::sync::oneshot;
 
+use crate::backup::Keeper;
 use crate::database::Database;
 use crate::fault::Fault;
 use crate::{opening, read, write};
@@ -25,6 +26,7 @@ type Request = Box<dyn FnOnce(&mut Database) + Send>;
 pub struct SqliteStore {
     requests: Option<mpsc::Sender<Request>>,
     thread: Option<JoinHandle<()>>,
+    backup: Option<Keeper>,
 }
 
 impl SqliteStore {
@@ -40,7 +42,16 @@ impl SqliteStore {
                 Error::unavailable("cannot start the store's thread").caused_by(error)
             })?;
         opened.await.unwrap_or_else(|_| Err(stopped()))?;
-        Ok(Self { requests: Some(requests), thread: Some(thread) })
+        Ok(Self { requests: Some(requests), thread: Some(thread), backup: None })
+    }
+
+    /// Keeps a backup beside the database from now on.
+    pub(crate) fn backed_up(mut self, path: &Path) -> Result<Self> {
+        let keeper = Keeper::start(path).map_err(|error| {
+            Error::unavailable("cannot start the thread of the store's backup").caused_by(error)
+        })?;
+        self.backup = Some(keeper);
+        Ok(self)
     }
 
     /// Has the thread do something with the database, and waits for the answer.
@@ -69,6 +80,7 @@ impl SqliteStore {
 
 impl Drop for SqliteStore {
     fn drop(&mut self) {
+        drop(self.backup.take());
         drop(self.requests.take());
         if let Some(thread) = self.thread.take() {
             // A thread that panicked has nothing left to close.
@@ -80,7 +92,12 @@ impl Drop for SqliteStore {
 #[async_trait]
 impl Store for SqliteStore {
     async fn commit(&self, commit: Commit) -> Result<i64> {
-        self.ask(move |database| write::commit(database, &commit)).await
+        let is_empty = commit.changes.is_empty() && commit.events.is_empty();
+        let cursor = self.ask(move |database| write::commit(database, &commit)).await?;
+        if let Some(backup) = self.backup.as_ref().filter(|_| !is_empty) {
+            backup.committed();
+        }
+        Ok(cursor)
     }
 
     async fn session(&self, id: SessionId) -> Result<Option<Session>> {
@@ -143,6 +160,10 @@ impl Store for SqliteStore {
     async fn messages(&self, query: &MessageQuery) -> Result<Vec<Message>> {
         let query = *query;
         self.read(move |connection| read::messages(connection, &query)).await
+    }
+
+    async fn request(&self, key: RequestKey) -> Result<Vec<RequestStep>> {
+        self.read(move |connection| read::request(connection, key)).await
     }
 }
 

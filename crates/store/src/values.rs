@@ -6,6 +6,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use rusqlite::ToSql;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
+use segue_core::model::SessionId;
 use serde::Serialize;
 
 /// A value that is never searched, as JSON.
@@ -54,6 +55,11 @@ impl ToSql for Location<'_> {
             if self.0.to_str().is_some() { ValueRef::Text(bytes) } else { ValueRef::Blob(bytes) };
         Ok(ToSqlOutput::Borrowed(value))
     }
+}
+
+/// Returns how a caller is stored: the id of the session whose agent asks, empty for the user.
+pub(crate) fn caller(caller: Option<SessionId>) -> String {
+    caller.map(|session| session.to_string()).unwrap_or_default()
 }
 
 fn unwritable(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> rusqlite::Error {

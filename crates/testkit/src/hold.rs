@@ -2,11 +2,13 @@
 
 use std::fs::OpenOptions;
 use std::path::PathBuf;
+use std::process::Child;
 use std::sync::mpsc;
 use std::thread;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
+use crate::scene;
 use crate::world::{DEADLINE, World};
 
 /// The variables that have a process wait.
@@ -26,27 +28,56 @@ impl Hold {
 
     /// Has the next process of this role wait at this point.
     pub fn process_at(world: &mut World, role: &str, point: &str) -> Self {
+        let hold = Self::file(world);
+        let values = [point, role, hold.pipe()];
+        VARIABLES.iter().zip(values).for_each(|(name, value)| world.set(name, value));
+        hold
+    }
+
+    /// Makes the pipe alone, for a command that gets the variables by itself.
+    pub fn file(world: &World) -> Self {
         let pipe = world.root().join("hold");
         mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a pipe");
-        let values = [point, role, pipe.to_str().expect("a plain path")];
-        VARIABLES.iter().zip(values).for_each(|(name, value)| world.set(name, value));
         Self { pipe }
+    }
+
+    /// Returns the value of `SEGUE_FAILPOINT_HOLD`.
+    pub fn pipe(&self) -> &str {
+        self.pipe.to_str().expect("a plain path")
     }
 
     /// Waits until the process has come there, does something, and lets it go on. Later ones wait
     /// nowhere.
     pub fn meanwhile(self, world: &mut World, act: impl FnOnce(&World)) {
         VARIABLES.iter().for_each(|name| world.unset(name));
+        self.kept(|| act(world));
+    }
+
+    /// Waits until the process has come there, does something, and lets it go on.
+    pub fn kept(self, act: impl FnOnce()) {
         let (sender, opened) = mpsc::channel();
+        let pipe = self.pipe.clone();
         thread::spawn(move || {
             // To open it takes until the other end is open, too.
-            let held = OpenOptions::new().write(true).open(self.pipe);
+            let held = OpenOptions::new().write(true).open(pipe);
             // The test may have stopped waiting.
             let _gone = sender.send(held);
         });
         let held = opened.recv_timeout(DEADLINE).expect("a process at its failpoint");
         let held = held.expect("a pipe");
-        act(world);
+        act();
         drop(held);
+        std::fs::remove_file(self.pipe).expect("a pipe that is there");
     }
+}
+
+/// Starts a command, and kills it and its daemon when the daemon comes to this point. A command that
+/// lived would start another daemon and ask again.
+pub fn kill_both_at(world: &mut World, point: &str, start: impl FnOnce(&World) -> Child) {
+    let hold = Hold::at(world, point);
+    let mut command = start(world);
+    hold.meanwhile(world, |world| {
+        command.kill().and_then(|()| command.wait()).expect("the command is gone");
+        scene::kill_daemon(world);
+    });
 }

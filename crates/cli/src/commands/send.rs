@@ -149,7 +149,8 @@ fn show(report: &SendReport, until: Until, context: &mut Context) -> Result<Endi
         "delivered" if until == Until::Taken => Ok(Ending::Done),
         "delivered" => Err(not_over(report, &name)),
         "uncertain" => Err(Error::conflict(format!("nobody can tell whether `{name}` took it"))
-            .caused_by("it was typed, and nothing shows that it arrived; it is not typed again")
+            .caused_by(report.note.as_deref().unwrap_or("nothing shows whether it arrived"))
+            .caused_by("it is not typed again")
             .hint(format!("run `segue attach {name}` to look"))),
         _ => Err(queued(report, &name)),
     }

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use segue_testkit::events::Events;
 use segue_testkit::world::DEADLINE;
 use segue_testkit::{Outcome, Terminal, World, scene as kit};
 
@@ -29,6 +30,21 @@ fn what_nothing_shows_is_uncertain_and_is_not_typed_again() {
     assert!(line.contains("uncertain"), "{table}");
     let log = world.ok(["log", "alpha"]);
     assert!(log.contains("nothing shows whether it arrived"), "{log}");
+}
+
+#[test]
+fn a_clock_that_steps_back_while_a_message_is_typed_does_not_keep_it_on_its_way() {
+    let mut world = World::new(crate::program());
+    let clock = world.root().join("clock");
+    world.set("SEGUE_FAILPOINT_CLOCK", clock.to_str().unwrap());
+    crate::scene::add(&world, "alpha");
+    let mut events = Events::of(&world);
+    let sender = world.start(["send", "alpha", SWALLOWED, "--timeout", "55s"]);
+    kit::wait_event(&mut events, "message_typed", "message ");
+    std::fs::write(&clock, "-3600").unwrap();
+    let told = Outcome::from(sender.wait_with_output().unwrap());
+    assert_error(&told, 4, "nobody can tell whether `default/alpha` took it");
+    assert_eq!(states(&world), ["uncertain"]);
 }
 
 /// Tells an agent something that its process takes no notice of, and kills everything.

@@ -63,15 +63,16 @@ fn everybody_who_waits_is_told() {
 }
 
 #[test]
-fn a_waiter_is_told_that_the_daemon_went() {
+fn a_waiter_goes_on_waiting_after_sigkill_of_the_daemon() {
     let world = agent("alpha");
     let waiter = world.start(["wait", "alpha", "--for", "ended"]);
     let mut events = Events::of(&world);
     scene::wait_event(&mut events, "status_changed", "idle");
     scene::kill_daemon(&world);
-    let output = segue_testkit::Outcome::from(waiter.wait_with_output().unwrap());
-    assert_eq!(output.status, 7, "{output:#?}");
     wait_idle(&world, "alpha");
+    world.ok(["stop", "alpha"]);
+    let output = segue_testkit::Outcome::from(waiter.wait_with_output().unwrap());
+    assert_eq!((output.status, output.stdout.as_str()), (0, "ended (stopped)\n"), "{output:#?}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Write as _;
 
+use segue_testkit::hold::kill_both_at;
 use segue_testkit::scene::process;
 use segue_testkit::{isolated, launches, processes};
 use serde_json::Value;
@@ -78,11 +79,8 @@ fn a_headless_first_turn_that_was_cut_goes_on() {
 fn a_kill_before_the_first_word_starts_it_again_under_the_same_id() {
     isolated(|| {
         let mut scenery = Scenery::new();
-        scenery.world.set("SEGUE_FAILPOINT", "launch.files.after");
-        scenery.world.set("SEGUE_FAILPOINT_ROLE", "daemon");
-        scenery.run(&["-d", "--name", "coder", "remember ALPHA"]);
-        scenery.world.unset("SEGUE_FAILPOINT");
-        scenery.world.unset("SEGUE_FAILPOINT_ROLE");
+        let run = ["run", "-d", "--name", "coder", "--vendor", "pi", "remember ALPHA"];
+        kill_both_at(&mut scenery.world, "launch.files.after", |world| world.start(run));
         scenery.world.kill_everything();
         let before = scenery.world.session("coder");
         scenery.transcript(&before);

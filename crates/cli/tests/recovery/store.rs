@@ -94,7 +94,8 @@ fn is_rebuilt_after(damage: Damage, daemon: Daemon) {
     assert_nothing_happens(&world);
     let report = world.json(["doctor", "--fix", "--json"]);
     assert_eq!(report["findings"][0]["fixed"], true, "{report:#}");
-    assert!(report["findings"].as_array().unwrap().len() == 1, "{report:#}");
+    let more = &report["findings"].as_array().unwrap()[1..];
+    assert!(more.iter().all(|it| it["severity"] == "note"), "{report:#}");
     assert_eq!(lasting(&world), before);
     assert_kept_aside(&world, damaged.as_ref());
     assert_works_again(&world, &running);
@@ -249,7 +250,7 @@ fn a_launch_folder_that_cannot_be_read_keeps_no_other_from_being_taken_in() {
     delete(&world);
     let report = world.json(["doctor", "--fix", "--json"]);
     assert_eq!(report["findings"][0]["fixed"], true, "{report:#}");
-    let left = text(&report["findings"][1], "what");
+    let left = report["findings"].to_string();
     assert!(left.contains(folder.to_str().unwrap()), "{report:#}");
     world.resume(["--all"]).assert_back("coder", "resumed");
     assert_knows(&world, "coder", "owl");

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::time::Duration;
 
+use segue_testkit::hold::kill_both_at;
 use segue_testkit::scene::{assert_knows, by_hand, names, text, told, told_events, transcript};
 use segue_testkit::{Terminal, World, conversation, launches, processes};
 
@@ -35,13 +36,12 @@ fn unbound(world: &mut World, name: &str, word: &str) -> String {
 /// before anybody saw that id; returns the id.
 fn lost_sight_of(world: &mut World, name: &str, message: &str) -> String {
     let known = ids(world);
-    world.set("SEGUE_FAILPOINT", "launch.hold.after");
-    world.set("SEGUE_FAILPOINT_ROLE", "daemon");
-    let run = ["run", "-d", "--name", name, "-", "--", "--own-id"];
-    let outcome = world.with_input(run, message.as_bytes());
-    assert_eq!(outcome.status, 7, "{outcome:#?}");
-    world.unset("SEGUE_FAILPOINT");
-    world.unset("SEGUE_FAILPOINT_ROLE");
+    let text = world.root().join("message");
+    fs::write(&text, message).unwrap();
+    kill_both_at(world, "launch.hold.after", |world| {
+        let mut run = world.command(["run", "-d", "--name", name, "-", "--", "--own-id"]);
+        run.stdin(fs::File::open(&text).unwrap()).spawn().unwrap()
+    });
     let found = || ids(world).into_iter().find(|id| !known.contains(id));
     let folder = folder_of_conversations(world);
     launches::wait_until(&[&folder], "a transcript", || {
@@ -136,11 +136,8 @@ fn two_sessions_without_an_id_in_one_folder_are_not_guessed_at() {
 #[test]
 fn a_session_without_an_id_in_which_nothing_was_said_starts_again_with_its_message() {
     let mut world = world();
-    world.set("SEGUE_FAILPOINT", "launch.record.after");
-    world.set("SEGUE_FAILPOINT_ROLE", "daemon");
     let run = ["run", "-d", "--name", "coder", "remember the word fox", "--", "--own-id"];
-    assert_eq!(world.segue(run).status, 7);
-    world.unset("SEGUE_FAILPOINT");
+    kill_both_at(&mut world, "launch.record.after", |world| world.start(run));
     let report = world.resume(["coder"]);
     report.assert_back("coder", "started");
     conversation::wait_turns(&world, &world.session("coder"), 1);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
+use segue_testkit::hold::kill_both_at;
 use segue_testkit::scene::{project, text};
 use segue_testkit::{World, launches};
 use serde_json::Value;
@@ -55,10 +56,8 @@ fn seed_02_the_state_has_name_and_id_of_every_agent_and_loads_without_an_id() {
     world.ok(["up"]);
     world.kill_everything();
     // The agent that chooses its own id never got as far as having one.
-    world.set("SEGUE_FAILPOINT", "launch.record.after");
-    world.set("SEGUE_FAILPOINT_ROLE", "daemon");
-    assert_eq!(world.segue(["run", "-d", "--name", "early", "hi", "--", "--own-id"]).status, 7);
-    world.unset("SEGUE_FAILPOINT");
+    let run = ["run", "-d", "--name", "early", "hi", "--", "--own-id"];
+    kill_both_at(&mut world, "launch.record.after", |world| world.start(run));
     let ids: BTreeMap<_, _> = world
         .sessions()
         .iter()

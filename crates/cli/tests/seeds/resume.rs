@@ -9,6 +9,7 @@ use segue_core::rules::recovery::{
     Decision, History, Place, Process, Resumes, Seen, Transcript, Turn, Unproven, decide,
 };
 use segue_testkit::events::Events;
+use segue_testkit::hold::kill_both_at;
 use segue_testkit::scene::{
     assert_knows, by_hand, kill, process, project, text, told, transcript, wait_all_told,
     wait_event,
@@ -36,10 +37,8 @@ fn seed_04_each_agent_of_a_fleet_is_started_in_its_vendors_resume_form() {
     world.ok(["up", "--session", "night"]);
     wait_all_told(&world);
     world.kill_everything();
-    world.set("SEGUE_FAILPOINT", "launch.record.after");
-    world.set("SEGUE_FAILPOINT_ROLE", "daemon");
-    assert_eq!(world.segue(["run", "-d", "--name", "early", "hi", "--", "--own-id"]).status, 7);
-    world.unset("SEGUE_FAILPOINT");
+    let run = ["run", "-d", "--name", "early", "hi", "--", "--own-id"];
+    kill_both_at(&mut world, "launch.record.after", |world| world.start(run));
     let report = Report::of(&world.segue(["up", "--resume", "night", "--json"]));
     for name in ["coder", "tester"] {
         report.assert_back(name, "resumed");

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use segue_testkit::events::Events;
-use segue_testkit::hold::Hold;
+use segue_testkit::hold::{Hold, kill_both_at};
 use segue_testkit::{World, conversation, launches, processes, scene};
 use serde_json::Value;
 
-use crate::{invariants, points, program};
+use crate::{invariants, program};
 
 /// Waits until the session is as wanted; looks again after each of its events.
 fn wait_session(world: &World, name: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
@@ -197,8 +197,8 @@ fn a_holder_on_its_way_is_waited_for() {
     let log = world.root().join("points");
     let mut resume = None;
     hold.meanwhile(&mut world, |world| {
+        run.kill().and_then(|()| run.wait()).unwrap();
         scene::kill_daemon(world);
-        run.wait().unwrap();
         let mut command = world.command(["resume", "--all", "--json"]);
         command.env("SEGUE_FAILPOINT", "list").env("SEGUE_FAILPOINT_LOG", &log);
         resume = Some(command.stdout(Stdio::piped()).spawn().unwrap());
@@ -218,9 +218,8 @@ fn a_holder_on_its_way_is_waited_for() {
 #[test]
 fn an_empty_transcript_is_nothing_said_and_nothing_lost() {
     let mut world = World::new(program());
-    points::kill_at_once(&mut world, "daemon", "launch.commit.after");
-    world.segue(["run", "-d", "--name", "alpha", "remember the word heron"]);
-    points::forget(&mut world);
+    let run = ["run", "-d", "--name", "alpha", "remember the word heron"];
+    kill_both_at(&mut world, "launch.commit.after", |world| world.start(run));
     make_empty_transcript(&world, &world.session("alpha"));
     world.resume(["--all"]).assert_back("alpha", "started");
     scene::assert_knows(&world, "alpha", "heron");

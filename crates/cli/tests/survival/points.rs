@@ -24,12 +24,6 @@ pub(crate) fn kill_at(world: &mut World, point: &Point, hit: usize) {
     world.set("SEGUE_FAILPOINT_ROLE", &point.role);
 }
 
-/// Lets the processes of one role die at a point, from now on.
-pub(crate) fn kill_at_once(world: &mut World, role: &str, name: &str) {
-    world.set("SEGUE_FAILPOINT", name);
-    world.set("SEGUE_FAILPOINT_ROLE", role);
-}
-
 /// New processes know nothing of points.
 pub(crate) fn forget(world: &mut World) {
     for name in ["SEGUE_FAILPOINT", "SEGUE_FAILPOINT_ROLE", "SEGUE_FAILPOINT_GATE"] {
@@ -50,8 +44,13 @@ pub(crate) fn open_gate(world: &World) {
 
 /// From now on nothing dies by itself, and new processes know nothing of points.
 pub(crate) fn disarm(world: &mut World) {
-    fs::remove_file(gate(world)).unwrap();
+    // The process that died has closed it already.
+    fs::remove_file(gate(world)).or_else(missing_is_fine).unwrap();
     forget(world);
+}
+
+fn missing_is_fine(error: std::io::Error) -> std::io::Result<()> {
+    if error.kind() == std::io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }
 
 /// Returns how often one process passed each point, at most.

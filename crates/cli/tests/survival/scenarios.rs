@@ -3,9 +3,12 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use segue_testkit::events::Events;
+use segue_testkit::hold::Hold;
 use segue_testkit::world::Outcome;
 use segue_testkit::{Terminal, World, archive, conversation, launches, processes};
 use serde_json::Value;
@@ -133,6 +136,29 @@ pub(crate) const ALL: &[Scenario] = &[
         settle: |_| {},
         check: |_, _| {},
         repeat: doctor_again,
+    },
+    Scenario {
+        name: "rebuild-salvaged",
+        prepare: |world| {
+            with_session(world);
+            // A daemon that ends in good order leaves a backup.
+            world.ok(["daemon", "stop"]);
+            world.kill_everything();
+            let file = fs::File::options().write(true).open(world.database()).unwrap();
+            file.write_all_at(&[0x55; 100], 0).unwrap();
+        },
+        act: |world| world.segue(["doctor", "--fix"]),
+        settle: |_| {},
+        check: |_, _| {},
+        repeat: doctor_again,
+    },
+    Scenario {
+        name: "backup",
+        prepare: with_session,
+        act: |world| world.segue(["daemon", "stop"]),
+        settle: |_| {},
+        check: |_, _| {},
+        repeat: |_| {},
     },
     Scenario {
         name: "restore",
@@ -340,10 +366,17 @@ fn with_dead_session(world: &World) -> PathBuf {
 
 /// Makes a session whose agent chose an id of its own, which nobody saw.
 fn with_unknown_id(world: &World) {
+    let hold = Hold::file(world);
     let mut run = world.command(["run", "-d", "--name", NAME, &told(NAME), "--", "--own-id"]);
     run.env("SEGUE_FAILPOINT", "launch.hold.after").env("SEGUE_FAILPOINT_ROLE", "daemon");
+    run.env("SEGUE_FAILPOINT_HOLD", hold.pipe());
     run.env_remove("SEGUE_FAILPOINT_GATE").env_remove("SEGUE_FAILPOINT_LOG");
-    assert_eq!(Outcome::of(&mut run).status, 7, "the daemon dies before it knows the id");
+    let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    // The daemon dies before it knows the id.
+    hold.kept(|| {
+        run.kill().and_then(|()| run.wait()).unwrap();
+        kill_daemon(world);
+    });
     conversation::wait_only(world);
     world.kill_everything();
 }

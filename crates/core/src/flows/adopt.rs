@@ -127,11 +127,12 @@ fn candidate(
     })
 }
 
-/// Makes a session of a conversation. Nothing is started.
+/// Makes a session of a conversation; `along` is recorded in the same commit. Nothing is started.
 pub async fn take_in(
     ports: &Ports,
     session: Session,
     id: &VendorSessionId,
+    along: Vec<Change>,
 ) -> Result<SessionState> {
     let mut state = SessionState::new(session);
     let binding = Binding {
@@ -141,12 +142,14 @@ pub async fn take_in(
         evidence: Evidence::Adopted,
         at: ports.clock.now(),
     };
+    let mut changes = vec![
+        Change::CreateSession(Box::new(state.session.clone())),
+        Change::AddBinding(binding),
+        Change::MarkSpoke { session: state.session.id },
+    ];
+    changes.extend(along);
     let commit = Commit {
-        changes: vec![
-            Change::CreateSession(Box::new(state.session.clone())),
-            Change::AddBinding(binding),
-            Change::MarkSpoke { session: state.session.id },
-        ],
+        changes,
         events: vec![
             state.event(ports, EventKind::SessionCreated, state.session.address()),
             state.event(ports, EventKind::Bound, format!("{id} ({})", Evidence::Adopted)),

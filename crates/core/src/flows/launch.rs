@@ -244,6 +244,12 @@ pub(crate) fn said_later(
     Ok(told_to_read(&path))
 }
 
+/// Returns what an agent was told about a message that was too long to be typed, in both ways.
+pub(crate) fn file_told_of(ports: &Ports, launch: LaunchId, id: MessageId) -> [String; 2] {
+    let path = ports.folders.folder(launch).join(format!("message-{id}.md"));
+    [told_to_read(&path), told_to_read(&ports.folders.message(launch))]
+}
+
 fn told_to_read(path: &Path) -> String {
     format!("Read the file {} and do what it says.", path.display())
 }

@@ -1,10 +1,11 @@
 //! Messages to an agent: recorded first, typed once, judged by the transcript.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::failpoint;
 use crate::flows::{SessionState, launch};
 use crate::model::{
-    EventKind, LaunchId, Message, MessageId, MessageState, Status, Trace, VendorSessionId,
+    EventKind, LaunchId, Message, MessageId, MessageState, RequestKey, RequestRecord, RequestStep,
+    Status, Trace, VendorSessionId,
 };
 use crate::ports::{Change, Commit, Ports, Screen, TypeOrder, Typed, Vendor};
 use crate::rules::delivery::{self, Launch, Patience, Seen, Transcript, Verdict};
@@ -19,39 +20,78 @@ pub enum Attempt {
     Nothing,
     /// This message is on its way.
     Typed(MessageId),
+    /// A message was typed, and nothing will ever show whether it arrived.
+    Unconfirmed,
     /// Something was drawn or typed in the last moment: it is to be tried again when that is over.
     Disturbed,
     /// The holder did not say whether it types this message.
     Unanswered(MessageId, Error),
 }
 
-/// Takes a message in; it is durable when this returns.
-pub async fn add(ports: &Ports, state: &mut SessionState, text: String) -> Result<MessageId> {
+/// Takes a message in; it is durable when this returns, together with the step of the request that
+/// it came with and with what else is recorded along. If the request queued a message before, that
+/// message is returned.
+pub async fn add(
+    ports: &Ports,
+    state: &mut SessionState,
+    text: String,
+    (request, along): (Option<RequestKey>, Commit),
+) -> Result<MessageId> {
+    let recorded = record(ports, state, text, (request, along)).await;
+    let Some(request) = request else { return recorded };
+    match recorded {
+        Err(error) if error.kind == Kind::Conflict => {
+            let queued = |step: RequestStep| match step {
+                RequestStep::Queued { message, .. } => Some(message),
+                _ => None,
+            };
+            let steps = ports.store.request(request).await?;
+            steps.into_iter().find_map(queued).ok_or(error)
+        }
+        result => result,
+    }
+}
+
+async fn record(
+    ports: &Ports,
+    state: &mut SessionState,
+    text: String,
+    (request, along): (Option<RequestKey>, Commit),
+) -> Result<MessageId> {
     let now = ports.clock.now();
-    let id = MessageId::new(ports.clock.new_id());
+    let (session, id) = (state.session.id, MessageId::new(ports.clock.new_id()));
     let event = state.event(ports, EventKind::MessageQueued, format!("message {id}"));
     let message = Message {
         id,
-        session: state.session.id,
+        session,
         text,
         state: MessageState::Queued,
         created_at: now,
         updated_at: now,
     };
-    let changes = vec![Change::AddMessage(Box::new(message))];
+    let step = RequestStep::Queued { session, message: id };
+    let Commit { mut changes, mut events } = along;
+    let record = |key| RequestRecord { key, step, at: now };
+    changes.extend(request.map(|key| Change::RecordRequest(Box::new(record(key)))));
+    changes.push(Change::AddMessage(Box::new(message)));
+    events.push(event);
     failpoint::hit("message.add.before");
-    state.commit(ports, Commit { changes, events: vec![event] }).await?;
+    state.commit(ports, Commit { changes, events }).await?;
     failpoint::hit("message.add.after");
     Ok(id)
 }
 
-/// Takes a message back that is not on its way yet.
-pub async fn cancel(ports: &Ports, state: &mut SessionState, id: MessageId) -> Result<()> {
+/// Takes a message back that is not on its way yet; `along` is recorded in the same commit.
+pub async fn cancel(
+    ports: &Ports,
+    state: &mut SessionState,
+    id: MessageId,
+    along: Vec<Change>,
+) -> Result<()> {
     match state.outbox.iter().find(|message| message.id == id).map(|message| &message.state) {
         Some(MessageState::Queued) => {
-            let text = format!("message {id}");
-            move_on(ports, state, id, MessageState::Cancelled, (EventKind::MessageCancelled, text))
-                .await
+            let event = (EventKind::MessageCancelled, format!("message {id}"));
+            move_on_with(ports, state, (id, MessageState::Cancelled), event, along).await
         }
         Some(_) => Err(Error::conflict(format!("message `{id}` is on its way"))
             .hint("run `segue messages` to see what became of it")),
@@ -83,7 +123,13 @@ pub async fn type_next(ports: &Ports, state: &mut SessionState) -> Result<Attemp
             back_into_the_queue(ports, state, id, "somebody typed, or the screen changed").await?;
             Ok(Attempt::Disturbed)
         }
-        Ok(Typed::Now | Typed::Before) => Ok(Attempt::Typed(id)),
+        Ok(Typed::Now | Typed::Before) => {
+            let patience = delivery::patience_after_typing(vendor.keeps_transcripts());
+            if patience == Patience::Over && settle(ports, state, patience).await? {
+                return Ok(Attempt::Unconfirmed);
+            }
+            Ok(Attempt::Typed(id))
+        }
         Err(error) => Ok(Attempt::Unanswered(id, error)),
     }
 }
@@ -125,12 +171,20 @@ pub async fn settle(ports: &Ports, state: &mut SessionState, patience: Patience)
         }
         Verdict::Again => back_into_the_queue(ports, state, id, "it did not arrive").await?,
         Verdict::Uncertain => {
-            let text = format!("message {id}: nothing shows whether it arrived");
+            let text = format!("message {id}: {}", why_uncertain(vendor.as_ref()));
             let event = (EventKind::MessageUncertain, text);
             move_on(ports, state, id, MessageState::Uncertain, event).await?;
         }
     }
     Ok(true)
+}
+
+/// Says why nobody can tell whether a message arrived.
+pub fn why_uncertain(vendor: &dyn Vendor) -> String {
+    if vendor.keeps_transcripts() {
+        return "nothing shows whether it arrived".to_owned();
+    }
+    format!("it was typed; `{}` has no transcript that could confirm it", vendor.id())
 }
 
 /// Says what became of the launch that a message was given to.
@@ -158,7 +212,11 @@ pub async fn take_up(ports: &Ports, state: &mut SessionState) -> Result<()> {
     let order = TypeOrder { message: id, text: String::new(), revision: NO_REVISION };
     match ports.holders.type_message(open, &order).await? {
         Typed::Changed => back_into_the_queue(ports, state, id, "it was not typed").await,
-        Typed::Before | Typed::Now => Ok(()),
+        Typed::Before | Typed::Now => {
+            let keeps_transcripts = ports.vendors.of(&state.session)?.keeps_transcripts();
+            let patience = delivery::patience_after_typing(keeps_transcripts);
+            settle(ports, state, patience).await.map(drop)
+        }
     }
 }
 
@@ -223,12 +281,23 @@ async fn move_on(
     state: &mut SessionState,
     message: MessageId,
     to: MessageState,
+    event: (EventKind, String),
+) -> Result<()> {
+    move_on_with(ports, state, (message, to), event, Vec::new()).await
+}
+
+async fn move_on_with(
+    ports: &Ports,
+    state: &mut SessionState,
+    (message, to): (MessageId, MessageState),
     (kind, text): (EventKind, String),
+    along: Vec<Change>,
 ) -> Result<()> {
     let event = state.event(ports, kind, text);
-    let change = Change::SetMessage { message, state: to, at: event.at };
+    let mut changes = vec![Change::SetMessage { message, state: to, at: event.at }];
+    changes.extend(along);
     failpoint::hit("message.settle.before");
-    state.commit(ports, Commit { changes: vec![change], events: vec![event] }).await?;
+    state.commit(ports, Commit { changes, events: vec![event] }).await?;
     failpoint::hit("message.settle.after");
     Ok(())
 }
@@ -258,6 +327,26 @@ fn look_for(
         Some(Transcript::HasIt) => Transcript::HasIt,
         _ => found,
     }
+}
+
+/// Looks for a message in all of its session's conversation, whenever it was said.
+pub(crate) fn anywhere(
+    ports: &Ports,
+    state: &SessionState,
+    message: &Message,
+) -> Result<Transcript> {
+    let vendor = ports.vendors.of(&state.session)?;
+    let mut wanted = vec![message.text.clone(), vendor.typing(&message.text).recorded_as];
+    // A long message was written to a file, of which the agent was told.
+    wanted.extend(
+        state.launches.iter().flat_map(|launch| launch::file_told_of(ports, launch.id, message.id)),
+    );
+    let look = |id| look_in(ports, state, vendor.as_ref(), ((id, 0), &wanted));
+    let mut all = state.bindings.iter().map(|binding| look(&binding.vendor_session));
+    if all.any(|found| found == Transcript::HasIt) {
+        return Ok(Transcript::HasIt);
+    }
+    Ok(state.vendor_session().map_or(Transcript::CannotTell, look))
 }
 
 fn look_in(

@@ -17,6 +17,7 @@ pub mod neighbours;
 pub mod observe;
 mod put_back;
 pub mod restore;
+pub mod salvage;
 #[cfg(test)]
 pub(crate) mod samples;
 pub mod state;

@@ -76,7 +76,7 @@ pub async fn carry_out(
             Ok(launched(Outcome::Started, Some("nothing had been said yet")))
         }
         Decision::Fresh => {
-            fresh(ports, state, environment).await?;
+            fresh(ports, state, environment, Vec::new()).await?;
             Ok(launched(Outcome::Fresh, Some("its vendor cannot resume")))
         }
         Decision::Refuse(refusal) => {
@@ -286,7 +286,7 @@ async fn start_again(
             Some(id) => unused(ports, state, id)?,
             None => None,
         };
-        return start_fresh(ports, state, id, None, environment).await;
+        return start_fresh(ports, state, (id, None), environment, Vec::new()).await;
     }
     let message = since.first().and_then(|launch| launch.message.clone());
     let planned = since.first().and_then(|launch| launch.planned.clone());
@@ -294,7 +294,7 @@ async fn start_again(
         Some(id) => unused(ports, state, id)?,
         None => None,
     };
-    start_fresh(ports, state, id, message, environment).await
+    start_fresh(ports, state, (id, message), environment, Vec::new()).await
 }
 
 /// Returns this id, or another one if a file is in its place: no vendor begins a conversation over
@@ -318,23 +318,24 @@ fn left_another(state: &SessionState, launches: &[Launch]) -> bool {
     state.bindings.iter().filter(own).any(other)
 }
 
-/// Starts a new conversation; the old one stays in the ledger.
+/// Starts a new conversation; the old one stays in the ledger. `along` is recorded with the launch.
 pub async fn fresh(
     ports: &Ports,
     state: &mut SessionState,
     environment: Environment,
+    along: Vec<Change>,
 ) -> Result<()> {
     let vendor = ports.vendors.of(&state.session)?;
     let id = vendor.preset_id(&state.session, ports.clock.new_id());
-    start_fresh(ports, state, id, None, environment).await
+    start_fresh(ports, state, (id, None), environment, along).await
 }
 
 async fn start_fresh(
     ports: &Ports,
     state: &mut SessionState,
-    id: Option<VendorSessionId>,
-    message: Option<String>,
+    (id, message): (Option<VendorSessionId>, Option<String>),
     environment: Environment,
+    along: Vec<Change>,
 ) -> Result<()> {
     let mode = LaunchMode::Fresh;
     let carries = message.as_deref().and_then(|message| carried(state, message));
@@ -346,7 +347,7 @@ async fn start_fresh(
         environment,
         first: false,
         carries,
-        along: Commit::default(),
+        along: Commit { changes: along, events: Vec::new() },
     };
     launch::start(ports, state, wish).await?;
     Ok(())

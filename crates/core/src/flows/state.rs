@@ -169,6 +169,7 @@ impl SessionState {
             | Change::PutTrust(_)
             | Change::AddHandoff(_)
             | Change::SetCount { .. }
+            | Change::RecordRequest(_)
             | Change::SetTimers { .. } => {}
             Change::AddMessage(message) => self.outbox.push(*message),
             Change::SetMessage { message, state, at } => self.set_message(message, state, at),

@@ -55,6 +55,11 @@ uuid_id! {
     MessageId
 }
 
+uuid_id! {
+    /// Names one request of a client; a repeated request has the same id.
+    RequestId
+}
+
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*

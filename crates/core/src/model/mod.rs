@@ -12,6 +12,7 @@ mod launch;
 mod message;
 mod process;
 mod record;
+mod request;
 mod session;
 mod source;
 mod status;
@@ -26,12 +27,14 @@ pub use failure::{Failure, FailureClass};
 pub use fleet::{Counts, Fleet, FleetMember, FleetRecord, Trust};
 pub use handoff::{Form, Handoff};
 pub use ids::{
-    AgentName, FleetName, LaunchId, MessageId, SessionId, SessionName, VendorId, VendorSessionId,
+    AgentName, FleetName, LaunchId, MessageId, RequestId, SessionId, SessionName, VendorId,
+    VendorSessionId,
 };
 pub use launch::{Exit, Launch, LaunchEnd, LaunchMode};
 pub use message::{Message, MessageState, Trace};
 pub use process::{Environment, ProcessRef};
 pub use record::LaunchRecord;
+pub use request::{RequestKey, RequestRecord, RequestStep};
 pub use session::{Permission, Restart, Session};
 pub use source::Source;
 pub use status::{How, Status, WaitingFor};

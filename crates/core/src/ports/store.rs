@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use crate::error::Result;
 use crate::model::{
     AgentName, Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, LaunchEnd, LaunchId,
-    Message, MessageId, MessageState, NewEvent, Permission, ProcessRef, Session, SessionId,
-    SessionName, Status, Timer, Trust,
+    Message, MessageId, MessageState, NewEvent, Permission, ProcessRef, RequestKey, RequestRecord,
+    RequestStep, Session, SessionId, SessionName, Status, Timer, Trust,
 };
 
 /// What Segue remembers. A commit is on disk when it returns, all of it or none.
@@ -56,6 +56,9 @@ pub trait Store: Debug + Send + Sync {
     async fn handoffs(&self, session: SessionId) -> Result<Vec<Handoff>>;
 
     async fn message(&self, id: MessageId) -> Result<Option<Message>>;
+
+    /// Returns the steps that a request has taken, the oldest first. Old requests are forgotten.
+    async fn request(&self, key: RequestKey) -> Result<Vec<RequestStep>>;
 }
 
 /// Changes and the facts they come from, together or not at all.
@@ -136,6 +139,8 @@ pub enum Change {
         state: MessageState,
         at: Timestamp,
     },
+    /// Records a step of a request; a step that the request has already is a conflict.
+    RecordRequest(Box<RequestRecord>),
 }
 
 /// A session with what lists show about it.

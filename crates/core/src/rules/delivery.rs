@@ -56,6 +56,12 @@ pub enum Patience {
     Over,
 }
 
+/// Returns how long a message that was typed is waited for: a vendor without a transcript never
+/// confirms it.
+pub fn patience_after_typing(keeps_transcripts: bool) -> Patience {
+    if keeps_transcripts { Patience::Left } else { Patience::Over }
+}
+
 /// What a message on its way has become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {

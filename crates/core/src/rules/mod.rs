@@ -16,6 +16,7 @@ pub mod origin;
 pub mod recovery;
 pub mod redaction;
 pub mod restarts;
+pub mod salvage;
 pub mod scale;
 pub mod scope;
 pub mod secrets;

@@ -59,7 +59,8 @@ fn failed(launch: &Launch) -> Option<Timestamp> {
 }
 
 fn died_at_once(launch: &Launch) -> bool {
-    failed(launch).is_some_and(|at| lived(launch.created_at, at) < FAST)
+    // An end before the beginning is a clock that was set back: nobody knows how long it lived.
+    failed(launch).is_some_and(|at| at >= launch.created_at && lived(launch.created_at, at) < FAST)
 }
 
 fn failed_within(launch: &Launch, now: Timestamp) -> bool {
@@ -102,6 +103,8 @@ mod tests {
         let crash = |from, to| launch(from, to, Exit::Code(1));
         let launches = [crash(0, 1), crash(5, 6), crash(10, 60), crash(70, 71)];
         assert_eq!(Failures::count(&launches, at(80)).fast_in_a_row, 1);
+        let set_back = [crash(0, -3600), crash(-3590, -3500)];
+        assert_eq!(Failures::count(&set_back, at(-3500)).fast_in_a_row, 0);
     }
 
     #[test]

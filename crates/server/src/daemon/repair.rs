@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use segue_core::api::{DoctorReport, Finding, Severity};
 use segue_core::flows::doctor::{self, Mode};
-use segue_core::ports::Commit;
+use segue_core::flows::salvage;
+use segue_core::ports::{Commit, Salvaged};
 use segue_core::{Error, Kind, Result};
 use segue_store as store;
 
@@ -70,24 +71,35 @@ impl Daemon {
         if self.check_file().await.is_ok() {
             return Ok(("the file that is there now is used from here on".to_owned(), Vec::new()));
         }
-        let aside = self.set_aside()?;
-        let store = store::open(&self.paths.database()).await?;
+        let database = self.paths.database();
+        if store::finish_rebuilt(&database)? {
+            return Ok(("what was rebuilt before is used from here on".to_owned(), Vec::new()));
+        }
+        let salvaged = self.salvage().await?;
+        let place = store::rebuilding(&database)?;
+        let store = store::open_without_backup(&place).await?;
         let ports = wiring::ports(&self.paths, store);
         let unavailable = |error| Error { kind: Kind::Unavailable, ..error };
-        let (sessions, open) = doctor::rebuild(&ports).await.map_err(unavailable)?;
-        let how = format!("rebuilt with {sessions} sessions from the launch folders{aside}");
-        Ok((format!("{how}; what is trusted has to be said again"), open))
+        let (sessions, mut open) = doctor::rebuild(&ports).await.map_err(unavailable)?;
+        open.extend(salvage::restore(&ports, salvaged).await.map_err(unavailable)?);
+        let all = ports.store.sessions().await?.len();
+        // Its thread ends, and all of it is in one file.
+        drop(ports);
+        let label = format!("broken-{}", wiring::now().as_millisecond());
+        let kept = match store::publish_rebuilt(&database, &label)? {
+            Some(aside) => format!(", the old one kept as `{}`", aside.display()),
+            None => String::new(),
+        };
+        let more = all.saturating_sub(sessions);
+        let more = if more > 0 { format!(" and {more} from its rows") } else { String::new() };
+        Ok((format!("rebuilt with {sessions} sessions from the launch folders{more}{kept}"), open))
     }
 
-    /// Moves a store that cannot be used out of the way; says where it is now.
-    fn set_aside(&self) -> Result<String> {
+    /// Reads what is left of the store and of its backup.
+    async fn salvage(&self) -> Result<Salvaged> {
         let database = self.paths.database();
-        if !store::exists(&database) {
-            return Ok(String::new());
-        }
-        let label = format!("broken-{}", wiring::now().as_millisecond());
-        let aside = store::set_aside(&database, &label)?;
-        Ok(format!(", the old one kept as `{}`", aside.display()))
+        let salvaged = tokio::task::spawn_blocking(move || store::salvage(&database)).await;
+        salvaged.unwrap_or_else(|error| Err(Error::internal("a task failed").caused_by(error)))
     }
 
     async fn check_file(&self) -> Result<()> {

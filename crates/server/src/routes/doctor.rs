@@ -6,7 +6,8 @@ use segue_core::api::DoctorReport;
 use segue_core::rules::scope::Deed;
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, App, Caller};
+use super::{Answer, App, Asked, Caller};
+use crate::requests::Keep;
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct DoctorRequest {
@@ -16,10 +17,14 @@ pub(crate) struct DoctorRequest {
 pub(crate) async fn doctor(
     State(app): State<App>,
     caller: Caller,
+    asked: Asked,
     Json(request): Json<DoctorRequest>,
 ) -> Answer<DoctorReport> {
-    if request.fix {
-        caller.allow(&app, Deed::Repair).await?;
+    if !request.fix {
+        return Ok(Json(app.examine(false).await?));
     }
-    Ok(Json(app.examine(request.fix).await?))
+    caller.allow(&app, Deed::Repair).await?;
+    let once = asked.once_without_store(&app, &("doctor", request));
+    // A repair goes on when its client goes away: half a store would be worse than none.
+    Ok(Json(once.carry_out(Keep::Nothing, async move { app.examine(true).await }).await?))
 }

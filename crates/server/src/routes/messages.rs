@@ -1,6 +1,7 @@
 //! Messages: send, list, cancel, answer, wait.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
@@ -10,15 +11,16 @@ use segue_core::api::{
     WaitReport, WaitRequest,
 };
 use segue_core::flows::view;
-use segue_core::model::Message as Told;
-use segue_core::ports::{self, MessageQuery, SessionSummary};
+use segue_core::model::{Message as Told, MessageState, RequestKey, RequestStep};
+use segue_core::ports::{self, Commit, MessageQuery, SessionSummary};
 use segue_core::rules::scope::{Deed, Scope};
 use segue_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
-use super::{Answer, App, Caller};
-use crate::supervisor::{self, Errand, Message, Supervisor, Waiter};
+use super::{Answer, App, Asked, Caller};
+use crate::requests::{Keep, step};
+use crate::supervisor::{self, Errand, Message, Outgoing, Supervisor, Waiter};
 
 /// Nothing that is typed or carried needs to be longer.
 const LONGEST_MESSAGE: usize = 16 * 1024 * 1024;
@@ -33,6 +35,7 @@ pub(crate) struct MessagesQuery {
 pub(crate) async fn send(
     State(app): State<App>,
     caller: Caller,
+    asked: Asked,
     Json(request): Json<SendRequest>,
 ) -> Answer<SendReport> {
     let supervisor = app.ready().await?;
@@ -43,8 +46,13 @@ pub(crate) async fn send(
     let session = found.session.id;
     let environment =
         supervisor::calling_environment(&supervisor.ports, &scope, caller.environment).await?;
-    let send = |reply| Message::Errand(Errand::Send { text, environment, interrupt, reply });
-    let message = supervisor.ask(session, send).await?;
+    let once = asked.once(&app, &supervisor, &scope, &("send", session, &text, interrupt));
+    let (request, along) = (once.key(), Commit::default());
+    let outgoing = Outgoing { text, environment, interrupt, request, along };
+    let recorder = Arc::clone(&supervisor);
+    let send = |reply| Message::Errand(Errand::Send { outgoing, reply });
+    let send = async move { recorder.ask(session, send).await };
+    let message = once.carry_out(Keep::Nothing, send).await?;
     let report = |reply| Message::Errand(Errand::Report { message, reply });
     if until == Until::Recorded {
         return Ok(Json(supervisor.ask(session, report).await?));
@@ -107,19 +115,35 @@ async fn reachable<'a>(
 pub(crate) async fn cancel(
     State(app): State<App>,
     caller: Caller,
+    asked: Asked,
     Json(request): Json<CancelRequest>,
 ) -> Answer<MessageView> {
     let supervisor = app.ready().await?;
     let scope = caller.scope(&supervisor).await?;
+    let once = asked.once(&app, &supervisor, &scope, &("cancel", &request));
+    let key = once.key();
+    let cancel = async move { take_back(&supervisor, &scope, key, &request.message).await };
+    Ok(Json(once.carry_out(Keep::Recorded, cancel).await?))
+}
+
+async fn take_back(
+    supervisor: &Arc<Supervisor>,
+    scope: &Scope,
+    key: Option<RequestKey>,
+    id: &str,
+) -> Result<MessageView> {
     let messages = supervisor.ports.store.messages(&MessageQuery::default()).await?;
-    let mut meant = reachable(&supervisor, &scope, &messages).await?;
-    meant.retain(|(_, message)| message.id.to_string().starts_with(&request.message));
-    let [(view, message)] = meant.as_slice() else {
-        return Err(not_one(&request.message, meant.len()).into());
-    };
+    let mut meant = reachable(supervisor, scope, &messages).await?;
+    meant.retain(|(_, message)| message.id.to_string().starts_with(id));
+    let [(view, message)] = meant.as_slice() else { return Err(not_one(id, meant.len())) };
     let (message, session) = (message.id, message.session);
-    supervisor.ask(session, |reply| Message::Errand(Errand::Cancel { message, reply })).await?;
-    Ok(Json(MessageView { state: "cancelled".to_owned(), ..view.clone() }))
+    let view = MessageView { state: MessageState::Cancelled.word().to_owned(), ..view.clone() };
+    let answer = serde_json::to_string(&view)
+        .map_err(|error| Error::internal("an answer cannot be written").caused_by(error))?;
+    let along = step(&supervisor.ports, key, RequestStep::Done { answer });
+    let cancel = |reply| Message::Errand(Errand::Cancel { message, along, reply });
+    supervisor.ask(session, cancel).await?;
+    Ok(view)
 }
 
 fn not_one(id: &str, count: usize) -> Error {
@@ -133,11 +157,13 @@ fn not_one(id: &str, count: usize) -> Error {
 pub(crate) async fn answer(
     State(app): State<App>,
     caller: Caller,
+    asked: Asked,
     Json(request): Json<AnswerRequest>,
 ) -> Answer<()> {
     let supervisor = app.ready().await?;
     let scope = caller.scope(&supervisor).await?;
     scope.allow(Deed::Answer)?;
+    let once = asked.once(&app, &supervisor, &scope, &("answer", &request));
     let found =
         supervisor::find(&supervisor, &scope, &request.session, &request.cwd).await?.session.id;
     let answer = match request.answer.to_lowercase().as_str() {
@@ -148,9 +174,10 @@ pub(crate) async fn answer(
         }
         _ => ports::Answer::Choice(request.answer),
     };
-    Ok(Json(
-        supervisor.ask(found, |reply| Message::Errand(Errand::Answer { answer, reply })).await?,
-    ))
+    let request = once.key();
+    let give = move |reply| Message::Errand(Errand::Answer { answer, request, reply });
+    let give = async move { supervisor.ask(found, give).await };
+    Ok(Json(once.carry_out(Keep::Recorded, give).await?))
 }
 
 pub(crate) async fn wait(

@@ -5,6 +5,7 @@ mod doctor;
 mod events;
 mod limits;
 mod messages;
+mod once;
 mod scope;
 mod sessions;
 pub(crate) mod trust;
@@ -25,6 +26,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use doctor::DoctorRequest;
 pub(crate) use events::{EventsQuery, FROM_NOW};
 pub(crate) use messages::MessagesQuery;
+pub(crate) use once::Asked;
 pub(crate) use scope::{Caller, PeerInfo};
 
 use crate::daemon::Daemon;

@@ -8,52 +8,69 @@ use segue_core::api::{
     StopReport, StopRequest, Stranger, TurnReport, UpRequest,
 };
 use segue_core::flows::strangers;
-use segue_core::model::SessionId;
+use segue_core::model::{RequestStep, SessionId};
 use segue_core::rules::scope::Deed;
 use segue_core::{Error, api};
 
-use super::{AddressQuery, Answer, App, Caller};
+use super::{AddressQuery, Answer, App, Asked, Caller};
+use crate::requests::{Keep, step};
 use crate::supervisor::{self, Message};
 
 pub(crate) async fn run(
     State(app): State<App>,
     caller: Caller,
+    asked: Asked,
     Json(request): Json<RunRequest>,
 ) -> Answer<SessionView> {
     let supervisor = app.ready().await?;
     let scope = caller.scope(&supervisor).await?;
     let config_file = app.paths.config_file();
-    Ok(Json(supervisor::run(&supervisor, &scope, &config_file, request).await?))
+    let once = asked.once(&app, &supervisor, &scope, &("run", &request));
+    let key = once.key();
+    let run =
+        async move { supervisor::run(&supervisor, &scope, (&config_file, key), request).await };
+    Ok(Json(once.carry_out(Keep::Nothing, run).await?))
 }
 
 pub(crate) async fn up(
     State(app): State<App>,
     caller: Caller,
+    asked: Asked,
     Json(request): Json<UpRequest>,
 ) -> Answer<RestoreReport> {
     let supervisor = app.ready().await?;
     let scope = caller.scope(&supervisor).await?;
-    Ok(Json(supervisor::up(&supervisor, &scope, request).await?))
+    let once = asked.once(&app, &supervisor, &scope, &("up", &request));
+    let key = once.key();
+    let up = async move { supervisor::up(&supervisor, &scope, key, request).await };
+    Ok(Json(once.carry_out(Keep::Answer, up).await?))
 }
 
 pub(crate) async fn scale(
     State(app): State<App>,
     caller: Caller,
+    asked: Asked,
     Json(request): Json<ScaleRequest>,
 ) -> Answer<ScaleReport> {
     let supervisor = app.ready().await?;
     let scope = caller.scope(&supervisor).await?;
-    Ok(Json(supervisor::scale(&supervisor, &scope, request).await?))
+    let once = asked.once(&app, &supervisor, &scope, &("scale", &request));
+    let scale = async move { supervisor::scale(&supervisor, &scope, request).await };
+    Ok(Json(once.carry_out(Keep::Answer, scale).await?))
 }
 
 pub(crate) async fn resume(
     State(app): State<App>,
     caller: Caller,
+    asked: Asked,
     Json(request): Json<ResumeRequest>,
 ) -> Answer<RestoreReport> {
     let supervisor = app.ready().await?;
     let scope = caller.scope(&supervisor).await?;
-    Ok(Json(supervisor::resume(&supervisor, &scope, request).await?))
+    let once = asked.once(&app, &supervisor, &scope, &("resume", &request));
+    let key = once.key();
+    let resume = async move { supervisor::resume(&supervisor, &scope, key, request).await };
+    Ok(Json(once.carry_out(Keep::Answer, resume).await?))
 }
 
 pub(crate) async fn plan(
@@ -69,21 +86,28 @@ pub(crate) async fn plan(
 pub(crate) async fn stop(
     State(app): State<App>,
     caller: Caller,
+    asked: Asked,
     Json(request): Json<StopRequest>,
 ) -> Answer<StopReport> {
     let supervisor = app.ready().await?;
     let scope = caller.scope(&supervisor).await?;
-    Ok(Json(supervisor::stop(&supervisor, &scope, request).await?))
+    let once = asked.once(&app, &supervisor, &scope, &("stop", &request));
+    let stop = async move { supervisor::stop(&supervisor, &scope, request).await };
+    Ok(Json(once.carry_out(Keep::Answer, stop).await?))
 }
 
 pub(crate) async fn handoff(
     State(app): State<App>,
     caller: Caller,
+    asked: Asked,
     Json(request): Json<HandoffRequest>,
 ) -> Answer<HandoffReport> {
     let supervisor = app.ready().await?;
     let scope = caller.scope(&supervisor).await?;
-    Ok(Json(supervisor::handoff(&supervisor, &scope, request).await?))
+    let once = asked.once(&app, &supervisor, &scope, &("handoff", &request));
+    let (key, keep) = (once.key(), if request.dry_run { Keep::Nothing } else { Keep::Answer });
+    let handoff = async move { supervisor::handoff(&supervisor, &scope, key, request).await };
+    Ok(Json(once.carry_out(keep, handoff).await?))
 }
 
 pub(crate) async fn list(State(app): State<App>, caller: Caller) -> Answer<SessionList> {
@@ -109,11 +133,16 @@ pub(crate) async fn strangers(
 pub(crate) async fn adopt(
     State(app): State<App>,
     caller: Caller,
+    asked: Asked,
     Json(request): Json<AdoptRequest>,
 ) -> Answer<AdoptReport> {
     let supervisor = app.ready().await?;
-    caller.scope(&supervisor).await?.allow(Deed::Adopt)?;
-    Ok(Json(supervisor::adopt(&supervisor, request).await?))
+    let scope = caller.scope(&supervisor).await?;
+    scope.allow(Deed::Adopt)?;
+    let once = asked.once(&app, &supervisor, &scope, &("adopt", &request));
+    let key = once.key();
+    let adopt = async move { supervisor::adopt(&supervisor, key, request).await };
+    Ok(Json(once.carry_out(Keep::Nothing, adopt).await?))
 }
 
 pub(crate) async fn show(
@@ -130,15 +159,22 @@ pub(crate) async fn show(
 pub(crate) async fn remove(
     State(app): State<App>,
     caller: Caller,
+    asked: Asked,
     Query(query): Query<AddressQuery>,
 ) -> Answer<()> {
     let supervisor = app.ready().await?;
     let scope = caller.scope(&supervisor).await?;
     scope.allow(Deed::Remove)?;
-    let summary = supervisor::find(&supervisor, &scope, &query.address, &query.cwd).await?;
-    let purge = query.purge;
-    let removed = supervisor.ask(summary.session.id, |reply| Message::Remove { purge, reply });
-    Ok(Json(removed.await?))
+    let once = asked.once(&app, &supervisor, &scope, &("rm", &query));
+    let key = once.key();
+    let remove = async move {
+        let summary = supervisor::find(&supervisor, &scope, &query.address, &query.cwd).await?;
+        let (id, purge) = (summary.session.id, query.purge);
+        let done = RequestStep::Done { answer: "null".to_owned() };
+        let along = step(&supervisor.ports, key, done);
+        supervisor.ask(id, |reply| Message::Remove { purge, along, reply }).await
+    };
+    Ok(Json(once.carry_out(Keep::Recorded, remove).await?))
 }
 
 pub(crate) async fn attach(

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
-use segue_core::api::{AdoptCandidate, AdoptReport, AdoptRequest, SkippedConversation};
+use segue_core::api::{
+    AdoptCandidate, AdoptReport, AdoptRequest, SessionView, SkippedConversation,
+};
+use segue_core::flows::SessionState;
 use segue_core::flows::adopt::{self, Wanted};
 use segue_core::flows::view;
 use segue_core::model::{
-    How, Permission, Restart, Session, SessionId, SessionName, Status, VendorId, VendorSessionId,
+    How, Permission, RequestKey, RequestStep, Restart, Session, SessionId, SessionName, Status,
+    VendorId, VendorSessionId,
 };
 use segue_core::rules::{naming, words};
 use segue_core::{Error, Result};
@@ -14,6 +18,7 @@ use segue_core::{Error, Result};
 use super::Supervisor;
 use super::run::ensure_fleet;
 use crate::project::Project;
+use crate::requests::step;
 
 /// How many candidates a person is shown.
 const SHOWN: usize = 50;
@@ -21,6 +26,7 @@ const SHOWN: usize = 50;
 /// Lists what could be taken in, or takes it in.
 pub(crate) async fn adopt(
     supervisor: &Arc<Supervisor>,
+    key: Option<RequestKey>,
     request: AdoptRequest,
 ) -> Result<AdoptReport> {
     let ports = &supervisor.ports;
@@ -37,12 +43,13 @@ pub(crate) async fn adopt(
     if !takes_in {
         return Ok(AdoptReport { candidates, ..AdoptReport::default() });
     }
-    if candidates.is_empty() && request.id.is_some() {
+    let adopted = adopted_before(supervisor, key).await?;
+    if candidates.is_empty() && adopted.is_empty() && request.id.is_some() {
         return Err(unknown(supervisor, &wanted).await?);
     }
-    let mut report = AdoptReport::default();
+    let mut report = AdoptReport { adopted, ..AdoptReport::default() };
     for candidate in candidates {
-        match take_in(supervisor, &candidate, request.name.as_deref()).await {
+        match take_in(supervisor, &candidate, (request.name.as_deref(), key)).await {
             Ok(session) => report.adopted.push(session),
             Err(error) if request.id.is_some() => return Err(error),
             Err(error) => report.skipped.push(SkippedConversation {
@@ -53,6 +60,24 @@ pub(crate) async fn adopt(
         }
     }
     Ok(report)
+}
+
+/// Returns the sessions that the same request has created before.
+async fn adopted_before(
+    supervisor: &Supervisor,
+    key: Option<RequestKey>,
+) -> Result<Vec<SessionView>> {
+    let Some(key) = key else { return Ok(Vec::new()) };
+    let ports = &supervisor.ports;
+    let mut adopted = Vec::new();
+    for step in ports.store.request(key).await? {
+        if let RequestStep::Adopted { session, .. } = step
+            && let Ok(state) = SessionState::load(ports, session).await
+        {
+            adopted.push(view::session(&view::summary(&state)));
+        }
+    }
+    Ok(adopted)
 }
 
 /// Says why a conversation is no candidate: it has a session already, or there is none.
@@ -78,10 +103,13 @@ async fn unknown(supervisor: &Supervisor, wanted: &Wanted) -> Result<Error> {
 async fn take_in(
     supervisor: &Arc<Supervisor>,
     candidate: &AdoptCandidate,
-    name: Option<&str>,
-) -> Result<segue_core::api::SessionView> {
+    (name, key): (Option<&str>, Option<RequestKey>),
+) -> Result<SessionView> {
     let session = draft(supervisor, candidate, name).await?;
-    let state = adopt::take_in(&supervisor.ports, session, &candidate.vendor_session_id).await?;
+    let (ports, conversation) = (&supervisor.ports, candidate.vendor_session_id.clone());
+    let adopted = RequestStep::Adopted { session: session.id, conversation };
+    let along = step(ports, key, adopted);
+    let state = adopt::take_in(ports, session, &candidate.vendor_session_id, along).await?;
     supervisor.scribe.write(&state.session.fleet).await?;
     Ok(view::session(&view::summary(&state)))
 }

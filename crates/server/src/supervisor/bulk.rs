@@ -9,7 +9,9 @@ use segue_core::api::{
     StopRequest, StoppedSession, UpRequest,
 };
 use segue_core::flows::look::Asked;
-use segue_core::model::{AgentName, Counts, Environment, FleetName, Session, SessionId};
+use segue_core::model::{
+    AgentName, Counts, Environment, FleetName, RequestKey, Session, SessionId,
+};
 use segue_core::ports::{Change, Commit, SessionSummary};
 use segue_core::rules::accounts::Wanted;
 use segue_core::rules::scale;
@@ -21,7 +23,7 @@ use super::calling;
 use super::lift::Lift;
 use super::run::{agent_session, ensure_fleet};
 use super::select::{Selected, find, selected};
-use super::{Message, Supervisor, Wish};
+use super::{Message, Renewal, Supervisor, Wish};
 use crate::project::{Agent, MOST_OF_ONE, Project, Scaled, in_range};
 use crate::routes::trust;
 
@@ -29,6 +31,7 @@ use crate::routes::trust;
 pub(crate) async fn resume(
     supervisor: &Arc<Supervisor>,
     scope: &Scope,
+    key: Option<RequestKey>,
     request: ResumeRequest,
 ) -> Result<RestoreReport> {
     let (chosen, fresh) = chosen(supervisor, scope, &request).await?;
@@ -38,7 +41,7 @@ pub(crate) async fn resume(
     let tasks = chosen.into_iter().map(|it| {
         let id = it.summary.session.id;
         let environment = environment.clone();
-        let fresh = fresh.contains(&id);
+        let fresh = fresh.contains(&id).then_some(Renewal(key));
         let supervisor = Arc::clone(supervisor);
         async move { bring_back(&supervisor, id, (it.asked, wish), (environment, fresh)).await }
     });
@@ -113,7 +116,7 @@ pub(super) async fn bring_back(
     supervisor: &Arc<Supervisor>,
     id: SessionId,
     (asked, wish): (Asked, Wish),
-    (environment, fresh): (Environment, bool),
+    (environment, fresh): (Environment, Option<Renewal>),
 ) -> Result<AgentOutcome> {
     supervisor.ask(id, |reply| Message::Resume { environment, asked, fresh, wish, reply }).await
 }
@@ -122,6 +125,7 @@ pub(super) async fn bring_back(
 pub(crate) async fn up(
     supervisor: &Arc<Supervisor>,
     scope: &Scope,
+    key: Option<RequestKey>,
     request: UpRequest,
 ) -> Result<RestoreReport> {
     scope.allow(Deed::Everything)?;
@@ -133,7 +137,7 @@ pub(crate) async fn up(
     let agents = agents.into_iter().map(|agent| {
         let asked = asked_by(&request, &agent);
         let fresh = request.fresh.iter().any(|name| name == agent.name.as_str());
-        (agent, asked, fresh)
+        (agent, asked, fresh.then_some(Renewal(key)))
     });
     let lifts = lifts(supervisor, &scaled, agents.collect(), &request.caller.environment)?;
     Ok(RestoreReport::new(all(lifts.into_iter().map(Lift::up)).await?))
@@ -196,7 +200,7 @@ pub(crate) async fn scale(
     let stopped = stop_too_many(supervisor, &fleet, Counts::from([(kind.clone(), count)])).await?;
     let is_own = |it: &Agent| scale::number(kind.as_str(), it.name.as_str()).is_some();
     let agents = scaled.agents.iter().filter(|it| is_own(it)).cloned();
-    let agents = agents.map(|agent| (agent, Asked::InBulk, false)).collect();
+    let agents = agents.map(|agent| (agent, Asked::InBulk, None)).collect();
     let lifts = lifts(supervisor, &scaled, agents, &caller.environment)?;
     let RestoreReport { agents, complete } =
         RestoreReport::new(all(lifts.into_iter().map(Lift::up)).await?);
@@ -222,7 +226,7 @@ async fn stop_too_many(
 fn lifts(
     supervisor: &Arc<Supervisor>,
     project: &Project,
-    agents: Vec<(Agent, Asked, bool)>,
+    agents: Vec<(Agent, Asked, Option<Renewal>)>,
     environment: &Environment,
 ) -> Result<Vec<Lift>> {
     let wish = wish(agents.len());

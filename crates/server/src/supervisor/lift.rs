@@ -12,7 +12,7 @@ use segue_core::{Error, Kind, Result};
 
 use super::bulk::bring_back;
 use super::handoff;
-use super::{Account, Message, Start, Supervisor, Wish, ask};
+use super::{Account, Message, Renewal, Start, Supervisor, Wish, ask};
 
 /// One agent of the project on its way up.
 pub(super) struct Lift {
@@ -21,7 +21,8 @@ pub(super) struct Lift {
     pub(super) draft: Session,
     pub(super) prompt: Option<String>,
     pub(super) asked: Asked,
-    pub(super) fresh: bool,
+    /// Begins a new conversation.
+    pub(super) fresh: Option<Renewal>,
     pub(super) environment: Environment,
     pub(super) wish: Wish,
     /// No other agent of the project is of its vendor.
@@ -69,7 +70,7 @@ impl Lift {
             self.supervisor.ask(id, |reply| Message::Rename { name, reply }).await?;
             return self.bring_back(id).await;
         }
-        if !self.fresh
+        if self.fresh.is_none()
             && let Some(carried) = self.carry_over(&own.of_others).await?
         {
             return Ok(carried);
@@ -104,7 +105,7 @@ impl Lift {
     /// Lists the conversations that somebody began in this folder, if only this agent of its vendor
     /// works here: another one's would be as good a guess.
     async fn conversations(&self) -> Result<Vec<AdoptCandidate>> {
-        if self.fresh || !self.works_alone || self.draft.description.is_some() {
+        if self.fresh.is_some() || !self.works_alone || self.draft.description.is_some() {
             return Ok(Vec::new());
         }
         let ports = &self.supervisor.ports;
@@ -127,7 +128,7 @@ impl Lift {
         let status = Status::Ended(How::Quit);
         let session = Session { status, spoke: true, ..self.draft.clone() };
         let id = session.id;
-        match adopt::take_in(ports, session, &only.vendor_session_id).await {
+        match adopt::take_in(ports, session, &only.vendor_session_id, Vec::new()).await {
             Ok(_) => {}
             // Somebody else was quicker, with the agent or with the conversation.
             Err(error) if error.kind == Kind::Conflict => return Ok(None),
@@ -236,7 +237,7 @@ impl Lift {
     async fn start(&self) -> Result<AgentOutcome> {
         let inbox = self.supervisor.adopt_new(SessionState::new(self.draft.clone()));
         let (message, environment) = (self.prompt.clone(), self.environment.clone());
-        let start = Box::new(Start { message, environment, wish: self.wish });
+        let start = Box::new(Start { message, environment, wish: self.wish, request: None });
         ask(&inbox, |reply| Message::StartVerified { start, reply }).await
     }
 }

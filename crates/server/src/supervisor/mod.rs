@@ -34,7 +34,7 @@ use segue_core::{Error, Result};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 pub(crate) use accounts::{Account, Wish};
-pub(crate) use actor::{Arrival, Errand, Message, Start, Waiter};
+pub(crate) use actor::{Arrival, Errand, Message, Outgoing, Renewal, Start, Waiter};
 pub(crate) use adopt::adopt;
 pub(crate) use bulk::{plan, resume, scale, stop, up};
 pub(crate) use calling::environment as calling_environment;

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use segue_core::api::{RunRequest, SessionView};
 use segue_core::flows::SessionState;
+use segue_core::flows::look::Asked;
 use segue_core::model::{
-    AgentName, Environment, Fleet, FleetName, Permission, Restart, Session, SessionId, SessionName,
-    Status, VendorDescription, VendorId,
+    AgentName, Environment, Fleet, FleetName, How, Permission, RequestKey, RequestStep, Restart,
+    Session, SessionId, SessionName, Status, VendorDescription, VendorId, WaitingFor,
 };
 use segue_core::ports::{Change, Commit, Ports, ProgramSpec, Vendor};
 use segue_core::rules::accounts::Wanted;
@@ -15,6 +16,7 @@ use segue_core::rules::{naming, secrets, words};
 use segue_core::{Error, Kind, Result};
 use std::sync::Arc;
 
+use super::bulk::bring_back;
 use super::{Message, Start, Supervisor, Wish, ask, calling};
 use crate::project::{Agent, Project, default_vendor};
 use crate::routes::trust;
@@ -28,7 +30,7 @@ const NAMES_TRIED: usize = 5;
 pub(crate) async fn run(
     supervisor: &Arc<Supervisor>,
     scope: &Scope,
-    config_file: &Path,
+    (config_file, key): (&Path, Option<RequestKey>),
     mut request: RunRequest,
 ) -> Result<SessionView> {
     secrets::refuse_in_arguments(&request.args)?;
@@ -37,6 +39,9 @@ pub(crate) async fn run(
     let ports = &supervisor.ports;
     let sent = request.caller.environment;
     request.caller.environment = calling::environment(ports, scope, sent).await?;
+    if let Some(session) = run_before(supervisor, key, &request.caller.environment).await? {
+        return Ok(session);
+    }
     let cwd =
         request.cwd.as_ref().map_or(request.caller.cwd.clone(), |cwd| request.caller.cwd.join(cwd));
     let cwd = ports.machine.folder(&cwd)?.real_path;
@@ -64,7 +69,7 @@ pub(crate) async fn run(
         let session = session(ports, &draft, name, &request, agent)?;
         let environment = request.caller.environment.clone();
         let wish = Wish::now(Wanted::One);
-        let start = Start { message: message.clone(), environment, wish };
+        let start = Start { message: message.clone(), environment, wish, request: key };
         let inbox = supervisor.adopt_new(SessionState::new(session));
         match ask(&inbox, |reply| Message::Start { start: Box::new(start), reply }).await {
             Err(error) if error.kind == Kind::Conflict && request.name.is_none() => {}
@@ -72,6 +77,35 @@ pub(crate) async fn run(
         }
     }
     Err(Error::conflict("no free name was found").hint("give the session a name with `--name`"))
+}
+
+/// Returns the session that the same request has created before. If its process never came to be,
+/// because the daemon died, it is started now.
+async fn run_before(
+    supervisor: &Arc<Supervisor>,
+    key: Option<RequestKey>,
+    environment: &Environment,
+) -> Result<Option<SessionView>> {
+    let Some(key) = key else { return Ok(None) };
+    let ports = &supervisor.ports;
+    let created = ports.store.request(key).await?.into_iter().find_map(|step| match step {
+        RequestStep::Created { session } => Some(session),
+        _ => None,
+    });
+    let Some(id) = created else { return Ok(None) };
+    let gone = || Error::not_found(format!("session `{id}` was started, and is removed since"));
+    let found = ports.store.session(id).await?.ok_or_else(gone)?;
+    let is_cut_short = matches!(
+        found.status,
+        Status::Ended(How::NeverStarted) | Status::Waiting(WaitingFor::Environment) | Status::Lost
+    );
+    if is_cut_short {
+        let start = (Asked::ByName, Wish::now(Wanted::One));
+        bring_back(supervisor, id, start, (environment.clone(), None)).await?;
+    }
+    let sessions = ports.store.sessions().await?;
+    let summary = sessions.iter().find(|it| it.session.id == id).ok_or_else(gone)?;
+    Ok(Some(supervisor.view(summary)))
 }
 
 /// What is decided about a session before its name is.

@@ -117,6 +117,7 @@ pub(super) fn remove(transaction: &Transaction<'_>, session: SessionId) -> Resul
             .hint(format!("run `segue stop {address}` first"))
             .into());
     }
+    super::requests::forget(transaction, session)?;
     // Its launches, claims and bindings go with it.
     transaction.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute([Word(&session)])?;
     Ok(())

@@ -12,6 +12,7 @@ mod launches;
 mod ledger;
 mod log;
 mod messages;
+mod requests;
 mod samples;
 mod sessions;
 
@@ -27,6 +28,7 @@ pub use launches::*;
 pub use ledger::*;
 pub use log::*;
 pub use messages::*;
+pub use requests::*;
 pub use samples::{Samples, commit, events};
 pub use sessions::*;
 
@@ -85,6 +87,9 @@ macro_rules! store_contract {
             messages_come_back_in_order_and_are_told_apart
             a_message_moves_on_until_it_is_settled
             a_message_belongs_to_a_session_that_is_known
+            a_step_of_a_request_is_recorded_once
+            a_request_id_belongs_to_its_caller
+            old_requests_are_forgotten_and_only_of_the_same_caller
             paths_that_are_not_text_come_back_unchanged
         }
     };

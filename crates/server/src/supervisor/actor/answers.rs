@@ -1,14 +1,15 @@
 //! A person's answers to the questions that the agent asks on its screen.
 
 use segue_core::flows::messages;
-use segue_core::model::{EventKind, Status};
+use segue_core::model::{EventKind, RequestKey, RequestStep, Status};
 use segue_core::ports::{self, Commit, Showing};
-use segue_core::{Error, Result};
+use segue_core::{Error, Result, failpoint};
 use tokio::time::Instant;
 
 use super::dialogs::REMOVES_WITHIN;
 use super::messages::{DISTURBED_AT_MOST, Errand};
 use super::{Actor, Message, Reply, answer};
+use crate::requests::step;
 
 /// A screen may change while an answer is on its way; so often it is looked at again.
 const TRIES_TO_ANSWER: usize = 5;
@@ -18,6 +19,9 @@ const TRIES_TO_ANSWER: usize = 5;
 pub(super) struct HeldAnswer {
     pub(super) answer: ports::Answer,
     pub(super) until: Instant,
+    pub(super) request: Option<RequestKey>,
+    /// The store has it that keys are about to be pressed.
+    pub(super) is_begun: bool,
     pub(super) reply: Reply<()>,
 }
 
@@ -30,8 +34,8 @@ pub(super) struct Answered {
 
 impl Actor {
     /// Answers the agent's question, if need be as soon as it is on the screen.
-    pub(super) async fn answer_dialog(&mut self, held: HeldAnswer) {
-        let given = self.give_answer(&held.answer).await;
+    pub(super) async fn answer_dialog(&mut self, mut held: HeldAnswer) {
+        let given = self.give_answer(&mut held).await;
         let asks = matches!(self.state.session.status, Status::Waiting(_));
         match given {
             Ok(true) => answer(held.reply, Ok(())),
@@ -53,7 +57,7 @@ impl Actor {
     }
 
     /// Gives a person's answer to the dialog that the agent shows; tells whether it shows one.
-    async fn give_answer(&mut self, answer: &ports::Answer) -> Result<bool> {
+    async fn give_answer(&mut self, held: &mut HeldAnswer) -> Result<bool> {
         let name = self.state.session.address();
         let Some(launch) = self.state.open().map(|launch| launch.id) else {
             return Err(Error::conflict(format!("`{name}` is not running"))
@@ -67,13 +71,15 @@ impl Actor {
             {
                 break;
             }
-            let Some(keys) = vendor.answer(&screen, answer) else {
+            let Some(keys) = vendor.answer(&screen, &held.answer) else {
                 return Err(no_such_choice(&name));
             };
+            self.begin_answer(held).await?;
             if self.ports.holders.press(launch, &keys, screen.revision).await? {
                 self.post.answered = Some(Answered { rows: screen.rows, at: Instant::now() });
+                failpoint::hit("answer.press.after");
                 self.dialog_answered();
-                return self.record_answer(answer).await.map(|()| true);
+                return self.record_answer(held).await.map(|()| true);
             }
         }
         Ok(false)
@@ -101,14 +107,34 @@ impl Actor {
             .hint(format!("run `segue attach {name}` to look"))
     }
 
-    async fn record_answer(&mut self, answer: &ports::Answer) -> Result<()> {
-        let text = match answer {
+    /// Records that keys are about to be pressed. A second press could answer the next question: if
+    /// a daemon died in between, nobody knows whether they were pressed, and they are not again.
+    async fn begin_answer(&mut self, held: &mut HeldAnswer) -> Result<()> {
+        let Some(request) = held.request.filter(|_| !held.is_begun) else { return Ok(()) };
+        if self.ports.store.request(request).await?.contains(&RequestStep::Begun) {
+            let name = self.state.session.address();
+            return Err(Error::conflict(format!("`{name}` may have got this answer already"))
+                .caused_by("the daemon ended while it was given")
+                .hint(format!("run `segue attach {name}` to look")));
+        }
+        let changes = step(&self.ports, Some(request), RequestStep::Begun);
+        failpoint::hit("answer.begin.before");
+        self.state.commit(&self.ports, Commit { changes, events: Vec::new() }).await?;
+        failpoint::hit("answer.begin.after");
+        held.is_begun = true;
+        Ok(())
+    }
+
+    async fn record_answer(&mut self, held: &HeldAnswer) -> Result<()> {
+        let text = match &held.answer {
             ports::Answer::Yes => "yes".to_owned(),
             ports::Answer::No => "no".to_owned(),
             ports::Answer::Choice(choice) => format!("choice {choice}"),
         };
         let events = vec![self.state.event(&self.ports, EventKind::Answered, text)];
-        self.state.commit(&self.ports, Commit { changes: Vec::new(), events }).await
+        let done = RequestStep::Done { answer: "null".to_owned() };
+        let changes = step(&self.ports, held.request, done);
+        self.state.commit(&self.ports, Commit { changes, events }).await
     }
 }
 

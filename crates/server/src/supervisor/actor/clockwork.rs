@@ -2,22 +2,26 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::flows::messages;
 use segue_core::model::{LaunchId, Status, Timer};
 use segue_core::ports::{Change, Commit};
 use segue_core::rules::timers;
 
+use tokio::time::Instant;
+
 use super::{Actor, Message};
+
+/// Longer than any daemon runs.
+const FAR: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 /// What is to be said, and when.
 #[derive(Debug, Default)]
 pub(super) struct Clockwork {
     /// None until somebody has looked.
     timers: Option<Vec<Timer>>,
-    /// When each of them is due.
-    due: Vec<Timestamp>,
+    /// When each of them is due, whatever the clock is set to meanwhile.
+    due: Vec<Instant>,
     /// Only the newest wait counts.
     round: u64,
 }
@@ -49,7 +53,7 @@ impl Actor {
         let timers = self.timers().await?;
         let Some(launch) = self.state.open() else { return Ok(()) };
         let (launch, began, now) = (launch.id, launch.created_at, self.ports.clock.now());
-        let due = |timer: &Timer| timers::next_due(began, timer.every, now);
+        let due = |timer: &Timer| in_a_while(timers::until_due(began, timer.every, now));
         self.clockwork.due = timers.iter().map(due).collect();
         self.wait_for_next(launch);
         Ok(())
@@ -58,24 +62,24 @@ impl Actor {
     fn wait_for_next(&mut self, launch: LaunchId) {
         self.clockwork.round += 1;
         let Some(first) = self.clockwork.due.iter().min() else { return };
-        let after = first.duration_since(self.ports.clock.now());
-        let after = Duration::try_from(after).unwrap_or_default();
+        let after = first.saturating_duration_since(Instant::now());
         self.tell_later(after, Message::TimerDue { launch, round: self.clockwork.round });
     }
 
     pub(super) async fn timer_due(&mut self, launch: LaunchId, round: u64) -> Result<()> {
-        let Some(began) = self.state.open().filter(|it| it.id == launch).map(|it| it.created_at)
-        else {
-            return Ok(());
-        };
-        if round != self.clockwork.round {
+        let is_open = self.state.open().is_some_and(|it| it.id == launch);
+        if !is_open || round != self.clockwork.round {
             return Ok(());
         }
-        let now = self.ports.clock.now();
+        let now = Instant::now();
         let mut said = Ok(());
         for (number, timer) in self.timers().await?.into_iter().enumerate() {
             if self.clockwork.due.get(number).is_some_and(|due| *due <= now) {
-                self.clockwork.due[number] = timers::next_due(began, timer.every, now);
+                // On the beat; rounds that passed meanwhile are left out.
+                let late = now.saturating_duration_since(self.clockwork.due[number]);
+                let rounds = late.as_nanos() / timer.every.as_nanos().max(1) + 1;
+                let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
+                self.clockwork.due[number] += timer.every.saturating_mul(rounds).min(FAR);
                 said = said.and(self.say(timer).await);
             }
         }
@@ -88,10 +92,15 @@ impl Actor {
         if self.state.outbox.iter().any(|message| message.text == timer.prompt) {
             return Ok(());
         }
-        messages::add(&self.ports, &mut self.state, timer.prompt).await?;
+        let along = (None, Commit::default());
+        messages::add(&self.ports, &mut self.state, timer.prompt, along).await?;
         if timer.interrupt && self.state.session.status == Status::Working {
             return self.interrupt().await;
         }
         Ok(())
     }
+}
+
+fn in_a_while(after: Duration) -> Instant {
+    Instant::now() + after.min(FAR)
 }

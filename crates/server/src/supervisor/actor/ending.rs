@@ -59,7 +59,7 @@ impl Actor {
         self.state.commit(&self.ports, commit).await
     }
 
-    pub(super) async fn remove(&mut self, purge: bool) -> Result<()> {
+    pub(super) async fn remove(&mut self, purge: bool, along: Vec<Change>) -> Result<()> {
         let name = self.state.session.address();
         if self.state.open().is_some() {
             return Err(Error::conflict(format!("`{name}` is running"))
@@ -84,8 +84,10 @@ impl Actor {
             let ids = self.state.bindings.iter().map(|binding| &binding.vendor_session);
             archive::remove(&self.ports, &self.state.session, ids)?;
         }
+        let mut changes = vec![Change::RemoveSession(self.id())];
+        changes.extend(along);
         let commit = Commit {
-            changes: vec![Change::RemoveSession(self.id())],
+            changes,
             events: vec![self.state.event(&self.ports, EventKind::SessionRemoved, name)],
         };
         failpoint::hit("remove.commit.before");

@@ -6,8 +6,8 @@ use segue_core::api::SendReport;
 use segue_core::flows::look::Asked;
 use segue_core::flows::messages::{self, Attempt};
 use segue_core::flows::restore::{self, Done};
-use segue_core::model::{Environment, MessageId, MessageState, Status};
-use segue_core::ports;
+use segue_core::model::{Environment, MessageId, MessageState, RequestKey, Status};
+use segue_core::ports::{self, Change, Commit};
 use segue_core::rules::accounts::Wanted;
 use segue_core::rules::delivery::Patience;
 use segue_core::{Error, Result};
@@ -31,13 +31,13 @@ pub(super) const DISTURBED_AT_MOST: Duration = Duration::from_secs(2);
 pub(crate) enum Errand {
     /// Takes in something for the agent.
     Send {
-        text: String,
-        environment: Environment,
-        interrupt: bool,
+        outgoing: Outgoing,
         reply: Reply<MessageId>,
     },
     Cancel {
         message: MessageId,
+        /// Recorded in the same commit.
+        along: Vec<Change>,
         reply: Reply<()>,
     },
     /// Says what became of a message so far.
@@ -47,6 +47,7 @@ pub(crate) enum Errand {
     },
     Answer {
         answer: ports::Answer,
+        request: Option<RequestKey>,
         reply: Reply<()>,
     },
     Wait(Waiter),
@@ -64,6 +65,18 @@ pub(crate) enum Errand {
     },
 }
 
+/// Something for the agent, and how it is sent.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    pub(crate) text: String,
+    pub(crate) environment: Environment,
+    /// Breaks off what the agent does.
+    pub(crate) interrupt: bool,
+    pub(crate) request: Option<RequestKey>,
+    /// Recorded in the same commit.
+    pub(crate) along: Commit,
+}
+
 /// What the delivery of messages needs to know beyond the session itself.
 #[derive(Debug, Default)]
 pub(super) struct Post {
@@ -73,6 +86,8 @@ pub(super) struct Post {
     pub(super) turn_wanted: bool,
     /// The screen was changing: nothing is typed until it has settled.
     disturbed: bool,
+    /// The message that was typed last, and when, by a clock that nobody sets.
+    typed: Option<(MessageId, Instant)>,
     /// Why nothing could be delivered.
     pub(super) hindrance: Option<String>,
     /// Answers to a question that the agent says it asks, and is still drawing.
@@ -84,14 +99,15 @@ pub(super) struct Post {
 impl Actor {
     pub(super) async fn run_errand(&mut self, errand: Errand) -> Result<()> {
         match errand {
-            Errand::Send { text, environment, interrupt, reply } => {
-                answer(reply, self.send(text, environment, interrupt).await);
+            Errand::Send { outgoing, reply } => answer(reply, self.send(outgoing).await),
+            Errand::Cancel { message, along, reply } => {
+                answer(reply, self.cancel(message, along).await);
             }
-            Errand::Cancel { message, reply } => answer(reply, self.cancel(message).await),
             Errand::Report { message, reply } => answer(reply, self.report(message).await),
-            Errand::Answer { answer: given, reply } => {
+            Errand::Answer { answer: given, request, reply } => {
                 let until = Instant::now() + DISTURBED_AT_MOST;
-                self.answer_dialog(HeldAnswer { answer: given, until, reply }).await;
+                let held = HeldAnswer { answer: given, until, request, is_begun: false, reply };
+                self.answer_dialog(held).await;
             }
             Errand::Wait(waiter) => self.waiters.push(waiter),
             Errand::Follow { message } => return self.follow_message(message).await,
@@ -102,13 +118,15 @@ impl Actor {
         Ok(())
     }
 
-    async fn send(
-        &mut self,
-        text: String,
-        environment: Environment,
-        interrupt: bool,
-    ) -> Result<MessageId> {
-        let id = messages::add(&self.ports, &mut self.state, text).await?;
+    async fn send(&mut self, outgoing: Outgoing) -> Result<MessageId> {
+        let Outgoing { text, environment, interrupt, request, along } = outgoing;
+        let id = messages::add(&self.ports, &mut self.state, text, (request, along)).await?;
+        let queued =
+            |it: &segue_core::model::Message| it.id == id && it.state == MessageState::Queued;
+        // A repeated request must not break off the turn that its own message began.
+        if !self.state.outbox.iter().any(queued) {
+            return Ok(id);
+        }
         self.want_turn(environment);
         self.standing.wish = Wish::now(Wanted::One);
         if interrupt
@@ -141,8 +159,8 @@ impl Actor {
         self.ports.holders.inject(launch, &vendor.interrupt()).await
     }
 
-    async fn cancel(&mut self, message: MessageId) -> Result<()> {
-        messages::cancel(&self.ports, &mut self.state, message).await
+    async fn cancel(&mut self, message: MessageId, along: Vec<Change>) -> Result<()> {
+        messages::cancel(&self.ports, &mut self.state, message, along).await
     }
 
     /// Settles what is on its way and sends what is next, as far as the agent is ready for it.
@@ -174,14 +192,15 @@ impl Actor {
         match messages::type_next(&self.ports, &mut self.state).await? {
             Attempt::Typed(message) => {
                 self.tell_later(TAKES_USUALLY, Message::Errand(Errand::Follow { message }));
-                self.tell_later(TAKES_AT_MOST, Message::Errand(Errand::Overdue { message }));
+                self.expect_until_overdue(message);
             }
-            Attempt::Disturbed => {
+            // What comes after an unconfirmed message waits until that is drawn.
+            Attempt::Disturbed | Attempt::Unconfirmed => {
                 self.post.disturbed = true;
                 self.tell_later(DISTURBED_AT_MOST, Message::Errand(Errand::TryAgain));
             }
             Attempt::Unanswered(message, error) => {
-                self.tell_later(TAKES_AT_MOST, Message::Errand(Errand::Overdue { message }));
+                self.expect_until_overdue(message);
                 return Err(error);
             }
             Attempt::Nothing => {}
@@ -203,14 +222,22 @@ impl Actor {
         Ok(())
     }
 
+    /// Notes when a message was typed, and looks after it when it should long have arrived.
+    fn expect_until_overdue(&mut self, message: MessageId) {
+        self.post.typed = Some((message, Instant::now()));
+        self.tell_later(TAKES_AT_MOST, Message::Errand(Errand::Overdue { message }));
+    }
+
     /// Says that a message has been on its way for long enough.
     async fn overdue(&mut self, message: MessageId) -> Result<()> {
-        let waits = self.state.outbox.iter().any(|it| {
-            it.id == message
-                && matches!(it.state, MessageState::Typing(_))
-                && it.updated_at.duration_until(self.ports.clock.now()).unsigned_abs()
-                    >= TAKES_AT_MOST
-        });
+        let is_typing = |it: &segue_core::model::Message| {
+            it.id == message && matches!(it.state, MessageState::Typing(_))
+        };
+        // It may have been typed again after the look that was planned first.
+        let is_overdue =
+            |(typed, at): (MessageId, Instant)| typed == message && at.elapsed() >= TAKES_AT_MOST;
+        let waits =
+            self.state.outbox.iter().any(is_typing) && self.post.typed.is_some_and(is_overdue);
         if waits && self.state.open().is_some() && !self.state.session.headless {
             // A holder that never typed it says so.
             messages::take_up(&self.ports, &mut self.state).await?;
@@ -224,7 +251,7 @@ impl Actor {
         messages::take_up(&self.ports, &mut self.state).await?;
         let typing = |it: &&segue_core::model::Message| matches!(it.state, MessageState::Typing(_));
         if let Some(message) = self.state.outbox.iter().find(typing).map(|it| it.id) {
-            self.tell_later(TAKES_AT_MOST, Message::Errand(Errand::Overdue { message }));
+            self.expect_until_overdue(message);
         }
         Ok(())
     }

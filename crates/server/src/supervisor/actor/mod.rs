@@ -25,8 +25,10 @@ use std::time::Duration;
 use segue_core::api::{AgentOutcome, Outcome, PlannedOutcome, SessionView, TurnReport};
 use segue_core::flows::look::Asked;
 use segue_core::flows::{SessionState, launch, view};
-use segue_core::model::{Dialog, Environment, LaunchId, SessionId, SessionName, Timer};
-use segue_core::ports::{Commit, HolderEvent, Ports};
+use segue_core::model::{
+    Dialog, Environment, LaunchId, RequestKey, RequestStep, SessionId, SessionName, Timer,
+};
+use segue_core::ports::{Change, Commit, HolderEvent, Ports};
 use segue_core::rules::accounts::Wanted;
 use segue_core::rules::attention::{Reason, reason};
 use segue_core::{Error, Result};
@@ -39,13 +41,14 @@ use self::behind::Behind;
 use self::clockwork::Clockwork;
 use self::dialogs::Asking;
 use self::evidence::Pending;
-pub(crate) use self::messages::Errand;
 use self::messages::Post;
+pub(crate) use self::messages::{Errand, Outgoing};
 pub(crate) use self::waiting::Waiter;
 use super::accounts::Wish;
 use super::gate::Pass;
 use super::stream::StreamReader;
 use super::{Inbox, Supervisor};
+use crate::requests::step;
 
 /// The way back to whoever asked.
 pub(crate) type Reply<T> = oneshot::Sender<Result<T>>;
@@ -66,7 +69,8 @@ pub(crate) enum Message {
     Resume {
         environment: Environment,
         asked: Asked,
-        fresh: bool,
+        /// Begins a new conversation.
+        fresh: Option<Renewal>,
         wish: Wish,
         reply: Reply<AgentOutcome>,
     },
@@ -89,6 +93,8 @@ pub(crate) enum Message {
     },
     Remove {
         purge: bool,
+        /// Recorded in the same commit.
+        along: Vec<Change>,
         reply: Reply<()>,
     },
     WaitTurn {
@@ -163,7 +169,13 @@ pub(crate) struct Start {
     pub(crate) message: Option<String>,
     pub(crate) environment: Environment,
     pub(crate) wish: Wish,
+    /// The request that creates the session.
+    pub(crate) request: Option<RequestKey>,
 }
+
+/// The wish for a new conversation, and the request that it came with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Renewal(pub(crate) Option<RequestKey>);
 
 /// What came of bringing a session back, once its process has shown that it is true.
 #[derive(Debug)]
@@ -301,8 +313,8 @@ impl Actor {
                 answer(reply, stopped);
                 failed
             }
-            Message::Remove { purge, reply } => {
-                let result = self.remove(purge).await;
+            Message::Remove { purge, along, reply } => {
+                let result = self.remove(purge, along).await;
                 self.removed = result.is_ok();
                 answer(reply, result);
                 Ok(())
@@ -438,6 +450,7 @@ fn answer<T>(reply: Reply<T>, result: Result<T>) {
 fn first_wish(actor: &Actor, start: Start) -> Result<launch::Wish> {
     let session = &actor.state.session;
     let vendor = actor.ports.vendors.of(session)?;
+    let created = RequestStep::Created { session: session.id };
     Ok(launch::Wish {
         mode: segue_core::model::LaunchMode::Fresh,
         id: vendor.preset_id(session, actor.ports.clock.new_id()),
@@ -446,6 +459,6 @@ fn first_wish(actor: &Actor, start: Start) -> Result<launch::Wish> {
         environment: start.environment,
         first: true,
         carries: None,
-        along: Commit::default(),
+        along: Commit { changes: step(&actor.ports, start.request, created), events: Vec::new() },
     })
 }

@@ -1,7 +1,7 @@
 //! What became of a message, for whoever sent it.
 
 use segue_core::api::{SendReport, Until};
-use segue_core::flows::view;
+use segue_core::flows::{messages, view};
 use segue_core::model::{Failure, FailureClass, How, MessageId, MessageState, Status, WaitingFor};
 use segue_core::ports;
 use segue_core::rules::dialog;
@@ -19,7 +19,11 @@ impl Actor {
         let note = match found.state {
             MessageState::Queued => self.hindrance(),
             MessageState::Typing(_) => Some("nothing shows yet that it arrived".to_owned()),
-            MessageState::Delivered | MessageState::Uncertain | MessageState::Cancelled => None,
+            MessageState::Uncertain => {
+                let vendor = self.ports.vendors.of(&self.state.session)?;
+                Some(messages::why_uncertain(vendor.as_ref()))
+            }
+            MessageState::Delivered | MessageState::Cancelled => None,
         };
         Ok(SendReport {
             message: view::message(&self.state.session, &found),

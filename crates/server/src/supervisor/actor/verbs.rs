@@ -4,14 +4,15 @@ use segue_core::api::{AgentOutcome, Outcome, PlannedOutcome, TurnReport};
 use segue_core::flows::launch;
 use segue_core::flows::look::{self, Asked, Sight};
 use segue_core::flows::restore::{self, Done};
-use segue_core::model::{Environment, EventKind, LaunchId, Status};
-use segue_core::ports::{Commit, Pace};
+use segue_core::model::{Environment, EventKind, LaunchId, RequestStep, Status};
+use segue_core::ports::{Change, Commit, Pace};
 use segue_core::rules::recovery::{self, Decision};
 use segue_core::{Error, Result, failpoint};
 
 use super::super::gate::Key;
 use super::super::stream::StreamReader;
-use super::{Actor, Came, Left, Reply, Start, answer, first_wish};
+use super::{Actor, Came, Left, Renewal, Reply, Start, answer, first_wish};
+use crate::requests::step;
 
 impl Actor {
     pub(super) async fn begin(&mut self, start: Start) -> Result<()> {
@@ -110,15 +111,14 @@ impl Actor {
         &mut self,
         environment: Environment,
         asked: Asked,
-        fresh: bool,
+        fresh: Option<Renewal>,
         reply: Reply<AgentOutcome>,
     ) {
         let left = if self.state.session.spoke { Left::Conversation } else { Left::Nothing };
         self.want_turn(environment.clone());
-        let done = if fresh {
-            self.start_fresh(environment).await
-        } else {
-            self.bring_back(environment, asked).await
+        let done = match fresh {
+            Some(renewal) => self.start_fresh_once(environment, renewal).await,
+            None => self.bring_back(environment, asked).await,
         };
         self.give_passes_back_unless_launched(&done);
         match done {
@@ -188,13 +188,29 @@ impl Actor {
         Ok(vendor.preset_id(&self.state.session, random).is_none())
     }
 
-    async fn start_fresh(&mut self, environment: Environment) -> Result<Done> {
+    /// Begins a new conversation, unless the same request has begun one before.
+    async fn start_fresh_once(
+        &mut self,
+        environment: Environment,
+        Renewal(request): Renewal,
+    ) -> Result<Done> {
+        let renewed = RequestStep::Renewed { session: self.id() };
+        if let Some(request) = request
+            && self.ports.store.request(request).await?.contains(&renewed)
+        {
+            return self.bring_back(environment, Asked::ByName).await;
+        }
+        let along = step(&self.ports, request, renewed);
+        self.start_fresh(environment, along).await
+    }
+
+    async fn start_fresh(&mut self, environment: Environment, along: Vec<Change>) -> Result<Done> {
         if self.state.open().is_some() {
             self.stop().await?;
         }
         self.end_leftovers().await?;
         self.enter_gates(self.finds_own_id()?).await?;
-        let begun = restore::fresh(&self.ports, &mut self.state, environment).await;
+        let begun = restore::fresh(&self.ports, &mut self.state, environment, along).await;
         begun.map_err(|error| self.unsettled(error))?;
         self.follow().await;
         let note = "a new conversation, as asked; the old one stays in the log".to_owned();
@@ -240,7 +256,9 @@ impl Actor {
 
     pub(super) fn turn_report(&mut self) -> TurnReport {
         let ok = self.state.session.status == Status::Idle;
-        let text = self.state.turn.as_ref().map(|turn| turn.text.clone()).unwrap_or_default();
+        let said = self.state.turn.as_ref().map(|turn| turn.text.clone());
+        // A daemon that did not see the end of the turn finds what was said in the transcript.
+        let text = said.or_else(|| self.conversation().ok()??.last_answer).unwrap_or_default();
         let failure = self.state.turn.as_ref().and_then(|turn| turn.failure.clone());
         TurnReport { session: self.view(), ok, text, failure }
     }

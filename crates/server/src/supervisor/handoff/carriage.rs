@@ -1,19 +1,21 @@
 //! One conversation on its way from a session to another.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use segue_core::api::{AgentOutcome, HandoffReport, HandoffRequest, Outcome};
 use segue_core::flows::SessionState;
 use segue_core::flows::handoff::{self, Amount, Destination, Packet, Source, Written};
 use segue_core::flows::look::Asked;
-use segue_core::model::{Environment, Form, LaunchMode, Session, Status, Turn, VendorSessionId};
+use segue_core::model::{
+    Environment, Form, LaunchMode, RequestKey, Session, Status, Turn, VendorSessionId,
+};
 use segue_core::ports::Commit;
 use segue_core::rules::accounts::Wanted;
 use segue_core::rules::digest::{self, Material};
 use segue_core::rules::handoff::{Content, Mode, Way, choose};
 use segue_core::{Error, Result};
 
-use super::super::{Arrival, Errand, Message, Supervisor, Wish};
+use super::super::{Arrival, Errand, Message, Outgoing, Supervisor, Wish};
 use super::origin::Origin;
 use super::seat::{Load, Seat};
 use super::target::Target;
@@ -32,6 +34,8 @@ pub(super) struct Carriage {
     mode: Mode,
     name: Option<String>,
     budget: Option<usize>,
+    /// The request that it came with, until the store has its step.
+    pub(super) request: Mutex<Option<RequestKey>>,
 }
 
 impl Carriage {
@@ -54,14 +58,21 @@ impl Carriage {
             mode: request.mode,
             name: request.name.clone(),
             budget: request.budget,
+            request: Mutex::default(),
         })
+    }
+
+    /// Says which request it belongs to.
+    pub(super) fn asked_by(self, key: Option<RequestKey>) -> Self {
+        Self { request: Mutex::new(key), ..self }
     }
 
     /// Prepares the way to a session that is decided already.
     pub(super) fn to_draft(supervisor: &Arc<Supervisor>, origin: Origin, target: Target) -> Self {
         let supervisor = Arc::clone(supervisor);
         let (mode, name, budget) = (Mode::Auto, None, None);
-        Self { supervisor, origin, target, earlier: None, mode, name, budget }
+        let request = Mutex::default();
+        Self { supervisor, origin, target, earlier: None, mode, name, budget, request }
     }
 
     /// Returns the sessions that are there already and have to do with it.
@@ -303,8 +314,7 @@ impl Carriage {
         note: Option<String>,
     ) -> Result<HandoffReport> {
         let outcome = if self.earlier.is_some() {
-            self.record(seat, load).await?;
-            self.go_on(seat, message).await?
+            self.go_on(seat, load, message).await?
         } else if message.is_none() && seat.session.headless {
             self.record(seat, load).await?;
             return Ok(self.report(seat, load, note));
@@ -352,15 +362,24 @@ impl Carriage {
 
     /// Goes on in the conversation that the next agent has already; what it is told is a message
     /// like any other, which is not lost whatever happens.
-    async fn go_on(&self, seat: &Seat, message: Option<String>) -> Result<AgentOutcome> {
+    async fn go_on(
+        &self,
+        seat: &mut Seat,
+        load: Load,
+        message: Option<String>,
+    ) -> Result<AgentOutcome> {
         let (id, environment) = (seat.session.id, self.environment());
         if let Some(text) = message {
-            let (environment, interrupt) = (environment.clone(), false);
-            let send =
-                |reply| Message::Errand(Errand::Send { text, environment, interrupt, reply });
+            // The step to it and what it is told are recorded together.
+            let (environment, along) = (environment.clone(), self.along(seat, load));
+            let (interrupt, request) = (false, None);
+            let outgoing = Outgoing { text, environment, interrupt, request, along };
+            let send = |reply| Message::Errand(Errand::Send { outgoing, reply });
             self.supervisor.ask(id, send).await?;
+        } else {
+            self.record(seat, load).await?;
         }
-        let (asked, fresh, wish) = (Asked::ByName, false, Wish::now(Wanted::One));
+        let (asked, fresh, wish) = (Asked::ByName, None, Wish::now(Wanted::One));
         self.supervisor
             .ask(id, |reply| Message::Resume { environment, asked, fresh, wish, reply })
             .await
@@ -375,7 +394,8 @@ impl Carriage {
     /// Forgets a session that came to nothing.
     async fn give_up(&self, seat: &Seat) {
         if seat.is_new && seat.is_recorded {
-            let remove = |reply| Message::Remove { purge: false, reply };
+            let (purge, along) = (false, Vec::new());
+            let remove = |reply| Message::Remove { purge, along, reply };
             // The failure that led here is what is told.
             let _stays = self.supervisor.ask(seat.session.id, remove).await;
         }

@@ -1,5 +1,6 @@
 //! Carrying a conversation over to another vendor: the old agent rests, the new one goes on.
 
+mod again;
 mod carriage;
 mod changed_vendor;
 mod on_the_way;
@@ -11,7 +12,7 @@ mod way_back;
 use std::sync::Arc;
 
 use segue_core::api::{HandoffReport, HandoffRequest, WaitTarget};
-use segue_core::model::SessionId;
+use segue_core::model::{RequestKey, SessionId};
 use segue_core::rules::digest::LEAST_BUDGET;
 use segue_core::rules::scope::{Deed, Scope};
 use segue_core::{Error, Result};
@@ -29,9 +30,13 @@ pub(super) use self::on_the_way::OnTheWay;
 pub(crate) async fn handoff(
     supervisor: &Arc<Supervisor>,
     scope: &Scope,
+    key: Option<RequestKey>,
     request: HandoffRequest,
 ) -> Result<HandoffReport> {
     scope.allow(Deed::Everything)?;
+    if let Some(report) = again::carried_before(supervisor, key, &request).await? {
+        return Ok(report);
+    }
     check_budget(request.budget)?;
     let target = Target::named(supervisor, &request).await?;
     let origin = origin::find(supervisor, scope, &request).await?;
@@ -44,21 +49,21 @@ pub(crate) async fn handoff(
     let claim = supervisor.on_the_way.claim(intended.sessions())?;
     let origin = origin.taken_in(supervisor).await?;
     let back = format!("run `segue resume {}` to go on as before", origin.session.address());
-    carry(supervisor, (origin, claim), target, &request)
+    carry(supervisor, (origin, claim, key), target, &request)
         .await
         .map_err(|error| if error.hints.contains(&back) { error } else { error.hint(back) })
 }
 
 async fn carry(
     supervisor: &Arc<Supervisor>,
-    (origin, claim): (Origin, Claim),
+    (origin, claim, key): (Origin, Claim, Option<RequestKey>),
     target: Target,
     request: &HandoffRequest,
 ) -> Result<HandoffReport> {
     quiet(supervisor, origin.session.id, request.interrupt).await?;
     // What was said in its last turn is part of it.
     let origin = origin.looked_at_again(supervisor).await?;
-    let carriage = Carriage::new(supervisor, origin, target, request).await?;
+    let carriage = Carriage::new(supervisor, origin, target, request).await?.asked_by(key);
     // Whoever asked may go away: what was begun is ended all the same.
     let carried = tokio::spawn(async move {
         let _until_it_is_done = claim;

@@ -102,7 +102,7 @@ impl Origin {
     pub(super) async fn taken_in(mut self, supervisor: &Arc<Supervisor>) -> Result<Self> {
         if let Some(stranger) = self.stranger.take() {
             let id = &stranger.vendor_session_id;
-            adopt::take_in(&supervisor.ports, self.session.clone(), id).await?;
+            adopt::take_in(&supervisor.ports, self.session.clone(), id, Vec::new()).await?;
         }
         Ok(self)
     }

@@ -1,14 +1,17 @@
 //! The session in which a conversation goes on, and what is recorded of the step to it.
 
+use std::sync::PoisonError;
+
 use segue_core::flows::SessionState;
 use segue_core::flows::handoff::Packet;
 use segue_core::model::{
-    Binding, EventKind, Evidence, Form, Handoff, Session, Status, VendorSessionId,
+    Binding, EventKind, Evidence, Form, Handoff, RequestStep, Session, Status, VendorSessionId,
 };
 use segue_core::ports::{Change, Commit};
 use segue_core::{Result, failpoint};
 
 use super::carriage::Carriage;
+use crate::requests::step;
 
 /// The session in which the conversation goes on.
 pub(super) struct Seat {
@@ -78,9 +81,12 @@ impl Carriage {
         let event = |session: &Session| {
             SessionState::new(session.clone()).event(ports, EventKind::HandedOver, text.clone())
         };
-        let step = Change::AddHandoff(Box::new(self.step(seat, load)));
+        let mut changes = vec![Change::AddHandoff(Box::new(self.step(seat, load)))];
+        let (session, characters) = (seat.session.id, load.characters);
+        let request = self.request.lock().unwrap_or_else(PoisonError::into_inner).take();
+        changes.extend(step(ports, request, RequestStep::Carried { session, characters }));
         let events = vec![event(&self.origin.session), event(&seat.session)];
-        Commit { changes: vec![step], events }
+        Commit { changes, events }
     }
 
     fn binding(&self, seat: &Seat) -> Binding {

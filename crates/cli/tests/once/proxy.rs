@@ -1,0 +1,144 @@
+//! A proxy in front of the daemon that cuts connections.
+
+use std::fs::{self, DirBuilder};
+use std::io::{Read as _, Write as _};
+use std::net::Shutdown;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use segue_testkit::{Outcome, World};
+
+/// What a proxy does to the first request that it is to cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// The daemon gets the request, and the client hangs on a line that is cut without an answer.
+    Answer,
+    /// The client gets half of the answer.
+    HalfOfTheAnswer,
+    /// The line is cut as soon as the request is through; the daemon is still busy with it.
+    AtOnce,
+}
+
+/// A home whose daemon is the daemon of a world, behind a line that can be cut.
+#[derive(Debug)]
+pub(crate) struct Proxy<'world> {
+    world: &'world World,
+    home: PathBuf,
+    /// The requests of this path that came, in order.
+    seen: Arc<Mutex<Vec<String>>>,
+}
+
+impl<'world> Proxy<'world> {
+    /// Listens in a home of its own; cuts one request to this path.
+    pub(crate) fn before(world: &'world World, path: &str, cut: Cut) -> Self {
+        let home = world.root().join("proxied");
+        let _earlier = fs::remove_dir_all(&home);
+        let state = home.join("state");
+        DirBuilder::new().recursive(true).mode(0o700).create(&state).unwrap();
+        let listener = UnixListener::bind(state.join("daemon.sock")).unwrap();
+        let behind = world.state().join("daemon.sock");
+        let seen = Arc::<Mutex<Vec<String>>>::default();
+        let proxy = Self { world, home, seen: Arc::clone(&seen) };
+        let (path, left) = (path.to_owned(), Arc::new(Mutex::new(Some(cut))));
+        thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                let Ok(daemon) = UnixStream::connect(&behind) else { return };
+                let (path, seen, left) = (path.clone(), Arc::clone(&seen), Arc::clone(&left));
+                thread::spawn(move || Relay { client, daemon, path, seen, left }.run());
+            }
+        });
+        proxy
+    }
+
+    /// Runs a command through the proxy.
+    pub(crate) fn segue<const N: usize>(&self, arguments: [&str; N]) -> Outcome {
+        Outcome::of(self.world.command(arguments).env("SEGUE_HOME", &self.home))
+    }
+
+    /// Runs a command through the proxy and expects it to succeed.
+    pub(crate) fn ok<const N: usize>(&self, arguments: [&str; N]) -> String {
+        let outcome = self.segue(arguments);
+        assert_eq!(outcome.status, 0, "segue {arguments:?}: {outcome:#?}");
+        outcome.stdout
+    }
+
+    /// Expects that the request came twice, with one id.
+    #[track_caller]
+    pub(crate) fn assert_sent_twice(self) {
+        let seen = self.seen.lock().unwrap().clone();
+        let ids: Vec<String> = seen.iter().map(|head| request_id(head)).collect();
+        assert_eq!(ids.len(), 2, "{ids:?}");
+        assert_eq!(ids[0], ids[1]);
+    }
+}
+
+/// One connection through the proxy.
+struct Relay {
+    client: UnixStream,
+    daemon: UnixStream,
+    path: String,
+    seen: Arc<Mutex<Vec<String>>>,
+    left: Arc<Mutex<Option<Cut>>>,
+}
+
+impl Relay {
+    fn run(mut self) {
+        while let Some((head, body)) = message(&mut self.client) {
+            let is_it = head.lines().next().unwrap().split(' ').nth(1) == Some(self.path.as_str());
+            if is_it {
+                self.seen.lock().unwrap().push(head.clone());
+            }
+            let cut = is_it.then(|| self.left.lock().unwrap().take()).flatten();
+            // In one piece: the daemon hangs up if it answers before a body that it does not need.
+            let request = [head.as_bytes(), &body].concat();
+            if self.daemon.write_all(&request).is_err() {
+                break;
+            }
+            if cut == Some(Cut::AtOnce) {
+                break;
+            }
+            let Some((head, body)) = message(&mut self.daemon) else { break };
+            let mut answer = head.into_bytes();
+            answer.extend(body);
+            if cut == Some(Cut::HalfOfTheAnswer) {
+                answer.truncate(answer.len() / 2);
+            }
+            if cut != Some(Cut::Answer) && self.client.write_all(&answer).is_err() {
+                break;
+            }
+            if cut.is_some() {
+                break;
+            }
+        }
+        // A line that is gone already needs no cut.
+        let _gone = self.client.shutdown(Shutdown::Both);
+        let _gone = self.daemon.shutdown(Shutdown::Both);
+    }
+}
+
+/// Reads one HTTP message with a length; `None` at the end of the stream.
+fn message(stream: &mut UnixStream) -> Option<(String, Vec<u8>)> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).ok()?;
+        head.extend(byte);
+    }
+    let head = String::from_utf8(head).unwrap();
+    let length = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().unwrap())
+    });
+    let mut body = vec![0; length.unwrap_or(0)];
+    stream.read_exact(&mut body).ok()?;
+    Some((head, body))
+}
+
+/// Returns the request id in the head of a request.
+fn request_id(head: &str) -> String {
+    let value = head.lines().find_map(|line| line.strip_prefix("segue-request: "));
+    value.unwrap_or_else(|| panic!("no request id in {head}")).to_owned()
+}

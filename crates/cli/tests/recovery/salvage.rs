@@ -1,0 +1,203 @@
+//! A damaged store: what can be read of it is kept, what cannot is told, and nothing is said twice.
+
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
+use std::path::PathBuf;
+
+use segue_testkit::scene::{kill_daemon, names, text, wait_all_told};
+use segue_testkit::{World, conversation};
+use serde_json::Value;
+
+use crate::world;
+
+const PAGE: u64 = 4096;
+
+/// What a store has that no launch folder has.
+fn rich() -> World {
+    let world = world();
+    world.write("coder.md", "remember the word fox");
+    world.write(
+        "segue.toml",
+        "[fleet]\nname = \"shop\"\n[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n\
+         prompt = \"coder.md\"\n[[agents.timers]]\nevery = \"9h\"\n\
+         prompt = \"and now?\"\n",
+    );
+    world.ok(["trust", "--yes"]);
+    world.ok(["up"]);
+    wait_all_told(&world);
+    world.ok(["send", "coder", "--wait", "said before"]);
+    world.ok(["handoff", "coder", "--to", "demo", "--name", "next"]);
+    world.ok(["stop", "--all"]);
+    for number in 0..40 {
+        let message = format!("queued {number} {}", "and more ".repeat(200));
+        world.ok(["send", "next", "--no-wait", &message]);
+    }
+    world
+}
+
+/// What has to be there again.
+#[derive(Debug, PartialEq, Eq)]
+struct Kept {
+    messages: Vec<(String, String)>,
+    trusted: bool,
+    handoffs: usize,
+    sessions: Vec<String>,
+}
+
+fn kept(world: &World) -> Kept {
+    let list = world.json(["messages", "--json"]);
+    let field = |it: &Value, key| text(it, key).to_owned();
+    let messages = list["messages"].as_array().unwrap().iter();
+    let messages = messages.map(|it| (field(it, "id"), field(it, "state"))).collect();
+    let story = world.ok(["show", "next", "--story", "--json"]);
+    let mut sessions: Vec<String> = world.sessions().iter().map(|it| field(it, "name")).collect();
+    sessions.sort();
+    Kept {
+        messages,
+        trusted: world.ok(["trust"]).contains("already trusted"),
+        handoffs: story.matches("said before").count(),
+        sessions,
+    }
+}
+
+/// Writes garbage over bytes of a file.
+fn overwrite(path: PathBuf, from: u64, length: u64) {
+    let file = OpenOptions::new().write(true).open(path).unwrap();
+    let garbage: Vec<u8> = (0..length).map(|it| u8::try_from(it * 37 % 251).unwrap()).collect();
+    file.write_all_at(&garbage, from).unwrap();
+}
+
+fn wal(world: &World) -> PathBuf {
+    world.database().with_extension("db-wal")
+}
+
+/// Returns the pages of the database that have this text on them.
+fn pages_with(world: &World, text: &str) -> Vec<u64> {
+    let bytes = fs::read(world.database()).unwrap();
+    let has = |page: &[u8]| page.windows(text.len()).any(|it| it == text.as_bytes());
+    let pages = bytes.chunks(usize::try_from(PAGE).unwrap());
+    (0..).zip(pages).filter(|(_, page)| has(page)).map(|(number, _)| number).collect()
+}
+
+/// Stops the daemon in good order, which leaves a backup, and damages the store.
+fn rebuilt_after(world: &World, damage: impl FnOnce(&World)) -> Value {
+    world.ok(["daemon", "stop"]);
+    damage(world);
+    let refused = world.segue(["ls"]);
+    assert_eq!(refused.status, 7, "{refused:#?}");
+    let report = world.json(["doctor", "--fix", "--json"]);
+    assert_eq!(report["findings"][0]["fixed"], true, "{report:#}");
+    assert!(world.ok(["doctor"]).starts_with("nothing is wrong\n"));
+    report
+}
+
+fn all_is_kept_after(damage: impl FnOnce(&World)) {
+    let world = rich();
+    let before = kept(&world);
+    assert_eq!(before.messages.len(), 41);
+    let report = rebuilt_after(&world, damage);
+    assert_eq!(kept(&world), before, "{report:#}");
+    assert_said_once(&world);
+}
+
+/// Brings the agent back: what is queued is said, each once.
+fn assert_said_once(world: &World) {
+    world.ok(["resume", "next"]);
+    assert_eq!(world.ok(["wait", "next", "--for", "idle", "--timeout", "55s"]), "idle\n");
+    let all = conversation::all(world);
+    let said: Vec<String> = all.iter().flat_map(|it| conversation::said(it)).collect();
+    for number in 0..40 {
+        let begins = format!("queued {number} ");
+        let times = said.iter().filter(|it| it.starts_with(&begins)).count();
+        assert_eq!(times, 1, "{begins}");
+    }
+}
+
+#[test]
+fn a_store_with_a_damaged_header_keeps_messages_trust_timers_and_handoffs() {
+    all_is_kept_after(|world| overwrite(world.database(), 0, 100));
+}
+
+#[test]
+fn a_store_with_a_damaged_first_page_keeps_messages_trust_timers_and_handoffs() {
+    all_is_kept_after(|world| overwrite(world.database(), 0, PAGE));
+}
+
+#[test]
+fn a_store_with_a_damaged_middle_keeps_messages_trust_timers_and_handoffs() {
+    all_is_kept_after(|world| {
+        let pages = fs::metadata(world.database()).unwrap().len() / PAGE;
+        overwrite(world.database(), pages / 2 * PAGE, 3 * PAGE);
+    });
+}
+
+#[test]
+fn a_store_with_damaged_pages_of_messages_keeps_them_by_its_backup() {
+    all_is_kept_after(|world| {
+        for page in pages_with(world, "queued 1") {
+            overwrite(world.database(), page * PAGE, PAGE);
+        }
+    });
+}
+
+#[test]
+fn a_store_that_is_gone_is_rebuilt_from_its_backup() {
+    all_is_kept_after(|world| fs::remove_file(world.database()).unwrap());
+}
+
+#[test]
+fn pages_of_messages_that_no_backup_has_are_told_as_unreadable_and_the_others_stay() {
+    let world = rich();
+    let report = rebuilt_after(&world, |world| {
+        for name in names(world.database().parent().unwrap()) {
+            if name.contains(".backup") {
+                fs::remove_file(world.database().with_file_name(name)).unwrap();
+            }
+        }
+        let pages = pages_with(world, "queued 2");
+        overwrite(world.database(), pages[0] * PAGE, PAGE);
+    });
+    let told = report["findings"].to_string();
+    assert!(told.contains("not all of these could be read: "), "{report:#}");
+    assert!(told.contains("messages"), "{report:#}");
+    let after = kept(&world);
+    assert!(after.trusted);
+    assert!(!after.messages.is_empty(), "all are lost with one page");
+}
+
+#[test]
+fn a_message_that_was_said_after_the_last_readable_commit_is_not_said_again() {
+    let world = rich();
+    // A backup in which everything is queued.
+    world.ok(["daemon", "stop"]);
+    assert_said_once(&world);
+    kill_daemon(&world);
+    overwrite(wal(&world), 0, fs::metadata(wal(&world)).unwrap().len());
+    for page in pages_with(&world, "queued 1") {
+        overwrite(world.database(), page * PAGE, PAGE);
+    }
+    world.kill_everything();
+    world.segue(["doctor", "--fix"]);
+    let states = kept(&world).messages;
+    assert!(states.iter().all(|(_, state)| state != "queued"), "{states:?}");
+    assert_said_once(&world);
+}
+
+#[test]
+fn a_backup_is_private_and_there_are_at_most_two() {
+    let world = world();
+    world.ok(["run", "-d", "--name", "coder", "hello"]);
+    for _ in 0..3 {
+        world.ok(["send", "coder", "--no-wait", "more"]);
+        world.ok(["daemon", "stop"]);
+        world.ok(["daemon", "start"]);
+    }
+    let folder = world.database().parent().unwrap().to_owned();
+    let backups: Vec<String> =
+        names(&folder).into_iter().filter(|name| name.contains("backup")).collect();
+    assert_eq!(backups, ["segue.db.backup", "segue.db.backup-older"]);
+    for name in backups {
+        let mode = fs::metadata(folder.join(&name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+}

@@ -1,0 +1,186 @@
+//! Putting what was read from a damaged store into a new one.
+
+use std::collections::BTreeSet;
+
+use crate::api::{Finding, Severity};
+use crate::error::Result;
+use crate::failpoint;
+use crate::flows::{SessionState, messages};
+use crate::model::{EventKind, Message, MessageState, NewEvent, RequestRecord, SessionId};
+use crate::ports::{Change, Commit, Ports, Salvaged, SalvagedSession};
+use crate::rules::delivery::Transcript;
+use crate::rules::salvage::{Typist, message_state};
+
+/// How many changes are committed together.
+const BATCH: usize = 500;
+
+/// Puts everything into the store that is not there yet, after the launch folders were taken in.
+/// Returns what a person has to know about it.
+pub async fn restore(ports: &Ports, salvaged: Salvaged) -> Result<Vec<Finding>> {
+    let mut lost = Lost::default();
+    let removed = removed(&salvaged.events);
+    put(ports, "fleets", salvaged.fleets.into_iter().map(Change::PutFleet), &mut lost).await?;
+    for session in salvaged.sessions.into_iter().filter(|it| !removed.contains(&it.session.id)) {
+        take_in(ports, session, &mut lost).await?;
+    }
+    let counts = salvaged.counts.into_iter();
+    let counts = counts.map(|(fleet, agent, count)| Change::SetCount { fleet, agent, count });
+    put(ports, "counts", counts, &mut lost).await?;
+    put(ports, "trusted folders", salvaged.trusts.into_iter().map(Change::PutTrust), &mut lost)
+        .await?;
+    let known = known(ports).await?;
+    let timers = salvaged.timers.into_iter().filter(|(session, _)| known.contains(session));
+    let timers = timers.map(|(session, timers)| Change::SetTimers { session, timers });
+    put(ports, "timers", timers, &mut lost).await?;
+    let handoffs = salvaged.handoffs.into_iter();
+    let handoffs = handoffs.filter(|it| known.contains(&it.from) && known.contains(&it.to));
+    put(ports, "handoffs", handoffs.map(|it| Change::AddHandoff(Box::new(it))), &mut lost).await?;
+    let told = salvaged.messages.into_iter().filter(|it| !removed.contains(&it.session));
+    let uncertain = put_messages(ports, told, &known, &mut lost).await?;
+    let requests = salvaged.requests.into_iter();
+    let requests = requests.map(|it: RequestRecord| Change::RecordRequest(Box::new(it)));
+    put(ports, "requests", requests, &mut lost).await?;
+    for events in salvaged.events.chunks(BATCH) {
+        let commit = Commit { changes: Vec::new(), events: events.to_vec() };
+        ports.store.commit(commit).await?;
+    }
+    let read = (salvaged.unreadable.as_slice(), salvaged.from_backup.as_slice());
+    Ok(report(read, uncertain, lost))
+}
+
+/// What could be read, but could not be put into the new store.
+#[derive(Debug, Default)]
+struct Lost(Vec<String>);
+
+fn removed(events: &[NewEvent]) -> BTreeSet<SessionId> {
+    let removed = events.iter().filter(|event| event.kind == EventKind::SessionRemoved);
+    removed.filter_map(|event| event.session).collect()
+}
+
+async fn known(ports: &Ports) -> Result<BTreeSet<SessionId>> {
+    Ok(ports.store.sessions().await?.iter().map(|it| it.session.id).collect())
+}
+
+/// Commits changes that do not depend on each other; one that is refused keeps no other out.
+async fn put(
+    ports: &Ports,
+    what: &str,
+    changes: impl Iterator<Item = Change>,
+    lost: &mut Lost,
+) -> Result<()> {
+    let changes: Vec<Change> = changes.collect();
+    for batch in changes.chunks(BATCH) {
+        failpoint::hit("salvage.commit.before");
+        let commit = Commit { changes: batch.to_vec(), events: Vec::new() };
+        if ports.store.commit(commit).await.is_err() {
+            for change in batch {
+                let commit = Commit { changes: vec![change.clone()], events: Vec::new() };
+                if let Err(error) = ports.store.commit(commit).await {
+                    lost.0.push(format!("{what}: {error}"));
+                }
+            }
+        }
+        failpoint::hit("salvage.commit.after");
+    }
+    Ok(())
+}
+
+/// Creates a session that no launch folder knows.
+async fn take_in(ports: &Ports, salvaged: SalvagedSession, lost: &mut Lost) -> Result<()> {
+    let SalvagedSession { session, launches, bindings } = salvaged;
+    if ports.store.session(session.id).await?.is_some() {
+        return Ok(());
+    }
+    let (id, address, spoke) = (session.id, session.address(), session.spoke);
+    let mut changes = vec![Change::CreateSession(Box::new(session))];
+    for mut launch in launches {
+        let (launch_id, end) = (launch.id, launch.end.take());
+        changes.push(Change::CreateLaunch(Box::new(launch)));
+        changes.extend(end.map(|end| Change::EndLaunch { launch: launch_id, end }));
+    }
+    changes.extend(bindings.into_iter().map(Change::AddBinding));
+    changes.extend(spoke.then_some(Change::MarkSpoke { session: id }));
+    failpoint::hit("salvage.session.before");
+    if let Err(error) = ports.store.commit(Commit { changes, events: Vec::new() }).await {
+        lost.0.push(format!("session `{address}`: {error}"));
+    }
+    failpoint::hit("salvage.session.after");
+    Ok(())
+}
+
+/// Puts the messages back, in their order; returns how many became uncertain.
+async fn put_messages(
+    ports: &Ports,
+    salvaged: impl Iterator<Item = Message>,
+    known: &BTreeSet<SessionId>,
+    lost: &mut Lost,
+) -> Result<usize> {
+    let mut uncertain = 0;
+    let mut changes = Vec::new();
+    for mut message in salvaged {
+        if !known.contains(&message.session) {
+            if !message.state.is_settled() {
+                lost.0.push(format!("message {}: its session is not known any more", message.id));
+            }
+            continue;
+        }
+        if ports.store.message(message.id).await?.is_some() {
+            continue;
+        }
+        let state = state_of(ports, &message).await?;
+        let became_uncertain = !message.state.is_settled() && state == MessageState::Uncertain;
+        uncertain += usize::from(became_uncertain);
+        message.state = state;
+        changes.push(Change::AddMessage(Box::new(message)));
+    }
+    put(ports, "messages", changes.into_iter(), lost).await?;
+    Ok(uncertain)
+}
+
+async fn state_of(ports: &Ports, message: &Message) -> Result<MessageState> {
+    if message.state.is_settled() {
+        return Ok(message.state.clone());
+    }
+    let state = SessionState::load(ports, message.session).await?;
+    let typist = match state.launches.last() {
+        None => Typist::None,
+        Some(launch) => match ports.holders.find(launch.id).await {
+            Ok(Some(held)) if held.end.is_none() => Typist::Lives,
+            _ => Typist::Gone,
+        },
+    };
+    let transcript = match typist {
+        Typist::None => Transcript::CannotTell,
+        _ => messages::anywhere(ports, &state, message)?,
+    };
+    Ok(message_state(&message.state, typist, transcript))
+}
+
+fn report(
+    (unreadable, from_backup): (&[&str], &[&str]),
+    uncertain: usize,
+    lost: Lost,
+) -> Vec<Finding> {
+    let note = |what: String, cure: Option<&str>| Finding {
+        severity: Severity::Note,
+        what,
+        cure: cure.map(str::to_owned),
+        fixed: false,
+    };
+    let mut findings = Vec::new();
+    if !from_backup.is_empty() {
+        let what = format!("taken from the backup: {}", from_backup.join(", "));
+        findings.push(note(what, None));
+    }
+    if !unreadable.is_empty() {
+        let what = format!("not all of these could be read: {}", unreadable.join(", "));
+        let cure = "look at `segue messages` and `segue log`, and say again what is missing";
+        findings.push(note(what, Some(cure)));
+    }
+    if uncertain > 0 {
+        let what = format!("{uncertain} messages may have been typed already, and are not again");
+        findings.push(note(what, Some("run `segue messages` to see which")));
+    }
+    findings.extend(lost.0.into_iter().map(|what| note(format!("lost: {what}"), None)));
+    findings
+}

@@ -1,0 +1,62 @@
+//! What becomes of a message that was read from a damaged store.
+
+use crate::model::MessageState;
+use crate::rules::delivery::Transcript;
+
+/// What is known about the process that a message may have been typed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Typist {
+    /// Its holder lives, and types no message twice.
+    Lives,
+    /// It is gone: the transcript is final.
+    Gone,
+    /// No process of the session ever ran.
+    None,
+}
+
+/// Decides the state of a message. The damaged store may have lost its last commits: a message that
+/// it has as queued may have been typed since. If that cannot be excluded, the message is uncertain.
+pub fn message_state(
+    stored: &MessageState,
+    typist: Typist,
+    transcript: Transcript,
+) -> MessageState {
+    if stored.is_settled() {
+        return stored.clone();
+    }
+    match (typist, transcript) {
+        (Typist::None, _) | (_, Transcript::HasItNot) => MessageState::Queued,
+        // The same text may have been said before: that it is there proves nothing.
+        (_, Transcript::HasIt) => MessageState::Uncertain,
+        (Typist::Lives, Transcript::CannotTell) => MessageState::Queued,
+        (Typist::Gone, Transcript::CannotTell) => MessageState::Uncertain,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Transcript::{CannotTell, HasIt, HasItNot};
+
+    #[test]
+    fn a_message_that_may_have_been_typed_is_uncertain_and_no_other() {
+        let (queued, uncertain) = (MessageState::Queued, MessageState::Uncertain);
+        let table = [
+            (Typist::None, CannotTell, &queued),
+            (Typist::None, HasIt, &queued),
+            (Typist::Lives, HasItNot, &queued),
+            (Typist::Lives, CannotTell, &queued),
+            (Typist::Lives, HasIt, &uncertain),
+            (Typist::Gone, HasItNot, &queued),
+            (Typist::Gone, CannotTell, &uncertain),
+            (Typist::Gone, HasIt, &uncertain),
+        ];
+        for (typist, transcript, wanted) in table {
+            let state = message_state(&MessageState::Queued, typist, transcript);
+            assert_eq!(state, *wanted, "{typist:?} {transcript:?}");
+        }
+        for settled in [MessageState::Delivered, MessageState::Cancelled, uncertain] {
+            assert_eq!(message_state(&settled, Typist::Gone, CannotTell), settled);
+        }
+    }
+}

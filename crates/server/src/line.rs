@@ -1,0 +1,132 @@
+//! The client's line to the daemon: a request whose connection breaks is sent again.
+//!
+//! A request that changes something carries an id, so that the daemon carries it out once however
+//! often it comes.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use hyper::Method;
+use segue_core::model::RequestId;
+use segue_core::ports::Clock as _;
+use segue_core::{Error, Result};
+use segue_host::clock::SystemClock;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::time::{Instant, timeout_at};
+
+use crate::client::Client;
+use crate::connection::{Connection, Failure};
+use crate::wiring::Local;
+
+/// How often a request is sent again at most.
+const RETRIES: usize = 3;
+
+/// How long a person waits without a word.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// The connection of a client, replaced when it breaks.
+#[derive(Debug)]
+pub(crate) struct Line {
+    connection: Mutex<Arc<Connection>>,
+    /// `None` if a daemon that is gone stays gone.
+    local: Option<Box<Local>>,
+}
+
+impl Line {
+    pub(crate) fn new(connection: Connection) -> Self {
+        Self { connection: Mutex::new(Arc::new(connection)), local: None }
+    }
+
+    /// Lets a broken connection be replaced, by one to a new daemon if need be.
+    pub(crate) fn reconnecting(self, local: &Local) -> Self {
+        Self { local: Some(Box::new(local.clone())), ..self }
+    }
+
+    /// Returns the connection that is used now.
+    pub(crate) fn connection(&self) -> Arc<Connection> {
+        Arc::clone(&self.connection.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Asks for something that can be asked for again without harm.
+    pub(crate) async fn ask<A: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: &(impl Serialize + Sync),
+    ) -> Result<A> {
+        self.attempts((method, path, None), |_| body).await
+    }
+
+    /// Asks for a change.
+    pub(crate) async fn change<A: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: &(impl Serialize + Sync),
+    ) -> Result<A> {
+        self.change_within(method, path, |_| body).await
+    }
+
+    /// Asks for a change with a body that depends on how much time has passed.
+    pub(crate) async fn change_within<B: Serialize + Sync, A: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: impl Fn(Duration) -> B,
+    ) -> Result<A> {
+        let id = RequestId::new(SystemClock.new_id());
+        self.attempts((method, path, Some(id)), body).await
+    }
+
+    async fn attempts<B: Serialize + Sync, A: DeserializeOwned>(
+        &self,
+        (method, path, id): (Method, &str, Option<RequestId>),
+        body: impl Fn(Duration) -> B,
+    ) -> Result<A> {
+        let began = Instant::now();
+        let mut retries = 0;
+        loop {
+            let connection = self.connection();
+            let body = body(began.elapsed());
+            let broken = match connection.try_ask((method.clone(), path, id), &body).await {
+                Ok(answer) => return Ok(answer),
+                Err(Failure::Told(error)) => return Err(error),
+                Err(Failure::Broken(error)) => error,
+            };
+            let Some(local) = self.local.as_ref().filter(|_| retries < RETRIES) else {
+                return Err(given_up(broken, id));
+            };
+            retries += 1;
+            let fresh = patiently(local, Client::connect(local)).await;
+            let fresh = fresh.map_err(|error| given_up(error, id))?;
+            *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = fresh;
+        }
+    }
+}
+
+/// Waits for a new connection; tells a person about it if that takes long.
+async fn patiently(
+    local: &Local,
+    connecting: impl Future<Output = Result<Client>>,
+) -> Result<Arc<Connection>> {
+    let mut connecting = std::pin::pin!(connecting);
+    let client = match timeout_at(Instant::now() + SILENCE, &mut connecting).await {
+        Ok(client) => client,
+        Err(_) => {
+            local.notice("the connection to the daemon broke: waiting for the daemon");
+            connecting.await
+        }
+    };
+    Ok(client?.into_connection())
+}
+
+/// Says honestly what is known about a request that got no answer.
+fn given_up(error: Error, id: Option<RequestId>) -> Error {
+    if id.is_none() {
+        return error.hint("run the command again");
+    }
+    error
+        .caused_by("whether the request was carried out is not known")
+        .hint("run `segue log` to see what was done, and `segue messages` to see what was sent")
+}

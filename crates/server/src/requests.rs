@@ -1,0 +1,239 @@
+//! Requests that change something are carried out once, however often a client sends them.
+//!
+//! Within one daemon a repeated request waits for the first one and gets its answer. A later daemon
+//! finds the steps that the first one recorded in the store together with what it did.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use segue_core::model::{RequestKey, RequestRecord, RequestStep};
+use segue_core::ports::{Change, Commit, Ports};
+use segue_core::{Error, Kind, Result, failpoint};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+/// Answers that are remembered of each caller. One caller's requests never displace another's.
+const KEPT_PER_CALLER: usize = 64;
+
+/// How long an answer is remembered after its request came.
+const KEPT_FOR: Duration = Duration::from_secs(600);
+
+/// A longer answer is not stored: a later daemon carries the request out again.
+const LONGEST_STORED_ANSWER: usize = 256 * 1024;
+
+type Outcome = Result<Value>;
+
+/// The requests that this daemon carries out or has carried out a short time ago.
+#[derive(Debug, Default)]
+pub(crate) struct Requests {
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    entries: HashMap<RequestKey, Entry>,
+    /// The oldest first.
+    order: VecDeque<(RequestKey, Instant)>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    digest: u64,
+    /// `None` while the request is carried out.
+    outcome: watch::Receiver<Option<Outcome>>,
+}
+
+/// How much of a request outlives the daemon, beyond the steps that its work records by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// Nothing: repeating the work finds its own steps, or changes nothing.
+    Nothing,
+    /// The work records its answer together with what it does.
+    Recorded,
+    /// The answer is recorded when the work is done.
+    Answer,
+}
+
+/// One request, as it is carried out.
+#[derive(Clone, Debug)]
+pub(crate) struct Once {
+    requests: Arc<Requests>,
+    /// `None` if there is no store, which is to be repaired.
+    ports: Option<Ports>,
+    /// `None` if the client sent no id: then the work is done each time.
+    request: Option<(RequestKey, u64)>,
+}
+
+impl Once {
+    /// Identifies a request by its key and by what it asks for.
+    pub(crate) fn new(
+        requests: &Arc<Requests>,
+        ports: Option<&Ports>,
+        key: Option<RequestKey>,
+        content: &impl Hash,
+    ) -> Self {
+        let hasher = BuildHasherDefault::<DefaultHasher>::default();
+        let request = key.map(|key| (key, hasher.hash_one(content)));
+        Self { requests: Arc::clone(requests), ports: ports.cloned(), request }
+    }
+
+    /// Returns the key that the work records its steps under.
+    pub(crate) fn key(&self) -> Option<RequestKey> {
+        self.request.map(|(key, _)| key)
+    }
+
+    /// Does the work unless it was done or is being done. The work goes on if the client goes away.
+    pub(crate) async fn carry_out<T>(
+        self,
+        keep: Keep,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+    {
+        let Some((key, digest)) = self.request else { return work.await };
+        let mut outcome = match self.requests.enter(key, digest)? {
+            Entered::Again(outcome) => outcome,
+            Entered::First(sender) => {
+                let outcome = sender.subscribe();
+                tokio::spawn(async move {
+                    let done = work_or_answer(self.ports.as_ref(), key, keep, work).await;
+                    // What could not be done now may be possible when the client tries again.
+                    if done.as_ref().is_err_and(|error| error.kind == Kind::Unavailable) {
+                        self.requests.forget(key);
+                    }
+                    sender.send_replace(Some(done));
+                });
+                outcome
+            }
+        };
+        let done = outcome.wait_for(Option::is_some).await.ok().and_then(|done| done.clone());
+        let done = done.ok_or_else(|| Error::internal(format!("request `{}` failed", key.id)))?;
+        parse(done?)
+    }
+}
+
+async fn work_or_answer<T: Serialize>(
+    ports: Option<&Ports>,
+    key: RequestKey,
+    keep: Keep,
+    work: impl Future<Output = Result<T>>,
+) -> Outcome {
+    let recorded = ports.filter(|_| keep != Keep::Nothing);
+    if let Some(ports) = recorded
+        && let Some(answer) = answered(ports, key).await?
+    {
+        return Ok(answer);
+    }
+    let answer = serde_json::to_value(work.await?)
+        .map_err(|error| Error::internal("an answer cannot be written").caused_by(error))?;
+    if let Some(ports) = recorded.filter(|_| keep == Keep::Answer) {
+        record_answer(ports, key, &answer).await;
+    }
+    Ok(answer)
+}
+
+/// Returns the answer that an earlier daemon recorded.
+async fn answered(ports: &Ports, key: RequestKey) -> Result<Option<Value>> {
+    let steps = ports.store.request(key).await?;
+    let answer = steps.into_iter().find_map(|step| match step {
+        RequestStep::Done { answer } => Some(answer),
+        _ => None,
+    });
+    // An answer of another version that cannot be parsed is none.
+    Ok(answer.and_then(|answer| serde_json::from_str(&answer).ok()))
+}
+
+async fn record_answer(ports: &Ports, key: RequestKey, answer: &Value) {
+    let answer = answer.to_string();
+    if answer.len() > LONGEST_STORED_ANSWER {
+        return;
+    }
+    let changes = step(ports, Some(key), RequestStep::Done { answer });
+    failpoint::hit("request.done.before");
+    if let Err(error) = ports.store.commit(Commit { changes, events: Vec::new() }).await {
+        // The work is done; only a later daemon would do it again.
+        tracing::warn!(%error, "the answer to a request cannot be recorded");
+    }
+    failpoint::hit("request.done.after");
+}
+
+/// Returns the change that records a step of a request; nothing for a request without an id.
+pub(crate) fn step(ports: &Ports, key: Option<RequestKey>, step: RequestStep) -> Vec<Change> {
+    let record = |key| RequestRecord { key, step, at: ports.clock.now() };
+    key.map(|key| Change::RecordRequest(Box::new(record(key)))).into_iter().collect()
+}
+
+fn parse<T: DeserializeOwned>(answer: Value) -> Result<T> {
+    serde_json::from_value(answer)
+        .map_err(|error| Error::internal("an answer cannot be read").caused_by(error))
+}
+
+enum Entered {
+    First(watch::Sender<Option<Outcome>>),
+    Again(watch::Receiver<Option<Outcome>>),
+}
+
+impl Requests {
+    fn enter(&self, key: RequestKey, digest: u64) -> Result<Entered> {
+        self.known().enter(key, digest)
+    }
+
+    fn forget(&self, key: RequestKey) {
+        self.known().entries.remove(&key);
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    /// Enters a request, or finds the one with the same key.
+    fn enter(&mut self, key: RequestKey, digest: u64) -> Result<Entered> {
+        self.forget_old(key);
+        // A request whose work ended without an outcome can be carried out again.
+        let is_lost = |entry: &Entry| {
+            entry.outcome.borrow().is_none() && entry.outcome.has_changed().is_err()
+        };
+        match self.entries.get(&key).filter(|entry| !is_lost(entry)) {
+            Some(entry) if entry.digest != digest => {
+                Err(Error::usage(format!("the request id `{}` was used already", key.id))
+                    .caused_by("it belongs to a request with another content")
+                    .hint("make a new id for each request"))
+            }
+            Some(entry) => Ok(Entered::Again(entry.outcome.clone())),
+            None => {
+                let (sender, outcome) = watch::channel(None);
+                self.entries.insert(key, Entry { digest, outcome });
+                self.order.push_back((key, Instant::now()));
+                Ok(Entered::First(sender))
+            }
+        }
+    }
+
+    /// Forgets answers that are old, and the oldest of a caller that has many. A request that is
+    /// still being carried out stays.
+    fn forget_old(&mut self, next: RequestKey) {
+        let of_caller = |(key, _): &&(RequestKey, Instant)| key.caller == next.caller;
+        let mut too_many =
+            (self.order.iter().filter(of_caller).count() + 1).saturating_sub(KEPT_PER_CALLER);
+        let entries = &mut self.entries;
+        self.order.retain(|(key, came)| {
+            let Some(entry) = entries.get(key) else { return false };
+            let is_excess = key.caller == next.caller && too_many > 0;
+            let is_old = is_excess || came.elapsed() >= KEPT_FOR;
+            if !is_old || entry.outcome.borrow().is_none() {
+                return true;
+            }
+            too_many -= usize::from(is_excess);
+            entries.remove(key);
+            false
+        });
+    }
+}

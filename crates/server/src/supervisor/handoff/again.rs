@@ -1,0 +1,67 @@
+//! A handoff that is asked for again because the daemon died during the first.
+
+use std::sync::Arc;
+
+use segue_core::api::{HandoffReport, HandoffRequest, Outcome};
+use segue_core::flows::look::Asked;
+use segue_core::model::{RequestKey, RequestStep, SessionId};
+use segue_core::rules::accounts::Wanted;
+use segue_core::{Error, Result};
+
+use super::super::bulk::bring_back;
+use super::super::{Supervisor, Wish};
+
+/// Returns what came of the same request before. The session that it recorded is brought back if the
+/// daemon died before it ran.
+pub(super) async fn carried_before(
+    supervisor: &Arc<Supervisor>,
+    key: Option<RequestKey>,
+    request: &HandoffRequest,
+) -> Result<Option<HandoffReport>> {
+    let Some(key) = key else { return Ok(None) };
+    let steps = supervisor.ports.store.request(key).await?;
+    let carried = steps.into_iter().find_map(|step| match step {
+        RequestStep::Carried { session, characters } => Some((session, characters)),
+        _ => None,
+    });
+    let Some((session, characters)) = carried else { return Ok(None) };
+    go_on(supervisor, session, characters, request).await.map(Some)
+}
+
+async fn go_on(
+    supervisor: &Arc<Supervisor>,
+    id: SessionId,
+    characters: u64,
+    request: &HandoffRequest,
+) -> Result<HandoffReport> {
+    let store = &supervisor.ports.store;
+    let gone = || Error::not_found(format!("session `{id}` was created, and is removed since"));
+    let session = store.session(id).await?.ok_or_else(gone)?;
+    let steps = store.handoffs(id).await?;
+    let step = steps.into_iter().rfind(|step| step.to == id).ok_or_else(gone)?;
+    let from = store.session(step.from).await?.map_or(request.from.clone(), |it| it.address());
+    let to = session.address();
+    let wish = Wish::now(Wanted::One);
+    let environment = request.caller.environment.clone();
+    let outcome = bring_back(supervisor, id, (Asked::ByName, wish), (environment, None)).await?;
+    if outcome.outcome == Outcome::Refused {
+        return Err(Error::vendor(format!("`{to}` did not start"))
+            .caused_by(outcome.note.unwrap_or_default())
+            .hint(format!("run `segue log {to}` to see why"))
+            .hint(format!("run `segue resume {from}` to go on as before")));
+    }
+    Ok(HandoffReport {
+        from,
+        to,
+        session: Some(id),
+        vendor: session.vendor,
+        headless: session.headless,
+        mode: step.form.word().to_owned(),
+        turns_carried: step.turns_carried,
+        turns_left_out: step.turns_left_out,
+        chars: characters,
+        note: outcome.note,
+        dialog: outcome.dialog,
+        content: None,
+    })
+}

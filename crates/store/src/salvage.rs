@@ -1,0 +1,232 @@
+//! Reading what can be read from a database that cannot be used any more, and from its backup.
+//!
+//! Only copies are opened: whatever is wrong with the files stays as it is.
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags, Row};
+use segue_core::Result;
+use segue_core::model::{RequestKey, RequestRecord};
+use segue_core::ports::{Salvaged, SalvagedSession};
+
+use crate::files::{beside, exists};
+use crate::{backup, fault, rows};
+
+/// Reads everything that can be read. It blocks its thread.
+pub(crate) fn salvage(path: &Path) -> Result<Salvaged> {
+    let folder = beside(path, ".salvage");
+    let failed = |error| fault::system("copy what is left of", path, &error);
+    clear(&folder).and_then(|()| make(&folder)).map_err(failed)?;
+    let backup = backup::newest(path).and_then(|it| copy(&it, &folder.join("backup.db")).ok());
+    let backup = backup.as_deref().and_then(open);
+    let damaged = Some(path).filter(|path| exists(path));
+    let damaged = damaged.and_then(|it| copy(it, &folder.join("damaged.db")).ok());
+    let damaged = damaged.and_then(|copy| open(&copy).or_else(|| mend(&copy, &folder)));
+    let salvaged = Sources { damaged, backup }.read();
+    clear(&folder).map_err(failed)?;
+    Ok(salvaged)
+}
+
+fn clear(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn make(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(folder)
+}
+
+/// Copies a database with its log.
+fn copy(from: &Path, to: &Path) -> io::Result<PathBuf> {
+    fs::copy(from, to)?;
+    let log = beside(from, "-wal");
+    if exists(&log) {
+        fs::copy(log, beside(to, "-wal"))?;
+    }
+    Ok(to.to_owned())
+}
+
+/// Opens a copy, if SQLite finds our tables in it.
+fn open(copy: &Path) -> Option<Connection> {
+    let connection = Connection::open_with_flags(copy, OpenFlags::SQLITE_OPEN_READ_WRITE).ok()?;
+    connection.pragma_update(None, "trusted_schema", false).ok()?;
+    let tables = "SELECT count(*) FROM sqlite_schema WHERE name IN ('sessions', 'messages')";
+    let found: i64 = connection.query_row(tables, [], |row| row.get(0)).ok()?;
+    (found == 2).then_some(connection)
+}
+
+/// Gives a copy whose first page is damaged the first page of the backup: it names the pages at which
+/// the tables begin, and these stay where they are.
+fn mend(copy: &Path, folder: &Path) -> Option<Connection> {
+    let mut backup = fs::File::open(folder.join("backup.db")).ok()?;
+    let mut header = [0; 100];
+    backup.read_exact(&mut header).ok()?;
+    let size = match u16::from_be_bytes([header[16], header[17]]) {
+        1 => 65536,
+        size => usize::from(size),
+    };
+    let mut page = vec![0; size];
+    backup.seek(SeekFrom::Start(0)).and_then(|_| backup.read_exact(&mut page)).ok()?;
+    let length = fs::metadata(copy).ok()?.len();
+    let pages = u32::try_from(length / u64::try_from(size).ok()?).ok()?;
+    page.get_mut(28..32)?.copy_from_slice(&pages.to_be_bytes());
+    // Free pages are of no interest, and the list of them may be another one by now.
+    page.get_mut(32..40)?.fill(0);
+    let mut file = OpenOptions::new().write(true).open(copy).ok()?;
+    file.write_all(&page).ok()?;
+    drop(file);
+    open(copy)
+}
+
+/// The databases that are read.
+struct Sources {
+    damaged: Option<Connection>,
+    backup: Option<Connection>,
+}
+
+/// The rows of one table by their number.
+struct Table<T> {
+    rows: BTreeMap<i64, T>,
+    is_whole: bool,
+}
+
+impl Sources {
+    fn read(&self) -> Salvaged {
+        let mut salvaged = Salvaged::default();
+        let mut notes = Notes { unreadable: Vec::new(), from_backup: Vec::new() };
+        let session = rows::session_columns!();
+        let sessions = self.table("sessions", ("sessions s", session), rows::session, &mut notes);
+        let launches = rows::launch_columns!();
+        let launches = self.table("launches", ("launches", launches), rows::launch, &mut notes);
+        let columns = "session, launch, vendor_session, evidence, at";
+        let bindings = self.table("bindings", ("bindings", columns), rows::binding, &mut notes);
+        salvaged.fleets = self.table("fleets", ("fleets", "name, folder"), rows::fleet, &mut notes);
+        salvaged.counts = self.table(
+            "counts of agents",
+            ("counts", "fleet, agent, count"),
+            |row| Ok((rows::word_at(row, 0)?, rows::word_at(row, 1)?, row.get(2)?)),
+            &mut notes,
+        );
+        let columns = "folder, digest, at";
+        salvaged.trusts =
+            self.table("trusted folders", ("trusts", columns), rows::trust, &mut notes);
+        let timers = |row: &Row<'_>| Ok((rows::word_at(row, 0)?, rows::json_at(row, 1)?));
+        salvaged.timers = self.table("timers", ("timers", "session, timers"), timers, &mut notes);
+        salvaged.handoffs =
+            self.table("handoffs", ("handoffs", "detail"), rows::handoff, &mut notes);
+        let columns = "id, session, text, detail, created_at, updated_at";
+        salvaged.messages =
+            self.table("messages", ("messages", columns), rows::message, &mut notes);
+        let columns = "caller, id, at, detail";
+        salvaged.requests = self.table("requests", ("requests", columns), request, &mut notes);
+        let columns = "seq, at, session, launch, kind, text";
+        let events = self.table("log", ("events", columns), rows::event, &mut notes);
+        salvaged.events = events.into_iter().map(|event| event.fact).collect();
+        salvaged.sessions = sessions
+            .into_iter()
+            .map(|session| SalvagedSession {
+                launches: launches.iter().filter(|it| it.session == session.id).cloned().collect(),
+                bindings: bindings.iter().filter(|it| it.session == session.id).cloned().collect(),
+                session,
+            })
+            .collect();
+        salvaged.unreadable = notes.unreadable;
+        salvaged.from_backup = notes.from_backup;
+        salvaged
+    }
+
+    /// Reads a table from both; where both have a row it is the damaged store's, which is newer.
+    fn table<T>(
+        &self,
+        name: &'static str,
+        (table, columns): (&str, &str),
+        parse: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+        notes: &mut Notes,
+    ) -> Vec<T> {
+        let sql = format!(
+            "SELECT {columns}, rowid AS number FROM {table} NOT INDEXED
+             WHERE rowid > ?1 ORDER BY rowid"
+        );
+        let damaged = read(self.damaged.as_ref(), &sql, &parse);
+        if !damaged.is_whole {
+            notes.unreadable.push(name);
+        }
+        let mut all = damaged.rows;
+        let own = all.len();
+        for (number, row) in read(self.backup.as_ref(), &sql, &parse).rows {
+            all.entry(number).or_insert(row);
+        }
+        if all.len() > own {
+            notes.from_backup.push(name);
+        }
+        all.into_values().collect()
+    }
+}
+
+/// What a person is told about the reading.
+struct Notes {
+    unreadable: Vec<&'static str>,
+    from_backup: Vec<&'static str>,
+}
+
+fn request(row: &Row<'_>) -> rusqlite::Result<RequestRecord> {
+    let caller = match row.get_ref(0)?.as_str()? {
+        "" => None,
+        _ => Some(rows::word_at(row, 0)?),
+    };
+    let key = RequestKey { caller, id: rows::word_at(row, 1)? };
+    Ok(RequestRecord { key, at: rows::word_at(row, 2)?, step: rows::json_at(row, 3)? })
+}
+
+/// Reads a table row by row. Behind a page that cannot be read it goes on, further and further away,
+/// until something can be read again.
+fn read<T>(
+    connection: Option<&Connection>,
+    sql: &str,
+    parse: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+) -> Table<T> {
+    let mut table = Table { rows: BTreeMap::new(), is_whole: true };
+    let Some(connection) = connection else { return Table { is_whole: false, ..table } };
+    let (mut after, mut leap) = (0, 1);
+    while let Err(last) = read_on(connection, sql, after, &parse, &mut table) {
+        table.is_whole = false;
+        leap = if last > after { 1 } else { leap * 2 };
+        let Some(next) = last.max(after).checked_add(leap).filter(|_| leap < FARTHEST_LEAP) else {
+            break;
+        };
+        after = next;
+    }
+    table
+}
+
+/// More rows than a table of ours has on pages that cannot be read.
+const FARTHEST_LEAP: i64 = 1 << 40;
+
+/// Reads rows behind a number until the end. An error returns the last number that could be read.
+fn read_on<T>(
+    connection: &Connection,
+    sql: &str,
+    after: i64,
+    parse: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+    table: &mut Table<T>,
+) -> std::result::Result<(), i64> {
+    let mut last = after;
+    let mut statement = connection.prepare(sql).map_err(|_| i64::MAX)?;
+    let mut found = statement.query([after]).map_err(|_| last)?;
+    while let Some(row) = found.next().map_err(|_| last)? {
+        let Ok(number) = row.get("number") else { return Err(last) };
+        last = number;
+        match parse(row) {
+            Ok(value) => drop(table.rows.insert(number, value)),
+            // Something was written over it.
+            Err(_) => table.is_whole = false,
+        }
+    }
+    Ok(())
+}
