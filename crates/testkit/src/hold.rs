@@ -8,7 +8,7 @@ use std::thread;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
-use crate::scene;
+use crate::processes;
 use crate::world::{DEADLINE, World};
 
 /// The variables that have a process wait.
@@ -78,6 +78,9 @@ pub fn kill_both_at(world: &mut World, point: &str, start: impl FnOnce(&World) -
     let mut command = start(world);
     hold.meanwhile(world, |world| {
         command.kill().and_then(|()| command.wait()).expect("the command is gone");
-        scene::kill_daemon(world);
+        // A daemon that is held may answer nobody.
+        let is_daemon =
+            |pid: &u32| processes::command_line(*pid).get(1).is_some_and(|word| word == "daemon");
+        processes::kill_all(|| world.processes().into_iter().filter(is_daemon).collect());
     });
 }
