@@ -108,6 +108,10 @@ pub(crate) enum Message {
         launch: LaunchId,
         event: HolderEvent,
     },
+    /// The holder reports from now on what happens.
+    Subscribed {
+        launch: LaunchId,
+    },
     HolderGone {
         launch: LaunchId,
     },

@@ -28,6 +28,7 @@ impl Actor {
                 self.titled(launch, &title).await
             }
             Message::Holder { launch, event: HolderEvent::Settled } => self.settled(launch).await,
+            Message::Subscribed { launch } => self.subscribed(launch).await,
             Message::FileChanged { path } => self.file_changed(&path).await,
             Message::LookAgain => {
                 self.call_lost_holder().await?;
@@ -42,6 +43,10 @@ impl Actor {
         let (own, holders) = (self.own.clone(), self.ports.holders.clone());
         tokio::spawn(async move {
             if let Ok(mut events) = holders.subscribe(launch).await {
+                let Some(inbox) = own.upgrade() else { return };
+                let _gone = inbox.send(Message::Subscribed { launch });
+                // An actor that nobody else can reach ends.
+                drop(inbox);
                 while let Some(event) = events.next().await {
                     let Some(inbox) = own.upgrade() else { return };
                     let _gone = inbox.send(Message::Holder { launch, event });

@@ -32,6 +32,15 @@ impl Actor {
         self.look_at_screen(launch).await
     }
 
+    /// Looks at what was drawn before the holder could report it.
+    pub(super) async fn subscribed(&mut self, launch: LaunchId) -> Result<()> {
+        if self.state.open().is_none_or(|open| open.id != launch) {
+            return Ok(());
+        }
+        self.asking.is_stale = true;
+        self.look_at_screen(launch).await
+    }
+
     /// Some evidence makes no noise when it appears: it is looked for whenever something else does.
     async fn look_for_evidence(&mut self, launch: LaunchId) -> Result<()> {
         if self.state.is_confirmed(launch) { Ok(()) } else { self.look_again().await }
