@@ -50,8 +50,11 @@ pub(super) async fn end(
         }
     }
     leftovers::end_marked(&[launch]).await?;
-    let end = LaunchEnd { exit: Exit::Unknown, asked: true, at: jiff::Timestamp::now() };
-    order::write_end_unless_there(folder, &end)?;
+    // A holder that was not stopped may have written down the end of its agent as a crash: it did not
+    // know that somebody asked for it, and the session would be restarted.
+    let unknown = LaunchEnd { exit: Exit::Unknown, asked: false, at: jiff::Timestamp::now() };
+    let end = LaunchEnd { asked: true, ..order::read_end(folder).unwrap_or(unknown) };
+    order::write_end(folder, &end)?;
     Ok(end)
 }
 

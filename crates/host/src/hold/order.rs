@@ -1,5 +1,6 @@
 //! What a holder is told when it is started, what it answers, and its files.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use segue_core::model::{Environment, Exit, LaunchEnd, LaunchId, ProcessRef, SessionId};
@@ -36,6 +37,11 @@ pub(super) fn errors_path(launch_folder: &Path) -> PathBuf {
 /// Tells whether a launch is over, as far as its folder knows.
 pub(super) fn has_end(launch_folder: &Path) -> bool {
     launch_folder.join(END).exists()
+}
+
+/// Returns how a launch ended; `None` if that is not on disk or cannot be read.
+pub(super) fn read_end(launch_folder: &Path) -> Option<LaunchEnd> {
+    serde_json::from_slice(&fs::read(launch_folder.join(END)).ok()?).ok()
 }
 
 /// Writes down how a launch ended.
