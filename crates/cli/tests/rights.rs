@@ -97,6 +97,11 @@ struct Fugitive<'a> {
 impl<'a> Fugitive<'a> {
     /// Starts it; `$SEGUE` is the program, and what is written to `out` and `err` is kept.
     fn start(world: &'a World, script: &str) -> Self {
+        Self::start_through(world, |start| format!("setsid {start} &"), script)
+    }
+
+    /// Starts it by what `through` makes of the command line that clears its environment.
+    fn start_through(world: &'a World, through: impl FnOnce(&str) -> String, script: &str) -> Self {
         let folder = world.project();
         let text = format!(
             "echo $$ >pid.new; mv pid.new pid; exec >>out 2>>err; SEGUE={}\n{script}\n",
@@ -105,7 +110,7 @@ impl<'a> Fugitive<'a> {
         world.write("fugitive.sh", &text);
         let home =
             format!("HOME={} SEGUE_HOME={}", world.home().display(), world.segue_home().display());
-        let start = format!("setsid env -i {home} PATH=$PATH sh ./fugitive.sh &");
+        let start = through(&format!("env -i {home} PATH=$PATH sh ./fugitive.sh"));
         // The agent may end with its holder before it could report anything.
         start_as_agent(world, "start.sh", &start);
         Self { world, folder }
@@ -168,6 +173,128 @@ fn killing_daemon_and_holder_gives_an_agent_in_a_cgroup_no_rights() {
     // The next daemon is started by a person, and finds what is left.
     world.ok(["ls"]);
     fugitive.assert_ended_with_nothing();
+}
+
+#[test]
+fn cgroup_inside_its_own_with_any_name_gives_an_agent_no_rights() {
+    if segue_host::cgroup::check().is_err() {
+        return;
+    }
+    let world = world(true);
+    let holder = number(&world.session("coder")["holder_pid"]);
+    let daemon = number(&world.json(["daemon", "status", "--json"])["pid"]);
+    let script = format!(
+        "mount=$(sed -n 's/^[^ ]* [^ ]* [^ ]* [^ ]* \\([^ ]*\\) .* - cgroup2 .*/\\1/p' /proc/self/mountinfo)\n\
+         own=$mount$(sed -n 's/^0:://p' /proc/self/cgroup)/$(printf '\\377')\n\
+         mkdir \"$own\" && echo 0 >\"$own/cgroup.procs\" || exit\n\
+         kill -9 {daemon} {holder}; echo >killed; {ASK_FOR_EVER}"
+    );
+    let fugitive = Fugitive::start(&world, &script);
+    wait_for_file(&world.project().join("killed"));
+    world.ok(["ls"]);
+    fugitive.assert_ended_with_nothing();
+}
+
+#[test]
+fn variable_of_an_attention_command_spares_no_process_of_a_killed_holder() {
+    let world = world(false);
+    let holder = number(&world.session("coder")["holder_pid"]);
+    let through = |start: &str| format!("setsid {} &", start.replace("-i", "-i SEGUE_REASON=x"));
+    let script = format!("kill -9 {holder}; {ASK_FOR_EVER}");
+    Fugitive::start_through(&world, through, &script).assert_ended_with_nothing();
+}
+
+#[test]
+fn unmarked_child_of_a_marked_process_is_ended_with_the_launch() {
+    let world = world(false);
+    let holder = number(&world.session("coder")["holder_pid"]);
+    let through = |start: &str| {
+        format!("setsid sh -c 'trap \"\" HUP TERM; {start} & while :; do sleep 600; done' &")
+    };
+    let script = format!("kill -9 {holder}; {ASK_FOR_EVER}");
+    Fugitive::start_through(&world, through, &script).assert_ended_with_nothing();
+}
+
+/// A process whose first thread ends while another one goes on.
+const LEADERLESS: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static void *go_on(void *leader) {
+    pthread_join(*(pthread_t *)leader, NULL);
+    FILE *file = fopen("pid.new", "w");
+    fprintf(file, "%d\n", getpid());
+    fclose(file);
+    rename("pid.new", "pid");
+    for (;;) pause();
+}
+int main(void) {
+    static pthread_t leader;
+    pthread_t other;
+    leader = pthread_self();
+    pthread_create(&other, NULL, go_on, &leader);
+    pthread_exit(NULL);
+}
+"#;
+
+fn stop_ends_leaderless(is_privileged: bool) {
+    let world = world(is_privileged);
+    world.write("leaderless.c", LEADERLESS);
+    let (source, program) =
+        (world.project().join("leaderless.c"), world.project().join("leaderless"));
+    let built = Command::new("cc").arg("-pthread").arg("-o").arg(&program).arg(&source).status();
+    assert!(built.unwrap().success());
+    start_as_agent(&world, "start.sh", "setsid env -i ./leaderless &");
+    let pid = world.project().join("pid");
+    wait_for_file(&pid);
+    let pid = fs::read_to_string(pid).unwrap().trim().parse().unwrap();
+    world.ok(["stop", "coder"]);
+    wait_gone(pid);
+}
+
+#[test]
+fn stop_ends_a_process_whose_first_thread_has_ended() {
+    stop_ends_leaderless(true);
+}
+
+#[test]
+fn stop_ends_a_process_whose_first_thread_has_ended_without_a_cgroup() {
+    stop_ends_leaderless(false);
+}
+
+#[test]
+fn doctor_tells_an_agent_nothing_about_other_sessions() {
+    let world = world(true);
+    let loose = number(&world.session("loose")["holder_pid"]);
+    // A finding that names the session: its holder is stopped.
+    Command::new("kill").args(["-STOP", &loose.to_string()]).status().unwrap();
+    let outcome = run_as_agent(&world, "doctor.sh", "$SEGUE doctor");
+    let found = world.segue(["doctor"]).stdout;
+    Command::new("kill").args(["-CONT", &loose.to_string()]).status().unwrap();
+    assert!(found.contains("project/loose"), "{found}");
+    assert!(!outcome.stdout.contains("loose"), "{outcome:#?}");
+}
+
+#[test]
+fn process_of_an_agent_in_the_daemons_place_is_sent_nothing() {
+    let world = world(true);
+    world.ok(["daemon", "stop"]);
+    let socket = world.state().join("daemon.sock");
+    world.write(
+        "listen.pl",
+        "use IO::Socket::UNIX; my $path = shift; unlink $path;\n\
+         my $listener = IO::Socket::UNIX->new(Local => $path, Listen => 9) or die $!;\n\
+         open(my $up, '>', 'up'); close $up;\n\
+         while (my $client = $listener->accept) { print <$client>; }\n",
+    );
+    let script = format!("perl listen.pl {} >heard", socket.display());
+    start_as_agent(&world, "listen.sh", &script);
+    wait_for_file(&world.project().join("up"));
+    let outcome = world.segue(["run", "-d", "--vendor", "demo", "hello"]);
+    assert_eq!(outcome.status, 7, "{outcome:#?}");
+    assert!(outcome.stderr.contains("which an agent started"), "{outcome:#?}");
+    assert_eq!(fs::read_to_string(world.project().join("heard")).unwrap(), "");
 }
 
 /// Has a process of `coder` make a request through a connection of a process that has ended. The

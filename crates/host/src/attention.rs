@@ -22,7 +22,6 @@ pub struct Call {
 pub async fn notify(call: Call) {
     let mut command = Command::new("notify-send");
     command.args(["--app-name=segue", "--", &call.title, &call.text]);
-    command.envs(call.variables);
     run(command).await.unwrap_or_else(|why| tracing::debug!(why, "no notification was shown"));
 }
 

@@ -17,8 +17,6 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::leftovers;
 use crate::process::{self, OwnChild, ProcessHandle};
 
-/// A variable of every attention command. Programs that such a command leaves running are spared.
-const ATTENTION_MARK: &str = "SEGUE_REASON";
 /// How long the kernel may take to end a process that was killed.
 const KILL_LIMIT: Duration = Duration::from_secs(10);
 /// More passes than a process can fork away from.
@@ -56,10 +54,14 @@ pub async fn end_adopted() -> Result<()> {
     let failed = |error| Error::internal("cannot listen to signals").caused_by(error);
     let mut child_ended = signal(SignalKind::child()).map_err(failed)?;
     let mut zombies = HashMap::new();
+    let mut lost = Vec::new();
     while child_ended.recv().await.is_some() {
-        let lost = take_lost_holders();
+        lost.extend(take_lost_holders());
         if !lost.is_empty() {
             end_left_by(&lost).await;
+        }
+        if !adopted().any(|child| child.is_alive) {
+            lost.clear();
         }
         take_statuses(&mut zombies);
     }
@@ -73,12 +75,11 @@ fn take_lost_holders() -> Vec<StartedHolder> {
 
 /// Ends every adopted process that is not older than the oldest of these holders, and all that
 /// descends from it. Those that carry the mark of their launch are left to the launch's own end,
-/// which reports them.
+/// which reports them; with their end this process adopts what they started.
 async fn end_left_by(lost: &[StartedHolder]) {
     let since = lost.iter().map(|holder| holder.process.started).min().unwrap_or_default();
     let is_marked = |pid: u32| {
         leftovers::mark(pid).is_some_and(|mark| lost.iter().any(|holder| holder.launch == mark))
-            || process::variable(pid, ATTENTION_MARK).is_some()
     };
     for _ in 0..PASSES {
         let left: Vec<ProcessRef> = adopted()

@@ -26,6 +26,8 @@ use crate::descriptor::watched;
 const LONGEST_ENVIRONMENT: usize = 8 << 20;
 /// More than nearly every environment is long.
 const ONE_READ: usize = 256 << 10;
+/// More than the lines about a process's cgroups are long.
+const LONGEST_TEXT: usize = 1 << 20;
 /// As much of a command line as a person reads.
 const LONGEST_COMMAND: usize = 4096;
 
@@ -134,14 +136,33 @@ pub fn variable(pid: u32, name: &str) -> Option<String> {
     value_in(&environment(pid)?, name)
 }
 
-/// Returns a short text that the kernel has about a process.
+/// Returns a text that the kernel has about a process.
 pub(crate) fn read_text(pid: u32, file: &str) -> Option<String> {
-    String::from_utf8(read_bounded(pid, file, LONGEST_COMMAND)?).ok()
+    // Whatever it contains, it hides nothing that comes before or after.
+    Some(String::from_utf8_lossy(&read_bounded(pid, file, LONGEST_TEXT)?).into_owned())
 }
 
 /// Returns the environment that a process was started with, as the kernel keeps it.
 pub(crate) fn environment(pid: u32) -> Option<Vec<u8>> {
-    read_bounded(pid, "environ", LONGEST_ENVIRONMENT)
+    let shown = read_bounded(pid, "environ", LONGEST_ENVIRONMENT)?;
+    if shown.is_empty() && is_leaderless(pid) {
+        return of_other_threads(pid);
+    }
+    Some(shown)
+}
+
+fn is_leaderless(pid: u32) -> bool {
+    Stat::read(pid).is_some_and(|stat| stat.activity == Activity::Leaderless)
+}
+
+/// Returns the environment of a process whose first thread, and what it shows, is gone.
+fn of_other_threads(pid: u32) -> Option<Vec<u8>> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
+    let mut shown = threads.filter_map(|thread| {
+        let thread = thread.file_name().into_string().ok()?;
+        read_bounded(pid, &format!("task/{thread}/environ"), LONGEST_ENVIRONMENT)
+    });
+    shown.find(|environment| !environment.is_empty())
 }
 
 /// Finds a variable in what [`environment`] returned.
@@ -171,7 +192,11 @@ pub(crate) fn environment_now(pid: u32) -> EnvironmentNow {
             Some(environment) => return EnvironmentNow::Known(environment),
         }
         match Stat::read(pid) {
-            Some(stat) if stat.kernel || !stat.is_alive() => return EnvironmentNow::None,
+            Some(stat)
+                if stat.kernel || !stat.is_alive() || stat.activity == Activity::Leaderless =>
+            {
+                return EnvironmentNow::None;
+            }
             Some(stat) if stat.activity == Activity::Busy || shows_no_command(pid) => {
                 return EnvironmentNow::BetweenPrograms;
             }

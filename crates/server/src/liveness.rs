@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use hyper::Method;
 use segue_core::api::Health;
+use segue_core::rules::origin::Reach;
 use segue_core::{Error, Result};
+use segue_host::peer::Peer;
 use segue_host::resident::{self, Condition};
 use segue_host::socket;
 use tokio::net::UnixStream;
@@ -45,13 +47,30 @@ pub(crate) async fn dial(socket: &Path, lock: &Path) -> Result<Option<Dialled>> 
         Ok(stream) => {
             // The kernel names the process that listens, whether it takes the connection or not.
             let pid = stream.peer_cred().ok().and_then(|peer| u32::try_from(peer.pid()?).ok());
-            Ok(Some(Dialled { stream, resident: resident(pid) }))
+            let listener = Peer::of(&stream)?.evidence;
+            match (listener.reach, listener.trace) {
+                (_, Some(_)) => Err(foreign(socket, pid)),
+                // It ended, whoever else has its socket.
+                (Reach::Unknown, None) => Ok(None),
+                _ => Ok(Some(Dialled { stream, resident: resident(pid) })),
+            }
         }
         Err(error) if matches!(error.kind(), NotFound | ConnectionRefused) => Ok(None),
         Err(error) if error.kind() == TimedOut => {
             Err(resident(resident::lock_holder(lock)).silent())
         }
         Err(error) => Err(Error::unavailable("cannot reach the daemon").caused_by(error)),
+    }
+}
+
+/// An agent's process in the daemon's place would be sent the environment of whoever calls.
+fn foreign(socket: &Path, pid: Option<u32>) -> Error {
+    let error = Error::unavailable(format!("no daemon listens at `{}`", socket.display()));
+    match pid {
+        Some(pid) => error
+            .caused_by(format!("process {pid} listens there, which an agent started"))
+            .hint(format!("end it: `kill {pid}`, then run the command again")),
+        None => error.caused_by("a process listens there that an agent started"),
     }
 }
 

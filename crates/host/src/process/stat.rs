@@ -33,13 +33,16 @@ pub(super) enum Activity {
     Stopped,
     /// It is at work or waits for a disk, as one is that is being replaced by another program.
     Busy,
+    /// Its first thread has ended and others go on. `/proc` shows it nearly like a zombie.
+    Leaderless,
     /// It has ended; at most its status is left.
     Ended,
 }
 
 impl Activity {
-    fn of(letter: &str) -> Self {
+    fn of(letter: &str, threads: u32) -> Self {
         match letter {
+            "Z" | "X" | "x" if threads > 1 => Self::Leaderless,
             "Z" | "X" | "x" => Self::Ended,
             "R" | "D" => Self::Busy,
             "T" | "t" => Self::Stopped,
@@ -65,12 +68,13 @@ impl Stat {
         let state = fields.next()?;
         let parent = fields.next()?.parse().ok()?;
         // The state is field 3, the parent 4, the group 5, the session 6, the foreground 8, the
-        // flags 9 and the start 22.
+        // flags 9, the number of threads 20 and the start 22.
         let group = fields.next()?.parse().ok()?;
         let session = fields.next()?.parse().ok()?;
         let foreground: i64 = fields.nth(1)?.parse().ok()?;
         let flags: u32 = fields.next()?.parse().ok()?;
-        let started = fields.nth(12)?.parse().ok()?;
+        let threads = fields.nth(10)?.parse().ok()?;
+        let started = fields.nth(1)?.parse().ok()?;
         Some(Self {
             pid,
             parent,
@@ -78,7 +82,7 @@ impl Stat {
             foreground: u32::try_from(foreground).ok().filter(|group| *group != 0),
             session,
             started,
-            activity: Activity::of(state),
+            activity: Activity::of(state, threads),
             kernel: flags & KERNEL_THREAD != 0,
         })
     }
@@ -104,6 +108,9 @@ mod tests {
         assert_eq!(Stat::parse(7, line), Some(stat));
         let zombie = b"7 (z) Z 5 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
         assert!(!Stat::parse(7, zombie).unwrap().is_alive());
+        let leaderless = b"7 (z) Z 5 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 2 0 4242 1 2 3";
+        let leaderless = Stat::parse(7, leaderless).unwrap();
+        assert_eq!((leaderless.activity, leaderless.is_alive()), (Activity::Leaderless, true));
         let kernel = b"7 (k) S 2 0 0 0 -1 69238880 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
         assert!(Stat::parse(7, kernel).unwrap().kernel);
         let stopped = b"7 (s) T 5 6 5 34816 6 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";

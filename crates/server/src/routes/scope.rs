@@ -55,6 +55,14 @@ impl Caller {
         self.scope(&*app.ready().await?).await?.allow(deed)
     }
 
+    /// Returns whether a person calls; refuses a caller that cannot be identified.
+    pub(crate) async fn is_person(self, app: &App) -> Result<bool> {
+        if self.0.evidence.is_of_a_person() {
+            return Ok(true);
+        }
+        Ok(self.scope(&*app.ready().await?).await? == Scope::Person)
+    }
+
     /// Returns what the caller may do.
     pub(crate) async fn scope(self, supervisor: &Supervisor) -> Result<Scope> {
         let Some(session) = supervisor.live.caller(&self.0.evidence)? else {
