@@ -55,7 +55,10 @@ fn a_dry_run_shows_what_would_be_carried_and_changes_nothing() {
     let world = world();
     scene::told(&world, "a", "fox");
     let report = world.json(["handoff", "a", "--to", "demo", "--dry-run", "--json"]);
-    assert!(report["content"].as_str().unwrap().contains("remember the word fox"), "{report:#}");
+    assert_eq!(report["turns"][0]["text"], "remember the word fox", "{report:#}");
+    assert_eq!((&report["content"], &report["redacted"]), (&Value::Null, &json!({})));
+    let raw = world.json(["handoff", "a", "--to", "demo", "--dry-run", "--raw", "--json"]);
+    assert!(raw["content"].as_str().unwrap().contains("remember the word fox"), "{raw:#}");
     assert_eq!((&report["mode"], &report["session"]), (&"native".into(), &Value::Null));
     let told =
         world.json(["handoff", "a", "--to", "demo", "--mode", "digest", "--dry-run", "--json"]);
@@ -241,7 +244,8 @@ fn a_line_of_five_megabytes_is_no_hindrance() {
     let text = text + &more;
     std::fs::write(&path, text).expect("a transcript");
     for mode in ["native", "digest"] {
-        let words = ["handoff", "a", "--to", "demo", "--mode", mode, "--dry-run", "--json"];
+        let words =
+            ["handoff", "a", "--to", "demo", "--mode", mode, "--dry-run", "--raw", "--json"];
         let report = world.json(words);
         let content = report["content"].as_str().expect("a content");
         assert!(content.contains("remember the word fox"), "{mode}: {}", content.len());
@@ -292,4 +296,76 @@ fn of_many_handoffs_of_one_conversation_one_is_made_at_a_time() {
     let said = conversation::said(&scene::transcript(&world, &world.session("a")));
     assert_eq!(said.iter().filter(|it| it.contains("hen")).count(), 1, "{said:?}");
     scene::assert_knows(&world, "a", "hen");
+}
+
+/// Returns a conversation in which these words were said.
+fn told(world: &World, words: &str) {
+    scene::told(world, "a", "fox");
+    conversation::ask(world, &world.session("a"), words);
+}
+
+#[test]
+fn a_dry_run_shows_turns_as_people_read_them_and_counts_secrets_by_kind() {
+    let world = world();
+    let key = format!("ghp_{}", "0a1B2c3D4e5F6g7H8i9J".repeat(2));
+    told(&world, &format!("the token is {key} and DB_PASS=swordfish works"));
+    let shown = world.segue(["handoff", "a", "--to", "demo", "--dry-run"]);
+    assert_eq!(shown.status, 0, "{shown:#?}");
+    assert!(shown.stdout.contains("1  user"), "{shown:#?}");
+    assert!(shown.stdout.contains("DB_PASS=[redacted] works"), "{shown:#?}");
+    assert!(!shown.stdout.contains("{\""), "no JSON: {shown:#?}");
+    assert!(!shown.stdout.contains("swordfish") && !shown.stdout.contains(&key), "{shown:#?}");
+    assert!(
+        shown.stderr.contains("github-token") && shown.stderr.contains("password"),
+        "{shown:#?}"
+    );
+    let raw = world.segue(["handoff", "a", "--to", "demo", "--dry-run", "--raw"]);
+    assert!(raw.stdout.contains("{\"") && !raw.stdout.contains("swordfish"), "{raw:#?}");
+    let report = world.json(["handoff", "a", "--to", "demo", "--dry-run", "--json"]);
+    assert!(report["redacted"]["github-token"].as_u64() >= Some(1), "{report:#}");
+    assert!(report["redacted"]["password"].as_u64() >= Some(1), "{report:#}");
+    let alone = world.segue(["handoff", "a", "--to", "demo", "--raw"]);
+    assert_eq!(alone.status, 2, "--raw needs --dry-run: {alone:#?}");
+}
+
+#[test]
+fn values_of_env_files_in_the_folder_do_not_cross_over() {
+    let world = world();
+    world.write(".env", "DB_PASS=swordfish\nNODE_ENV=production\n");
+    world.write(".env.local", "DEPLOY=q7Xb2LmZ9vTr4KpW\n");
+    told(&world, "we log in with swordfish on production, and deploy with q7Xb2LmZ9vTr4KpW");
+    for mode in ["native", "digest"] {
+        let words = ["handoff", "a", "--to", "demo", "--mode", mode, "--dry-run", "--json"];
+        let report = world.json(words);
+        let shown = report.to_string();
+        assert!(!shown.contains("swordfish") && !shown.contains("q7Xb2LmZ"), "{report:#}");
+        assert!(shown.contains("production"), "{report:#}");
+        assert!(report["redacted"]["env-file-value"].as_u64() >= Some(2), "{report:#}");
+    }
+    let report = handed_over(&world, "a");
+    assert!(report["redacted"]["env-file-value"].as_u64() >= Some(2), "{report:#}");
+    let path = scene::transcript(&world, &world.session("a-demo"));
+    let carried = std::fs::read_to_string(path).expect("a transcript");
+    assert!(carried.contains("production"), "{carried}");
+    assert!(!carried.contains("swordfish") && !carried.contains("q7Xb2LmZ"), "{carried}");
+}
+
+#[test]
+fn values_of_secret_variables_of_the_launch_do_not_cross_over_and_are_on_no_disk() {
+    let world = world();
+    let value = "plum-tree-4711-blue";
+    let mut run = world.command(["run", "-d", "--name", "a", "remember the word fox"]);
+    let started = segue_testkit::Outcome::of(run.env("SHOP_TOKEN", value));
+    assert_eq!(started.status, 0, "{started:#?}");
+    let session = world.session("a");
+    conversation::wait_turns(&world, &session, 1);
+    conversation::ask(&world, &session, &format!("it is {value} today"));
+    // The command that hands it over does not have the variable: only the holder does.
+    let report = world.json(["handoff", "a", "--to", "demo", "--dry-run", "--json"]);
+    assert!(!report.to_string().contains(value), "{report:#}");
+    assert!(report["redacted"]["environment-value"].as_u64() >= Some(1), "{report:#}");
+    let report = handed_over(&world, "a");
+    assert!(report["redacted"]["environment-value"].as_u64() >= Some(1), "{report:#}");
+    let path = scene::transcript(&world, &world.session("a-demo"));
+    assert!(!std::fs::read_to_string(path).expect("a transcript").contains(value));
 }

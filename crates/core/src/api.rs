@@ -15,7 +15,7 @@ use crate::model::{
 };
 
 pub use conversation::{ConversationPart, ConversationReport, ConversationRequest, TakenOver};
-pub use handoff::{HandoffReport, HandoffRequest};
+pub use handoff::{CarriedTurn, DryRun, HandoffReport, HandoffRequest};
 pub use vendors::{Exemption, VendorList, VendorReport};
 
 /// Changes whenever a client and a daemon of different versions would misunderstand each other.

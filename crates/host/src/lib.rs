@@ -38,6 +38,7 @@ pub mod scope;
 pub mod socket;
 pub mod surroundings;
 pub mod tools;
+mod variables;
 pub mod watch;
 
 pub use clock::SystemClock;

@@ -8,7 +8,7 @@ use segue_core::model::{Environment, LaunchId, ProcessRef};
 use segue_core::ports::{Ended, Folder, Machine, Program, ProgramSpec};
 use segue_core::rules::digest::FolderState;
 
-use crate::{cgroup, checkout, folder, git, hold, leftovers, process, programs};
+use crate::{cgroup, checkout, folder, git, hold, leftovers, process, programs, variables};
 
 /// The machine that this program runs on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,6 +50,10 @@ impl Machine for LocalMachine {
 
     fn folder_state(&self, path: &Path) -> FolderState {
         checkout::state(path)
+    }
+
+    fn variable_files(&self, folder: &Path) -> Vec<String> {
+        variables::read(folder)
     }
 
     fn folder(&self, path: &Path) -> Result<Folder> {

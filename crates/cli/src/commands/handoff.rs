@@ -2,14 +2,17 @@
 
 use clap::Args;
 use segue_core::Result;
-use segue_core::api::{HandoffReport, HandoffRequest};
+use segue_core::api::{DryRun, HandoffReport, HandoffRequest};
 use segue_core::rules::handoff::Mode;
+use segue_server::conversation::Numbered;
+use segue_server::wiring::Size;
 
 use super::trust;
 use crate::context::{Context, Ending};
 use crate::progress::{self, Task, watching};
 use crate::render::plain;
 use crate::render::sessions::counted;
+use crate::render::turns::{self, Look};
 
 /// Carry a conversation over to another vendor
 #[derive(Debug, Args)]
@@ -48,9 +51,29 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) interrupt: bool,
 
-    /// Show exactly what would be carried, and change nothing
+    #[command(flatten)]
+    pub(crate) trial: Trial,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Trial {
+    /// Show the turns that would be carried and how many secrets were removed; change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+
+    /// With --dry-run: show exactly what the other vendor would be given
+    #[arg(long, requires = "dry_run")]
+    pub(crate) raw: bool,
+}
+
+impl Trial {
+    fn wish(self) -> DryRun {
+        match (self.dry_run, self.raw) {
+            (false, _) => DryRun::No,
+            (true, false) => DryRun::Turns,
+            (true, true) => DryRun::Raw,
+        }
+    }
 }
 
 fn mode(word: &str) -> std::result::Result<Mode, String> {
@@ -58,8 +81,9 @@ fn mode(word: &str) -> std::result::Result<Mode, String> {
 }
 
 pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
-    let Arguments { from, to, name, mode, budget, interrupt, dry_run } = arguments;
+    let Arguments { from, to, name, mode, budget, interrupt, trial } = arguments;
     let caller = context.caller();
+    let dry_run = trial.wish();
     let request = HandoffRequest { caller, from, to, name, mode, budget, interrupt, dry_run };
     let client = progress::connect(context).await?;
     let task = Task::new(format!("carrying over {}", request.from)).of_changed();
@@ -69,29 +93,61 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     if context.wants_json() {
         context.output.json(&report)?;
     } else {
-        show(&report, dry_run, context)?;
+        show(&report, trial, context)?;
     }
     Ok(Ending::Done)
 }
 
-fn show(report: &HandoffReport, dry_run: bool, context: &mut Context) -> Result<()> {
-    if let Some(content) = &report.content {
-        let end = if content.ends_with('\n') { "" } else { "\n" };
-        context.output.text(&format!("{}{end}", plain::plain(content)))?;
+fn show(report: &HandoffReport, trial: Trial, context: &mut Context) -> Result<()> {
+    match &report.content {
+        Some(content) => {
+            let end = if content.ends_with('\n') { "" } else { "\n" };
+            context.output.text(&format!("{}{end}", plain::plain(content)))?;
+        }
+        None => show_turns(report, context)?,
     }
     if let Some(note) = &report.note {
         context.output.note(note);
     }
     let HandoffReport { from, to, mode, .. } = report;
     let load = load(report);
-    if dry_run {
+    if trial.dry_run {
         context.output.note(&format!("would carry {load} from {from} to {to} ({mode})"));
+        context.output.note(&removed(report));
         return Ok(());
     }
     context.output.note(&format!("{from} goes on as {to} ({mode}): {load}"));
+    if !report.redacted.is_empty() {
+        context.output.note(&removed(report));
+    }
     let next = if report.headless { format!("send {to} TEXT") } else { format!("attach {to}") };
     context.output.hint(&format!("run `segue {next}`"));
     Ok(())
+}
+
+/// Shows the turns of a dry run as `segue show` does.
+fn show_turns(report: &HandoffReport, context: &mut Context) -> Result<()> {
+    let look = Look {
+        colour: context.output.colour(),
+        columns: Size::of_output().map(|size| size.columns),
+        full: true,
+    };
+    for (number, turn) in (1..).zip(&report.turns) {
+        let numbered = Numbered { index: Some(number), turn: turn.to_turn() };
+        context.output.text(&turns::block(&numbered, look))?;
+    }
+    Ok(())
+}
+
+/// Returns how many secrets of which kind are not in what is carried.
+fn removed(report: &HandoffReport) -> String {
+    let total = usize::try_from(report.redacted.values().sum::<u64>()).unwrap_or(usize::MAX);
+    if total == 0 {
+        return "no secrets were found in it".to_owned();
+    }
+    let kinds: Vec<String> =
+        report.redacted.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    format!("removed {}: {}", counted(total, "secret"), kinds.join(", "))
 }
 
 fn load(report: &HandoffReport) -> String {

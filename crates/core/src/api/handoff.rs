@@ -1,9 +1,12 @@
 //! Carrying a conversation over to another vendor.
 
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Caller;
-use crate::model::{Dialog, SessionId, VendorId};
+use crate::model::{Dialog, Role, SessionId, Tool, Turn, VendorId};
 use crate::rules::handoff::Mode;
 
 /// `POST /v1/handoff`
@@ -21,7 +24,20 @@ pub struct HandoffRequest {
     /// Does not wait for the end of the old agent's turn.
     pub interrupt: bool,
     /// Only says what would be carried.
-    pub dry_run: bool,
+    #[serde(default)]
+    pub dry_run: DryRun,
+}
+
+/// Whether anything is carried, or only shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DryRun {
+    #[default]
+    No,
+    /// Shows the turns.
+    Turns,
+    /// Shows the turns, and what the vendor's own file would contain.
+    Raw,
 }
 
 /// What came of it.
@@ -46,7 +62,47 @@ pub struct HandoffReport {
     /// What the next agent asks a person before it goes on.
     #[serde(default)]
     pub dialog: Option<Dialog>,
-    /// Exactly what would be given to the vendor.
+    /// How many secrets of which kind are not in what is carried.
+    #[serde(default)]
+    pub redacted: BTreeMap<String, u64>,
+    /// With a dry run: the turns that would be carried.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<CarriedTurn>,
+    /// With a dry run: the message that would tell of the conversation, or what the vendor's own
+    /// file would contain if that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
+}
+
+/// A turn that would be carried.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CarriedTurn {
+    pub role: Role,
+    pub text: String,
+    /// The name of the tool of a call or a result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
+}
+
+impl CarriedTurn {
+    pub fn new(turn: &Turn) -> Self {
+        Self {
+            role: turn.role,
+            text: turn.text.clone(),
+            tool: turn.tool.as_ref().map(|tool| tool.name.clone()),
+            failed: turn.tool.as_ref().is_some_and(|tool| tool.failed),
+            at: turn.at,
+        }
+    }
+
+    /// Returns it as a turn, for whoever shows turns.
+    pub fn to_turn(&self) -> Turn {
+        let failed = self.failed;
+        let tool = self.tool.clone().map(|name| Tool { id: String::new(), name, failed });
+        Turn { tool, ..Turn::new(self.role, self.text.clone()).at(self.at) }
+    }
 }

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::model::{Role, Turn, VendorSessionId};
 use crate::ports::{Files, Place, Ports, Vendor};
 use crate::rules::carry::{Carried, Cleaner, Gathering, News};
+use crate::rules::redaction::{KnownSecrets, Redactor, Removed};
 
 pub use writing::{Destination, Written, convert, preview, takes_native, undo, write};
 
@@ -48,6 +49,8 @@ pub struct Packet {
     pub is_cut: bool,
     /// None where nobody counted them.
     pub left_out: Option<u64>,
+    /// Secrets that are not in it.
+    pub removed: Removed,
 }
 
 impl Packet {
@@ -61,10 +64,15 @@ impl Packet {
     }
 }
 
-/// Reads what is carried, within its budget.
-pub fn pack(ports: &Ports, source: &Source, amount: Amount) -> Result<Packet> {
+/// Reads what is carried, within its budget, without secrets.
+pub fn pack(
+    ports: &Ports,
+    source: &Source,
+    amount: Amount,
+    known: &KnownSecrets,
+) -> Result<Packet> {
     let files = ports.files.as_ref();
-    let mut gathering = Gathering::new(amount.budget);
+    let mut gathering = Gathering::knowing(amount.budget, known.clone());
     let (mut taken, mut is_full) = (0, false);
     let mut news = amount.since.map(News::new);
     source.vendor.turns_back(files, &source.transcript, &mut |turn| {
@@ -81,14 +89,20 @@ pub fn pack(ports: &Ports, source: &Source, amount: Amount) -> Result<Packet> {
     let task = first_task(ports, source)?;
     let total = if is_full { count(files, source, amount.since)? } else { Some(taken) };
     let first = task.clone().filter(|_| amount.since.is_none());
-    let Carried { turns, is_cut } =
+    let Carried { turns, is_cut, mut removed } =
         gathering.finish(first, total.map(|total| total.saturating_sub(taken)));
     let left_out = total.map(|total| total.saturating_sub(turns.len() as u64));
-    let mut cleaner = cleaner(ports, source, task.as_ref());
+    let mut redactor = Redactor::new(known.clone());
+    // What a later turn names is removed from the earlier ones, too.
+    turns.iter().for_each(|turn| redactor.learn(&turn.text));
+    let task = task.map(|task| Turn { text: redactor.redact(&task.text).into_owned(), ..task });
+    redactor.take_removed();
+    let mut cleaner = cleaner(ports, source, task.as_ref()).with_redactor(redactor);
     let mut clean = Vec::new();
     turns.into_iter().for_each(|turn| cleaner.turn(turn, &mut clean));
     cleaner.end(&mut clean);
-    Ok(Packet { turns: clean, task, is_cut, left_out })
+    removed.merge(cleaner.removed());
+    Ok(Packet { turns: clean, task, is_cut, left_out, removed })
 }
 
 /// Tells whether a turn is carried: all are, unless only those are that were said since.

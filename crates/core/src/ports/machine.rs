@@ -40,6 +40,10 @@ pub trait Machine: Debug + Send + Sync {
     /// Says what state a folder's work is in, as far as git knows.
     fn folder_state(&self, path: &Path) -> FolderState;
 
+    /// Returns the contents of the files of variables in a folder: `.env` and those whose names begin
+    /// with it. Links that lead out of the folder, and what is long or no regular file, are not read.
+    fn variable_files(&self, folder: &Path) -> Vec<String>;
+
     /// Looks at a folder in which an agent shall work.
     fn folder(&self, path: &Path) -> Result<Folder>;
 }

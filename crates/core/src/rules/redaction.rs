@@ -1,11 +1,26 @@
 //! Taking secrets out of what one vendor's agent said before another vendor is given it.
 //!
-//! Two steps: one pass finds the places where a secret could be, then each is looked at closely.
+//! Three passes over a text find them: by name, shape and place ([`hints`]), by length and look
+//! alone ([`runs`]), and by their exact values where those are known ([`exact`]). docs/redaction.md
+//! has the list for users.
 
+mod addresses;
 mod assignments;
 mod blocks;
+mod commands;
+mod context;
+mod encoding;
+mod exact;
 mod headers;
+mod hints;
+mod joins;
+mod lines;
+mod literals;
 mod named;
+mod names;
+mod phrases;
+mod redactor;
+mod runs;
 mod values;
 
 #[cfg(test)]
@@ -13,107 +28,98 @@ mod tests;
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::LazyLock;
 
-use regex::Regex;
+pub use self::assignments::is_of_variables;
+pub use self::exact::KnownSecrets;
+pub use self::redactor::{Redactor, Removed};
 
-use super::shapes::{self, SHAPES};
+use super::shapes;
 
 /// What stands where a secret was.
 pub const REDACTED: &str = "[redacted]";
 
-/// What could begin a secret, or name it.
-#[expect(clippy::unwrap_used, reason = "the pattern is the same every time, and tests compile it")]
-static HINTS: LazyLock<Regex> = LazyLock::new(|| {
-    let starts: Vec<String> = SHAPES.iter().map(|shape| regex::escape(shape.start)).collect();
-    let starts = starts.join("|");
-    let block = shapes::BLOCK;
-    Regex::new(&format!(
-        "(?-u){starts}|{block}|://|(?i:authorization|bearer|key|token|secret|passw|passphrase)"
-    ))
-    .unwrap()
-});
+/// A place in a text that must not leave it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Secret {
+    range: Range<usize>,
+    kind: &'static str,
+}
+
+impl Secret {
+    fn of(kind: &'static str, range: Option<Range<usize>>) -> Option<Self> {
+        range.filter(|range| !range.is_empty()).map(|range| Self { range, kind })
+    }
+}
+
+/// Tells whether a variable with this name holds a password.
+pub(super) fn is_password_variable(name: &str) -> bool {
+    names::meaning(name).is_some_and(|it| it.kind == "password" && names::is_secret_variable(name))
+}
 
 /// Returns the text without keys, tokens, passwords and private keys.
 pub fn redact(text: &str) -> Cow<'_, str> {
-    cover(text, &secrets(text))
+    cover(text, &secrets(text, None))
 }
 
 /// Returns the text without the same, and without the values of all assignments: for what comes
 /// out of a file of variables.
 pub fn redact_assignments(text: &str) -> Cow<'_, str> {
-    let known = redact(text);
-    let values = assignments::values(&known);
-    if values.is_empty() { known } else { cover(&known, &values).into_owned().into() }
+    cover(text, &with_assignments(text, secrets(text, None)))
 }
 
-/// Counts the secrets that were taken out of a text.
-pub(super) fn count(before: &str, after: &str) -> usize {
-    after.matches(REDACTED).count().saturating_sub(before.matches(REDACTED).count())
-}
-
-fn cover<'a>(text: &'a str, secrets: &[Range<usize>]) -> Cow<'a, str> {
+fn cover<'a>(text: &'a str, secrets: &[Secret]) -> Cow<'a, str> {
     if secrets.is_empty() {
         return Cow::Borrowed(text);
     }
     let mut covered = String::with_capacity(text.len());
     let mut from = 0;
-    for secret in secrets {
-        covered.push_str(&text[from..secret.start]);
+    for Secret { range, .. } in secrets {
+        covered.push_str(&text[from..range.start]);
         covered.push_str(REDACTED);
-        from = secret.end;
+        from = range.end;
     }
     covered.push_str(&text[from..]);
     Cow::Owned(covered)
 }
 
-/// What a closer look at a hint gave.
-enum Look {
-    Secret(Range<usize>),
-    /// Nothing before this place is secret.
-    Nothing(usize),
+/// Returns the secrets of a text in order; no two have a byte in common.
+fn secrets(text: &str, known: Option<&exact::Finder>) -> Vec<Secret> {
+    let mut found = Vec::new();
+    hints::find(text, &mut found);
+    runs::find(text, &mut found);
+    if let Some(known) = known {
+        known.find(text, &mut found);
+    }
+    for secret in &mut found {
+        // What it is says more than where it was found.
+        let shape = shapes::at_start(&text[secret.range.clone()]);
+        secret.kind = shape.map_or(secret.kind, |(_, kind)| kind);
+    }
+    merged(text, found)
 }
 
-fn secrets(text: &str) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = Vec::new();
-    let mut from = 0;
-    while let Some(hint) = HINTS.find_at(text, from) {
-        let floor = found.last().map_or(0, |range| range.end);
-        match look(text, hint.range(), floor) {
-            Look::Secret(range) => {
-                from = range.end;
-                found.push(range);
+fn with_assignments(text: &str, mut found: Vec<Secret>) -> Vec<Secret> {
+    let values = assignments::values(text).into_iter();
+    found.extend(values.map(|range| Secret { range, kind: assignments::KIND }));
+    merged(text, found)
+}
+
+/// Joins places that overlap. What stands for a secret that was removed before stays.
+fn merged(text: &str, mut found: Vec<Secret>) -> Vec<Secret> {
+    let is_removed = |text: &str| text.starts_with(REDACTED) || text == "redacted";
+    found.retain(|secret| !is_removed(&text[secret.range.clone()]));
+    found.sort_by_key(|secret| secret.range.start);
+    let mut merged: Vec<Secret> = Vec::with_capacity(found.len());
+    for secret in found {
+        match merged.last_mut().filter(|last| secret.range.start < last.range.end) {
+            Some(last) => {
+                last.range.end = last.range.end.max(secret.range.end);
+                if last.kind == assignments::KIND {
+                    last.kind = secret.kind;
+                }
             }
-            Look::Nothing(next) => from = next.max(hint.start() + 1),
+            None => merged.push(secret),
         }
     }
-    found
-}
-
-/// Looks closely at a hint. Nothing before the floor is looked at again.
-fn look(text: &str, hint: Range<usize>, floor: usize) -> Look {
-    let word = &text[hint.clone()];
-    let secret = match word {
-        "://" => headers::password_of_url(text, hint.end),
-        shapes::BLOCK => blocks::private_key(text, hint.start),
-        _ if word.eq_ignore_ascii_case("bearer") => headers::bearer(text, hint.clone()),
-        _ if word.eq_ignore_ascii_case("authorization") => headers::authorization(text, hint.end),
-        _ if !SHAPES.iter().any(|shape| shape.start == word) => {
-            return named::value(text, hint, floor);
-        }
-        _ => shape(text, hint.start),
-    };
-    secret.map_or(Look::Nothing(hint.start + 1), Look::Secret)
-}
-
-fn shape(text: &str, at: usize) -> Option<Range<usize>> {
-    let length = is_beginning(text, at).then(|| shapes::at_start(&text[at..]))??;
-    Some(at..at + length)
-}
-
-/// Tells whether a word begins here.
-fn is_beginning(text: &str, at: usize) -> bool {
-    let before = &text.as_bytes()[..at];
-    let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
-    !before.last().is_some_and(is_inside) || values::ends_with_escape(before)
+    merged
 }

@@ -1,7 +1,7 @@
 //! Keeping secrets off command lines, where every process of the machine can read them, and out of
 //! what is recorded.
 
-use super::shapes;
+use super::{redaction, shapes};
 use crate::error::{Error, Result};
 
 const TELLING_NAMES: [&str; 6] = ["api-key", "apikey", "token", "secret", "password", "passwd"];
@@ -25,7 +25,8 @@ pub fn refuse_in_arguments(arguments: &[String]) -> Result<()> {
 
 /// Refuses a variable of a project file that looks as if it carried a secret.
 pub fn refuse_in_variable(name: &str, value: &str) -> Result<()> {
-    if value.is_empty() || !(is_telling(name) || is_secret(value)) {
+    let is_named = is_telling(name) || redaction::is_password_variable(name);
+    if value.is_empty() || !(is_named || is_secret(value)) {
         return Ok(());
     }
     Err(Error::usage(format!("`{name}` would put a secret into a file"))
@@ -96,6 +97,9 @@ mod tests {
         let refused = |name: &str, value: &str| refuse_in_variable(name, value).is_err();
         assert!(refused("SHOP_API_KEY", "abc"));
         assert!(refused("GH_TOKEN", "abc"));
+        assert!(refused("DB_PASS", "abc"));
+        assert!(!refused("FIRST_PASS", "abc"));
+        assert!(!refused("SORT_KEY", "name"));
         assert!(refused("EXAMPLE", "sk-0123456789abcdef"));
         assert!(!refused("SHOP_API_KEY", ""));
         assert!(!refused("MAX_TOKENS", "100"));

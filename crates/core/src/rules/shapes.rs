@@ -1,83 +1,106 @@
-//! What keys and tokens look like: the one list of their beginnings.
+//! What keys and tokens look like, and how a text is compared with that.
+
+mod table;
+
+#[cfg(test)]
+pub(super) mod samples;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+pub(super) use table::{INFIXES, SHAPES};
 
 /// What begins a key that is written as a block of lines.
 pub(super) const BLOCK: &str = "-----BEGIN";
 
-/// One sort of key or token.
+/// At most this many characters decide whether something is a key: the time stays linear.
+const LOOKED_AT: usize = 512;
+/// The same for keys of several parts, of which the first can be long.
+const LOOKED_AT_PARTS: usize = 4 * 1024;
+
+/// One sort of key or token that is known by its beginning.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
+    /// The name under which removals are counted.
+    pub(super) kind: &'static str,
     pub(super) start: &'static str,
     rest: Rest,
-    /// So many characters follow at least.
+    /// At least this many characters follow the beginning. Real ones are longer: one that was cut
+    /// off is to be recognized, too.
     least: usize,
 }
 
-/// What follows the beginning.
+/// One sort of key or token that is known by characters in its middle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Infix {
+    pub(super) kind: &'static str,
+    pub(super) middle: &'static str,
+    before: (Rest, Range2),
+    after: (Rest, Range2),
+}
+
+/// The smallest and the largest number of characters.
+type Range2 = (usize, usize);
+
+/// What characters a key consists of, and what else must be true of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rest {
     /// Characters of a word and `-`; the beginning alone says what it is.
     Anything,
-    /// The same, but the beginning is also found in ordinary names, so that it must look drawn by lot.
+    /// The same, but ordinary names have this beginning too, so that it must look random.
     Drawn,
     /// Letters and digits, with at least one that is no small letter.
     Letters,
-    /// Exactly so many capitals and digits.
+    /// Exactly this many capitals and digits.
     Capitals,
-    /// Parts with points between them.
+    /// Small hexadecimal digits.
+    Hex,
+    Digits,
+    /// Characters of base64 in both alphabets, and escaped ones as in addresses.
+    Base64,
+    /// Words with points between them, of which at least one part looks random.
+    Dotted,
+    /// At least two parts with points between them.
     Parts,
     /// Parts with slashes between them.
     Path,
+    /// Characters of a word, of base64 and of addresses; the beginning alone says what it is.
+    Escaped,
+    /// Characters of a word, `-` and `.`; the beginning alone says what it is.
+    Routed,
+    /// Characters of a word, `~`, `$` and `.`.
+    Tilde,
+    /// Exactly this many letters and digits, which are no words.
+    Random,
+    /// Small hexadecimal digits with `-` where an id has them.
+    Uuid,
 }
 
-pub(super) const SHAPES: [Shape; 39] = [
-    Shape { start: "sk-ant-", rest: Rest::Anything, least: 12 },
-    Shape { start: "sk-proj-", rest: Rest::Anything, least: 12 },
-    Shape { start: "sk-", rest: Rest::Drawn, least: 16 },
-    Shape { start: "sk_live_", rest: Rest::Letters, least: 10 },
-    Shape { start: "sk_test_", rest: Rest::Letters, least: 10 },
-    Shape { start: "rk_live_", rest: Rest::Letters, least: 10 },
-    Shape { start: "rk_test_", rest: Rest::Letters, least: 10 },
-    Shape { start: "whsec_", rest: Rest::Letters, least: 16 },
-    Shape { start: "ghp_", rest: Rest::Letters, least: 12 },
-    Shape { start: "gho_", rest: Rest::Letters, least: 12 },
-    Shape { start: "ghu_", rest: Rest::Letters, least: 12 },
-    Shape { start: "ghs_", rest: Rest::Letters, least: 12 },
-    Shape { start: "ghr_", rest: Rest::Letters, least: 12 },
-    Shape { start: "github_pat_", rest: Rest::Anything, least: 12 },
-    Shape { start: "glpat-", rest: Rest::Anything, least: 12 },
-    Shape { start: "xoxa-", rest: Rest::Anything, least: 10 },
-    Shape { start: "xoxb-", rest: Rest::Anything, least: 10 },
-    Shape { start: "xoxe-", rest: Rest::Anything, least: 10 },
-    Shape { start: "xoxp-", rest: Rest::Anything, least: 10 },
-    Shape { start: "xoxr-", rest: Rest::Anything, least: 10 },
-    Shape { start: "xoxs-", rest: Rest::Anything, least: 10 },
-    Shape { start: "xapp-", rest: Rest::Drawn, least: 16 },
-    Shape { start: "AKIA", rest: Rest::Capitals, least: 16 },
-    Shape { start: "ASIA", rest: Rest::Capitals, least: 16 },
-    Shape { start: "AIza", rest: Rest::Drawn, least: 30 },
-    Shape { start: "ya29.", rest: Rest::Anything, least: 20 },
-    Shape { start: "npm_", rest: Rest::Letters, least: 20 },
-    Shape { start: "pypi-", rest: Rest::Drawn, least: 20 },
-    Shape { start: "hf_", rest: Rest::Letters, least: 20 },
-    Shape { start: "gsk_", rest: Rest::Letters, least: 20 },
-    Shape { start: "xai-", rest: Rest::Drawn, least: 20 },
-    Shape { start: "SG.", rest: Rest::Parts, least: 20 },
-    Shape { start: "eyJ", rest: Rest::Parts, least: 20 },
-    Shape { start: "dop_v1_", rest: Rest::Letters, least: 20 },
-    Shape { start: "shpat_", rest: Rest::Letters, least: 20 },
-    Shape { start: "dckr_pat_", rest: Rest::Anything, least: 20 },
-    Shape { start: "hooks.slack.com/services/", rest: Rest::Path, least: 10 },
-    Shape { start: "discord.com/api/webhooks/", rest: Rest::Path, least: 10 },
-    Shape { start: "AGE-SECRET-KEY-", rest: Rest::Anything, least: 20 },
-];
+/// Shapes by the first byte of their beginning.
+static BY_FIRST_BYTE: LazyLock<Vec<Vec<&'static Shape>>> = LazyLock::new(|| {
+    let mut table = vec![Vec::new(); 256];
+    for shape in SHAPES {
+        table[usize::from(shape.start.as_bytes()[0])].push(shape);
+    }
+    table
+});
 
-/// Returns how long the key or token is with which this text begins.
-pub(super) fn at_start(text: &str) -> Option<usize> {
-    SHAPES.iter().find_map(|shape| shape.length(text))
+/// Returns how long the key or token is with which this text begins, and its kind.
+pub(super) fn at_start(text: &str) -> Option<(usize, &'static str)> {
+    let shapes = &BY_FIRST_BYTE[usize::from(*text.as_bytes().first()?)];
+    shapes.iter().find_map(|shape| Some((shape.length(text)?, shape.kind)))
 }
 
-/// Tells whether this looks drawn by lot and not chosen by a person: letters and digits that
-/// change more than once, or many digits among letters.
+/// Returns the token in whose middle this place is, and its kind.
+pub(super) fn around(text: &str, at: usize, floor: usize) -> Option<(Range<usize>, &'static str)> {
+    let fits = |infix: &&Infix| text[at..].starts_with(infix.middle);
+    INFIXES.iter().filter(fits).find_map(|it| Some((it.range(text, at, floor)?, it.kind)))
+}
+
+/// Tells whether this looks random and not chosen by a person: letters and digits that change more
+/// than once, many digits among letters, or letters that are no words.
 pub(super) fn looks_drawn(text: &str) -> bool {
     let bytes = text.as_bytes();
     let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
@@ -88,15 +111,80 @@ pub(super) fn looks_drawn(text: &str) -> bool {
     };
     let changes = bytes.windows(2).filter(is_change).count();
     letters > 0 && bytes.len() >= 8 && (changes >= 2 || digits >= 4)
+        || letters >= 14 && !has_words(text)
+}
+
+/// Letters that often follow a letter in words, for each letter from `a` to `z`.
+const FOLLOWERS: [&str; 26] = [
+    "bcdfgiklmnprstuvwxyz",
+    "aeilorsuyjb",
+    "aehiklortucsy",
+    "adeimorsuyvb",
+    "abcdefglmnpqrstvwxy",
+    "aefilortuy",
+    "aeghilnorsu",
+    "aeioruty",
+    "abcdefgklmnoprstvzq",
+    "aeou",
+    "aeilnsy",
+    "abdefiklmopstuvy",
+    "abeimnopsuy",
+    "acdefgiknostuvyl",
+    "abcdefgiklmnoprstuvwx",
+    "aehiloprstuy",
+    "u",
+    "acdefgiklmnoprstuvy",
+    "acehiklmnopqstuwy",
+    "aehilmorstuwyc",
+    "abcdegilmnprstxy",
+    "aeiou",
+    "aehinors",
+    "acehiptyl",
+    "aeilmnopst",
+    "aeiouyz",
+];
+
+/// Tells whether most neighbours among the letters are such as words have.
+pub(super) fn has_words(text: &str) -> bool {
+    let (mut pairs, mut usual) = (0_usize, 0_usize);
+    for pair in text.as_bytes().windows(2) {
+        let [first, second] = [pair[0].to_ascii_lowercase(), pair[1].to_ascii_lowercase()];
+        if first.is_ascii_lowercase() && second.is_ascii_lowercase() {
+            pairs += 1;
+            let followers = FOLLOWERS[usize::from(first - b'a')].as_bytes();
+            usual += usize::from(followers.contains(&second));
+        }
+    }
+    usual * 4 >= pairs * 3
 }
 
 impl Shape {
     fn length(&self, text: &str) -> Option<usize> {
         let rest = text.strip_prefix(self.start)?;
-        let length = rest.bytes().take_while(|byte| self.rest.takes(*byte)).count();
-        let body = rest.get(..length)?.trim_end_matches(['.', '-', '/']);
-        (body.len() >= self.least && self.rest.fits(body, self.least))
-            .then_some(self.start.len() + body.len())
+        let length =
+            |most: usize| rest.bytes().take(most).take_while(|byte| self.rest.takes(*byte)).count();
+        let most = if self.rest == Rest::Parts { LOOKED_AT_PARTS } else { LOOKED_AT };
+        let body = trimmed(rest.get(..length(most))?);
+        let is_key = body.len() >= self.least && self.rest.fits(body, self.least);
+        // All of a key is removed, however long it is.
+        is_key.then(|| self.start.len() + trimmed(&rest[..length(usize::MAX)]).len())
+    }
+}
+
+impl Infix {
+    fn range(&self, text: &str, at: usize, floor: usize) -> Option<Range<usize>> {
+        let ((left, (least_left, most_left)), (right, (least_right, most_right))) =
+            (self.before, self.after);
+        let bytes = text.as_bytes();
+        let before = bytes[floor..at].iter().rev().take(most_left + 1);
+        let before = before.take_while(|byte| left.takes(**byte)).count();
+        let end = at + self.middle.len();
+        let after = bytes[end..].iter().take(most_right + 1);
+        let after = after.take_while(|byte| right.takes(**byte)).count();
+        let is_long_enough = (least_left..=most_left).contains(&before)
+            && (least_right..=most_right).contains(&after);
+        let range = at - before..end + after;
+        (is_long_enough && looks_drawn(text.get(range.clone())?)).then_some(range)
     }
 }
 
@@ -104,23 +192,40 @@ impl Rest {
     fn takes(self, byte: u8) -> bool {
         match self {
             Self::Anything | Self::Drawn => is_word(byte),
-            Self::Letters => byte.is_ascii_alphanumeric(),
+            Self::Letters | Self::Random => byte.is_ascii_alphanumeric(),
             Self::Capitals => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
-            Self::Parts => is_word(byte) || byte == b'.',
-            Self::Path => is_word(byte) || byte == b'/',
+            Self::Hex => byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte),
+            Self::Digits => byte.is_ascii_digit(),
+            Self::Base64 | Self::Escaped => is_word(byte) || b"+/=%".contains(&byte),
+            Self::Dotted | Self::Parts | Self::Routed => is_word(byte) || byte == b'.',
+            Self::Path => is_word(byte) || b"/@".contains(&byte),
+            Self::Tilde => is_word(byte) || b"~.$".contains(&byte),
+            Self::Uuid => Self::Hex.takes(byte) || byte == b'-',
         }
     }
 
     fn fits(self, body: &str, least: usize) -> bool {
         match self {
-            Self::Anything => true,
+            Self::Anything | Self::Digits | Self::Escaped | Self::Routed => true,
             Self::Drawn => body.split(['-', '_']).any(|part| part.len() >= 8 && looks_drawn(part)),
             Self::Letters => body.bytes().any(|byte| !byte.is_ascii_lowercase()),
             Self::Capitals => body.len() == least,
+            Self::Random => {
+                let has = |test: fn(&u8) -> bool| body.as_bytes().iter().any(test);
+                let is_mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase);
+                body.len() == least && is_mixed && !has_words(body)
+            }
+            Self::Hex | Self::Base64 | Self::Tilde => looks_drawn(body),
+            Self::Uuid => body.split('-').map(str::len).eq([8, 4, 4, 4, 12]),
+            Self::Dotted => body.split(['-', '_', '.']).any(|it| it.len() >= 8 && looks_drawn(it)),
             Self::Parts => body.split('.').count() >= 2 && looks_drawn(body),
             Self::Path => body.contains('/') && looks_drawn(body),
         }
     }
+}
+
+fn trimmed(body: &str) -> &str {
+    body.trim_end_matches(['.', '-', '/', '%'])
 }
 
 fn is_word(byte: u8) -> bool {

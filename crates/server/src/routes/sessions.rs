@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use segue_core::api::{
-    AdoptReport, AdoptRequest, AttachPoint, HandoffReport, HandoffRequest, PlanReport,
+    AdoptReport, AdoptRequest, AttachPoint, DryRun, HandoffReport, HandoffRequest, PlanReport,
     RestoreReport, ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SessionList, SessionView,
     StopReport, StopRequest, Stranger, TurnReport, UpRequest,
 };
@@ -105,7 +105,8 @@ pub(crate) async fn handoff(
     let supervisor = app.ready().await?;
     let scope = caller.scope(&supervisor).await?;
     let once = asked.once(&app, &supervisor, &scope, &("handoff", &request));
-    let (key, keep) = (once.key(), if request.dry_run { Keep::Nothing } else { Keep::Answer });
+    let is_done = request.dry_run == DryRun::No;
+    let (key, keep) = (once.key(), if is_done { Keep::Answer } else { Keep::Nothing });
     let handoff = async move { supervisor::handoff(&supervisor, &scope, key, request).await };
     Ok(Json(once.carry_out(keep, handoff).await?))
 }

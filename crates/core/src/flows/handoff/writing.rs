@@ -14,6 +14,7 @@ use crate::ports::{
     Files, NewContents, NewFile, Place, Ports, Taken, Target, Transcription, TranscriptionOrder,
     TurnWriter, Vendor,
 };
+use crate::rules::redaction::{KnownSecrets, Redactor, Removed};
 
 /// How much is held before it is written.
 const BUFFER: usize = 256 * 1024;
@@ -45,6 +46,8 @@ pub struct Written {
     pub characters: u64,
     /// What was made beside it.
     pub beside: Vec<PathBuf>,
+    /// Secrets that are not in it.
+    pub removed: Removed,
     /// How long the transcript was to which turns were added, and how long it is now.
     pub grown: Option<(u64, u64)>,
 }
@@ -55,15 +58,21 @@ pub fn write(ports: &Ports, packet: &Packet, to: &Destination) -> Result<Option<
     for turn in &packet.turns {
         sheet.turn(turn)?;
     }
-    sheet.finish().map(Some)
+    sheet.finish(packet.removed.clone()).map(Some)
 }
 
 /// Carries all of a conversation, of which only a few turns are held at any moment; none where the
 /// vendor takes no conversation.
-pub fn convert(ports: &Ports, source: &Source, to: &Destination) -> Result<Option<Written>> {
+pub fn convert(
+    ports: &Ports,
+    source: &Source,
+    to: &Destination,
+    known: &KnownSecrets,
+) -> Result<Option<Written>> {
     let Some(mut sheet) = Sheet::begin(ports, to)? else { return Ok(None) };
     let task = first_task(ports, source)?;
-    let mut cleaner = cleaner(ports, source, task.as_ref());
+    let redactor = Redactor::new(known.clone());
+    let mut cleaner = cleaner(ports, source, task.as_ref()).with_redactor(redactor);
     let mut clean = Vec::new();
     let mut failure = None;
     source.vendor.turns(ports.files.as_ref(), &source.transcript, &mut |turn| {
@@ -81,7 +90,7 @@ pub fn convert(ports: &Ports, source: &Source, to: &Destination) -> Result<Optio
     }
     cleaner.end(&mut clean);
     clean.iter().try_for_each(|turn| sheet.turn(turn))?;
-    sheet.finish().map(Some)
+    sheet.finish(cleaner.removed().clone()).map(Some)
 }
 
 /// Returns exactly what would be written; none where the vendor takes no conversation.
@@ -175,7 +184,7 @@ impl<'a> Sheet<'a> {
         written.map_err(|error| unwritable(&self.path, &error))
     }
 
-    fn finish(mut self) -> Result<Written> {
+    fn finish(mut self, removed: Removed) -> Result<Written> {
         self.writer.end(&mut self.buffer);
         self.flush()?;
         let files = self.ports.files.as_ref();
@@ -197,6 +206,7 @@ impl<'a> Sheet<'a> {
             is_import: self.is_import,
             turns: self.turns,
             characters: self.characters,
+            removed,
         };
         if let Err(error) = read_back(files, self.to, &written, &self.newest) {
             undo(self.ports, &written)?;

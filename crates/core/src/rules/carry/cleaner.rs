@@ -1,6 +1,5 @@
 //! Turns as any vendor takes them: calls paired, ids our own, times in order, no secrets.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::mem;
 
@@ -8,7 +7,7 @@ use jiff::Timestamp;
 
 use super::cut_in_middle;
 use crate::model::{Role, Tool, Turn};
-use crate::rules::redaction;
+use crate::rules::redaction::{Redactor, Removed};
 
 /// So many turns are held back for the result of a call.
 const HELD: usize = 1_000;
@@ -27,7 +26,7 @@ pub struct Cleaner {
     /// The time of the newest turn that was given out.
     time: Option<Timestamp>,
     calls: usize,
-    redactions: usize,
+    redactor: Redactor,
     /// What waits for the results of calls, in order.
     held: VecDeque<Held>,
 }
@@ -58,9 +57,15 @@ impl Cleaner {
             fallback_time,
             time: None,
             calls: 0,
-            redactions: 0,
+            redactor: Redactor::default(),
             held: VecDeque::new(),
         }
+    }
+
+    /// Returns it with a redactor that knows more than what a text shows.
+    #[must_use]
+    pub fn with_redactor(self, redactor: Redactor) -> Self {
+        Self { redactor, ..self }
     }
 
     /// Takes the next turn in, and gives out what is complete.
@@ -87,9 +92,9 @@ impl Cleaner {
         }
     }
 
-    /// Returns how many secrets were taken out so far.
-    pub fn redactions(&self) -> usize {
-        self.redactions
+    /// Returns the secrets that were removed so far.
+    pub fn removed(&self) -> &Removed {
+        self.redactor.removed()
     }
 
     fn hold_call(&mut self, turn: Turn) {
@@ -145,20 +150,11 @@ impl Cleaner {
     }
 
     fn result(&mut self, text: &str, is_of_variables: bool) -> String {
-        if !is_of_variables {
-            return cut_in_middle(&self.redact(text), RESULT);
-        }
-        let clean = redaction::redact_assignments(text);
-        self.redactions += redaction::count(text, &clean);
-        cut_in_middle(&clean, RESULT)
+        cut_in_middle(&self.redactor.redact_result(text, is_of_variables), RESULT)
     }
 
     fn redact(&mut self, text: &str) -> String {
-        let clean = redaction::redact(text);
-        if matches!(clean, Cow::Owned(_)) {
-            self.redactions += redaction::count(text, &clean);
-        }
-        clean.into_owned()
+        self.redactor.redact(text).into_owned()
     }
 
     /// Gives the turn a time that is not before that of the turn before it.

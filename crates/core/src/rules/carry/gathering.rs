@@ -1,11 +1,11 @@
 //! As much of the end of a conversation as a budget allows.
 
 use std::collections::HashSet;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Deref};
 
 use super::cut_in_middle;
 use crate::model::{Role, Turn};
-use crate::rules::redaction::redact;
+use crate::rules::redaction::{KnownSecrets, Redactor, Removed, is_of_variables};
 
 /// A tool's arguments or result is at most so many characters long.
 const OF_TOOL: usize = 20_000;
@@ -16,8 +16,24 @@ pub struct Gathering {
     budget: usize,
     used: usize,
     /// The newest first.
-    turns: Vec<Turn>,
+    turns: Vec<Taken>,
     is_full: bool,
+    redactor: Redactor,
+}
+
+/// A turn that was taken in, and what was removed from it before it was cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Taken {
+    turn: Turn,
+    removed: Removed,
+}
+
+impl Deref for Taken {
+    type Target = Turn;
+
+    fn deref(&self) -> &Turn {
+        &self.turn
+    }
 }
 
 /// What goes to the other vendor.
@@ -27,12 +43,20 @@ pub struct Carried {
     pub turns: Vec<Turn>,
     /// Turns are left out.
     pub is_cut: bool,
+    /// What was removed from turns that were cut; the others are as they were.
+    pub removed: Removed,
 }
 
 impl Gathering {
     /// Makes one for so many characters.
     pub fn new(budget: usize) -> Self {
-        Self { budget, used: 0, turns: Vec::new(), is_full: false }
+        Self::knowing(budget, KnownSecrets::default())
+    }
+
+    /// Makes one that removes these values, too, before it cuts a turn.
+    pub fn knowing(budget: usize, known: KnownSecrets) -> Self {
+        let redactor = Redactor::new(known);
+        Self { budget, used: 0, turns: Vec::new(), is_full: false, redactor }
     }
 
     /// Takes the next older turn in; breaks when there is no more room.
@@ -55,37 +79,39 @@ impl Gathering {
     /// its last line says so.
     ///
     /// `left_out` counts the turns that were not taken in, with the one at which it broke.
-    pub fn finish(self, first_task: Option<Turn>, left_out: Option<u64>) -> Carried {
-        let mut turns = self.turns;
+    pub fn finish(mut self, first_task: Option<Turn>, left_out: Option<u64>) -> Carried {
+        let mut turns = std::mem::take(&mut self.turns);
         if !self.is_full {
             turns.reverse();
-            return Carried { turns, is_cut: false };
+            return carried(turns, false);
         }
         let taken = turns.len();
         let kept = u64::from(first_task.is_some());
         let task = first_task.unwrap_or_else(|| Turn::new(Role::User, ""));
-        let task = Turn { text: shorten(&task.text, self.budget / 2), ..task };
+        let task = self.shorten(task, self.budget / 2);
         let line = notice(Some(u64::MAX)).chars().count();
         let with_line = characters(&task) + line;
         let has_line = with_line <= self.budget - self.budget / 4;
         let head = if has_line { with_line } else { characters(&task) };
-        fit(&mut turns, self.budget - head);
+        self.fit(&mut turns, self.budget - head);
         turns.reverse();
         begin_well(&mut turns);
         // The same words at the same time are the task itself.
-        if task.at.is_some() && turns.first() == Some(&task) {
+        if task.at.is_some() && turns.first().is_some_and(|first| first.turn == task.turn) {
             turns.remove(0);
         }
         let dropped = u64::try_from(taken - turns.len()).unwrap_or(u64::MAX);
         let missing = left_out.map(|count| count.saturating_add(dropped).saturating_sub(kept));
         let line = if has_line { notice(missing) } else { String::new() };
-        let head = Turn { text: format!("{}{line}", task.text).trim_start().to_owned(), ..task };
+        let Taken { turn, removed } = task;
+        let text = format!("{}{line}", turn.text).trim_start().to_owned();
+        let head = Taken { turn: Turn { text, ..turn }, removed };
         turns.splice(0..0, (!head.text.is_empty()).then_some(head));
-        Carried { turns, is_cut: true }
+        carried(turns, true)
     }
 
     /// Returns the turn without the middle of what is too long for one turn.
-    fn shortened(&self, turn: Turn) -> Turn {
+    fn shortened(&mut self, turn: Turn) -> Taken {
         let most = match turn.role {
             // A call and its result, and the first task, fit beside each other.
             Role::ToolCall | Role::ToolResult => OF_TOOL.min(self.budget / 4),
@@ -93,18 +119,49 @@ impl Gathering {
             // One huge message does not hide everything before it.
             Role::User | Role::Assistant | Role::Summary => self.budget / 2,
         };
-        Turn { text: shorten(&turn.text, most), ..turn }
+        self.shorten(turn, most)
     }
+
+    /// Cuts what is too long. Half a secret would not be recognized, so they are removed before.
+    fn shorten(&mut self, turn: Turn, most: usize) -> Taken {
+        let is_short = turn.text.len() <= most || turn.text.chars().count() <= most;
+        if is_short {
+            return Taken { turn, removed: Removed::default() };
+        }
+        let text = if turn.role == Role::ToolResult {
+            self.redactor.redact_result(&turn.text, is_of_variables(&turn.text))
+        } else {
+            self.redactor.redact(&turn.text)
+        };
+        let text = cut_in_middle(&text, most);
+        Taken { turn: Turn { text, ..turn }, removed: self.redactor.take_removed() }
+    }
+
+    /// Keeps the newest turns for which there is room; they come first.
+    fn fit(&mut self, turns: &mut Vec<Taken>, room: usize) {
+        let mut used = 0;
+        let has_room = |turn: &&Taken| {
+            used += characters(turn);
+            used <= room
+        };
+        let kept = turns.iter().take_while(has_room).count();
+        turns.truncate(kept.max(1));
+        if let (0, Some(newest)) = (kept, turns.pop()) {
+            let mut cut = self.shorten(newest.turn, room);
+            cut.removed.merge(&newest.removed);
+            turns.push(cut);
+        }
+    }
+}
+
+fn carried(turns: Vec<Taken>, is_cut: bool) -> Carried {
+    let mut removed = Removed::default();
+    turns.iter().for_each(|taken| removed.merge(&taken.removed));
+    Carried { turns: turns.into_iter().map(|taken| taken.turn).collect(), is_cut, removed }
 }
 
 fn characters(turn: &Turn) -> usize {
     turn.text.chars().count()
-}
-
-/// Cuts what is too long. Half a secret would not be known as one, so they are taken out before.
-fn shorten(text: &str, most: usize) -> String {
-    let is_short = text.len() <= most || text.chars().count() <= most;
-    if is_short { text.to_owned() } else { cut_in_middle(&redact(text), most) }
 }
 
 fn notice(missing: Option<u64>) -> String {
@@ -117,22 +174,8 @@ fn notice(missing: Option<u64>) -> String {
     format!("\n\n[{what} left out between this and what follows.]")
 }
 
-/// Keeps the newest turns for which there is room; they come first.
-fn fit(turns: &mut Vec<Turn>, room: usize) {
-    let mut used = 0;
-    let has_room = |turn: &&Turn| {
-        used += characters(turn);
-        used <= room
-    };
-    let kept = turns.iter().take_while(has_room).count();
-    turns.truncate(kept.max(1));
-    if let (0, Some(newest)) = (kept, turns.first_mut()) {
-        newest.text = shorten(&newest.text, room);
-    }
-}
-
 /// Leaves out turns at the start that cannot be understood alone.
-fn begin_well(turns: &mut Vec<Turn>) {
+fn begin_well(turns: &mut Vec<Taken>) {
     let start = beginning(turns);
     turns.drain(..start);
     let mut open = HashSet::new();
@@ -156,10 +199,10 @@ fn begin_well(turns: &mut Vec<Turn>) {
 
 /// Returns where the kept end begins: at a message of the user, unless most would be lost by that;
 /// else at words of the agent, else at a call.
-fn beginning(turns: &[Turn]) -> usize {
+fn beginning(turns: &[Taken]) -> usize {
     let first = |is_it: fn(Role) -> bool| turns.iter().position(|turn| is_it(turn.role));
-    let all: usize = turns.iter().map(characters).sum();
-    let lost = |at: &usize| turns[..*at].iter().map(characters).sum::<usize>();
+    let all: usize = turns.iter().map(|turn| characters(turn)).sum();
+    let lost = |at: &usize| turns[..*at].iter().map(|turn| characters(turn)).sum::<usize>();
     let said = first(|role| matches!(role, Role::User | Role::Summary));
     let said = said.filter(|at| lost(at) <= all / 2);
     let starts =

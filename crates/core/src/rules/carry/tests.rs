@@ -5,6 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::model::{Role, Tool, Turn};
+use crate::rules::redaction::Removed;
+use crate::rules::shapes::samples::fill;
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
@@ -161,11 +163,40 @@ fn secrets_are_taken_out_and_files_of_variables_lose_all_values() {
     assert_eq!(out[0].text, "my [redacted]");
     assert_eq!(out[2].text, "NAME=[redacted]\nPORT=[redacted]");
     assert_eq!(out[4].text, "NAME=shop API_KEY=[redacted]");
-    assert_eq!(cleaner.redactions(), 4);
+    assert_eq!(cleaner.removed().total(), 4);
     for text in ["process.environment", "grep process.env.PORT"] {
         let code = turn(Role::ToolCall, "a", text);
         assert_eq!(clean([code, turn(Role::ToolResult, "a", "A=b")])[1].text, "A=b");
     }
+}
+
+#[test]
+fn no_cut_leaves_a_part_of_a_secret() {
+    let secrets = [fill("ghp_{a36}"), fill("{b43}="), fill("{a30}")];
+    let text = |fill: usize| {
+        let [token, key, password] = &secrets;
+        let line = format!("{token} PrivateKey = {key}\nDB_PASS={password} and more");
+        format!("{}\n{line}\n{}", "word ".repeat(fill)[..fill * 5 / 2].trim(), "end ".repeat(2_000))
+    };
+    for place in 200..440 {
+        for role in [Role::User, Role::ToolResult] {
+            let turns = [turn(role, "a", &text(place)), user("go")];
+            let (carried, _) = gather(&turns, 4_000, None);
+            let left = clean(carried.turns);
+            for part in secrets.iter().flat_map(|secret| secret.as_bytes().windows(8)) {
+                let part = std::str::from_utf8(part).unwrap();
+                assert!(!left.iter().any(|turn| turn.text.contains(part)), "{place} {part}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_removed_before_a_cut_is_counted_once() {
+    let token = fill("ghp_{a36}");
+    let text = format!("{token} {} {token}", "word ".repeat(2_000));
+    let (carried, _) = gather(&[user(&text), user("go")], 4_000, None);
+    assert_eq!(carried.removed.by_kind(), [("github-token".to_owned(), 2)].into());
 }
 
 fn gather(turns: &[Turn], budget: usize, task: Option<Turn>) -> (Carried, usize) {
@@ -180,7 +211,10 @@ fn gather(turns: &[Turn], budget: usize, task: Option<Turn>) -> (Carried, usize)
 fn what_fits_is_carried_as_it_is() {
     let turns = [user("task"), call("a"), result("a"), assistant("done")];
     let (carried, _) = gather(&turns, 1_000, Some(turns[0].clone()));
-    assert_eq!(carried, Carried { turns: turns.to_vec(), is_cut: false });
+    assert_eq!(
+        carried,
+        Carried { turns: turns.to_vec(), is_cut: false, removed: Removed::default() }
+    );
 }
 
 #[test]

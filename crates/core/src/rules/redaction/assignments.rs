@@ -16,19 +16,42 @@ static NAMES: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!(r"(?-u){before}([A-Za-z_][A-Za-z0-9_.]*)[ \t]*=[ \t]*")).unwrap()
 });
 
+/// How removals are counted.
+pub(super) const KIND: &str = "env-file-value";
+
 /// Returns where the values are.
 pub(super) fn values(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
+    each(text, |_, value| found.push(value));
+    found
+}
+
+/// Returns the names with their values, without quotes and comments.
+pub(super) fn pairs(text: &str) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    each(text, |name, value| {
+        let value = &text[value];
+        let end = value.find(" #").unwrap_or(value.len());
+        found.push((name, value[..end].trim_end()));
+    });
+    found
+}
+
+fn each<'a>(text: &'a str, mut take: impl FnMut(&'a str, Range<usize>)) {
     let mut from = 0;
     while let Some(name) = NAMES.find_at(text, from) {
         let value = value(text, name.end());
         from = value.end.max(name.end());
         let is_worth = !value.is_empty() && !text[value.clone()].starts_with(REDACTED);
         if is_worth && !text[value.start..].starts_with('=') {
-            found.push(value);
+            let word = name.as_str().trim_end().trim_end_matches('=').trim_end();
+            let is_part = |letter: char| letter.is_ascii_alphanumeric() || "_.".contains(letter);
+            let start = word.rfind(|letter| !is_part(letter));
+            let word = &text[name.start()..name.start() + word.len()];
+            let first = start.and_then(|at| Some(at + word[at..].chars().next()?.len_utf8()));
+            take(&word[first.unwrap_or(0)..], value);
         }
     }
-    found
 }
 
 /// Returns the value that begins here: what is in quotes, else the rest of the line.
@@ -51,4 +74,21 @@ fn rest_of_line(text: &str) -> usize {
     };
     let end = (0..bytes.len()).find(is_end).unwrap_or(bytes.len());
     text[..end].trim_end().len()
+}
+
+/// Tells whether this is a file of variables: most of its first lines are assignments.
+pub fn is_of_variables(text: &str) -> bool {
+    let is_assignment = |line: &str| {
+        let line = line.strip_prefix("export ").unwrap_or(line);
+        line.split_once('=').is_some_and(|(name, _)| {
+            let is_of_name =
+                |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+            !name.is_empty() && name.bytes().all(is_of_name)
+        })
+    };
+    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).take(50);
+    let (all, assigned) = lines.fold((0_usize, 0_usize), |(all, assigned), line| {
+        (all + 1, assigned + usize::from(is_assignment(line)))
+    });
+    all >= 3 && assigned * 5 >= all * 4
 }

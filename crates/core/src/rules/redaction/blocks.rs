@@ -3,47 +3,117 @@
 use std::ops::Range;
 
 const KEY: &str = "PRIVATE KEY";
-const END: &str = "-----END";
+const BEGIN: &str = "-----BEGIN";
+pub(super) const END: &str = "-----END";
 const DASHES: &str = "-----";
 /// A line of a key is longer than most words.
 const LINE: usize = 16;
+/// A label between dashes is shorter than this.
+const LABEL: usize = 64;
+/// Headers before the first line of a key take at most this many bytes.
+const HEADERS: usize = 400;
 
 /// Returns where the private key is that begins here. One that was cut off ends with its last line.
 pub(super) fn private_key(text: &str, at: usize) -> Option<Range<usize>> {
-    let rest = &text[at + DASHES.len()..];
-    let label = rest.find(DASHES).filter(|length| *length < 64)?;
-    if !rest[..label].contains(KEY) {
-        return None;
-    }
-    let body = at + DASHES.len() + label + DASHES.len();
+    let body = behind_label(text, at)?;
     let after = &text[body..];
     let length = whole(after).or_else(|| cut_off(after))?;
     Some(at..body + length)
+}
+
+/// Tells whether a key begins in a text and does not end in it.
+pub(super) fn is_open(text: &str) -> bool {
+    let last = text.rfind(BEGIN).and_then(|at| behind_label(text, at));
+    last.is_some_and(|body| !text[body..].contains(END))
+}
+
+fn behind_label(text: &str, at: usize) -> Option<usize> {
+    let rest = &text[at + DASHES.len()..];
+    let label = rest.find(DASHES).filter(|length| *length < LABEL)?;
+    let is_key = rest[..label].contains(KEY);
+    is_key.then_some(at + DASHES.len() + label + DASHES.len())
+}
+
+/// Returns where the rest of a private key is whose last line is here, and whose first is missing.
+pub(super) fn rest_of_key(text: &str, at: usize, floor: usize) -> Option<Range<usize>> {
+    let body = behind_label(text, at)?;
+    let bytes = text.as_bytes();
+    let (mut start, mut end) = (None, at);
+    let mut previous = LINE;
+    while end > floor {
+        let piece = bytes[floor..end].iter().rev().take_while(|byte| is_of_key(**byte)).count();
+        let line = &text[end - piece..end];
+        let line = line.strip_prefix('n').filter(|_| is_escape(bytes, end - piece)).unwrap_or(line);
+        let is_number = line.len() <= 6 && line.bytes().all(|byte| byte.is_ascii_digit());
+        // Only the last line of a key, the first that is looked at, may be short.
+        if line.len() >= LINE || start.is_none() && line.len() >= 2 && !is_number {
+            start = Some(end - line.len());
+            previous = line.len();
+        } else if !is_number || previous < 2 {
+            break;
+        }
+        end -= piece;
+        let gap = bytes[floor..end].iter().rev().take_while(|byte| is_between(**byte)).count();
+        if gap == 0 || gap > LABEL {
+            break;
+        }
+        end -= gap;
+    }
+    start.map(|start| start..body)
+}
+
+fn is_escape(bytes: &[u8], at: usize) -> bool {
+    at > 0 && bytes[at - 1] == b'\\'
+}
+
+/// Tells whether a byte stands between the lines of a key.
+fn is_between(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || b"\\\x22',>|:".contains(&byte) || !byte.is_ascii()
+}
+
+/// Returns the length of the lines of a key at the start of a text that goes on with it, and whether
+/// the key ends there.
+pub(super) fn continued(text: &str) -> Option<(usize, bool)> {
+    let end = text.find(END).filter(|end| {
+        let lines = &text[..*end];
+        lines.bytes().all(|byte| is_of_key(byte) || is_between(byte))
+    });
+    if let Some(body) = end.and_then(|end| behind_label(text, end)) {
+        return Some((body, true));
+    }
+    let head = text.bytes().take_while(|byte| is_of_key(*byte) || is_between(*byte)).count();
+    let length = cut_off(text)?;
+    // What comes first has to be a line of the key, not a word.
+    (length <= head).then_some((length, false))
 }
 
 /// Returns the length up to and with the line that ends the key.
 fn whole(after: &str) -> Option<usize> {
     let end = after.find(DASHES).filter(|at| after[*at..].starts_with(END))?;
     let label = end + END.len();
-    let dashes = after[label..].find(DASHES).filter(|length| *length < 64)?;
+    let dashes = after[label..].find(DASHES).filter(|length| *length < LABEL)?;
     Some(label + dashes + DASHES.len())
 }
 
 /// Returns the length of the lines that look like those of a key; none where there is no such line.
-fn cut_off(after: &str) -> Option<usize> {
+pub(super) fn cut_off(after: &str) -> Option<usize> {
+    let bytes = after.as_bytes();
     let mut end = 0;
     let mut at = 0;
     let mut previous = LINE;
-    while let Some(start) = after[at..].find(is_of_key).map(|skipped| at + skipped) {
-        let length = after[start..].find(|letter| !is_of_key(letter));
-        let length = length.unwrap_or(after.len() - start);
+    while let Some(skipped) = bytes[at..].iter().position(|byte| is_of_key(*byte)) {
+        let start = at + skipped;
+        let length = bytes[start..].iter().position(|byte| !is_of_key(*byte));
+        let length = length.unwrap_or(bytes.len() - start);
         let piece = without_escape(&after[start..start + length]);
         let is_number = piece.len() <= 6 && piece.bytes().all(|byte| byte.is_ascii_digit());
         let is_last =
             previous >= LINE && end > 0 && !is_number && is_alone(&after[start + length..]);
-        if piece.len() >= LINE || is_last {
+        let is_short = end == 0 && start + length < HEADERS && piece.len() < 2 * LINE;
+        let is_header = is_short && is_in_header(after, start);
+        if is_last || piece.len() >= LINE && !is_header {
             end = start + length;
-        } else if !is_number && !piece.is_empty() {
+        } else if !(is_number || is_header || piece.is_empty()) {
             break;
         }
         previous = if is_number || piece.is_empty() { previous } else { piece.len() };
@@ -52,14 +122,23 @@ fn cut_off(after: &str) -> Option<usize> {
     (end > 0).then_some(end)
 }
 
+/// Tells whether this place is in a line such as `Proc-Type: 4,ENCRYPTED`.
+fn is_in_header(text: &str, at: usize) -> bool {
+    let from = text[..at].rfind('\n').map_or(0, |from| from + 1);
+    let line = text[from..].lines().next().unwrap_or_default();
+    line.split_once(": ").is_some_and(|(name, _)| {
+        name.len() < 24 && name.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-')
+    })
+}
+
 /// Tells whether what comes next begins something else: the beginning of a name is no line of a key,
 /// and another secret could begin with it.
 fn is_alone(next: &str) -> bool {
     next.starts_with(DASHES) || !next.starts_with(['-', '_', '.'])
 }
 
-fn is_of_key(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || "+/=".contains(letter)
+fn is_of_key(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"+/=".contains(&byte)
 }
 
 /// Returns the piece without the letter of the line break before it, as in `\nMIIE`.

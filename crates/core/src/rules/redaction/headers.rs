@@ -1,25 +1,15 @@
-//! Secrets in addresses and in headers of requests.
+//! Secrets in headers of requests.
 
 use std::ops::Range;
 
-use super::values::{LOOKED_AT, bare, is_drawn, is_stand_in, quote};
+use super::values::{bare, is_drawn, is_stand_in, quote};
 
-const SCHEMES: [&str; 6] = ["bearer", "basic", "token", "digest", "apikey", "negotiate"];
+const SCHEMES: [&str; 10] =
+    ["bearer", "basic", "token", "digest", "apikey", "negotiate", "bot", "key", "flyv1", "sso-key"];
 /// What a header says after the word `Bearer` is at least so long when nothing else tells.
 const BEARER: usize = 16;
-
-/// Returns the password of the address whose part after `://` begins here.
-pub(super) fn password_of_url(text: &str, at: usize) -> Option<Range<usize>> {
-    let rest = &text.as_bytes()[at..];
-    let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"/\"'`<>\\?#,|".contains(byte);
-    let place = rest.iter().take(LOOKED_AT).take_while(|byte| !is_end(byte)).count();
-    let place = text.get(at..at + place)?;
-    let (user, _) = place.rsplit_once('@')?;
-    let (name, password) = user.split_once(':')?;
-    let start = at + name.len() + 1;
-    (!is_stand_in(password, "") || password == "password" || password == "secret")
-        .then_some(start..start + password.len())
-}
+/// At most this many bytes of a header of cookies are looked at.
+const COOKIES: usize = 4 * 1024;
 
 /// Returns the credential behind the word `Bearer`.
 pub(super) fn bearer(text: &str, word: Range<usize>) -> Option<Range<usize>> {
@@ -65,4 +55,53 @@ fn is_credential(value: &str) -> bool {
 fn spaces(text: &str) -> Option<usize> {
     let count = text.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     (count > 0).then_some(count)
+}
+
+/// Names of cookies that say who somebody is.
+const LOGINS: [&str; 9] =
+    ["sess", "sid", "auth", "token", "jwt", "csrf", "xsrf", "remember", "login"];
+
+/// Returns where the values of cookies are, behind the name of the header or the flag that ends here.
+pub(super) fn cookies(text: &str, at: usize) -> Option<Range<usize>> {
+    let mut start = at + quote(&text[at..]).unwrap_or_default().len();
+    let rest = text[start..].trim_start_matches([' ', '\t']);
+    start = text.len() - rest.len();
+    text[start..].starts_with([':', '=', ',']).then_some(())?;
+    start += 1;
+    start += spaces(&text[start..]).unwrap_or(0);
+    start += quote(&text[start..]).map_or(0, str::len);
+    pairs(text, start)
+}
+
+/// Returns the range from the first to the last value that could let somebody in.
+pub(super) fn pairs(text: &str, start: usize) -> Option<Range<usize>> {
+    let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.%".contains(byte);
+    let name = text.as_bytes()[start..].iter().take(128).take_while(|it| is_of_name(it)).count();
+    text[start + name..].starts_with('=').then_some(())?;
+    let line = &text[start..text.floor_char_boundary((start + COOKIES).min(text.len()))];
+    let end = line.find(['"', '\'', '`', '\n', '\r', '\\']).unwrap_or(line.len());
+    let mut found: Option<Range<usize>> = None;
+    let mut at = start;
+    for pair in line[..end].split(';') {
+        let from = at;
+        at += pair.len() + 1;
+        let Some((name, value)) = pair.split_once('=') else { continue };
+        let name = name.trim().to_ascii_lowercase();
+        let value_start = from + pair.len() - value.len();
+        let is_login = LOGINS.iter().any(|login| name.contains(login));
+        let value = value.trim_end();
+        let is_secret = !is_stand_in(value, "")
+            && !value.contains(char::is_whitespace)
+            && (is_login && value.len() >= 6 && has_digit(value)
+                || value.len() >= 16 && is_drawn(value));
+        if is_secret {
+            let first = found.as_ref().map_or(value_start, |range| range.start);
+            found = Some(first..value_start + value.len());
+        }
+    }
+    found
+}
+
+fn has_digit(value: &str) -> bool {
+    value.bytes().any(|byte| byte.is_ascii_digit())
 }

@@ -2,193 +2,200 @@
 
 use std::ops::Range;
 
-use super::Look;
+use super::joins::{self, Join, Joined};
+use super::names::{Meaning, Strength, meaning};
 use super::values::{
-    LOOKED_AT, bare, ends_with_escape, has_signs_of_code, is_code, is_drawn, is_name, is_stand_in,
-    quote, quoted,
+    LOOKED_AT, bare, ends_with_escape, has_signs_of_code, is_code, is_drawn, is_encoded_pair,
+    is_name, is_stand_in, looks_chosen, names_a_secret, quote, quoted,
 };
-use crate::rules::secrets::is_telling;
+use super::{Secret, context};
 
-/// Words that make a name secret wherever they stand in it.
-const ANYWHERE: [&str; 4] = ["secret", "password", "passwd", "passphrase"];
-/// What makes a key one that opens something.
-const KEYS: [&str; 9] =
-    ["access", "secret", "private", "auth", "encryption", "signing", "ssh", "master", "account"];
-/// Endings of names that tell about a secret and do not hold it.
-const ABOUT: [&str; 22] = [
-    "name", "url", "uri", "path", "file", "dir", "length", "len", "size", "count", "ttl", "age",
-    "type", "policy", "host", "port", "enabled", "field", "label", "prompt", "min", "max",
-];
-/// Separators between a name and its value, and the blanks around them.
-const BLANKS: [char; 2] = [' ', '\t'];
 /// Where a bare value of an ordinary name ends.
 const STOPS: &[u8] = b"&,;)}]|<>";
+/// At most this many characters belong to a name; it keeps the time linear.
+const NAME: usize = 96;
 
-/// What a name says about its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Strength {
-    /// It may be secret: its look decides.
-    May,
-    /// It is a password, but the name is also one of programs.
-    Is,
-    /// It is the name of a variable of the environment.
-    Constant,
+/// Returns the value of the name in which the hint is, if it is a secret.
+pub(super) fn value(text: &str, hint: Range<usize>, floor: usize) -> Option<Secret> {
+    let name = name_around(text, &hint, floor)?;
+    let word = text[name.clone()].trim_matches(['-', '.']);
+    let meaning = meaning(word).or_else(|| of_two_words(text, &name, word));
+    let meaning = meaning.filter(|_| !text[..name.start].ends_with("${"))?;
+    let place = Place { text, name: name.clone(), word, meaning };
+    let joined = joins::joined(text, &name);
+    joined.and_then(|joined| place.secret(&joined)).or_else(|| place.beside())
 }
 
-/// How a value is joined to its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Join {
-    /// `NAME=value`.
-    Tight,
-    /// `name: value`.
-    Colon,
-    /// `name = value`.
-    Loose,
-    /// `--name value`.
-    Flag,
+/// Returns what a name says whose first word stands before it, such as `API key`.
+fn of_two_words(text: &str, name: &Range<usize>, word: &str) -> Option<Meaning> {
+    let owners = ["api ", "access ", "secret ", "private ", "encryption ", "account ", "license "];
+    let from = text.floor_char_boundary(name.start.saturating_sub(12));
+    let before = text[from..name.start].to_ascii_lowercase();
+    let is_key = word.eq_ignore_ascii_case("key") && owners.iter().any(|it| before.ends_with(it));
+    is_key.then_some(Meaning { strength: Strength::May, kind: "key" })
 }
 
-/// Looks at the value of the name in which the hint is.
-pub(super) fn value(text: &str, hint: Range<usize>, floor: usize) -> Look {
-    let name = name_around(text, &hint, floor);
-    let after = Look::Nothing(name.end);
-    let word = text[name.clone()].trim_matches('-');
-    let Some(strength) = strength(word).filter(|_| !text[..name.start].ends_with("${")) else {
-        return after;
-    };
-    let Some((join, start)) = joined(text, &name) else {
-        return after;
-    };
-    match secret(&text[start..], word, (strength, join)) {
-        Some(range) => Look::Secret(start + range.start..start + range.end),
-        None => after,
-    }
-}
-
-fn name_around(text: &str, hint: &Range<usize>, floor: usize) -> Range<usize> {
+fn name_around(text: &str, hint: &Range<usize>, floor: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
+    let is_part = |byte: &&u8| is_name(**byte) || **byte == b'-' || **byte == b'.';
+    let before = bytes[floor..hint.start].iter().rev().take(NAME).take_while(is_part).count();
     let is_part = |byte: &&u8| is_name(**byte) || **byte == b'-';
-    let before = bytes[floor..hint.start].iter().rev().take_while(is_part).count();
-    let after = bytes[hint.end..].iter().take_while(is_part).count();
+    let after = bytes[hint.end..].iter().take(NAME).take_while(is_part).count();
     let start = hint.start - before;
     let is_escape = before > 0 && ends_with_escape(&bytes[..=start]);
-    start + usize::from(is_escape)..hint.end + after
+    (before < NAME && after < NAME).then_some(start + usize::from(is_escape)..hint.end + after)
 }
 
-fn strength(name: &str) -> Option<Strength> {
-    let is_constant = name.bytes().all(|byte| !byte.is_ascii_lowercase()) && !name.contains('-');
-    let parts = parts(name);
-    let last = parts.rsplit('-').next().unwrap_or_default();
-    if ABOUT.contains(&last) {
-        return None;
+/// A name in a text.
+struct Place<'a> {
+    text: &'a str,
+    name: Range<usize>,
+    word: &'a str,
+    meaning: Meaning,
+}
+
+impl Place<'_> {
+    fn found(&self, range: Range<usize>) -> Option<Secret> {
+        (!range.is_empty()).then_some(Secret { range, kind: self.meaning.kind })
     }
-    let holds = |words: &[&str]| words.iter().any(|word| parts.contains(word));
-    let is_key = last == "key" && !parts.contains("public") && parts.len() > 3;
-    let opens =
-        is_key && (is_constant || KEYS.iter().any(|word| parts.ends_with(&format!("{word}-key"))));
-    let is_secret = is_telling(&parts) || opens || holds(&ANYWHERE);
-    let is_last = ANYWHERE.iter().any(|word| last.ends_with(word));
-    let small = if is_last { Strength::Is } else { Strength::May };
-    is_secret.then_some(if is_constant { Strength::Constant } else { small })
-}
 
-/// Returns the words of a name in small letters, with `-` between them.
-fn parts(name: &str) -> String {
-    let mut parts = String::with_capacity(name.len() + 4);
-    let mut was_small = false;
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() && was_small {
-            parts.push('-');
+    /// Returns the secret that is joined to the name by a sign.
+    fn secret(&self, joined: &Joined) -> Option<Secret> {
+        let (text, start) = (&self.text[joined.start..], joined.start);
+        let prefix = usize::from(text.starts_with(['b', 'r', 'u', 'f', '@', '$', 'L']));
+        let prefix = if text.get(prefix..).and_then(quote).is_some() { prefix } else { 0 };
+        if let Some(quote) = quote(&text[prefix..]) {
+            let (quote, inside) = joins::opening(&text[prefix..], quote);
+            let length = joins::closing(&text[prefix + inside..], quote);
+            let from = start + prefix + inside;
+            let value = looked_at(&self.text[from..from + length]);
+            // What is in backticks is spoken of.
+            let is_spoken_of = quote.ends_with('`') && names_a_secret(value);
+            return (!is_spoken_of && self.is_quoted_secret(value, joined))
+                .then(|| self.found(from..from + length))?;
         }
-        was_small = letter.is_ascii_lowercase() || letter.is_ascii_digit();
-        parts.push(if letter == '_' { '-' } else { letter.to_ascii_lowercase() });
+        if joined.join == Join::Element {
+            let length = text.find('<').filter(|length| *length <= LOOKED_AT)?;
+            let is_secret = self.is_quoted_secret(&text[..length], joined);
+            return is_secret.then(|| self.found(start..start + length))?;
+        }
+        let is_free = self.meaning.strength == Strength::Constant && joined.join == Join::Tight;
+        let stops: &[u8] = if is_free || self.stands_in_a_line(joined) { b"" } else { STOPS };
+        let value = &text[..bare(looked_at(text), stops)];
+        let is_secret = self.is_bare_secret(value, &text[value.len()..], joined);
+        is_secret.then(|| self.found(start..start + bare(text, stops)))?
     }
-    parts
-}
 
-/// Returns how and where the value of a name begins.
-fn joined(text: &str, name: &Range<usize>) -> Option<(Join, usize)> {
-    let mut rest = &text[name.end..];
-    // A name in backticks is one that is spoken of.
-    let is_told = rest.starts_with('`');
-    rest = quote(rest).map_or(rest, |quote| &rest[quote.len()..]);
-    rest = rest.strip_prefix(']').unwrap_or(rest);
-    let trimmed = rest.trim_start_matches(BLANKS);
-    let blanks = rest.len() - trimmed.len();
-    let at = |rest: &str| text.len() - rest.len();
-    let is_flag = text[name.clone()].starts_with("--") && blanks == 1;
-    if trimmed.starts_with("==") || trimmed.starts_with("::") || trimmed.starts_with("=~") {
-        return None;
+    /// Tells whether name and value have a line of their own, as in files of settings.
+    fn stands_in_a_line(&self, joined: &Joined) -> bool {
+        let is_password = matches!(self.meaning.strength, Strength::Is | Strength::Constant);
+        let settings = matches!(joined.join, Join::Tight | Join::Colon);
+        is_password && settings && context::begins_line(self.text, self.name.start)
     }
-    for sign in [":=", "=>", "=", ":"] {
-        let Some(value) = trimmed.strip_prefix(sign) else {
-            continue;
-        };
-        let start = value.trim_start_matches(BLANKS);
-        let is_tight = sign == "=" && blanks == 0 && start.len() == value.len();
-        let typed = behind_type(start).filter(|_| sign == ":");
-        let join = match typed {
-            None if is_tight => Join::Tight,
-            None if sign == ":" && !is_told => Join::Colon,
-            None | Some(_) => Join::Loose,
-        };
-        return Some((join, at(typed.unwrap_or(start))));
-    }
-    is_flag.then(|| (Join::Flag, at(trimmed)))
-}
 
-/// Returns what is behind the type of a variable, as in `password: &str = "…"`.
-fn behind_type(value: &str) -> Option<&str> {
-    let is_of_type = |letter: char| letter.is_ascii_alphanumeric() || "_&':<>? ".contains(letter);
-    let length = value.bytes().take(48).take_while(|byte| is_of_type(char::from(*byte))).count();
-    let (kind, rest) = value.split_at(length);
-    rest.strip_prefix("= ").filter(|_| kind.len() > 1 && kind.ends_with(' '))
-}
-
-/// Returns where in the text the secret is, if its value is one.
-fn secret(text: &str, name: &str, how: (Strength, Join)) -> Option<Range<usize>> {
-    let prefix = usize::from(text.starts_with(['b', 'r', 'u']) && quote(&text[1..]).is_some());
-    if let Some(quote) = quote(&text[prefix..]) {
-        let start = prefix + quote.len();
-        let length = quoted(&text[start..], quote);
-        let value = looked_at(&text[start..start + length]);
-        return is_quoted_secret(value, name, how.0).then_some(start..start + length);
+    /// Returns the secret that stands beside the name, with words or nothing between them.
+    fn beside(&self) -> Option<Secret> {
+        let is_password = self.meaning.kind == "password";
+        let start = joins::behind_words(self.text, self.name.end)?;
+        let text = &self.text[start.at..];
+        if let Some(quote) = quote(text) {
+            let from = start.at + quote.len();
+            let value = looked_at(&self.text[from..from + quoted(&self.text[from..], quote)]);
+            let is_statement = self.word == "PASSWORD" || start.is_verb;
+            let is_secret = !is_stand_in(value, self.word)
+                && value.len() >= 4
+                && (self.meaning.strength != Strength::Weak || start.is_verb)
+                && !value.contains(['{', '('])
+                && !value.contains(char::is_whitespace)
+                && (is_drawn(value) || is_password && (is_statement || looks_chosen(value)));
+            return is_secret.then(|| self.found(from..from + value.len()))?;
+        }
+        let length = bare(looked_at(text), STOPS);
+        let value = text[..length].trim_end_matches(['.', ',', ':', '?']);
+        let is_told = context::is_variable_statement(self.text, self.name.start)
+            || context::is_login(self.text, self.name.start) && self.word == "password"
+            || matches!(self.word, "requirepass" | "masterauth" | "rootpw");
+        let is_secret = !is_stand_in(value, self.word)
+            && !is_code(value)
+            && (is_told
+                || is_drawn(value) && !has_signs_of_code(value)
+                || start.is_verb && is_password && looks_chosen(value));
+        is_secret.then(|| self.found(start.at..start.at + value.len()))?
     }
-    let stops = if how.0 == Strength::Constant { b"" } else { STOPS };
-    let value = &text[..bare(looked_at(text), stops)];
-    is_bare_secret(value, &text[value.len()..], name, how).then(|| 0..bare(text, stops))
+
+    fn is_quoted_secret(&self, value: &str, joined: &Joined) -> bool {
+        let is_one_word =
+            !value.contains(char::is_whitespace) && value.contains(char::is_alphanumeric);
+        let is_long = value.len() >= 24 && value.bytes().all(|byte| byte.is_ascii_graphic());
+        let is_path = value.starts_with(['/', '~', '.']) && value.contains('/');
+        if is_stand_in(value, self.word) || joined.join == Join::Comma && !is_drawn(value) {
+            return false;
+        }
+        match self.meaning.strength {
+            Strength::Constant => !is_small_number(value),
+            Strength::Is => is_one_word || is_phrase(value, self.word),
+            Strength::Weak => {
+                let is_sure = joined.is_name_quoted && value.len() >= 6
+                    || looks_chosen(value)
+                    || context::has_user(self.text, self.name.start);
+                is_one_word && !is_path && is_sure && !names_a_secret(value)
+            }
+            Strength::May => {
+                is_one_word && (is_drawn(value) || is_long && !is_path || is_encoded_pair(value))
+            }
+        }
+    }
+
+    fn is_bare_secret(&self, value: &str, rest: &str, joined: &Joined) -> bool {
+        if is_stand_in(value, self.word) || is_code(value) {
+            return false;
+        }
+        let mut next = rest.trim_start_matches([' ', '\t']).chars();
+        let is_last = next.next().is_none_or(|it| "\n\r&\\#\"'".contains(it));
+        let is_plain = !has_signs_of_code(value) && !names_a_secret(value);
+        match (self.meaning.strength, joined.join) {
+            (Strength::Constant, Join::Tight) => !is_small_number(value),
+            (Strength::Constant, Join::Colon) if is_last => !is_small_number(value),
+            (Strength::Is, Join::Flag) => is_plain && !is_placeholder(value),
+            (Strength::Is, Join::Tight | Join::Colon) if is_last => {
+                is_plain || looks_chosen(value) && !value.contains(['(', '{', '['])
+            }
+            (Strength::Is | Strength::Constant, Join::Loose) if is_last => {
+                is_plain && context::is_in_section(self.text, self.name.start)
+                    || looks_chosen(value) && !value.contains(['(', '{', '[', '.', ';'])
+            }
+            (Strength::Is, _) => is_plain && looks_chosen(value),
+            (Strength::Weak, Join::Tight | Join::Colon | Join::Flag) => {
+                let is_path = value.starts_with(['/', '~', '.']);
+                let has_user = is_last && context::has_user(self.text, self.name.start);
+                is_plain && !is_path && (has_user && value.len() >= 4 || looks_chosen(value))
+            }
+            (Strength::Weak, Join::Loose) => {
+                is_last && is_plain && context::is_in_section(self.text, self.name.start)
+            }
+            _ => is_drawn(value) || is_encoded_pair(value),
+        }
+    }
 }
 
 fn looked_at(text: &str) -> &str {
     &text[..text.floor_char_boundary(LOOKED_AT)]
 }
 
-fn is_quoted_secret(value: &str, name: &str, strength: Strength) -> bool {
-    let is_one_word = !value.contains(char::is_whitespace) && value.contains(char::is_alphanumeric);
-    let is_long = value.len() >= 24 && value.bytes().all(|byte| byte.is_ascii_graphic());
-    !is_stand_in(value, name)
-        && match strength {
-            Strength::Constant => !is_small_number(value),
-            Strength::Is => is_one_word,
-            Strength::May => is_one_word && (is_drawn(value) || is_long),
-        }
-}
-
-fn is_bare_secret(value: &str, rest: &str, name: &str, (strength, join): (Strength, Join)) -> bool {
-    if is_stand_in(value, name) || is_code(value) {
-        return false;
-    }
-    let is_last =
-        rest.trim_start_matches(BLANKS).chars().next().is_none_or(|it| "\n\r&\\#\"'".contains(it));
-    match (strength, join) {
-        (Strength::Constant, Join::Tight) => !is_small_number(value),
-        (Strength::Constant, Join::Colon) if is_last => !is_small_number(value),
-        (Strength::Is, Join::Tight | Join::Colon) if is_last => !has_signs_of_code(value),
-        _ => is_drawn(value),
-    }
-}
-
 /// Tells whether this counts something: nobody's password is so short.
 fn is_small_number(value: &str) -> bool {
     value.len() < 6 && value.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Tells whether this is a word that help texts have where a value belongs.
+fn is_placeholder(value: &str) -> bool {
+    value.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_') || value.starts_with('-')
+}
+
+/// Tells whether this is a passphrase: some words without the signs of a sentence.
+fn is_phrase(value: &str, name: &str) -> bool {
+    let is_of_phrase = |letter: char| letter.is_ascii_alphanumeric() || letter == ' ';
+    let name = name.to_ascii_lowercase();
+    let words = value.split(' ').filter(|word| !word.is_empty()).count();
+    name.contains("passphrase") && (3..=24).contains(&words) && value.chars().all(is_of_phrase)
 }

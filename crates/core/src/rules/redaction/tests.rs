@@ -1,3 +1,6 @@
+mod conversation;
+mod realistic;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -134,6 +137,38 @@ const ORDINARY: &[&str] = &[
     "eyJhbGciOi",
     "AKIA is how they begin, sk- too",
     "[redacted] API_KEY=[redacted]",
+    "PWD=/home/me/src OLDPWD=/home/me",
+    "--- PASS: TestFoo (0.00s)",
+    "PASS: 12 FAIL: 0 pass=12 fail=0",
+    "passwd:         files systemd",
+    "first_pass = run1 render_pass: main2",
+    "\"minipass\": \"^7.1.3\",",
+    "to pass '{invalid}' as a value",
+    "the pipe identified by `addr`",
+    "password: newPassword,",
+    "password: hashedPassword",
+    "\"session\": \"0198f9d2-0000-7000-8000-000000000001\"",
+    "mkdir -p a1b2c3 && ssh -p 2222 me@host && docker run -p 80:80 x",
+    "curl -u $USER:$PASS https://host && mysql -p shop && mysql -p$PASS",
+    "\"integrity\": \"sha512-q7Xb2LmZ9vTr4KpWc8NyAAAAq7Xb2LmZ9vTr4KpWc8NyAAAAq7Xb2LmZ9vTr4KpWc8NyAAAAq7Xb2LmZ9vTr4A==\",",
+    "golang.org/x/net v0.1.0 h1:q7Xb2LmZ9vTr4KpWc8NyAAAAq7Xb2LmZ9vTr4KpWc8N=",
+    "checksum = \"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"",
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGA",
+    "!function(e,t){\"object\"==typeof exports?t(exports):t(e.a={})}(this,function(e){var n=1e3,r=e.key||n;return r})",
+    "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
+    "0198f9d2-0000-7000-8000-000000000001 0198f9d2000070008000000000000001",
+    "node_modules/@babel/plugin-transform-modules-commonjs/lib/index.js",
+    "https://host:8080/@scope/pkg https://github.com/a/b/blob/main/c.rs#L10",
+    "docker://alpine:3.18@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    "Cookie: theme=dark; lang=en",
+    "Set-Cookie: foo=bar; Path=/",
+    "api-6d4cf56db6-abcde 1/1 Running",
+    "root:*:0:0:System Administrator:/var/root:/bin/sh",
+    "at src/lib.rs:5432:10 in main",
+    "-----END CERTIFICATE-----",
+    "s.replace(a, b); s.addEventListenerForEverything(); s.registerHandlersOfType2x()",
+    "export PATH=/usr/local/bin:$PATH TERM=xterm-256color",
     "使用 token 和 password 的说明",
 ];
 
@@ -206,6 +241,14 @@ fn text_made_to_be_slow_is_not() {
         "A=",
         "token=\\\"",
         "Bearer ",
+        "password>",
+        "<password>",
+        "curl -u ",
+        ":*:",
+        "cookie:",
+        "-----END PRIVATE KEY-----",
+        "\tTRUE\t",
+        "echo x | sudo -S ",
     ];
     for start in starts {
         let text = start.repeat(20_000 / start.len());

@@ -1,12 +1,13 @@
 //! What a value looks like: where it ends, and whether it is a secret or only code or prose.
 
+use super::encoding;
 use crate::rules::shapes::looks_drawn;
 
 /// So much of a value is looked at before it is believed.
 pub(super) const LOOKED_AT: usize = 256;
 
 /// Words that stand for a value and are none.
-const STAND_INS: [&str; 27] = [
+const STAND_INS: [&str; 36] = [
     "string",
     "str",
     "text",
@@ -34,6 +35,22 @@ const STAND_INS: [&str; 27] = [
     "secret",
     "token",
     "key",
+    "passwd",
+    "value",
+    "files",
+    "compat",
+    "systemd",
+    "yes",
+    "no",
+    "placeholder",
+    "todo",
+];
+
+/// Technical terms that have digits.
+const TERMS: [&str; 20] = [
+    "sha1", "sha2", "sha256", "sha384", "sha512", "md5", "utf8", "utf-8", "utf16", "base64",
+    "base32", "oauth2", "ed25519", "x25519", "argon2", "argon2id", "http2", "ipv4", "ipv6",
+    "aes256",
 ];
 
 /// Where values come from in programs.
@@ -122,7 +139,12 @@ pub(super) fn is_code(value: &str) -> bool {
     let (path, rest) = value.split_at(word);
     let is_path = path.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
     let owner = path.split(['.', ':']).next().unwrap_or_default();
-    let is_call = rest.starts_with(['(', '[', '<', '!', '{']);
+    // A bare value ends before a quote, as in `environ["NAME"]`.
+    let has =
+        |open: &str, close: char| rest == open || rest.starts_with(open) && rest.contains(close);
+    let is_macro = ["!(", "![", "!{"].iter().any(|open| rest.starts_with(open));
+    let is_call =
+        rest.starts_with('(') || is_macro || has("[", ']') || has("<", '>') || has("{", '}');
     let is_owned = path.contains('.') && rest.is_empty() && OWNERS.contains(&owner);
     is_path && (is_call || path.contains("::") || is_owned)
 }
@@ -144,6 +166,39 @@ fn is_dotted(value: &str) -> bool {
         let begins_large = last.bytes().next().is_some_and(|byte| byte.is_ascii_uppercase());
         value.split('.').all(is_word) || (is_type && begins_large)
     })
+}
+
+/// Tells whether this could be a password that a person has chosen: letters with digits or signs.
+pub(super) fn looks_chosen(value: &str) -> bool {
+    let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
+    let is_term = TERMS.iter().any(|term| value.eq_ignore_ascii_case(term));
+    let is_mixed = has(u8::is_ascii_digit) || has(|byte| b"!@#$%^*?~+".contains(byte));
+    value.len() >= 5
+        && is_mixed
+        && !is_term
+        && has(u8::is_ascii_alphabetic)
+        && !value.contains(char::is_whitespace)
+        && !value.contains("://")
+        && !value.starts_with("0x")
+        && !value.starts_with(['-', '/', '@', '#', '%', '*', '+', '?', '!', '^', '~'])
+        && !is_dotted(value)
+}
+
+/// Tells whether this is the name of a secret and not the secret: `userPassword`.
+pub(super) fn names_a_secret(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let is_of_name = |byte: u8| byte.is_ascii_alphabetic() || b"_-.".contains(&byte);
+    let words = ["pass", "pwd", "secret", "token", "key", "cred", "auth"];
+    lower.bytes().all(is_of_name) && words.iter().any(|word| lower.contains(word))
+}
+
+/// Tells whether this is a user and a password in base64.
+pub(super) fn is_encoded_pair(value: &str) -> bool {
+    value.len() >= 8
+        && encoding::from_base64(value).is_some_and(|bytes| {
+            let is_text = bytes.iter().all(|byte| (b' '..=b'~').contains(byte));
+            is_text && bytes.iter().skip(1).any(|byte| *byte == b':')
+        })
 }
 
 /// Tells whether a value without a strong name is a secret by its look.

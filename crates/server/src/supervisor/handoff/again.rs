@@ -1,5 +1,6 @@
 //! A handoff that is asked for again because the daemon died during the first.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use segue_core::api::{HandoffReport, HandoffRequest, Outcome};
@@ -62,6 +63,9 @@ async fn go_on(
         chars: characters,
         note: outcome.note,
         dialog: outcome.dialog,
+        // The step that is recorded does not have these numbers.
+        redacted: BTreeMap::new(),
+        turns: Vec::new(),
         content: None,
     })
 }

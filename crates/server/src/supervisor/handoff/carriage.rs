@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use segue_core::api::{AgentOutcome, HandoffReport, HandoffRequest, Outcome};
+use segue_core::api::{AgentOutcome, CarriedTurn, DryRun, HandoffReport, HandoffRequest, Outcome};
 use segue_core::flows::SessionState;
 use segue_core::flows::handoff::{self, Amount, Destination, Packet, Source, Written};
 use segue_core::flows::look::Asked;
@@ -11,8 +11,9 @@ use segue_core::model::{
 };
 use segue_core::ports::Commit;
 use segue_core::rules::accounts::Wanted;
-use segue_core::rules::digest::{self, Material};
+use segue_core::rules::digest::{self, FolderState, Material};
 use segue_core::rules::handoff::{Content, Mode, Way, choose};
+use segue_core::rules::redaction::{KnownSecrets, Redactor};
 use segue_core::{Error, Result};
 
 use super::super::{Arrival, Errand, Message, Outgoing, Supervisor, Wish};
@@ -36,6 +37,10 @@ pub(super) struct Carriage {
     budget: Option<usize>,
     /// The request that it came with, until the store has its step.
     pub(super) request: Mutex<Option<RequestKey>>,
+    /// A dry run shows what the vendor's own file would contain.
+    is_raw: bool,
+    /// Values that must not go over.
+    known: Arc<KnownSecrets>,
 }
 
 impl Carriage {
@@ -50,6 +55,7 @@ impl Carriage {
             Some(_) => None,
             None => way_back::find(supervisor, &origin.session, target.vendor.id()).await?,
         };
+        let known = known(&origin, &target);
         Ok(Self {
             supervisor: Arc::clone(supervisor),
             origin,
@@ -59,6 +65,8 @@ impl Carriage {
             name: request.name.clone(),
             budget: request.budget,
             request: Mutex::default(),
+            is_raw: request.dry_run == DryRun::Raw,
+            known,
         })
     }
 
@@ -70,9 +78,10 @@ impl Carriage {
     /// Prepares the way to a session that is decided already.
     pub(super) fn to_draft(supervisor: &Arc<Supervisor>, origin: Origin, target: Target) -> Self {
         let supervisor = Arc::clone(supervisor);
-        let (mode, name, budget) = (Mode::Auto, None, None);
-        let request = Mutex::default();
-        Self { supervisor, origin, target, earlier: None, mode, name, budget, request }
+        let (mode, name, budget, is_raw) = (Mode::Auto, None, None, false);
+        let (request, known) = (Mutex::default(), known(&origin, &target));
+        let earlier = None;
+        Self { supervisor, origin, target, earlier, mode, name, budget, request, is_raw, known }
     }
 
     /// Returns the sessions that are there already and have to do with it.
@@ -100,7 +109,7 @@ impl Carriage {
             Way::Native { else_digest } => else_digest,
         };
         match self.carry_natively(&mut seat, &source).await? {
-            Native::Arrived(report) => Ok(report),
+            Native::Arrived(report) => Ok(*report),
             Native::NothingSaid => self.plainly(seat).await,
             Native::Failed(why) if else_digest => {
                 self.tell(seat, source, Some(why.in_one_line())).await
@@ -126,22 +135,27 @@ impl Carriage {
         let seat = self.seat().await?;
         let way = self.way(&seat)?;
         let Some(source) = self.origin.source.clone().filter(|_| way != Way::Plain) else {
-            return Ok(self.report(&seat, Load::NONE, None));
+            return Ok(self.report(&seat, &Load::none(Form::Plain), None));
         };
-        let (form, load, content) = if way == Way::Digest {
+        if way == Way::Digest {
             let (packet, content) = self.digest(source).await?;
-            let load =
-                Load { characters: length(content.as_deref()), ..Load::of(&packet, Form::Digest) };
-            (Form::Digest, load, content)
-        } else {
-            let packet = self.pack(source, self.target.vendor.room()).await?;
-            let (ports, to) = (self.supervisor.ports.clone(), self.destination(&seat));
-            let load = Load::of(&packet, Form::Native);
-            let written = blocking(move || handoff::preview(&ports, &packet, &to)).await?;
-            (Form::Native, load, written.map(|it| String::from_utf8_lossy(&it).into_owned()))
-        };
-        let form = if content.is_some() { form } else { Form::Plain };
-        Ok(HandoffReport { content, ..self.report(&seat, Load { form, ..load }, None) })
+            let form = if content.is_some() { Form::Digest } else { Form::Plain };
+            let characters = length(content.as_deref());
+            let load = Load { characters, ..Load::of(&packet, form) };
+            let turns = packet.turns.iter().map(CarriedTurn::new).collect();
+            return Ok(HandoffReport { content, turns, ..self.report(&seat, &load, None) });
+        }
+        let packet = self.pack(source, self.target.vendor.room()).await?;
+        let form = if packet.has_words() { Form::Native } else { Form::Plain };
+        let turns = packet.turns.iter().map(CarriedTurn::new).collect();
+        let report = HandoffReport { turns, ..self.report(&seat, &Load::of(&packet, form), None) };
+        if !self.is_raw {
+            return Ok(report);
+        }
+        let (ports, to) = (self.supervisor.ports.clone(), self.destination(&seat));
+        let written = blocking(move || handoff::preview(&ports, &packet, &to)).await?;
+        let content = written.map(|it| String::from_utf8_lossy(&it).into_owned());
+        Ok(HandoffReport { content, ..report })
     }
 
     /// Returns where the conversation goes on: the session that it came from, or a new one.
@@ -179,7 +193,8 @@ impl Carriage {
         let since = self.earlier.as_ref().and_then(|earlier| earlier.newest);
         let amount = Amount { budget: self.budget.unwrap_or(budget), since };
         let ports = self.supervisor.ports.clone();
-        blocking(move || handoff::pack(&ports, &source, amount)).await
+        let known = Arc::clone(&self.known);
+        blocking(move || handoff::pack(&ports, &source, amount, &known)).await
     }
 
     async fn carry_natively(&self, seat: &mut Seat, source: &Source) -> Result<Native> {
@@ -187,14 +202,15 @@ impl Carriage {
             Ok(written) => written,
             Err(native) => return Ok(native),
         };
-        let load = Load { turns: written.turns, characters: written.characters, ..load };
-        if let Err(error) = self.record(seat, load).await {
+        let (turns, characters) = (written.turns, written.characters);
+        let load = Load { turns, characters, removed: written.removed.clone(), ..load };
+        if let Err(error) = self.record(seat, &load).await {
             self.undo(written).await?;
             return Err(error);
         }
         if seat.session.headless {
             let note = Some("its next message begins its next turn".to_owned());
-            return Ok(Native::Arrived(self.report(seat, load, note)));
+            return Ok(Native::Arrived(Box::new(self.report(seat, &load, note))));
         }
         let arrival = Arrival {
             mode: LaunchMode::Resume,
@@ -208,8 +224,8 @@ impl Carriage {
         let outcome = self.arrive(seat, arrival).await?;
         if outcome.outcome != Outcome::Refused && self.has_history(seat)? {
             let dialog = outcome.dialog;
-            let report = self.report(seat, load, outcome.note);
-            return Ok(Native::Arrived(HandoffReport { dialog, ..report }));
+            let report = self.report(seat, &load, outcome.note);
+            return Ok(Native::Arrived(Box::new(HandoffReport { dialog, ..report })));
         }
         self.supervisor.end(seat.session.id).await?;
         self.undo(written).await?;
@@ -229,9 +245,9 @@ impl Carriage {
         let budget = self.budget.unwrap_or_else(|| self.target.vendor.room());
         let all = facts.is_some_and(|it| it.length > HELD && it.length <= budget as u64);
         let (written, load) = if all && self.earlier.is_none() {
-            let source = source.clone();
-            let written = blocking(move || handoff::convert(&ports, &source, &to)).await;
-            (written, Load { form: Form::Native, ..Load::NONE })
+            let (source, known) = (source.clone(), Arc::clone(&self.known));
+            let written = blocking(move || handoff::convert(&ports, &source, &to, &known)).await;
+            (written, Load::none(Form::Native))
         } else {
             let packet = self.pack(source.clone(), self.target.vendor.room()).await?;
             if !packet.has_words() {
@@ -270,14 +286,16 @@ impl Carriage {
         let (packet, message) = self.digest(source).await?;
         let Some(message) = message else { return self.plainly(seat).await };
         let load = Load { characters: length(Some(&message)), ..Load::of(&packet, Form::Digest) };
-        self.begin(&mut seat, load, Some(message), why).await
+        self.begin(&mut seat, &load, Some(message), why).await
     }
 
     async fn digest(&self, source: Source) -> Result<(Packet, Option<String>)> {
         let title = source.vendor.support().title;
         let packet = self.pack(source, digest::DEFAULT_BUDGET).await?;
         let (ports, cwd) = (self.supervisor.ports.clone(), self.origin.session.cwd.clone());
-        let folder = blocking(move || Ok(ports.machine.folder_state(&cwd))).await?;
+        let known = Arc::clone(&self.known);
+        let look = move || Ok(without(&known, ports.machine.folder_state(&cwd)));
+        let folder = blocking(look).await?;
         let told = |turn: &&Turn| self.earlier.is_none() && !turn.text.is_empty();
         let material = Material {
             vendor: title,
@@ -302,14 +320,14 @@ impl Carriage {
     /// Starts the next agent, which is told nothing: nothing was said.
     async fn plainly(&self, mut seat: Seat) -> Result<HandoffReport> {
         let why = Some("there was nothing to carry".to_owned());
-        self.begin(&mut seat, Load::NONE, None, why).await
+        self.begin(&mut seat, &Load::none(Form::Plain), None, why).await
     }
 
     /// Starts the next agent with a message, in its own conversation if it has one.
     async fn begin(
         &self,
         seat: &mut Seat,
-        load: Load,
+        load: &Load,
         message: Option<String>,
         note: Option<String>,
     ) -> Result<HandoffReport> {
@@ -340,7 +358,7 @@ impl Carriage {
     async fn start(
         &self,
         seat: &mut Seat,
-        load: Load,
+        load: &Load,
         message: Option<String>,
     ) -> Result<AgentOutcome> {
         let unique = self.supervisor.ports.clock.new_id();
@@ -365,7 +383,7 @@ impl Carriage {
     async fn go_on(
         &self,
         seat: &mut Seat,
-        load: Load,
+        load: &Load,
         message: Option<String>,
     ) -> Result<AgentOutcome> {
         let (id, environment) = (seat.session.id, self.environment());
@@ -420,7 +438,7 @@ impl Carriage {
         self.origin.session.address()
     }
 
-    fn report(&self, seat: &Seat, load: Load, note: Option<String>) -> HandoffReport {
+    fn report(&self, seat: &Seat, load: &Load, note: Option<String>) -> HandoffReport {
         let queued = self.origin.queued;
         let left = (queued > 0).then(|| format!("{queued} messages wait for {}", self.from()));
         let notes: Vec<String> = note.into_iter().chain(left).collect();
@@ -437,6 +455,8 @@ impl Carriage {
             chars: load.characters,
             note,
             dialog: None,
+            redacted: load.removed.by_kind(),
+            turns: Vec::new(),
             content: None,
         }
     }
@@ -444,9 +464,29 @@ impl Carriage {
 
 /// What came of writing a conversation down as the target's own.
 enum Native {
-    Arrived(HandoffReport),
+    Arrived(Box<HandoffReport>),
     NothingSaid,
     Failed(Error),
+}
+
+/// Returns the state of a folder without values that must not go over.
+fn without(known: &KnownSecrets, folder: FolderState) -> FolderState {
+    let mut redactor = Redactor::new(known.clone());
+    let mut clean = |text: String| redactor.redact(&text).into_owned();
+    FolderState {
+        branch: folder.branch.map(&mut clean),
+        commits: folder.commits.into_iter().map(&mut clean).collect(),
+        dirty: folder.dirty.into_iter().map(&mut clean).collect(),
+        ..folder
+    }
+}
+
+/// Returns the values that must not go over: what the origin knows, and the environment of whoever
+/// asked for it.
+fn known(origin: &Origin, target: &Target) -> Arc<KnownSecrets> {
+    let mut known = origin.known.clone();
+    known.add_environment(target.environment().iter());
+    Arc::new(known)
 }
 
 fn length(text: Option<&str>) -> u64 {

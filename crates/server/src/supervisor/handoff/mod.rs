@@ -11,7 +11,7 @@ mod way_back;
 
 use std::sync::Arc;
 
-use segue_core::api::{HandoffReport, HandoffRequest, WaitTarget};
+use segue_core::api::{DryRun, HandoffReport, HandoffRequest, WaitTarget};
 use segue_core::model::{RequestKey, SessionId};
 use segue_core::rules::digest::LEAST_BUDGET;
 use segue_core::rules::scope::{Deed, Scope};
@@ -40,7 +40,7 @@ pub(crate) async fn handoff(
     check_budget(request.budget)?;
     let target = Target::named(supervisor, &request).await?;
     let origin = origin::find(supervisor, scope, &request).await?;
-    if request.dry_run {
+    if request.dry_run != DryRun::No {
         return Carriage::new(supervisor, origin, target, &request).await?.preview().await;
     }
     // What cannot be is refused while the old agent still works.

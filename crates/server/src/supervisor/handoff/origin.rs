@@ -6,8 +6,9 @@ use segue_core::api::{AdoptCandidate, HandoffRequest};
 use segue_core::flows::handoff::Source;
 use segue_core::flows::look::{self, Asked};
 use segue_core::flows::{SessionState, adopt, conversation, view};
-use segue_core::model::{Session, VendorId, VendorSessionId};
+use segue_core::model::{Launch, Session, VendorId, VendorSessionId};
 use segue_core::ports::Place;
+use segue_core::rules::redaction::KnownSecrets;
 use segue_core::rules::scope::Scope;
 use segue_core::{Error, Kind, Result};
 
@@ -23,6 +24,8 @@ pub(super) struct Origin {
     pub(super) queued: usize,
     /// Its last turn has no end.
     pub(super) is_cut_off: bool,
+    /// Values of its folder and its launch that must not go over.
+    pub(super) known: KnownSecrets,
     /// It was begun by hand, and has no session of its own yet.
     stranger: Option<AdoptCandidate>,
 }
@@ -77,7 +80,8 @@ impl Origin {
         let place = state.place();
         let source = kept.map(|(id, transcript)| Source { vendor, place, id, transcript });
         let queued = state.outbox.len();
-        Ok(Self { session, source, queued, is_cut_off, stranger: None })
+        let known = values_of(supervisor, &session, state.launches.last()).await;
+        Ok(Self { session, source, queued, is_cut_off, known, stranger: None })
     }
 
     async fn of_stranger(supervisor: &Arc<Supervisor>, stranger: AdoptCandidate) -> Result<Self> {
@@ -95,7 +99,8 @@ impl Origin {
         let is_cut_off = known.as_ref().is_some_and(|it| it.turn_open);
         let source = known.map(|it| Source { vendor, place, id: it.id, transcript: it.transcript });
         let session = taking_in::draft(supervisor, &stranger, None).await?;
-        Ok(Self { session, source, queued: 0, is_cut_off, stranger: Some(stranger) })
+        let known = values_of(supervisor, &session, None).await;
+        Ok(Self { session, source, queued: 0, is_cut_off, known, stranger: Some(stranger) })
     }
 
     /// Makes a session of a conversation that has none.
@@ -108,6 +113,31 @@ impl Origin {
     }
 
     pub(super) async fn looked_at_again(self, supervisor: &Arc<Supervisor>) -> Result<Self> {
-        Self::of(supervisor, self.session).await
+        let mut again = Self::of(supervisor, self.session).await?;
+        // The holder may be gone by now, and the environment that only it had.
+        again.known.merge(self.known);
+        Ok(again)
     }
+}
+
+/// Collects the values that must not leave a session: of the files of variables in its folder, and of
+/// the environment of its launch. They stay in memory.
+async fn values_of(
+    supervisor: &Arc<Supervisor>,
+    session: &Session,
+    launch: Option<&Launch>,
+) -> KnownSecrets {
+    let mut known = KnownSecrets::default();
+    known.add_environment(session.env.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    if let Some(launch) = launch
+        && let Ok(Some(environment)) = supervisor.ports.holders.environment(launch.id).await
+    {
+        known.add_environment(environment.iter());
+    }
+    let (machine, folder) = (Arc::clone(&supervisor.ports.machine), session.cwd.clone());
+    let read = tokio::task::spawn_blocking(move || machine.variable_files(&folder)).await;
+    for text in read.unwrap_or_default() {
+        known.add_variables(&text);
+    }
+    known
 }

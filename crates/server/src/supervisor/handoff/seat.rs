@@ -8,6 +8,7 @@ use segue_core::model::{
     Binding, EventKind, Evidence, Form, Handoff, RequestStep, Session, Status, VendorSessionId,
 };
 use segue_core::ports::{Change, Commit};
+use segue_core::rules::redaction::Removed;
 use segue_core::{Result, failpoint};
 
 use super::carriage::Carriage;
@@ -23,27 +24,33 @@ pub(super) struct Seat {
 }
 
 /// How much goes over, and in which form.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Load {
     pub(super) form: Form,
     pub(super) turns: u64,
     pub(super) left_out: Option<u64>,
     pub(super) characters: u64,
+    /// Secrets that do not go over.
+    pub(super) removed: Removed,
 }
 
 impl Load {
-    pub(super) const NONE: Self =
-        Self { form: Form::Plain, turns: 0, left_out: Some(0), characters: 0 };
+    /// Returns that of a conversation in which nothing was said.
+    pub(super) fn none(form: Form) -> Self {
+        let removed = Removed::default();
+        Self { form, turns: 0, left_out: Some(0), characters: 0, removed }
+    }
 
     pub(super) fn of(packet: &Packet, form: Form) -> Self {
         let (turns, characters) = (packet.turns.len() as u64, packet.characters());
-        Self { form, turns, left_out: packet.left_out, characters }
+        let (left_out, removed) = (packet.left_out, packet.removed.clone());
+        Self { form, turns, left_out, characters, removed }
     }
 }
 
 impl Carriage {
     /// Makes the next session, its conversation and the step to it durable.
-    pub(super) async fn record(&self, seat: &mut Seat, load: Load) -> Result<()> {
+    pub(super) async fn record(&self, seat: &mut Seat, load: &Load) -> Result<()> {
         let ports = &self.supervisor.ports;
         let state = SessionState::new(seat.session.clone());
         let mut commit = Commit::default();
@@ -74,7 +81,7 @@ impl Carriage {
     }
 
     /// Returns the step from one session to the next, for both of their logs.
-    pub(super) fn along(&self, seat: &Seat, load: Load) -> Commit {
+    pub(super) fn along(&self, seat: &Seat, load: &Load) -> Commit {
         let ports = &self.supervisor.ports;
         let form = load.form.word();
         let text = format!("{} → {} ({form})", self.from(), seat.session.address());
@@ -99,7 +106,7 @@ impl Carriage {
         }
     }
 
-    fn step(&self, seat: &Seat, load: Load) -> Handoff {
+    fn step(&self, seat: &Seat, load: &Load) -> Handoff {
         let is_known = load.form == Form::Native || self.earlier.is_some();
         Handoff {
             from: self.origin.session.id,

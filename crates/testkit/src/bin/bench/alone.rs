@@ -11,6 +11,7 @@ use std::time::Duration;
 use segue_core::flows::handoff::{self, Amount, Destination, Source};
 use segue_core::model::{Environment, VendorId, VendorSessionId};
 use segue_core::ports::{Place, Ports, Vendor, Vendors as _};
+use segue_core::rules::redaction::KnownSecrets;
 use segue_host::archive::DiskArchive;
 use segue_host::hold::LocalHolders;
 use segue_host::{DiskFolders, LocalFiles, LocalMachine, Paths, SystemClock};
@@ -133,7 +134,8 @@ impl Trip {
 
     /// Carries all of it.
     fn all(&self) -> Duration {
-        let carry = || handoff::convert(&self.ports, &self.source, &self.to);
+        let carry =
+            || handoff::convert(&self.ports, &self.source, &self.to, &KnownSecrets::default());
         let (time, written) = timed(carry);
         assert!(written.expect("a conversion").is_some(), "it takes turns");
         time
@@ -143,7 +145,8 @@ impl Trip {
     fn within(&self, budget: usize) -> Duration {
         let amount = Amount { budget, since: None };
         let (time, written) = timed(|| {
-            let packet = handoff::pack(&self.ports, &self.source, amount)?;
+            let packet =
+                handoff::pack(&self.ports, &self.source, amount, &KnownSecrets::default())?;
             handoff::write(&self.ports, &packet, &self.to)
         });
         assert!(written.expect("a conversion").is_some(), "it takes turns");

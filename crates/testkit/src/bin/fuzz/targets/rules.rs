@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use segue_core::model::{Role, Turn};
 use segue_core::rules::carry::Cleaner;
 use segue_core::rules::digest::{FolderState, LEAST_BUDGET, Material, digest};
-use segue_core::rules::redaction::{redact, redact_assignments};
+use segue_core::rules::redaction::{KnownSecrets, Redactor, redact, redact_assignments};
 use segue_testkit::chance::Chance;
 
 use super::transcripts;
@@ -62,6 +62,15 @@ pub(super) fn check_redaction(text: &str) {
     let planted = format!("{}\n{secret}\n{}", &text[..at], &text[at..]);
     assert!(!redact(&planted).contains(&drawn), "a key on a line of its own is found");
     assert!(!redact_assignments(&planted).contains(&drawn), "a key is found among variables");
+    let mut known = KnownSecrets::default();
+    known.add_variables(text);
+    known.add_environment([("SHOP_TOKEN", drawn.as_str())].into_iter());
+    let mut redactor = Redactor::new(known);
+    let planted = format!("{}{drawn}{}", &text[..at], &text[at..]);
+    assert!(!redactor.redact(&planted).contains(&drawn), "a known value is found anywhere");
+    let result = redactor.redact_result(&planted, chance.below(2) == 0).into_owned();
+    assert!(!result.contains(&drawn), "a known value is found in a result");
+    assert!(!redactor.redact_result(text, false).contains(&drawn), "it stays away");
 }
 
 /// Makes turns clean.

@@ -1,0 +1,287 @@
+//! Passwords on command lines, behind flags that say nothing by their names.
+
+use std::ops::Range;
+
+use super::headers;
+use super::values::{is_stand_in, quote, quoted};
+
+/// At most this many bytes of a command line are looked at.
+const REACH: usize = 2 * 1024;
+/// At most this many words of a command line are looked at.
+const WORDS: usize = 64;
+
+/// What is behind a flag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// `-u user:password`.
+    Pair,
+    /// `-p password`.
+    Word,
+    /// `-ppassword`.
+    Attached,
+    /// `-U user%password`.
+    Percent,
+    /// `-b name=value`.
+    Cookie,
+    /// `-passin pass:password`.
+    Prefixed,
+    /// `user/password@place`, without a flag.
+    Slash,
+    /// The last of so many words without a flag.
+    Last(usize),
+}
+
+/// A program and its flags that take a password.
+struct Program {
+    name: &'static str,
+    flags: &'static [(&'static str, Form)],
+}
+
+const fn program(name: &'static str, flags: &'static [(&'static str, Form)]) -> Program {
+    Program { name, flags }
+}
+
+const PROGRAMS: &[Program] = &[
+    program(
+        "curl",
+        &[
+            ("-u", Form::Pair),
+            ("--user", Form::Pair),
+            ("-U", Form::Pair),
+            ("--proxy-user", Form::Pair),
+            ("-b", Form::Cookie),
+            ("--cookie", Form::Cookie),
+        ],
+    ),
+    program("xh", &[("-a", Form::Pair), ("--auth", Form::Pair)]),
+    program("http", &[("-a", Form::Pair), ("--auth", Form::Pair)]),
+    program("https", &[("-a", Form::Pair), ("--auth", Form::Pair)]),
+    program("mysql", &[("-p", Form::Attached)]),
+    program("mysqldump", &[("-p", Form::Attached)]),
+    program("mysqladmin", &[("-p", Form::Attached)]),
+    program("mysqlimport", &[("-p", Form::Attached)]),
+    program("mariadb", &[("-p", Form::Attached)]),
+    program("mariadb-dump", &[("-p", Form::Attached)]),
+    program("mongo", &[("-p", Form::Word)]),
+    program("mongosh", &[("-p", Form::Word)]),
+    program("mongodump", &[("-p", Form::Word)]),
+    program("mongorestore", &[("-p", Form::Word)]),
+    program("redis-cli", &[("-a", Form::Word), ("--pass", Form::Word)]),
+    program("valkey-cli", &[("-a", Form::Word), ("--pass", Form::Word)]),
+    program("sshpass", &[("-p", Form::Word), ("-p", Form::Attached)]),
+    program("docker login", &[("-p", Form::Word)]),
+    program("podman login", &[("-p", Form::Word)]),
+    program("helm registry login", &[("-p", Form::Word)]),
+    program("oc login", &[("-p", Form::Word)]),
+    program("az login", &[("-p", Form::Word)]),
+    program("cqlsh", &[("-p", Form::Word)]),
+    program("clickhouse-client", &[("--password", Form::Word)]),
+    program("sqlcmd", &[("-P", Form::Word), ("-P", Form::Attached)]),
+    program("bcp", &[("-P", Form::Word), ("-P", Form::Attached)]),
+    program("mosquitto_pub", &[("-P", Form::Word)]),
+    program("mosquitto_sub", &[("-P", Form::Word)]),
+    program("ipmitool", &[("-P", Form::Word)]),
+    program("ldapsearch", &[("-w", Form::Word)]),
+    program("ldapadd", &[("-w", Form::Word)]),
+    program("ldapmodify", &[("-w", Form::Word)]),
+    program("smbclient", &[("-U", Form::Percent)]),
+    program("rpcclient", &[("-U", Form::Percent)]),
+    program("7z", &[("-p", Form::Attached)]),
+    program("7za", &[("-p", Form::Attached)]),
+    program("unrar", &[("-p", Form::Attached)]),
+    program("zip", &[("-P", Form::Word)]),
+    program("unzip", &[("-P", Form::Word)]),
+    program(
+        "openssl",
+        &[
+            ("-passin", Form::Prefixed),
+            ("-passout", Form::Prefixed),
+            ("-pass", Form::Prefixed),
+            ("-k", Form::Word),
+            ("-K", Form::Word),
+        ],
+    ),
+    program("ssh-keygen", &[("-N", Form::Word), ("-P", Form::Word)]),
+    program("keytool", &[("-storepass", Form::Word), ("-keypass", Form::Word)]),
+    program("jarsigner", &[("-storepass", Form::Word), ("-keypass", Form::Word)]),
+    program("lftp", &[("-u", Form::Pair)]),
+    program("sqlplus", &[("", Form::Slash)]),
+    program("htpasswd", &[("", Form::Last(3))]),
+    program("add_user", &[("", Form::Last(2))]),
+    program("change_password", &[("", Form::Last(2))]),
+    program("xfreerdp", &[("/p:", Form::Attached)]),
+    program("snmpwalk", &[("-A", Form::Word), ("-X", Form::Word)]),
+    program("nmcli", &[("password", Form::Word)]),
+    program("wpa_passphrase", &[("", Form::Last(2))]),
+    program("influx", &[("-password", Form::Word), ("-t", Form::Word)]),
+    program("vault login", &[("", Form::Last(1))]),
+    program("fly auth token", &[("", Form::Last(1))]),
+];
+
+/// Programs that read a password from the program before them.
+pub(super) const READERS: [&str; 4] = ["sudo -S", "--password-stdin", "chpasswd", "passwd --stdin"];
+
+/// Returns the names of the programs.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    PROGRAMS.iter().map(|program| program.name)
+}
+
+/// Returns the passwords of the command whose name ends here.
+pub(super) fn passwords(text: &str, name: &Range<usize>) -> Vec<Range<usize>> {
+    let Some(program) = PROGRAMS.iter().find(|it| it.name == &text[name.clone()]) else {
+        return Vec::new();
+    };
+    let words = words(text, name.end);
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for (number, word) in words.iter().enumerate() {
+        for (flag, form) in program.flags {
+            found.extend(behind_flag(text, (flag, *form), word, words.get(number + 1)));
+        }
+    }
+    for (_, form) in program.flags {
+        found.extend(without_flag(text, *form, &words));
+    }
+    found.retain(|range| !is_stand_in(&text[range.clone()], "") && range.len() >= 3);
+    found.sort_by_key(|range| range.start);
+    found.dedup_by(|next, previous| next.start < previous.end);
+    found
+}
+
+fn behind_flag(
+    text: &str,
+    (flag, form): (&str, Form),
+    word: &Range<usize>,
+    next: Option<&Range<usize>>,
+) -> Option<Range<usize>> {
+    let rest = text[word.clone()].strip_prefix(flag).filter(|_| !flag.is_empty())?;
+    let attached = word.end - rest.len()..word.end;
+    let value = match form {
+        Form::Attached if rest.is_empty() || rest.starts_with('-') => return None,
+        Form::Attached => return Some(inside_quotes(text, attached)),
+        _ if rest.is_empty() => next?.clone(),
+        _ if flag.starts_with("--") => {
+            attached.start + usize::from(rest.starts_with('='))..word.end
+        }
+        Form::Pair => attached,
+        _ => return None,
+    };
+    let value = inside_quotes(text, value);
+    let word = &text[value.clone()];
+    match form {
+        Form::Pair => behind(&value, word, ':'),
+        Form::Percent => behind(&value, word, '%'),
+        Form::Prefixed => word.starts_with("pass:").then(|| value.start + 5..value.end),
+        Form::Cookie => headers::pairs(text, value.start),
+        _ if word.starts_with('-') => None,
+        _ => Some(value),
+    }
+}
+
+fn without_flag(text: &str, form: Form, words: &[Range<usize>]) -> Option<Range<usize>> {
+    let mut plain = words.iter().filter(|word| !text[(*word).clone()].starts_with('-'));
+    match form {
+        Form::Slash => plain.find_map(|word| {
+            let (user, rest) = text[word.clone()].split_once('/')?;
+            let password = rest.split('@').next().unwrap_or(rest);
+            let start = word.start + user.len() + 1;
+            (rest.len() > password.len()).then_some(start..start + password.len())
+        }),
+        Form::Last(count) => plain.nth(count - 1).map(|word| inside_quotes(text, word.clone())),
+        _ => None,
+    }
+}
+
+fn behind(value: &Range<usize>, word: &str, sign: char) -> Option<Range<usize>> {
+    let (user, password) = word.split_once(sign)?;
+    let start = value.start + user.len() + 1;
+    // `user:@place` and `host:port` are no passwords.
+    let is_password = !password.is_empty() && !password.starts_with("//");
+    is_password.then_some(start..value.end)
+}
+
+fn inside_quotes(text: &str, word: Range<usize>) -> Range<usize> {
+    let Some(quote) = quote(&text[word.clone()]) else { return word };
+    let start = word.start + quote.len();
+    start..start + quoted(&text[start..word.end.max(start)], quote)
+}
+
+/// Returns the words of the command up to its end; a backslash at the end of a line goes on.
+fn words(text: &str, at: usize) -> Vec<Range<usize>> {
+    let limit = text.floor_char_boundary((at + REACH).min(text.len()));
+    let bytes = text.as_bytes();
+    let (mut words, mut at) = (Vec::new(), at);
+    if bytes.get(at).is_none_or(|byte| !b" \t\\".contains(byte)) {
+        return words;
+    }
+    while at < limit && words.len() < WORDS {
+        let blank = blank(&text[at..limit]);
+        at += blank;
+        let is_end = |byte: &u8| b"\n\r|;&)`".contains(byte);
+        if at >= limit || is_end(&bytes[at]) || text[at..].starts_with("\\n") || blank == 0 {
+            break;
+        }
+        let length = word(&text[at..limit]);
+        if length == 0 {
+            break;
+        }
+        words.push(at..at + length);
+        at += length;
+    }
+    words
+}
+
+/// Returns the length of the blanks at the start, with line breaks that go on.
+fn blank(text: &str) -> usize {
+    let breaks = [" ", "\t", "\\\r\n", "\\\n", "\\\\\\r\\n", "\\\\\\n"];
+    let mut length = 0;
+    while let Some(sign) = breaks.iter().find(|sign| text[length..].starts_with(**sign)) {
+        length += sign.len();
+    }
+    length
+}
+
+/// Returns the length of a word of a shell, with what is in quotes.
+fn word(text: &str) -> usize {
+    let mut at = 0;
+    while let Some(letter) = text[at..].chars().next() {
+        if letter.is_ascii_whitespace() || "|;&)<>".contains(letter) || blank(&text[at..]) > 0 {
+            break;
+        }
+        if let Some(quote) = quote(&text[at..]) {
+            let inside = quoted(&text[at + quote.len()..], quote);
+            let end = at + quote.len() + inside;
+            // A quote without an end is the end of the string that the command is in.
+            if !text[end..].starts_with(quote) {
+                break;
+            }
+            at = end + quote.len();
+            continue;
+        }
+        if letter == '\\' {
+            let is_break = text[at..].starts_with("\\n") || text[at..].starts_with("\\r");
+            if is_break {
+                break;
+            }
+        }
+        at += letter.len_utf8();
+    }
+    at
+}
+
+/// Returns what is printed into a program that reads a password, whose name is here.
+pub(super) fn printed(text: &str, at: usize, floor: usize) -> Option<Range<usize>> {
+    let from = text.floor_char_boundary(at.saturating_sub(REACH / 4).max(floor));
+    let line = &text[from.max(floor)..at];
+    let line = &line[line.rfind('\n').map_or(0, |place| place + 1)..];
+    let pipe = line.rfind('|')?;
+    let (place, program) = ["echo ", "printf "]
+        .iter()
+        .find_map(|program| Some((line[..pipe].rfind(program)?, program)))?;
+    let start = at - line.len() + place + program.len();
+    let words = words(text, start - 1);
+    let value = words.into_iter().find(|word| !text[word.clone()].starts_with(['-', '%']))?;
+    let value = inside_quotes(text, value);
+    let word = &text[value.clone()];
+    let start = word.find(':').map_or(value.start, |colon| value.start + colon + 1);
+    (start < value.end && !is_stand_in(&text[start..value.end], "")).then_some(start..value.end)
+}

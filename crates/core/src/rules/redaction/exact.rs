@@ -1,0 +1,192 @@
+//! Values that are known: of files of variables, of the environment, and of what was removed before.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use regex::Regex;
+
+use super::assignments;
+use super::encoding::{to_base64, to_json, to_percent};
+use super::names::{is_secret_variable, may_be_secret_variable};
+use super::values::{is_code, is_stand_in, looks_chosen};
+use super::{Secret, addresses};
+use crate::rules::shapes::looks_drawn;
+
+/// Shorter values are found in ordinary text too often.
+const SHORTEST: usize = 8;
+/// The same for values that mix letters with digits or signs.
+const SHORTEST_MIXED: usize = 6;
+/// Shorter values of variables whose names say nothing are not searched for.
+const SHORTEST_UNNAMED: usize = 12;
+/// Longer values are searched for by their beginning.
+const LONGEST: usize = 4 * 1024;
+/// At most this many values are searched for.
+const MOST: usize = 2_000;
+/// Values from this length are searched for inside of words, too.
+const ANYWHERE: usize = 16;
+
+/// Paths begin with these.
+const PLACES: [&str; 22] = [
+    "~/",
+    "./",
+    "../",
+    "/home/",
+    "/tmp/",
+    "/usr/",
+    "/var/",
+    "/root/",
+    "/etc/",
+    "/opt/",
+    "/run/",
+    "/Users/",
+    "/mnt/",
+    "/srv/",
+    "/bin/",
+    "/dev/",
+    "/proc/",
+    "/nix/",
+    "/private/",
+    "/work/",
+    "/workspace/",
+    "/app/",
+];
+
+/// Values of a session that must not leave it. They are never printed.
+#[derive(Clone, Default)]
+pub struct KnownSecrets {
+    /// Each with the kind under which its removal is counted.
+    values: BTreeMap<String, &'static str>,
+}
+
+impl KnownSecrets {
+    /// Adds the values of variables of the environment whose names sound secret.
+    pub fn add_environment<'a>(&mut self, variables: impl Iterator<Item = (&'a str, &'a str)>) {
+        for (name, value) in variables {
+            let looks_secret = || looks_drawn(value) || looks_chosen(value);
+            if is_secret_variable(name) || may_be_secret_variable(name) && looks_secret() {
+                self.add_named(value, "environment-value");
+            }
+            self.add_password_of_url(value, "environment-value");
+        }
+    }
+
+    /// Adds the values of a file of variables.
+    pub fn add_variables(&mut self, text: &str) {
+        for (name, value) in assignments::pairs(text) {
+            let looks_secret = || looks_drawn(value) || looks_chosen(value);
+            if is_secret_variable(name) || may_be_secret_variable(name) && looks_secret() {
+                self.add_named(value, "env-file-value");
+            } else {
+                self.add_unnamed(value, "env-file-value");
+            }
+            self.add_password_of_url(value, "env-file-value");
+        }
+    }
+
+    /// Adds the values that another one has.
+    pub fn merge(&mut self, other: Self) {
+        for (value, kind) in other.values {
+            self.add(&value, kind);
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Adds a value whose name says that it is secret.
+    pub(super) fn add_named(&mut self, value: &str, kind: &'static str) -> bool {
+        let value = value.trim();
+        let is_mixed = looks_chosen(value) && value.len() >= SHORTEST_MIXED;
+        let is_number = value.bytes().all(|byte| byte.is_ascii_digit()) && value.len() < 12;
+        let is_path = PLACES.iter().any(|place| value.starts_with(place));
+        let is_worth = (value.len() >= SHORTEST || is_mixed) && !is_number && !is_path;
+        is_worth && !is_stand_in(value, "") && self.add(value, kind)
+    }
+
+    /// Adds a value whose name says nothing, if its look does.
+    fn add_unnamed(&mut self, value: &str, kind: &'static str) -> bool {
+        let is_plain = !value.contains(char::is_whitespace) && !is_code(value);
+        let is_address =
+            value.contains("://") || value.contains('/') && !value.contains(['+', '=']);
+        let is_id = value.len() == 36 && value.bytes().filter(|byte| *byte == b'-').count() == 4;
+        let is_drawn = value.len() >= SHORTEST_UNNAMED && looks_drawn(value);
+        is_plain && !is_address && !is_id && is_drawn && self.add(value, kind)
+    }
+
+    fn add_password_of_url(&mut self, value: &str, kind: &'static str) {
+        let at = value.find("://").map(|at| at + 3);
+        if let Some(range) = at.and_then(|at| addresses::password_of_url(value, at)) {
+            self.add_named(&value[range], kind);
+        }
+    }
+
+    fn add(&mut self, value: &str, kind: &'static str) -> bool {
+        let value = &value[..value.floor_char_boundary(LONGEST)];
+        let has_room = self.values.len() < MOST && !value.contains(super::REDACTED);
+        has_room && self.values.insert(value.to_owned(), kind).is_none()
+    }
+
+    /// Makes what finds them.
+    pub(super) fn finder(&self) -> Option<Finder> {
+        let mut forms: BTreeMap<String, &'static str> = BTreeMap::new();
+        for (value, kind) in &self.values {
+            for form in [to_base64(value.as_bytes()), to_percent(value), to_json(value)] {
+                forms.entry(form).or_insert(kind);
+            }
+            forms.insert(value.clone(), kind);
+        }
+        // Where one value begins with another, the longer one is found.
+        let mut order: Vec<&String> = forms.keys().collect();
+        order.sort_by_key(|form| std::cmp::Reverse(form.len()));
+        let patterns: Vec<String> = order.iter().map(|form| regex::escape(form)).collect();
+        if patterns.is_empty() {
+            return None;
+        }
+        let regex = Regex::new(&patterns.join("|")).ok()?;
+        Some(Finder { regex, forms })
+    }
+}
+
+impl fmt::Debug for KnownSecrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KnownSecrets").field("count", &self.values.len()).finish()
+    }
+}
+
+/// Finds known values in texts.
+#[derive(Clone)]
+pub(super) struct Finder {
+    regex: Regex,
+    forms: BTreeMap<String, &'static str>,
+}
+
+impl Finder {
+    pub(super) fn find(&self, text: &str, found: &mut Vec<Secret>) {
+        for value in self.regex.find_iter(text) {
+            let kind = self.forms.get(value.as_str()).copied().unwrap_or("known-value");
+            if value.len() >= ANYWHERE || is_alone(text, value.start(), value.end()) {
+                found.push(Secret { range: value.range(), kind });
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Finder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Finder").field("count", &self.forms.len()).finish()
+    }
+}
+
+/// Tells whether this is no part of a longer word.
+fn is_alone(text: &str, start: usize, end: usize) -> bool {
+    let is_of_word = |letter: char| letter.is_alphanumeric();
+    let before = text[..start].chars().next_back();
+    let is_escaped = super::values::ends_with_escape(&text.as_bytes()[..start]);
+    (is_escaped || !before.is_some_and(is_of_word))
+        && !text[end..].chars().next().is_some_and(is_of_word)
+}

@@ -1,0 +1,185 @@
+//! Where a secret could be: one pass over the text finds the places, then each is looked at closely.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use super::literals::{Case, Literals};
+use super::{Secret, addresses, blocks, commands, headers, lines, named, phrases, values};
+use crate::rules::shapes::{self, BLOCK, INFIXES, SHAPES};
+
+/// Parts of names that could be those of a secret.
+const NAMES: [&str; 18] = [
+    "authorization",
+    "bearer",
+    "cookie",
+    "pass",
+    "pwd",
+    "psw",
+    "secret",
+    "token",
+    "key",
+    "auth",
+    "cred",
+    "rootpw",
+    "_pw",
+    "sessionid",
+    "jwt",
+    "psk",
+    "sig=",
+    "sid=",
+];
+/// Ports of databases as lines of passwords have them.
+const PORTS: [&str; 4] = [":5432:", ":5433:", ":6432:", ":*:"];
+const TABS: [&str; 6] =
+    ["\tTRUE\t", "\tFALSE\t", "\\tTRUE\\t", "\\tFALSE\\t", "\\tTRUE\\\\t", "\\tFALSE\\\\t"];
+const HASHES: [&str; 11] = [
+    "$1$",
+    "$5$",
+    "$6$",
+    "$y$",
+    "$2a$",
+    "$2b$",
+    "$2y$",
+    "$apr1$",
+    "$argon2id$",
+    "$argon2i$",
+    "$argon2d$",
+];
+
+/// What a hint is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum About {
+    Shape,
+    Infix,
+    Begin,
+    End,
+    Address,
+    Bearer,
+    Authorization,
+    Cookie,
+    Name,
+    Program,
+    Reader,
+    Port,
+    Tab,
+    Hash,
+    Phrase,
+}
+
+static HINTS: LazyLock<Literals<About>> = LazyLock::new(|| {
+    let mut hints = Literals::default();
+    SHAPES.iter().for_each(|shape| hints.add(shape.start, Case::Exact, About::Shape));
+    INFIXES.iter().for_each(|infix| hints.add(infix.middle, Case::Exact, About::Infix));
+    hints.add(BLOCK, Case::Exact, About::Begin);
+    hints.add(blocks::END, Case::Exact, About::End);
+    hints.add("://", Case::Exact, About::Address);
+    commands::names().for_each(|name| hints.add(name, Case::Exact, About::Program));
+    commands::READERS.iter().for_each(|it| hints.add(it, Case::Exact, About::Reader));
+    PORTS.iter().for_each(|it| hints.add(it, Case::Exact, About::Port));
+    TABS.iter().for_each(|it| hints.add(it, Case::Exact, About::Tab));
+    HASHES.iter().for_each(|it| hints.add(it, Case::Exact, About::Hash));
+    phrases::all().for_each(|it| hints.add(&it, Case::Any, About::Phrase));
+    hints.add("bearer", Case::Any, About::Bearer);
+    hints.add("authorization", Case::Any, About::Authorization);
+    hints.add("cookie", Case::Any, About::Cookie);
+    NAMES.iter().for_each(|it| hints.add(it, Case::Any, About::Name));
+    hints
+});
+
+/// Finds secrets by what is known about where they stand and how they begin.
+pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
+    let mut from = 0;
+    while let Some(at) = HINTS.next(text, from) {
+        let floor = found.last().map_or(0, |secret| secret.range.end);
+        let count = found.len();
+        for (length, about) in HINTS.at(text, at) {
+            look(text, at..at + length, *about, (floor, found));
+            if found.len() > count {
+                break;
+            }
+        }
+        let end = found.last().filter(|_| found.len() > count).map(|secret| secret.range.end);
+        from = end.unwrap_or(at + 1).max(at + 1);
+    }
+}
+
+/// Looks closely at a hint. Nothing before the floor is looked at again.
+fn look(text: &str, hint: Range<usize>, about: About, (floor, found): (usize, &mut Vec<Secret>)) {
+    let (start, end) = (hint.start, hint.end);
+    let secret = match about {
+        About::Shape => shape(text, start),
+        About::Infix => {
+            shapes::around(text, start, floor).map(|(range, kind)| Secret { range, kind })
+        }
+        About::Begin => Secret::of("private-key", blocks::private_key(text, start)),
+        About::End => Secret::of("private-key", blocks::rest_of_key(text, start, floor)),
+        About::Address => Secret::of("password-in-url", addresses::password_of_url(text, end)),
+        About::Bearer => Secret::of("bearer-token", headers::bearer(text, hint)),
+        About::Authorization => {
+            Secret::of("authorization-header", headers::authorization(text, end))
+        }
+        About::Cookie => Secret::of("cookie", headers::cookies(text, end)),
+        About::Name => {
+            let name = text[hint].trim_end_matches('=').len();
+            named::value(text, start..start + name, floor)
+        }
+        About::Program => return programs(text, &hint, (floor, found)),
+        About::Reader => Secret::of("password-in-command", commands::printed(text, start, floor)),
+        About::Port => Secret::of("password", lines::password_of_database(text, start, floor)),
+        About::Tab => Secret::of("cookie", lines::cookie_of_jar(text, start, floor)),
+        About::Hash => Secret::of("password-hash", lines::hash_of_password(text, start)),
+        About::Phrase => phrases::look(text, hint),
+    };
+    found.extend(secret.filter(|secret| secret.range.start >= floor));
+}
+
+fn programs(text: &str, name: &Range<usize>, (floor, found): (usize, &mut Vec<Secret>)) {
+    if is_word_start(text, name.start) {
+        let passwords = commands::passwords(text, name).into_iter();
+        let passwords = passwords.filter(|range| range.start >= floor);
+        found.extend(passwords.map(|range| Secret { range, kind: "password-in-command" }));
+    }
+}
+
+fn shape(text: &str, at: usize) -> Option<Secret> {
+    let (length, kind) = is_beginning(text, at).then(|| shapes::at_start(&text[at..]))??;
+    Some(Secret { range: at..at + length, kind })
+}
+
+/// Tells whether a word begins here: before it is a gap, or what stands for one in strings of
+/// programs, in addresses and on terminals.
+pub(super) fn is_beginning(text: &str, at: usize) -> bool {
+    let before = &text.as_bytes()[..at];
+    let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    !before.last().is_some_and(is_inside)
+        || values::ends_with_escape(before)
+        || is_code_before(before)
+}
+
+/// Tells whether the last bytes are `%3D`, `\u003d` or a colour of a terminal.
+fn is_code_before(before: &[u8]) -> bool {
+    let hex = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_hexdigit);
+    if let [.., b'%', high, low] = before
+        && hex(&[*high, *low])
+    {
+        return true;
+    }
+    if let [.., b'\\', b'u', b'0', b'0', high, low] = before
+        && hex(&[*high, *low])
+    {
+        return true;
+    }
+    let Some((letter, rest)) = before.split_last() else { return false };
+    let digits =
+        rest.iter().rev().take(12).take_while(|byte| byte.is_ascii_digit() || **byte == b';');
+    let rest = &rest[..rest.len() - digits.count()];
+    b"mK".contains(letter)
+        && (rest.ends_with(b"\x1b[") || rest.ends_with(b"\\u001b[") || rest.ends_with(b"\\x1b["))
+}
+
+/// Tells whether the name of a program begins here.
+fn is_word_start(text: &str, at: usize) -> bool {
+    let before = &text.as_bytes()[..at];
+    let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
+    !before.last().is_some_and(is_inside) || values::ends_with_escape(before)
+}

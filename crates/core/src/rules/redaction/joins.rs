@@ -1,0 +1,172 @@
+//! How a value is joined to its name.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::values::{quote, quoted};
+
+/// Blanks around the signs between a name and its value.
+const BLANKS: [char; 2] = [' ', '\t'];
+/// At most this many bytes behind a name are looked at for the beginning of its value.
+const REACH: usize = 96;
+
+/// The sign between a name and its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Join {
+    /// `NAME=value`.
+    Tight,
+    /// `name: value`.
+    Colon,
+    /// `name = value`.
+    Loose,
+    /// `--name value`.
+    Flag,
+    /// `<name>value</name>`.
+    Element,
+    /// `"name", "value"`.
+    Comma,
+}
+
+/// Where the value of a name begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Joined {
+    pub(super) join: Join,
+    pub(super) start: usize,
+    pub(super) is_name_quoted: bool,
+}
+
+/// A name and its value as two fields, such as `name: X` and `value: Y` in the next line; and an
+/// element for each of the two.
+#[expect(clippy::unwrap_used, reason = "the pattern is the same every time, and tests compile it")]
+static FIELDS: LazyLock<Regex> = LazyLock::new(|| {
+    let quote = r"(?:\\*[\x22'])?";
+    let blank = r"(?:[ \t\r\n]|\\+[nrt])*";
+    let field = format!(r"{quote},?{blank}(?:- )?{quote}(?i:value|val|content|default){quote}");
+    let value = format!(r"{field}[ \t]*[:=][ \t]*");
+    let element = format!(r"</(?i:key|name)>{blank}<(?i:string|value)>");
+    Regex::new(&format!("(?-u)^(?:({value})|({element}))")).unwrap()
+});
+
+/// Words between a name and a value that a person has written.
+#[expect(clippy::unwrap_used, reason = "the pattern is the same every time, and tests compile it")]
+static WORDS: LazyLock<Regex> = LazyLock::new(|| {
+    let verb = r"(?:(?:is|was|has been|will be|should be)(?: now| set to| changed to| reset to)?|to|=|:|as|set to|changed to|reset to)";
+    Regex::new(&format!(r"(?-u)^[\x60\x22']?[ \t]+(?i:({verb}):?[ \t]+)?\(?")).unwrap()
+});
+
+/// Returns how and where the value of a name begins; none if no sign follows the name.
+pub(super) fn joined(text: &str, name: &Range<usize>) -> Option<Joined> {
+    let after = &text[name.end..];
+    let mut rest = after;
+    // A name in backticks is one that is spoken of.
+    let is_told = rest.starts_with('`');
+    rest = quote(rest).map_or(rest, |quote| &rest[quote.len()..]);
+    let is_name_quoted = rest.len() < after.len() && !is_told;
+    rest = rest.strip_prefix(']').unwrap_or(rest);
+    let trimmed = rest.trim_start_matches(BLANKS);
+    let blanks = rest.len() - trimmed.len();
+    let at = |rest: &str| text.len() - rest.len();
+    let found = |join, start| Some(Joined { join, start, is_name_quoted });
+    if trimmed.starts_with("==") || trimmed.starts_with("::") || trimmed.starts_with("=~") {
+        return None;
+    }
+    for sign in [":=", "=>", "=", ":"] {
+        let Some(value) = trimmed.strip_prefix(sign) else {
+            continue;
+        };
+        let start = value.trim_start_matches(BLANKS);
+        let is_tight = sign == "=" && blanks == 0 && start.len() == value.len();
+        let typed = behind_type(start).filter(|_| sign == ":");
+        let is_flag = is_tight && text[name.clone()].starts_with('-');
+        let join = match typed {
+            None if is_flag => Join::Flag,
+            None if is_tight => Join::Tight,
+            None if sign == ":" && !is_told => Join::Colon,
+            None | Some(_) => Join::Loose,
+        };
+        let start = typed.or_else(|| behind_break(start, sign)).unwrap_or(start);
+        return found(join, at(start));
+    }
+    if text[name.clone()].starts_with('-') && blanks > 0 {
+        return found(Join::Flag, at(trimmed));
+    }
+    if rest.starts_with('>') && is_element(text, name.start) {
+        return found(Join::Element, at(&rest[1..]));
+    }
+    if let Some(fields) = FIELDS.captures(&after[..after.floor_char_boundary(REACH)]) {
+        let join = if fields.get(2).is_some() { Join::Element } else { Join::Colon };
+        return Some(Joined { join, start: name.end + fields[0].len(), is_name_quoted: true });
+    }
+    let value = trimmed.strip_prefix(',').map(|value| value.trim_start_matches(BLANKS));
+    let value = value.filter(|value| is_name_quoted && quote(value).is_some())?;
+    found(Join::Comma, at(value))
+}
+
+fn is_element(text: &str, at: usize) -> bool {
+    let from = text.floor_char_boundary(at.saturating_sub(REACH));
+    let before = &text[from..at];
+    before.ends_with('<')
+        || before.rsplit_once('<').is_some_and(|(_, inside)| {
+            inside.len() < 64 && !inside.contains('>') && inside.contains(['=', ':'])
+        })
+}
+
+/// Returns what is behind the type of a variable, as in `password: &str = "…"`.
+fn behind_type(value: &str) -> Option<&str> {
+    let is_of_type = |letter: char| letter.is_ascii_alphanumeric() || "_&':<>? ".contains(letter);
+    let length = value.bytes().take(48).take_while(|byte| is_of_type(char::from(*byte))).count();
+    let (kind, rest) = value.split_at(length);
+    rest.strip_prefix("= ").filter(|_| kind.len() > 1 && kind.ends_with(' '))
+}
+
+/// Returns the value that has its own line: a block of YAML, or a string in the next line.
+fn behind_break<'a>(value: &'a str, sign: &str) -> Option<&'a str> {
+    let folded = value.strip_prefix(['|', '>']).filter(|_| sign == ":");
+    let rest = folded.unwrap_or(value).trim_start_matches(['-', '+']);
+    let line = behind_line_end(rest)?;
+    let start = line.trim_start_matches(BLANKS);
+    let is_inside = start.len() < line.len();
+    (is_inside && (folded.is_some() || quote(start).is_some())).then_some(start)
+}
+
+/// Returns what is behind a line break, also one as strings of programs have it.
+fn behind_line_end(text: &str) -> Option<&str> {
+    let plain = text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n'));
+    plain.or_else(|| {
+        let rest = text.trim_start_matches('\\');
+        let escaped = rest.strip_prefix('r').map_or(rest, |rest| rest.trim_start_matches('\\'));
+        escaped.strip_prefix('n').filter(|_| rest.len() < text.len())
+    })
+}
+
+/// Where a value begins that stands beside its name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Beside {
+    pub(super) at: usize,
+    /// A word such as `is` stands between them.
+    pub(super) is_verb: bool,
+}
+
+/// Returns where the value begins behind a blank, or behind words such as `is`.
+pub(super) fn behind_words(text: &str, at: usize) -> Option<Beside> {
+    let rest = &text[at..];
+    let found = WORDS.captures(&rest[..rest.floor_char_boundary(REACH)])?;
+    Some(Beside { at: at + found[0].len(), is_verb: found.get(1).is_some() })
+}
+
+/// Returns the quote and the length of what opens a string: three quotes are one sign.
+pub(super) fn opening<'a>(text: &'a str, quote: &'a str) -> (&'a str, usize) {
+    let triple = quote.repeat(3);
+    let is_triple = text.starts_with(&triple);
+    if is_triple { (&text[..triple.len()], triple.len()) } else { (quote, quote.len()) }
+}
+
+/// Returns the length of what is between this opening and its end.
+pub(super) fn closing(text: &str, quote: &str) -> usize {
+    let is_triple = quote.len() >= 3 && !quote.starts_with('\\');
+    let end = text.find(quote).filter(|_| is_triple);
+    let single = if is_triple { &quote[..1] } else { quote };
+    end.unwrap_or_else(|| quoted(text, single))
+}

@@ -1,0 +1,78 @@
+//! Files that have a secret in a certain place of each line.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::values::is_stand_in;
+
+/// At most this many bytes of a line are looked at in each direction.
+const REACH: usize = 256;
+/// A hash of a password is at least this long.
+const HASH: usize = 24;
+
+/// A line with the passwords of databases: host, port, database, user and password.
+#[expect(clippy::unwrap_used, reason = "the pattern is the same every time, and tests compile it")]
+static DATABASE: LazyLock<Regex> = LazyLock::new(|| {
+    let field = r"[^\s:\x22'\\/]+";
+    let start = r"(?:^|[\s\x22'>|]|\\n|→)";
+    Regex::new(&format!(
+        r"{start}{field}:(?:[0-9]{{4,5}}|\*):{field}:([A-Za-z_*][^\s:\x22'\\]*):((?:\\:|[^\s:\x22'\\])+)"
+    ))
+    .unwrap()
+});
+
+fn line_around(text: &str, at: usize) -> Range<usize> {
+    let from = text.floor_char_boundary(at.saturating_sub(REACH));
+    let start = text[from..at].rfind(['\n', '\r']).map_or(from, |place| from + place + 1);
+    let to = text.ceil_char_boundary((at + REACH).min(text.len()));
+    let end = text[at..to].find(['\n', '\r']).map_or(to, |place| at + place);
+    start..end
+}
+
+/// Returns the password of a line of `.pgpass` in which this place is.
+pub(super) fn password_of_database(text: &str, at: usize, floor: usize) -> Option<Range<usize>> {
+    let is_of_host = |byte: &u8| byte.is_ascii_alphanumeric() || b"*-._]".contains(byte);
+    text.as_bytes()[..at].last().filter(|byte| is_of_host(byte))?;
+    let line = line_around(text, at);
+    let line = line.start.max(floor)..line.end;
+    for found in DATABASE.captures_iter(text.get(line.clone())?) {
+        let password = found.get(2)?;
+        let range = line.start + password.start()..line.start + password.end();
+        let next = text[range.end..].chars().next();
+        let is_whole = next.is_none_or(|it| it != ':');
+        let is_here = line.start + found.get(0)?.start() <= at && at < range.end;
+        if is_whole && is_here && !is_stand_in(password.as_str(), "") {
+            return Some(range);
+        }
+    }
+    None
+}
+
+/// Returns the value of a line of a file of cookies: seven fields with tabs between them.
+pub(super) fn cookie_of_jar(text: &str, at: usize, floor: usize) -> Option<Range<usize>> {
+    let line = line_around(text, at);
+    let (start, line) = (line.start.max(floor), text.get(line.start.max(floor)..line.end)?);
+    let tabs = ["\t", "\\\\t", "\\t"];
+    let tab = tabs.into_iter().find(|tab| line.contains(tab))?;
+    let mut fields = line.splitn(7, tab);
+    let mut from = start;
+    for _ in 0..6 {
+        from += fields.next()?.len() + tab.len();
+    }
+    // The value may be longer than what was looked at.
+    let value = fields.next().and_then(|_| text.get(from..))?;
+    let length = value.find(['\t', ' ', '"', '\\', '\n', '\r']).unwrap_or(value.len());
+    (length >= 6 && from > at).then_some(from..from + length)
+}
+
+/// Returns the hash of a password that begins here.
+pub(super) fn hash_of_password(text: &str, at: usize) -> Option<Range<usize>> {
+    let is_of_hash = |byte: &u8| byte.is_ascii_alphanumeric() || b"./$=,+-".contains(byte);
+    let length = text.as_bytes()[at..].iter().take(REACH).take_while(|it| is_of_hash(it)).count();
+    let hash = text[at..at + length].trim_end_matches(['.', ',']);
+    let parts = hash.split('$').filter(|part| !part.is_empty());
+    let longest = parts.clone().map(str::len).max().unwrap_or_default();
+    (hash.len() >= HASH && longest >= 20 && parts.count() >= 2).then_some(at..at + hash.len())
+}

@@ -1,0 +1,326 @@
+//! What the name of a value says about it.
+
+use crate::rules::secrets::is_telling;
+
+/// Words that make a name secret wherever they stand in it.
+const ANYWHERE: [&str; 5] = ["secret", "password", "passwd", "passphrase", "passwort"];
+/// Last words of names of passwords that are ordinary words as well.
+const SHORT: [&str; 6] = ["pass", "pwd", "pw", "psw", "passcode", "rootpw"];
+/// What makes a key one that opens something.
+const KEYS: [&str; 23] = [
+    "access",
+    "secret",
+    "private",
+    "auth",
+    "encryption",
+    "signing",
+    "ssh",
+    "master",
+    "account",
+    "preshared",
+    "shared",
+    "client",
+    "subscription",
+    "storage",
+    "hmac",
+    "aes",
+    "deploy",
+    "license",
+    "service",
+    "server",
+    "admin",
+    "webhook",
+    "app",
+];
+/// Last words of names of which the value decides by its look.
+const MAYBE: [&str; 22] = [
+    "auth",
+    "cred",
+    "creds",
+    "credential",
+    "credentials",
+    "cookie",
+    "cookies",
+    "sig",
+    "pat",
+    "jwt",
+    "psk",
+    "bearer",
+    "otp",
+    "pin",
+    "sessionid",
+    "sid",
+    "tokens",
+    "privkey",
+    "apitoken",
+    "salt",
+    "authtoken",
+    "masterauth",
+];
+/// Endings of names that tell about a secret and do not hold it.
+const ABOUT: [&str; 70] = [
+    "name",
+    "url",
+    "uri",
+    "path",
+    "file",
+    "dir",
+    "length",
+    "len",
+    "size",
+    "count",
+    "ttl",
+    "age",
+    "type",
+    "policy",
+    "host",
+    "port",
+    "enabled",
+    "field",
+    "label",
+    "prompt",
+    "min",
+    "max",
+    "id",
+    "ids",
+    "names",
+    "arn",
+    "endpoint",
+    "hint",
+    "reset",
+    "rule",
+    "rules",
+    "regex",
+    "pattern",
+    "error",
+    "errors",
+    "expiry",
+    "expires",
+    "expiration",
+    "version",
+    "format",
+    "provider",
+    "manager",
+    "store",
+    "class",
+    "index",
+    "limit",
+    "usage",
+    "status",
+    "state",
+    "strength",
+    "mode",
+    "method",
+    "algorithm",
+    "alg",
+    "kind",
+    "scope",
+    "scopes",
+    "issuer",
+    "source",
+    "ref",
+    "input",
+    "required",
+    "parameter",
+    "param",
+    "header",
+    "prefix",
+    "suffix",
+    "env",
+    "var",
+    "cmd",
+];
+/// Endings that say which of several values of one sort it is.
+const WHICH: [&str; 29] = [
+    "data",
+    "value",
+    "val",
+    "string",
+    "str",
+    "text",
+    "b64",
+    "base64",
+    "raw",
+    "plain",
+    "plaintext",
+    "encoded",
+    "default",
+    "prod",
+    "production",
+    "dev",
+    "development",
+    "test",
+    "testing",
+    "staging",
+    "stage",
+    "live",
+    "local",
+    "old",
+    "new",
+    "current",
+    "backup",
+    "primary",
+    "secondary",
+];
+/// What comes before `pass` in names that are written as one word.
+const OWNERS: [&str; 24] = [
+    "db", "user", "smtp", "mail", "root", "admin", "ssh", "ftp", "sql", "my", "ldap", "require",
+    "store", "key", "login", "proxy", "imap", "redis", "auth", "wp", "app", "svc", "pg", "vnc",
+];
+/// What a pass of a program is called.
+const PASSES: [&str; 24] = [
+    "first",
+    "second",
+    "third",
+    "last",
+    "final",
+    "next",
+    "one",
+    "two",
+    "single",
+    "multi",
+    "render",
+    "shadow",
+    "compute",
+    "opt",
+    "optimization",
+    "analysis",
+    "main",
+    "each",
+    "per",
+    "this",
+    "sub",
+    "pre",
+    "post",
+    "compiler",
+];
+
+/// How much a name says about its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Strength {
+    /// It may be secret: its look decides.
+    May,
+    /// It is a password if the name is not meant as an ordinary word: its surroundings decide.
+    Weak,
+    /// It is a password, but the name is also one of programs.
+    Is,
+    /// It is the name of a variable of the environment.
+    Constant,
+}
+
+/// What a name says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Meaning {
+    pub(super) strength: Strength,
+    pub(super) kind: &'static str,
+}
+
+/// Returns what a name says about its value; none if nothing in it sounds secret.
+pub(super) fn meaning(name: &str) -> Option<Meaning> {
+    let is_constant = name.bytes().all(|byte| !byte.is_ascii_lowercase()) && !name.contains('-');
+    let parts = parts(name);
+    let parts = without_which(&parts);
+    let last = parts.rsplit('-').next().unwrap_or_default();
+    if ABOUT.contains(&last) || parts.is_empty() {
+        return None;
+    }
+    let (strength, kind) = of_password(parts, last, is_constant)
+        .or_else(|| of_key(parts, last, is_constant))
+        .or_else(|| MAYBE.contains(&last).then_some((Strength::May, kind(last))))?;
+    Some(Meaning { strength, kind })
+}
+
+/// Tells whether the value of a variable with this name is a secret whatever it looks like.
+pub(super) fn is_secret_variable(name: &str) -> bool {
+    let is_folder = matches!(name, "PWD" | "OLDPWD");
+    !is_folder && meaning(name).is_some_and(|it| it.strength != Strength::May)
+}
+
+/// Tells whether the value of a variable with this name is a secret if it looks like one.
+pub(super) fn may_be_secret_variable(name: &str) -> bool {
+    meaning(name).is_some_and(|it| it.strength == Strength::May)
+}
+
+fn of_password(parts: &str, last: &str, is_constant: bool) -> Option<(Strength, &'static str)> {
+    let is_last = ANYWHERE.iter().any(|word| last.ends_with(word));
+    if ANYWHERE.iter().any(|word| parts.contains(word)) {
+        let small = if is_last { Strength::Is } else { Strength::May };
+        return Some((if is_constant { Strength::Constant } else { small }, kind(parts)));
+    }
+    let before = parts.strip_suffix(last).map_or("", |rest| rest.trim_end_matches('-'));
+    let before_last = before.rsplit('-').next().unwrap_or_default();
+    let is_short = SHORT.contains(&last)
+        || last.strip_suffix("pass").is_some_and(|owner| OWNERS.contains(&owner));
+    if !is_short || PASSES.contains(&before_last) {
+        return None;
+    }
+    let is_compound = !before.is_empty() || !SHORT.contains(&last);
+    Some(match (is_compound, is_constant) {
+        (true, true) if last != "pw" => (Strength::Constant, "password"),
+        _ => (Strength::Weak, "password"),
+    })
+}
+
+fn of_key(parts: &str, last: &str, is_constant: bool) -> Option<(Strength, &'static str)> {
+    let is_key = matches!(last, "key" | "keys") && !parts.contains("public") && parts.len() > 4;
+    let before = parts.strip_suffix(last).map_or("", |rest| rest.trim_end_matches('-'));
+    let before_last = before.rsplit('-').next().unwrap_or_default();
+    let opens = is_key && last == "key" && (is_constant || KEYS.contains(&before_last));
+    let is_joined = [
+        "privatekey",
+        "presharedkey",
+        "secretkey",
+        "accesskey",
+        "accountkey",
+        "masterkey",
+        "sharedaccesskey",
+        "authkey",
+    ]
+    .contains(&last);
+    let may = if is_constant { Strength::Constant } else { Strength::May };
+    (is_telling(parts) || opens || is_joined).then_some((may, kind(last)))
+}
+
+fn kind(words: &str) -> &'static str {
+    let kinds = [
+        ("pass", "password"),
+        ("pw", "password"),
+        ("token", "token"),
+        ("jwt", "token"),
+        ("key", "key"),
+        ("cookie", "cookie"),
+        ("sid", "cookie"),
+        ("session", "cookie"),
+        ("secret", "secret"),
+        ("sig", "signature"),
+    ];
+    kinds.iter().find(|(word, _)| words.contains(word)).map_or("credential", |(_, kind)| kind)
+}
+
+/// Returns the name without the endings that say which of several values it is.
+fn without_which(parts: &str) -> &str {
+    let mut parts = parts.trim_matches('-');
+    while let Some((rest, last)) = parts.rsplit_once('-') {
+        let is_number = last.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number && !WHICH.contains(&last) {
+            break;
+        }
+        parts = rest.trim_end_matches('-');
+    }
+    parts.trim_end_matches(|letter: char| letter.is_ascii_digit())
+}
+
+/// Returns the words of a name in small letters, with `-` between them.
+fn parts(name: &str) -> String {
+    let mut parts = String::with_capacity(name.len() + 4);
+    let mut was_small = false;
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && was_small {
+            parts.push('-');
+        }
+        was_small = letter.is_ascii_lowercase() || letter.is_ascii_digit();
+        let is_gap = letter == '_' || letter == '.';
+        parts.push(if is_gap { '-' } else { letter.to_ascii_lowercase() });
+    }
+    parts
+}

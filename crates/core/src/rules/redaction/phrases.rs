@@ -1,0 +1,88 @@
+//! Secrets behind fixed phrases.
+
+use std::ops::Range;
+
+use super::Secret;
+use super::blocks;
+use super::values::{is_stand_in, quote, quoted};
+use crate::rules::shapes::looks_drawn;
+
+/// Statements with a password behind them, and names for the words from which a wallet is made.
+const STATEMENTS: [&str; 7] = [
+    "identified by",
+    "convertto-securestring",
+    "seed phrase",
+    "recovery phrase",
+    "seed_phrase",
+    "mnemonic",
+    "private-lines:",
+];
+/// Fields of a private key in JSON.
+const FIELDS: [&str; 7] = ["d", "p", "q", "dp", "dq", "qi", "k"];
+/// Numbers of which private keys consist are at least this long.
+const NUMBER: usize = 40;
+/// How many words a wallet is made from at least.
+const WORDS: usize = 11;
+
+/// Returns all phrases in small letters.
+pub(super) fn all() -> impl Iterator<Item = String> {
+    let ends = ["\":", "\" :", "\\\":", "\\\" :", "\\\\\\\":"];
+    let fields = FIELDS.iter().flat_map(move |name| ends.map(|end| format!("\"{name}{end}")));
+    STATEMENTS.iter().map(|it| (*it).to_owned()).chain(fields)
+}
+
+/// Looks behind a phrase.
+pub(super) fn look(text: &str, hint: Range<usize>) -> Option<Secret> {
+    let phrase = &text[hint.clone()];
+    if phrase.eq_ignore_ascii_case("private-lines:") {
+        let length = blocks::cut_off(text[hint.end..].trim_start_matches([' ', '\t']))?;
+        let blanks =
+            text[hint.end..].len() - text[hint.end..].trim_start_matches([' ', '\t']).len();
+        return Secret::of("private-key", Some(hint.end..hint.end + blanks + length));
+    }
+    if phrase.ends_with(':') {
+        return number(text, hint.end);
+    }
+    let phrase = phrase.to_ascii_lowercase();
+    if phrase.ends_with("phrase") || phrase == "mnemonic" {
+        return words(text, hint.end);
+    }
+    let (value, _) =
+        string(text, hint.end).filter(|_| text[hint.end..].starts_with([' ', '\t']))?;
+    let is_secret = !is_stand_in(&text[value.clone()], "");
+    Secret::of("password", Some(value).filter(|_| is_secret))
+}
+
+/// Returns the string that begins behind blanks.
+fn string(text: &str, at: usize) -> Option<(Range<usize>, &str)> {
+    let rest = text[at..].trim_start_matches([' ', '\t']);
+    let start = text.len() - rest.len();
+    let quote = quote(rest).filter(|quote| !quote.ends_with('`'))?;
+    let start = start + quote.len();
+    Some((start..start + quoted(&text[start..], quote), quote))
+}
+
+/// Returns a number of a private key in JSON.
+fn number(text: &str, at: usize) -> Option<Secret> {
+    let (value, _) = string(text, at)?;
+    let number = &text[value.clone()];
+    let is_of_number = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=".contains(&byte);
+    let is_secret =
+        number.len() >= NUMBER && number.bytes().all(is_of_number) && looks_drawn(number);
+    Secret::of("private-key", Some(value).filter(|_| is_secret))
+}
+
+/// Returns the words from which a wallet is made, behind the name for them.
+pub(super) fn words(text: &str, at: usize) -> Option<Secret> {
+    let is_gap = |letter: char| " \t:=\"'`\\-".contains(letter);
+    let rest = text[at..].trim_start_matches("is").trim_start_matches(is_gap);
+    let rest = rest.strip_prefix("is ").unwrap_or(rest);
+    let start = text.len() - rest.len();
+    let is_of_words = |byte: &u8| byte.is_ascii_lowercase() || *byte == b' ';
+    let length = rest.as_bytes().iter().take(300).take_while(|byte| is_of_words(byte)).count();
+    let phrase = rest[..length].trim_end();
+    let lengths = phrase.split(' ').map(str::len);
+    let is_list = lengths.clone().all(|length| (3..=8).contains(&length));
+    let is_secret = is_list && (WORDS..=25).contains(&lengths.count());
+    Secret::of("seed-phrase", Some(start..start + phrase.len()).filter(|_| is_secret))
+}

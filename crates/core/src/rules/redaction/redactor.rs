@@ -1,0 +1,186 @@
+//! Redaction of a conversation, which knows more than one text does.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::exact::{Finder, KnownSecrets};
+use super::{Secret, assignments, blocks, cover, secrets, with_assignments};
+use crate::rules::shapes::looks_drawn;
+
+/// At most this many values are learned from the conversation itself.
+const LEARNED: usize = 200;
+/// Kinds of secrets whose values are removed wherever they come again.
+const TEACHING: [&str; 8] = [
+    "password",
+    "secret",
+    "token",
+    "key",
+    "credential",
+    "password-in-url",
+    "password-in-command",
+    assignments::KIND,
+];
+/// The rest of a token in the next result has at least this many characters.
+const REST: usize = 8;
+
+/// How many secrets of which kind were removed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Removed(BTreeMap<&'static str, u64>);
+
+impl Removed {
+    fn add(&mut self, found: &[Secret]) {
+        for secret in found {
+            *self.0.entry(secret.kind).or_default() += 1;
+        }
+    }
+
+    /// Adds what was removed elsewhere.
+    pub fn merge(&mut self, other: &Self) {
+        for (kind, count) in &other.0 {
+            *self.0.entry(kind).or_default() += count;
+        }
+    }
+
+    pub fn total(&self) -> u64 {
+        self.0.values().sum()
+    }
+
+    /// Returns the kinds in order, with their numbers.
+    pub fn by_kind(&self) -> BTreeMap<String, u64> {
+        self.0.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect()
+    }
+}
+
+/// How the last result of a tool ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Tail {
+    #[default]
+    Plain,
+    /// In the middle of a private key.
+    Key,
+    /// With a secret, of which more could come.
+    Token,
+}
+
+/// Takes secrets out of the texts of one conversation, one after the other.
+#[derive(Debug, Default)]
+pub struct Redactor {
+    known: KnownSecrets,
+    finder: Option<Finder>,
+    /// Values were learned that the finder does not have.
+    is_stale: bool,
+    learned: usize,
+    removed: Removed,
+    tail: Tail,
+}
+
+impl Redactor {
+    /// Makes one that also removes these values, wherever they are.
+    pub fn new(known: KnownSecrets) -> Self {
+        let is_stale = !known.is_empty();
+        Self { known, is_stale, ..Self::default() }
+    }
+
+    /// Returns the text without secrets.
+    pub fn redact<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
+        let found = self.find(text);
+        self.removed.add(&found);
+        cover(text, &found)
+    }
+
+    /// Returns what a tool gave without secrets; of a file of variables without all values.
+    pub fn redact_result<'a>(&mut self, text: &'a str, is_of_variables: bool) -> Cow<'a, str> {
+        if is_of_variables {
+            self.learn_variables(text);
+        }
+        let mut found = self.find(text);
+        if is_of_variables {
+            found = with_assignments(text, found);
+        }
+        let rest = self.rest_of_last(text);
+        if let Some(rest) = rest {
+            found.retain(|secret| secret.range.start >= rest.range.end);
+            found.insert(0, rest);
+        }
+        self.tail = self.tail_of(text, &found);
+        self.removed.add(&found);
+        cover(text, &found)
+    }
+
+    /// Learns the secrets of a text, so that they are found where nothing but their value tells.
+    pub fn learn(&mut self, text: &str) {
+        if assignments::is_of_variables(text) {
+            self.learn_variables(text);
+        }
+        self.find(text);
+    }
+
+    /// Learns the values of a file of variables.
+    pub fn learn_variables(&mut self, text: &str) {
+        if self.learned < LEARNED {
+            let before = self.known.len();
+            self.known.add_variables(text);
+            self.note_learned(before);
+        }
+    }
+
+    pub fn removed(&self) -> &Removed {
+        &self.removed
+    }
+
+    /// Returns what was removed, and begins to count anew.
+    pub fn take_removed(&mut self) -> Removed {
+        std::mem::take(&mut self.removed)
+    }
+
+    fn find(&mut self, text: &str) -> Vec<Secret> {
+        if self.is_stale {
+            self.finder = self.known.finder();
+            self.is_stale = false;
+        }
+        let found = secrets(text, self.finder.as_ref());
+        let before = self.known.len();
+        for secret in found.iter().filter(|secret| TEACHING.contains(&secret.kind)) {
+            let value = &text[secret.range.clone()];
+            if self.learned < LEARNED && value.len() >= REST && looks_drawn(value) {
+                self.known.add_named(value, "known-value");
+            }
+        }
+        self.note_learned(before);
+        found
+    }
+
+    fn note_learned(&mut self, before: usize) {
+        let more = self.known.len() - before;
+        self.learned += more;
+        self.is_stale |= more > 0;
+    }
+
+    /// Returns what goes on at the start of a text from the end of the last one.
+    fn rest_of_last(&self, text: &str) -> Option<Secret> {
+        match self.tail {
+            Tail::Plain => None,
+            Tail::Key => {
+                let (length, _) = blocks::continued(text)?;
+                Some(Secret { range: 0..length, kind: "private-key" })
+            }
+            Tail::Token => {
+                let is_of_token =
+                    |byte: &u8| byte.is_ascii_alphanumeric() || b"_-+/=".contains(byte);
+                let length = text.bytes().take_while(|byte| is_of_token(byte)).count();
+                let is_rest = length >= REST && looks_drawn(&text[..length]);
+                is_rest.then_some(Secret { range: 0..length, kind: "rest-of-secret" })
+            }
+        }
+    }
+
+    fn tail_of(&self, text: &str, found: &[Secret]) -> Tail {
+        let goes_on =
+            self.tail == Tail::Key && blocks::continued(text).is_some_and(|(_, is_end)| !is_end);
+        if blocks::is_open(text) || goes_on {
+            return Tail::Key;
+        }
+        let last = found.last().map(|secret| secret.range.end);
+        if last == Some(text.len()) { Tail::Token } else { Tail::Plain }
+    }
+}

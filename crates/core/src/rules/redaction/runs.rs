@@ -1,0 +1,116 @@
+//! Keys that have neither a name nor a known beginning: long runs of characters without a gap.
+
+use std::ops::Range;
+
+use super::Secret;
+use crate::rules::shapes::has_words;
+
+/// Shorter runs are not looked at.
+const SHORTEST: usize = 34;
+/// How long the secret key of an AWS account is.
+const AWS: usize = 40;
+/// How long a token of Okta is.
+const OKTA: usize = 42;
+
+/// Finds them. Only every thirty-fourth byte of ordinary text is looked at.
+pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at + SHORTEST <= bytes.len() {
+        let probe = at + SHORTEST - 1;
+        if !is_of_run(bytes[probe]) {
+            at = probe + 1;
+            continue;
+        }
+        let back = bytes[at..probe].iter().rev().take_while(|byte| is_of_run(**byte)).count();
+        let ahead = bytes[probe..].iter().take_while(|byte| is_of_run(**byte)).count();
+        let is_escape = bytes[..=probe - back].ends_with(b"\\n")
+            || bytes[..=probe - back].ends_with(b"\\r")
+            || bytes[..=probe - back].ends_with(b"\\t");
+        let run = probe - back + usize::from(is_escape)..probe + ahead;
+        if run.len() >= SHORTEST {
+            look(text, &run, found);
+        }
+        at = run.end + 1;
+    }
+}
+
+fn look(text: &str, run: &Range<usize>, found: &mut Vec<Secret>) {
+    let start = run.start;
+    if let Some(kind) = discord(&text[run.clone()]) {
+        found.push(Secret { range: run.clone(), kind });
+        return;
+    }
+    let mut from = start;
+    for piece in text[run.clone()].split(['=', '_', '-', '.']) {
+        let range = from..from + piece.len();
+        from = range.end + 1;
+        let is_bare =
+            !text[range.end..].starts_with(['-', '_', '%']) && !is_behind_name(text, range.start);
+        if piece.len() == AWS && is_bare && is_random(piece) {
+            found.push(Secret { range, kind: "aws-secret-key" });
+        }
+    }
+    let whole = &text[run.clone()];
+    let whole = whole.rsplit('=').find(|it| !it.is_empty()).unwrap_or(whole);
+    if whole.len() == OKTA
+        && whole.starts_with("00")
+        && !whole.contains(['/', '+', '.'])
+        && is_random(whole)
+    {
+        let end = start + text[run.clone()].trim_end_matches('=').len();
+        found.push(Secret { range: end - OKTA..end, kind: "okta-token" });
+    }
+}
+
+/// Tells whether this is the rest of a longer name or value, such as `sha1-…`.
+fn is_behind_name(text: &str, at: usize) -> bool {
+    text[..at].ends_with(['-', '_', '.', '%'])
+}
+
+/// Tells whether letters of both sizes and digits change as often as only chance makes them.
+fn is_random(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let class = |byte: u8| match byte {
+        b'a'..=b'z' => 0,
+        b'A'..=b'Z' => 1,
+        b'0'..=b'9' => 2,
+        _ => 3,
+    };
+    let count = |wanted| bytes.iter().filter(|byte| class(**byte) == wanted).count();
+    let changes = bytes.windows(2).filter(|pair| class(pair[0]) != class(pair[1])).count();
+    let is_mixed = count(0) >= 4 && count(1) >= 4 && count(2) >= 1 && count(3) <= 6;
+    is_mixed && changes >= 13 && !has_words(text)
+}
+
+/// Tells whether this is a token of a bot: three parts, of which the first is a number in base64.
+fn discord(run: &str) -> Option<&'static str> {
+    let mut parts = run.split('.');
+    let [first, second, third] = [parts.next()?, parts.next()?, parts.next()?];
+    let is_plain =
+        |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    let is_token = parts.next().is_none()
+        && (23..=28).contains(&first.len())
+        && (6..=7).contains(&second.len())
+        && (27..=40).contains(&third.len())
+        && first.starts_with(['M', 'N', 'O'])
+        && [first, second, third].into_iter().all(is_plain)
+        && !has_words(third);
+    is_token.then_some("discord-token")
+}
+
+/// The bytes of which runs consist.
+const OF_RUN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        table[byte as usize] =
+            byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-' | b'.');
+        byte += 1;
+    }
+    table
+};
+
+fn is_of_run(byte: u8) -> bool {
+    OF_RUN[usize::from(byte)]
+}
