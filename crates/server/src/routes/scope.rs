@@ -56,11 +56,11 @@ impl Caller {
     }
 
     /// Returns whether a person calls; refuses a caller that cannot be identified.
-    pub(crate) async fn is_person(self, app: &App) -> Result<bool> {
+    pub(crate) async fn is_person(&self, app: &App) -> Result<bool> {
         if self.0.evidence.is_of_a_person() {
             return Ok(true);
         }
-        Ok(self.scope(&*app.ready().await?).await? == Scope::Person)
+        Ok(self.clone().scope(&*app.ready().await?).await? == Scope::Person)
     }
 
     /// Returns what the caller may do.
