@@ -1,7 +1,7 @@
 //! Taking secrets out of what one vendor's agent said before another vendor is given it.
 //!
-//! Three passes over a text find them: by name, shape and place ([`hints`]), by length and look
-//! alone ([`runs`]), and by their exact values where those are known ([`exact`]). docs/redaction.md
+//! Three passes over a text find them: by name, shape and place (`hints`), by length and look
+//! alone (`runs`), and by their exact values where those are known (`exact`). docs/redaction.md
 //! has the list for users.
 
 mod addresses;
