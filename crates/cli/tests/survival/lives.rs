@@ -174,8 +174,8 @@ fn a_holder_that_comes_late_starts_nothing() {
     let mut run = world.start(["run", "-d", "--name", "alpha", "remember the word heron"]);
     let mut late = Vec::new();
     hold.meanwhile(&mut world, |world| {
+        run.kill().and_then(|()| run.wait()).unwrap();
         scene::kill_daemon(world);
-        run.wait().unwrap();
         assert_eq!(world.session("alpha")["status_detail"], "environment");
         let is_holder = |pid: &u32| processes::command_line(*pid).iter().any(|it| it == "hold");
         late = world.processes().into_iter().filter(is_holder).collect();

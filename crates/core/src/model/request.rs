@@ -34,6 +34,8 @@ pub enum RequestStep {
     Adopted { session: SessionId, conversation: VendorSessionId },
     /// `up --fresh` or `resume --fresh` has begun a new conversation in this session.
     Renewed { session: SessionId },
+    /// `stop` is about to end the process of this session.
+    Stopping { session: SessionId },
     /// `handoff` has recorded the session that the conversation goes on in.
     Carried { session: SessionId, characters: u64 },
     /// `answer` is about to press keys. Whether it did is unknown until the request is `Done`.
@@ -50,6 +52,7 @@ impl RequestStep {
             Self::Created { .. } => "created".to_owned(),
             Self::Adopted { conversation, .. } => format!("adopted {conversation}"),
             Self::Renewed { session } => format!("renewed {session}"),
+            Self::Stopping { session } => format!("stopping {session}"),
             Self::Carried { .. } => "carried".to_owned(),
             Self::Begun => "begun".to_owned(),
             Self::Done { .. } => "done".to_owned(),

@@ -92,7 +92,8 @@ pub(crate) async fn stop(
     let supervisor = app.ready().await?;
     let scope = caller.scope(&supervisor).await?;
     let once = asked.once(&app, &supervisor, &scope, &("stop", &request));
-    let stop = async move { supervisor::stop(&supervisor, &scope, request).await };
+    let key = once.key();
+    let stop = async move { supervisor::stop(&supervisor, &scope, key, request).await };
     Ok(Json(once.carry_out(Keep::Answer, stop).await?))
 }
 

@@ -10,13 +10,13 @@ use segue_core::api::{
 };
 use segue_core::flows::look::Asked;
 use segue_core::model::{
-    AgentName, Counts, Environment, FleetName, RequestKey, Session, SessionId,
+    AgentName, Counts, Environment, FleetName, RequestKey, RequestStep, Session, SessionId,
 };
 use segue_core::ports::{Change, Commit, SessionSummary};
 use segue_core::rules::accounts::Wanted;
 use segue_core::rules::scale;
 use segue_core::rules::scope::{Deed, Scope};
-use segue_core::{Error, Result};
+use segue_core::{Error, Result, failpoint};
 use tokio::task::JoinSet;
 
 use super::calling;
@@ -25,6 +25,7 @@ use super::run::{agent_session, ensure_fleet};
 use super::select::{Selected, find, selected};
 use super::{Message, Renewal, Supervisor, Wish};
 use crate::project::{Agent, MOST_OF_ONE, Project, Scaled, in_range};
+use crate::requests::step;
 use crate::routes::trust;
 
 /// Brings the selected sessions back.
@@ -271,11 +272,43 @@ fn asked_by(request: &UpRequest, agent: &Agent) -> Asked {
 pub(crate) async fn stop(
     supervisor: &Arc<Supervisor>,
     scope: &Scope,
+    key: Option<RequestKey>,
     request: StopRequest,
 ) -> Result<StopReport> {
     let chosen = selected(supervisor, scope, &request.selection, &request.cwd).await?;
+    let before = stopping_before(supervisor, key, &chosen).await?;
     let tasks = chosen.into_iter().map(|it| end(supervisor, it.summary.session));
-    Ok(StopReport { stopped: all(tasks).await? })
+    let mut stopped = all(tasks).await?;
+    for it in &mut stopped {
+        it.was_running |= before.contains(&it.session);
+    }
+    Ok(StopReport { stopped })
+}
+
+/// Returns the sessions whose processes the same request was about to end before its daemon died;
+/// records which ones it is about to end now.
+async fn stopping_before(
+    supervisor: &Supervisor,
+    key: Option<RequestKey>,
+    chosen: &[Selected],
+) -> Result<BTreeSet<SessionId>> {
+    let Some(key) = key else { return Ok(BTreeSet::new()) };
+    let ports = &supervisor.ports;
+    let stopping = |step| match step {
+        RequestStep::Stopping { session } => Some(session),
+        _ => None,
+    };
+    let steps = ports.store.request(key).await?;
+    let before: BTreeSet<SessionId> = steps.into_iter().filter_map(stopping).collect();
+    let running = chosen.iter().filter(|it| it.summary.open.is_some());
+    let new = running.map(|it| it.summary.session.id).filter(|id| !before.contains(id));
+    let steps = new.map(|session| RequestStep::Stopping { session });
+    let changes: Vec<Change> = steps.flat_map(|it| step(ports, Some(key), it)).collect();
+    if !changes.is_empty() {
+        ports.store.commit(Commit { changes, events: Vec::new() }).await?;
+        failpoint::hit("stop.request.after");
+    }
+    Ok(before)
 }
 
 /// Ends the process of a session.
