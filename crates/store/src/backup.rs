@@ -1,5 +1,6 @@
 //! Copies of the database: one from before each migration, and one or two recent ones.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -58,8 +59,9 @@ impl Keeper {
     pub(crate) fn start(path: &Path) -> std::io::Result<Self> {
         let (committed, inbox) = sync_channel(1);
         let path = path.to_owned();
+        let own = identity(&path)?;
         let thread = thread::Builder::new().name("backup".to_owned());
-        let thread = thread.spawn(move || keep_backed_up(&path, &inbox))?;
+        let thread = thread.spawn(move || keep_backed_up(&path, own, &inbox))?;
         Ok(Self { committed: Some(committed), thread: Some(thread) })
     }
 
@@ -82,7 +84,12 @@ impl Drop for Keeper {
     }
 }
 
-fn keep_backed_up(path: &Path, inbox: &Receiver<()>) {
+/// Returns what tells a file from a later one of the same name.
+fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
+    std::fs::metadata(path).map(|found| (found.dev(), found.ino()))
+}
+
+fn keep_backed_up(path: &Path, own: (u64, u64), inbox: &Receiver<()>) {
     while inbox.recv().is_ok() {
         let due = Instant::now() + GATHERED_FOR;
         let ends = loop {
@@ -96,9 +103,12 @@ fn keep_backed_up(path: &Path, inbox: &Receiver<()>) {
         if ends && length > LARGEST_AT_END_BYTES {
             return;
         }
-        // The next commit is the next occasion. A store that is damaged or gone keeps the backup
-        // that it has.
-        let _tried = refresh(path);
+        // A file that took the place of the store is not backed up over its backup.
+        if identity(path).is_ok_and(|found| found == own) {
+            // The next commit is the next occasion. A store that is damaged keeps the backup that
+            // it has.
+            let _tried = refresh(path);
+        }
     }
 }
 

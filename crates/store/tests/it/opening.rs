@@ -11,7 +11,7 @@ use segue_testkit::contract::store::{Samples, assert_refused};
 use crate::fixture::{Place, database_of_version, newest_version};
 
 #[tokio::test]
-async fn a_new_store_is_private_whole_and_leaves_nothing_beside_it_when_closed() {
+async fn a_new_store_is_private_whole_and_leaves_only_its_backup_beside_it_when_closed() {
     let place = Place::new();
     let store = segue_store::open(&place.store).await.unwrap();
     Samples::default().stored_session(&*store, "shop", "coder").await;
@@ -20,7 +20,8 @@ async fn a_new_store_is_private_whole_and_leaves_nothing_beside_it_when_closed()
         assert_eq!(mode & 0o777, 0o600, "segue.db{suffix}");
     }
     drop(store);
-    assert_eq!(place.contents().into_keys().collect::<Vec<_>>(), ["segue.db"]);
+    let names: Vec<_> = place.contents().into_keys().collect();
+    assert_eq!(names, ["segue.db", "segue.db.backup"]);
     assert!(segue_store::exists(&place.store));
 }
 
