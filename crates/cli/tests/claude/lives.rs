@@ -132,3 +132,20 @@ fn ctrl_z_does_not_suspend_an_attached_agent() {
         assert_eq!(stage.world.session("fox")["status_detail"], Value::Null);
     });
 }
+
+#[test]
+fn a_first_start_that_asks_for_a_theme_is_reported_with_the_way_to_answer() {
+    isolated(|| {
+        let stage = Stage::new();
+        stage.home.forget_onboarding();
+        let words = ["run", "--wait", "--vendor", "claude", "--name", "coder", "remember ALPHA"];
+        let asked = stage.world.segue(words);
+        assert_eq!(asked.status, 4, "{asked:#?}");
+        for words in ["it waits for an answer (question)", "segue attach default/coder"] {
+            assert!(asked.stderr.contains(words), "{asked:#?}");
+        }
+        let dialog = &stage.world.session("coder")["dialog"];
+        assert!(dialog["choices"].as_array().unwrap().len() > 1, "{dialog:#}");
+        assert!(stage.model.conversations().is_empty());
+    });
+}

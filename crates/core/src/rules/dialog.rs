@@ -1,7 +1,7 @@
 //! The question that an agent shows: its words, its choices, and the command that answers it.
 
 use crate::model::{Dialog, WaitingFor};
-use crate::ports::DialogText;
+use crate::ports::{DialogText, Screen};
 
 /// How many rows above the first choice belong to the question at most.
 const QUESTION_ROWS: usize = 12;
@@ -36,9 +36,13 @@ pub fn read(rows: &[String]) -> Option<DialogText> {
     Some(DialogText { question: question(&rows[..first]), choices })
 }
 
-/// Tells whether the rows have numbered choices of which one is marked: something is asked, even if
-/// nobody knows what.
-pub fn has_marked_choice(rows: &[String]) -> bool {
+/// Tells whether the screen shows numbered choices of which one is marked, and no cursor: something
+/// is asked, even if nobody knows what. A list in an agent's words leaves the cursor in the input.
+pub fn is_unknown_question(screen: &Screen) -> bool {
+    screen.cursor.is_none() && has_marked_choice(&screen.rows)
+}
+
+fn has_marked_choice(rows: &[String]) -> bool {
     let rows: Vec<&str> = rows.iter().map(|row| inside(row)).collect();
     let is_marked = |row: &&str| row.starts_with(MARKS) && numbered(row).is_some();
     let has = |wanted| rows.iter().any(|row| numbered(row).is_some_and(|it| it.0 == wanted));
@@ -76,17 +80,24 @@ fn question(above: &[&str]) -> String {
     text.chars().filter(|c| !c.is_control()).take(QUESTION_CHARS).collect()
 }
 
-/// Makes the dialog of a session; `takes_yes` tells whether `yes` is one of its answers.
+/// Which answers can be given to a question by a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Takes {
+    pub yes: bool,
+    pub choice: bool,
+}
+
+/// Makes the dialog of a session.
 pub fn dialog(
     session: &str,
     kind: WaitingFor,
     DialogText { question, choices }: DialogText,
-    takes_yes: bool,
+    takes: Takes,
 ) -> Dialog {
-    let answer = match (takes_yes, choices.is_empty()) {
-        (true, _) => format!("segue answer {session} yes"),
-        (false, false) => format!("segue answer {session} 1"),
-        (false, true) => format!("segue attach {session}"),
+    let answer = match takes {
+        Takes { yes: true, .. } => format!("segue answer {session} yes"),
+        Takes { choice: true, .. } => format!("segue answer {session} 1"),
+        Takes { .. } => format!("segue attach {session}"),
     };
     Dialog { kind, question, choices, answer }
 }
@@ -108,10 +119,10 @@ pub fn hint(dialog: &Dialog) -> String {
     if command.ends_with(" yes") {
         return format!("run `{command}`, or `no`");
     }
-    match dialog.choices.len() {
-        0 => format!("run `{command}` to answer it"),
-        count => format!("run `{command}`, or another choice up to {count}"),
+    if command.ends_with(" 1") {
+        return format!("run `{command}`, or another choice up to {}", dialog.choices.len());
     }
+    format!("run `{command}` to answer it")
 }
 
 #[cfg(test)]
@@ -166,6 +177,13 @@ mod tests {
     }
 
     #[test]
+    fn a_screen_with_a_cursor_is_no_unknown_question() {
+        let asks = Screen { rows: rows(TRUST), ..Screen::default() };
+        assert!(is_unknown_question(&asks));
+        assert!(!is_unknown_question(&Screen { cursor: Some((1, 2)), ..asks }));
+    }
+
+    #[test]
     fn a_question_that_fills_the_screen_is_cut() {
         let long = format!("{}\n› 1. Yes\n  2. No", "word ".repeat(1000));
         let asked = read(&rows(&long)).unwrap();
@@ -179,19 +197,21 @@ mod tests {
             choices: choices.iter().map(|&text| text.to_owned()).collect(),
         };
         let table = [
-            (asked(&["Yes", "No"]), true, "run `segue answer a/b yes`, or `no`"),
+            (asked(&["Yes", "No"]), (true, true), "run `segue answer a/b yes`, or `no`"),
             (
                 asked(&["red", "green"]),
-                false,
+                (false, true),
                 "run `segue answer a/b 1`, or another choice up to 2",
             ),
-            (asked(&[]), false, "run `segue attach a/b` to answer it"),
+            (asked(&["dark", "light"]), (false, false), "run `segue attach a/b` to answer it"),
         ];
-        for (asked, takes_yes, expected) in table {
-            let dialog = dialog("a/b", WaitingFor::Question, asked, takes_yes);
+        for (asked, (yes, choice), expected) in table {
+            let takes = Takes { yes, choice };
+            let dialog = dialog("a/b", WaitingFor::Question, asked, takes);
             assert_eq!(hint(&dialog), expected);
         }
-        let dialog = dialog("a/b", WaitingFor::Trust, asked(&["Yes", "No"]), true);
+        let takes = Takes { yes: true, choice: true };
+        let dialog = dialog("a/b", WaitingFor::Trust, asked(&["Yes", "No"]), takes);
         let described = describe(WaitingFor::Trust, Some(&dialog));
         assert_eq!(described, "it waits for an answer (trust): Which? [1 Yes, 2 No]");
         assert_eq!(describe(WaitingFor::Trust, None), "it waits for an answer (trust)");

@@ -67,6 +67,11 @@ impl ClaudeHome {
         self.change(|settings| settings["customApiKeyResponses"] = json!({}));
     }
 
+    /// Has claude ask what it asks at its very first start.
+    pub fn forget_onboarding(&self) {
+        self.change(|settings| settings["hasCompletedOnboarding"] = json!(false));
+    }
+
     fn create(file: PathBuf) -> Self {
         let settings = json!({
             "hasCompletedOnboarding": true,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use segue_core::flows::messages;
 use segue_core::model::{Dialog, Status, WaitingFor};
 use segue_core::ports::{Answer, Showing};
-use segue_core::rules::dialog;
+use segue_core::rules::dialog::{self, Takes};
 use tokio::time::Instant;
 
 use super::messages::Errand;
@@ -89,12 +89,16 @@ impl Actor {
         let vendor = self.ports.vendors.of(&self.state.session).ok()?;
         // A holder that does not answer shows no question; it is asked again when it does.
         let screen = messages::screen(&self.ports, &self.state).await.ok()??;
-        if !matches!(vendor.read_screen(&screen), Some(Showing::Dialog(_))) {
+        if !matches!(self.showing(vendor.as_ref(), &screen), Some(Showing::Dialog(_))) {
             return None;
         }
         let text = vendor.dialog_text(&screen).unwrap_or_default();
-        let takes_yes = vendor.answer(&screen, &Answer::Yes).is_some();
-        Some(dialog::dialog(&self.state.session.address(), kind, text, takes_yes))
+        let takes = |answer: &Answer| vendor.answer(&screen, answer).is_some();
+        let takes = Takes {
+            yes: takes(&Answer::Yes),
+            choice: !text.choices.is_empty() && takes(&Answer::Choice("1".to_owned())),
+        };
+        Some(dialog::dialog(&self.state.session.address(), kind, text, takes))
     }
 
     /// Has the screen read once more after a while.

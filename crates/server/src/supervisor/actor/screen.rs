@@ -2,8 +2,9 @@
 
 use segue_core::Result;
 use segue_core::flows::{messages, neighbours};
-use segue_core::model::{Failure, FailureClass, LaunchId, Source};
-use segue_core::ports::{Activity, Readiness, Showing, Signal, Vendor};
+use segue_core::model::{Failure, FailureClass, LaunchId, Source, WaitingFor};
+use segue_core::ports::{Activity, Readiness, Screen, Showing, Signal, Vendor};
+use segue_core::rules::dialog;
 
 use super::{Actor, Message};
 
@@ -56,7 +57,8 @@ impl Actor {
         }
         let Some(screen) = messages::screen(&self.ports, &self.state).await? else { return Ok(()) };
         let is_told_otherwise = self.is_told_otherwise(launch, vendor.as_ref());
-        let activity = vendor.read_screen(&screen).and_then(|showing| match showing {
+        let showing = self.showing(vendor.as_ref(), &screen);
+        let activity = showing.and_then(|showing| match showing {
             Showing::Dialog(reason) => Some(Activity::Waiting(reason)),
             _ if is_told_otherwise => None,
             Showing::Ready | Showing::Draft => Some(Activity::Idle),
@@ -68,6 +70,15 @@ impl Actor {
         };
         let signal = activity.map(|activity| Signal::Activity { activity, source });
         self.signals(launch, signal.into_iter().collect()).await
+    }
+
+    /// Tells what the screen shows. Before the conversation is proven a screen that the vendor's
+    /// folder does not know can be a question too: about a login, a theme, an update.
+    pub(super) fn showing(&self, vendor: &dyn Vendor, screen: &Screen) -> Option<Showing> {
+        let is_unproven = self.state.open().is_some_and(|open| !self.state.is_confirmed(open.id));
+        let asks = is_unproven && dialog::is_unknown_question(screen);
+        let unknown = asks.then_some(Showing::Dialog(WaitingFor::Question));
+        vendor.read_screen(screen).or(unknown)
     }
 
     /// Tells whether the agent is heard of in a better way than by what its input looks like.
