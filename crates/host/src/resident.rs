@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use std::time::Duration;
 
 use crate::process;
 
@@ -45,6 +46,23 @@ pub fn condition(pid: u32) -> Condition {
     }
 }
 
+/// Returns for how long the threads of a process have run or waited for a processor, added up;
+/// `None` if the kernel does not tell. It grows only while the process has something to do.
+pub fn processor_demand(pid: u32) -> Option<Duration> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
+    let paths = threads.flatten().map(|thread| thread.path().join("schedstat"));
+    let demands = paths.filter_map(|path| demand_in(&fs::read_to_string(path).ok()?));
+    demands.reduce(|sum, demand| sum + demand)
+}
+
+/// Reads a line such as `4711000 815000 42`: nanoseconds on a processor, nanoseconds in the queue
+/// for one, and a count.
+fn demand_in(line: &str) -> Option<Duration> {
+    let mut words = line.split_whitespace().map(|word| word.parse().ok());
+    let (ran, waited): (u64, u64) = (words.next()??, words.next()??);
+    Some(Duration::from_nanos(ran.saturating_add(waited)))
+}
+
 #[cfg(test)]
 mod tests {
     use std::process::{Command, Stdio};
@@ -74,6 +92,25 @@ mod tests {
         assert_eq!(lock_holder(&path), Some(std::process::id()));
         drop(lock);
         assert_eq!(lock_holder(&path), None);
+    }
+
+    #[test]
+    fn demand_for_a_processor_is_run_time_and_time_in_the_queue() {
+        assert_eq!(demand_in("4711000 815000 42\n"), Some(Duration::from_nanos(5_526_000)));
+        assert_eq!(demand_in("4711000"), None);
+        assert_eq!(demand_in("many few 1"), None);
+    }
+
+    #[test]
+    fn demand_for_a_processor_grows_while_a_process_has_something_to_do() {
+        let mut child = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        let before = processor_demand(child.id()).unwrap();
+        while processor_demand(child.id()).unwrap() < before + Duration::from_millis(20) {
+            std::thread::yield_now();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(processor_demand(child.id()), None);
     }
 
     #[test]

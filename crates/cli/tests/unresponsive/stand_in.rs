@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::time::{Duration, Instant};
 
 use segue_testkit::World;
 use serde_json::json;
@@ -20,6 +21,15 @@ impl StandIn {
         let socket = world.state().join("daemon.sock");
         fs::remove_file(&socket).unwrap();
         Self { listener: UnixListener::bind(&socket).unwrap(), lock }
+    }
+
+    /// Keeps a processor busy for this long, with a client at the door, before it answers.
+    pub(crate) fn busy_for(self, time: Duration) -> Self {
+        let began = Instant::now();
+        while began.elapsed() < time {
+            std::hint::spin_loop();
+        }
+        self
     }
 
     /// Says to this many clients that it is stopping, and ends then.

@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
 use std::process::Child;
+use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
@@ -156,4 +157,16 @@ fn a_daemon_that_runs_but_does_not_answer_is_named_with_the_way_to_end_it() {
          starts a new daemon\n"
     );
     assert_eq!((outcome.status, outcome.stderr), (7, expected));
+}
+
+#[test]
+fn a_daemon_that_works_for_longer_than_five_seconds_before_it_answers_is_waited_for() {
+    let world = world();
+    world.ok(["daemon", "start"]);
+    world.ok(["daemon", "stop"]);
+    let daemon = StandIn::of(&world);
+    let ending = std::thread::spawn(move || daemon.busy_for(Duration::from_secs(7)).stop_after(1));
+    let outcome = world.segue(["daemon", "status"]);
+    assert_eq!(outcome.stdout, format!("stopping, pid {}\n", std::process::id()), "{outcome:?}");
+    ending.join().unwrap();
 }
