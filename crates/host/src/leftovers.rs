@@ -29,7 +29,13 @@ const LOOKS: usize = 200;
 
 /// Returns the launch whose cgroup a process is in, or that its environment names.
 pub(crate) fn mark(pid: u32) -> Option<LaunchId> {
-    cgroup::launch_of(pid).or_else(|| mark_in(&process::environment(pid)?))
+    member_of(pid).or_else(|| mark_in(&process::environment(pid)?))
+}
+
+/// Returns the launch whose cgroup a living process is in.
+fn member_of(pid: u32) -> Option<LaunchId> {
+    // A zombie stays in its cgroup until its parent takes its status.
+    cgroup::launch_of(pid).filter(|_| process::find(pid).is_some())
 }
 
 /// Returns every process that carries the mark of a launch, whichever.
@@ -203,6 +209,28 @@ mod tests {
         assert_eq!(pids_of(dead.launch), Vec::<u32>::new());
         assert!(!pids_of(alive.launch).is_empty());
         assert_eq!(end_marked(&[dead.launch]).await.unwrap(), []);
+    }
+
+    #[tokio::test]
+    async fn zombie_in_the_cgroup_of_a_dead_launch_is_no_leftover() {
+        let launch = LaunchId::new(Uuid::new_v4());
+        // Without cgroups nothing shows the launch of a zombie.
+        let Ok(group) = cgroup::AgentGroup::make(launch) else { return };
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo 0 > \"$0\"; cat"]).arg(group.entrance());
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+        while mark(child.id()) != Some(launch) {
+            std::thread::yield_now();
+        }
+        drop(child.stdin.take());
+        while process::find(child.id()).is_some() {
+            std::thread::yield_now();
+        }
+        assert_eq!(cgroup::launch_of(child.id()), Some(launch), "the kernel shows it all the same");
+        assert_eq!((mark(child.id()), pids_of(launch)), (None, Vec::new()));
+        assert_eq!(end_marked(&[launch]).await.unwrap(), []);
+        child.wait().unwrap();
+        group.remove();
     }
 
     #[tokio::test]

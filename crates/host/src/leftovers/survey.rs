@@ -9,8 +9,7 @@ use segue_core::model::LaunchId;
 use segue_core::{Error, Result};
 use tokio::sync::oneshot;
 
-use super::mark_in;
-use crate::cgroup;
+use super::{mark_in, member_of};
 use crate::process::{self, EnvironmentNow};
 
 /// What one look at all processes shows.
@@ -95,7 +94,7 @@ impl Drop for Service {
 fn look() -> Survey {
     let mut seen = Survey::default();
     for pid in process::all().into_iter().filter(|pid| *pid != std::process::id()) {
-        if let Some(launch) = cgroup::launch_of(pid) {
+        if let Some(launch) = member_of(pid) {
             seen.marked.push((pid, launch));
             continue;
         }
