@@ -136,17 +136,24 @@ impl SessionState {
         Ok(())
     }
 
+    /// Applies a change that was committed. Changes of other sessions, which a commit may contain as
+    /// well, leave this copy as it is.
     fn apply(&mut self, change: Change) {
+        let own = self.session.id;
         match change {
-            Change::SetStatus { status, at, .. } => {
+            Change::SetStatus { session, status, at } if session == own => {
                 self.session.status = status;
                 self.session.updated_at = at;
             }
-            Change::MarkSpoke { .. } => self.session.spoke = true,
-            Change::RenameSession { name, .. } => self.session.name = name,
-            Change::SetArchive { archive, .. } => self.session.archive = archive,
-            Change::TightenPermission { permission, .. } => self.session.permission = permission,
-            Change::CreateLaunch(launch) => self.launches.push(*launch),
+            Change::MarkSpoke { session } if session == own => self.session.spoke = true,
+            Change::RenameSession { session, name } if session == own => self.session.name = name,
+            Change::SetArchive { session, archive } if session == own => {
+                self.session.archive = archive;
+            }
+            Change::TightenPermission { session, permission, .. } if session == own => {
+                self.session.permission = permission;
+            }
+            Change::CreateLaunch(launch) if launch.session == own => self.launches.push(*launch),
             Change::SetProcesses { launch, holder, agent } => {
                 if let Some(launch) = self.launch_mut(launch) {
                     launch.holder = holder;
@@ -158,12 +165,22 @@ impl SessionState {
                     launch.end.get_or_insert(end);
                 }
             }
-            Change::AddBinding(binding) => {
+            Change::AddBinding(binding) if binding.session == own => {
                 let goes_on = self.vendor_session() == Some(&binding.vendor_session);
                 self.session.spoke &= goes_on;
                 self.bindings.push(binding);
             }
-            Change::CreateSession(_)
+            Change::AddMessage(message) if message.session == own => self.outbox.push(*message),
+            Change::SetMessage { message, state, at } => self.set_message(message, state, at),
+            Change::SetStatus { .. }
+            | Change::MarkSpoke { .. }
+            | Change::RenameSession { .. }
+            | Change::SetArchive { .. }
+            | Change::TightenPermission { .. }
+            | Change::CreateLaunch(_)
+            | Change::AddBinding(_)
+            | Change::AddMessage(_)
+            | Change::CreateSession(_)
             | Change::PutFleet(_)
             | Change::RemoveSession(_)
             | Change::PutTrust(_)
@@ -171,8 +188,6 @@ impl SessionState {
             | Change::SetCount { .. }
             | Change::RecordRequest(_)
             | Change::SetTimers { .. } => {}
-            Change::AddMessage(message) => self.outbox.push(*message),
-            Change::SetMessage { message, state, at } => self.set_message(message, state, at),
         }
     }
 
@@ -214,5 +229,33 @@ impl SessionState {
         let Some(launch) = self.launches.last() else { return Ok(()) };
         let record = LaunchRecord::new(self.session.clone(), launch.clone(), self.bindings.clone());
         ports.folders.write(&record)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flows::samples::session;
+    use crate::model::{Permission, SessionName};
+
+    #[test]
+    fn change_of_another_session_leaves_this_one_as_it_is() {
+        let (own, other) = (session(1, "own"), session(2, "other"));
+        let mut state = SessionState::new(own.clone());
+        let at = Timestamp::MAX;
+        let changes = |session: SessionId| {
+            [
+                Change::SetStatus { session, status: Status::Idle, at },
+                Change::MarkSpoke { session },
+                Change::RenameSession { session, name: SessionName::parse("new").unwrap() },
+                Change::SetArchive { session, archive: false },
+                Change::TightenPermission { session, permission: Permission::Ask, at },
+            ]
+        };
+        changes(other.id).into_iter().for_each(|change| state.apply(change));
+        assert_eq!(state.session, own);
+        changes(own.id).into_iter().for_each(|change| state.apply(change));
+        assert_eq!((state.session.status, state.session.spoke), (Status::Idle, true));
+        assert_eq!((state.session.name.as_str(), state.session.archive), ("new", false));
     }
 }
