@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::thread;
 
 use segue_testkit::{World, scene};
 use serde_json::Value;
@@ -37,6 +38,11 @@ impl Scene {
 
     /// Writes the project file with this vendor for its agent, and brings the agent up.
     fn up(&self, vendor: &str) -> Value {
+        self.write_project(vendor);
+        self.world.json(["up", "--json"])["agents"][0].clone()
+    }
+
+    fn write_project(&self, vendor: &str) {
         let program = self.world.home().join("mytool");
         self.world.write(
             "segue.toml",
@@ -49,7 +55,6 @@ impl Scene {
             ),
         );
         self.world.ok(["trust", "--yes"]);
-        self.world.json(["up", "--json"])["agents"][0].clone()
     }
 
     fn told(&self) -> String {
@@ -115,4 +120,35 @@ fn an_agent_that_is_to_begin_anew_takes_nothing_along() {
     let report = scene.world.json(["up", "--fresh", "coder", "--json"]);
     assert_eq!(report["agents"][0]["outcome"], "started", "{report:#}");
     scene::assert_knows(&scene.world, "coder", "hen");
+}
+
+#[test]
+fn two_ups_at_once_after_a_change_of_vendor_carry_the_conversation_once() {
+    let scene = Scene::new();
+    scene.up("mytool");
+    scene.world.ok(["wait", "coder", "--for", "idle", "--timeout", "50s"]);
+    scene.write_project("demo");
+    let reports: Vec<Value> = thread::scope(|threads| {
+        let ups = [(); 2].map(|()| threads.spawn(|| scene.world.json(["up", "--json"])));
+        ups.map(|up| up.join().unwrap()).into()
+    });
+    let mut outcomes: Vec<&str> =
+        reports.iter().map(|it| it["agents"][0]["outcome"].as_str().unwrap()).collect();
+    outcomes.sort_unstable();
+    assert_eq!(outcomes, ["attached", "handed_over"], "{reports:#?}");
+    assert_eq!(scene.world.sessions().len(), 2, "{:#?}", scene.world.sessions());
+    scene::assert_knows(&scene.world, "coder", "fox");
+}
+
+#[test]
+fn session_whose_name_only_begins_like_an_earlier_one_of_the_agent_is_not_carried() {
+    let scene = Scene::new();
+    scene.up("demo");
+    scene::wait_all_told(&scene.world);
+    scene.world.ok(["run", "-d", "--agent", "coder", "--name", "coder-demolition", "about hens"]);
+    scene::wait_all_told(&scene.world);
+    let carried = scene.up("mytool");
+    assert_eq!(carried["outcome"], "handed_over", "{carried:#}");
+    let told = scene.told();
+    assert!(told.contains("the word fox") && !told.contains("about hens"), "{told}");
 }

@@ -31,12 +31,23 @@ const NUMBER: usize = 6;
 
 /// Returns a name that none of the taken ones is: this one with the vendor's.
 pub fn with_vendor(name: &str, vendor: &str, taken: impl Fn(&str) -> bool) -> String {
-    let most = LONGEST.saturating_sub(vendor.len() + NUMBER);
-    let start: String = name.chars().take(most).collect();
-    let base = format!("{start}-{vendor}");
+    let base = vendor_base(name, vendor);
     let numbered = (2..10_000).map(|number| format!("{base}-{number}"));
     let mut names = std::iter::once(base.clone()).chain(numbered);
     names.find(|name| !taken(name)).unwrap_or(base)
+}
+
+/// Tells whether `with_vendor` can have made a name from these two.
+pub fn is_with_vendor(made: &str, name: &str, vendor: &str) -> bool {
+    let Some(rest) = made.strip_prefix(&vendor_base(name, vendor)) else { return false };
+    let number = rest.strip_prefix('-').unwrap_or_default();
+    rest.is_empty() || !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn vendor_base(name: &str, vendor: &str) -> String {
+    let most = LONGEST.saturating_sub(vendor.len() + NUMBER);
+    let start: String = name.chars().take(most).collect();
+    format!("{start}-{vendor}")
 }
 
 #[cfg(test)]
@@ -61,5 +72,17 @@ mod tests {
         let long = with_vendor(&"x".repeat(64), "some-tool", |name| !name.ends_with("-9999"));
         assert!(long.ends_with("-some-tool-9999"), "{long}");
         assert!(SessionName::parse(&long).is_ok(), "{long}");
+    }
+    #[test]
+    fn name_with_a_vendor_is_told_from_one_that_only_begins_like_it() {
+        for made in ["coder-pi", "coder-pi-2", "coder-pi-9999"] {
+            assert!(is_with_vendor(made, "coder", "pi"), "{made}");
+        }
+        for other in ["coder", "coder-pilot", "coder-pi-", "coder-pi-b", "coder-pi2", "coder-other"]
+        {
+            assert!(!is_with_vendor(other, "coder", "pi"), "{other}");
+        }
+        let long = "x".repeat(64);
+        assert!(is_with_vendor(&with_vendor(&long, "tool", |_| false), &long, "tool"));
     }
 }

@@ -11,7 +11,7 @@ use segue_core::rules::naming;
 use segue_core::{Error, Kind, Result};
 
 use super::bulk::bring_back;
-use super::handoff;
+use super::handoff::{self, Carried};
 use super::{Account, Message, Renewal, Start, Supervisor, Wish, ask};
 
 /// One agent of the project on its way up.
@@ -56,9 +56,18 @@ impl Lift {
     }
 
     async fn come_up(&self) -> Result<AgentOutcome> {
+        loop {
+            if let Some(outcome) = self.try_to_come_up().await? {
+                return Ok(outcome);
+            }
+        }
+    }
+
+    /// Brings the agent up; `None` if another request made its session meanwhile.
+    async fn try_to_come_up(&self) -> Result<Option<AgentOutcome>> {
         let own = self.own_sessions().await?;
         if let Some(id) = own.at_home {
-            return self.bring_back(id).await;
+            return self.bring_back(id).await.map(Some);
         }
         self.free_name(&own).await?;
         if let Some(id) = own.elsewhere {
@@ -68,18 +77,20 @@ impl Lift {
             }
             let name = self.draft.name.clone();
             self.supervisor.ask(id, |reply| Message::Rename { name, reply }).await?;
-            return self.bring_back(id).await;
+            return self.bring_back(id).await.map(Some);
         }
-        if self.fresh.is_none()
-            && let Some(carried) = self.carry_over(&own.of_others).await?
-        {
-            return Ok(carried);
+        if self.fresh.is_none() {
+            match self.carry_over(&own.of_others).await? {
+                Carried::Done(outcome) => return Ok(Some(outcome)),
+                Carried::SessionExists => return Ok(None),
+                Carried::NothingToCarry => {}
+            }
         }
         let found = self.conversations().await?;
         if let [only] = found.as_slice()
             && let Some(adopted) = self.adopt(only).await?
         {
-            return Ok(adopted);
+            return Ok(Some(adopted));
         }
         let mut outcome = self.start_or_join().await?;
         let begins = matches!(outcome.outcome, Outcome::Started | Outcome::Waiting);
@@ -87,7 +98,7 @@ impl Lift {
             let asked = outcome.note.take().map(|note| format!("{note}; ")).unwrap_or_default();
             outcome.note = Some(format!("{asked}{}", left_alone(&self.draft, &found)));
         }
-        Ok(outcome)
+        Ok(Some(outcome))
     }
 
     async fn start_or_join(&self) -> Result<AgentOutcome> {
@@ -196,10 +207,10 @@ impl Lift {
     }
 
     /// Tells whether a session has the name that the agent's session with a vendor gets when the
-    /// agent goes on with another one. What somebody runs besides is none of these.
+    /// agent goes on with another one. Excludes sessions that were started with `segue run`.
     fn was_ours(&self, session: &Session) -> bool {
-        let name = format!("{}-{}", self.draft.name, session.vendor);
-        session.name.as_str().starts_with(&name)
+        let (own, vendor) = (self.draft.name.as_str(), session.vendor.as_str());
+        naming::is_with_vendor(session.name.as_str(), own, vendor)
     }
 
     /// Takes the agent's name from its session with the vendor that it had before.
@@ -217,7 +228,7 @@ impl Lift {
     }
 
     /// Goes on with the conversation that the agent had with another vendor.
-    async fn carry_over(&self, others: &[SessionId]) -> Result<Option<AgentOutcome>> {
+    async fn carry_over(&self, others: &[SessionId]) -> Result<Carried> {
         handoff::carry_to(&self.supervisor, &self.draft, others, &self.environment).await
     }
 

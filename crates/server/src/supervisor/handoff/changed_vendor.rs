@@ -13,14 +13,23 @@ use super::origin::Origin;
 use super::quiet;
 use super::target::Target;
 
+/// What came of carrying an agent's conversation to its new vendor.
+pub(in super::super) enum Carried {
+    Done(AgentOutcome),
+    /// Nothing was said in any of the agent's earlier conversations.
+    NothingToCarry,
+    /// Another request made the agent's session meanwhile.
+    SessionExists,
+}
+
 /// Carries the first of these conversations in which something was said to a session that is yet to
-/// be; none where nothing was said in any of them.
+/// be.
 pub(in super::super) async fn carry_to(
     supervisor: &Arc<Supervisor>,
     draft: &Session,
     candidates: &[SessionId],
     environment: &Environment,
-) -> Result<Option<AgentOutcome>> {
+) -> Result<Carried> {
     let target = Target::drafted(supervisor, draft.clone(), environment.clone())?;
     for id in candidates {
         let Some(session) = supervisor.ports.store.session(*id).await? else { continue };
@@ -28,14 +37,28 @@ pub(in super::super) async fn carry_to(
         if !has_words(supervisor, &origin)? {
             continue;
         }
+        let claim = supervisor.on_the_way.claim_after_others(&origin.session).await;
+        if exists(supervisor, draft).await? {
+            return Ok(Carried::SessionExists);
+        }
         quiet(supervisor, *id, false).await?;
         let origin = origin.looked_at_again(supervisor).await?;
         let carriage = Carriage::to_draft(supervisor, origin, target);
-        let carried = tokio::spawn(carriage.carry()).await;
+        // Whoever asked may go away: what was begun is ended all the same.
+        let carried = tokio::spawn(async move {
+            let _until_it_is_done = claim;
+            carriage.carry().await
+        });
         let cut_short = |error| Error::internal("a handoff was cut short").caused_by(error);
-        return carried.map_err(cut_short)?.map(|report| Some(outcome(&report)));
+        let report = carried.await.map_err(cut_short)??;
+        return Ok(Carried::Done(outcome(&report)));
     }
-    Ok(None)
+    Ok(Carried::NothingToCarry)
+}
+
+async fn exists(supervisor: &Arc<Supervisor>, draft: &Session) -> Result<bool> {
+    let sessions = supervisor.ports.store.sessions().await?;
+    Ok(sessions.iter().any(|it| it.session.address() == draft.address()))
 }
 
 fn has_words(supervisor: &Arc<Supervisor>, origin: &Origin) -> Result<bool> {

@@ -23,7 +23,7 @@ use self::origin::Origin;
 use self::target::Target;
 use super::{Errand, Message, Supervisor, Waiter};
 
-pub(super) use self::changed_vendor::carry_to;
+pub(super) use self::changed_vendor::{Carried, carry_to};
 pub(super) use self::on_the_way::OnTheWay;
 
 /// Carries a conversation over, or says what would be carried.
