@@ -202,6 +202,15 @@ impl Outcome {
     }
 }
 
+/// `POST /v1/resume`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ResumeAnswer {
+    Restored(RestoreReport),
+    /// The request asked for the plan only.
+    Planned(PlanReport),
+}
+
 /// What `--plan` prints: the decision for each session, before anything is done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanReport {

@@ -10,7 +10,7 @@ use hyper::body::Incoming;
 use segue_core::api::{
     AdoptReport, AdoptRequest, AnswerRequest, AttachPoint, Caller, CancelRequest,
     ConversationReport, ConversationRequest, DoctorReport, HandoffReport, HandoffRequest, Health,
-    MessageList, MessageView, PROTOCOL, PlanReport, RestoreReport, ResumeRequest, RunRequest,
+    MessageList, MessageView, PROTOCOL, RestoreReport, ResumeAnswer, ResumeRequest, RunRequest,
     ScaleReport, ScaleRequest, SendReport, SendRequest, SessionList, SessionView, StopReport,
     StopRequest, Stranger, TrustRequest, TrustView, TurnReport, UpRequest, WaitReport, WaitRequest,
 };
@@ -128,7 +128,8 @@ impl Client {
         self.line.change(Method::POST, "/v1/scale", request).await
     }
 
-    pub async fn resume(&self, request: &ResumeRequest) -> Result<RestoreReport> {
+    /// Brings sessions back; with `plan`, only reports what it would do.
+    pub async fn resume(&self, request: &ResumeRequest) -> Result<ResumeAnswer> {
         self.line.change(Method::POST, "/v1/resume", request).await
     }
 
@@ -168,11 +169,6 @@ impl Client {
 
     pub async fn wait(&self, request: &WaitRequest) -> Result<WaitReport> {
         self.line.ask(Method::POST, "/v1/wait", request).await
-    }
-
-    /// Says what a resume would do.
-    pub async fn plan(&self, request: &ResumeRequest) -> Result<PlanReport> {
-        self.line.ask(Method::POST, "/v1/plan", request).await
     }
 
     pub async fn sessions(&self) -> Result<SessionList> {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use segue_core::Result;
-use segue_core::api::{Caller, ResumeRequest, Selection};
+use segue_core::api::{Caller, ResumeAnswer, ResumeRequest, Selection};
 
 use super::outcomes;
 use crate::context::{Context, Ending};
@@ -34,15 +34,17 @@ pub(crate) struct Arguments {
 pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
     let request = request(arguments, context.caller());
     let client = progress::connect(context).await?;
-    if request.plan {
-        let report = watching(context, Task::new("looking"), client.plan(&request)).await?;
-        return outcomes::show_plan(&report, context);
+    let task = if request.plan {
+        Task::new("looking")
+    } else {
+        Task::new("bringing sessions back")
+            .of_changed()
+            .goes_on("sessions keep coming back", "run `segue ls` to see them")
+    };
+    match watching(context, task, client.resume(&request)).await? {
+        ResumeAnswer::Planned(report) => outcomes::show_plan(&report, context),
+        ResumeAnswer::Restored(report) => outcomes::show(&report, context),
     }
-    let task = Task::new("bringing sessions back")
-        .of_changed()
-        .goes_on("sessions keep coming back", "run `segue ls` to see them");
-    let report = watching(context, task, client.resume(&request)).await?;
-    outcomes::show(&report, context)
 }
 
 /// Returns the request to bring one fleet or session back: `segue up --resume NAME`.

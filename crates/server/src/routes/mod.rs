@@ -46,7 +46,6 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/up", post(sessions::up))
         .route("/v1/scale", post(sessions::scale))
         .route("/v1/resume", post(sessions::resume))
-        .route("/v1/plan", post(sessions::plan))
         .route("/v1/stop", post(sessions::stop))
         .route("/v1/sessions", get(sessions::list))
         .route("/v1/sessions/{id}/turn", get(sessions::turn))

@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use segue_core::api::{
-    AdoptReport, AdoptRequest, AttachPoint, DryRun, HandoffReport, HandoffRequest, PlanReport,
-    RestoreReport, ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SessionList, SessionView,
+    AdoptReport, AdoptRequest, AttachPoint, DryRun, HandoffReport, HandoffRequest, RestoreReport,
+    ResumeAnswer, ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SessionList, SessionView,
     StopReport, StopRequest, Stranger, TurnReport, UpRequest,
 };
 use segue_core::flows::strangers;
@@ -64,23 +64,17 @@ pub(crate) async fn resume(
     caller: Caller,
     asked: Asked,
     Json(request): Json<ResumeRequest>,
-) -> Answer<RestoreReport> {
+) -> Answer<ResumeAnswer> {
     let supervisor = app.ready().await?;
     let scope = caller.scope(&supervisor).await?;
+    if request.plan {
+        let plan = supervisor::plan(&supervisor, &scope, request).await?;
+        return Ok(Json(ResumeAnswer::Planned(plan)));
+    }
     let once = asked.once(&app, &supervisor, &scope, &("resume", &request));
     let key = once.key();
     let resume = async move { supervisor::resume(&supervisor, &scope, key, request).await };
-    Ok(Json(once.carry_out(Keep::Answer, resume).await?))
-}
-
-pub(crate) async fn plan(
-    State(app): State<App>,
-    caller: Caller,
-    Json(request): Json<ResumeRequest>,
-) -> Answer<PlanReport> {
-    let supervisor = app.ready().await?;
-    let scope = caller.scope(&supervisor).await?;
-    Ok(Json(supervisor::plan(&supervisor, &scope, request).await?))
+    Ok(Json(ResumeAnswer::Restored(once.carry_out(Keep::Answer, resume).await?)))
 }
 
 pub(crate) async fn stop(
