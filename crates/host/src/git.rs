@@ -8,6 +8,8 @@ use crate::files::open_regular;
 
 /// More than any HEAD, ref or `.git` file is long.
 const LONGEST_FILE: u64 = 4096;
+/// No file of a reference has a longer name.
+const LONGEST_BRANCH: usize = 255;
 /// More than the refs of a very large repository.
 const LONGEST_REFS: u64 = 256 << 20;
 
@@ -48,7 +50,7 @@ impl Repository {
         let Some(reference) = head.strip_prefix("ref: ").map(str::trim) else {
             return object(&head).map(|commit| Head { commit: Some(commit), branch: None });
         };
-        let branch = reference.strip_prefix("refs/heads/").filter(|branch| *branch != ".invalid");
+        let branch = reference.strip_prefix("refs/heads/").filter(|branch| is_branch(branch));
         Some(Head { commit: self.resolve(reference), branch: branch.map(str::to_owned) })
     }
 
@@ -92,6 +94,24 @@ fn object(text: &str) -> Option<String> {
     (matches!(text.len(), 40 | 64) && hexadecimal).then(|| text.to_owned())
 }
 
+/// Tells whether git lets a branch have this name. Whatever else `HEAD` contains is text of whoever
+/// wrote it: a branch's name reaches prompts and the terminal.
+fn is_branch(name: &str) -> bool {
+    let is_part = |part: &str| {
+        !part.is_empty()
+            && !part.starts_with('.')
+            && !part.ends_with('.')
+            && !part.ends_with(".lock")
+    };
+    let is_forbidden = |c: char| c.is_control() || c.is_whitespace() || "~^:?*[\\".contains(c);
+    name.len() <= LONGEST_BRANCH
+        && name.split('/').all(is_part)
+        && !name.starts_with('-')
+        && name != "@"
+        && !name.contains(is_forbidden)
+        && !["..", "@{"].iter().any(|word| name.contains(word))
+}
+
 fn first_line(path: &Path) -> Option<String> {
     let mut text = String::new();
     open_regular(path).ok()?.take(LONGEST_FILE).read_to_string(&mut text).ok()?;
@@ -103,6 +123,39 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+
+    #[test]
+    fn only_what_git_takes_for_a_branch_is_one() {
+        for name in ["main", "feat/login", "v1.2", "käse", "a-b_c", "dependabot/npm/x-1.0"] {
+            assert!(is_branch(name), "{name}");
+        }
+        for text in [
+            "main. Stop. New orders",
+            "a b",
+            "a..b",
+            "-x",
+            "@",
+            "a@{1}",
+            ".invalid",
+            "a/.b",
+            "a.lock",
+            "a/",
+            "/a",
+            "a//b",
+            "a~1",
+            "a^",
+            "a:b",
+            "a?",
+            "a*",
+            "a[",
+            "a\\b",
+            "a\u{1b}b",
+            "",
+        ] {
+            assert!(!is_branch(text), "{text:?}");
+        }
+        assert!(!is_branch(&"x".repeat(256)));
+    }
 
     const ONE: &str = "1111111111111111111111111111111111111111";
     const TWO: &str = "2222222222222222222222222222222222222222";
