@@ -126,9 +126,16 @@ impl Project {
     }
 }
 
+/// No folder has a longer path (`PATH_MAX`). Looking at all folders above one that is longer would
+/// take as long as somebody wants.
+const LONGEST_PATH: usize = 4096;
+
 /// Returns the nearest folder at or above this one that has a project file, whatever it is: one
 /// that cannot be read is an error later, and not as good as none.
 pub(crate) fn root(folder: &Path) -> Option<PathBuf> {
+    if folder.as_os_str().len() > LONGEST_PATH {
+        return None;
+    }
     let has_file = |folder: &&Path| fs::symlink_metadata(folder.join(FILE)).is_ok();
     folder.ancestors().find(has_file).map(Path::to_owned)
 }

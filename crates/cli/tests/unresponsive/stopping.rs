@@ -155,3 +155,21 @@ fn a_command_waits_for_the_end_of_a_stopping_daemon_and_starts_a_new_one() {
     ending.join().unwrap();
     assert_eq!(world.json(["daemon", "status", "--json"])["running"], true);
 }
+
+#[test]
+fn path_of_two_megabytes_does_not_keep_the_daemon_busy() {
+    let world = world();
+    world.ok(["ls"]);
+    let long = "/x".repeat(1 << 20);
+    let clients: Vec<RawClient> = (0..4)
+        .map(|_| {
+            let mut client = RawClient::connect(&world);
+            client.ask("POST /v1/stop", &json!({"cwd": long, "selection": "here"}));
+            client
+        })
+        .collect();
+    for mut client in clients {
+        let (status, answer) = client.answer();
+        assert_eq!((status, &answer), (200, &json!({"stopped": []})));
+    }
+}
