@@ -87,6 +87,12 @@ fn become_agent(
     std::env::set_current_dir(&cwd).map_err(|error| {
         Error::not_found(format!("the agent cannot work in `{}`", cwd.display())).caused_by(error)
     })?;
+    // Whether the agent may work there was decided by the path, which another process may have
+    // turned into a link since.
+    if !std::env::current_dir().is_ok_and(|entered| entered == cwd) {
+        return Err(Error::conflict(format!("`{}` was replaced meanwhile", cwd.display()))
+            .hint("run the command again in the folder that you mean"));
+    }
     prepare(&before, report)?;
     let error = Command::new(&program).args(arguments).exec();
     Err(cannot_start(&program, &error))

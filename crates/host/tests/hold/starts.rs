@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use super::ground::{Ground, code};
+use segue_core::Kind;
+
+use super::ground::{Ground, Wanted, code};
 
 /// Makes the dynamic linker print a warning before any program begins.
 const MISSING_LIBRARY: (&str, &str) = ("LD_PRELOAD", "/nonexistent.so");
@@ -60,6 +62,20 @@ async fn a_failed_start_is_reported_though_something_was_printed_before() {
     wanted.argv = vec!["/no/such/program".to_owned()];
     let error = ground.try_start(&wanted).await.1.unwrap_err();
     assert_eq!(error.message, "cannot start `/no/such/program`");
+}
+
+#[tokio::test]
+async fn agent_does_not_start_in_a_folder_that_became_a_symlink() {
+    let ground = Ground::new();
+    let real = ground.folder().join("real");
+    let link = ground.folder().join("link");
+    fs::create_dir(&real).unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    let (_, result) = ground.try_start(&Wanted { cwd: link, ..ground.shell("pwd") }).await;
+    let error = result.unwrap_err();
+    assert_eq!(error.kind, Kind::Conflict);
+    assert!(error.message.ends_with("link` was replaced meanwhile"), "{error}");
+    ground.start(&Wanted { cwd: real.canonicalize().unwrap(), ..ground.shell("pwd") }).await;
 }
 
 #[tokio::test]
