@@ -76,9 +76,9 @@ fn a_project_file_is_no_way_to_a_looser_permission_either() {
     let outcome = coder.run("$SEGUE run -d --agent flagged");
     assert_refused(&outcome, "give arguments to the vendor's program");
     assert_eq!(names(&world), ["coder", "loose"]);
-    let outcome = coder.run("$SEGUE run -d --agent plain");
+    let outcome = coder.run("$SEGUE run -d --agent plain --name child");
     assert_eq!(outcome.status, 0, "{outcome:#?}");
-    assert_eq!(record_of(&world, "plain")["session"]["permission"], "ask");
+    assert_eq!(record_of(&world, "child")["session"]["permission"], "ask");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use segue_testkit::conversation::newest_launch;
+use segue_testkit::stand_in::{Mark, StandIn};
 use segue_testkit::{World, scene};
 use serde_json::Value;
 
@@ -148,4 +149,50 @@ fn an_agent_starts_others_in_its_own_folder_only_and_with_no_flags_of_its_own() 
             world.ok(["rm", "child", "--yes"]);
         }
     });
+}
+
+#[test]
+fn a_child_is_never_taken_for_an_agent_of_the_project() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    let project = |agents: &[&str]| {
+        let agent = |name: &&str| format!("[[agents]]\nname = \"{name}\"\nvendor = \"demo\"\n");
+        let agents: String = agents.iter().map(agent).collect();
+        world.write("segue.toml", &format!("[fleet]\nname = \"shop\"\n{agents}"));
+        world.ok(["trust", "--yes"]);
+    };
+    project(&["coder"]);
+    world.ok(["up"]);
+    let coder = StandIn::of(&world, &world.session("coder"), Mark::Kept);
+    let outcome = coder.run("$SEGUE run -d --vendor demo --name coder hello");
+    assert!(outcome.stderr.contains("is the name of an agent in `segue.toml`"), "{outcome:#?}");
+    let outcome = coder.run("$SEGUE run -d --vendor demo --name reviewer hello");
+    assert_eq!(outcome.status, 0, "{outcome:#?}");
+    let child = world.session("reviewer");
+    assert_eq!((&child["fleet"], &child["launches"]), (&"shop".into(), &1.into()));
+    // The project gets an agent of that name afterwards.
+    project(&["coder", "reviewer"]);
+    let outcome = world.segue(["up"]);
+    assert_eq!(outcome.status, 4, "{outcome:#?}");
+    assert!(outcome.stderr.contains("segue rm shop/reviewer"), "{outcome:#?}");
+    assert_eq!(world.session("reviewer")["launches"], 1);
+}
+
+#[test]
+fn an_agent_takes_no_name_of_a_fleet() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    world.write(
+        "segue.toml",
+        "[fleet]\nname = \"shop\"\n[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n",
+    );
+    world.ok(["trust", "--yes"]);
+    world.ok(["up"]);
+    let coder = StandIn::of(&world, &world.session("coder"), Mark::Kept);
+    world.write("sub/segue.toml", "[fleet]\nname = \"default\"\n");
+    let outcome = coder.run("cd sub && $SEGUE run -d --vendor demo --name child hello");
+    assert_eq!(outcome.status, 0, "{outcome:#?}");
+    assert_eq!(world.session("child")["fleet"], "shop");
+    // Whoever is in no project still has the fleet `default`.
+    let outside = world.home().display().to_string();
+    world.ok(["run", "-d", "--vendor", "demo", "--name", "mine", "--cwd", &outside, "hello"]);
+    assert_eq!(world.session("mine")["fleet"], "default");
 }

@@ -106,7 +106,10 @@ impl Lift {
             // Somebody else started this agent at the same moment: it is theirs and ours.
             Err(error) if error.kind == Kind::Conflict => match self.existing().await? {
                 Some(id) => self.bring_back(id).await,
-                None => Err(error),
+                None => Err(error.hint(format!(
+                    "run `segue rm {}` if another agent started the session of that name",
+                    self.draft.address()
+                ))),
             },
             Err(error) if error.kind == Kind::Vendor && self.is_held() => Ok(self.held(&error)),
             result => result,
@@ -182,7 +185,9 @@ impl Lift {
         sessions.retain(|it| {
             let it = &it.session;
             let is_agents = it.agent.is_some() && it.agent == self.draft.agent;
-            it.fleet == self.draft.fleet && (has_name(it) || is_agents && self.was_ours(it))
+            let is_own = has_name(it) || is_agents && self.was_ours(it);
+            // What another agent started stays that agent's, whatever it is called.
+            it.parent.is_none() && it.fleet == self.draft.fleet && is_own
         });
         let is_own = |it: &Session| it.vendor == self.draft.vendor;
         let candidates: Vec<Candidate> = sessions
@@ -235,7 +240,8 @@ impl Lift {
     async fn existing(&self) -> Result<Option<SessionId>> {
         let sessions = self.supervisor.ports.store.sessions().await?;
         let own = |it: &&segue_core::ports::SessionSummary| {
-            it.session.fleet == self.draft.fleet && it.session.name == self.draft.name
+            let it = &it.session;
+            it.parent.is_none() && it.fleet == self.draft.fleet && it.name == self.draft.name
         };
         Ok(sessions.iter().find(own).map(|it| it.session.id))
     }

@@ -61,11 +61,19 @@ pub(crate) async fn run(
         parent: scope.parent(),
         cwd,
         // Last, because it is the first that is recorded.
-        fleet: ensure_fleet(ports, project.as_ref()).await?,
+        fleet: match scope {
+            // An agent makes no fleets: it would take their names from others.
+            Scope::Agent(own) => own.fleet.clone(),
+            Scope::Person => ensure_fleet(ports, project.as_ref()).await?,
+        },
     };
+    if let (Scope::Agent(_), Some(name), Some(project)) = (scope, &request.name, &project) {
+        refuse_name_of_agent(project, name)?;
+    }
     let message = request.prompt.clone().or_else(|| agent.and_then(|it| it.prompt.clone()));
     for _ in 0..NAMES_TRIED {
-        let name = name(ports, &draft.fleet, &request, agent).await?;
+        let own_name = agent.map(|it| &it.name).filter(|_| scope.parent().is_none());
+        let name = name(ports, &draft.fleet, &request, own_name).await?;
         let session = session(ports, &draft, name, &request, agent)?;
         let environment = request.caller.environment.clone();
         let wish = Wish::now(Wanted::One);
@@ -210,11 +218,20 @@ fn only_installed(ports: &Ports, environment: &Environment) -> Result<VendorId> 
     }
 }
 
+/// Refuses what would stand in the way of an agent of the project file.
+fn refuse_name_of_agent(project: &Project, name: &str) -> Result<()> {
+    if project.agents.iter().all(|agent| agent.name.as_str() != name) {
+        return Ok(());
+    }
+    Err(Error::usage(format!("`{name}` is the name of an agent in `segue.toml`"))
+        .hint("use another `--name`: an agent's sessions do not take the names of the project's"))
+}
+
 async fn name(
     ports: &Ports,
     fleet: &FleetName,
     request: &RunRequest,
-    agent: Option<&Agent>,
+    agent: Option<&AgentName>,
 ) -> Result<SessionName> {
     if let Some(name) = &request.name {
         return SessionName::parse(name);
@@ -223,7 +240,7 @@ async fn name(
     let taken = |name: &str| {
         sessions.iter().any(|it| it.session.fleet == *fleet && it.session.name.as_str() == name)
     };
-    match agent.map(|agent| agent.name.as_str()).filter(|name| !taken(name)) {
+    match agent.map(AgentName::as_str).filter(|name| !taken(name)) {
         Some(name) => SessionName::parse(name),
         None => SessionName::parse(&naming::suggest(ports.clock.random_id(), taken)),
     }
