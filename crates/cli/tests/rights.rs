@@ -391,3 +391,15 @@ fn stopped_agent_leaves_no_cgroup() {
     world.ok(["stop", "coder"]);
     assert!(!segue_host::cgroup::is_there(launch));
 }
+
+#[test]
+fn error_about_a_name_tells_an_agent_nothing_about_other_sessions() {
+    let world = world(true);
+    let loose = world.session("loose")["id"].as_str().unwrap().to_owned();
+    let script = format!("$SEGUE show {}; $SEGUE show loose; $SEGUE show nobody", &loose[..5]);
+    let outcome = run_as_agent(&world, "run.sh", &script);
+    assert!(!outcome.stderr.contains(&loose), "{outcome:#?}");
+    let errors: Vec<&str> =
+        outcome.stderr.lines().filter(|line| line.starts_with("error")).collect();
+    assert!(errors.len() == 3 && errors.windows(2).all(|it| it[0] == it[1]), "{outcome:#?}");
+}

@@ -28,6 +28,8 @@ pub enum Deed {
     Everything,
 }
 
+const OTHER_SESSION: &str = "reach a session that is neither its own nor its child";
+
 impl Scope {
     /// Refuses what an agent must leave to a person.
     pub fn allow(&self, deed: Deed) -> Result<()> {
@@ -41,9 +43,18 @@ impl Scope {
     pub fn allow_session(&self, id: SessionId, parent: Option<SessionId>) -> Result<()> {
         match self {
             Self::Agent(own) if own.id != id && parent != Some(own.id) => {
-                Err(refusal(own, "reach a session that is neither its own nor its child"))
+                Err(refusal(own, OTHER_SESSION))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Words that an address leads to no session. An agent is not told whether there is another
+    /// session of that name.
+    pub fn unknown_session(&self, unknown: Error) -> Error {
+        match self {
+            Self::Person => unknown,
+            Self::Agent(own) => refusal(own, OTHER_SESSION),
         }
     }
 

@@ -9,7 +9,7 @@ use segue_core::ports::SessionSummary;
 use segue_core::rules::address::{self, Addressable, Found};
 use segue_core::rules::scope::{Deed, Scope};
 use segue_core::rules::words;
-use segue_core::{Error, Result};
+use segue_core::{Error, Kind, Result};
 
 use super::Supervisor;
 use crate::project;
@@ -28,11 +28,22 @@ pub(crate) async fn find(
     text: &str,
     cwd: &Path,
 ) -> Result<SessionSummary> {
-    let sessions = supervisor.ports.store.sessions().await?;
+    let sessions = visible(supervisor, scope).await?;
     let here = fleets_here(supervisor, cwd).await?;
-    let summary = one(&sessions, text, here.first())?;
-    scope.allow_session(summary.session.id, summary.session.parent)?;
-    Ok(summary.clone())
+    let found = one(&sessions, text, here.first());
+    found.cloned().map_err(|error| in_scope(scope, error))
+}
+
+fn in_scope(scope: &Scope, error: Error) -> Error {
+    if error.kind == Kind::NotFound { scope.unknown_session(error) } else { error }
+}
+
+/// Returns the sessions that a caller may reach. For an agent there are no others: not even an
+/// error tells it about them.
+async fn visible(supervisor: &Supervisor, scope: &Scope) -> Result<Vec<SessionSummary>> {
+    let mut sessions = supervisor.ports.store.sessions().await?;
+    sessions.retain(|it| scope.allow_session(it.session.id, it.session.parent).is_ok());
+    Ok(sessions)
 }
 
 /// Returns the sessions of a selection, the oldest first.
@@ -42,20 +53,17 @@ pub(crate) async fn selected(
     selection: &Selection,
     cwd: &Path,
 ) -> Result<Vec<Selected>> {
-    let sessions = supervisor.ports.store.sessions().await?;
+    let sessions = visible(supervisor, scope).await?;
     let here = fleets_here(supervisor, cwd).await?;
     let chosen = match selection {
         Selection::All => in_bulk(sessions, |_| true),
         Selection::Here => {
             in_bulk(sessions, |it| here.contains(&it.session.fleet) || it.session.cwd == cwd)
         }
-        Selection::Named(names) => named(&sessions, names, here.first())?,
+        Selection::Named(names) => named(&sessions, scope, names, here.first())?,
     };
     if !matches!(selection, Selection::Named(_)) {
         scope.allow(Deed::Everything)?;
-    }
-    for it in &chosen {
-        scope.allow_session(it.summary.session.id, it.summary.session.parent)?;
     }
     Ok(chosen)
 }
@@ -75,6 +83,7 @@ fn is_finished(summary: &SessionSummary) -> bool {
 
 fn named(
     sessions: &[SessionSummary],
+    scope: &Scope,
     names: &[String],
     here: Option<&FleetName>,
 ) -> Result<Vec<Selected>> {
@@ -82,6 +91,7 @@ fn named(
     for name in names {
         let more = match one(sessions, name, here) {
             Ok(summary) => vec![Selected { summary: summary.clone(), asked: Asked::ByName }],
+            Err(error) if scope.parent().is_some() => return Err(in_scope(scope, error)),
             Err(error) => fleet(sessions, name).ok_or(error)?,
         };
         let known: Vec<SessionId> = chosen.iter().map(|it| it.summary.session.id).collect();
