@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rustix::process::Signal;
 use segue_testkit::conversation::newest_launch;
 use segue_testkit::processes::wait_gone;
-use segue_testkit::{Outcome, World, wait};
+use segue_testkit::{Outcome, World, processes, wait};
 use serde_json::Value;
 
 /// Stops the process that listens, connects, lets a child have the connection, and ends. Then the
@@ -390,6 +391,87 @@ fn stopped_agent_leaves_no_cgroup() {
     assert_eq!(segue_host::cgroup::is_there(launch), segue_host::cgroup::check().is_ok());
     world.ok(["stop", "coder"]);
     assert!(!segue_host::cgroup::is_there(launch));
+}
+
+#[test]
+fn link_to_another_sessions_socket_leads_an_agent_nowhere() {
+    let world = world(true);
+    let folder = |name: &str| {
+        let session = world.session(name);
+        let launch = newest_launch(&world, session["id"].as_str().unwrap());
+        world.state().join("launches").join(launch.to_string()).display().to_string()
+    };
+    let (own, other) = (folder("coder"), folder("loose"));
+    let holder = number(&world.session("coder")["holder_pid"]);
+    // The holder cannot put its own socket back while it is stopped.
+    let script = format!(
+        "kill -STOP {holder}; ln -s {other}/holder.sock link; mv -T link {own}/holder.sock\n\
+         $SEGUE run -d --vendor demo --name child hello; echo run $?\n\
+         $SEGUE send coder --timeout 1s 'typed into another session'; echo send $?"
+    );
+    let outcome = run_as_agent(&world, "run.sh", &script);
+    assert!(!outcome.stdout.contains("run 0"), "{outcome:#?}");
+    assert!(!outcome.stdout.contains("send 0"), "{outcome:#?}");
+    assert!(!world.ok(["show", "loose", "--json"]).contains("typed into another session"));
+    processes::send(holder, Signal::CONT);
+    world.ok(["stop", "coder"]);
+    let loose = world.session("loose");
+    assert_eq!((&loose["status"], &loose["launches"]), (&"idle".into(), &1.into()), "{loose:#}");
+}
+
+#[test]
+fn second_daemon_on_the_same_store_is_refused() {
+    let mut world = world(true);
+    let before = world.sessions();
+    let other = world.root().join("other");
+    fs::create_dir(&other).unwrap();
+    std::os::unix::fs::symlink(world.segue_home().join("data"), other.join("data")).unwrap();
+    let home = world.segue_home().display().to_string();
+    world.set("SEGUE_HOME", other.display().to_string());
+    let outcome = world.segue(["ls", "--all"]);
+    assert_eq!((outcome.status, outcome.stdout.as_str()), (4, ""), "{outcome:#?}");
+    assert!(outcome.stderr.contains("another daemon uses the store"), "{outcome:#?}");
+    world.set("SEGUE_HOME", home);
+    assert_eq!(world.sessions(), before);
+}
+
+fn daemon_in_another_pid_namespace(is_privileged: bool) {
+    let world = world(is_privileged);
+    let daemon = number(&world.json(["daemon", "status", "--json"])["pid"]);
+    let namespaces = if is_privileged { "-pfmC" } else { "-UpfmC --map-current-user" };
+    let through = |start: &str| format!("setsid {start} &");
+    let script = format!(
+        "kill -9 {daemon}\nunshare {namespaces} --mount-proc \
+         sh -c '$SEGUE ls --all; $SEGUE trust --yes; $SEGUE run -d --vendor demo hello' >out 2>err\n\
+         mv err done"
+    );
+    let script = format!("export SEGUE\n{script}");
+    let fugitive = Fugitive::start_through(&world, through, &script);
+    wait_for_file(&world.project().join("done"));
+    assert_eq!(fugitive.read("out"), "", "{}", fugitive.read("done"));
+    let error = fugitive.read("done");
+    assert!(error.contains("another PID namespace") || error.contains("unshare"), "{error}");
+    let names: Vec<Value> = world.sessions().iter().map(|it| it["name"].clone()).collect();
+    assert_eq!(names, ["coder", "loose"]);
+    assert_eq!(world.session("loose")["status"], "idle");
+}
+
+#[test]
+fn daemon_that_an_agent_starts_in_another_pid_namespace_is_refused() {
+    daemon_in_another_pid_namespace(true);
+}
+
+#[test]
+fn daemon_that_an_agent_starts_in_another_pid_namespace_is_refused_without_privileges() {
+    daemon_in_another_pid_namespace(false);
+}
+
+#[test]
+fn holder_that_an_agent_starts_is_refused() {
+    let world = world(true);
+    let outcome = run_as_agent(&world, "run.sh", "echo '{}' | $SEGUE hold /tmp");
+    assert_ne!(outcome.status, 0, "{outcome:#?}");
+    assert!(outcome.stderr.contains("an agent may not start a holder"), "{outcome:#?}");
 }
 
 #[test]

@@ -33,9 +33,9 @@ impl FileLock {
         Self::attempt(path, || open(path))
     }
 
-    /// Takes the lock of a file that is there without opening it to write: whoever watches its
+    /// Takes the lock of a file or folder that is there without opening it to write: whoever watches its
     /// folder sees when another process gives the lock up, and nothing of this attempt.
-    pub(crate) fn try_acquire_unseen(path: &Path) -> Result<Option<Self>> {
+    pub fn try_acquire_unseen(path: &Path) -> Result<Option<Self>> {
         Self::attempt(path, || File::open(path).map_err(|error| cannot("lock", path, &error)))
     }
 

@@ -93,6 +93,13 @@ impl Paths {
         self.locks().join(format!("session-{session}"))
     }
 
+    /// Returns the real folder of the store, whatever links lead to it.
+    pub fn store_folder(&self) -> PathBuf {
+        let store = self.database().canonicalize().ok();
+        let beside = store.and_then(|store| store.parent().map(Path::to_owned));
+        beside.or_else(|| self.data.canonicalize().ok()).unwrap_or_else(|| self.data.clone())
+    }
+
     pub fn daemon_socket(&self) -> PathBuf {
         self.state.join("daemon.sock")
     }

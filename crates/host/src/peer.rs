@@ -1,6 +1,7 @@
 //! Who connected to a socket: decided once, from a handle of the process and not from its number.
 
 use std::os::fd::OwnedFd;
+use std::path::Path;
 
 use nix::sys::socket::{getsockopt, sockopt};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -73,15 +74,56 @@ pub(crate) fn evidence(pid: u32) -> Evidence {
     if reach == Reach::Unknown {
         return Evidence::none();
     }
-    let trace = members.iter().find_map(|it| trace(it.process.pid)).or_else(|| adopted(&members));
+    let trace = trace(&members).or_else(|| adopted(&members));
     Evidence { lineage: members.into_iter().map(|it| it.process).collect(), reach, trace }
 }
 
-fn trace(pid: u32) -> Option<Trace> {
+/// Finds a sign of a launch in a lineage. Environments come last: an agent can make them long, and
+/// its own ancestors many.
+fn trace(members: &[Member]) -> Option<Trace> {
+    let is_any = |has_sign: fn(u32) -> bool| members.iter().any(|it| has_sign(it.process.pid));
     let sign = |found: bool, trace: Trace| found.then_some(trace);
-    sign(cgroup::launch_of(pid).is_some(), Trace::Cgroup)
-        .or_else(|| sign(leftovers::mark(pid).is_some(), Trace::Mark))
-        .or_else(|| sign(hold::held_launch(&process::words(pid)).is_some(), Trace::Holder))
+    sign(is_any(|pid| cgroup::launch_of(pid).is_some()), Trace::Cgroup)
+        .or_else(|| sign(is_any(is_like_a_holder), Trace::Holder))
+        .or_else(|| sign(is_any(|pid| leftovers::mark(pid).is_some()), Trace::Mark))
+}
+
+fn is_like_a_holder(pid: u32) -> bool {
+    hold::held_launch(&process::words(pid)).is_some()
+}
+
+/// Who listens at the socket of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Listener {
+    /// The holder of the launch.
+    Holder,
+    /// Another process: an agent can put a socket, or a link to one, in the place of a holder's.
+    Other,
+    /// A process of another PID namespace, about which nothing can be known.
+    Outside,
+}
+
+impl Listener {
+    /// Looks at the process that listens at the other end of a connection to the holder of the
+    /// launch that has this folder.
+    pub(crate) fn of(stream: &UnixStream, folder: &Path) -> Self {
+        match listening_pid(stream) {
+            Some(0) => Self::Outside,
+            Some(pid) if hold::is_holder_of(pid, folder) && !is_below_an_agent(pid) => Self::Holder,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Tells whether whoever listens at the other end is in another PID namespace.
+pub(crate) fn is_outside(stream: &UnixStream) -> bool {
+    listening_pid(stream) == Some(0)
+}
+
+/// Returns the number that the listener at the other end has in this PID namespace; 0 if it has none
+/// there.
+fn listening_pid(stream: &UnixStream) -> Option<u32> {
+    u32::try_from(stream.peer_cred().ok()?.pid()?).ok()
 }
 
 /// Finds a process that a daemon adopted when a holder died. What a daemon starts for itself stays
@@ -100,6 +142,13 @@ fn adopted(members: &[Member]) -> Option<Trace> {
 /// Tells whether a process is an agent's, of whichever launch.
 pub fn is_of_an_agent(pid: u32) -> bool {
     evidence(pid).trace.is_some()
+}
+
+/// Tells whether an agent started a process, which may itself be a holder.
+pub(crate) fn is_below_an_agent(pid: u32) -> bool {
+    let Lineage { members, reach } = process::lineage(pid);
+    let ancestors = members.get(1..).unwrap_or_default();
+    reach == Reach::Unknown || leftovers::mark(pid).is_some() || trace(ancestors).is_some()
 }
 
 #[cfg(test)]

@@ -32,6 +32,8 @@ pub(crate) struct Daemon {
     opened: OnceCell<Opened>,
     ending: watch::Sender<bool>,
     pub(crate) requests: Arc<Requests>,
+    /// Two daemons on one store would each take the other's agents for lost.
+    _store_lock: FileLock,
 }
 
 /// What there is once the store is open; without it nothing can be done but `doctor`.
@@ -59,6 +61,12 @@ async fn start(local: &Local) -> Result<(Arc<Daemon>, Listener, FileLock)> {
         Error::conflict("another daemon runs")
             .hint("run `segue daemon status` to see it, `segue daemon stop` to end it")
     })?;
+    let store_lock = FileLock::try_acquire_unseen(&paths.store_folder())?.ok_or_else(|| {
+        Error::conflict("another daemon uses the store, with another state folder")
+            .caused_by(format!("the store is in `{}`", paths.store_folder().display()))
+            .hint("use the same `SEGUE_HOME` or `XDG_STATE_HOME` as that one")
+    })?;
+    wiring::refuse_outside_holders(&paths).await?;
     wiring::forget_readings(&paths);
     wiring::tidy_after_holders(&paths);
     let daemon = Daemon {
@@ -68,6 +76,7 @@ async fn start(local: &Local) -> Result<(Arc<Daemon>, Listener, FileLock)> {
         opened: OnceCell::new(),
         ending: watch::channel(false).0,
         requests: Arc::default(),
+        _store_lock: store_lock,
         paths,
     };
     if let Err(error) = daemon.opened().await {

@@ -115,6 +115,12 @@ pub(crate) fn tidy_after_holders(paths: &Paths) {
     });
 }
 
+/// Refuses to be the daemon of agents whose holders are outside of this PID namespace: this process
+/// could not tell them from others, and may itself be below one of them.
+pub(crate) async fn refuse_outside_holders(paths: &Paths) -> Result<()> {
+    LocalHolders::new(paths.clone()).refuse_outside().await
+}
+
 /// Deletes what an earlier daemon laid out to be read.
 pub(crate) fn forget_readings(paths: &Paths) {
     use segue_core::ports::Files as _;

@@ -12,7 +12,7 @@ use segue_core::ports::{
 use segue_core::{Error, Kind, Result, failpoint};
 
 use super::abandon::abandon;
-use super::line::{Line, PATIENCE, Said, silent};
+use super::line::{self, Line, PATIENCE, Said, silent};
 use super::order::HoldOrder;
 use super::reach::reach;
 use super::spawn::{self, Spawn};
@@ -76,6 +76,15 @@ impl LocalHolders {
             }
         });
         history.await.map_err(|_| silent())
+    }
+
+    /// Fails if the holder of any launch listens in another PID namespace.
+    pub async fn refuse_outside(&self) -> Result<()> {
+        let folders = std::fs::read_dir(self.paths.launches()).into_iter().flatten().flatten();
+        for folder in folders.map(|entry| entry.path()) {
+            line::refuse_outside(&folder).await?;
+        }
+        Ok(())
     }
 
     /// Breaks off what the agent does: with these bytes, or as ^C does.

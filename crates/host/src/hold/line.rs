@@ -10,11 +10,13 @@ use segue_core::{Error, Result};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 
+use super::order::socket_path;
 use super::recorded::{self, unreachable};
 use super::wire::{
     Answer, Decoder, Event, Frame, Hello, Received, Request, encode, encode_message, kind,
 };
 use crate::failure::cannot;
+use crate::peer::{self, Listener};
 use crate::{process, socket};
 
 /// How long a holder may take for what it can do at once. One that is stopped never answers.
@@ -43,20 +45,27 @@ pub(super) enum Said {
 }
 
 impl Line {
-    /// Connects and exchanges hellos; `None` if nobody listens.
+    /// Connects and exchanges hellos; `None` if the launch's holder does not listen, whoever else
+    /// does.
     pub(super) async fn open(path: &Path) -> Result<Option<Self>> {
         let stream = match socket::connect(path).await {
             Ok(stream) => stream,
             Err(error) if is_nobody(&error) => return Ok(None),
             Err(error) => return Err(cannot("reach the holder at", path, &error)),
         };
+        let folder = path.parent().unwrap_or(path);
+        match Listener::of(&stream, folder) {
+            Listener::Holder => {}
+            Listener::Other => return Ok(None),
+            Listener::Outside => return Err(outside(path)),
+        }
         let mut line = Self {
             stream,
             decoder: Decoder::default(),
             buffer: vec![0; 16 << 10],
             capabilities: Vec::new(),
         };
-        let met = line.greet_in_time(path.parent().unwrap_or(path)).await?;
+        let met = line.greet_in_time(folder).await?;
         Ok(met.then_some(line))
     }
 
@@ -170,6 +179,21 @@ fn understand(frame: Frame) -> Option<Said> {
 /// Tells whether the error means that there is no holder, as opposed to one that cannot be reached.
 fn is_nobody(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
+}
+
+/// Fails if the holder of a launch listens in another PID namespace.
+pub(super) async fn refuse_outside(folder: &Path) -> Result<()> {
+    let path = socket_path(folder);
+    // Nobody listens at the sockets of most launches: they are over.
+    let Ok(stream) = socket::connect(&path).await else { return Ok(()) };
+    if peer::is_outside(&stream) { Err(outside(&path)) } else { Ok(()) }
+}
+
+/// The holder listens in another PID namespace.
+fn outside(path: &Path) -> Error {
+    Error::unavailable(format!("the holder at `{}` cannot be identified", path.display()))
+        .caused_by("it runs in another PID namespace")
+        .hint("run `segue` where its agents were started")
 }
 
 /// The holder is there but does not answer.

@@ -24,5 +24,5 @@ pub use client::LocalHolders;
 pub use exec::exec_agent;
 pub use holder::run_holder;
 pub use order::{Live, socket_path};
-pub(crate) use spawn::held_launch;
+pub(crate) use spawn::{held_launch, is_holder_of};
 pub use terminal::{Cursor, Size, Snapshot};

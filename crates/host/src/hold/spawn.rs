@@ -97,10 +97,16 @@ pub(crate) fn held_launch(words: &[String]) -> Option<LaunchId> {
 }
 
 /// Tells whether a process is the holder of the launch that has this folder.
-pub(super) fn is_holder_of(pid: u32, folder: &Path) -> bool {
+pub(crate) fn is_holder_of(pid: u32, folder: &Path) -> bool {
     let words = process::words(pid);
     let [_program, subcommand, held] = words.as_slice() else { return false };
-    subcommand == SUBCOMMAND && held.as_str() == folder.to_string_lossy()
+    subcommand == SUBCOMMAND && is_same_folder(Path::new(held), folder)
+}
+
+/// Tells whether two paths lead to one folder, also through symlinks.
+fn is_same_folder(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    one == other || real(one).is_some_and(|one| Some(one) == real(other))
 }
 
 /// What a holder needs for itself; the agent's environment comes with the order.

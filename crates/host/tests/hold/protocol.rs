@@ -1,7 +1,8 @@
 //! The socket itself: other versions, unknown words, and nonsense.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use segue_core::Kind;
@@ -110,20 +111,38 @@ async fn a_client_that_never_reads_does_not_keep_a_holder() {
     super::ground::gone(&held.holder).await;
 }
 
+/// A holder of an older version, started as `perl hold FOLDER`: says hello three times, and reports
+/// how many bytes it was sent after that.
+const OLD_HOLDER: &str = r#"
+use IO::Socket::UNIX;
+my $listener = IO::Socket::UNIX->new(Local => "$ARGV[0]/holder.sock", Listen => 5) or die $!;
+$| = 1;
+print "up\n";
+for (1 .. 3) {
+    my $client = $listener->accept or die $!;
+    read($client, my $header, 5) == 5 or die "no header";
+    my ($length, $kind) = unpack('NC', $header);
+    read($client, my $hello, $length);
+    my $answer = '{"protocol":1,"oldest":1}';
+    syswrite($client, pack('NC', length $answer, 1) . $answer);
+    my $more = 0;
+    $more += $_ while $_ = sysread($client, my $bytes, 4096);
+    print "hello $kind, then $more bytes\n";
+}
+"#;
+
 #[tokio::test]
 async fn a_holder_of_an_older_version_is_not_asked_what_it_does_not_know() {
     let ground = Ground::new();
     let launch = LaunchId::new(Uuid::now_v7());
-    std::fs::create_dir(ground.paths.launch(launch)).unwrap();
-    let listener = UnixListener::bind(ground.socket(launch)).unwrap();
-    let old = std::thread::spawn(move || {
-        for _ in 0..3 {
-            let (mut client, _) = listener.accept().unwrap();
-            assert_eq!(read_frame(&mut client).0, HELLO);
-            client.write_all(&frame(HELLO, br#"{"protocol":1,"oldest":1}"#)).unwrap();
-            assert_eq!(client.read(&mut [0; 8]).unwrap(), 0, "it is asked nothing");
-        }
-    });
+    let folder = ground.paths.launch(launch);
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("hold"), OLD_HOLDER).unwrap();
+    let mut command = Command::new("perl");
+    command.arg("hold").arg(&folder).current_dir(&folder).stdout(Stdio::piped());
+    let mut old = command.spawn().unwrap();
+    let mut lines = BufReader::new(old.stdout.take().unwrap()).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "up");
     let message = MessageId::new(Uuid::now_v7());
     let order = TypeOrder { message, text: "hello".to_owned(), revision: 0 };
     let errors = [
@@ -135,5 +154,25 @@ async fn a_holder_of_an_older_version_is_not_asked_what_it_does_not_know() {
         assert_eq!(error.kind, Kind::Unavailable);
         assert!(error.message.contains("older version") && error.message.contains(word), "{error}");
     }
-    old.join().unwrap();
+    let heard: Vec<String> = lines.map(Result::unwrap).collect();
+    assert_eq!(heard, ["hello 1, then 0 bytes"; 3]);
+    old.wait().unwrap();
+}
+
+#[tokio::test]
+async fn only_the_holder_of_a_launch_is_spoken_to_at_its_socket() {
+    let ground = Ground::new();
+    let (other, _) = ground.start(&ground.shell("read line")).await;
+    let own = LaunchId::new(Uuid::now_v7());
+    std::fs::create_dir(ground.paths.launch(own)).unwrap();
+    // A link to another launch's holder, as an agent can put it there.
+    std::os::unix::fs::symlink(ground.socket(other), ground.socket(own)).unwrap();
+    assert!(ground.holders.find(own).await.unwrap().is_none());
+    std::fs::remove_file(ground.socket(own)).unwrap();
+    // A process that is no holder: this one.
+    let listener = UnixListener::bind(ground.socket(own)).unwrap();
+    assert!(ground.holders.find(own).await.unwrap().is_none());
+    let (mut client, _) = listener.accept().unwrap();
+    assert_eq!(client.read(&mut [0; 8]).unwrap(), 0, "it is sent nothing");
+    assert!(ground.holders.find(other).await.unwrap().is_some());
 }

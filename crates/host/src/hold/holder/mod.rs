@@ -32,6 +32,7 @@ use super::terminal::{History, Terminal};
 use crate::cgroup::AgentGroup;
 use crate::failpoints::{self, Role};
 use crate::lock::FileLock;
+use crate::peer;
 use crate::surroundings::Surroundings;
 
 use agent::Stream;
@@ -65,6 +66,9 @@ pub fn run_holder(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn hold(mut arguments: impl Iterator<Item = OsString>) -> Result<()> {
     let missing = || Error::usage("`segue hold` is for the daemon alone");
     let folder = PathBuf::from(arguments.next().ok_or_else(missing)?);
+    if peer::is_below_an_agent(std::process::id()) {
+        return Err(Error::usage("an agent may not start a holder"));
+    }
     let order = read_order()?;
     leave()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
