@@ -163,6 +163,7 @@ fn a_child_is_never_taken_for_an_agent_of_the_project() {
     project(&["coder"]);
     world.ok(["up"]);
     let coder = StandIn::of(&world, &world.session("coder"), Mark::Kept);
+    world.ok(["ls"]);
     let outcome = coder.run("$SEGUE run -d --vendor demo --name coder hello");
     assert!(outcome.stderr.contains("is the name of an agent in `segue.toml`"), "{outcome:#?}");
     let outcome = coder.run("$SEGUE run -d --vendor demo --name reviewer hello");
@@ -187,6 +188,7 @@ fn an_agent_takes_no_name_of_a_fleet() {
     world.ok(["trust", "--yes"]);
     world.ok(["up"]);
     let coder = StandIn::of(&world, &world.session("coder"), Mark::Kept);
+    world.ok(["ls"]);
     world.write("sub/segue.toml", "[fleet]\nname = \"default\"\n");
     let outcome = coder.run("cd sub && $SEGUE run -d --vendor demo --name child hello");
     assert_eq!(outcome.status, 0, "{outcome:#?}");
