@@ -13,6 +13,7 @@ use segue_core::{Error, Result};
 
 use crate::fault::{self, Fault};
 use crate::files::{beside, create_private, free_name, remove_whole, rename_new, sync_folder};
+use crate::soundness::is_sound;
 
 /// Copies the database to `<path>.before-<from>-to-<to>`, or the next free name; returns which.
 pub(crate) fn before_migration(
@@ -42,7 +43,7 @@ const LARGEST_AT_END_BYTES: u64 = 64 * 1024 * 1024;
 pub(crate) fn newest(path: &Path) -> Option<PathBuf> {
     [".backup", ".backup-older"].map(|suffix| beside(path, suffix)).into_iter().find(|backup| {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
-        Connection::open_with_flags(backup, flags).is_ok_and(|it| is_sound(&it).unwrap_or(false))
+        Connection::open_with_flags(backup, flags).is_ok_and(|it| is_sound(&it))
     })
 }
 
@@ -119,13 +120,11 @@ fn refresh(path: &Path) -> Result<(), Fault> {
     let source = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
     copy(&source, &partial)?;
-    let verified = Connection::open_with_flags(&partial, flags)
-        .and_then(|copied| {
-            // A backup is one file.
-            let mode = copied.pragma_update_and_check(None, "journal_mode", "delete", |_| Ok(()));
-            mode.and_then(|()| is_sound(&copied))
-        })
-        .unwrap_or(false);
+    let verified = Connection::open_with_flags(&partial, flags).is_ok_and(|copied| {
+        // A backup is one file.
+        let mode = copied.pragma_update_and_check(None, "journal_mode", "delete", |_| Ok(()));
+        mode.is_ok() && is_sound(&copied)
+    });
     let failed = |error| fault::system("keep the backup", &newest, &error);
     if !verified {
         remove_whole(&partial).map_err(failed)?;
@@ -140,11 +139,6 @@ fn refresh(path: &Path) -> Result<(), Fault> {
     sync_folder(&newest).map_err(failed)?;
     hit("store.keep_newest.after");
     Ok(())
-}
-
-fn is_sound(connection: &Connection) -> rusqlite::Result<bool> {
-    let verdict: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    Ok(verdict == "ok")
 }
 
 fn copy(connection: &Connection, partial: &Path) -> Result<(), Fault> {

@@ -78,7 +78,8 @@ fn sqlite(path: &Path, error: &rusqlite::Error) -> Error {
         rusqlite::Error::SqliteFailure(failure, _) => by_code(path, *failure).caused_by(error),
         rusqlite::Error::FromSqlConversionFailure(..)
         | rusqlite::Error::InvalidColumnType(..)
-        | rusqlite::Error::IntegralValueOutOfRange(..) => damaged(path).caused_by(error),
+        | rusqlite::Error::IntegralValueOutOfRange(..)
+        | rusqlite::Error::Utf8Error(..) => damaged(path).caused_by(error),
         _ => Error::internal("the store failed").caused_by(error),
     }
 }

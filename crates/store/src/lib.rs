@@ -16,6 +16,7 @@ mod opening;
 mod read;
 mod rows;
 mod salvage;
+mod soundness;
 mod sqlite;
 mod values;
 mod write;

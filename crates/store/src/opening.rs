@@ -17,7 +17,7 @@ use crate::files::{
 };
 use crate::lock::OpeningLock;
 use crate::migrations::{self, Migration};
-use crate::{backup, filesystem};
+use crate::{backup, filesystem, soundness};
 
 /// Marks a database as ours; the first migration writes it.
 const APPLICATION_ID: i64 = 0x5365_6775;
@@ -148,7 +148,7 @@ fn connect(path: &Path) -> Result<Connection, Fault> {
 fn inspect(connection: &Connection, path: &Path, migrations: &[Migration]) -> Result<(), Fault> {
     check_ownership(connection, path)?;
     check_version(connection, path, migrations)?;
-    check_pages(connection, path)
+    check_contents(connection, path)
 }
 
 /// Has the log stay beside the database, or be played into it, when the connection is closed.
@@ -180,12 +180,11 @@ fn check_version(
         .into())
 }
 
-fn check_pages(connection: &Connection, path: &Path) -> Result<(), Fault> {
-    let verdict: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    if verdict == "ok" {
-        return Ok(());
+fn check_contents(connection: &Connection, path: &Path) -> Result<(), Fault> {
+    match soundness::defect(connection)? {
+        None => Ok(()),
+        Some(defect) => Err(fault::damaged(path).caused_by(defect).into()),
     }
-    Err(fault::damaged(path).caused_by(verdict).into())
 }
 
 fn migrate(

@@ -67,6 +67,16 @@ fn overwrite(path: PathBuf, from: u64, length: u64) {
     file.write_all_at(&garbage, from).unwrap();
 }
 
+/// Inverts the first letter of a text on a page of the database.
+fn flip_first(world: &World, page: u64, text: &str) {
+    let bytes = fs::read(world.database()).unwrap();
+    let start = usize::try_from(page * PAGE).unwrap();
+    let found = bytes[start..].windows(text.len()).position(|it| it == text.as_bytes()).unwrap();
+    let file = OpenOptions::new().write(true).open(world.database()).unwrap();
+    let at = start + found;
+    file.write_all_at(&[!bytes[at]], u64::try_from(at).unwrap()).unwrap();
+}
+
 fn wal(world: &World) -> PathBuf {
     world.database().with_extension("db-wal")
 }
@@ -137,6 +147,20 @@ fn a_store_with_damaged_pages_of_messages_keeps_them_by_its_backup() {
         for page in pages_with(world, "queued 1") {
             overwrite(world.database(), page * PAGE, PAGE);
         }
+    });
+}
+
+#[test]
+fn store_with_a_flipped_byte_in_a_message_keeps_it_by_its_backup() {
+    all_is_kept_after(|world| {
+        let backup = world.database().with_extension("db.backup");
+        let before = fs::read(&backup).unwrap();
+        for page in pages_with(world, "queued 1") {
+            flip_first(world, page, "queued 1");
+        }
+        // A daemon that finds it leaves the backup as it is.
+        assert_eq!(world.segue(["send", "next", "--no-wait", "more"]).status, 7);
+        assert_eq!(fs::read(&backup).unwrap(), before);
     });
 }
 
