@@ -27,12 +27,11 @@ fn steps() -> Vec<Step> {
     let (block, _) = block.split_once("```").unwrap();
     let mut steps: Vec<Step> = Vec::new();
     for line in block.lines().filter(|line| !line.is_empty()) {
-        match (line.strip_prefix("$ "), steps.last_mut()) {
-            (Some(command), _) => {
+        match line.strip_prefix("$ ") {
+            Some(command) => {
                 steps.push(Step { command: command.to_owned(), shown: Vec::new() });
             }
-            (None, Some(step)) => step.shown.push(line.to_owned()),
-            (None, None) => panic!("output before the first command: {line}"),
+            None => steps.last_mut().unwrap().shown.push(line.to_owned()),
         }
     }
     steps

@@ -76,8 +76,11 @@ fn a_stopped_holder_is_named_by_every_command_and_cured_by_doctor() {
     let outcome = world.segue(["resume", "fox"]);
     assert_eq!(outcome.status, 8, "{outcome:#?}");
     assert!(outcome.stdout.contains(&fault), "{outcome:#?}");
-    let outcome = world.segue(["send", "fox", "--timeout", "2s", "what is the word?"]);
+    let outcome = world.segue(["send", "fox", "--wait", "what is the word?"]);
     assert_eq!(outcome.status, 4, "{outcome:#?}");
+    assert!(outcome.stderr.contains(&fault), "{outcome:#?}");
+    let outcome = world.segue(["wait", "fox", "--for", "ended"]);
+    assert_eq!(outcome.status, 7, "{outcome:#?}");
     assert!(outcome.stderr.contains(&fault), "{outcome:#?}");
     let mut person = Terminal::start(&world.command(["attach", "fox"]), 30, 100);
     person.wait_for("kill -CONT");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{OpenLaunch, Screen};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{
     Environment, LaunchEnd, LaunchId, LaunchRecord, MessageId, ProcessRef, SessionId,
 };
@@ -110,6 +110,22 @@ impl fmt::Display for Fault {
             }
             Self::AgentStopped { pid } => write!(f, "the agent's process is stopped, pid {pid}"),
         }
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        let error = Self::unavailable(fault.to_string());
+        let error = match fault {
+            Fault::HolderStopped { pid } => error
+                .hint(format!("run `kill -CONT {pid}` or `segue doctor --fix` to let it go on")),
+            Fault::SocketMissing { .. }
+            | Fault::HolderSilent { .. }
+            | Fault::AgentStopped { .. } => {
+                error.hint("run `segue doctor --fix` to reach it again")
+            }
+        };
+        error.hint("run `segue stop` to end it; the conversation stays")
     }
 }
 

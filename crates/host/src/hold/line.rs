@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 
 use super::order::socket_path;
-use super::recorded::{self, unreachable};
+use super::recorded;
 use super::wire::{
     Answer, Decoder, Event, Frame, Hello, Received, Request, encode, encode_message, kind,
 };
@@ -76,10 +76,10 @@ impl Line {
         }
         let holder = recorded::holder(folder);
         if let Some(pid) = holder.as_ref().filter(|it| process::is_stopped(it)).map(|it| it.pid) {
-            return Err(unreachable(Fault::HolderStopped { pid }));
+            return Err(Error::from(Fault::HolderStopped { pid }));
         }
         let silent = || match &holder {
-            Some(holder) => unreachable(Fault::HolderSilent { pid: holder.pid }),
+            Some(holder) => Error::from(Fault::HolderSilent { pid: holder.pid }),
             None => silent(),
         };
         tokio::time::timeout(PATIENCE, greeting).await.map_err(|_| silent())?

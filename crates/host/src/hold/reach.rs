@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::line::Line;
 use super::order::{has_end, socket_path};
-use super::recorded::{self, unreachable};
+use super::recorded;
 use crate::process::{self, ProcessHandle};
 use crate::watch::Lookout;
 
@@ -29,7 +29,7 @@ pub(super) async fn reach(folder: &Path) -> Result<Option<Line>> {
     }
     let Some(holder) = recorded::holder(folder) else { return Ok(None) };
     if process::is_stopped(&holder) {
-        return Err(unreachable(Fault::HolderStopped { pid: holder.pid }));
+        return Err(Error::from(Fault::HolderStopped { pid: holder.pid }));
     }
     let failed = |error| Error::internal("cannot signal a holder").caused_by(error);
     let Some(handle) = ProcessHandle::open(&holder).map_err(failed)? else { return Ok(None) };
@@ -56,7 +56,7 @@ pub(super) async fn reach(folder: &Path) -> Result<Option<Line>> {
             Ok(Seen::Change) => {}
             Ok(Seen::Gone) => return Ok(None),
             Err(_) if has_end(folder) => return Ok(None),
-            Err(_) => return Err(unreachable(Fault::SocketMissing { pid: holder.pid })),
+            Err(_) => return Err(Error::from(Fault::SocketMissing { pid: holder.pid })),
         }
     }
 }

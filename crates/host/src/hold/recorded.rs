@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use segue_core::Error;
 use segue_core::model::ProcessRef;
 use segue_core::ports::Fault;
 
@@ -55,19 +54,4 @@ pub(super) fn fault(
     }
     let is_missing = !socket_path(folder).exists() && !has_end(folder);
     is_missing.then_some(Fault::SocketMissing { pid: holder.pid })
-}
-
-/// Words why a holder cannot be reached.
-pub(super) fn unreachable(fault: Fault) -> Error {
-    let error = Error::unavailable(fault.to_string());
-    match fault {
-        Fault::HolderStopped { pid } => error
-            .hint(format!("run `kill -CONT {pid}` or `segue doctor --fix` to let it go on"))
-            .hint("run `segue stop` to end it; the conversation stays"),
-        Fault::SocketMissing { .. } | Fault::HolderSilent { .. } | Fault::AgentStopped { .. } => {
-            error
-                .hint("run `segue doctor --fix` to reach it again")
-                .hint("run `segue stop` to end it; the conversation stays")
-        }
-    }
 }

@@ -54,7 +54,7 @@ pub(crate) async fn send(
     let send = async move { recorder.ask(session, send).await };
     let message = once.carry_out(Keep::Nothing, send).await?;
     let report = |reply| Message::Errand(Errand::Report { message, reply });
-    if until == Until::Recorded {
+    if until == Until::Recorded || supervisor.stopped_holder(&found).is_some() {
         return Ok(Json(supervisor.ask(session, report).await?));
     }
     let wait = |reply| Message::Errand(Errand::Wait(Waiter::Message { message, until, reply }));
@@ -188,7 +188,11 @@ pub(crate) async fn wait(
     let supervisor = app.ready().await?;
     let scope = caller.scope(&supervisor).await?;
     let WaitRequest { cwd, session, target, timeout_ms } = request;
-    let found = supervisor::find(&supervisor, &scope, &session, &cwd).await?.session.id;
+    let found = supervisor::find(&supervisor, &scope, &session, &cwd).await?;
+    if let Some(fault) = supervisor.stopped_holder(&found) {
+        return Err(Error::from(fault).into());
+    }
+    let found = found.session.id;
     let reached = supervisor
         .ask(found, |reply| Message::Errand(Errand::Wait(Waiter::Status { target, reply })));
     let Some(limit) = timeout_ms.map(Duration::from_millis) else {

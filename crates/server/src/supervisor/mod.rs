@@ -29,7 +29,7 @@ use std::time::Duration;
 use segue_core::api::SessionView;
 use segue_core::flows::{SessionState, view};
 use segue_core::model::{How, SessionId, Status, WaitingFor};
-use segue_core::ports::{MessageQuery, Ports, SessionSummary};
+use segue_core::ports::{Fault, MessageQuery, Ports, SessionSummary};
 use segue_core::{Error, Result};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
@@ -190,6 +190,13 @@ impl Supervisor {
         let details: Vec<String> = details.chain(fault).chain(shortage).collect();
         view.status_detail = (!details.is_empty()).then(|| details.join("; "));
         view
+    }
+
+    /// Returns the fault of a session whose holder is stopped: nothing that could be waited for
+    /// happens before a person acts.
+    pub(crate) fn stopped_holder(&self, summary: &SessionSummary) -> Option<Fault> {
+        let fault = self.ports.holders.fault(summary.open.as_ref()?)?;
+        matches!(fault, Fault::HolderStopped { .. }).then_some(fault)
     }
 
     /// Returns how long a headless turn may show nothing.
