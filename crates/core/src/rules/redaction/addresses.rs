@@ -2,13 +2,16 @@
 
 use std::ops::Range;
 
-use super::values::{LOOKED_AT, is_drawn, is_stand_in};
+use super::values::{is_drawn, is_stand_in};
+
+/// At most this many bytes of an address are looked at: some passwords are tokens of a kilobyte.
+const ADDRESS: usize = 2 * 1024;
 
 /// Returns the secret of the address whose part after `://` begins here.
 pub(super) fn password_of_url(text: &str, at: usize) -> Option<Range<usize>> {
     let rest = &text.as_bytes()[at..];
     let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"\"'`<>\\".contains(byte);
-    let whole = rest.iter().take(LOOKED_AT).take_while(|byte| !is_end(byte)).count();
+    let whole = rest.iter().take(ADDRESS).take_while(|byte| !is_end(byte)).count();
     let whole = text.get(at..at + whole)?;
     let place = &whole[..whole.find(['/', '?', '#', ',', '|']).unwrap_or(whole.len())];
     let range = in_place(place).or_else(|| in_path(text, at, whole))?;

@@ -7,6 +7,9 @@ use super::values::{is_stand_in, quote, quoted};
 
 /// At most this many bytes of a command line are looked at.
 const REACH: usize = 2 * 1024;
+/// At most this many bytes of a word are looked at that begins in reach: some passwords are tokens of
+/// several kilobytes.
+const WORD: usize = 16 * 1024;
 /// At most this many words of a command line are looked at.
 const WORDS: usize = 64;
 
@@ -220,7 +223,7 @@ fn words(text: &str, at: usize) -> Vec<Range<usize>> {
         if at >= limit || is_end(&bytes[at]) || text[at..].starts_with("\\n") || blank == 0 {
             break;
         }
-        let length = word(&text[at..limit]);
+        let length = word(&text[at..text.floor_char_boundary((at + WORD).min(text.len()))]);
         if length == 0 {
             break;
         }
@@ -270,7 +273,7 @@ fn word(text: &str) -> usize {
 
 /// Returns what is printed into a program that reads a password, whose name is here.
 pub(super) fn printed(text: &str, at: usize, floor: usize) -> Option<Range<usize>> {
-    let from = text.floor_char_boundary(at.saturating_sub(REACH / 4).max(floor));
+    let from = text.floor_char_boundary(at.saturating_sub(2 * REACH).max(floor));
     let line = &text[from.max(floor)..at];
     let line = &line[line.rfind('\n').map_or(0, |place| place + 1)..];
     let pipe = line.rfind('|')?;

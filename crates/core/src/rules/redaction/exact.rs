@@ -170,7 +170,9 @@ impl Finder {
         for value in self.regex.find_iter(text) {
             let kind = self.forms.get(value.as_str()).copied().unwrap_or("known-value");
             if value.len() >= ANYWHERE || is_alone(text, value.start(), value.end()) {
-                found.push(Secret { range: value.range(), kind });
+                let is_cut = value.len() >= LONGEST;
+                let rest = if is_cut { rest_of_value(&text[value.end()..]) } else { 0 };
+                found.push(Secret { range: value.start()..value.end() + rest, kind });
             }
         }
     }
@@ -180,6 +182,12 @@ impl fmt::Debug for Finder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Finder").field("count", &self.forms.len()).finish()
     }
+}
+
+/// Returns the length of the rest of a value of which only the beginning is known.
+fn rest_of_value(text: &str) -> usize {
+    let is_gap = |letter: char| letter.is_whitespace() || "\"'`\\".contains(letter);
+    text.find(is_gap).unwrap_or(text.len())
 }
 
 /// Tells whether this is no part of a longer word.

@@ -10,6 +10,8 @@ const SCHEMES: [&str; 10] =
 const BEARER: usize = 16;
 /// At most this many bytes of a header of cookies are looked at.
 const COOKIES: usize = 4 * 1024;
+/// Where a header of cookies ends.
+const STOPS: [char; 6] = ['"', '\'', '`', '\n', '\r', '\\'];
 
 /// Returns the credential behind the word `Bearer`.
 pub(super) fn bearer(text: &str, word: Range<usize>) -> Option<Range<usize>> {
@@ -79,7 +81,7 @@ pub(super) fn pairs(text: &str, start: usize) -> Option<Range<usize>> {
     let name = text.as_bytes()[start..].iter().take(128).take_while(|it| is_of_name(it)).count();
     text[start + name..].starts_with('=').then_some(())?;
     let line = &text[start..text.floor_char_boundary((start + COOKIES).min(text.len()))];
-    let end = line.find(['"', '\'', '`', '\n', '\r', '\\']).unwrap_or(line.len());
+    let end = line.find(STOPS).unwrap_or(line.len());
     let mut found: Option<Range<usize>> = None;
     let mut at = start;
     for pair in line[..end].split(';') {
@@ -99,7 +101,14 @@ pub(super) fn pairs(text: &str, start: usize) -> Option<Range<usize>> {
             found = Some(first..value_start + value.len());
         }
     }
-    found
+    // The last value may be longer than what was looked at.
+    let is_end = |letter: char| letter == ';' || letter.is_whitespace() || STOPS.contains(&letter);
+    found.map(|range| match &text[range.end..] {
+        rest if range.end == start + line.len() => {
+            range.start..range.end + rest.find(is_end).unwrap_or(rest.len())
+        }
+        _ => range,
+    })
 }
 
 fn has_digit(value: &str) -> bool {

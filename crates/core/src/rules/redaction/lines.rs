@@ -39,7 +39,9 @@ pub(super) fn password_of_database(text: &str, at: usize, floor: usize) -> Optio
     let line = line.start.max(floor)..line.end;
     for found in DATABASE.captures_iter(text.get(line.clone())?) {
         let password = found.get(2)?;
-        let range = line.start + password.start()..line.start + password.end();
+        let start = line.start + password.start();
+        // The password may be longer than what was looked at.
+        let range = start..start + field(&text[start..]);
         let next = text[range.end..].chars().next();
         let is_whole = next.is_none_or(|it| it != ':');
         let is_here = line.start + found.get(0)?.start() <= at && at < range.end;
@@ -48,6 +50,20 @@ pub(super) fn password_of_database(text: &str, at: usize, floor: usize) -> Optio
         }
     }
     None
+}
+
+/// Returns the length of a field of `.pgpass`, in which `\:` stands for a colon.
+fn field(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let is_end = |at: &usize| {
+        let is_escaped = *at > 0 && bytes[at - 1] == b'\\';
+        let is_escape = bytes[*at] == b'\\' && bytes.get(at + 1) != Some(&b':');
+        bytes[*at].is_ascii_whitespace()
+            || b"\x22'".contains(&bytes[*at])
+            || is_escape
+            || bytes[*at] == b':' && !is_escaped
+    };
+    (0..bytes.len()).find(is_end).unwrap_or(bytes.len())
 }
 
 /// Returns the value of a line of a file of cookies: seven fields with tabs between them.
@@ -70,9 +86,13 @@ pub(super) fn cookie_of_jar(text: &str, at: usize, floor: usize) -> Option<Range
 /// Returns the hash of a password that begins here.
 pub(super) fn hash_of_password(text: &str, at: usize) -> Option<Range<usize>> {
     let is_of_hash = |byte: &u8| byte.is_ascii_alphanumeric() || b"./$=,+-".contains(byte);
-    let length = text.as_bytes()[at..].iter().take(REACH).take_while(|it| is_of_hash(it)).count();
-    let hash = text[at..at + length].trim_end_matches(['.', ',']);
-    let parts = hash.split('$').filter(|part| !part.is_empty());
+    let hash = |most: usize| {
+        let length = text.as_bytes()[at..].iter().take(most).take_while(|it| is_of_hash(it));
+        text[at..at + length.count()].trim_end_matches(['.', ','])
+    };
+    let start = hash(REACH);
+    let parts = start.split('$').filter(|part| !part.is_empty());
     let longest = parts.clone().map(str::len).max().unwrap_or_default();
-    (hash.len() >= HASH && longest >= 20 && parts.count() >= 2).then_some(at..at + hash.len())
+    let is_hash = start.len() >= HASH && longest >= 20 && parts.count() >= 2;
+    is_hash.then(|| at..at + hash(usize::MAX).len())
 }

@@ -12,6 +12,8 @@ use super::{Secret, context};
 
 /// Where a bare value of an ordinary name ends.
 const STOPS: &[u8] = b"&,;)}]|<>";
+/// The content of an XML element with a secret has at most this many bytes.
+const ELEMENT: usize = 16 * 1024;
 /// At most this many characters belong to a name; it keeps the time linear.
 const NAME: usize = 96;
 
@@ -75,8 +77,8 @@ impl Place<'_> {
                 .then(|| self.found(from..from + length))?;
         }
         if joined.join == Join::Element {
-            let length = text.find('<').filter(|length| *length <= LOOKED_AT)?;
-            let is_secret = self.is_quoted_secret(&text[..length], joined);
+            let length = text.find('<').filter(|length| *length <= ELEMENT)?;
+            let is_secret = self.is_quoted_secret(looked_at(&text[..length]), joined);
             return is_secret.then(|| self.found(start..start + length))?;
         }
         let is_free = self.meaning.strength == Strength::Constant && joined.join == Join::Tight;
@@ -100,7 +102,8 @@ impl Place<'_> {
         let text = &self.text[start.at..];
         if let Some(quote) = quote(text) {
             let from = start.at + quote.len();
-            let value = looked_at(&self.text[from..from + quoted(&self.text[from..], quote)]);
+            let length = quoted(&self.text[from..], quote);
+            let value = looked_at(&self.text[from..from + length]);
             let is_statement = self.word == "PASSWORD" || start.is_verb;
             let is_secret = !is_stand_in(value, self.word)
                 && value.len() >= 4
@@ -108,10 +111,9 @@ impl Place<'_> {
                 && !value.contains(['{', '('])
                 && !value.contains(char::is_whitespace)
                 && (is_drawn(value) || is_password && (is_statement || looks_chosen(value)));
-            return is_secret.then(|| self.found(from..from + value.len()))?;
+            return is_secret.then(|| self.found(from..from + length))?;
         }
-        let length = bare(looked_at(text), STOPS);
-        let value = text[..length].trim_end_matches(['.', ',', ':', '?']);
+        let value = word(looked_at(text));
         let is_told = context::is_variable_statement(self.text, self.name.start)
             || context::is_login(self.text, self.name.start) && self.word == "password"
             || matches!(self.word, "requirepass" | "masterauth" | "rootpw");
@@ -120,7 +122,7 @@ impl Place<'_> {
             && (is_told
                 || is_drawn(value) && !has_signs_of_code(value)
                 || start.is_verb && is_password && looks_chosen(value));
-        is_secret.then(|| self.found(start.at..start.at + value.len()))?
+        is_secret.then(|| self.found(start.at..start.at + word(text).len()))?
     }
 
     fn is_quoted_secret(&self, value: &str, joined: &Joined) -> bool {
@@ -176,6 +178,11 @@ impl Place<'_> {
             _ => is_drawn(value) || is_encoded_pair(value),
         }
     }
+}
+
+/// Returns the word with which a text begins, without the signs of a sentence.
+fn word(text: &str) -> &str {
+    text[..bare(text, STOPS)].trim_end_matches(['.', ',', ':', '?'])
 }
 
 fn looked_at(text: &str) -> &str {

@@ -48,6 +48,14 @@ fn values_of_secret_variables_of_the_environment_are_removed_in_every_form() {
 }
 
 #[test]
+fn a_known_value_of_five_kilobytes_is_removed_to_its_end() {
+    let value = fill("{a5000}");
+    let mut redactor = knowing("", &[("SHOP_TOKEN", &value)]);
+    assert_eq!(redactor.redact(&format!("so {value}, then")), "so [redacted] then");
+    assert_eq!(redactor.redact(&format!("so '{value}'")), "so '[redacted]'");
+}
+
+#[test]
 fn known_values_are_not_printed() {
     let redactor = knowing("DB_PASS=swordfish", &[("API_TOKEN", "open-sesame-4711")]);
     let shown = format!("{redactor:?}");

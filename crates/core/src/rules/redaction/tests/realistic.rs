@@ -217,6 +217,25 @@ const LINES: &[&str] = &[
     "ключ: «sk-ant-api03-{w93}»",
 ];
 
+/// Lines with secrets of which only the beginning is looked at before they are believed.
+const LONG: &[&str] = &[
+    "aws configure set aws_session_token «{b700}»",
+    "aws configure set aws_session_token \"«{b700}»\"",
+    "AWS_SESSION_TOKEN=«{b700}»",
+    "the token is «{a700}» for now",
+    "the token is '«{a700}»' for now",
+    "ENV APP_SECRET «{a700}»",
+    "<apiKey>«{a700}»</apiKey>",
+    "https://aws:«{a1500}»@x.codeartifact.local/pypi",
+    "db.local:5432:shop:app:«{a700}»",
+    "docker login -u AWS -p «{a3000}» registry.local",
+    "docker login -u AWS -p '«{a3000}»' registry.local",
+    "echo «{a3000}» | docker login -u AWS --password-stdin",
+    "Cookie: theme=dark; sid=«{a6000}»; lang=en",
+    "Authorization: Bearer «{w2000}»",
+    "password: «{a700}»",
+];
+
 fn marked(line: &str) -> (String, Vec<String>) {
     let line = fill(line);
     let secrets = line.split('«').skip(1);
@@ -251,6 +270,17 @@ fn no_secret_of_two_hundred_realistic_lines_passes() {
         }
     }
     assert!(passed.is_empty(), "{} passed: {passed:#?}", passed.len());
+}
+
+#[test]
+fn secrets_longer_than_what_is_looked_at_are_removed_to_their_end() {
+    for line in LONG {
+        let (text, secrets) = marked(line);
+        let left = text.replace(&secrets[0], REDACTED);
+        assert_eq!(redact(&text), left, "{line}");
+        let inside = serde_json::json!({ "output": text }).to_string();
+        assert_eq!(redact(&inside), inside.replace(&secrets[0], REDACTED), "{line} in JSON");
+    }
 }
 
 #[test]
