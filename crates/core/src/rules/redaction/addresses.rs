@@ -10,9 +10,8 @@ const ADDRESS: usize = 2 * 1024;
 /// Returns the secret of the address whose part after `://` begins here.
 pub(super) fn password_of_url(text: &str, at: usize) -> Option<Range<usize>> {
     let rest = &text.as_bytes()[at..];
-    let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"\"'`<>\\".contains(byte);
-    let whole = rest.iter().take(ADDRESS).take_while(|byte| !is_end(byte)).count();
-    let whole = text.get(at..at + whole)?;
+    let whole = rest.iter().take(ADDRESS).take_while(|byte| !is_end(**byte)).count();
+    let whole = &text[at..text.floor_char_boundary(at + whole)];
     let place = &whole[..whole.find(['/', '?', '#', ',', '|']).unwrap_or(whole.len())];
     let range = in_place(place).or_else(|| in_path(text, at, whole))?;
     Some(at + range.start..at + range.end)
@@ -36,20 +35,53 @@ fn in_path(text: &str, at: usize, whole: &str) -> Option<Range<usize>> {
     let mut signs = whole[start..].match_indices('@').map(|(place, _)| start + place);
     let end = signs.rfind(|end| is_host(&whole[end + 1..]))?;
     let password = &whole[start..end];
-    let first = password.split(['/', '#', '?']).next().unwrap_or_default();
-    let is_port = first.is_empty() || first.bytes().all(|byte| byte.is_ascii_digit());
     let name = &whole[..colon];
     let is_user = !name.contains('.') && !matches!(name, "localhost" | "host");
-    let is_sure = !is_port || !is_web && is_user && !first.is_empty();
+    let is_sure = !is_web && !password.starts_with("//") || !begins_with_port(name, password);
     (is_sure && is_user && is_password(password, &whole[end + 1..])).then_some(start..end)
+}
+
+/// Tells whether this may be the port and the path of a web address whose path has an `@`, as in
+/// `http://web:8080/logo@2x`. Only a few names are those of users and not of hosts.
+fn begins_with_port(name: &str, password: &str) -> bool {
+    let number = password.split(['/', '#', '?']).next().unwrap_or_default();
+    let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+    let is_port = number.parse::<u16>().is_ok() && !number.starts_with('0');
+    let is_path = password.starts_with("//") || password.ends_with('/');
+    let is_known_user = matches!(name, "admin" | "root" | "user");
+    is_number && (is_path || is_port && !is_known_user)
+}
+
+/// Returns the password before the `@` of an address such as `user:password@tcp(host:3306)/name`.
+pub(super) fn password_of_dsn(text: &str, at: usize, floor: usize) -> Option<Range<usize>> {
+    let before = text.as_bytes()[floor..at].iter().rev().take(ADDRESS);
+    let from = at - before.take_while(|byte| !is_end(**byte)).count();
+    let pair = text.get(from..at)?;
+    let pair = pair.rsplit_once("://").map_or(pair, |(_, pair)| pair);
+    let (_, password) = pair.split_once(':')?;
+    is_password(password, "").then(|| at - password.len()..at)
+}
+
+/// Returns the password of an address of Oracle's driver, which goes on here: `thin:user/password@`.
+pub(super) fn password_of_oracle(text: &str, at: usize) -> Option<Range<usize>> {
+    let rest = &text.as_bytes()[at..];
+    let whole = rest.iter().take(ADDRESS).take_while(|byte| !is_end(**byte)).count();
+    let (pair, _) = text[at..text.floor_char_boundary(at + whole)].rsplit_once('@')?;
+    let (user, password) = pair.split_once('/')?;
+    let start = at + user.len() + 1;
+    is_password(password, "").then(|| start..start + password.len())
+}
+
+/// Tells whether no address goes on with this byte.
+fn is_end(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || b"\"'`<>\\".contains(&byte)
 }
 
 /// Tells whether a host follows, with nothing strange behind it.
 fn is_host(rest: &str) -> bool {
-    let end = rest.find(['/', '?', ',', ';']).unwrap_or(rest.len());
-    let host = rest[..end].split(':').next().unwrap_or_default();
-    let is_of_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-    !host.is_empty() && host.bytes().all(is_of_host)
+    let is_of_host = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._".contains(byte);
+    let length = rest.bytes().take_while(is_of_host).count();
+    length > 0 && rest.as_bytes().get(length).is_none_or(|next| b"/?,;:".contains(next))
 }
 
 fn is_password(password: &str, host: &str) -> bool {

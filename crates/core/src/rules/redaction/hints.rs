@@ -28,6 +28,8 @@ const NAMES: [&str; 18] = [
     "sig=",
     "sid=",
 ];
+/// What follows the password in addresses of Go's driver for MySQL.
+const DSNS: [&str; 4] = ["@tcp(", "@tcp6(", "@unix(", "@cloudsql("];
 /// Ports of databases as lines of passwords have them.
 const PORTS: [&str; 4] = [":5432:", ":5433:", ":6432:", ":*:"];
 const TABS: [&str; 6] =
@@ -54,6 +56,8 @@ enum About {
     Begin,
     End,
     Address,
+    Dsn,
+    Oracle,
     Bearer,
     Authorization,
     Cookie,
@@ -73,6 +77,8 @@ static HINTS: LazyLock<Literals<About>> = LazyLock::new(|| {
     hints.add(BLOCK, Case::Exact, About::Begin);
     hints.add(blocks::END, Case::Exact, About::End);
     hints.add("://", Case::Exact, About::Address);
+    DSNS.iter().for_each(|it| hints.add(it, Case::Exact, About::Dsn));
+    hints.add("jdbc:oracle:", Case::Exact, About::Oracle);
     commands::names().for_each(|name| hints.add(name, Case::Exact, About::Program));
     commands::READERS.iter().for_each(|it| hints.add(it, Case::Exact, About::Reader));
     PORTS.iter().for_each(|it| hints.add(it, Case::Exact, About::Port));
@@ -114,6 +120,8 @@ fn look(text: &str, hint: Range<usize>, about: About, (floor, found): (usize, &m
         About::Begin => Secret::of("private-key", blocks::private_key(text, start)),
         About::End => Secret::of("private-key", blocks::rest_of_key(text, start, floor)),
         About::Address => Secret::of("password-in-url", addresses::password_of_url(text, end)),
+        About::Dsn => Secret::of("password-in-url", addresses::password_of_dsn(text, start, floor)),
+        About::Oracle => Secret::of("password-in-url", addresses::password_of_oracle(text, end)),
         About::Bearer => Secret::of("bearer-token", headers::bearer(text, hint)),
         About::Authorization => {
             Secret::of("authorization-header", headers::authorization(text, end))
