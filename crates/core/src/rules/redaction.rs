@@ -14,6 +14,7 @@ mod exact;
 mod headers;
 mod hints;
 mod joins;
+mod key_lines;
 mod lines;
 mod literals;
 mod named;

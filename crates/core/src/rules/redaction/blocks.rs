@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
+use super::key_lines;
+
 const KEY: &str = "PRIVATE KEY";
 const BEGIN: &str = "-----BEGIN";
 pub(super) const END: &str = "-----END";
 const DASHES: &str = "-----";
 /// A line of a key is longer than most words.
-const LINE: usize = 16;
+pub(super) const LINE: usize = 16;
 /// A label between dashes is shorter than this.
 const LABEL: usize = 64;
 /// Headers before the first line of a key take at most this many bytes.
@@ -17,8 +19,11 @@ const HEADERS: usize = 400;
 pub(super) fn private_key(text: &str, at: usize) -> Option<Range<usize>> {
     let body = behind_label(text, at)?;
     let after = &text[body..];
-    let length = whole(after).or_else(|| cut_off(after))?;
-    Some(at..body + length)
+    let end = whole(after).map(|length| body + length).or_else(|| {
+        let by_characters = cut_off(after).map(|length| body + length);
+        by_characters.max(key_lines::behind_begin(text, at, body))
+    })?;
+    Some(at..end)
 }
 
 /// Tells whether a key begins in a text and does not end in it.
@@ -37,6 +42,12 @@ fn behind_label(text: &str, at: usize) -> Option<usize> {
 /// Returns where the rest of a private key is whose last line is here, and whose first is missing.
 pub(super) fn rest_of_key(text: &str, at: usize, floor: usize) -> Option<Range<usize>> {
     let body = behind_label(text, at)?;
+    let starts = [by_characters(text, at, floor), key_lines::before_end(text, at, floor)];
+    starts.into_iter().flatten().min().map(|start| start..body)
+}
+
+/// Returns where a key begins that ends here, if only signs and numbers stand between its lines.
+fn by_characters(text: &str, at: usize, floor: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut start, mut end) = (None, at);
     let mut previous = LINE;
@@ -46,7 +57,9 @@ pub(super) fn rest_of_key(text: &str, at: usize, floor: usize) -> Option<Range<u
         let line = line.strip_prefix('n').filter(|_| is_escape(bytes, end - piece)).unwrap_or(line);
         let is_number = line.len() <= 6 && line.bytes().all(|byte| byte.is_ascii_digit());
         // Only the last line of a key, the first that is looked at, may be short.
-        if line.len() >= LINE || start.is_none() && line.len() >= 2 && !is_number {
+        let is_word = line.bytes().any(|byte| byte.is_ascii_alphanumeric());
+        let is_last = start.is_none() && line.len() >= 2 && is_word && !is_number;
+        if line.len() >= LINE || is_last {
             start = Some(end - line.len());
             previous = line.len();
         } else if !is_number || previous < 2 {
@@ -59,7 +72,7 @@ pub(super) fn rest_of_key(text: &str, at: usize, floor: usize) -> Option<Range<u
         }
         end -= gap;
     }
-    start.map(|start| start..body)
+    start
 }
 
 fn is_escape(bytes: &[u8], at: usize) -> bool {
@@ -82,9 +95,13 @@ pub(super) fn continued(text: &str) -> Option<(usize, bool)> {
         return Some((body, true));
     }
     let head = text.bytes().take_while(|byte| is_of_key(*byte) || is_between(*byte)).count();
-    let length = cut_off(text)?;
     // What comes first has to be a line of the key, not a word.
-    (length <= head).then_some((length, false))
+    let by_characters = cut_off(text).filter(|length| *length <= head);
+    let length = by_characters.max(key_lines::at_start(text))?;
+    let end = text[length..].find(END).map(|end| length + end);
+    let is_next = |end: &usize| text[length..*end].bytes().filter(|it| *it == b'\n').count() <= 1;
+    let label = end.filter(is_next).and_then(|end| behind_label(text, end));
+    Some(label.map_or((length, false), |label| (label, true)))
 }
 
 /// Returns the length up to and with the line that ends the key.
@@ -125,7 +142,11 @@ pub(super) fn cut_off(after: &str) -> Option<usize> {
 /// Tells whether this place is in a line such as `Proc-Type: 4,ENCRYPTED`.
 fn is_in_header(text: &str, at: usize) -> bool {
     let from = text[..at].rfind('\n').map_or(0, |from| from + 1);
-    let line = text[from..].lines().next().unwrap_or_default();
+    is_header(text[from..].lines().next().unwrap_or_default())
+}
+
+/// Tells whether a line is a header of a key.
+pub(super) fn is_header(line: &str) -> bool {
     line.split_once(": ").is_some_and(|(name, _)| {
         name.len() < 24 && name.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-')
     })
@@ -137,7 +158,7 @@ fn is_alone(next: &str) -> bool {
     next.starts_with(DASHES) || !next.starts_with(['-', '_', '.'])
 }
 
-fn is_of_key(byte: u8) -> bool {
+pub(super) fn is_of_key(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"+/=".contains(&byte)
 }
 

@@ -130,6 +130,10 @@ impl Place<'_> {
             !value.contains(char::is_whitespace) && value.contains(char::is_alphanumeric);
         let is_long = value.len() >= 24 && value.bytes().all(|byte| byte.is_ascii_graphic());
         let is_path = value.starts_with(['/', '~', '.']) && value.contains('/');
+        // What looks like the beginning of a string may be the end of the one that the name is in.
+        if value.bytes().all(|byte| b"{}[](),:; ".contains(&byte)) {
+            return false;
+        }
         if is_stand_in(value, self.word) || joined.join == Join::Comma && !is_drawn(value) {
             return false;
         }

@@ -1,4 +1,5 @@
 mod conversation;
+mod key_blocks;
 mod realistic;
 
 use proptest::prelude::*;
@@ -95,6 +96,8 @@ const ORDINARY: &[&str] = &[
     "API_KEY=<your key>",
     "API_KEY=",
     "API_KEY",
+    "{\"command\":\" API_KEY= \"}",
+    "[\"API_KEY= \", \"b\"]",
     "The token: a unit of text. The key: what opens a door.",
     "The password is not stored; the secret is out.",
     "Set the secret. Token counts were 123456.",
@@ -256,6 +259,9 @@ fn text_made_to_be_slow_is_not() {
         ":*:",
         "cookie:",
         "-----END PRIVATE KEY-----",
+        "\\n-----END PRIVATE KEY-----",
+        "MIIE\\n12:-----END PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----\n12:",
         "\tTRUE\t",
         "echo x | sudo -S ",
     ];

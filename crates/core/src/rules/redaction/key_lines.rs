@@ -1,0 +1,199 @@
+//! Lines of private keys that stand behind a prefix: marks of changes, numbers of lines, names of
+//! files, timestamps of logs, and signs of comments and strings.
+
+use std::ops::Range;
+
+use super::blocks::{LINE, is_header, is_of_key};
+
+/// The first line of a key has at least this many characters if its prefix is not known yet.
+const FIRST: usize = 32;
+/// At most this many bytes of a line are looked at.
+const REACH: usize = 400;
+/// At most this many bytes follow a line of a key, such as `\n' +` or a colour of a terminal.
+const SIGNS: usize = 12;
+/// At most this many lines stand between the label and the first line of a key.
+const HEADERS: usize = 4;
+
+/// What separates lines: a line break, or inside of strings `\n` with this many backslashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Separator {
+    backslashes: usize,
+}
+
+impl Separator {
+    /// Returns the separator whose last byte is here.
+    fn ending_at(bytes: &[u8], at: usize) -> Option<Self> {
+        let escapes =
+            || bytes[..at].iter().rev().take(REACH).take_while(|it| **it == b'\\').count();
+        match bytes[at] {
+            b'\n' => Some(Self { backslashes: 0 }),
+            b'n' => Some(Self { backslashes: escapes() }).filter(|it| it.backslashes > 0),
+            _ => None,
+        }
+    }
+
+    fn len(self) -> usize {
+        self.backslashes + 1
+    }
+
+    /// Returns the separator that is nearest before this place, and where the line behind it begins.
+    fn before(bytes: &[u8], at: usize, floor: usize) -> Option<(Self, usize)> {
+        let from = floor.max(at.saturating_sub(REACH));
+        let mut places = (from..at).rev();
+        places.find_map(|place| Some((Self::ending_at(bytes, place)?, place + 1)))
+    }
+
+    /// Returns the first separator behind this place, and where the line behind it begins.
+    fn behind(bytes: &[u8], at: usize) -> Option<(Self, usize)> {
+        let mut places = at..bytes.len().min(at + REACH);
+        places.find_map(|place| Some((Self::ending_at(bytes, place)?, place + 1)))
+    }
+
+    /// Returns where the line begins in which this place is; `None` if it is too long.
+    fn start_of_line(self, bytes: &[u8], at: usize, floor: usize) -> Option<usize> {
+        let from = floor.max(at.saturating_sub(REACH));
+        let is_own = |place: &usize| Self::ending_at(bytes, *place) == Some(self);
+        let start = (from..at).rev().find(is_own).map(|place| place + 1);
+        start.or_else(|| (from == floor).then_some(from))
+    }
+
+    /// Returns the line before the one that begins here.
+    fn line_before(self, bytes: &[u8], start: usize, floor: usize) -> Option<Range<usize>> {
+        let end = start.checked_sub(self.len()).filter(|end| *end > floor)?;
+        Some(self.start_of_line(bytes, end, floor)?..end)
+    }
+
+    /// Returns the line that begins here.
+    fn line_at(self, bytes: &[u8], start: usize) -> Option<Range<usize>> {
+        let to = bytes.len().min(start + REACH);
+        let is_own = |place: &usize| Self::ending_at(bytes, *place) == Some(self);
+        let end = (start..to).find(is_own).map(|place| place + 1 - self.len());
+        let end = end.or_else(|| (to == bytes.len()).then_some(to))?;
+        (start < bytes.len() && start <= end).then_some(start..end)
+    }
+}
+
+/// Returns where the lines of a key begin that ends with the label here: all of them have the prefix
+/// that the label's line has.
+pub(super) fn before_end(text: &str, at: usize, floor: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let (separator, mut line_start) = Separator::before(bytes, at, floor)?;
+    let prefix = text.get(line_start..at)?;
+    let (mut start, mut is_sure) = (None, false);
+    while let Some(line) = separator.line_before(bytes, line_start, floor) {
+        let rest = text.get(line.clone()).and_then(|line| behind_prefix(line, prefix));
+        let Some((rest, length)) = rest.and_then(|rest| Some((rest, key_length(rest)?))) else {
+            break;
+        };
+        // Only the last line of a key, the first that is looked at, may be short.
+        if length < LINE && (start.is_some() || length == 0) {
+            break;
+        }
+        is_sure |= length >= LINE;
+        start = Some(line.end - rest.len());
+        line_start = line.start;
+    }
+    start.filter(|_| is_sure)
+}
+
+/// Returns where the lines of a key end whose label begins at `at` and ends before `body`.
+pub(super) fn behind_begin(text: &str, at: usize, body: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let (separator, start) = Separator::behind(bytes, body)?;
+    let prefix = separator.start_of_line(bytes, at, 0).and_then(|start| text.get(start..at));
+    lines_end(text, (separator, start), prefix)
+}
+
+/// Returns where the lines of a key end with which a text begins.
+pub(super) fn at_start(text: &str) -> Option<usize> {
+    let (separator, _) = Separator::behind(text.as_bytes(), 0)?;
+    lines_end(text, (separator, 0), None)
+}
+
+/// Returns where the lines of a key end of which the first begins at `start`. Their prefix is the given
+/// one, or else that of the first line.
+fn lines_end<'a>(
+    text: &'a str,
+    (separator, mut start): (Separator, usize),
+    mut prefix: Option<&'a str>,
+) -> Option<usize> {
+    let (mut end, mut headers) = (None, 0);
+    while let Some(line) = separator.line_at(text.as_bytes(), start) {
+        start = line.end + separator.len();
+        let Some(content) = text.get(line.clone()) else { break };
+        let known = prefix.and_then(|prefix| behind_prefix(content, prefix));
+        let known = known.filter(|rest| key_length(rest).is_some() || is_header(rest));
+        let Some(rest) = known.or_else(|| first_line(content).filter(|_| end.is_none())) else {
+            headers += 1;
+            if end.is_some() || headers > HEADERS || !is_before_key(content) {
+                break;
+            }
+            continue;
+        };
+        prefix = Some(&content[..content.len() - rest.len()]);
+        let length = key_length(rest).filter(|_| !is_header(rest)).unwrap_or(0);
+        if length > 0 && (length >= LINE || end.is_some()) {
+            end = Some(line.end - rest.len() + length);
+        }
+        headers += usize::from(length == 0);
+        // Only empty lines and headers stand before a key, and only its last line is short.
+        let is_short = length < LINE && (length > 0 || end.is_some());
+        if is_short || headers > HEADERS {
+            break;
+        }
+    }
+    end
+}
+
+/// Tells whether a line of which the prefix is not known is empty or a header of an encrypted key.
+fn is_before_key(line: &str) -> bool {
+    let is_header = ["Proc-Type: ", "DEK-Info: "].iter().any(|header| line.contains(header));
+    // The only letters of an empty line are those of line breaks, as in `' +\n  '`.
+    is_header || line.chars().filter(|letter| letter.is_alphanumeric()).count() <= 2
+}
+
+/// Returns the key in a line whose prefix is not known: a long run of letters of all sorts.
+fn first_line(line: &str) -> Option<&str> {
+    let mut runs = line.split(|letter| !u8::try_from(letter).is_ok_and(is_of_key));
+    let run = runs.find(|run| run.len() >= FIRST)?;
+    let has = |test: fn(&u8) -> bool| run.as_bytes().iter().any(test);
+    let is_mixed =
+        has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit);
+    let rest = line.find(run).map(|start| &line[start..])?;
+    (is_mixed && key_length(rest).is_some()).then_some(rest)
+}
+
+/// Returns how many characters of a key begin this text; `None` if more than signs follow them.
+fn key_length(rest: &str) -> Option<usize> {
+    let length = rest.bytes().take_while(|byte| is_of_key(*byte)).count();
+    let signs = &rest.as_bytes()[length..];
+    let is_sign =
+        |byte: &u8| byte.is_ascii_whitespace() || b"\\\"'`+,;.)|*nru01b[mK\x1b".contains(byte);
+    (signs.len() <= SIGNS && signs.iter().all(is_sign)).then_some(length)
+}
+
+/// Returns what follows a prefix in a line. Numbers and gaps may differ, and `grep` writes `-` instead
+/// of `:` around a line that matches.
+fn behind_prefix<'a>(line: &'a str, prefix: &str) -> Option<&'a str> {
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let run =
+        |bytes: &[u8], test: &dyn Fn(&u8) -> bool| bytes.iter().take_while(|it| test(it)).count();
+    let (bytes, prefix) = (line.as_bytes(), prefix.as_bytes());
+    let (mut at, mut of) = (run(bytes, &is_blank), run(prefix, &is_blank));
+    while let Some(wanted) = prefix.get(of) {
+        let byte = bytes.get(at)?;
+        let test: &dyn Fn(&u8) -> bool = match wanted {
+            b'0'..=b'9' => &u8::is_ascii_digit,
+            b' ' | b'\t' => &is_blank,
+            _ if byte == wanted || b":-".contains(byte) && b":-".contains(wanted) => {
+                (at, of) = (at + 1, of + 1);
+                continue;
+            }
+            _ => return None,
+        };
+        let length = run(&bytes[at..], test);
+        (length > 0).then_some(())?;
+        (at, of) = (at + length, of + run(&prefix[of..], test));
+    }
+    line.get(at..)
+}
