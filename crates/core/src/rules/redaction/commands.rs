@@ -24,11 +24,13 @@ enum Form {
     Attached,
     /// `-U user%password`.
     Percent,
+    /// `-u user,password`.
+    Comma,
     /// `-b name=value`.
     Cookie,
     /// `-passin pass:password`.
     Prefixed,
-    /// `user/password@place`, without a flag.
+    /// `user/password` or `user/password@place`, without a flag.
     Slash,
     /// The last of so many words without a flag.
     Last(usize),
@@ -107,7 +109,12 @@ const PROGRAMS: &[Program] = &[
     program("ssh-keygen", &[("-N", Form::Word), ("-P", Form::Word)]),
     program("keytool", &[("-storepass", Form::Word), ("-keypass", Form::Word)]),
     program("jarsigner", &[("-storepass", Form::Word), ("-keypass", Form::Word)]),
-    program("lftp", &[("-u", Form::Pair)]),
+    program("lftp", &[("-u", Form::Comma), ("-u", Form::Pair)]),
+    program("plink", &[("-pw", Form::Word)]),
+    program("pscp", &[("-pw", Form::Word)]),
+    program("psftp", &[("-pw", Form::Word)]),
+    program("twine upload", &[("-p", Form::Word)]),
+    program("az acr login", &[("-p", Form::Word)]),
     program("sqlplus", &[("", Form::Slash)]),
     program("htpasswd", &[("", Form::Last(3))]),
     program("add_user", &[("", Form::Last(2))]),
@@ -173,6 +180,7 @@ fn behind_flag(
     match form {
         Form::Pair => behind(&value, word, ':'),
         Form::Percent => behind(&value, word, '%'),
+        Form::Comma => behind(&value, word, ','),
         Form::Prefixed => word.starts_with("pass:").then(|| value.start + 5..value.end),
         Form::Cookie => headers::pairs(text, value.start),
         _ if word.starts_with('-') => None,
@@ -183,12 +191,15 @@ fn behind_flag(
 fn without_flag(text: &str, form: Form, words: &[Range<usize>]) -> Option<Range<usize>> {
     let mut plain = words.iter().filter(|word| !text[(*word).clone()].starts_with('-'));
     match form {
-        Form::Slash => plain.find_map(|word| {
+        Form::Slash => {
+            let word = inside_quotes(text, plain.next()?.clone());
             let (user, rest) = text[word.clone()].split_once('/')?;
+            // `/nolog` and `@folder/script.sql` have no user.
+            let is_user = !user.is_empty() && !user.contains(['@', '.', '~', '$']);
             let password = rest.split('@').next().unwrap_or(rest);
             let start = word.start + user.len() + 1;
-            (rest.len() > password.len()).then_some(start..start + password.len())
-        }),
+            is_user.then_some(start..start + password.len())
+        }
         Form::Last(count) => plain.nth(count - 1).map(|word| inside_quotes(text, word.clone())),
         _ => None,
     }

@@ -19,7 +19,7 @@ static USER: LazyLock<Regex> = LazyLock::new(|| {
 static LOGIN: LazyLock<Regex> = LazyLock::new(|| {
     let blank = r"(?:[ \t\r\n]|\\+[nrt])+";
     let word = r"[^\s\\]+";
-    let more = format!("(?:(?:login|account){blank}{word}{blank})*");
+    let more = format!("(?:(?:login|account|port){blank}{word}{blank})*");
     Regex::new(&format!(r"(?:machine{blank}{word}|default){blank}{more}$")).unwrap()
 });
 

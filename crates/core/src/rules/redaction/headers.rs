@@ -8,6 +8,8 @@ const SCHEMES: [&str; 10] =
     ["bearer", "basic", "token", "digest", "apikey", "negotiate", "bot", "key", "flyv1", "sso-key"];
 /// What a header says after the word `Bearer` is at least so long when nothing else tells.
 const BEARER: usize = 16;
+/// At most this many bytes of a digest are looked at.
+const DIGEST: usize = 2 * 1024;
 /// At most this many bytes of a header of cookies are looked at.
 const COOKIES: usize = 4 * 1024;
 /// Where a header of cookies ends.
@@ -37,12 +39,25 @@ pub(super) fn authorization(text: &str, at: usize) -> Option<Range<usize>> {
     start += quote(&text[start..]).map_or(0, str::len);
     let word = bare(&text[start..], b",");
     let has_scheme = SCHEMES.iter().any(|it| text[start..start + word].eq_ignore_ascii_case(it));
+    if text[start..start + word].eq_ignore_ascii_case("digest") {
+        return response_of_digest(text, start + word);
+    }
     if has_scheme {
         start = start + word + spaces(&text[start + word..])?;
     }
     let value = &text[start..start + bare(&text[start..], b"")];
     let is_secret = if has_scheme { is_credential(value) } else { is_drawn(value) };
     is_secret.then_some(start..start + value.len())
+}
+
+/// Returns the response of a digest, which is a hash of the password.
+fn response_of_digest(text: &str, at: usize) -> Option<Range<usize>> {
+    let line = &text[at..text.floor_char_boundary((at + DIGEST).min(text.len()))];
+    let line = line.lines().next().unwrap_or_default();
+    let name = line.find("response=")? + "response=".len();
+    let start = at + name + quote(&line[name..]).map_or(0, str::len);
+    let value = &text[start..start + bare(&text[start..], b",")];
+    is_credential(value).then_some(start..start + value.len())
 }
 
 fn is_credential(value: &str) -> bool {

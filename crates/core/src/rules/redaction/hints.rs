@@ -8,7 +8,7 @@ use super::{Secret, addresses, blocks, commands, headers, lines, named, phrases,
 use crate::rules::shapes::{self, BLOCK, INFIXES, SHAPES};
 
 /// Parts of names that could be those of a secret.
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 26] = [
     "authorization",
     "bearer",
     "cookie",
@@ -27,6 +27,14 @@ const NAMES: [&str; 18] = [
     "psk",
     "sig=",
     "sid=",
+    "_pat",
+    "pat=",
+    "pat:",
+    "_pin",
+    "pin=",
+    "otp",
+    "salt",
+    "bindpw",
 ];
 /// What follows the password in addresses of Go's driver for MySQL.
 const DSNS: [&str; 4] = ["@tcp(", "@tcp6(", "@unix(", "@cloudsql("];
@@ -128,7 +136,7 @@ fn look(text: &str, hint: Range<usize>, about: About, (floor, found): (usize, &m
         }
         About::Cookie => Secret::of("cookie", headers::cookies(text, end)),
         About::Name => {
-            let name = text[hint].trim_end_matches('=').len();
+            let name = text[hint].trim_end_matches(['=', ':']).len();
             named::value(text, start..start + name, floor)
         }
         About::Program => return programs(text, &hint, (floor, found)),

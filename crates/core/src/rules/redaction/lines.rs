@@ -16,7 +16,9 @@ const HASH: usize = 24;
 #[expect(clippy::unwrap_used, reason = "the pattern is the same every time, and tests compile it")]
 static DATABASE: LazyLock<Regex> = LazyLock::new(|| {
     let field = r"[^\s:\x22'\\/]+";
-    let start = r"(?:^|[\s\x22'>|]|\\n|→)";
+    // `grep` writes the name of the file and the number of the line before it.
+    let origin = r"(?:[^\s:\x22'\\]*pgpass[^\s:\x22'\\]*[:-])?(?:[0-9]{1,6}[:-])?";
+    let start = format!(r"(?:^|[\s\x22'>|]|\\n|→){origin}");
     Regex::new(&format!(
         r"{start}{field}:(?:[0-9]{{4,5}}|\*):{field}:([A-Za-z_*][^\s:\x22'\\]*):((?:\\:|[^\s:\x22'\\])+)"
     ))

@@ -64,7 +64,7 @@ impl Place<'_> {
     /// Returns the secret that is joined to the name by a sign.
     fn secret(&self, joined: &Joined) -> Option<Secret> {
         let (text, start) = (&self.text[joined.start..], joined.start);
-        let prefix = usize::from(text.starts_with(['b', 'r', 'u', 'f', '@', '$', 'L']));
+        let prefix = usize::from(text.starts_with(['b', 'r', 'u', 'f', '@', '$', 'L', 'N']));
         let prefix = if text.get(prefix..).and_then(quote).is_some() { prefix } else { 0 };
         if let Some(quote) = quote(&text[prefix..]) {
             let (quote, inside) = joins::opening(&text[prefix..], quote);
@@ -116,7 +116,7 @@ impl Place<'_> {
         let value = word(looked_at(text));
         let is_told = context::is_variable_statement(self.text, self.name.start)
             || context::is_login(self.text, self.name.start) && self.word == "password"
-            || matches!(self.word, "requirepass" | "masterauth" | "rootpw");
+            || matches!(self.word, "requirepass" | "masterauth" | "rootpw" | "bindpw");
         let is_secret = !is_stand_in(value, self.word)
             && !is_code(value)
             && (is_told

@@ -5,9 +5,9 @@ use crate::rules::secrets::is_telling;
 /// Words that make a name secret wherever they stand in it.
 const ANYWHERE: [&str; 5] = ["secret", "password", "passwd", "passphrase", "passwort"];
 /// Last words of names of passwords that are ordinary words as well.
-const SHORT: [&str; 6] = ["pass", "pwd", "pw", "psw", "passcode", "rootpw"];
+const SHORT: [&str; 7] = ["pass", "pwd", "pw", "psw", "passcode", "rootpw", "bindpw"];
 /// What makes a key one that opens something.
-const KEYS: [&str; 23] = [
+const KEYS: [&str; 24] = [
     "access",
     "secret",
     "private",
@@ -31,6 +31,7 @@ const KEYS: [&str; 23] = [
     "admin",
     "webhook",
     "app",
+    "application",
 ];
 /// Last words of names of which the value decides by its look.
 const MAYBE: [&str; 22] = [

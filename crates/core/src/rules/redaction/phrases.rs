@@ -8,8 +8,9 @@ use super::values::{is_stand_in, quote, quoted};
 use crate::rules::shapes::looks_drawn;
 
 /// Statements with a password behind them, and names for the words from which a wallet is made.
-const STATEMENTS: [&str; 7] = [
+const STATEMENTS: [&str; 8] = [
     "identified by",
+    "identified with",
     "convertto-securestring",
     "seed phrase",
     "recovery phrase",
@@ -21,6 +22,8 @@ const STATEMENTS: [&str; 7] = [
 const FIELDS: [&str; 7] = ["d", "p", "q", "dp", "dq", "qi", "k"];
 /// Numbers of which private keys consist are at least this long.
 const NUMBER: usize = 40;
+/// The name of a plugin and `BY` take at most this many bytes.
+const PLUGIN: usize = 96;
 /// How many words a wallet is made from at least.
 const WORDS: usize = 11;
 
@@ -47,10 +50,18 @@ pub(super) fn look(text: &str, hint: Range<usize>) -> Option<Secret> {
     if phrase.ends_with("phrase") || phrase == "mnemonic" {
         return words(text, hint.end);
     }
-    let (value, _) =
-        string(text, hint.end).filter(|_| text[hint.end..].starts_with([' ', '\t']))?;
+    let end = if phrase == "identified with" { behind_plugin(text, hint.end)? } else { hint.end };
+    let (value, _) = string(text, end).filter(|_| text[end..].starts_with([' ', '\t']))?;
     let is_secret = !is_stand_in(&text[value.clone()], "");
     Secret::of("password", Some(value).filter(|_| is_secret))
+}
+
+/// Returns the place behind the name of a plugin and `BY`, as in `IDENTIFIED WITH plugin BY 'password'`.
+fn behind_plugin(text: &str, at: usize) -> Option<usize> {
+    let rest = &text[at..text.floor_char_boundary((at + PLUGIN).min(text.len()))];
+    let by = rest.to_ascii_lowercase().find(" by ")?;
+    let is_plugin = |letter: char| letter.is_ascii_alphanumeric() || "_\"'\\".contains(letter);
+    rest[..by].trim_start().chars().all(is_plugin).then_some(at + by + " by".len())
 }
 
 /// Returns the string that begins behind blanks.
