@@ -56,6 +56,13 @@ pub(super) fn is_variable_statement(text: &str, at: usize) -> bool {
         || before.rsplit('\n').next().is_some_and(|line| line.contains("config set "))
 }
 
+/// Tells whether the name is the first argument of a call that reads or sets a variable.
+pub(super) fn is_lookup(text: &str, at: usize) -> bool {
+    let before = before(text, at).trim_end_matches(['"', '\'', '\\']);
+    let calls = ["env(", "Env(", "environ.get(", "environ.setdefault(", "ENV.fetch(", "define("];
+    calls.iter().any(|call| before.ends_with(call))
+}
+
 /// Tells whether this is a line of a section of a file of settings: above it are only such lines
 /// up to the section's heading.
 pub(super) fn is_in_section(text: &str, at: usize) -> bool {

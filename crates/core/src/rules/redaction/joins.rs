@@ -27,6 +27,10 @@ pub(super) enum Join {
     Element,
     /// `"name", "value"`.
     Comma,
+    /// `name || "value"`.
+    Or,
+    /// `name("value")`.
+    Call,
 }
 
 /// Where the value of a name begins.
@@ -88,6 +92,12 @@ pub(super) fn joined(text: &str, name: &Range<usize>) -> Option<Joined> {
         };
         let start = typed.or_else(|| behind_break(start, sign)).unwrap_or(start);
         return found(join, at(start));
+    }
+    for (sign, join) in [("||", Join::Or), ("??", Join::Or), ("(", Join::Call)] {
+        let value = trimmed.strip_prefix(sign).map(|value| value.trim_start_matches(BLANKS));
+        if let Some(value) = value.filter(|value| quote(value).is_some()) {
+            return found(join, at(value));
+        }
     }
     if text[name.clone()].starts_with('-') && blanks > 0 {
         return found(Join::Flag, at(trimmed));

@@ -14,6 +14,8 @@ use super::{Secret, context};
 const STOPS: &[u8] = b"&,;)}]|<>";
 /// The content of an XML element with a secret has at most this many bytes.
 const ELEMENT: usize = 16 * 1024;
+/// The value of `${NAME:-value}` has at most this many bytes.
+const DEFAULT: usize = 4 * 1024;
 /// At most this many characters belong to a name; it keeps the time linear.
 const NAME: usize = 96;
 
@@ -21,11 +23,19 @@ const NAME: usize = 96;
 pub(super) fn value(text: &str, hint: Range<usize>, floor: usize) -> Option<Secret> {
     let name = name_around(text, &hint, floor)?;
     let word = text[name.clone()].trim_matches(['-', '.']);
-    let meaning = meaning(word).or_else(|| of_two_words(text, &name, word));
-    let meaning = meaning.filter(|_| !text[..name.start].ends_with("${"))?;
+    let word = variable_of_environment(word);
+    let meaning = meaning(word).or_else(|| of_two_words(text, &name, word))?;
     let place = Place { text, name: name.clone(), word, meaning };
+    if text[..name.start].ends_with("${") {
+        return place.default();
+    }
     let joined = joins::joined(text, &name);
     joined.and_then(|joined| place.secret(&joined)).or_else(|| place.beside())
+}
+
+/// Returns the variable's name in `process.env.NAME`, and any other name as it is.
+fn variable_of_environment(name: &str) -> &str {
+    name.rsplit_once("env.").map_or(name, |(_, variable)| variable)
 }
 
 /// Returns what a name says whose first word stands before it, such as `API key`.
@@ -83,9 +93,26 @@ impl Place<'_> {
         }
         let is_free = self.meaning.strength == Strength::Constant && joined.join == Join::Tight;
         let stops: &[u8] = if is_free || self.stands_in_a_line(joined) { b"" } else { STOPS };
+        let is_password = self.meaning.kind == "password" && joined.join == Join::Tight;
+        if let Some(length) = app_password(text).filter(|_| is_password) {
+            return self.found(start..start + length);
+        }
         let value = &text[..bare(looked_at(text), stops)];
         let is_secret = self.is_bare_secret(value, &text[value.len()..], joined);
         is_secret.then(|| self.found(start..start + bare(text, stops)))?
+    }
+
+    /// Returns the value of `${NAME:-value}`, which is taken if the variable is not set.
+    fn default(&self) -> Option<Secret> {
+        let rest = &self.text[self.name.end..];
+        let inside = rest.strip_prefix(":-").or_else(|| rest.strip_prefix(":="))?;
+        let length = inside[..inside.floor_char_boundary(DEFAULT)].find('}')?;
+        let value = inside[..length].trim_matches(['"', '\'', '\\']);
+        let start = self.text.len() - inside.len() + inside.find(value)?;
+        let joined = Joined { join: Join::Tight, start, is_name_quoted: false };
+        let is_secret =
+            !value.contains(['$', '\n']) && self.is_quoted_secret(looked_at(value), &joined);
+        is_secret.then(|| self.found(start..start + value.len()))?
     }
 
     /// Tells whether name and value have a line of their own, as in files of settings.
@@ -134,12 +161,14 @@ impl Place<'_> {
         if value.bytes().all(|byte| b"{}[](),:; ".contains(&byte)) {
             return false;
         }
-        if is_stand_in(value, self.word) || joined.join == Join::Comma && !is_drawn(value) {
+        if is_stand_in(value, self.word) || !self.is_joined_to(value, joined.join) {
             return false;
         }
         match self.meaning.strength {
             Strength::Constant => !is_small_number(value),
-            Strength::Is => is_one_word || is_phrase(value, self.word),
+            Strength::Is => {
+                is_one_word || is_phrase(value, self.word) || app_password(value).is_some()
+            }
             Strength::Weak => {
                 let is_sure = joined.is_name_quoted && value.len() >= 6
                     || looks_chosen(value)
@@ -150,6 +179,19 @@ impl Place<'_> {
                 is_one_word && (is_drawn(value) || is_long && !is_path || is_encoded_pair(value))
             }
         }
+    }
+
+    /// Tells whether a value in quotes belongs to the name, as far as the sign between them tells.
+    fn is_joined_to(&self, value: &str, join: Join) -> bool {
+        let is_password = self.meaning.kind == "password";
+        let is_variable = self.meaning.strength == Strength::Constant;
+        is_drawn(value)
+            || match join {
+                Join::Comma => context::is_lookup(self.text, self.name.start),
+                Join::Or => is_variable || is_password && looks_chosen(value),
+                Join::Call => self.word == "PASSWORD" || is_password && looks_chosen(value),
+                _ => true,
+            }
     }
 
     fn is_bare_secret(&self, value: &str, rest: &str, joined: &Joined) -> bool {
@@ -191,6 +233,18 @@ fn word(text: &str) -> &str {
 
 fn looked_at(text: &str) -> &str {
     &text[..text.floor_char_boundary(LOOKED_AT)]
+}
+
+/// Returns the length of a password that Google makes for one program: four groups of four letters.
+fn app_password(text: &str) -> Option<usize> {
+    const LENGTH: usize = 19;
+    let password = text.get(..LENGTH)?;
+    let is_of_password = |(at, byte): (usize, u8)| match at % 5 {
+        4 => byte == b' ',
+        _ => byte.is_ascii_lowercase(),
+    };
+    let is_end = text[LENGTH..].starts_with(['\n', '\r', '"', '\'', '\\']) || text.len() == LENGTH;
+    (is_end && password.bytes().enumerate().all(is_of_password)).then_some(LENGTH)
 }
 
 /// Tells whether this counts something: nobody's password is so short.

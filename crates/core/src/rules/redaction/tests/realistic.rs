@@ -45,6 +45,11 @@ const LINES: &[&str] = &[
     "github_pat: «{a40}»",
     "PASSWORD_SALT=«{a22}»",
     "APP_SALT=«{a22}»",
+    "MAIL_PASSWORD=«abcd efgh ijkl mnop»",
+    "MAIL_PASSWORD='«abcd efgh ijkl mnop»'",
+    "smtp_password: \"«abcd efgh ijkl mnop»\"",
+    "psql \"user=app password=${DB_PASS:-«swordfish»}\"",
+    "      POSTGRES_PASSWORD: ${POSTGRES_PASSWORD:-«swordfish»}",
     // JSON.
     r#"{"user":"app","pass":"«swordfish»"}"#,
     r#"{"pass": "«hunter2»"}"#,
@@ -179,6 +184,13 @@ const LINES: &[&str] = &[
     "ALTER ROLE app WITH PASSWORD '«swordfish»';",
     "$p = ConvertTo-SecureString \"«{a12}»\" -AsPlainText -Force",
     // Code.
+    "password = os.getenv(\"DB_PASS\",\"«swordfish»\")",
+    "password = os.environ.get('DB_PASS', '«swordfish»')",
+    "'password' => env('DB_PASSWORD', '«swordfish»'),",
+    "const pass = process.env.DB_PASS || '«swordfish»';",
+    "const pass = process.env[\"DB_PASS\"] ?? \"«swordfish»\";",
+    "SET PASSWORD FOR 'app'@'%' = PASSWORD('«swordfish»');",
+    "config.setPassword(\"«Winter2024»\");",
     "const password = \"«swordfish»\";",
     "password := \"«swordfish»\"",
     "client = Client(api_key=\"«{a32}»\")",
@@ -268,6 +280,7 @@ const LONG: &[&str] = &[
     "Cookie: theme=dark; sid=«{a6000}»; lang=en",
     "Authorization: Bearer «{w2000}»",
     "password: «{a700}»",
+    "export TOKEN=${API_TOKEN:-«{a700}»}",
 ];
 
 fn marked(line: &str) -> (String, Vec<String>) {
