@@ -12,6 +12,8 @@ const DASHES: &str = "-----";
 pub(super) const LINE: usize = 16;
 /// A label between dashes is shorter than this.
 const LABEL: usize = 64;
+/// The name of a header is shorter than this.
+const HEADER: usize = 24;
 /// Headers before the first line of a key take at most this many bytes.
 const HEADERS: usize = 400;
 
@@ -142,14 +144,15 @@ pub(super) fn cut_off(after: &str) -> Option<usize> {
 /// Tells whether this place is in a line such as `Proc-Type: 4,ENCRYPTED`.
 fn is_in_header(text: &str, at: usize) -> bool {
     let from = text[..at].rfind('\n').map_or(0, |from| from + 1);
-    is_header(text[from..].lines().next().unwrap_or_default())
+    is_header(&text[from..])
 }
 
-/// Tells whether a line is a header of a key.
-pub(super) fn is_header(line: &str) -> bool {
-    line.split_once(": ").is_some_and(|(name, _)| {
-        name.len() < 24 && name.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-')
-    })
+/// Tells whether a text begins with a header of a key. A line may have no end: only the beginning of it
+/// is looked at.
+pub(super) fn is_header(text: &str) -> bool {
+    let is_of_name = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'-';
+    let name = text.as_bytes().iter().take(HEADER).take_while(|byte| is_of_name(byte)).count();
+    name < HEADER && text[name..].starts_with(": ")
 }
 
 /// Tells whether what comes next begins something else: the beginning of a name is no line of a key,

@@ -6,7 +6,7 @@ use super::joins::{self, Join, Joined};
 use super::names::{Meaning, Strength, meaning};
 use super::values::{
     LOOKED_AT, bare, ends_with_escape, has_signs_of_code, is_code, is_drawn, is_encoded_pair,
-    is_name, is_stand_in, looks_chosen, names_a_secret, quote, quoted,
+    is_identifier, is_name, is_stand_in, looks_chosen, names_a_secret, quote, quoted,
 };
 use super::{Secret, context};
 
@@ -165,7 +165,7 @@ impl Place<'_> {
             return false;
         }
         match self.meaning.strength {
-            Strength::Constant => !is_small_number(value),
+            Strength::Constant => !is_small_number(value) && !self.is_of_program(value),
             Strength::Is => {
                 is_one_word || is_phrase(value, self.word) || app_password(value).is_some()
             }
@@ -179,6 +179,15 @@ impl Place<'_> {
                 is_one_word && (is_drawn(value) || is_long && !is_path || is_encoded_pair(value))
             }
         }
+    }
+
+    /// Tells whether a value in quotes is a word of a program: its keys and tokens are often such.
+    /// Passwords that people choose are words, too.
+    fn is_of_program(&self, value: &str) -> bool {
+        let name = self.word.to_ascii_lowercase();
+        matches!(self.meaning.kind, "key" | "token")
+            && !name.contains("secret")
+            && (value.len() == 1 || is_identifier(value))
     }
 
     /// Tells whether a value in quotes belongs to the name, as far as the sign between them tells.

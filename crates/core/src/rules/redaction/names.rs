@@ -312,7 +312,7 @@ fn without_which(parts: &str) -> &str {
 }
 
 /// Returns the words of a name in small letters, with `-` between them.
-fn parts(name: &str) -> String {
+pub(super) fn parts(name: &str) -> String {
     let mut parts = String::with_capacity(name.len() + 4);
     let mut was_small = false;
     for letter in name.chars() {

@@ -173,6 +173,8 @@ const ORDINARY: &[&str] = &[
     "const pass = options.password || 'anonymous'; key = e.key || \"Enter\"",
     "getPassword(\"Your password: \") token(\"identifier\") hasKey(\"name2\") password(\"field\")",
     "password=this will fail soon enough",
+    "const SMITHY_CONTEXT_KEY = \"__smithy_context\"; var ACCESSKEY=\"N\"; x = {A_TOKEN: \"h\"}",
+    "clientSecret: \"client_secret\", \"design_tokens\": \"camelCase\", STATE_KEY = 'nextAuthState'",
     "docker://alpine:3.18@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
     "Cookie: theme=dark; lang=en",
     "Set-Cookie: foo=bar; Path=/",
@@ -273,6 +275,7 @@ fn text_made_to_be_slow_is_not() {
         "\\n-----END PRIVATE KEY-----",
         "MIIE\\n12:-----END PRIVATE KEY-----",
         "-----BEGIN PRIVATE KEY-----\n12:",
+        "-----BEGIN PRIVATE KEY-----\\\\",
         "\tTRUE\t",
         "echo x | sudo -S ",
     ];

@@ -1,7 +1,8 @@
 //! What a value looks like: where it ends, and whether it is a secret or only code or prose.
 
 use super::encoding;
-use crate::rules::shapes::looks_drawn;
+use super::names::parts;
+use crate::rules::shapes::{has_words, looks_drawn};
 
 /// So much of a value is looked at before it is believed.
 pub(super) const LOOKED_AT: usize = 256;
@@ -130,7 +131,28 @@ pub(super) fn is_stand_in(value: &str, name: &str) -> bool {
         ])
         || (is_one_sign && !bytes[0].is_ascii_digit())
         || STAND_INS.iter().any(|word| value.eq_ignore_ascii_case(word))
-        || value.eq_ignore_ascii_case(name)
+        || repeats(value, name)
+}
+
+/// Tells whether a value is the name once more, also in another style: `clientSecret: "client_secret"`.
+fn repeats(value: &str, name: &str) -> bool {
+    let letters = |text: &str| -> String {
+        let letters = text.chars().filter(|letter| !matches!(letter, '_' | '-' | '.'));
+        letters.map(|letter| letter.to_ascii_lowercase()).collect()
+    };
+    // Most values are longer or shorter than their names, and need no copy.
+    !name.is_empty() && value.len().abs_diff(name.len()) <= 8 && letters(value) == letters(name)
+}
+
+/// Tells whether this is an identifier of a program: at least two words without a digit.
+pub(super) fn is_identifier(value: &str) -> bool {
+    let is_of_name = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    let words = parts(value);
+    let words = || words.split('-').filter(|word| !word.is_empty());
+    value.bytes().all(is_of_name)
+        && words().count() >= 2
+        && words().all(|word| (2..=14).contains(&word.len()))
+        && has_words(value)
 }
 
 /// Tells whether this is an expression of a program.

@@ -184,6 +184,9 @@ const LINES: &[&str] = &[
     "ALTER ROLE app WITH PASSWORD '«swordfish»';",
     "$p = ConvertTo-SecureString \"«{a12}»\" -AsPlainText -Force",
     // Code.
+    "API_KEY = \"«qzxkvwjpgb»\"",
+    "DB_PASSWORD = \"«correct_horse»\"",
+    "SECRET_KEY = '«not_so_secret_words»'",
     "password = os.getenv(\"DB_PASS\",\"«swordfish»\")",
     "password = os.environ.get('DB_PASS', '«swordfish»')",
     "'password' => env('DB_PASSWORD', '«swordfish»'),",
