@@ -191,15 +191,15 @@ fn behind_flag(
 fn without_flag(text: &str, form: Form, words: &[Range<usize>]) -> Option<Range<usize>> {
     let mut plain = words.iter().filter(|word| !text[(*word).clone()].starts_with('-'));
     match form {
-        Form::Slash => {
-            let word = inside_quotes(text, plain.next()?.clone());
+        Form::Slash => plain.find_map(|word| {
+            let word = inside_quotes(text, word.clone());
             let (user, rest) = text[word.clone()].split_once('/')?;
             // `/nolog` and `@folder/script.sql` have no user.
             let is_user = !user.is_empty() && !user.contains(['@', '.', '~', '$']);
             let password = rest.split('@').next().unwrap_or(rest);
             let start = word.start + user.len() + 1;
             is_user.then_some(start..start + password.len())
-        }
+        }),
         Form::Last(count) => plain.nth(count - 1).map(|word| inside_quotes(text, word.clone())),
         _ => None,
     }

@@ -158,6 +158,7 @@ const LINES: &[&str] = &[
     "zip -P «{a12}» out.zip x",
     "sqlplus shop/«{a12}»@db.local",
     "sqlplus shop/«{a12}»",
+    "sqlplus -M 'HTML ON' -C 12.2 shop/«{a12}»@db.local",
     "sqlplus -s 'shop/«{a12}»' @run/all.sql",
     "lftp -u anna,«swordfish» ftp.local",
     "plink -ssh -pw «{a12}» me@x.local",
