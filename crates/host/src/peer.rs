@@ -139,9 +139,10 @@ fn adopted(members: &[Member]) -> Option<Trace> {
     members.windows(2).any(is_adopted).then_some(Trace::Orphan)
 }
 
-/// Tells whether a process is an agent's, of whichever launch.
+/// Tells whether a process is an agent's, of whichever launch, or cannot be told from one.
 pub fn is_of_an_agent(pid: u32) -> bool {
-    evidence(pid).trace.is_some()
+    let evidence = evidence(pid);
+    evidence.reach == Reach::Unknown || evidence.trace.is_some()
 }
 
 /// Tells whether an agent started a process, which may itself be a holder.

@@ -1,5 +1,7 @@
 //! A process and its ancestors, read so that no number can come to mean another process meanwhile.
 
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 use segue_core::model::ProcessRef;
 use segue_core::rules::origin::Reach;
 
@@ -17,6 +19,8 @@ const INIT: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Member {
     pub(crate) process: ProcessRef,
+    /// The number of its parent; 0 if it has none.
+    parent: u32,
     /// The session (`setsid`) that it is in.
     pub(crate) session: i32,
 }
@@ -38,48 +42,65 @@ impl Lineage {
 /// Follows the parents of a process. It is walked twice: if both walks see the same processes with
 /// the same parents, each number meant the process that was the parent.
 pub(crate) fn lineage(pid: u32) -> Lineage {
-    let mut last = walk(pid);
-    for _ in 0..WALKS {
-        let again = walk(pid);
-        if again == last {
-            return last;
+    let mut last = None;
+    for _ in 0..=WALKS {
+        let walked = walk(pid, look, is_hidden);
+        match walked {
+            Some(lineage) if last.as_ref() == Some(&lineage) => return lineage,
+            walked => last = walked,
         }
-        last = again;
     }
     Lineage { members: Vec::new(), reach: Reach::Unknown }
 }
 
-fn walk(pid: u32) -> Lineage {
-    let mut members = Vec::new();
+/// Follows the parents of a process once; `None` if one of them ended meanwhile. Its child then has
+/// another parent, which an agent's process must not hide by that.
+fn walk(
+    pid: u32,
+    look: impl Fn(u32) -> Option<Member>,
+    is_hidden: impl Fn(u32) -> bool,
+) -> Option<Lineage> {
+    let mut members: Vec<Member> = Vec::new();
     let mut next = pid;
     let reach = loop {
         if members.len() == DEEPEST {
             break Reach::Unknown;
         }
-        let Some((member, parent)) = look(next) else {
+        let Some(member) = look(next) else {
             break match next {
                 _ if members.is_empty() => Reach::Unknown,
                 INIT => Reach::Root,
-                _ => Reach::Hidden,
+                _ if is_hidden(next) && look(next).is_none() => Reach::Hidden,
+                _ => return None,
             };
         };
+        let parent = member.parent;
         members.push(member);
         match parent {
             0 => break Reach::Root,
             parent => next = parent,
         }
     };
-    Lineage { members, reach }
+    Some(Lineage { members, reach })
 }
 
-fn look(pid: u32) -> Option<(Member, u32)> {
+fn look(pid: u32) -> Option<Member> {
     let Stat { parent, session, started, .. } = Stat::read(pid)?;
     let process = ProcessRef { pid, started, boot: boot()?.to_owned() };
-    Some((Member { process, session }, parent))
+    Some(Member { process, parent, session })
+}
+
+/// Tells whether a process that `/proc` does not show exists: as another user's, with the mount
+/// option `hidepid`.
+fn is_hidden(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    pid.is_some_and(|pid| test_kill_process(pid) == Err(Errno::PERM))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     #[test]
@@ -90,6 +111,45 @@ mod tests {
         assert_eq!(pids.first(), Some(&std::process::id()));
         assert_eq!(pids.get(1).copied(), super::super::parent(std::process::id()));
         assert_eq!(own.members[1..], lineage(pids[1]).members[..]);
+    }
+
+    /// Looks at processes that each have the next number as their parent, up to the last one.
+    fn chain(last: u32, parent_of_last: u32) -> impl Fn(u32) -> Option<Member> {
+        move |pid| {
+            let parent = if pid == last { parent_of_last } else { pid + 1 };
+            let process = ProcessRef { pid, started: 7, boot: "boot".to_owned() };
+            (pid <= last).then_some(Member { process, parent, session: 1 })
+        }
+    }
+
+    #[test]
+    fn ancestor_that_ended_meanwhile_is_not_hidden() {
+        let reach = |is_hidden| walk(10, chain(12, 99), |_| is_hidden).map(|it| it.reach);
+        assert_eq!(reach(true), Some(Reach::Hidden));
+        assert_eq!(reach(false), None);
+    }
+
+    #[test]
+    fn walks_to_different_hidden_parents_are_not_the_same() {
+        let with = |parent| walk(10, chain(12, parent), |_| true);
+        assert_eq!(with(99), with(99));
+        assert_ne!(with(99), with(98));
+    }
+
+    #[test]
+    fn process_that_was_not_there_and_is_shown_later_is_not_hidden() {
+        let looks = Cell::new(0);
+        let later = |pid| {
+            looks.set(looks.get() + 1);
+            chain(if looks.get() > 4 { 99 } else { 12 }, 99)(pid)
+        };
+        assert_eq!(walk(10, later, |_| true), None);
+    }
+
+    #[test]
+    fn process_that_has_ended_or_is_ones_own_is_not_hidden() {
+        assert!(!is_hidden(std::process::id()));
+        assert!(!is_hidden(u32::MAX));
     }
 
     #[test]
