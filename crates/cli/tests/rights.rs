@@ -435,15 +435,15 @@ fn second_daemon_on_the_same_store_is_refused() {
     assert_eq!(world.sessions(), before);
 }
 
-fn daemon_in_another_pid_namespace(is_privileged: bool) {
+fn daemon_in_another_pid_namespace(is_privileged: bool, before: &str, after: &str) {
     let world = world(is_privileged);
     let daemon = number(&world.json(["daemon", "status", "--json"])["pid"]);
     let namespaces = if is_privileged { "-pfmC" } else { "-UpfmC --map-current-user" };
     let through = |start: &str| format!("setsid {start} &");
     let script = format!(
-        "kill -9 {daemon}\nunshare {namespaces} --mount-proc \
+        "kill -9 {daemon}\n{before}\nunshare {namespaces} --mount-proc \
          sh -c '$SEGUE ls --all; $SEGUE trust --yes; $SEGUE run -d --vendor demo hello' >out 2>err\n\
-         mv err done"
+         {after}\nmv err done"
     );
     let script = format!("export SEGUE\n{script}");
     let fugitive = Fugitive::start_through(&world, through, &script);
@@ -458,12 +458,30 @@ fn daemon_in_another_pid_namespace(is_privileged: bool) {
 
 #[test]
 fn daemon_that_an_agent_starts_in_another_pid_namespace_is_refused() {
-    daemon_in_another_pid_namespace(true);
+    daemon_in_another_pid_namespace(true, "", "");
 }
 
 #[test]
 fn daemon_that_an_agent_starts_in_another_pid_namespace_is_refused_without_privileges() {
-    daemon_in_another_pid_namespace(false);
+    daemon_in_another_pid_namespace(false, "", "");
+}
+
+/// An agent that moves the holders' sockets away, and back again.
+fn daemon_without_sockets(is_privileged: bool) {
+    let each = |step: &str| format!("for it in ../segue/state/launches/*; do {step}; done");
+    let [away, back] =
+        ["mv $it/holder.sock $it/away", "mv $it/away $it/holder.sock"].map(|step| each(step));
+    daemon_in_another_pid_namespace(is_privileged, &away, &back);
+}
+
+#[test]
+fn daemon_in_another_pid_namespace_is_refused_although_the_sockets_were_moved_away() {
+    daemon_without_sockets(true);
+}
+
+#[test]
+fn daemon_in_another_pid_namespace_is_refused_without_sockets_and_without_privileges() {
+    daemon_without_sockets(false);
 }
 
 #[test]

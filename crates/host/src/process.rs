@@ -37,6 +37,11 @@ pub fn find(pid: u32) -> Option<ProcessRef> {
     Some(ProcessRef { pid, started: stat.started, boot: boot()?.to_owned() })
 }
 
+/// Returns the PID namespace of this process, as the kernel names it.
+pub(crate) fn namespace() -> Option<String> {
+    fs::read_link("/proc/self/ns/pid").ok()?.into_os_string().into_string().ok()
+}
+
 /// Tells whether this very process still runs.
 pub fn is_alive(process: &ProcessRef) -> bool {
     find(process.pid).as_ref() == Some(process)

@@ -19,7 +19,7 @@ use super::spawn::{self, Spawn};
 use super::terminal::Snapshot;
 use super::typing;
 use super::wire::{Answer, Event, Request};
-use super::{force, recorded};
+use super::{force, recorded, session_lock};
 use crate::Paths;
 use crate::process;
 use crate::programs::this_program;
@@ -78,8 +78,10 @@ impl LocalHolders {
         history.await.map_err(|_| silent())
     }
 
-    /// Fails if the holder of any launch listens in another PID namespace.
+    /// Fails if the holder of any launch is in another PID namespace. An agent can move the sockets
+    /// away, so that the locks are looked at, too.
     pub async fn refuse_outside(&self) -> Result<()> {
+        session_lock::refuse_outside(&self.paths.locks())?;
         let folders = std::fs::read_dir(self.paths.launches()).into_iter().flatten().flatten();
         for folder in folders.map(|entry| entry.path()) {
             line::refuse_outside(&folder).await?;

@@ -14,6 +14,7 @@ mod line;
 mod order;
 mod reach;
 mod recorded;
+mod session_lock;
 mod spawn;
 mod terminal;
 mod typing;

@@ -19,6 +19,7 @@ use super::typist::Typist;
 use super::{BATCH, HISTORY, Holder, end, log};
 use crate::cgroup::AgentGroup;
 use crate::hold::order::{HoldOrder, Live, has_end, live_path, socket_path};
+use crate::hold::session_lock::LockNote;
 use crate::hold::terminal::{History, Size, Terminal};
 use crate::leftovers::LAUNCH_MARK;
 use crate::lock::FileLock;
@@ -134,9 +135,9 @@ fn take_lock(order: &HoldOrder) -> Result<FileLock> {
     let Some(lock) = FileLock::try_acquire(&order.lock)? else {
         return Err(held_by_other(order));
     };
-    // It says who has it, for whoever comes second. The lock does not depend on that.
-    let note = format!("{} {}\n", std::process::id(), order.launch);
-    if let Err(error) = fs::write(&order.lock, note) {
+    // For whoever comes second.
+    let note = LockNote::own(order.launch);
+    if let Err(error) = fs::write(&order.lock, note.to_string()) {
         log(&format!("the lock does not say who has it: {error}"));
     }
     failpoint::hit("hold.lock.after");
@@ -144,10 +145,9 @@ fn take_lock(order: &HoldOrder) -> Result<FileLock> {
 }
 
 fn held_by_other(order: &HoldOrder) -> Error {
-    let note = fs::read_to_string(&order.lock).unwrap_or_default();
-    let holder = match note.split_ascii_whitespace().collect::<Vec<_>>()[..] {
-        [pid, launch] => format!("process {pid} for launch `{launch}`"),
-        _ => "another process".to_owned(),
+    let holder = match LockNote::read(&order.lock) {
+        Some(LockNote { pid, launch, .. }) => format!("process {pid} for launch `{launch}`"),
+        None => "another process".to_owned(),
     };
     Error::conflict(format!("session `{}` is held by {holder}", order.session))
         .hint(format!("run `segue attach {}` to see it", order.session))
