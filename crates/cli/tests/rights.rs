@@ -4,10 +4,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::mpsc;
 
 use rustix::process::Signal;
 use segue_testkit::conversation::newest_launch;
 use segue_testkit::processes::wait_gone;
+use segue_testkit::world::DEADLINE;
 use segue_testkit::{Outcome, World, processes, wait};
 use serde_json::Value;
 
@@ -214,6 +216,50 @@ fn unmarked_child_of_a_marked_process_is_ended_with_the_launch() {
     };
     let script = format!("kill -9 {holder}; {ASK_FOR_EVER}");
     Fugitive::start_through(&world, through, &script).assert_ended_with_nothing();
+}
+
+/// Stops its holder, then forks and ends all the time in several chains, so that hardly any look sees
+/// all of its processes. They share a lock, which is free when the last of them has ended.
+const RABBITS: &str = r#"
+use Fcntl ':flock';
+use POSIX 'setsid';
+my ($holder, $folder) = @ARGV;
+open(my $lock, '>', "$folder/lock") or die $!;
+flock($lock, LOCK_EX) or die $!;
+kill 'STOP', $holder;
+open(my $file, '>', "$folder/started") or die $!;
+for (1 .. 2) { fork or last }
+while (1) {
+    my $child = fork;
+    next unless defined $child;
+    exit if $child;
+    setsid;
+}
+"#;
+
+fn stop_ends_rabbits(is_privileged: bool) {
+    let world = world(is_privileged);
+    world.write("rabbits.pl", RABBITS);
+    let holder = number(&world.session("coder")["holder_pid"]);
+    let folder = world.project().display().to_string();
+    let start = format!("setsid env -i PATH=$PATH perl {folder}/rabbits.pl {holder} {folder} &");
+    start_as_agent(&world, "start.sh", &start);
+    wait_for_file(&world.project().join("started"));
+    world.ok(["stop", "coder"]);
+    let lock = fs::File::open(world.project().join("lock")).unwrap();
+    let (sender, ended) = mpsc::channel();
+    std::thread::spawn(move || sender.send(lock.lock()));
+    ended.recv_timeout(DEADLINE).unwrap().unwrap();
+}
+
+#[test]
+fn stop_ends_processes_that_fork_and_end_all_the_time() {
+    stop_ends_rabbits(true);
+}
+
+#[test]
+fn stop_ends_processes_that_fork_and_end_all_the_time_without_a_cgroup() {
+    stop_ends_rabbits(false);
 }
 
 /// A process whose first thread ends while another one goes on.

@@ -13,6 +13,7 @@ use rustix::process::{Pid, Signal, WaitOptions, getpid, getsid, set_child_subrea
 use segue_core::model::{LaunchId, ProcessRef};
 use segue_core::{Error, Result};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::sleep;
 
 use crate::leftovers;
 use crate::process::{self, OwnChild, ProcessHandle};
@@ -21,6 +22,12 @@ use crate::process::{self, OwnChild, ProcessHandle};
 const KILL_LIMIT: Duration = Duration::from_secs(10);
 /// More passes than a process can fork away from.
 const PASSES: usize = 100;
+/// How long the processes that carry the mark of a launch are left to that launch's own end. An
+/// agent can put the mark on and off.
+const LEFT_TO_ITS_LAUNCH: Duration = Duration::from_secs(2);
+/// How many looks in a row have to find no process. One that forks and ends all the time can be
+/// missed by a single look.
+const EMPTY_LOOKS: usize = 10;
 /// Whoever started a child takes its status within this time; an adopted zombie stays longer.
 const STATUS_TAKEN: Duration = Duration::from_secs(60);
 
@@ -32,6 +39,20 @@ static HOLDERS: Mutex<Vec<StartedHolder>> = Mutex::new(Vec::new());
 struct StartedHolder {
     process: ProcessRef,
     launch: LaunchId,
+}
+
+/// A holder that has ended, and whose descendants this process may have adopted.
+#[derive(Debug)]
+struct LostHolder {
+    holder: StartedHolder,
+    missed_at: Instant,
+}
+
+/// Whether processes of killed holders are still to be ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Left {
+    Nothing,
+    Something,
 }
 
 fn holders() -> MutexGuard<'static, Vec<StartedHolder>> {
@@ -54,48 +75,54 @@ pub async fn end_adopted() -> Result<()> {
     let failed = |error| Error::internal("cannot listen to signals").caused_by(error);
     let mut child_ended = signal(SignalKind::child()).map_err(failed)?;
     let mut zombies = HashMap::new();
-    let mut lost = Vec::new();
-    while child_ended.recv().await.is_some() {
-        lost.extend(take_lost_holders());
-        if !lost.is_empty() {
-            end_left_by(&lost).await;
+    let mut lost: Vec<LostHolder> = Vec::new();
+    loop {
+        tokio::select! {
+            signal = child_ended.recv() => if signal.is_none() { return Ok(()) },
+            () = sleep(LEFT_TO_ITS_LAUNCH), if !lost.is_empty() => {}
         }
-        if !adopted().any(|child| child.is_alive) {
+        let missed_at = Instant::now();
+        lost.extend(take_lost_holders().map(|holder| LostHolder { holder, missed_at }));
+        if !lost.is_empty() && end_left_by(&lost).await == Left::Nothing {
             lost.clear();
         }
         take_statuses(&mut zombies);
     }
-    Ok(())
 }
 
 /// Forgets the holders that have ended, and returns them.
-fn take_lost_holders() -> Vec<StartedHolder> {
-    holders().extract_if(.., |holder| !process::is_alive(&holder.process)).collect()
+fn take_lost_holders() -> impl Iterator<Item = StartedHolder> {
+    let lost: Vec<StartedHolder> =
+        holders().extract_if(.., |holder| !process::is_alive(&holder.process)).collect();
+    lost.into_iter()
 }
 
 /// Ends every adopted process that is not older than the oldest of these holders, and all that
-/// descends from it. Those that carry the mark of their launch are left to the launch's own end,
-/// which reports them; with their end this process adopts what they started.
-async fn end_left_by(lost: &[StartedHolder]) {
-    let since = lost.iter().map(|holder| holder.process.started).min().unwrap_or_default();
-    let is_marked = |pid: u32| {
-        leftovers::mark(pid).is_some_and(|mark| lost.iter().any(|holder| holder.launch == mark))
+/// descends from it. Those that carry the mark of their launch are left to the launch's own end at
+/// first, which reports them; with their end this process adopts what they started.
+async fn end_left_by(lost: &[LostHolder]) -> Left {
+    let since = lost.iter().map(|it| it.holder.process.started).min().unwrap_or_default();
+    let is_left = |child: &ProcessRef| {
+        let is_recent = |it: &LostHolder| it.missed_at.elapsed() < LEFT_TO_ITS_LAUNCH;
+        leftovers::mark(child.pid)
+            .is_some_and(|mark| lost.iter().any(|it| it.holder.launch == mark && is_recent(it)))
     };
+    let mut empty_looks = 0;
     for _ in 0..PASSES {
-        let left: Vec<ProcessRef> = adopted()
-            .filter(|child| child.is_alive && child.process.started >= since)
-            .map(|child| child.process)
-            .filter(|child| !is_marked(child.pid))
-            .collect();
-        if left.is_empty() {
-            return;
+        let found = adopted().filter(|child| child.is_alive && child.process.started >= since);
+        let (left, others): (Vec<ProcessRef>, Vec<ProcessRef>) =
+            found.map(|child| child.process).partition(is_left);
+        empty_looks = if others.is_empty() { empty_looks + 1 } else { 0 };
+        if empty_looks == EMPTY_LOOKS {
+            return if left.is_empty() { Left::Nothing } else { Left::Something };
         }
-        for child in &left {
+        for child in &others {
             tracing::warn!(pid = child.pid, "ended a process of an agent whose holder was killed");
             end(child).await;
         }
     }
     tracing::error!("processes of an agent multiply faster than they can be ended");
+    Left::Something
 }
 
 /// Kills a process. Its children are adopted by that, and met in the next pass.

@@ -12,10 +12,11 @@ use super::order;
 use crate::leftovers;
 use crate::process::{self, ProcessHandle};
 
-/// How long the kernel may take to end what was killed.
+/// How long the kernel may take to end what was killed, and how long processes may fork away from it.
 const KILL_LIMIT: Duration = Duration::from_secs(10);
-/// More passes than processes can fork away from.
-const PASSES: usize = 100;
+/// How many looks in a row have to find no process. One that forks and ends all the time can be
+/// missed by a single look.
+const EMPTY_LOOKS: usize = 10;
 
 /// Lets a holder go on that was stopped; tells whether there was one.
 pub(super) fn let_go_on(holder: &ProcessRef) -> Result<bool> {
@@ -72,11 +73,15 @@ async fn ask(holder: u32, grace: Duration) -> Result<()> {
 
 /// Kills everything below a holder. Orphans become the holder's children, also while it is stopped.
 async fn kill_below(holder: u32) -> Result<()> {
-    for _ in 0..PASSES {
-        let below = hold(process::descendants(holder), holder)?;
-        if below.is_empty() {
+    let deadline = Instant::now() + KILL_LIMIT;
+    let mut empty_looks = 0;
+    while Instant::now() < deadline {
+        let found = process::descendants(holder);
+        empty_looks = if found.is_empty() { empty_looks + 1 } else { 0 };
+        if empty_looks == EMPTY_LOOKS {
             return Ok(());
         }
+        let below = hold(found, holder)?;
         for process in &below {
             process.signal(Signal::KILL).map_err(failed)?;
         }
