@@ -64,6 +64,12 @@ pub(crate) fn expect_holder(pid: u32, launch: LaunchId) {
     holders().extend(process::find(pid).map(|process| StartedHolder { process, launch }));
 }
 
+/// Tells whether this process itself started a holder with this number that is still alive.
+pub(crate) fn is_started_holder(pid: u32) -> bool {
+    let started = holders().iter().find(|it| it.process.pid == pid).cloned();
+    started.is_some_and(|it| process::is_alive(&it.process))
+}
+
 /// Makes this process adopt the descendants of holders that are killed.
 pub fn adopt() -> Result<()> {
     set_child_subreaper(Some(getpid()))

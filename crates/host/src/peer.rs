@@ -11,7 +11,7 @@ use segue_core::{Error, Result};
 use tokio::net::UnixStream;
 
 use crate::process::{self, Lineage, Member};
-use crate::{cgroup, daemon, hold, leftovers};
+use crate::{cgroup, daemon, hold, leftovers, orphans};
 
 /// Who is at the other end of a connection, as it was when this was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,7 +109,7 @@ impl Listener {
     pub(crate) fn of(stream: &UnixStream, folder: &Path) -> Self {
         match listening_pid(stream) {
             Some(0) => Self::Outside,
-            Some(pid) if hold::is_holder_of(pid, folder) && !is_below_an_agent(pid) => Self::Holder,
+            Some(pid) if hold::is_holder_of(pid, folder) && !is_agents_holder(pid) => Self::Holder,
             _ => Self::Other,
         }
     }
@@ -145,8 +145,17 @@ pub fn is_of_an_agent(pid: u32) -> bool {
     evidence.reach == Reach::Unknown || evidence.trace.is_some()
 }
 
-/// Tells whether an agent started a process, which may itself be a holder.
-pub(crate) fn is_below_an_agent(pid: u32) -> bool {
+/// Tells whether a process itself shows that an agent started it: in its cgroup or its environment.
+pub(crate) fn is_marked(pid: u32) -> bool {
+    cgroup::launch_of(pid).is_some() || leftovers::mark(pid).is_some()
+}
+
+/// Tells whether an agent started a holder. Holders that this process started are known, so that
+/// their ancestors are not looked at each time.
+fn is_agents_holder(pid: u32) -> bool {
+    if orphans::is_started_holder(pid) {
+        return false;
+    }
     let Lineage { members, reach } = process::lineage(pid);
     let ancestors = members.get(1..).unwrap_or_default();
     reach == Reach::Unknown || leftovers::mark(pid).is_some() || trace(ancestors).is_some()

@@ -66,7 +66,8 @@ pub fn run_holder(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn hold(mut arguments: impl Iterator<Item = OsString>) -> Result<()> {
     let missing = || Error::usage("`segue hold` is for the daemon alone");
     let folder = PathBuf::from(arguments.next().ok_or_else(missing)?);
-    if peer::is_below_an_agent(std::process::id()) {
+    // One that hides it is started for nothing: whoever looks for holders does not speak to it.
+    if peer::is_marked(std::process::id()) {
         return Err(Error::usage("an agent may not start a holder"));
     }
     let order = read_order()?;
