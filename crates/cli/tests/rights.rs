@@ -520,8 +520,7 @@ fn daemon_that_an_agent_starts_in_another_pid_namespace_is_refused_without_privi
 /// An agent that moves the holders' sockets away, and back again.
 fn daemon_without_sockets(is_privileged: bool) {
     let each = |step: &str| format!("for it in ../segue/state/launches/*; do {step}; done");
-    let [away, back] =
-        ["mv $it/holder.sock $it/away", "mv $it/away $it/holder.sock"].map(|step| each(step));
+    let [away, back] = ["mv $it/holder.sock $it/away", "mv $it/away $it/holder.sock"].map(each);
     daemon_in_another_pid_namespace(is_privileged, &away, &back);
 }
 

@@ -79,9 +79,6 @@ fn a_stopped_holder_is_named_by_every_command_and_cured_by_doctor() {
     let outcome = world.segue(["send", "fox", "--wait", "what is the word?"]);
     assert_eq!(outcome.status, 4, "{outcome:#?}");
     assert!(outcome.stderr.contains(&fault), "{outcome:#?}");
-    let outcome = world.segue(["wait", "fox", "--for", "ended"]);
-    assert_eq!(outcome.status, 7, "{outcome:#?}");
-    assert!(outcome.stderr.contains(&fault), "{outcome:#?}");
     let mut person = Terminal::start(&world.command(["attach", "fox"]), 30, 100);
     person.wait_for("kill -CONT");
     assert_eq!(person.wait(), 7);
@@ -97,6 +94,17 @@ fn a_stopped_holder_is_named_by_every_command_and_cured_by_doctor() {
     // What was sent meanwhile arrives.
     let answer = conversation::wait_turns(&world, &before, 2);
     assert!(answer.contains("amber"), "{answer}");
+}
+
+#[test]
+fn wait_for_a_session_whose_holder_is_stopped_ends_at_once() {
+    let world = world();
+    let holder = pid(&world.session("fox"), "holder_pid");
+    stop(holder);
+    let outcome = world.segue(["wait", "fox", "--for", "ended"]);
+    assert_eq!(outcome.status, 7, "{outcome:#?}");
+    let fault = format!("the process that holds the agent is stopped, pid {holder}");
+    assert!(outcome.stderr.contains(&fault), "{outcome:#?}");
 }
 
 #[test]
