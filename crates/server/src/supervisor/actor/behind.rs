@@ -22,6 +22,9 @@ pub(super) struct Behind {
     due: bool,
     /// How a launch ended: nobody else may know it.
     end: Option<(LaunchId, LaunchEnd, Kept)>,
+    /// The launch that somebody asked to end, while its end could not be learned: its holder may
+    /// have ended without being able to write it down.
+    asked_to_end: Option<LaunchId>,
 }
 
 impl Behind {
@@ -78,6 +81,11 @@ impl Actor {
         }
     }
 
+    /// Keeps in mind that a launch ends because somebody asked for it.
+    pub(super) fn expect_end(&mut self, launch: LaunchId) {
+        self.behind.asked_to_end = Some(launch);
+    }
+
     /// Records how a launch ended, or keeps it in mind.
     pub(super) async fn record_end(
         &mut self,
@@ -85,6 +93,7 @@ impl Actor {
         end: LaunchEnd,
         environment: Kept,
     ) -> Result<Vec<FollowUp>> {
+        let end = LaunchEnd { asked: end.asked || self.behind.asked_to_end == Some(launch), ..end };
         let recorded = observe::ended(&self.ports, &mut self.state, launch, end, environment).await;
         self.behind.end = recorded.is_err().then_some((launch, end, environment));
         recorded

@@ -24,7 +24,8 @@ impl Actor {
             return Ok(false);
         };
         failpoint::hit("stop.holder.before");
-        let end = LaunchEnd { asked: true, ..self.end_launch(launch).await? };
+        self.expect_end(launch);
+        let end = self.end_launch(launch).await?;
         failpoint::hit("stop.holder.after");
         self.read_stream().await?;
         let follow_ups = self.record_end(launch, end, Kept::No).await?;
