@@ -37,7 +37,7 @@ fn steps() -> Vec<Step> {
     steps
 }
 
-/// Somebody's shell in `~/src/shop`, with `segue` and programs of vendors on the `PATH`.
+/// A shell in `~/src/shop`, with `segue` and the programs of vendors on its `PATH`.
 struct Shell {
     world: World,
     folder: PathBuf,

@@ -14,8 +14,8 @@ use crate::world::{DEADLINE, World};
 pub struct Events {
     follower: Child,
     lines: BufReader<ChildStdout>,
-    /// What was told so far, for whoever reads why a test failed.
-    told: String,
+    /// The lines that were read so far. A failed test prints them.
+    printed: String,
 }
 
 impl Events {
@@ -25,7 +25,7 @@ impl Events {
         command.env_remove("SEGUE_FAILPOINT").stdout(Stdio::piped()).stderr(Stdio::null());
         let mut follower = command.spawn().expect("segue starts");
         let lines = BufReader::new(follower.stdout.take().expect("an output"));
-        Self { follower, lines, told: String::new() }
+        Self { follower, lines, printed: String::new() }
     }
 
     /// Waits for an event; none when the daemon ends before.
@@ -42,10 +42,10 @@ impl Events {
         let mut line = String::new();
         if self.lines.buffer().is_empty() {
             let ready = readable(&[self.lines.get_ref()], Instant::now() + DEADLINE);
-            assert!(ready, "nothing happened for {DEADLINE:?} after:\n{}", self.told);
+            assert!(ready, "nothing happened for {DEADLINE:?} after:\n{}", self.printed);
         }
         self.lines.read_line(&mut line).expect("a line");
-        self.told.push_str(&line);
+        self.printed.push_str(&line);
         serde_json::from_str(&line).ok()
     }
 }

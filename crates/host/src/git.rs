@@ -94,8 +94,8 @@ fn object(text: &str) -> Option<String> {
     (matches!(text.len(), 40 | 64) && hexadecimal).then(|| text.to_owned())
 }
 
-/// Tells whether git lets a branch have this name. Whatever else `HEAD` contains is text of whoever
-/// wrote it: a branch's name reaches prompts and the terminal.
+/// Tells whether git allows this name for a branch. `HEAD` can contain any text, and the name of the
+/// branch is part of prompts and of what the terminal shows.
 fn is_branch(name: &str) -> bool {
     let is_part = |part: &str| {
         !part.is_empty()

@@ -158,7 +158,7 @@ fn is_agents_holder(pid: u32) -> bool {
     }
     let Lineage { members, reach } = process::lineage(pid);
     let ancestors = members.get(1..).unwrap_or_default();
-    reach == Reach::Unknown || leftovers::mark(pid).is_some() || trace(ancestors).is_some()
+    reach == Reach::Unknown || is_marked(pid) || trace(ancestors).is_some()
 }
 
 #[cfg(test)]

@@ -193,7 +193,7 @@ fn an_agent_takes_no_name_of_a_fleet() {
     let outcome = coder.run("cd sub && $SEGUE run -d --vendor demo --name child hello");
     assert_eq!(outcome.status, 0, "{outcome:#?}");
     assert_eq!(world.session("child")["fleet"], "shop");
-    // Whoever is in no project still has the fleet `default`.
+    // A session outside of any project is in the fleet `default`.
     let outside = world.home().display().to_string();
     world.ok(["run", "-d", "--vendor", "demo", "--name", "mine", "--cwd", &outside, "hello"]);
     assert_eq!(world.session("mine")["fleet"], "default");

@@ -82,6 +82,8 @@ async fn kill_below(holder: u32) -> Result<()> {
             return Ok(());
         }
         let below = hold(found, holder)?;
+        // Processes that end before they are held leave nothing to wait for.
+        tokio::task::yield_now().await;
         for process in &below {
             process.signal(Signal::KILL).map_err(failed)?;
         }

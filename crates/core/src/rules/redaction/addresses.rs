@@ -72,7 +72,7 @@ pub(super) fn password_of_oracle(text: &str, at: usize) -> Option<Range<usize>> 
     is_password(password, "").then(|| start..start + password.len())
 }
 
-/// Tells whether no address goes on with this byte.
+/// Tells whether an address ends before this byte.
 fn is_end(byte: u8) -> bool {
     byte.is_ascii_whitespace() || b"\"'`<>\\".contains(&byte)
 }

@@ -26,7 +26,7 @@ const MOST: usize = 2_000;
 const ANYWHERE: usize = 16;
 
 /// Paths begin with these.
-const PLACES: [&str; 22] = [
+const PLACES: [&str; 21] = [
     "~/",
     "./",
     "../",
@@ -46,7 +46,6 @@ const PLACES: [&str; 22] = [
     "/proc/",
     "/nix/",
     "/private/",
-    "/work/",
     "/workspace/",
     "/app/",
 ];
