@@ -34,6 +34,7 @@ pub(crate) fn plan<'a>(
 ) -> CommandPlan<'a> {
     CommandPlan {
         session,
+        version: None,
         mode,
         id,
         message,

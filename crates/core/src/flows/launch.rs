@@ -82,7 +82,7 @@ fn prepare(
     let folder = folder(ports, session)?;
     let id = LaunchId::new(ports.clock.new_id());
     let Planned { line, preparation, variables, input } =
-        planned(ports, vendor.as_ref(), session, wish, id)?;
+        planned(ports, vendor.as_ref(), session, wish, (id, program.version.as_deref()))?;
     let before = preparation.map_or_else(Vec::new, |arguments| argv(&program, arguments));
     let before = with_variables(before, variables);
     let argv = argv(&program, line.arguments);
@@ -147,7 +147,7 @@ fn planned(
     vendor: &dyn Vendor,
     session: &Session,
     wish: &Wish,
-    launch: LaunchId,
+    (launch, version): (LaunchId, Option<&str>),
 ) -> Result<Planned> {
     // Whatever a command line is made of: an older Segue, a handoff or a vendor's file may have it.
     session.model.as_deref().map_or(Ok(()), words::check_model)?;
@@ -156,6 +156,7 @@ fn planned(
     let import = wish.import.clone().or_else(|| missing_import(ports, vendor, session, wish));
     let plan = CommandPlan {
         session,
+        version,
         mode: wish.mode,
         id: wish.id.as_ref(),
         message: message.as_deref(),

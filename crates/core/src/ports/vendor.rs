@@ -351,6 +351,8 @@ pub struct Place {
 #[derive(Clone, Debug)]
 pub struct CommandPlan<'a> {
     pub session: &'a Session,
+    /// The version of the program, if its place tells.
+    pub version: Option<&'a str>,
     pub mode: LaunchMode,
     pub id: Option<&'a VendorSessionId>,
     pub message: Option<&'a str>,

@@ -24,4 +24,5 @@ mod shapes;
 pub mod story;
 pub mod timers;
 pub mod trust;
+pub mod versions;
 pub mod words;

@@ -6,7 +6,7 @@ use segue_core::{Error, Result};
 use uuid::Uuid;
 
 use super::home::{self, HOME_VARIABLE};
-use super::settings;
+use super::{settings, versions};
 
 /// Set by Claude Code for its tools and hooks: an agent that finds them thinks that it is one.
 const NESTED: [&str; 9] = [
@@ -67,7 +67,7 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
         arguments.extend(value.map(|value| format!("{name}={value}")));
     };
     option("--model", session.model.as_deref());
-    option("--permission-mode", Some(permission_mode(session.permission)));
+    option("--permission-mode", Some(permission_mode(plan)));
     option("--append-system-prompt", session.instructions.as_deref());
     let own = own_arguments(plan);
     let files = if session.headless {
@@ -101,9 +101,10 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     }
 }
 
-fn permission_mode(permission: Permission) -> &'static str {
-    match permission {
-        Permission::Ask => "default",
+/// Returns the mode by its name: without one a new version does not ask.
+fn permission_mode(plan: &CommandPlan<'_>) -> &'static str {
+    match plan.session.permission {
+        Permission::Ask => versions::asking_mode(plan.version),
         Permission::AcceptEdits => "acceptEdits",
         Permission::Auto => "bypassPermissions",
     }

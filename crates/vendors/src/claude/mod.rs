@@ -17,6 +17,7 @@ mod transcript;
 mod tree;
 mod turns;
 mod typing;
+mod versions;
 mod written;
 
 use std::io;
@@ -26,9 +27,9 @@ use std::time::Duration;
 use segue_core::Result;
 use segue_core::model::{Environment, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, Kept,
-    Live, Pace, Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, Stage, Support,
-    Transcription, TranscriptionOrder, Typing, Vendor,
+    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, DialogText, EachTurn,
+    Files, Kept, Live, Pace, Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, Stage,
+    Support, Transcription, TranscriptionOrder, Typing, Vendor,
 };
 use uuid::Uuid;
 
@@ -134,6 +135,10 @@ impl Vendor for Claude {
 
     fn read_screen(&self, screen: &Screen) -> Option<Showing> {
         screen::read(screen)
+    }
+
+    fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
+        screen::dialog_text(screen)
     }
 
     fn typing(&self, message: &str) -> Typing {

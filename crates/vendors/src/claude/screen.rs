@@ -1,9 +1,10 @@
 //! What the terminal shows: the input, or a dialog that wants an answer.
 
 use segue_core::model::WaitingFor;
-use segue_core::ports::{Answer, Screen, Showing};
+use segue_core::ports::{Answer, DialogText, Screen, Showing};
+use segue_core::rules;
 
-use crate::choices::{Choice, by_words, choice, plain};
+use crate::choices::{Choice, MarkedList, by_words, choice, keys_to, marked_list, plain};
 
 /// Stands before the input, and before the choice that is marked.
 const MARK: char = '❯';
@@ -14,6 +15,15 @@ const BUSY: &str = "esc to interrupt";
 /// What is asked before there is a conversation: about the folder, a key, and doing without asking.
 const TRUST: [&str; 3] =
     ["Yes, I trust this folder", "Detected a custom API key", "running in Bypass Permissions mode"];
+
+/// How the upper edge of a panel such as the list of models begins in newer versions.
+const PANEL: &str = "▔▔▔▔▔▔▔▔▔▔";
+
+/// Advice about another setting, above the choices of a dialog.
+const TIP: &str = "Tip: ";
+
+/// Drawn above and below the command that a dialog is about.
+const DASHES: char = '╌';
 
 /// Shown below dialogs, in several wordings.
 const CANCEL: &str = "Esc to cancel";
@@ -30,19 +40,50 @@ pub(super) fn read(screen: &Screen) -> Option<Showing> {
     dialog(screen).map(|dialog| Showing::Dialog(dialog.waits_for))
 }
 
-/// Returns the keys that give this answer to the dialog on the screen: the number of a choice takes
-/// it at once, whichever one is marked.
+/// Returns the keys that give this answer to the dialog on the screen. The number of a choice takes
+/// it at once, whichever one is marked; in a list without numbers the mark is moved to it.
 pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
     if input(screen).is_some() {
         return None;
     }
-    let choices = dialog(screen)?.choices;
+    let Dialog { choices, marked, .. } = dialog(screen)?;
     let chosen = match answer {
         Answer::Yes => plain(&choices, "Yes"),
         Answer::No => plain(&choices, "No"),
         Answer::Choice(words) => by_words(&choices, words.trim()),
     };
-    chosen.map(|choice| choice.number.to_string().into_bytes())
+    let number = chosen?.number;
+    Some(match marked {
+        Some(marked) => keys_to(usize::from(number) - 1, marked),
+        None => number.to_string().into_bytes(),
+    })
+}
+
+/// Returns the question and the choices of the dialog on the screen, without rules and tips.
+pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
+    let columns = screen.rows.iter().map(|row| row.chars().count()).max().unwrap_or(0);
+    let mut rows = without_tip(dialog_rows(screen), columns);
+    rows.retain(|row| row.is_empty() || !row.chars().all(|c| c == DASHES));
+    let list = list(&rows);
+    rules::dialog::read(list.as_ref().map_or(&rows, |list| &list.rows))
+}
+
+/// Removes a tip, which is as many rows as it needs in this width.
+fn without_tip(rows: &[String], columns: usize) -> Vec<String> {
+    let (mut kept, mut tip_width) = (Vec::new(), None);
+    for row in rows {
+        let width = row.chars().count();
+        let first_word = row.split_whitespace().next().map_or(0, |word| word.chars().count());
+        let goes_on =
+            tip_width.is_some_and(|tip| first_word > 0 && tip + 1 + first_word >= columns);
+        if goes_on || row.trim_start().starts_with(TIP) {
+            tip_width = Some(width);
+        } else {
+            tip_width = None;
+            kept.push(row.clone());
+        }
+    }
+    kept
 }
 
 struct Input {
@@ -86,14 +127,39 @@ fn is_rule(row: &str) -> bool {
 struct Dialog {
     waits_for: WaitingFor,
     choices: Vec<Choice>,
+    /// The position of the marked choice in a list without numbers.
+    marked: Option<usize>,
 }
 
-/// Finds the dialog below the last rule: choices of which one is marked, with a way out below.
+/// Returns the rows of the screen that a dialog would be in: those below the last rule. Newer
+/// versions draw the rule with the name of the session below a dialog; the rows above it count then.
+fn dialog_rows(screen: &Screen) -> &[String] {
+    let is_edge = |row: &String| is_rule(row) || row.starts_with(PANEL);
+    let last_rule = |rows: &[String]| rows.iter().rposition(is_edge);
+    let rows = screen.rows.as_slice();
+    let Some(last) = last_rule(rows) else { return rows };
+    let (above, below) = (&rows[..last], &rows[last + 1..]);
+    if below.iter().any(|row| !row.trim().is_empty()) {
+        return below;
+    }
+    &above[last_rule(above).map_or(0, |at| at + 1)..]
+}
+
+/// Finds a list of choices without numbers: several, with the way out right below them.
+fn list(rows: &[String]) -> Option<MarkedList> {
+    let list = marked_list(rows, MARK)?;
+    let below = rows[list.end..].iter().find(|row| !row.trim().is_empty())?;
+    (list.end - list.first > 1 && below.contains(CANCEL)).then_some(list)
+}
+
+/// Finds the dialog: choices of which one is marked, with a way out below.
 fn dialog(screen: &Screen) -> Option<Dialog> {
-    let top = screen.rows.iter().rposition(|row| is_rule(row)).map_or(0, |at| at + 1);
-    let rows = &screen.rows[top..];
+    let rows = dialog_rows(screen);
+    let list = list(rows);
+    let marked = list.as_ref().map(|list| list.marked);
+    let numbered = list.as_ref().map_or(rows, |list| &list.rows);
     let has = |text: &str| rows.iter().any(|row| row.contains(text));
-    let choices: Vec<Choice> = rows.iter().filter_map(|row| choice(row, MARK)).collect();
+    let choices: Vec<Choice> = numbered.iter().filter_map(|row| choice(row, MARK)).collect();
     let is_marked = rows.iter().any(|row| row.trim_start().starts_with(MARK));
     if choices.is_empty() || !is_marked || !has(CANCEL) {
         return None;
@@ -105,7 +171,7 @@ fn dialog(screen: &Screen) -> Option<Dialog> {
     } else {
         WaitingFor::Question
     };
-    Some(Dialog { waits_for, choices })
+    Some(Dialog { waits_for, choices, marked })
 }
 
 #[cfg(test)]

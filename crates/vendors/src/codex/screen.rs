@@ -4,6 +4,7 @@ use segue_core::model::WaitingFor;
 use segue_core::ports::{Activity, Answer, Screen, Showing};
 
 use super::signals::title_activity;
+use crate::choices::keys_to;
 
 /// What the input begins with, and the chosen one of several choices.
 const MARK: char = '›';
@@ -30,10 +31,6 @@ const QUESTIONS: [(&str, WaitingFor); 10] = [
 
 /// How many rows above its choices a question begins at most.
 const FARTHEST: usize = 24;
-
-const UP: &[u8] = b"\x1b[A";
-const DOWN: &[u8] = b"\x1b[B";
-const ENTER: &[u8] = b"\r";
 
 /// Tells what the screen shows; none before Codex has drawn its input for good.
 pub(super) fn read(screen: &Screen) -> Option<Showing> {
@@ -120,17 +117,6 @@ impl<'a> Question<'a> {
             }
         }
     }
-
-    /// Returns the keys that go from the marked choice to another one, and take it.
-    fn keys(&self, position: usize) -> Vec<u8> {
-        let (key, times) = match position.checked_sub(self.chosen) {
-            Some(times) => (DOWN, times),
-            None => (UP, self.chosen - position),
-        };
-        let mut keys = key.repeat(times);
-        keys.extend_from_slice(ENTER);
-        keys
-    }
 }
 
 impl<'a> Choice<'a> {
@@ -145,7 +131,7 @@ impl<'a> Choice<'a> {
 /// Returns the keys that give this answer to the question on the screen.
 pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
     let question = Question::on(screen)?;
-    Some(question.keys(question.position(answer)?))
+    Some(keys_to(question.position(answer)?, question.chosen))
 }
 
 #[cfg(test)]

@@ -29,21 +29,48 @@ macro_rules! screen {
 
 #[test]
 fn an_empty_input_is_ready_in_every_mode_and_size() {
-    for screen in [screen!("ready-120"), screen!("ready-80"), screen!("afterbypass-120")] {
+    let all = [
+        screen!("ready-120"),
+        screen!("ready-80"),
+        screen!("afterbypass-120"),
+        screen!("2.1.325/ready-120"),
+        screen!("2.1.325/ready-80"),
+        screen!("2.1.325/refused-120"),
+        screen!("2.1.325/refused-80"),
+    ];
+    for screen in all {
         assert_eq!(read(&screen), Some(Showing::Ready), "{:#?}", screen.rows);
     }
 }
 
 #[test]
 fn text_in_the_input_is_a_draft_whether_or_not_the_agent_works() {
-    for screen in [screen!("draft-80"), screen!("busydraft-80"), screen!("multidraft-80")] {
+    let all = [
+        screen!("draft-80"),
+        screen!("busydraft-80"),
+        screen!("multidraft-80"),
+        screen!("2.1.325/draft-120"),
+        screen!("2.1.325/draft-80"),
+        screen!("2.1.325/busydraft-120"),
+        screen!("2.1.325/busydraft-80"),
+    ];
+    for screen in all {
         assert_eq!(read(&screen), Some(Showing::Draft), "{:#?}", screen.rows);
     }
 }
 
 #[test]
 fn a_working_agent_is_busy_and_a_placeholder_is_no_draft() {
-    for screen in [screen!("busy-120"), screen!("busy-80"), screen!("queued-120")] {
+    let all = [
+        screen!("busy-120"),
+        screen!("busy-80"),
+        screen!("queued-120"),
+        screen!("2.1.325/busy-120"),
+        screen!("2.1.325/busy-80"),
+        screen!("2.1.325/queued-120"),
+        screen!("2.1.325/queued-80"),
+    ];
+    for screen in all {
         assert_eq!(read(&screen), Some(Showing::Busy), "{:#?}", screen.rows);
     }
 }
@@ -69,6 +96,13 @@ fn questions_before_there_is_a_conversation_are_about_trust() {
         screen!("key-80"),
         screen!("bypass-120"),
         screen!("bypass-80"),
+        screen!("2.1.325/trust-120"),
+        screen!("2.1.325/trust-80"),
+        screen!("2.1.325/trust-marked-80"),
+        screen!("2.1.325/key-120"),
+        screen!("2.1.325/key-80"),
+        screen!("2.1.325/bypass-120"),
+        screen!("2.1.325/bypass-80"),
     ];
     for screen in all {
         assert_eq!(read(&screen), Some(Showing::Dialog(WaitingFor::Trust)), "{:#?}", screen.rows);
@@ -77,14 +111,34 @@ fn questions_before_there_is_a_conversation_are_about_trust() {
 
 #[test]
 fn a_permission_is_asked_for() {
-    for screen in [screen!("permission-120"), screen!("permission-80")] {
+    let all = [
+        screen!("permission-120"),
+        screen!("permission-80"),
+        screen!("2.1.325/permission-120"),
+        screen!("2.1.325/permission-80"),
+    ];
+    for screen in all {
         assert_eq!(read(&screen), Some(Showing::Dialog(WaitingFor::Permission)));
     }
 }
 
 #[test]
-fn other_dialogs_and_empty_screens_tell_nothing() {
-    for screen in [screen!("cost-120"), screen!("model-80"), Screen::default()] {
+fn a_panel_with_choices_that_a_person_opened_is_a_question() {
+    for screen in [screen!("model-80"), screen!("2.1.325/model-120"), screen!("2.1.325/model-80")] {
+        let shown = read(&screen);
+        assert_eq!(shown, Some(Showing::Dialog(WaitingFor::Question)), "{:#?}", screen.rows);
+    }
+}
+
+#[test]
+fn panels_without_choices_and_empty_screens_tell_nothing() {
+    let all = [
+        screen!("cost-120"),
+        screen!("2.1.325/cost-120"),
+        screen!("2.1.325/cost-80"),
+        Screen::default(),
+    ];
+    for screen in all {
         assert_eq!(read(&screen), None, "{:#?}", screen.rows);
     }
 }
@@ -99,6 +153,12 @@ fn answers_are_the_numbers_of_their_choices_wherever_the_mark_is() {
         (screen!("key-80"), "1", "2"),
         (screen!("bypass-80"), "2", "1"),
         (screen!("permission-80"), "1", "3"),
+        (screen!("2.1.325/permission-120"), "1", "4"),
+        (screen!("2.1.325/permission-80"), "1", "4"),
+        (screen!("2.1.325/trust-80"), "\x1b[B\r", "\r"),
+        (screen!("2.1.325/trust-marked-80"), "\r", "\x1b[A\r"),
+        (screen!("2.1.325/key-80"), "\x1b[A\r", "\r"),
+        (screen!("2.1.325/bypass-120"), "\x1b[B\r", "\r"),
     ];
     for (screen, yes, no) in table {
         assert_eq!(keys(&screen, Answer::Yes).as_deref(), Some(yes), "{:#?}", screen.rows);
@@ -121,4 +181,26 @@ fn a_yes_that_could_mean_several_things_is_none() {
     let screen = recorded(rows);
     assert_eq!(answer(&screen, &Answer::Yes), None);
     assert_eq!(answer(&screen, &Answer::No), Some(b"3".to_vec()));
+}
+
+#[test]
+fn a_question_has_its_words_and_choices_without_rules_and_tips() {
+    let permission = "Bash command Run shell command touch made Do you want to proceed?";
+    let choices = [
+        "Yes",
+        "Yes, and always allow access to /home/user/code/a-project from this project",
+        "Yes, and switch to auto mode · auto mode handles these prompts for you",
+        "No",
+    ];
+    let wide = dialog_text(&screen!("2.1.325/permission-120")).unwrap();
+    assert_eq!((wide.question.as_str(), wide.choices.len()), (permission, 4));
+    assert_eq!(wide.choices, choices);
+    let narrow = dialog_text(&screen!("2.1.325/permission-80")).unwrap();
+    assert_eq!((narrow.question.as_str(), narrow.choices.len()), (permission, 4));
+    let older = dialog_text(&screen!("permission-80")).unwrap();
+    assert_eq!(older.question, "Bash command touch made Run shell command Do you want to proceed?");
+    assert_eq!(older.choices.len(), 3);
+    let key = dialog_text(&screen!("2.1.325/key-80")).unwrap();
+    assert!(key.question.ends_with("Do you want to use this API key?"), "{key:?}");
+    assert_eq!(key.choices, ["Yes", "No (recommended)"]);
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::choices::{DOWN, ENTER, UP};
 
 /// Makes a screen of rows; what is between `~` is drawn faint.
 fn screen(title: &str, cursor: Option<(u16, u16)>, text: &str) -> Screen {

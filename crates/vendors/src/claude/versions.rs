@@ -1,0 +1,30 @@
+//! What depends on the version of Claude Code.
+
+use segue_core::rules::versions;
+
+/// The permission mode in which it asks before it acts, by the first version that was tried with
+/// it. Newer versions call it `manual`; their own default is another mode, which does not ask.
+const ASKING_MODE: [(&str, &str); 2] = [("0", "default"), ("2.1.325", "manual")];
+
+/// Returns the permission mode in which this version asks before it acts.
+pub(super) fn asking_mode(version: Option<&str>) -> &'static str {
+    versions::since(&ASKING_MODE, version).unwrap_or("default")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mode_that_asks_has_the_name_of_its_version() {
+        let table = [
+            (None, "default"),
+            (Some("2.1.197"), "default"),
+            (Some("2.1.325"), "manual"),
+            (Some("3.0.0"), "manual"),
+        ];
+        for (version, mode) in table {
+            assert_eq!(asking_mode(version), mode, "{version:?}");
+        }
+    }
+}
