@@ -3,6 +3,8 @@
 
 #[path = "concurrency/another_version.rs"]
 mod another_version;
+#[path = "concurrency/headless.rs"]
+mod headless;
 #[path = "concurrency/inherited.rs"]
 mod inherited;
 #[path = "concurrency/interrupted.rs"]

@@ -142,9 +142,11 @@ async fn end(child: &ProcessRef) {
 
 /// Returns the children of this process that it did not start.
 fn adopted() -> impl Iterator<Item = OwnChild> {
-    let holders = holders().clone();
     let session = getsid(None).map_or(0, Pid::as_raw_pid);
-    process::own_children()
+    let children = process::own_children();
+    // Only now: a holder that is started meanwhile is in this list before it leaves the session.
+    let holders = holders().clone();
+    children
         .into_iter()
         .filter(move |child| child.session != session)
         .filter(move |child| !holders.iter().any(|holder| holder.process == child.process))
