@@ -223,6 +223,12 @@ pub trait Vendor: Debug + Send + Sync {
         dialog::read(&screen.rows)
     }
 
+    /// Returns how long a question has to be on the screen before it takes keys: this version of the
+    /// program ignores earlier ones, because a person could not have read it yet.
+    fn question_ignores_keys_for(&self, _version: Option<&str>) -> Duration {
+        Duration::ZERO
+    }
+
     /// Says who tells that its input takes something.
     fn readiness(&self) -> Readiness {
         match self.capabilities().evidence_within {

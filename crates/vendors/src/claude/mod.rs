@@ -141,6 +141,10 @@ impl Vendor for Claude {
         screen::dialog_text(screen)
     }
 
+    fn question_ignores_keys_for(&self, version: Option<&str>) -> Duration {
+        versions::question_ignores_keys_for(version)
+    }
+
     fn typing(&self, message: &str) -> Typing {
         typing::typing(message)
     }

@@ -1,10 +1,22 @@
 //! What depends on the version of Claude Code.
 
+use std::time::Duration;
+
 use segue_core::rules::versions;
 
 /// The permission mode in which it asks before it acts, by the first version that was tried with
 /// it. Newer versions call it `manual`; their own default is another mode, which does not ask.
 const ASKING_MODE: [(&str, &str); 2] = [("0", "default"), ("2.1.325", "manual")];
+
+/// For how long a question ignores keys after it was drawn, by the first version that was tried with
+/// it. The program waits for up to 600 ms.
+const QUESTION_IGNORES_KEYS: [(&str, Duration); 2] =
+    [("0", Duration::ZERO), ("2.1.325", Duration::from_millis(900))];
+
+/// Returns for how long a question of this version ignores keys after it was drawn.
+pub(super) fn question_ignores_keys_for(version: Option<&str>) -> Duration {
+    versions::since(&QUESTION_IGNORES_KEYS, version).unwrap_or_default()
+}
 
 /// Returns the permission mode in which this version asks before it acts.
 pub(super) fn asking_mode(version: Option<&str>) -> &'static str {

@@ -1,5 +1,7 @@
 //! A person's answers to the questions that the agent asks on its screen.
 
+use std::time::Duration;
+
 use segue_core::flows::messages;
 use segue_core::model::{EventKind, RequestKey, RequestStep, Status};
 use segue_core::ports::{self, Commit, Showing};
@@ -32,20 +34,37 @@ pub(super) struct Answered {
     at: Instant,
 }
 
+/// What came of an attempt to answer.
+enum Attempted {
+    Given,
+    /// The question is on the screen, and takes keys after this time.
+    Early(Duration),
+    /// No question is on the screen.
+    NothingAsked,
+}
+
 impl Actor {
     /// Answers the agent's question, if need be as soon as it is on the screen.
     pub(super) async fn answer_dialog(&mut self, mut held: HeldAnswer) {
         let given = self.give_answer(&mut held).await;
         let asks = matches!(self.state.session.status, Status::Waiting(_));
+        let has_time = Instant::now() < held.until;
         match given {
-            Ok(true) => answer(held.reply, Ok(())),
-            Ok(false) if asks && Instant::now() < held.until => {
-                self.tell_later(DISTURBED_AT_MOST, Message::Errand(Errand::TryAgain));
-                self.post.answers.push(held);
+            Ok(Attempted::Given) => answer(held.reply, Ok(())),
+            Ok(Attempted::Early(after)) if has_time => self.answer_later(held, after),
+            Ok(Attempted::NothingAsked) if asks && has_time => {
+                self.answer_later(held, DISTURBED_AT_MOST);
             }
-            Ok(false) => answer(held.reply, Err(self.nothing_asked())),
+            Ok(Attempted::Early(_) | Attempted::NothingAsked) => {
+                answer(held.reply, Err(self.nothing_asked()));
+            }
             Err(error) => answer(held.reply, Err(error)),
         }
+    }
+
+    fn answer_later(&mut self, held: HeldAnswer, after: Duration) {
+        self.tell_later(after, Message::Errand(Errand::TryAgain));
+        self.post.answers.push(held);
     }
 
     pub(super) async fn answer_dialogs(&mut self) {
@@ -56,8 +75,8 @@ impl Actor {
         }
     }
 
-    /// Gives a person's answer to the dialog that the agent shows; tells whether it shows one.
-    async fn give_answer(&mut self, held: &mut HeldAnswer) -> Result<bool> {
+    /// Gives a person's answer to the dialog that the agent shows.
+    async fn give_answer(&mut self, held: &mut HeldAnswer) -> Result<Attempted> {
         let name = self.state.session.address();
         let Some(launch) = self.state.open().map(|launch| launch.id) else {
             return Err(Error::conflict(format!("`{name}` is not running"))
@@ -66,10 +85,13 @@ impl Actor {
         let vendor = self.ports.vendors.of(&self.state.session)?;
         for _ in 0..TRIES_TO_ANSWER {
             let Some(screen) = messages::screen(&self.ports, &self.state).await? else { break };
-            if self.is_answered(&screen)
-                || !matches!(vendor.read_screen(&screen), Some(Showing::Dialog(_)))
-            {
+            let Some(Showing::Dialog(kind)) = vendor.read_screen(&screen) else { break };
+            if self.is_answered(&screen) {
                 break;
+            }
+            let left = self.time_to_take_keys(vendor.as_ref(), &screen, kind);
+            if !left.is_zero() {
+                return Ok(Attempted::Early(left));
             }
             let Some(keys) = vendor.answer(&screen, &held.answer) else {
                 return Err(no_such_choice(&name));
@@ -79,10 +101,10 @@ impl Actor {
                 self.post.answered = Some(Answered { rows: screen.rows, at: Instant::now() });
                 failpoint::hit("answer.press.after");
                 self.dialog_answered();
-                return self.record_answer(held).await.map(|()| true);
+                return self.record_answer(held).await.map(|()| Attempted::Given);
             }
         }
-        Ok(false)
+        Ok(Attempted::NothingAsked)
     }
 
     /// Tells whether the question on the screen was answered already and is not gone from it yet. An

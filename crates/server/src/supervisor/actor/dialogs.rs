@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use segue_core::flows::messages;
 use segue_core::model::{Dialog, Status, WaitingFor};
-use segue_core::ports::{Answer, Showing};
+use segue_core::ports::{Answer, Screen, Showing, Vendor};
 use segue_core::rules::dialog::{self, Takes};
 use tokio::time::Instant;
 
@@ -23,8 +23,9 @@ pub(super) const REMOVES_WITHIN: Duration = Duration::from_secs(30);
 pub(super) struct Asking {
     /// Since when the agent waits; `None` while it does not.
     since: Option<Instant>,
-    /// The question as the screen shows it.
+    /// The question as the screen shows it, and since when it was seen there.
     dialog: Option<Dialog>,
+    drawn: Option<Instant>,
     /// The question that was answered, and when.
     answered: Option<(Option<Dialog>, Instant)>,
     /// Something was drawn since the screen was read.
@@ -79,26 +80,50 @@ impl Actor {
         }
         self.asking.is_stale = false;
         let dialog = self.read_dialog(kind).await;
+        self.set_dialog(dialog);
+    }
+
+    fn set_dialog(&mut self, dialog: Option<Dialog>) {
         if dialog != self.asking.dialog {
+            self.asking.drawn = dialog.as_ref().map(|_| Instant::now());
             self.asking.dialog = dialog.clone();
             self.supervisor.shown.set_dialog(self.id(), dialog);
         }
+    }
+
+    /// Returns how long the question on this screen has yet to be there before it takes keys.
+    pub(super) fn time_to_take_keys(
+        &mut self,
+        vendor: &dyn Vendor,
+        screen: &Screen,
+        kind: WaitingFor,
+    ) -> Duration {
+        let kind = self.waits_for().unwrap_or(kind);
+        let dialog = self.dialog_on(vendor, screen, kind);
+        self.set_dialog(Some(dialog));
+        let version = self.state.open().and_then(|launch| launch.vendor_version.as_deref());
+        let drawn_for = self.asking.drawn.map_or(Duration::ZERO, |drawn| drawn.elapsed());
+        vendor.question_ignores_keys_for(version).saturating_sub(drawn_for)
     }
 
     async fn read_dialog(&self, kind: WaitingFor) -> Option<Dialog> {
         let vendor = self.ports.vendors.of(&self.state.session).ok()?;
         // A holder that does not answer shows no question; it is asked again when it does.
         let screen = messages::screen(&self.ports, &self.state).await.ok()??;
-        if !matches!(self.showing(vendor.as_ref(), &screen), Some(Showing::Dialog(_))) {
-            return None;
+        match self.showing(vendor.as_ref(), &screen) {
+            Some(Showing::Dialog(_)) => Some(self.dialog_on(vendor.as_ref(), &screen, kind)),
+            _ => None,
         }
-        let text = vendor.dialog_text(&screen).unwrap_or_default();
-        let takes = |answer: &Answer| vendor.answer(&screen, answer).is_some();
+    }
+
+    fn dialog_on(&self, vendor: &dyn Vendor, screen: &Screen, kind: WaitingFor) -> Dialog {
+        let text = vendor.dialog_text(screen).unwrap_or_default();
+        let takes = |answer: &Answer| vendor.answer(screen, answer).is_some();
         let takes = Takes {
             yes: takes(&Answer::Yes),
             choice: !text.choices.is_empty() && takes(&Answer::Choice("1".to_owned())),
         };
-        Some(dialog::dialog(&self.state.session.address(), kind, text, takes))
+        dialog::dialog(&self.state.session.address(), kind, text, takes)
     }
 
     /// Has the screen read once more after a while.

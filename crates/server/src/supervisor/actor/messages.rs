@@ -26,6 +26,9 @@ const TAKES_USUALLY: Duration = Duration::from_secs(3);
 /// How long a disturbance can last without the holder saying that the screen has settled.
 pub(super) const DISTURBED_AT_MOST: Duration = Duration::from_secs(2);
 
+/// How long an answer waits for its question to be on the screen and to take keys.
+const QUESTION_DRAWN_WITHIN: Duration = Duration::from_secs(5);
+
 /// What can be asked about messages to the agent.
 #[derive(Debug)]
 pub(crate) enum Errand {
@@ -105,7 +108,7 @@ impl Actor {
             }
             Errand::Report { message, reply } => answer(reply, self.report(message).await),
             Errand::Answer { answer: given, request, reply } => {
-                let until = Instant::now() + DISTURBED_AT_MOST;
+                let until = Instant::now() + QUESTION_DRAWN_WITHIN;
                 let held = HeldAnswer { answer: given, until, request, is_begun: false, reply };
                 self.answer_dialog(held).await;
             }
