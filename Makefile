@@ -16,6 +16,7 @@ help:
 	@echo "make bench  what things cost, against a baseline measured in the same run"
 	@echo "make fuzz   every reader with damaged transcripts, for 30 minutes, or SECONDS=…"
 	@echo "make conformance  what every vendor's real program does, and every handoff between two of them; writes docs/vendors.md"
+	@echo "                  LATEST=1: the same with the newest releases, and what differs; writes target/vendors-latest.md"
 	@echo "make soak   the long form of the survival tests"
 	@echo "make fmt    format the code"
 
@@ -51,9 +52,8 @@ soak: setup tools vendors
 
 conformance: setup tools vendors
 	@$(CARGO) build --quiet -p segue-cli
-	mkdir -p docs
-	status=0; PATH="$(CURDIR)/target/vendors/node_modules/.bin:$$PATH" target/debug/segue vendors check --markdown > docs/vendors.md || status=$$?; cat docs/vendors.md; exit $$status
-	SEGUE_TEST_TARGET=$(TEST_TARGET) $(CARGO) nextest run -p segue-cli --features segue-cli/failpoints --target-dir $(TEST_TARGET) --test handoffs --run-ignored all
+	@./scripts/conformance $(if $(LATEST),latest,pinned)
+	SEGUE_TEST_VENDORS=$(if $(LATEST),target/vendors-latest,target/vendors) SEGUE_TEST_TARGET=$(TEST_TARGET) $(CARGO) nextest run -p segue-cli --features segue-cli/failpoints --target-dir $(TEST_TARGET) --test handoffs --run-ignored all
 
 fmt:
 	$(CARGO) fmt --all
@@ -65,4 +65,6 @@ tools: setup
 	@./scripts/tools
 
 vendors: setup
-	@./scripts/vendors
+	@./scripts/vendors pinned
+	@./scripts/vendors previous
+	@if [[ -n "$(LATEST)" ]]; then ./scripts/vendors latest; fi
