@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
+use crate::expectation::expect;
 use crate::wait::readable;
 use crate::world::{DEADLINE, World};
 
@@ -42,7 +43,8 @@ impl Events {
         let mut line = String::new();
         if self.lines.buffer().is_empty() {
             let ready = readable(&[self.lines.get_ref()], Instant::now() + DEADLINE);
-            assert!(ready, "nothing happened for {DEADLINE:?} after:\n{}", self.printed);
+            let expected = format!("another event within {} s", DEADLINE.as_secs());
+            expect(ready, expected, || format!("the last ones were:\n{}", self.printed));
         }
         self.lines.read_line(&mut line).expect("a line");
         self.printed.push_str(&line);

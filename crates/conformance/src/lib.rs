@@ -8,6 +8,7 @@
 
 mod behaviours;
 pub mod events;
+pub mod expectation;
 pub mod isolation;
 pub mod model;
 pub mod processes;

@@ -24,6 +24,8 @@ use serde_json::{Value, json};
 use tokio::runtime::Builder;
 use tokio::sync::{oneshot, watch};
 
+use crate::expectation::unmet;
+
 use anthropic::Messages;
 use chat::Completion;
 use gemini::Contents;
@@ -91,7 +93,8 @@ impl Model {
 
     /// Waits until a request is so, which it may be already; returns the oldest one that is.
     pub fn wait_for(&self, wanted: impl Fn(&Exchange) -> bool) -> Exchange {
-        self.scene.log.wait_for(wanted)
+        let found = self.scene.log.wait_for(wanted);
+        found.unwrap_or_else(|seen| unmet("a request of the awaited kind", &seen))
     }
 
     /// Waits for a request in which this is in the newest thing that the user said.
@@ -101,7 +104,15 @@ impl Model {
 
     /// Waits until such a request was answered to its end.
     pub fn wait_answered(&self, word: &str) -> Exchange {
-        self.wait_for(|it| !it.background && it.newest().contains(word) && it.stage == Stage::Whole)
+        let found = self.answered(word);
+        found.unwrap_or_else(|seen| unmet(format!("\"{word}\" reaches the model"), &seen))
+    }
+
+    /// Waits until such a request was answered to its end. If there is none in time it returns the
+    /// requests that there were.
+    pub(crate) fn answered(&self, word: &str) -> Result<Exchange, String> {
+        let is_said = |it: &Exchange| !it.background && it.newest().contains(word);
+        self.scene.log.wait_for(|it| is_said(it) && it.stage == Stage::Whole)
     }
 
     /// Waits until an answer is at the hold of this name: what comes before it was sent.

@@ -8,6 +8,7 @@ use std::time::Instant;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, test_kill_process};
 
+use crate::expectation::expect;
 use crate::wait::readable;
 use crate::world::DEADLINE;
 
@@ -56,7 +57,8 @@ pub fn wait_gone(pid: u32) {
         handle => handle.expect("a process"),
     };
     let ended = readable(&[&handle], Instant::now() + DEADLINE);
-    assert!(ended, "process {pid} does not end: {:?}", command_line(pid));
+    let command = command_line(pid).join(" ");
+    expect(ended, format!("process {pid} ends"), || format!("it runs: {command}"));
 }
 
 /// Returns the words of a process's command line.

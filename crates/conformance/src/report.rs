@@ -1,7 +1,10 @@
 //! What `segue resume` and `segue up` said about each agent.
 
+use std::fmt;
+
 use serde_json::Value;
 
+use crate::expectation::{expect, unmet};
 use crate::world::{Outcome, World};
 
 /// A report, and the exit status that came with it.
@@ -15,18 +18,20 @@ impl Report {
     /// Reads what a command with `--json` printed.
     pub fn of(outcome: &Outcome) -> Self {
         let json = serde_json::from_str(&outcome.stdout)
-            .unwrap_or_else(|error| panic!("no report: {error}: {outcome:#?}"));
+            .unwrap_or_else(|_| unmet("the command prints a report", &outcome.to_string()));
         Self { status: outcome.status, json }
     }
 
     /// Returns what is said about the one agent of this name.
     pub fn agent(&self, name: &str) -> &Value {
         let agents =
-            self.json["agents"].as_array().unwrap_or_else(|| panic!("no agents: {self:#?}"));
+            self.json["agents"].as_array().unwrap_or_else(|| unmet("a report", &self.to_string()));
         let is_meant = |it: &&Value| {
             it["name"].as_str().is_some_and(|it| it == name || it.ends_with(&format!("/{name}")))
         };
-        agents.iter().find(is_meant).unwrap_or_else(|| panic!("no agent {name}: {self:#?}"))
+        agents.iter().find(is_meant).unwrap_or_else(|| {
+            unmet(format!("the report has the agent `{name}`"), &self.to_string())
+        })
     }
 
     pub fn outcome(&self, name: &str) -> &str {
@@ -39,14 +44,26 @@ impl Report {
 
     /// Expects that every agent is back, and this one in this way.
     pub fn assert_back(&self, name: &str, outcome: &str) {
-        assert_eq!(self.outcome(name), outcome, "{self:#?}");
-        assert_eq!((self.status, &self.json["complete"]), (0, &Value::Bool(true)), "{self:#?}");
+        self.expect(name, outcome, (0, true));
     }
 
     /// Expects that this agent is not back, and that the exit status and the whole say so.
     pub fn assert_not_back(&self, name: &str, outcome: &str) {
-        assert_eq!(self.outcome(name), outcome, "{self:#?}");
-        assert_eq!((self.status, &self.json["complete"]), (8, &Value::Bool(false)), "{self:#?}");
+        self.expect(name, outcome, (8, false));
+    }
+
+    fn expect(&self, name: &str, outcome: &str, (status, complete): (i32, bool)) {
+        let is_met = self.outcome(name) == outcome
+            && (self.status, &self.json["complete"]) == (status, &Value::Bool(complete));
+        let back = if complete { "everything is back" } else { "not everything is back" };
+        let expected = format!("`{name}` is {outcome}, {back} (exit status {status})");
+        expect(is_met, expected, || self.to_string());
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "exit status {}\n{:#}", self.status, self.json)
     }
 }
 

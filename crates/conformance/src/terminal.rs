@@ -11,6 +11,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 
+use crate::expectation::expect;
 use crate::wait::readable;
 use crate::world::DEADLINE;
 
@@ -68,7 +69,7 @@ impl Terminal {
     pub fn write_until_shown(&mut self, text: &str) {
         let end = Instant::now() + DEADLINE;
         while !self.contents().contains(text) {
-            assert!(Instant::now() < end, "{text} is not shown:\n{}", self.contents());
+            expect(Instant::now() < end, format!("the terminal shows {text}"), || self.contents());
             self.write(text);
             let pause = Instant::now() + TAKEN_WITHIN;
             while !self.contents().contains(text) && self.read_before(pause) {}
@@ -99,7 +100,7 @@ impl Terminal {
         let end = Instant::now() + DEADLINE;
         while !wanted(self.screen.0.screen()) {
             let more = self.read_before(end);
-            assert!(more, "waited for {what}, the screen is:\n{}", self.contents());
+            expect(more, format!("the terminal shows {what}"), || self.contents());
         }
     }
 
@@ -109,7 +110,7 @@ impl Terminal {
         let has = |raw: &[u8]| raw.windows(bytes.len()).any(|part| part == bytes.as_bytes());
         while !has(self.raw()) {
             let more = self.read_before(end);
-            assert!(more, "waited for {bytes:?}, the screen is:\n{}", self.contents());
+            expect(more, format!("the program writes {bytes:?}"), || self.contents());
         }
     }
 
@@ -125,7 +126,7 @@ impl Terminal {
                 return self.contents().contains(text);
             }
             self.wait_for_more(end);
-            assert!(Instant::now() < end, "waited for {text}, the screen is:\n{}", self.contents());
+            expect(Instant::now() < end, format!("the terminal shows {text}"), || self.contents());
         }
     }
 
@@ -143,7 +144,7 @@ impl Terminal {
                 return status.code().unwrap_or(-1);
             }
             self.wait_for_more(end);
-            assert!(Instant::now() < end, "it does not end; the screen is:\n{}", self.contents());
+            expect(Instant::now() < end, "the program ends", || self.contents());
         }
     }
 

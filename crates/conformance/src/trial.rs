@@ -1,19 +1,23 @@
 //! One vendor's real program in a world of its own, with the scripted model that it talks to.
 
 use std::env;
+use std::fmt::Display;
 use std::fs;
+use std::ops::ControlFlow;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use segue_core::model::{Environment, VendorSessionId};
+use segue_core::model::{Environment, Role, VendorSessionId};
 use segue_core::ports::{Place, ProgramSpec, Rehearsal, Stage, Vendor};
 use segue_host::files::LocalFiles;
 use serde_json::Value;
 
 use crate::events::Events;
+use crate::expectation::{expect, quoted, unmet};
 use crate::model::{Exchange, Model};
 use crate::terminal::Terminal;
+use crate::wait;
 use crate::world::{Outcome, World};
 
 /// A key that opens nothing. Vendors redact a key's text everywhere, so it is like no other text.
@@ -78,8 +82,16 @@ impl Trial {
     /// Starts one and waits until it has answered; returns its session.
     pub fn told(&self, name: &str, message: &str) -> Value {
         self.start(name, message);
-        self.model.wait_answered(message);
+        self.wait_answered(name, message);
         self.settled(name)
+    }
+
+    /// Waits until a session's request with these words as the newest was answered to its end.
+    pub fn wait_answered(&self, name: &str, words: &str) -> Exchange {
+        self.model.answered(words).unwrap_or_else(|seen| {
+            let expected = format!("`{name}` sends \"{words}\" to the model");
+            unmet(expected, &format!("{seen}\n{}", self.log(name)))
+        })
     }
 
     /// Waits until a session is idle and what was said in it is known to be kept.
@@ -90,7 +102,8 @@ impl Trial {
 
     pub fn wait_idle(&self, name: &str) {
         let waited = self.world.segue(["wait", name, "--for", "idle", "--timeout", "50s"]);
-        assert_eq!(waited.status, 0, "{waited:#?}\n{}", self.log(name));
+        let expected = format!("`{name}` finishes its turn and is idle");
+        self.expect(name, waited.status == 0, expected, || waited.to_string());
     }
 
     /// Waits until the session is as wanted; looks again after each event.
@@ -102,7 +115,8 @@ impl Trial {
                 return session;
             }
             let more = events.wait_for(|_| true);
-            assert!(more.is_some(), "the daemon ended; the session is {session:#}");
+            let expected = format!("session `{name}` changes as wanted");
+            expect(more.is_some(), expected, || format!("the daemon ended; {session:#}"));
         }
     }
 
@@ -111,23 +125,73 @@ impl Trial {
     pub fn ask(&self, name: &str, message: &str) -> Exchange {
         let words = ["send", name, "--wait", "--timeout", "50s", message];
         let sent = self.world.segue(words);
-        assert_eq!(sent.status, 0, "{sent:#?}\n{}", self.log(name));
-        self.model.conversation_of(message).unwrap_or_else(|| panic!("`{message}` is lost"))
+        let expected = format!("`{name}` takes the message \"{message}\" and answers it");
+        self.expect(name, sent.status == 0, expected, || sent.to_string());
+        self.model.conversation_of(message).unwrap_or_else(|| {
+            unmet(format!("\"{message}\" reaches the model"), "no request has it")
+        })
     }
 
     /// Expects that a session's next request carries these words of its user, and no others.
-    pub fn assert_carries(&self, name: &str, said: &[&str], message: &str) {
+    pub fn expect_carried(&self, name: &str, said: &[&str], message: &str) {
         let carried = self.ask(name, message);
         let all: Vec<&str> = said.iter().copied().chain([message]).collect();
-        let told: Vec<&str> = carried.user_texts().into_iter().map(str::trim).collect();
-        assert_eq!(told, all, "{}", self.log(name));
+        let found: Vec<&str> = carried.user_texts().into_iter().map(str::trim).collect();
+        let expected = format!("the next request of `{name}` carries {}", quoted(&all));
+        self.expect(name, found == all, expected, || format!("it carried {}", quoted(&found)));
+    }
+
+    /// Expects that a session is in the conversation that it was in before.
+    pub fn expect_same_conversation(&self, name: &str, before: &Value) {
+        let (before, now) =
+            (&before["vendor_session_id"], &self.world.session(name)["vendor_session_id"]);
+        expect(now == before, format!("`{name}` is in its conversation {before}"), || {
+            format!("it is in {now}")
+        });
+    }
+
+    /// Ends the trial if something is not as expected. The report has the session's log and screen.
+    pub fn expect(
+        &self,
+        name: &str,
+        is_met: bool,
+        expected: impl Display,
+        seen: impl FnOnce() -> String,
+    ) {
+        if !is_met {
+            unmet(expected, &format!("{}\n{}", seen().trim_end(), self.log(name)));
+        }
+    }
+
+    /// Waits until the vendor's own transcript of a session's conversation has a user's words.
+    pub fn wait_recorded(&self, session: &Value, words: &str) {
+        let transcript = self.transcript(session);
+        let folder = transcript.parent().expect("a folder");
+        let is_recorded = || {
+            let mut found = false;
+            let read = self.vendor.turns_back(&LocalFiles, &transcript, &mut |turn| {
+                found |= turn.role == Role::User && turn.text.contains(words);
+                if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            // A transcript that is being written may be unreadable for a moment.
+            read.is_ok() && found
+        };
+        wait::until(&[folder], &format!("the transcript has \"{words}\""), is_recorded);
     }
 
     /// Kills everything and brings everything back.
     pub fn kill_and_resume(&self) {
         self.world.kill_everything();
+        self.resume_all();
+    }
+
+    /// Brings everything back.
+    pub fn resume_all(&self) {
         let report = self.world.resume(["--all"]);
-        assert_eq!(report.json["complete"], true, "{report:#?}");
+        let is_complete = report.status == 0 && report.json["complete"] == true;
+        expect(is_complete, "`segue resume --all` brings every session back", || {
+            report.to_string()
+        });
     }
 
     /// Runs a headless turn in a new session.
@@ -149,7 +213,7 @@ impl Trial {
         }
         let mut terminal = self.attach(name);
         terminal.wait_until("anything", |screen| !screen.contents().trim().is_empty());
-        format!("{log}\n{}\n", terminal.contents())
+        format!("log:\n{log}\nterminal:\n{}\n", terminal.contents())
     }
 }
 

@@ -10,6 +10,7 @@ use rustix::time::Timespec;
 use segue_host::watch::Watcher;
 use tokio::runtime::Builder;
 
+use crate::expectation::unmet;
 use crate::world::DEADLINE;
 
 /// Waits until one of them can be read or is closed; tells whether one was before the end.
@@ -34,7 +35,8 @@ pub fn until(folders: &[&Path], what: &str, is_so: impl Fn() -> bool) {
         folders.iter().for_each(|folder| watcher.add(folder).expect("watched"));
         while !is_so() {
             let change = tokio::time::timeout(DEADLINE, watcher.next()).await;
-            change.unwrap_or_else(|_| panic!("waited {DEADLINE:?} for {what}")).expect("a change");
+            let late = |_| unmet(what, &format!("not within {} s", DEADLINE.as_secs()));
+            change.unwrap_or_else(late).expect("a change");
         }
     });
 }

@@ -1,6 +1,7 @@
 //! A whole Segue of its own for one test: home, state, project folder, and nothing left behind.
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::fs;
 use std::io::{Seek as _, Write as _};
 use std::os::unix::fs::chown;
@@ -11,6 +12,7 @@ use std::sync::mpsc;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::expectation::{expect, unmet};
 use crate::processes;
 
 /// How long anything may take before a test says that it hangs.
@@ -160,15 +162,18 @@ impl World {
     /// Runs `segue` and expects it to succeed.
     pub fn ok<const N: usize>(&self, arguments: [&str; N]) -> String {
         let outcome = self.segue(arguments);
-        assert_eq!(outcome.status, 0, "segue {arguments:?}: {outcome:#?}");
+        let command = arguments.join(" ");
+        expect(outcome.status == 0, format!("`segue {command}` succeeds"), || outcome.to_string());
         outcome.stdout
     }
 
     /// Runs `segue … --json` and returns what it printed, whatever its exit status.
     pub fn json<const N: usize>(&self, arguments: [&str; N]) -> Value {
         let outcome = self.segue(arguments);
-        serde_json::from_str(&outcome.stdout)
-            .unwrap_or_else(|error| panic!("segue {arguments:?}: {error}: {outcome:#?}"))
+        serde_json::from_str(&outcome.stdout).unwrap_or_else(|_| {
+            let command = arguments.join(" ");
+            unmet(format!("`segue {command}` prints JSON"), &outcome.to_string())
+        })
     }
 
     /// Starts `segue` and does not wait.
@@ -215,6 +220,19 @@ impl Outcome {
             panic!("{command:?} does not end, or something keeps its output open");
         });
         Self::from(output.expect("an output"))
+    }
+}
+
+impl fmt::Display for Outcome {
+    /// Writes the exit status and what was printed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "exit status {}", self.status)?;
+        for text in [&self.stdout, &self.stderr] {
+            if !text.trim().is_empty() {
+                write!(f, "\n{}", text.trim_end())?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Write as _;
 
+use crate::expectation::{expect, quoted};
 use crate::processes;
 use crate::trial::{Trial, nudges};
 use crate::wait;
@@ -12,24 +13,23 @@ pub(super) fn in_stream(trial: &mut Trial) {
     trial.model.wait_held("door");
     trial.wait_session("a", |it| it["status"] == "working" && !it["vendor_session_id"].is_null());
     trial.world.kill_everything();
-    // Where nothing of the first turn was kept it is told again; else it is told to go on.
+    // A program that had recorded nothing yet gets its first message again, which must not be held.
     trial.model.release("door");
-    let report = trial.world.resume(["--all"]);
-    assert_eq!(report.status, 0, "{report:#?}");
+    trial.resume_all();
     trial.wait_idle("a");
     let next = trial.ask("a", "and now?");
-    let told = next.user_texts();
-    assert!(told[0].contains("ALPHA"), "{told:?}");
-    let repeated = told.iter().filter(|text| text.contains("ALPHA")).count();
-    assert_eq!((repeated, told.len()), (1, 2 + nudges(&next)), "{told:?}");
+    let said = next.user_texts();
+    let repeated = said.iter().filter(|text| text.contains("ALPHA")).count();
+    expect(
+        repeated == 1 && said[0].contains("ALPHA") && said.len() == 2 + nudges(&next),
+        "the conversation goes on with its first message once and at most one nudge",
+        || format!("the request carried {}", quoted(&said)),
+    );
     trial.kill_and_resume();
     let last = trial.ask("a", "and then?");
-    assert_eq!(
-        nudges(&last),
-        nudges(&next),
-        "an idle agent is not nudged: {:?}",
-        last.user_texts()
-    );
+    expect(nudges(&last) == nudges(&next), "an idle agent is not nudged after a resume", || {
+        format!("the request carried {}", quoted(&last.user_texts()))
+    });
 }
 
 pub(super) fn in_tool(trial: &mut Trial) {
@@ -38,11 +38,15 @@ pub(super) fn in_tool(trial: &mut Trial) {
     processes::kill(u32::try_from(agent).expect("a process"));
     processes::wait_gone(tool);
     // The restart is by itself, and the cut turn goes on once.
-    let nudged = trial.model.wait_answered("started again");
-    assert_eq!(nudges(&nudged), 1, "{:?}", nudged.user_texts());
-    assert!(nudged.mentions("BETA"), "{:?}", nudged.user_texts());
+    let nudged = trial.wait_answered("b", "started again");
+    expect(
+        nudges(&nudged) == 1 && nudged.mentions("BETA"),
+        "it is started again, with its conversation and one nudge",
+        || format!("the request carried {}", quoted(&nudged.user_texts())),
+    );
     trial.wait_idle("b");
-    assert_eq!(trial.world.session("b")["launches"], 2);
+    let launches = &trial.world.session("b")["launches"];
+    expect(*launches == 2, "it was started again once", || format!("{launches} launches"));
 }
 
 /// Starts an agent that runs a long tool; returns the tool's process.
@@ -53,7 +57,7 @@ fn start_tool(trial: &Trial) -> u32 {
     trial.world.ok(auto);
     let folder = trial.world.project();
     let pid = || fs::read_to_string(folder.join("pid")).ok()?.trim().parse().ok();
-    wait::until(&[&folder], "the tool", || pid().is_some());
+    wait::until(&[&folder], "the tool runs", || pid().is_some());
     pid().expect("a process")
 }
 
@@ -61,16 +65,17 @@ pub(super) fn before_first_word(trial: &mut Trial) {
     trial.start("a", "remember ALPHA [[hold: door]]");
     trial.world.kill_everything();
     let before = trial.world.session("a");
-    let report = trial.world.resume(["--all"]);
-    assert_eq!(report.status, 0, "{report:#?}");
+    trial.resume_all();
     trial.model.release("door");
     trial.wait_idle("a");
     let next = trial.ask("a", "and now?");
-    let told = next.user_texts();
-    assert_eq!(told.iter().filter(|text| text.contains("ALPHA")).count(), 1, "{told:?}");
-    let after = trial.world.session("a");
+    let said = next.user_texts();
+    let times = said.iter().filter(|text| text.contains("ALPHA")).count();
+    expect(times == 1, "its first message is in the conversation once", || {
+        format!("the request carried {}", quoted(&said))
+    });
     if !before["vendor_session_id"].is_null() {
-        assert_eq!(after["vendor_session_id"], before["vendor_session_id"]);
+        trial.expect_same_conversation("a", &before);
     }
 }
 
@@ -82,9 +87,9 @@ pub(super) fn torn_tail(trial: &mut Trial) {
     file.write_all(br#"{"type":"torn","timestamp":"2026-11-16T00:1"#).expect("a torn line");
     drop(file);
     trial.world.resume(["a"]).assert_back("a", "resumed");
-    trial.assert_carries("a", &["remember ALPHA"], "which word was it?");
+    trial.expect_carried("a", &["remember ALPHA"], "which word was it?");
     trial.kill_and_resume();
-    trial.assert_carries("a", &["remember ALPHA", "which word was it?"], "and the second time?");
+    trial.expect_carried("a", &["remember ALPHA", "which word was it?"], "and the second time?");
 }
 
 pub(super) fn nothing_left(trial: &mut Trial) {
@@ -92,6 +97,14 @@ pub(super) fn nothing_left(trial: &mut Trial) {
     let tool = start_tool(trial);
     trial.world.ok(["stop", "--all"]);
     trial.world.ok(["daemon", "stop"]);
-    let left: Vec<_> = trial.world.processes().into_iter().map(processes::command_line).collect();
-    assert!(left.is_empty() && !processes::is_alive(tool), "{left:#?}");
+    let left: Vec<String> = trial
+        .world
+        .processes()
+        .into_iter()
+        .map(|it| processes::command_line(it).join(" "))
+        .collect();
+    let is_met = left.is_empty() && !processes::is_alive(tool);
+    expect(is_met, "after `segue stop` no process of the agent is left", || {
+        if left.is_empty() { "its tool runs".to_owned() } else { left.join("\n") }
+    });
 }

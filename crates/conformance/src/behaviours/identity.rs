@@ -5,6 +5,7 @@ use std::process::{Child, Command};
 
 use serde_json::Value;
 
+use crate::expectation::{expect, quoted, unmet};
 use crate::processes;
 use crate::terminal::Terminal;
 use crate::trial::Trial;
@@ -14,7 +15,8 @@ pub(super) fn proven(trial: &mut Trial) {
     let session = trial.world.session("a");
     let evidence = session["evidence"].as_str().unwrap_or("nothing");
     let own = ["stream", "hook", "registry", "lock", "transcript"];
-    assert!(own.contains(&evidence), "only {evidence} says which conversation it is in");
+    let expected = "its own process proves which conversation it is in";
+    expect(own.contains(&evidence), expected, || format!("only this: {evidence}"));
 }
 
 pub(super) fn two(trial: &mut Trial) {
@@ -24,17 +26,17 @@ pub(super) fn two(trial: &mut Trial) {
         trial.world.start(["run", "-d", "--vendor", trial.vendor(), "--name", name, &message])
     };
     for mut child in names.map(begin) {
-        assert!(child.wait().expect("an end").success(), "two at once do not both start");
+        let started = child.wait().is_ok_and(|status| status.success());
+        expect(started, "two sessions start at the same time", || "one did not".to_owned());
     }
     let before = names.map(|name| {
-        trial.model.wait_answered(&format!("remember {name}"));
+        trial.wait_answered(name, &format!("remember {name}"));
         trial.settled(name)
     });
     trial.kill_and_resume();
     for (name, before) in names.into_iter().zip(before) {
-        let back = trial.world.session(name);
-        assert_eq!(back["vendor_session_id"], before["vendor_session_id"]);
-        trial.assert_carries(name, &[&format!("remember {name}")], &format!("which one, {name}?"));
+        trial.expect_same_conversation(name, &before);
+        trial.expect_carried(name, &[&format!("remember {name}")], &format!("which one, {name}?"));
     }
 }
 
@@ -48,8 +50,8 @@ pub(super) fn stray(trial: &mut Trial) {
     trial.world.ok(["stop", "stray"]);
     trial.world.set("SEGUE_HOME", own.to_str().expect("a plain path"));
     trial.kill_and_resume();
-    assert_eq!(trial.world.session("a")["vendor_session_id"], before["vendor_session_id"]);
-    trial.assert_carries("a", &["remember ALPHA"], "which word was it?");
+    trial.expect_same_conversation("a", &before);
+    trial.expect_carried("a", &["remember ALPHA"], "which word was it?");
 }
 
 /// Runs by hand what Segue ran to resume the conversation: then Segue must keep away from it.
@@ -66,9 +68,14 @@ pub(super) fn held(trial: &mut Trial) {
     terminal.write_until_shown("by hand");
     terminal.press_enter();
     trial.model.wait_answered("by hand");
+    // The program is killed below: only what it has recorded by then can be carried on.
+    trial.wait_recorded(&session, "by hand");
     let refused = trial.world.segue(["resume", "a"]);
-    assert_eq!(refused.status, 8, "it was opened twice: {refused:#?}");
-    let (_, named) = refused.stdout.split_once("is open in process ").expect("who has it open");
+    let expected = "`segue resume` refuses a conversation that a person has open (exit status 8)";
+    expect(refused.status == 8, expected, || refused.to_string());
+    let Some((_, named)) = refused.stdout.split_once("is open in process ") else {
+        unmet("the process that has it open is named", &refused.to_string());
+    };
     let digits: String = named.chars().take_while(char::is_ascii_digit).collect();
     drop(terminal);
     // The program itself outlives the script that started it by a moment.
@@ -76,7 +83,11 @@ pub(super) fn held(trial: &mut Trial) {
     trial.world.resume(["a"]).assert_back("a", "resumed");
     trial.wait_idle("a");
     let carried = trial.ask("a", "which word was it?");
-    assert!(carried.mentions("remember ALPHA") && carried.mentions("by hand"), "{carried:?}");
+    expect(
+        carried.mentions("remember ALPHA") && carried.mentions("by hand"),
+        "the conversation goes on with what was said by hand",
+        || format!("the request carried {}", quoted(&carried.user_texts())),
+    );
 }
 
 /// Returns the command of a session's newest launch, without what makes it one.
@@ -105,10 +116,16 @@ pub(super) fn lost(trial: &mut Trial) {
     forget_copies(trial);
     let requests = trial.model.exchanges().len();
     let refused = trial.world.segue(["resume", "a"]);
-    assert_eq!(refused.status, 8, "{refused:#?}");
-    assert!(refused.stdout.contains("--fresh"), "no choice is offered: {refused:#?}");
-    assert_eq!(trial.model.exchanges().len(), requests, "something was asked");
-    assert!(trial.world.session("a")["pid"].is_null(), "something was started");
+    expect(
+        refused.status == 8 && refused.stdout.contains("--fresh"),
+        "a lost conversation is refused (exit status 8), and `--fresh` is offered",
+        || refused.to_string(),
+    );
+    let is_silent = trial.model.exchanges().len() == requests;
+    let is_down = trial.world.session("a")["pid"].is_null();
+    expect(is_silent && is_down, "nothing is started in its place", || {
+        format!("a request: {}, a process: {}", !is_silent, !is_down)
+    });
 }
 
 /// Takes away what Segue itself has of every conversation.
@@ -137,11 +154,16 @@ pub(super) fn anew(trial: &mut Trial) {
     person.wait_until("a new conversation", |screen| !screen.contents().contains("remember ALPHA"));
     drop(person);
     trial.wait_idle("a");
-    trial.assert_carries("a", &[], "remember OMEGA");
+    trial.expect_carried("a", &[], "remember OMEGA");
     let newer = trial.settled("a");
-    assert_ne!(newer["vendor_session_id"], before["vendor_session_id"], "{}", trial.log("a"));
+    trial.expect(
+        "a",
+        newer["vendor_session_id"] != before["vendor_session_id"],
+        "the session follows to the new conversation",
+        || format!("it is still in {}", before["vendor_session_id"]),
+    );
     trial.kill_and_resume();
     trial.wait_idle("a");
-    trial.assert_carries("a", &["remember OMEGA"], "which word was it?");
-    assert_eq!(trial.world.session("a")["vendor_session_id"], newer["vendor_session_id"]);
+    trial.expect_carried("a", &["remember OMEGA"], "which word was it?");
+    trial.expect_same_conversation("a", &newer);
 }

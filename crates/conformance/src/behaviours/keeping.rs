@@ -1,18 +1,21 @@
 //! What a session keeps: its transcript, its folder, its settings.
 
 use std::fs;
+use std::path::PathBuf;
 
+use crate::expectation::expect;
 use crate::trial::Trial;
 use crate::world::Outcome;
 
 pub(super) fn deleted(trial: &mut Trial) {
     let session = trial.told("a", "remember ALPHA");
-    trial.assert_carries("a", &["remember ALPHA"], "remember BETA");
+    trial.expect_carried("a", &["remember ALPHA"], "remember BETA");
     trial.settled("a");
+    trial.wait_recorded(&session, "remember BETA");
     trial.world.kill_everything();
     fs::remove_file(trial.transcript(&session)).expect("a transcript");
     trial.world.resume(["a"]).assert_back("a", "restored");
-    trial.assert_carries("a", &["remember ALPHA", "remember BETA"], "which words were they?");
+    trial.expect_carried("a", &["remember ALPHA", "remember BETA"], "which words were they?");
 }
 
 pub(super) fn folder(trial: &mut Trial) {
@@ -23,12 +26,19 @@ pub(super) fn folder(trial: &mut Trial) {
     let id = before["id"].as_str().expect("an id");
     let mut resume = trial.world.command(["resume", id, "--json"]);
     let outcome = Outcome::of(resume.current_dir(&elsewhere));
-    assert_eq!(outcome.status, 0, "{outcome:#?}");
+    let expected = "`segue resume` in another folder brings the session back";
+    expect(outcome.status == 0, expected, || outcome.to_string());
     trial.wait_idle("a");
-    let agent = trial.world.session("a")["pid"].as_u64().expect("an agent");
-    let folder = fs::read_link(format!("/proc/{agent}/cwd")).expect("a folder");
-    assert_eq!(folder, trial.project());
-    trial.assert_carries("a", &["remember ALPHA"], "which word was it?");
+    let (works_in, project) = (working_folder(trial), trial.project());
+    expect(works_in == project, format!("it works in {}", project.display()), || {
+        format!("it works in {}", works_in.display())
+    });
+    trial.expect_carried("a", &["remember ALPHA"], "which word was it?");
+}
+
+fn working_folder(trial: &Trial) -> PathBuf {
+    let agent = trial.world.session("a")["pid"].as_u64().unwrap_or_default();
+    fs::read_link(format!("/proc/{agent}/cwd")).unwrap_or_default()
 }
 
 pub(super) fn settings(trial: &mut Trial) {
@@ -46,18 +56,30 @@ pub(super) fn settings(trial: &mut Trial) {
     trial.world.write("i.md", "ALWAYS BE KIND");
     trial.world.ok(["trust", "--yes"]);
     trial.world.ok(["up"]);
-    trial.model.wait_answered("remember ALPHA");
+    trial.wait_answered("a", "remember ALPHA");
     trial.settled("a");
-    let told = |word: &str| {
-        let asked = trial.ask("a", &format!("{word} [[tool: echo $EXAMPLE > {word}]]"));
-        let sent = format!("{} {}", asked.path, asked.body);
-        assert!(sent.contains(model), "{word}: another model: {sent}");
-        assert!(sent.contains("ALWAYS BE KIND"), "{word}: no instructions: {sent}");
-        let value = fs::read_to_string(trial.world.project().join(word)).expect("a file");
-        assert_eq!(value.trim(), "kept", "{word}");
-    };
-    told("before");
+    expect_settings(trial, "before", model);
     trial.kill_and_resume();
     trial.wait_idle("a");
-    told("after");
+    expect_settings(trial, "after", model);
+}
+
+/// Expects that a turn uses the session's model, instructions and environment.
+fn expect_settings(trial: &Trial, word: &str, model: &str) {
+    let asked = trial.ask("a", &format!("{word} [[tool: echo $EXAMPLE > {word}]]"));
+    let sent = format!("{} {}", asked.path, asked.body);
+    expect(sent.contains(model), format!("{word} a resume it uses the model {model}"), || {
+        format!("a request for model {}", asked.body["model"])
+    });
+    expect(
+        sent.contains("ALWAYS BE KIND"),
+        format!("{word} a resume its instructions reach the model"),
+        || "a request without them".to_owned(),
+    );
+    let value = fs::read_to_string(trial.world.project().join(word)).unwrap_or_default();
+    expect(
+        value.trim() == "kept",
+        format!("{word} a resume its tools have the variable EXAMPLE=kept"),
+        || format!("EXAMPLE={}", value.trim()),
+    );
 }

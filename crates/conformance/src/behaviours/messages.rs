@@ -2,6 +2,9 @@
 
 use std::fs;
 
+use serde_json::Value;
+
+use crate::expectation::{expect, quoted, unmet};
 use crate::trial::Trial;
 
 /// A text of each kind that some vendor takes for something else.
@@ -18,29 +21,39 @@ const TEXTS: [&str; 10] = [
     "ünïcödé 日本語 🙂 number9",
 ];
 
-/// Sends a text and returns what the model was told.
-fn heard(trial: &Trial, text: &str, unique: &str) -> String {
+/// The exit status of a command whose message was not delivered yet.
+const QUEUED: i32 = 4;
+
+/// Sends a text, waits for the end of its turn, and returns what the model received.
+fn received(trial: &Trial, text: &str, unique: &str) -> String {
     let words = ["send", "a", "--wait", "--timeout", "55s", "-"];
     let sent = trial.world.with_input(words, text.as_bytes());
-    assert_eq!(sent.status, 0, "{text:?}: {sent:#?}\n{}", trial.log("a"));
-    let asked = trial.model.conversation_of(unique).unwrap_or_else(|| panic!("{text:?} is lost"));
-    let told = asked.user_texts();
-    assert!(told[0].contains("remember ALPHA"), "{told:?}");
-    let times = told.iter().filter(|it| it.contains(unique)).count();
-    assert_eq!(times, 1, "{text:?} arrived {times} times");
-    told.last().map(|text| (*text).to_owned()).unwrap_or_default()
+    trial.expect("a", sent.status == 0, format!("the agent takes the message {text:?}"), || {
+        sent.to_string()
+    });
+    let Some(asked) = trial.model.conversation_of(unique) else {
+        unmet(format!("the message {text:?} reaches the model"), "no request has it");
+    };
+    let said = asked.user_texts();
+    let times = said.iter().filter(|it| it.contains(unique)).count();
+    expect(
+        times == 1 && said[0].contains("remember ALPHA"),
+        format!("{text:?} is in the conversation once"),
+        || format!("the request carried {}", quoted(&said)),
+    );
+    said.last().map(|text| (*text).to_owned()).unwrap_or_default()
 }
 
 pub(super) fn texts(trial: &mut Trial) {
     trial.told("a", "remember ALPHA");
     for (number, text) in TEXTS.iter().enumerate() {
-        let told = heard(trial, text, &format!("number{number}"));
-        // What begins a command is put behind something that nobody sees.
-        assert_eq!(told.trim_start_matches('\u{200b}').trim(), text.trim());
+        let received = received(trial, text, &format!("number{number}"));
+        // A zero-width space stops a vendor from treating the text as a command.
+        expect_same(received.trim_start_matches('\u{200b}'), text);
     }
-    let told = heard(trial, "a\ttab in tabbed", "tabbed");
-    assert_eq!(told.replace("    ", "\t").trim(), "a\ttab in tabbed");
-    assert_all_delivered(trial);
+    let received = received(trial, "a\ttab in tabbed", "tabbed");
+    expect_same(&received.replace("    ", "\t"), "a\ttab in tabbed");
+    expect_all_delivered(trial);
 }
 
 pub(super) fn long(trial: &mut Trial) {
@@ -49,25 +62,38 @@ pub(super) fn long(trial: &mut Trial) {
     let text = format!("long50 begins\n{lines}");
     let words = ["send", "a", "--wait", "--timeout", "55s", "-"];
     let sent = trial.world.with_input(words, text.as_bytes());
-    assert_eq!(sent.status, 0, "{sent:#?}\n{}", trial.log("a"));
+    trial.expect("a", sent.status == 0, "the agent takes a message of 50 KB", || sent.to_string());
     let asked = trial.model.conversations().pop().expect("a request");
-    assert_eq!(whole(asked.newest()).trim(), text.trim());
-    assert_all_delivered(trial);
+    expect_same(&whole(asked.newest()), &text);
+    expect_all_delivered(trial);
 }
 
-/// Returns what the model was told, or the file that it was told to read in its place.
-fn whole(told: &str) -> String {
-    let file = told.split('"').find(|part| part.starts_with('/') && !part.contains('\n'));
+fn expect_same(received: &str, sent: &str) {
+    expect(received.trim() == sent.trim(), format!("the model receives {:?}", start(sent)), || {
+        format!("{:?} ({} of {} bytes)", start(received), received.len(), sent.len())
+    });
+}
+
+/// Returns the beginning of a text.
+fn start(text: &str) -> String {
+    text.chars().take(200).collect()
+}
+
+/// Returns the text that the model received, or that of the file which it names.
+fn whole(received: &str) -> String {
+    let file = received.split('"').find(|part| part.starts_with('/') && !part.contains('\n'));
     match file {
-        Some(file) if told.len() < 1_000 => fs::read_to_string(file).expect("the file it names"),
-        _ => told.to_owned(),
+        Some(file) if received.len() < 1_000 => fs::read_to_string(file).unwrap_or_default(),
+        _ => received.to_owned(),
     }
 }
 
-fn assert_all_delivered(trial: &Trial) {
+fn expect_all_delivered(trial: &Trial) {
     let messages = trial.world.json(["messages", "--json"]);
-    let states = messages["messages"].as_array().expect("messages");
-    assert!(states.iter().all(|it| it["state"] == "delivered"), "{messages:#}");
+    let states: Vec<&Value> =
+        messages["messages"].as_array().into_iter().flatten().map(|it| &it["state"]).collect();
+    let is_met = !states.is_empty() && states.iter().all(|state| *state == "delivered");
+    expect(is_met, "every message is reported as delivered", || format!("{messages:#}"));
 }
 
 pub(super) fn while_down(trial: &mut Trial) {
@@ -75,12 +101,19 @@ pub(super) fn while_down(trial: &mut Trial) {
     trial.world.ok(["stop", "a"]);
     for text in ["sent down one", "sent down two"] {
         let queued = trial.world.segue(["send", "a", text]);
-        assert_eq!(queued.status, 4, "{queued:#?}");
+        let expected = "a message to a stopped agent is queued (exit status 4)";
+        expect(queued.status == QUEUED, expected, || queued.to_string());
     }
     trial.world.resume(["a"]).assert_back("a", "resumed");
-    let last = trial.model.wait_answered("sent down two");
-    let told: Vec<&str> = last.user_texts().into_iter().map(str::trim).collect();
-    assert_eq!(told, ["remember ALPHA", "sent down one", "sent down two"]);
+    let last = trial.wait_answered("a", "sent down two");
+    expect_said(&last.user_texts(), &["remember ALPHA", "sent down one", "sent down two"]);
+}
+
+fn expect_said(said: &[&str], expected: &[&str]) {
+    let said: Vec<&str> = said.iter().map(|text| text.trim()).collect();
+    expect(said == expected, format!("the request carries {}", quoted(expected)), || {
+        format!("it carried {}", quoted(&said))
+    });
 }
 
 pub(super) fn draft(trial: &mut Trial) {
@@ -90,15 +123,16 @@ pub(super) fn draft(trial: &mut Trial) {
     person.write("half a thou");
     person.wait_for("half a thou");
     let early = trial.world.segue(["send", "a", "--timeout", "2s", "sent during the draft"]);
-    assert_eq!(early.status, 4, "{early:#?}");
-    assert!(trial.model.conversation_of("sent during the draft").is_none());
-    // What comes all at once is taken for a paste, and the Enter in it for a new line.
+    let was_sent = trial.model.conversation_of("sent during the draft").is_some();
+    let expected = "a message waits while a person's draft is in the input (exit status 4)";
+    expect(early.status == QUEUED && !was_sent, expected, || early.to_string());
+    // A vendor takes text that comes all at once for a paste, and the Enter in it for a new line.
     person.write("ght");
     person.wait_for("half a thought");
     person.press_enter();
-    let sent = trial.model.wait_answered("sent during the draft");
-    let told: Vec<&str> = sent.user_texts().into_iter().map(str::trim).collect();
-    assert_eq!(told, ["remember ALPHA", "half a thought", "sent during the draft"]);
+    let sent = trial.wait_answered("a", "sent during the draft");
+    let expected = ["remember ALPHA", "half a thought", "sent during the draft"];
+    expect_said(&sent.user_texts(), &expected);
 }
 
 pub(super) fn permission(trial: &mut Trial) {
@@ -107,25 +141,42 @@ pub(super) fn permission(trial: &mut Trial) {
     let command = format!("[[ask: touch {}]] please", file.display());
     trial.world.ok(["send", "a", &command]);
     let asked = wait_for_question(trial);
-    assert_eq!(asked["status_detail"], "permission", "{asked}");
+    let expected = "with `permission = \"ask\"` it asks before it runs a command";
+    trial.expect("a", asked["status_detail"] == "permission", expected, || status(&asked));
     let early = trial.world.segue(["send", "a", "--timeout", "2s", "sent during the dialog"]);
-    assert_eq!(early.status, 4, "{early:#?}");
-    assert!(!file.exists(), "the question was answered by a message");
-    trial.world.ok(["answer", "a", "yes"]);
-    let told = trial.model.wait_answered("sent during the dialog");
-    assert!(file.exists(), "it was not approved");
-    assert!(told.newest().contains("sent during the dialog"), "{told:?}");
+    let expected = "a message waits while the agent asks, and answers nothing";
+    expect(early.status == QUEUED && !file.exists(), expected, || early.to_string());
+    expect_answer(trial, "yes");
+    let next = trial.wait_answered("a", "sent during the dialog");
+    expect(file.exists(), "after the answer `yes` the command runs", || "it did not".to_owned());
+    let newest = next.newest().to_owned();
+    let expected = "the message that waited is the next turn";
+    expect(newest.contains("sent during the dialog"), expected, || newest.clone());
     trial.wait_idle("a");
     fs::remove_file(&file).expect("a file");
     trial.world.ok(["send", "a", &command]);
     wait_for_question(trial);
-    trial.world.ok(["answer", "a", "no"]);
+    expect_answer(trial, "no");
     trial.wait_idle("a");
-    assert!(!file.exists(), "it was not refused");
+    expect(!file.exists(), "after the answer `no` the command does not run", || {
+        "it ran".to_owned()
+    });
     let again = trial.world.segue(["answer", "a", "yes"]);
-    assert_eq!(again.status, 4, "there is nothing to answer: {again:#?}");
+    let expected = "an answer to no question is refused (exit status 4)";
+    expect(again.status == 4, expected, || again.to_string());
 }
 
-fn wait_for_question(trial: &Trial) -> serde_json::Value {
+fn expect_answer(trial: &Trial, answer: &str) {
+    let outcome = trial.world.segue(["answer", "a", answer]);
+    let expected = format!("`segue answer a {answer}` answers its question");
+    trial.expect("a", outcome.status == 0, expected, || outcome.to_string());
+}
+
+fn wait_for_question(trial: &Trial) -> Value {
     trial.world.json(["wait", "a", "--for", "waiting", "--timeout", "50s", "--json"])
+}
+
+fn status(session: &Value) -> String {
+    let part = |key: &str| session[key].as_str().unwrap_or("unknown").to_owned();
+    format!("its status is {} ({})", part("status"), part("status_detail"))
 }

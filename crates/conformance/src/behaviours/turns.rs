@@ -2,28 +2,44 @@
 
 use std::process::Child;
 
+use crate::expectation::{expect, quoted};
 use crate::trial::Trial;
 
 pub(super) fn start(trial: &mut Trial) {
     trial.told("a", "remember ALPHA");
     let asked = trial.model.conversations();
     let first = asked.iter().filter(|it| it.newest().contains("remember ALPHA")).count();
-    assert_eq!(first, 1, "it was told {first} times");
-    trial.assert_carries("a", &["remember ALPHA"], "which word was it?");
-    assert_eq!(trial.world.session("a")["launches"], 1);
+    expect(first == 1, "its first message reaches the model once", || format!("{first} times"));
+    trial.expect_carried("a", &["remember ALPHA"], "which word was it?");
+    let launches = &trial.world.session("a")["launches"];
+    expect(*launches == 1, "one process answered both messages", || format!("{launches} launches"));
 }
 
 pub(super) fn headless(trial: &mut Trial) {
     let first = trial.headless("h", "remember ALPHA");
-    assert_eq!(first.status, 0, "{first:#?}");
-    assert!(first.stdout.contains("turns=1"), "the answer is not printed: {first:#?}");
+    expect(
+        first.status == 0 && first.stdout.contains("turns=1"),
+        "a headless turn succeeds and its answer is printed",
+        || first.to_string(),
+    );
     let second = trial.world.ok(["send", "h", "--wait", "which word was it?"]);
-    assert!(second.contains("turns=2"), "{second}");
-    let carried = trial.model.conversation_of("which word was it?").expect("a request");
-    let told: Vec<&str> = carried.user_texts().into_iter().map(str::trim).collect();
-    assert_eq!(told, ["remember ALPHA", "which word was it?"]);
+    expect(
+        second.contains("turns=2"),
+        "the next message continues the headless conversation",
+        || second.clone(),
+    );
+    let carried = trial.model.conversation_of("which word was it?");
+    let said = carried.as_ref().map(|it| it.user_texts()).unwrap_or_default();
+    let said: Vec<&str> = said.into_iter().map(str::trim).collect();
+    expect(
+        said == ["remember ALPHA", "which word was it?"],
+        "the second turn carries what was said in the first",
+        || format!("the request carried {}", quoted(&said)),
+    );
     let failed = trial.world.segue(["send", "h", "--wait", "fail now [[status: 400]]"]);
-    assert_eq!(failed.status, 6, "{failed:#?}");
+    expect(failed.status == 6, "a turn that the model refuses ends with exit status 6", || {
+        failed.to_string()
+    });
 }
 
 pub(super) fn headless_killed(trial: &mut Trial) {
@@ -35,18 +51,25 @@ pub(super) fn headless_killed(trial: &mut Trial) {
         trial.model.wait_held(name);
     }
     let ids = names.map(|name| trial.wait_session(name, |it| !it["vendor_session_id"].is_null()));
-    trial.kill_and_resume();
+    trial.world.kill_everything();
+    // A program that had recorded nothing yet gets its first message again, which must not be held.
+    names.iter().for_each(|name| trial.model.release(name));
+    trial.resume_all();
     for turn in &mut turns {
-        assert!(!turn.wait().expect("an end").success(), "a killed turn is no success");
+        let succeeded = turn.wait().is_ok_and(|status| status.success());
+        expect(!succeeded, "a turn that was killed is a failure", || "it succeeded".to_owned());
     }
     for (name, before) in names.into_iter().zip(ids) {
         trial.wait_idle(name);
-        let back = trial.world.session(name);
-        assert_eq!(back["vendor_session_id"], before["vendor_session_id"]);
+        trial.expect_same_conversation(name, &before);
         let carried = trial.ask(name, &format!("which word, {name}?"));
-        let other = names.into_iter().find(|other| *other != name).expect("another one");
-        assert!(carried.mentions(&format!("remember {name}")), "{:?}", carried.user_texts());
-        assert!(!carried.mentions(&format!("remember {other}")), "{:?}", carried.user_texts());
+        let other = names.into_iter().find(|other| *other != name).unwrap_or_default();
+        expect(
+            carried.mentions(&format!("remember {name}"))
+                && !carried.mentions(&format!("remember {other}")),
+            format!("`{name}` goes on with its own conversation and not with that of `{other}`"),
+            || format!("the request carried {}", quoted(&carried.user_texts())),
+        );
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::script::Step;
+use crate::expectation::quoted;
 use crate::world::DEADLINE;
 
 /// How many requests are kept as they came. They are large, and a long test makes thousands.
@@ -144,19 +145,20 @@ impl Log {
         self.lock().clone()
     }
 
-    /// Waits until one is so, which it may be already; returns the oldest one that is.
-    pub(crate) fn wait_for(&self, wanted: impl Fn(&Exchange) -> bool) -> Exchange {
+    /// Waits until one is so, which it may be already; returns the oldest one that is. After the
+    /// deadline it returns what there was instead.
+    pub(crate) fn wait_for(&self, wanted: impl Fn(&Exchange) -> bool) -> Result<Exchange, String> {
         let end = Instant::now() + DEADLINE;
         let mut exchanges = self.lock();
         loop {
             if let Some(found) = exchanges.iter().find(|it| wanted(it)) {
-                return found.clone();
+                return Ok(found.clone());
             }
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 let known: Vec<String> = exchanges.iter().map(summary).collect();
                 drop(exchanges);
-                panic!("no such request within {DEADLINE:?}; there were:\n{}", known.join("\n"));
+                return Err(format!("these requests:\n{}", known.join("\n")));
             }
             let waited = self.changed.wait_timeout(exchanges, left);
             exchanges = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -169,8 +171,8 @@ impl Log {
 }
 
 fn summary(exchange: &Exchange) -> String {
-    let Exchange { number, path, session, background, turns, answer, stage, .. } = exchange;
-    format!(
-        "#{number} {path} session={session:?} background={background} {stage:?} {turns:?} -> {answer:?}"
-    )
+    let Exchange { number, path, background, stage, .. } = exchange;
+    let kind = if *background { "of the program itself" } else { "of the conversation" };
+    let said = quoted(&exchange.user_texts());
+    format!("#{number} {path}, {kind}, answer {stage:?}, carried {said}")
 }

@@ -12,6 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
+use segue_conformance::expectation::is_report;
 use segue_conformance::{BEHAVIOURS, Behaviour, Cell, Setting, Verdict, isolation};
 use segue_core::ports::{Stage, Vendor};
 use segue_core::{Error, Kind, Result};
@@ -214,8 +215,10 @@ pub(super) fn rehearse(arguments: &[OsString]) -> ExitCode {
         return ExitCode::from(2);
     };
     std::panic::set_hook(Box::new(|panic| {
-        let words = panic.payload_as_str().unwrap_or("it stopped without a word");
-        let place = panic.location().map(|it| format!(" ({}:{})", it.file(), it.line()));
+        let words = panic.payload_as_str().unwrap_or("the trial stopped without a reason");
+        // A report is for users; anything else is a fault of the trial, whose place helps to find it.
+        let place = panic.location().filter(|_| !is_report(words));
+        let place = place.map(|it| format!(" ({}:{})", it.file(), it.line()));
         let text = format!("{words}{}\n", place.unwrap_or_default());
         // Nobody is left to hear that it cannot be told.
         let _told = std::io::stderr().write_all(text.as_bytes());
