@@ -157,7 +157,7 @@ fn an_agent_that_is_not_to_be_archived_is_not() {
     let other = file.replace("name = \"open\"\n", "name = \"open\"\narchive = false\n");
     world.write("segue.toml", &other);
     world.ok(["trust", "--yes"]);
-    world.ok(["up"]);
+    world.ok(["up", "--stopped"]);
     let before = archive::lengths(&world, &open);
     for name in ["secret", "open"] {
         conversation::ask(&world, &world.session(name), "hello");

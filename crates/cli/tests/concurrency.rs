@@ -119,7 +119,7 @@ fn two_ups_at_once_are_one_set_of_sessions() {
     world.write("start.md", "hello");
     world.ok(["trust", "--yes"]);
     for round in 1..=2 {
-        let children = [(); 2].map(|()| world.start(["up", "--json"]));
+        let children = [(); 2].map(|()| world.start(["up", "--stopped", "--json"]));
         let outcomes = children.map(ended);
         let mut verbs: Vec<String> = Vec::new();
         for outcome in &outcomes {

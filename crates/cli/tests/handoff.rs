@@ -153,7 +153,7 @@ fn what_was_said_at_the_other_comes_back_also_when_the_first_went_on_meanwhile()
     scene::told(&world, "a", "fox");
     handed_over(&world, "a");
     conversation::ask(&world, &world.session("a-demo"), "remember the word hen");
-    world.ok(["resume", "a"]);
+    world.ok(["resume", "a", "--stopped"]);
     conversation::ask(&world, &world.session("a"), "remember the word owl");
     let report = handed_over(&world, "a-demo");
     assert_eq!(report["to"], "default/a", "{report:#}");
@@ -274,7 +274,7 @@ fn a_session_that_runs_again_is_ended_before_its_transcript_is_added_to() {
     scene::told(&world, "a", "fox");
     handed_over(&world, "a");
     conversation::ask(&world, &world.session("a-demo"), "remember the word hen");
-    world.resume(["a"]).assert_back("a", "resumed");
+    world.resume(["a", "--stopped"]).assert_back("a", "resumed");
     let running = scene::process(&world.session("a"), "pid");
     handed_over(&world, "a-demo");
     assert_ne!(scene::process(&world.session("a"), "pid"), running);

@@ -1,5 +1,6 @@
 //! What the daemon and its clients say to each other, as JSON over HTTP.
 
+mod bringing_back;
 mod conversation;
 mod handoff;
 mod vendors;
@@ -14,6 +15,7 @@ use crate::model::{
     SessionId, SessionName, VendorId, VendorSessionId,
 };
 
+pub use bringing_back::{LeftAlone, ResumeCount};
 pub use conversation::{ConversationPart, ConversationReport, ConversationRequest, TakenOver};
 pub use handoff::{CarriedTurn, DryRun, HandoffReport, HandoffRequest};
 pub use vendors::{Exemption, VendorList, VendorReport};
@@ -66,6 +68,9 @@ pub struct UpRequest {
     pub agents: Vec<String>,
     pub fleet: Option<String>,
     pub fresh: Vec<String>,
+    /// Also starts agents that were ended on purpose.
+    #[serde(default)]
+    pub stopped: bool,
 }
 
 /// `POST /v1/resume`
@@ -76,6 +81,9 @@ pub struct ResumeRequest {
     pub fresh: Vec<String>,
     /// Says what would be done, and does nothing.
     pub plan: bool,
+    /// Also brings back what was ended on purpose.
+    #[serde(default)]
+    pub stopped: bool,
 }
 
 /// `POST /v1/stop`
@@ -142,13 +150,16 @@ pub struct Stranger {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RestoreReport {
     pub agents: Vec<AgentOutcome>,
+    /// Sessions that were ended on purpose. They are no reason to be incomplete.
+    #[serde(default)]
+    pub left_alone: Vec<LeftAlone>,
     pub complete: bool,
 }
 
 impl RestoreReport {
-    pub fn new(agents: Vec<AgentOutcome>) -> Self {
+    pub fn new(agents: Vec<AgentOutcome>, left_alone: Vec<LeftAlone>) -> Self {
         let complete = agents.iter().all(|agent| !agent.lost);
-        Self { agents, complete }
+        Self { agents, left_alone, complete }
     }
 }
 
@@ -215,6 +226,12 @@ pub enum ResumeAnswer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanReport {
     pub plan: Vec<PlannedOutcome>,
+    /// How many of them do not run and would be brought back.
+    #[serde(default)]
+    pub to_bring_back: usize,
+    /// Sessions that were ended on purpose.
+    #[serde(default)]
+    pub left_alone: Vec<LeftAlone>,
 }
 
 /// One line of a [`PlanReport`].
@@ -257,6 +274,9 @@ pub struct ScaleRequest {
 pub struct ScaleReport {
     pub agents: Vec<AgentOutcome>,
     pub stopped: Vec<StoppedSession>,
+    /// Agents whose conversations go on in other sessions.
+    #[serde(default)]
+    pub left_alone: Vec<LeftAlone>,
     pub complete: bool,
 }
 

@@ -10,9 +10,10 @@ use hyper::body::Incoming;
 use segue_core::api::{
     AdoptReport, AdoptRequest, AnswerRequest, AttachPoint, Caller, CancelRequest,
     ConversationReport, ConversationRequest, DoctorReport, HandoffReport, HandoffRequest, Health,
-    MessageList, MessageView, PROTOCOL, RestoreReport, ResumeAnswer, ResumeRequest, RunRequest,
-    ScaleReport, ScaleRequest, SendReport, SendRequest, SessionList, SessionView, StopReport,
-    StopRequest, Stranger, TrustRequest, TrustView, TurnReport, UpRequest, WaitReport, WaitRequest,
+    MessageList, MessageView, PROTOCOL, RestoreReport, ResumeAnswer, ResumeCount, ResumeRequest,
+    RunRequest, ScaleReport, ScaleRequest, SendReport, SendRequest, SessionList, SessionView,
+    StopReport, StopRequest, Stranger, TrustRequest, TrustView, TurnReport, UpRequest, WaitReport,
+    WaitRequest,
 };
 use segue_core::model::{Event, SessionId};
 use segue_core::{Error, Result};
@@ -182,6 +183,11 @@ impl Client {
     /// Says where a conversation can be read.
     pub async fn conversation(&self, request: &ConversationRequest) -> Result<ConversationReport> {
         self.line.ask(Method::POST, "/v1/conversation", request).await
+    }
+
+    /// Counts the sessions that a resume would bring back.
+    pub async fn resume_count(&self, request: &ResumeRequest) -> Result<ResumeCount> {
+        self.line.ask(Method::POST, "/v1/resume/count", request).await
     }
 
     /// Returns the conversations in the caller's folder that no session has.

@@ -7,6 +7,7 @@ use segue_core::Result;
 use segue_core::api::{SessionView, Stranger};
 use serde::Serialize;
 
+use super::resume;
 use crate::context::{Context, Ending};
 use crate::progress;
 use crate::render::plain::one_line;
@@ -27,6 +28,8 @@ struct Glance {
     project_file: Option<PathBuf>,
     sessions: Vec<SessionView>,
     sessions_elsewhere: usize,
+    /// How many sessions `segue resume` would bring back here.
+    to_bring_back: usize,
     /// Conversations here that Segue does not know yet.
     unknown: Vec<Stranger>,
 }
@@ -36,6 +39,8 @@ pub(crate) async fn run(context: &mut Context) -> Result<Ending> {
     let mut glance = look(context.cwd(), client.sessions().await?.sessions);
     // An agent sees its own sessions only: for it there are no others.
     glance.unknown = client.strangers(&context.caller()).await.unwrap_or_default();
+    let resume = resume::here(context.caller());
+    glance.to_bring_back = client.resume_count(&resume).await.unwrap_or_default().to_bring_back;
     if context.wants_json() {
         context.output.json(&glance)?;
         return Ok(Ending::Done);
@@ -61,7 +66,8 @@ fn look(cwd: &Path, all: Vec<SessionView>) -> Glance {
     let count = all.len();
     let sessions = at_home(&folder, all);
     let sessions_elsewhere = count - sessions.len();
-    Glance { sessions_elsewhere, folder, project_file, sessions, unknown: Vec::new() }
+    let (to_bring_back, unknown) = (0, Vec::new());
+    Glance { sessions_elsewhere, folder, project_file, sessions, to_bring_back, unknown }
 }
 
 /// Returns the sessions that work in the folder or below it.
@@ -96,9 +102,8 @@ fn next_steps(glance: &Glance) -> Vec<String> {
     for session in glance.sessions.iter().filter(|session| asks(session)) {
         steps.push(asking(session));
     }
-    let missing = glance.sessions.iter().filter(|session| is_missing(session)).count();
-    if missing > 0 {
-        let sessions = counted(missing, "session");
+    if glance.to_bring_back > 0 {
+        let sessions = counted(glance.to_bring_back, "session");
         steps.push(format!("run `segue resume` to bring back what does not run: {sessions}"));
     }
     if glance.sessions.is_empty() {
@@ -121,20 +126,6 @@ fn first_steps(has_project: bool) -> Vec<String> {
     ]
 }
 
-/// Tells whether a session does not run although nobody left it.
-fn is_missing(session: &SessionView) -> bool {
-    match session.status.as_str() {
-        "lost" => true,
-        "ended" => session.status_detail.as_deref() != Some("quit"),
-        "waiting" => needs_resume(session),
-        _ => false,
-    }
-}
-
-fn needs_resume(session: &SessionView) -> bool {
-    matches!(session.status_detail.as_deref(), Some("environment" | "choice"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,20 +133,18 @@ mod tests {
 
     fn glance(sessions: Vec<SessionView>) -> Glance {
         let folder = PathBuf::from("/home/ann/shop");
-        Glance { folder, project_file: None, sessions, sessions_elsewhere: 0, unknown: Vec::new() }
+        let (sessions_elsewhere, to_bring_back, unknown) = (0, 0, Vec::new());
+        Glance { folder, project_file: None, sessions, sessions_elsewhere, to_bring_back, unknown }
     }
 
     #[test]
     fn the_next_steps_follow_from_what_there_is() {
         let mut some = glance(vec![
             session("coder", "waiting", Some("permission"), 1),
-            session("lost", "lost", None, 1),
-            session("crashed", "ended", Some("crashed: signal 9"), 1),
-            session("quit", "ended", Some("quit"), 1),
-            session("restart", "waiting", Some("environment"), 1),
             session("busy", "working", None, 1),
         ]);
         some.sessions_elsewhere = 1;
+        some.to_bring_back = 3;
         assert_eq!(
             next_steps(&some),
             [

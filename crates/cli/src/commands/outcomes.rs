@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use segue_core::api::{Outcome, PlanReport, RestoreReport};
+use segue_core::api::{LeftAlone, Outcome, PlanReport, RestoreReport};
 use segue_core::{Kind, Result};
 
 use crate::context::{Context, Ending};
@@ -10,14 +10,19 @@ use crate::render::sessions::counted;
 use crate::render::style::Tone;
 use crate::render::table::{Cell, Table};
 
-/// Shows what came of each agent; the exit status says whether all are back.
-pub(crate) fn show(report: &RestoreReport, context: &mut Context) -> Result<Ending> {
+/// So many of the sessions that were left alone are named.
+const NAMED: usize = 5;
+
+/// Shows what came of each agent; the exit status says whether all are back. `command` is what was
+/// typed, for hints.
+pub(crate) fn show(report: &RestoreReport, command: &str, context: &mut Context) -> Result<Ending> {
     if context.wants_json() {
         context.output.json(report)?;
     } else {
         let text = table(report).render(context.output.colour());
         context.output.text(&text)?;
         context.output.note(&summary(report));
+        show_left_alone(&report.left_alone, command, context);
     }
     Ok(ending(report.complete))
 }
@@ -28,15 +33,60 @@ pub(crate) fn ending(complete: bool) -> Ending {
 }
 
 /// Shows what would be done.
-pub(crate) fn show_plan(report: &PlanReport, context: &mut Context) -> Result<Ending> {
+pub(crate) fn show_plan(
+    report: &PlanReport,
+    command: &str,
+    context: &mut Context,
+) -> Result<Ending> {
     if context.wants_json() {
         context.output.json(report)?;
     } else {
         let text = plan_table(report).render(context.output.colour());
         context.output.text(&text)?;
-        context.output.note("this is the plan; nothing was changed");
+        let sessions = counted(report.to_bring_back, "session");
+        context.output.note(&format!("{sessions} would be brought back; nothing was changed"));
+        show_left_alone(&report.left_alone, command, context);
     }
     Ok(Ending::Done)
+}
+
+fn show_left_alone(sessions: &[LeftAlone], command: &str, context: &mut Context) {
+    if let Some(note) = left_alone(sessions) {
+        context.output.note(&note);
+    }
+    if let Some(hint) = ways_on(sessions, command) {
+        context.output.hint(&hint);
+    }
+}
+
+/// Names the sessions that were left alone, with the reasons; of many only the first.
+fn left_alone(sessions: &[LeftAlone]) -> Option<String> {
+    let describe = |it: &LeftAlone| match &it.goes_on_as {
+        Some(next) => format!("{} (goes on as {next})", it.address),
+        None => format!("{} ({})", it.address, it.why.replace('_', " ")),
+    };
+    let mut named: Vec<String> = sessions.iter().take(NAMED).map(describe).collect();
+    if sessions.len() > NAMED {
+        named.push(format!("and {} more", sessions.len() - NAMED));
+    }
+    (!named.is_empty()).then(|| format!("left alone: {}", named.join(", ")))
+}
+
+/// Returns the command that starts what was left alone.
+fn ways_on(sessions: &[LeftAlone], command: &str) -> Option<String> {
+    let ended: Vec<&LeftAlone> = sessions.iter().filter(|it| it.goes_on_as.is_none()).collect();
+    let first = ended.first()?;
+    let one = if command.starts_with("up") {
+        format!("segue {command} {}", first.name)
+    } else {
+        format!("segue resume {}", first.address)
+    };
+    Some(match ended.len() {
+        1 => format!("run `{one}` to start it all the same"),
+        _ => {
+            format!("run `segue {command} --stopped` to start those as well, or name one: `{one}`")
+        }
+    })
 }
 
 fn table(report: &RestoreReport) -> Table {
@@ -79,18 +129,21 @@ fn summary(report: &RestoreReport) -> String {
     if all == 0 {
         return "there was nothing to bring back".to_owned();
     }
-    let waiting = report.agents.iter().filter(|agent| agent.outcome == Outcome::Waiting).count();
-    if report.complete && waiting > 0 {
-        return format!(
-            "{}: all there, {waiting} of them ask you something",
-            counted(all, "agent")
-        );
-    }
+    let with = |outcome| report.agents.iter().filter(|agent| agent.outcome == outcome).count();
     if report.complete {
-        return format!("{}: all there", counted(all, "agent"));
+        let mut summary = format!("{}: all there", counted(all, "agent"));
+        match with(Outcome::Attached) {
+            0 => {}
+            ran if ran == all => summary.push_str(", and ran already"),
+            ran => summary.push_str(&format!(", {ran} of them ran already")),
+        }
+        match with(Outcome::Waiting) {
+            0 => {}
+            waiting => summary.push_str(&format!(", {waiting} of them ask you something")),
+        }
+        return summary;
     }
-    let refused = report.agents.iter().filter(|agent| agent.outcome == Outcome::Refused).count();
-    let blank = report.agents.iter().filter(|agent| agent.outcome == Outcome::Fresh).count();
+    let (refused, blank) = (with(Outcome::Refused), with(Outcome::Fresh));
     format!("{}: not complete ({refused} refused, {blank} begun afresh)", counted(all, "agent"))
 }
 
@@ -155,8 +208,46 @@ shop/writer  demo    handed over
         let mut asking = report(true);
         asking.agents[0].outcome = Outcome::Waiting;
         assert_eq!(summary(&asking), "3 agents: all there, 1 of them ask you something");
-        let nobody = RestoreReport { agents: Vec::new(), complete: true };
+        let nobody = RestoreReport::new(Vec::new(), Vec::new());
         assert_eq!(summary(&nobody), "there was nothing to bring back");
+    }
+
+    #[test]
+    fn agents_that_ran_already_are_counted_apart() {
+        let mut some = report(true);
+        some.agents[0].outcome = Outcome::Attached;
+        assert_eq!(summary(&some), "3 agents: all there, 1 of them ran already");
+        some.agents.truncate(1);
+        assert_eq!(summary(&some), "1 agent: all there, and ran already");
+    }
+
+    fn resting(name: &str, why: &str, goes_on_as: Option<&str>) -> LeftAlone {
+        serde_json::from_value(json!({
+            "session": "0198f9d2-0000-7000-8000-000000000001", "name": name, "fleet": "shop",
+            "address": format!("shop/{name}"), "vendor": "demo", "why": why,
+            "goes_on_as": goes_on_as,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn sessions_that_are_left_alone_are_named_with_the_command_that_starts_them() {
+        assert_eq!((left_alone(&[]), ways_on(&[], "up")), (None, None));
+        let one = [resting("coder", "stopped", None)];
+        assert_eq!(left_alone(&one).unwrap(), "left alone: shop/coder (stopped)");
+        assert_eq!(ways_on(&one, "up").unwrap(), "run `segue up coder` to start it all the same");
+        let resumed = "run `segue resume shop/coder` to start it all the same";
+        assert_eq!(ways_on(&one, "resume --all").unwrap(), resumed);
+        let two = [resting("coder", "stopped", None), resting("tester", "quit", None)];
+        let hint = "run `segue resume --all --stopped` to start those as well, or name one: \
+                    `segue resume shop/coder`";
+        assert_eq!(ways_on(&two, "resume --all").unwrap(), hint);
+        let gone_on = [resting("old", "handed_over", Some("shop/new"))];
+        assert_eq!(left_alone(&gone_on).unwrap(), "left alone: shop/old (goes on as shop/new)");
+        assert_eq!(ways_on(&gone_on, "up"), None);
+        let many: Vec<LeftAlone> =
+            (0..7).map(|number| resting(&format!("a{number}"), "stopped", None)).collect();
+        assert!(left_alone(&many).unwrap().ends_with("shop/a4 (stopped), and 2 more"));
     }
 
     #[test]

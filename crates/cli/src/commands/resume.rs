@@ -10,8 +10,10 @@ use crate::progress::{self, Task, watching};
 
 /// Bring sessions back into their conversations
 #[derive(Debug, Args)]
-#[command(after_help = "Without an argument: the sessions of this folder. \
-    It can be interrupted and repeated; the exit status is 8 when a conversation is not back.\n\n\
+#[command(after_help = "Without an argument: the sessions of this folder. What was ended on \
+    purpose (`segue stop`, or a person left the agent) is left alone unless it is named or \
+    --stopped is given. A session whose conversation was handed over is resumed only if it is named \
+    and --stopped is given. It can be interrupted and repeated; the exit status is 8 when a conversation is not back.\n\n\
     Examples:\n  segue resume\n  segue resume --all --plan\n  segue resume --fresh shop/coder")]
 pub(crate) struct Arguments {
     /// Fleets or sessions
@@ -26,12 +28,17 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) plan: bool,
 
+    /// Also what was stopped on purpose, or left by a person
+    #[arg(long)]
+    pub(crate) stopped: bool,
+
     /// Begin this session's conversation anew; alone, bring back only this session
     #[arg(long, value_name = "SESSION")]
     pub(crate) fresh: Vec<String>,
 }
 
 pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
+    let typed = typed(&arguments);
     let request = request(arguments, context.caller());
     let client = progress::connect(context).await?;
     let task = if request.plan {
@@ -42,25 +49,38 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
             .goes_on("sessions keep coming back", "run `segue ls` to see them")
     };
     match watching(context, task, client.resume(&request)).await? {
-        ResumeAnswer::Planned(report) => outcomes::show_plan(&report, context),
-        ResumeAnswer::Restored(report) => outcomes::show(&report, context),
+        ResumeAnswer::Planned(report) => outcomes::show_plan(&report, &typed, context),
+        ResumeAnswer::Restored(report) => outcomes::show(&report, &typed, context),
     }
 }
 
 /// Returns the request to bring one fleet or session back: `segue up --resume NAME`.
-pub(crate) fn of_one(name: String, fresh: Vec<String>) -> Arguments {
-    Arguments { names: vec![name], all: false, plan: false, fresh }
+pub(crate) fn of_one(name: String, fresh: Vec<String>, stopped: bool) -> Arguments {
+    Arguments { names: vec![name], all: false, plan: false, stopped, fresh }
+}
+
+/// Returns the command as it was typed, as far as it chooses sessions.
+fn typed(arguments: &Arguments) -> String {
+    let all = arguments.all.then_some("--all");
+    let words = arguments.names.iter().map(String::as_str).chain(all);
+    words.fold("resume".to_owned(), |typed, word| format!("{typed} {word}"))
+}
+
+/// Returns the request of `segue resume` without arguments.
+pub(crate) fn here(caller: Caller) -> ResumeRequest {
+    let (selection, fresh) = (Selection::Here, Vec::new());
+    ResumeRequest { caller, selection, fresh, plan: false, stopped: false }
 }
 
 fn request(arguments: Arguments, caller: Caller) -> ResumeRequest {
-    let Arguments { names, all, plan, fresh } = arguments;
+    let Arguments { names, all, plan, stopped, fresh } = arguments;
     let selection = match (all, names.is_empty(), fresh.is_empty()) {
         (true, _, _) => Selection::All,
         (false, false, _) => Selection::Named(names),
         (false, true, false) => Selection::Named(fresh.clone()),
         (false, true, true) => Selection::Here,
     };
-    ResumeRequest { caller, selection, fresh, plan }
+    ResumeRequest { caller, selection, fresh, plan, stopped }
 }
 
 #[cfg(test)]
@@ -71,7 +91,8 @@ mod tests {
 
     fn selection(names: &[&str], all: bool, fresh: &[&str]) -> Selection {
         let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
-        let arguments = Arguments { names: owned(names), all, plan: false, fresh: owned(fresh) };
+        let (names, fresh) = (owned(names), owned(fresh));
+        let arguments = Arguments { names, all, plan: false, stopped: false, fresh };
         let caller = Caller { cwd: "/".into(), environment: Environment::default() };
         request(arguments, caller).selection
     }

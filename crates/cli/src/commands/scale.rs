@@ -43,13 +43,13 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
         context.output.json(&report)?;
         return Ok(outcomes::ending(report.complete));
     }
-    let ScaleReport { agents, stopped, complete } = report;
+    let ScaleReport { agents, stopped, left_alone, complete } = report;
     for session in &stopped {
         context.output.note(&format!("stopped {}", session.name));
     }
-    if agents.is_empty() {
+    if agents.is_empty() && left_alone.is_empty() {
         context.output.note("none of it is to run");
         return Ok(Ending::Done);
     }
-    outcomes::show(&RestoreReport { agents, complete }, context)
+    outcomes::show(&RestoreReport { agents, left_alone, complete }, "up", context)
 }

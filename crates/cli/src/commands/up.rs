@@ -11,8 +11,10 @@ use crate::progress::{self, Task, watching};
 /// Start the agents of segue.toml, or bring them back
 #[derive(Debug, Args)]
 #[command(after_help = "Each agent resumes its conversation if it has one, and starts otherwise; \
-    what runs already is left alone. The exit status is 8 when a conversation is not back.\n\n\
-    Examples:\n  segue up\n  segue up coder reviewer\n  segue up --fleet night")]
+    what runs already is left alone, and so is what was ended on purpose: name it, or use \
+    --stopped. The exit status is 8 when a conversation is not back.\n\n\
+    Examples:\n  segue up\n  segue up coder reviewer\n  segue up --stopped\n  \
+    segue up --fleet night")]
 pub(crate) struct Arguments {
     /// Only these agents of the project file
     #[arg(value_name = "AGENT")]
@@ -26,22 +28,27 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "AGENT")]
     pub(crate) fresh: Vec<String>,
 
+    /// Also agents that were stopped on purpose, or that a person left
+    #[arg(long)]
+    pub(crate) stopped: bool,
+
     /// The same as `segue resume NAME`
     #[arg(long, value_name = "NAME", conflicts_with_all = ["agents", "fleet"])]
     pub(crate) resume: Option<String>,
 }
 
 pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
-    let Arguments { agents, fleet, fresh, resume } = arguments;
+    let Arguments { agents, fleet, fresh, stopped, resume } = arguments;
     if let Some(name) = resume {
-        return resume::run(resume::of_one(name, fresh), context).await;
+        return resume::run(resume::of_one(name, fresh, stopped), context).await;
     }
-    let request = UpRequest { caller: context.caller(), agents, fleet, fresh };
+    let of_fleet = fleet.as_ref().map(|fleet| format!(" --fleet {fleet}")).unwrap_or_default();
+    let request = UpRequest { caller: context.caller(), agents, fleet, fresh, stopped };
     let client = progress::connect(context).await?;
     let task = Task::new("starting agents")
         .of_changed()
         .goes_on("agents keep starting", "run `segue ls` to see them");
     let attempt = async || watching(context, task.clone(), client.up(&request)).await;
     let report = trust::asking(&client, context, context.cwd(), attempt).await?;
-    outcomes::show(&report, context)
+    outcomes::show(&report, &format!("up{of_fleet}"), context)
 }

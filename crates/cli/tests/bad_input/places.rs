@@ -18,7 +18,7 @@ fn a_home_too_long_for_a_socket_works_and_can_be_attached_to() {
     wait_turns(&world, &world.session("coder"), 1);
     world.ok(["stop", "coder"]);
     world.ok(["daemon", "stop"]);
-    assert_eq!(world.json(["resume", "--all", "--json"])["complete"], true);
+    assert_eq!(world.json(["resume", "--all", "--stopped", "--json"])["complete"], true);
     answers(&world, "coder", "which word was it?", "pomelo");
     assert!(world.ok(["doctor"]).starts_with("nothing is wrong\n"));
 }
@@ -98,7 +98,7 @@ fn a_home_that_cannot_be_written_is_unavailable_until_it_can() {
     closed_meanwhile(&world, &world.state(), 0o500, "cannot write into the folder `");
     closed_meanwhile(&world, &world.segue_home().join("data"), 0o500, "cannot write into the");
     closed_meanwhile(&world, &world.database(), 0o400, "the store `");
-    assert_eq!(world.json(["resume", "--all", "--json"])["complete"], true);
+    assert_eq!(world.json(["resume", "--all", "--stopped", "--json"])["complete"], true);
 }
 
 /// Checks that a command says so while this is closed, and works again as soon as it is open.

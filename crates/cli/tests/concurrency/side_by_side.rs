@@ -34,7 +34,7 @@ fn two_homes_in_one_folder_never_meet() {
     first.ok(["stop", "--all"]);
     first.ok(["daemon", "stop"]);
     assert_eq!(alive(&second.session("coder"), "pid"), alive(&other, "pid"));
-    let report = first.json(["resume", "--all", "--json"]);
+    let report = first.json(["resume", "--all", "--stopped", "--json"]);
     assert_eq!(report["agents"].as_array().unwrap().len(), 1, "{report}");
     let back = first.session("coder");
     assert_eq!(text(&back, "vendor_session_id"), text(&own, "vendor_session_id"));

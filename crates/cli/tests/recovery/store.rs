@@ -135,7 +135,7 @@ fn assert_works_again(world: &World, running: &[u32]) {
     let report = world.resume([]);
     report.assert_back("runs", "attached");
     report.assert_back("resumed", "attached");
-    report.assert_back("stopped", "resumed");
+    world.resume(["stopped"]).assert_back("stopped", "resumed");
     let pids = ["runs", "resumed"].map(|name| process(&world.session(name), "pid"));
     assert_eq!(pids, running, "an agent was touched");
     for name in ["runs", "resumed", "stopped"] {
@@ -232,7 +232,7 @@ fn everything_killed_and_the_store_deleted_at_once_is_no_loss() {
     delete(&world);
     world.ok(["doctor", "--fix"]);
     assert_eq!(lasting(&world), before);
-    let report = world.resume([]);
+    let report = world.resume(["--stopped"]);
     for name in ["runs", "resumed", "stopped"] {
         report.assert_back(name, "resumed");
         assert_knows(&world, name, name);
@@ -252,7 +252,7 @@ fn a_launch_folder_that_cannot_be_read_keeps_no_other_from_being_taken_in() {
     assert_eq!(report["findings"][0]["fixed"], true, "{report:#}");
     let left = report["findings"].to_string();
     assert!(left.contains(folder.to_str().unwrap()), "{report:#}");
-    world.resume(["--all"]).assert_back("coder", "resumed");
+    world.resume(["--all", "--stopped"]).assert_back("coder", "resumed");
     assert_knows(&world, "coder", "owl");
     assert!(folder.join("guard").is_dir(), "what cannot be read is not thrown away");
     let alive = processes::is_alive(process(&world.session("coder"), "pid"));

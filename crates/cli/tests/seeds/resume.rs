@@ -172,7 +172,7 @@ fn seed_10_a_plan_starts_and_changes_nothing_and_live_agents_are_left_alone() {
     wait_event(&mut events, "status_changed", "waiting (environment)");
     drop(events);
     let before = everything(&world);
-    let plan = world.json(["resume", "--all", "--plan", "--json"]);
+    let plan = world.json(["resume", "--all", "--stopped", "--plan", "--json"]);
     let decisions: BTreeMap<&str, &str> = plan["plan"]
         .as_array()
         .unwrap()
@@ -187,7 +187,7 @@ fn seed_10_a_plan_starts_and_changes_nothing_and_live_agents_are_left_alone() {
     assert_eq!(decisions, BTreeMap::from(expected));
     assert_eq!(everything(&world), before);
 
-    let report = world.resume(["--all"]);
+    let report = world.resume(["--all", "--stopped"]);
     report.assert_back("live", "attached");
     for (name, word) in [("killed", "owl"), ("stopped", "elk")] {
         report.assert_back(name, "resumed");

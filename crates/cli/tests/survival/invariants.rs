@@ -17,10 +17,12 @@ pub(crate) fn check_all(world: &World) {
 /// Checks the same where each agent's word is another one.
 pub(crate) fn check(world: &World, word: fn(&str) -> String) {
     no_dead_marks(world);
-    let outcome = world.segue(["resume", "--all", "--json"]);
-    assert_eq!(outcome.status, 0, "{outcome:#?}");
-    let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
-    assert_eq!(report["complete"], true, "{report:#}");
+    let report = all_back(world, ["resume", "--all", "--stopped", "--json"]);
+    // What was handed over comes back only by its name.
+    for session in report["left_alone"].as_array().unwrap() {
+        let address = session["address"].as_str().unwrap();
+        all_back(world, ["resume", address, "--stopped", "--json"]);
+    }
     no_dead_marks(world);
     let sessions = world.sessions();
     for session in &sessions {
@@ -34,6 +36,14 @@ pub(crate) fn check(world: &World, word: fn(&str) -> String) {
     nobody_else(world, &sessions);
     exits_are_honest(world);
     assert!(world.segue(["doctor"]).stdout.starts_with("nothing is wrong\n"));
+}
+
+fn all_back<const N: usize>(world: &World, command: [&str; N]) -> Value {
+    let outcome = world.segue(command);
+    assert_eq!(outcome.status, 0, "{outcome:#?}");
+    let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(report["complete"], true, "{report:#}");
+    report
 }
 
 /// The agent runs and knows its word.

@@ -191,7 +191,7 @@ pub(crate) const ALL: &[Scenario] = &[
             fs::remove_file(transcript).unwrap();
             launches::remove_guards(world, &session);
         },
-        act: |world| world.segue(["resume", "--all", "--json"]),
+        act: |world| world.segue(["resume", NAME, "--json"]),
         settle: until_at_rest,
         check: brought_back,
         repeat: |_| {},

@@ -5,6 +5,7 @@
 
 pub mod adopt;
 pub mod archive;
+pub mod bringing_back;
 pub mod conversation;
 pub mod doctor;
 mod elsewhere;

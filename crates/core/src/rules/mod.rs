@@ -4,6 +4,7 @@ pub mod accounts;
 pub mod address;
 pub mod archive;
 pub mod attention;
+pub mod bringing_back;
 pub mod carry;
 pub mod delivery;
 pub mod dialog;

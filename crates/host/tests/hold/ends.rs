@@ -165,3 +165,15 @@ async fn a_holder_that_is_told_to_end_ends_its_agent_and_nobody_asked() {
     let end = ground.recorded_end(launch);
     assert_eq!((end.exit, end.asked), (Exit::Signal(15), false));
 }
+
+#[tokio::test]
+async fn agent_that_exits_cleanly_because_its_holder_is_told_to_end_was_not_left_by_a_person() {
+    let ground = Ground::new();
+    let script = "trap 'exit 0' TERM; title up; while :; do sleep 0.05; done";
+    let (launch, held) = ground.start(&ground.shell(script)).await;
+    ground.titled(launch, "up").await;
+    send(&held.holder, Signal::TERM);
+    gone(&held.holder).await;
+    let end = ground.recorded_end(launch);
+    assert_eq!((end.exit, end.asked), (Exit::Signal(15), false));
+}

@@ -46,6 +46,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/up", post(sessions::up))
         .route("/v1/scale", post(sessions::scale))
         .route("/v1/resume", post(sessions::resume))
+        .route("/v1/resume/count", post(sessions::count))
         .route("/v1/stop", post(sessions::stop))
         .route("/v1/sessions", get(sessions::list))
         .route("/v1/sessions/{id}/turn", get(sessions::turn))

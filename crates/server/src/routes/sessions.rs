@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::{Path, Query, State};
 use segue_core::api::{
     AdoptReport, AdoptRequest, AttachPoint, DryRun, HandoffReport, HandoffRequest, RestoreReport,
-    ResumeAnswer, ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SessionList, SessionView,
-    StopReport, StopRequest, Stranger, TurnReport, UpRequest,
+    ResumeAnswer, ResumeCount, ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SessionList,
+    SessionView, StopReport, StopRequest, Stranger, TurnReport, UpRequest,
 };
 use segue_core::flows::strangers;
 use segue_core::model::{RequestStep, SessionId};
@@ -75,6 +75,17 @@ pub(crate) async fn resume(
     let key = once.key();
     let resume = async move { supervisor::resume(&supervisor, &scope, key, request).await };
     Ok(Json(ResumeAnswer::Restored(once.carry_out(Keep::Answer, resume).await?)))
+}
+
+/// Answers what a resume would bring back, without a look at any conversation.
+pub(crate) async fn count(
+    State(app): State<App>,
+    caller: Caller,
+    Json(request): Json<ResumeRequest>,
+) -> Answer<ResumeCount> {
+    let supervisor = app.ready().await?;
+    let scope = caller.scope(&supervisor).await?;
+    Ok(Json(supervisor::count(&supervisor, &scope, request).await?))
 }
 
 pub(crate) async fn stop(

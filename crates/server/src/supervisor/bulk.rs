@@ -5,22 +5,24 @@ use std::path::Path;
 use std::sync::Arc;
 
 use segue_core::api::{
-    AgentOutcome, PlanReport, RestoreReport, ResumeRequest, ScaleReport, ScaleRequest, StopReport,
-    StopRequest, StoppedSession, UpRequest,
+    AgentOutcome, LeftAlone, Outcome, PlanReport, RestoreReport, ResumeCount, ResumeRequest,
+    ScaleReport, ScaleRequest, StopReport, StopRequest, StoppedSession, UpRequest,
 };
+use segue_core::flows::bringing_back::{Resting, Sorter};
 use segue_core::flows::look::Asked;
 use segue_core::model::{
     AgentName, Counts, Environment, FleetName, RequestKey, RequestStep, Session, SessionId,
 };
 use segue_core::ports::{Change, Commit, SessionSummary};
 use segue_core::rules::accounts::Wanted;
+use segue_core::rules::bringing_back::AskedFor;
 use segue_core::rules::scale;
 use segue_core::rules::scope::{Deed, Scope};
 use segue_core::{Error, Result, failpoint};
 use tokio::task::JoinSet;
 
 use super::calling;
-use super::lift::Lift;
+use super::lift::{Lift, Lifted};
 use super::run::{agent_session, ensure_fleet};
 use super::select::{Selected, find, selected};
 use super::{Message, Renewal, Supervisor, Wish};
@@ -35,18 +37,24 @@ pub(crate) async fn resume(
     key: Option<RequestKey>,
     request: ResumeRequest,
 ) -> Result<RestoreReport> {
-    let (chosen, fresh) = chosen(supervisor, scope, &request).await?;
+    let Chosen { sessions, left_alone, fresh } = chosen(supervisor, scope, &request).await?;
     let sent = request.caller.environment;
     let environment = calling::environment(&supervisor.ports, scope, sent).await?;
-    let wish = wish(chosen.len());
-    let tasks = chosen.into_iter().map(|it| {
-        let id = it.summary.session.id;
+    let wish = wish(sessions.iter().filter(|it| it.kept.is_none()).count());
+    let tasks = sessions.into_iter().map(|Sorted { selected, kept }| {
+        let Selected { summary, asked } = selected;
+        let id = summary.session.id;
         let environment = environment.clone();
         let fresh = fresh.contains(&id).then_some(Renewal(key));
         let supervisor = Arc::clone(supervisor);
-        async move { bring_back(&supervisor, id, (it.asked, wish), (environment, fresh)).await }
+        async move {
+            if let Some(kept) = kept {
+                return Ok(refused(&summary, &kept));
+            }
+            bring_back(&supervisor, id, (asked, wish), (environment, fresh)).await
+        }
     });
-    Ok(RestoreReport::new(all(tasks).await?))
+    Ok(RestoreReport::new(all(tasks).await?, left_alone))
 }
 
 /// Says what a resume would do, and does nothing.
@@ -55,39 +63,112 @@ pub(crate) async fn plan(
     scope: &Scope,
     request: ResumeRequest,
 ) -> Result<PlanReport> {
-    let (chosen, fresh) = chosen(supervisor, scope, &request).await?;
-    let mut plan = Vec::new();
-    for it in chosen {
-        let id = it.summary.session.id;
-        let mut planned =
-            supervisor.ask(id, |reply| Message::Plan { asked: it.asked, reply }).await?;
+    let Chosen { sessions, left_alone, fresh } = chosen(supervisor, scope, &request).await?;
+    let (mut plan, to_bring_back) = (Vec::new(), to_bring_back(&sessions));
+    for Sorted { selected, kept } in sessions {
+        let id = selected.summary.session.id;
+        let asked = selected.asked;
+        let mut planned = supervisor.ask(id, |reply| Message::Plan { asked, reply }).await?;
+        if let Some(kept) = kept {
+            planned.decision = format!("refuse: {}", kept.reason());
+        }
         if fresh.contains(&id) {
             planned.decision = "begin a new conversation, as asked".to_owned();
         }
         plan.push(planned);
     }
-    Ok(PlanReport { plan })
+    Ok(PlanReport { plan, to_bring_back, left_alone })
 }
 
-/// Returns the selected sessions, and which of them are to begin a new conversation.
+/// Counts the sessions that a resume would bring back.
+pub(crate) async fn count(
+    supervisor: &Arc<Supervisor>,
+    scope: &Scope,
+    request: ResumeRequest,
+) -> Result<ResumeCount> {
+    let chosen = chosen(supervisor, scope, &request).await?;
+    Ok(ResumeCount { to_bring_back: to_bring_back(&chosen.sessions) })
+}
+
+fn to_bring_back(sessions: &[Sorted]) -> usize {
+    let is_due = |it: &&Sorted| it.kept.is_none() && it.selected.summary.open.is_none();
+    sessions.iter().filter(is_due).count()
+}
+
+/// What a request to bring sessions back is about.
+struct Chosen {
+    sessions: Vec<Sorted>,
+    /// Ended on purpose, and not asked for.
+    left_alone: Vec<LeftAlone>,
+    /// Those that are to begin a new conversation.
+    fresh: Vec<SessionId>,
+}
+
+struct Sorted {
+    selected: Selected,
+    /// Why a session that was named is not started all the same.
+    kept: Option<Resting>,
+}
+
 async fn chosen(
     supervisor: &Arc<Supervisor>,
     scope: &Scope,
     request: &ResumeRequest,
-) -> Result<(Vec<Selected>, Vec<SessionId>)> {
+) -> Result<Chosen> {
     let cwd = &request.caller.cwd;
-    let mut chosen = selected(supervisor, scope, &request.selection, cwd).await?;
-    leave_out_too_many(supervisor, &mut chosen).await?;
+    let mut selected = selected(supervisor, scope, &request.selection, cwd).await?;
+    leave_out_too_many(supervisor, &mut selected).await?;
     let mut fresh = Vec::new();
     for name in &request.fresh {
         let summary = find(supervisor, scope, name, cwd).await?;
         let id = summary.session.id;
         fresh.push(id);
-        if chosen.iter().all(|it| it.summary.session.id != id) {
-            chosen.push(Selected { summary, asked: Asked::ByName });
+        if selected.iter().all(|it| it.summary.session.id != id) {
+            selected.push(Selected { summary, asked: Asked::ByName });
         }
     }
-    Ok((chosen, fresh))
+    sorted(supervisor, selected, fresh, request.stopped).await
+}
+
+/// Parts the selected sessions into those that are brought back and those that are left alone.
+async fn sorted(
+    supervisor: &Arc<Supervisor>,
+    selected: Vec<Selected>,
+    fresh: Vec<SessionId>,
+    with_stopped: bool,
+) -> Result<Chosen> {
+    let sorter = Sorter::new(&supervisor.ports).await?;
+    let (mut sessions, mut left_alone) = (Vec::new(), Vec::new());
+    for selected in selected {
+        let by_name = selected.asked == Asked::ByName;
+        let is_renewed = fresh.contains(&selected.summary.session.id);
+        let asked =
+            AskedFor { by_name: by_name || is_renewed, with_stopped: with_stopped || is_renewed };
+        match sorter.resting(&selected.summary, asked).await? {
+            Some(kept) if by_name => sessions.push(Sorted { selected, kept: Some(kept) }),
+            Some(kept) if kept.rest.is_deliberate() => {
+                left_alone.push(kept.report(&selected.summary.session));
+            }
+            Some(_) => {}
+            None => sessions.push(Sorted { selected, kept: None }),
+        }
+    }
+    Ok(Chosen { sessions, left_alone, fresh })
+}
+
+/// Reports a session that was named and is not started: its conversation goes on in another one.
+pub(super) fn refused(summary: &SessionSummary, kept: &Resting) -> AgentOutcome {
+    let session = &summary.session;
+    AgentOutcome {
+        session: Some(session.id),
+        name: session.address(),
+        vendor: session.vendor.clone(),
+        outcome: Outcome::Refused,
+        vendor_session_id: summary.binding.as_ref().map(|it| it.vendor_session.clone()),
+        note: Some(kept.refusal(session).in_one_line()),
+        dialog: None,
+        lost: true,
+    }
 }
 
 /// Leaves out, unless they were named, agents that are more of a kind than somebody wanted.
@@ -141,7 +222,20 @@ pub(crate) async fn up(
         (agent, asked, fresh.then_some(Renewal(key)))
     });
     let lifts = lifts(supervisor, &scaled, agents.collect(), &request.caller.environment)?;
-    Ok(RestoreReport::new(all(lifts.into_iter().map(Lift::up)).await?))
+    let with_stopped = request.stopped;
+    lift_all(lifts.into_iter().map(|lift| Lift { with_stopped, ..lift })).await
+}
+
+/// Brings agents up, beside each other.
+async fn lift_all(lifts: impl Iterator<Item = Lift>) -> Result<RestoreReport> {
+    let (mut agents, mut left_alone) = (Vec::new(), Vec::new());
+    for lifted in all(lifts.map(Lift::up)).await? {
+        match lifted {
+            Lifted::Came(outcome) => agents.push(outcome),
+            Lifted::LeftAlone(session) => left_alone.push(session),
+        }
+    }
+    Ok(RestoreReport::new(agents, left_alone))
 }
 
 /// Reads the project around a folder, for the fleet of this name or of its own.
@@ -203,10 +297,11 @@ pub(crate) async fn scale(
     let agents = scaled.agents.iter().filter(|it| is_own(it)).cloned();
     let agents = agents.map(|agent| (agent, Asked::InBulk, None)).collect();
     let lifts = lifts(supervisor, &scaled, agents, &caller.environment)?;
-    let RestoreReport { agents, complete } =
-        RestoreReport::new(all(lifts.into_iter().map(Lift::up)).await?);
+    // Whoever wants so many of them wants also those that were stopped.
+    let lifts = lifts.into_iter().map(|lift| Lift { with_stopped: true, ..lift });
+    let RestoreReport { agents, left_alone, complete } = lift_all(lifts).await?;
     supervisor.scribe.write(&fleet).await?;
-    Ok(ScaleReport { agents, stopped, complete })
+    Ok(ScaleReport { agents, stopped, left_alone, complete })
 }
 
 /// Ends the agents that are more than there are to be; their conversations stay.
@@ -243,6 +338,7 @@ fn lifts(
             environment: environment.clone(),
             wish,
             works_alone: of_vendor.count() == 1,
+            with_stopped: false,
             prompt: agent.prompt,
             timers: agent.timers,
         });
@@ -275,7 +371,8 @@ pub(crate) async fn stop(
     key: Option<RequestKey>,
     request: StopRequest,
 ) -> Result<StopReport> {
-    let chosen = selected(supervisor, scope, &request.selection, &request.cwd).await?;
+    let mut chosen = selected(supervisor, scope, &request.selection, &request.cwd).await?;
+    chosen.retain(|it| !it.is_finished());
     let before = stopping_before(supervisor, key, &chosen).await?;
     let tasks = chosen.into_iter().map(|it| end(supervisor, it.summary.session));
     let mut stopped = all(tasks).await?;

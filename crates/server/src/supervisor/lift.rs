@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
-use segue_core::api::{AdoptCandidate, AgentOutcome, Outcome};
+use segue_core::api::{AdoptCandidate, AgentOutcome, LeftAlone, Outcome};
+use segue_core::flows::bringing_back::Sorter;
 use segue_core::flows::look::Asked;
 use segue_core::flows::{SessionState, adopt};
 use segue_core::model::{Environment, How, Session, SessionId, SessionName, Status, Timer};
+use segue_core::ports::SessionSummary;
+use segue_core::rules::bringing_back::AskedFor;
 use segue_core::rules::handoff::{Candidate, Source, source};
 use segue_core::rules::naming;
 use segue_core::{Error, Kind, Result};
 
-use super::bulk::bring_back;
+use super::bulk::{bring_back, refused};
 use super::handoff::{self, Carried};
 use super::{Account, Message, Renewal, Start, Supervisor, Wish, ask};
 
@@ -27,13 +30,21 @@ pub(super) struct Lift {
     pub(super) wish: Wish,
     /// No other agent of the project is of its vendor.
     pub(super) works_alone: bool,
+    /// It is started also if it was stopped on purpose.
+    pub(super) with_stopped: bool,
     pub(super) timers: Vec<Timer>,
+}
+
+/// What came of an agent on its way up.
+pub(super) enum Lifted {
+    Came(AgentOutcome),
+    LeftAlone(LeftAlone),
 }
 
 /// The sessions of one agent.
 struct OwnSessions {
     /// The one of its vendor that has its name.
-    at_home: Option<SessionId>,
+    at_home: Option<SessionSummary>,
     /// One of its vendor under another name.
     elsewhere: Option<SessionId>,
     /// One of another vendor that has its name.
@@ -44,31 +55,48 @@ struct OwnSessions {
 
 impl Lift {
     /// Brings the agent up, in its conversation if it has one.
-    pub(super) async fn up(self) -> Result<AgentOutcome> {
-        let outcome = self.come_up().await?;
-        if let Some(id) = outcome.session {
+    pub(super) async fn up(self) -> Result<Lifted> {
+        let lifted = self.come_up().await?;
+        let id = match &lifted {
+            Lifted::Came(outcome) => outcome.session,
+            Lifted::LeftAlone(session) => Some(session.session),
+        };
+        if let Some(id) = id {
             let archive = self.draft.archive;
             self.supervisor.ask(id, |reply| Message::SetArchive { archive, reply }).await?;
             let timers = self.timers.clone();
             self.supervisor.ask(id, |reply| Message::SetTimers { timers, reply }).await?;
         }
-        Ok(outcome)
+        Ok(lifted)
     }
 
-    async fn come_up(&self) -> Result<AgentOutcome> {
+    async fn come_up(&self) -> Result<Lifted> {
         loop {
-            if let Some(outcome) = self.try_to_come_up().await? {
-                return Ok(outcome);
+            let own = self.own_sessions().await?;
+            if let Some(at_home) = &own.at_home {
+                return self.come_back(at_home).await;
+            }
+            if let Some(outcome) = self.try_to_come_up(own).await? {
+                return Ok(Lifted::Came(outcome));
             }
         }
     }
 
-    /// Brings the agent up; `None` if another request made its session meanwhile.
-    async fn try_to_come_up(&self) -> Result<Option<AgentOutcome>> {
-        let own = self.own_sessions().await?;
-        if let Some(id) = own.at_home {
-            return self.bring_back(id).await.map(Some);
+    /// Brings back the agent's own session, unless it was ended on purpose.
+    async fn come_back(&self, own: &SessionSummary) -> Result<Lifted> {
+        let by_name = self.asked == Asked::ByName || self.fresh.is_some();
+        let asked = AskedFor { by_name, with_stopped: self.with_stopped || self.fresh.is_some() };
+        let sorter = Sorter::new(&self.supervisor.ports).await?;
+        let resting = sorter.resting(own, asked).await?;
+        match resting.filter(|it| it.rest.is_deliberate()) {
+            Some(kept) if by_name => Ok(Lifted::Came(refused(own, &kept))),
+            Some(kept) => Ok(Lifted::LeftAlone(kept.report(&own.session))),
+            None => self.bring_back(own.session.id).await.map(Lifted::Came),
         }
+    }
+
+    /// Brings an agent up that has no session of its name; `None` if another request made its session meanwhile.
+    async fn try_to_come_up(&self, own: OwnSessions) -> Result<Option<AgentOutcome>> {
         self.free_name(&own).await?;
         if let Some(id) = own.elsewhere {
             if let Some(other) = &own.in_the_way {
@@ -203,10 +231,10 @@ impl Lift {
             Source::Own(own) => (Some(own.session), Vec::new()),
             Source::FirstOf(others) => (None, others.iter().map(|it| it.session).collect()),
         };
-        let mut named = sessions.into_iter().map(|it| it.session).filter(has_name);
+        let mut named = sessions.into_iter().filter(|it| has_name(&it.session));
         let (at_home, in_the_way) = match named.next() {
-            Some(own) if is_own(&own) => (Some(own.id), None),
-            other => (None, other),
+            Some(own) if is_own(&own.session) => (Some(own), None),
+            other => (None, other.map(|it| it.session)),
         };
         Ok(OwnSessions { at_home, elsewhere, in_the_way, of_others })
     }
@@ -239,7 +267,7 @@ impl Lift {
 
     async fn existing(&self) -> Result<Option<SessionId>> {
         let sessions = self.supervisor.ports.store.sessions().await?;
-        let own = |it: &&segue_core::ports::SessionSummary| {
+        let own = |it: &&SessionSummary| {
             let it = &it.session;
             it.parent.is_none() && it.fleet == self.draft.fleet && it.name == self.draft.name
         };

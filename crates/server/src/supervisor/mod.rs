@@ -36,7 +36,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 pub(crate) use accounts::{Account, Wish};
 pub(crate) use actor::{Arrival, Errand, Message, Outgoing, Renewal, Start, Waiter};
 pub(crate) use adopt::adopt;
-pub(crate) use bulk::{plan, resume, scale, stop, up};
+pub(crate) use bulk::{count, plan, resume, scale, stop, up};
 pub(crate) use calling::environment as calling_environment;
 pub(crate) use handoff::handoff;
 pub(crate) use run::run;

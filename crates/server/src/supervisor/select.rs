@@ -72,13 +72,18 @@ fn in_bulk(
     sessions: Vec<SessionSummary>,
     wanted: impl Fn(&SessionSummary) -> bool,
 ) -> Vec<Selected> {
-    let chosen = sessions.into_iter().filter(|it| wanted(it) && !is_finished(it));
+    let chosen = sessions.into_iter().filter(|it| wanted(it));
     chosen.map(|summary| Selected { summary, asked: Asked::InBulk }).collect()
 }
 
-/// Tells whether the user is done with a session: nobody who says "all" means it.
-fn is_finished(summary: &SessionSummary) -> bool {
-    matches!(summary.session.status, Status::Ended(How::Quit | How::TurnFailed | How::Failed(_)))
+impl Selected {
+    /// Tells whether a command that ends processes skips the session: it ended by itself, and was not
+    /// named.
+    pub(crate) fn is_finished(&self) -> bool {
+        let status = self.summary.session.status;
+        let ended = matches!(status, Status::Ended(How::Quit | How::TurnFailed | How::Failed(_)));
+        ended && self.asked == Asked::InBulk
+    }
 }
 
 fn named(

@@ -103,7 +103,9 @@ impl Holder {
         let asked = stop.is_some_and(|stop| stop.asked);
         // The stream has the agent's last words before anybody can read that it ended.
         self.drain();
-        let end = LaunchEnd { exit: exit(status), asked, at: jiff::Timestamp::now() };
+        let was_told = self.terminal.is_some() && stop.is_some_and(|stop| !stop.asked);
+        let exit = unless_told_to(exit(status), was_told);
+        let end = LaunchEnd { exit, asked, at: jiff::Timestamp::now() };
         log(&format!("the agent ended: {}", end.exit));
         if let Err(error) = order::write_end(&self.folder, &end) {
             log(&format!("how the agent ended is not on disk: {error}"));
@@ -174,6 +176,12 @@ impl Holder {
             self.take_in(count);
         }
     }
+}
+
+/// Returns how an agent ended. One at a terminal that ends in good order because the machine goes
+/// down was not left by a person: the signal that it was sent is its end.
+fn unless_told_to(exit: Exit, was_told: bool) -> Exit {
+    if was_told && exit.is_clean() { Exit::Signal(Signal::TERM.as_raw()) } else { exit }
 }
 
 fn exit(status: WaitStatus) -> Exit {

@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::agent::Stream;
 use super::connection::Message;
+use super::start::Signals;
 use super::{Holder, log};
 use crate::hold::descriptors::{read_batch, write_some};
 use crate::hold::order::socket_path;
@@ -90,13 +91,19 @@ impl Holder {
         let due = [self.typist.due(), self.changes.due(), self.suspended.due()];
         let quiet = due.into_iter().flatten().min();
         let Self { stream, batch, input, signals, listener, messages, life, .. } = self;
+        let Signals { child, terminate, hangup, continued } = signals;
         let stop = life.stop().map(|stop| stop.at);
         let stream = stream.as_ref();
         tokio::select! {
-            _ = signals.child.recv() => Wake::Child,
-            _ = signals.terminate.recv() => Wake::Terminate,
-            _ = signals.hangup.recv() => Wake::HangUp,
-            _ = signals.continued.recv() => Wake::Continued,
+            // A machine that goes down signals both processes: this one has to know it when it takes
+            // the agent's status.
+            ended = async { tokio::select! {
+                biased;
+                _ = terminate.recv() => Wake::Terminate,
+                _ = child.recv() => Wake::Child,
+            } } => ended,
+            _ = hangup.recv() => Wake::HangUp,
+            _ = continued.recv() => Wake::Continued,
             () = at(stop) => Wake::StopStep,
             () = at(quiet) => Wake::Quiet,
             message = messages.recv() => Wake::Message(message),

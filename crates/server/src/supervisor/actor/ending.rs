@@ -52,7 +52,8 @@ impl Actor {
     async fn settle_as_stopped(&mut self) -> Result<()> {
         let status = self.state.session.status;
         let waits = matches!(status, Status::Waiting(WaitingFor::Environment | WaitingFor::Choice));
-        if !waits && !matches!(status, Status::Lost | Status::Ended(How::Crashed(_))) {
+        let failed = matches!(status, Status::Ended(How::Crashed(_) | How::NeverStarted));
+        if !waits && !failed && status != Status::Lost {
             return Ok(());
         }
         let (change, event) = self.state.status_change(&self.ports, Status::Ended(How::Stopped));

@@ -49,7 +49,7 @@ async fn go_on(
         return Err(Error::vendor(format!("`{to}` did not start"))
             .caused_by(outcome.note.unwrap_or_default())
             .hint(format!("run `segue log {to}` to see why"))
-            .hint(format!("run `segue resume {from}` to go on as before")));
+            .hint(format!("run `segue resume {from} --stopped` to go on as before")));
     }
     Ok(HandoffReport {
         from,

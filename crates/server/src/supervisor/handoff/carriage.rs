@@ -346,7 +346,7 @@ impl Carriage {
             return Err(Error::vendor(format!("`{address}` did not start"))
                 .caused_by(outcome.note.unwrap_or_default())
                 .hint(format!("run `segue log {address}` to see why"))
-                .hint(format!("run `segue resume {}` to go on as before", self.from())));
+                .hint(format!("run `segue resume {} --stopped` to go on as before", self.from())));
         }
         let note = [note, outcome.note].into_iter().flatten().collect::<Vec<_>>().join("; ");
         let report = self.report(seat, load, Some(note).filter(|note| !note.is_empty()));

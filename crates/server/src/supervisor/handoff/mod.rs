@@ -48,7 +48,8 @@ pub(crate) async fn handoff(
     intended.check().await?;
     let claim = supervisor.on_the_way.claim(intended.sessions())?;
     let origin = origin.taken_in(supervisor).await?;
-    let back = format!("run `segue resume {}` to go on as before", origin.session.address());
+    let back =
+        format!("run `segue resume {} --stopped` to go on as before", origin.session.address());
     carry(supervisor, (origin, claim, key), target, &request)
         .await
         .map_err(|error| if error.hints.contains(&back) { error } else { error.hint(back) })

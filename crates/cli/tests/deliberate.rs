@@ -1,0 +1,244 @@
+//! Which sessions come back: those that ended although nobody ended them.
+#![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use segue_testkit::{Report, World, conversation, scene};
+use serde_json::Value;
+
+fn world() -> World {
+    World::new(env!("CARGO_BIN_EXE_segue"))
+}
+
+/// Writes a trusted project in which no agent restarts by itself; each is told its own name.
+fn project(world: &World, agents: &[&str]) {
+    let mut file = vec!["[fleet]\nname = \"shop\"\n".to_owned()];
+    for name in agents {
+        world.write(&format!("{name}.md"), &format!("remember the word {name}"));
+        file.push(format!(
+            "[[agents]]\nname = \"{name}\"\nvendor = \"demo\"\nprompt = \"{name}.md\"\n\
+             restart = \"never\"\n"
+        ));
+    }
+    world.write("segue.toml", &file.concat());
+    world.ok(["trust", "--yes"]);
+    world.ok(["up"]);
+    scene::wait_all_told(world);
+}
+
+fn wait_ended(world: &World, name: &str) {
+    world.ok(["wait", name, "--for", "ended", "--timeout", "50s"]);
+}
+
+/// Leaves an agent as a person does.
+fn leave(world: &World, name: &str) {
+    conversation::type_text(world, &world.session(name), "/exit\r");
+    wait_ended(world, name);
+    assert_eq!(world.session(name)["status_detail"], "quit");
+}
+
+fn short(address: &str) -> &str {
+    address.rsplit('/').next().unwrap()
+}
+
+/// Returns the short names of the sessions in a list.
+fn names(list: &Value) -> BTreeSet<String> {
+    let name = |it: &Value| short(it["name"].as_str().unwrap()).to_owned();
+    list.as_array().unwrap().iter().map(name).collect()
+}
+
+fn set(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+/// Returns why each session was left alone.
+fn reasons(report: &Value) -> BTreeMap<String, String> {
+    let left = report["left_alone"].as_array().unwrap();
+    let text = |it: &Value, key: &str| it[key].as_str().unwrap().to_owned();
+    left.iter().map(|it| (text(it, "name"), text(it, "why"))).collect()
+}
+
+fn map(reasons: &[(&str, &str)]) -> BTreeMap<String, String> {
+    reasons.iter().map(|&(name, why)| (name.to_owned(), why.to_owned())).collect()
+}
+
+fn up<const N: usize>(world: &World, words: [&str; N]) -> Report {
+    Report::of(&scene_command(world, "up", &words))
+}
+
+fn scene_command(world: &World, verb: &str, words: &[&str]) -> segue_testkit::Outcome {
+    let words = [verb].into_iter().chain(words.iter().copied()).chain(["--json"]);
+    segue_testkit::Outcome::of(&mut world.command(words))
+}
+
+/// Returns how many sessions bare `segue`, the plan and the hint of bare `segue` count.
+fn assert_to_bring_back(world: &World, expected: &[&str]) {
+    let glance: Value = serde_json::from_str(&world.ok(["--json"])).unwrap();
+    assert_eq!(glance["to_bring_back"], expected.len(), "{glance:#}");
+    let plan = world.json(["resume", "--plan", "--json"]);
+    assert_eq!(plan["to_bring_back"], expected.len(), "{plan:#}");
+    let starts = |it: &&Value| !it["decision"].as_str().unwrap().starts_with("runs: ");
+    let planned: Vec<Value> =
+        plan["plan"].as_array().unwrap().iter().filter(starts).cloned().collect();
+    assert_eq!(names(&Value::from(planned)), set(expected), "{plan:#}");
+    let hint = "to bring back what does not run";
+    let shown = world.segue([]);
+    assert_eq!(shown.stderr.contains(hint), !expected.is_empty(), "{shown:#?}");
+}
+
+/// One of each: stopped, left by a person, crashed, killed, and handed over; then all is killed.
+fn one_of_each() -> World {
+    let world = world();
+    project(&world, &["stopped", "quit", "crashed", "killed", "given"]);
+    world.ok(["stop", "stopped"]);
+    leave(&world, "quit");
+    conversation::type_text(&world, &world.session("crashed"), "/crash 3\r");
+    wait_ended(&world, "crashed");
+    world.ok(["handoff", "given", "--to", "demo"]);
+    world.kill_everything();
+    world
+}
+
+const LEFT: [(&str, &str); 3] =
+    [("stopped", "stopped"), ("quit", "quit"), ("given", "handed_over")];
+
+#[test]
+fn resume_its_plan_and_bare_segue_agree_on_what_nobody_ended() {
+    let world = one_of_each();
+    assert_to_bring_back(&world, &["crashed", "killed", "given-demo"]);
+    let plan = world.json(["resume", "--plan", "--json"]);
+    assert_eq!(reasons(&plan), map(&LEFT));
+    let report = world.resume([]);
+    assert_eq!((report.status, &report.json["complete"]), (0, &Value::Bool(true)), "{report:#?}");
+    assert_eq!(names(&report.json["agents"]), set(&["crashed", "killed", "given-demo"]));
+    for name in ["crashed", "killed", "given-demo"] {
+        report.assert_back(name, "resumed");
+    }
+    assert_eq!(reasons(&report.json), map(&LEFT));
+    scene::assert_knows(&world, "killed", "killed");
+    assert_to_bring_back(&world, &[]);
+}
+
+#[test]
+fn up_leaves_agents_alone_that_were_ended_on_purpose_and_says_how_to_start_them() {
+    let world = one_of_each();
+    let report = up(&world, []);
+    assert_eq!((report.status, &report.json["complete"]), (0, &Value::Bool(true)), "{report:#?}");
+    assert_eq!(names(&report.json["agents"]), set(&["crashed", "killed"]));
+    assert_eq!(reasons(&report.json), map(&LEFT));
+    let given = &report.json["left_alone"].as_array().unwrap()[2];
+    assert_eq!(given["goes_on_as"], "shop/given-demo", "{given:#}");
+    let shown = world.segue(["up"]);
+    for part in [
+        "left alone: shop/stopped (stopped), shop/quit (quit), shop/given (goes on as shop/given-demo)",
+        "hint: run `segue up --stopped` to start those as well, or name one: `segue up stopped`",
+    ] {
+        assert!(shown.stderr.contains(part), "{shown:#?}");
+    }
+    up(&world, ["stopped"]).assert_back("stopped", "resumed");
+    scene::assert_knows(&world, "stopped", "stopped");
+    let report = up(&world, ["--stopped"]);
+    report.assert_back("quit", "resumed");
+    assert_eq!(reasons(&report.json), map(&LEFT[2..]));
+}
+
+#[test]
+fn named_session_is_resumed_also_if_it_was_ended_on_purpose() {
+    let world = one_of_each();
+    world.resume(["stopped"]).assert_back("stopped", "resumed");
+    world.resume(["quit"]).assert_back("quit", "resumed");
+    scene::assert_knows(&world, "quit", "quit");
+}
+
+#[test]
+fn flag_brings_back_what_was_ended_on_purpose_and_not_what_was_handed_over() {
+    let world = one_of_each();
+    let report = world.resume(["--stopped"]);
+    let back = ["stopped", "quit", "crashed", "killed", "given-demo"];
+    assert_eq!(names(&report.json["agents"]), set(&back), "{report:#?}");
+    back.iter().for_each(|name| report.assert_back(name, "resumed"));
+    assert_eq!(reasons(&report.json), map(&LEFT[2..]));
+}
+
+#[test]
+fn handed_over_session_is_resumed_only_if_it_is_named_and_the_flag_is_given() {
+    let world = one_of_each();
+    let plan = world.json(["resume", "given", "--plan", "--json"]);
+    let decision = "refuse: its conversation goes on as `shop/given-demo`";
+    assert_eq!(plan["plan"][0]["decision"], decision, "{plan:#}");
+    for report in [world.resume(["given"]), up(&world, ["given"])] {
+        report.assert_not_back("given", "refused");
+        let note = report.note("given");
+        for part in ["`shop/given-demo`", "segue handoff", "segue resume shop/given --stopped"] {
+            assert!(note.contains(part), "{note}");
+        }
+    }
+    assert!(world.session("given")["pid"].is_null());
+    world.resume(["given", "--stopped"]).assert_back("given", "resumed");
+    scene::assert_knows(&world, "given", "given");
+    // It was started again since: from now on it comes back like any other.
+    world.kill_everything();
+    world.resume(["--all"]).assert_back("given", "resumed");
+}
+
+#[test]
+fn fleet_that_was_stopped_stays_stopped_until_it_is_asked_for() {
+    let world = world();
+    project(&world, &["coder", "tester"]);
+    world.ok(["stop", "shop"]);
+    let all = map(&[("coder", "stopped"), ("tester", "stopped")]);
+    assert_to_bring_back(&world, &[]);
+    for report in
+        [up(&world, []), world.resume([]), world.resume(["shop"]), world.resume(["--all"])]
+    {
+        assert_eq!((report.status, names(&report.json["agents"])), (0, set(&[])), "{report:#?}");
+        assert_eq!(reasons(&report.json), all);
+    }
+    let report = up(&world, ["--stopped"]);
+    report.assert_back("coder", "resumed");
+    report.assert_back("tester", "resumed");
+    world.ok(["stop", "shop"]);
+    world.resume(["shop", "--stopped"]).assert_back("tester", "resumed");
+}
+
+#[test]
+fn headless_session_that_ended_well_and_adopted_one_are_nothing_to_bring_back() {
+    let world = world();
+    world.ok(["run", "--headless", "--wait", "--name", "done", "remember the word fox"]);
+    let id = scene::by_hand(&world, "remember the word owl");
+    world.ok(["adopt", &format!("demo:{id}"), "--name", "taken"]);
+    assert_to_bring_back(&world, &[]);
+    for report in [world.resume([]), world.resume(["--all"]), world.resume(["--all", "--stopped"])]
+    {
+        assert_eq!((report.status, names(&report.json["agents"])), (0, set(&[])), "{report:#?}");
+        assert_eq!(reasons(&report.json), map(&[]));
+    }
+    world.resume(["done"]).assert_back("done", "resumed");
+    world.resume(["taken"]).assert_back("taken", "resumed");
+    scene::assert_knows(&world, "taken", "owl");
+    world.kill_everything();
+    assert_to_bring_back(&world, &["taken"]);
+}
+
+#[test]
+fn headless_session_that_was_killed_in_its_turn_is_brought_back() {
+    let world = world();
+    world.ok(["run", "-d", "--headless", "--name", "busy", "/hang"]);
+    world.kill_everything();
+    assert_to_bring_back(&world, &["busy"]);
+    world.resume([]).assert_back("busy", "resumed");
+}
+
+#[test]
+fn session_whose_machine_went_down_in_good_order_is_brought_back() {
+    let world = world();
+    let session = scene::told(&world, "coder", "fox");
+    let holder = scene::process(&session, "holder_pid");
+    let told = std::process::Command::new("kill").args(["-TERM", &holder.to_string()]).status();
+    assert!(told.unwrap().success());
+    segue_testkit::processes::wait_gone(holder);
+    world.kill_everything();
+    assert_to_bring_back(&world, &["coder"]);
+    world.resume([]).assert_back("coder", "resumed");
+    scene::assert_knows(&world, "coder", "fox");
+}

@@ -1,0 +1,26 @@
+//! What `segue up` and `segue resume` leave as it is, and report.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{FleetName, SessionId, SessionName, VendorId};
+
+/// A session that was ended on purpose, and is left alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftAlone {
+    pub session: SessionId,
+    pub name: SessionName,
+    pub fleet: FleetName,
+    pub address: String,
+    pub vendor: VendorId,
+    /// `stopped`, `quit` or `handed_over`.
+    pub why: String,
+    /// The address of the session in which its conversation goes on.
+    pub goes_on_as: Option<String>,
+}
+
+/// `POST /v1/resume/count`: what `segue resume` would do here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResumeCount {
+    /// How many sessions do not run and would be brought back.
+    pub to_bring_back: usize,
+}

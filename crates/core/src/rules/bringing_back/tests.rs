@@ -1,0 +1,119 @@
+use uuid::Uuid;
+
+use super::*;
+use crate::model::{Exit, FailureClass, Form, WaitingFor};
+
+/// An interactive session whose process is gone.
+fn seen(status: Status) -> LastSeen {
+    LastSeen {
+        status,
+        is_open: false,
+        was_launched: true,
+        is_headless: false,
+        has_messages: false,
+        went_on: false,
+    }
+}
+
+fn headless(status: Status) -> LastSeen {
+    LastSeen { is_headless: true, ..seen(status) }
+}
+
+const STOPPED: Status = Status::Ended(How::Stopped);
+const QUIT: Status = Status::Ended(How::Quit);
+const KILLED: Status = Status::Ended(How::Crashed(Exit::Signal(9)));
+
+#[test]
+fn only_sessions_that_nobody_ended_are_brought_back() {
+    let left = BringingBack::Left;
+    let open = |status| LastSeen { is_open: true, ..seen(status) };
+    let table = [
+        ("running", open(Status::Working), BringingBack::Runs),
+        ("asks for permission", open(Status::Waiting(WaitingFor::Permission)), BringingBack::Runs),
+        ("stopped", seen(STOPPED), left(Rest::Stopped)),
+        ("left by a person", seen(QUIT), left(Rest::Quit)),
+        ("crashed", seen(Status::Ended(How::Crashed(Exit::Code(1)))), BringingBack::Due),
+        ("killed", seen(KILLED), BringingBack::Due),
+        ("nobody saw it end", seen(Status::Lost), BringingBack::Due),
+        ("after a reboot", seen(Status::Waiting(WaitingFor::Environment)), BringingBack::Due),
+        ("gave up", seen(Status::Waiting(WaitingFor::Choice)), BringingBack::Due),
+        ("never started", seen(Status::Ended(How::NeverStarted)), BringingBack::Due),
+        ("recorded, never launched", seen(Status::Starting), BringingBack::Due),
+        ("adopted", LastSeen { was_launched: false, ..seen(QUIT) }, left(Rest::NeverRan)),
+        ("headless, turn went well", headless(Status::Idle), left(Rest::BetweenTurns)),
+        (
+            "headless, a message waits",
+            LastSeen { has_messages: true, ..headless(Status::Idle) },
+            BringingBack::Due,
+        ),
+        ("headless, turn failed", headless(Status::Ended(How::TurnFailed)), left(Rest::TurnFailed)),
+        (
+            "headless, limit",
+            headless(Status::Ended(How::Failed(FailureClass::UsageLimit))),
+            left(Rest::TurnFailed),
+        ),
+        ("headless, killed in its turn", headless(KILLED), BringingBack::Due),
+        ("headless, stopped", headless(STOPPED), left(Rest::Stopped)),
+        ("handed over", LastSeen { went_on: true, ..seen(STOPPED) }, left(Rest::HandedOver)),
+        (
+            "crashed, then handed over",
+            LastSeen { went_on: true, ..seen(KILLED) },
+            left(Rest::HandedOver),
+        ),
+        (
+            "handed over, runs again",
+            LastSeen { went_on: true, ..open(Status::Idle) },
+            BringingBack::Runs,
+        ),
+    ];
+    for (what, seen, expected) in table {
+        assert_eq!(bringing_back(&seen), expected, "{what}");
+    }
+}
+
+#[test]
+fn names_and_the_flag_include_what_was_ended_on_purpose() {
+    // In bulk; in bulk with --stopped; by name; by name with --stopped.
+    let table = [
+        (Rest::Stopped, [true, false, false, false]),
+        (Rest::Quit, [true, false, false, false]),
+        (Rest::HandedOver, [true, true, true, false]),
+        (Rest::NeverRan, [true, true, false, false]),
+        (Rest::BetweenTurns, [true, true, false, false]),
+        (Rest::TurnFailed, [true, true, false, false]),
+    ];
+    let asked = [(false, false), (false, true), (true, false), (true, true)];
+    let asked = asked.map(|(by_name, with_stopped)| AskedFor { by_name, with_stopped });
+    for (rest, expected) in table {
+        assert_eq!(asked.map(|asked| rest.keeps(asked)), expected, "{rest:?}");
+    }
+}
+
+#[test]
+fn conversation_goes_on_where_its_newest_handoff_led() {
+    let id = |number: u128| SessionId::new(Uuid::from_u128(number));
+    let at = |second: i64| Timestamp::from_second(second).unwrap();
+    let step = |from, to, second| Handoff {
+        from: id(from),
+        to: id(to),
+        from_conversation: None,
+        to_conversation: None,
+        form: Form::Native,
+        turns_carried: 1,
+        turns_left_out: None,
+        at: at(second),
+    };
+    let table = [
+        ("never handed over", vec![], Some(1), None),
+        ("handed over", vec![step(1, 2, 10)], Some(1), Some(2)),
+        ("handed over before it ever ran", vec![step(1, 2, 10)], None, Some(2)),
+        ("handed over twice", vec![step(1, 2, 10), step(1, 3, 20)], Some(15), Some(3)),
+        ("came back", vec![step(1, 2, 10), step(2, 1, 20)], Some(1), None),
+        ("started again since", vec![step(1, 2, 10)], Some(11), None),
+        ("it is a successor", vec![step(5, 1, 10)], Some(11), None),
+    ];
+    for (what, steps, launched, expected) in table {
+        let found = successor(&steps, id(1), launched.map(at));
+        assert_eq!(found, expected.map(id), "{what}");
+    }
+}
