@@ -100,3 +100,28 @@ fn what_cannot_be_meant_is_refused_and_changes_nothing() {
     std::fs::remove_file(world.project().join("segue.toml")).unwrap();
     assert_eq!(world.segue(["scale", "coder", "2"]).status, 5);
 }
+
+#[test]
+fn lowered_count_in_the_project_file_names_the_surplus_session_and_the_command_that_ends_it() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    project(&world, "count = 2\n");
+    world.ok(["up"]);
+    scene::wait_all_told_but(&world, &["tester"]);
+    project(&world, "count = 1\n");
+    let report = Report::of(&world.segue(["up", "--json"]));
+    // The first of them goes on; nothing begins a new conversation.
+    report.assert_back("coder-1", "attached");
+    assert_eq!(running(&world), ["coder-1", "coder-2", "tester"]);
+    let surplus = &report.json["surplus"];
+    assert_eq!(surplus.as_array().unwrap().len(), 1, "{surplus:#}");
+    assert_eq!(surplus[0]["address"], "shop/coder-2");
+    assert_eq!(surplus[0]["stop"], "segue stop shop/coder-2");
+    let shown = world.segue(["up"]);
+    for part in ["shop/coder-2 runs, and the", "run `segue stop shop/coder-2` to end it"] {
+        assert!(shown.stderr.contains(part), "{shown:#?}");
+    }
+    world.ok(["stop", "shop/coder-2"]);
+    let report = Report::of(&world.segue(["up", "coder", "--json"]));
+    report.assert_back("coder-1", "attached");
+    assert_eq!(Report::of(&world.segue(["up", "--json"])).json["surplus"], Value::Array(vec![]));
+}

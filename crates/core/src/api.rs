@@ -15,7 +15,7 @@ use crate::model::{
     SessionId, SessionName, VendorId, VendorSessionId,
 };
 
-pub use bringing_back::{LeftAlone, ResumeCount};
+pub use bringing_back::{LeftAlone, ResumeCount, SurplusSession};
 pub use conversation::{ConversationPart, ConversationReport, ConversationRequest, TakenOver};
 pub use handoff::{CarriedTurn, DryRun, HandoffReport, HandoffRequest};
 pub use vendors::{Exemption, VendorList, VendorReport};
@@ -153,13 +153,16 @@ pub struct RestoreReport {
     /// Sessions that were ended on purpose. They are no reason to be incomplete.
     #[serde(default)]
     pub left_alone: Vec<LeftAlone>,
+    /// Sessions that run and are not in the project file any more.
+    #[serde(default)]
+    pub surplus: Vec<SurplusSession>,
     pub complete: bool,
 }
 
 impl RestoreReport {
     pub fn new(agents: Vec<AgentOutcome>, left_alone: Vec<LeftAlone>) -> Self {
         let complete = agents.iter().all(|agent| !agent.lost);
-        Self { agents, left_alone, complete }
+        Self { agents, left_alone, surplus: Vec::new(), complete }
     }
 }
 

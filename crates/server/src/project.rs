@@ -116,6 +116,19 @@ impl Project {
         })
     }
 
+    /// Returns the agent of this name, or all agents of the kind of this name.
+    pub(crate) fn agents_called(&self, name: &str) -> Result<Vec<&Agent>> {
+        let is_kind = self.kinds.iter().any(|kind| kind.as_str() == name);
+        let of_kind = |it: &&Agent| is_kind && scale::is_called(it.name.as_str(), name);
+        match self.agent(name) {
+            Ok(agent) => Ok(vec![agent]),
+            Err(error) => {
+                let all: Vec<&Agent> = self.agents.iter().filter(of_kind).collect();
+                if all.is_empty() { Err(error) } else { Ok(all) }
+            }
+        }
+    }
+
     pub(crate) fn no_agents(&self) -> Error {
         Error::config(format!("there are no agents in `{}`", self.file().display()))
             .hint("add some; `segue init` in an empty folder writes an example")

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use segue_core::api::{LeftAlone, Outcome, PlanReport, RestoreReport};
+use segue_core::api::{LeftAlone, Outcome, PlanReport, RestoreReport, SurplusSession};
 use segue_core::{Kind, Result};
 
 use crate::context::{Context, Ending};
@@ -23,6 +23,10 @@ pub(crate) fn show(report: &RestoreReport, command: &str, context: &mut Context)
         context.output.text(&text)?;
         context.output.note(&summary(report));
         show_left_alone(&report.left_alone, command, context);
+        for session in &report.surplus {
+            context.output.note(&surplus(session));
+            context.output.hint(&format!("run `{}` to end it", session.stop));
+        }
     }
     Ok(ending(report.complete))
 }
@@ -57,6 +61,11 @@ fn show_left_alone(sessions: &[LeftAlone], command: &str, context: &mut Context)
     if let Some(hint) = ways_on(sessions, command) {
         context.output.hint(&hint);
     }
+}
+
+fn surplus(session: &SurplusSession) -> String {
+    let SurplusSession { address, agent, .. } = session;
+    format!("{address} runs, and the project file has no agent `{agent}` any more")
 }
 
 /// Names the sessions that were left alone, with the reasons; of many only the first.
@@ -131,17 +140,16 @@ fn summary(report: &RestoreReport) -> String {
     }
     let with = |outcome| report.agents.iter().filter(|agent| agent.outcome == outcome).count();
     if report.complete {
-        let mut summary = format!("{}: all there", counted(all, "agent"));
-        match with(Outcome::Attached) {
-            0 => {}
-            ran if ran == all => summary.push_str(", and ran already"),
-            ran => summary.push_str(&format!(", {ran} of them ran already")),
-        }
-        match with(Outcome::Waiting) {
-            0 => {}
-            waiting => summary.push_str(&format!(", {waiting} of them ask you something")),
-        }
-        return summary;
+        let ran = match with(Outcome::Attached) {
+            0 => String::new(),
+            ran if ran == all => ", and ran already".to_owned(),
+            ran => format!(", {ran} of them ran already"),
+        };
+        let asking = match with(Outcome::Waiting) {
+            0 => String::new(),
+            asking => format!(", {asking} of them ask you something"),
+        };
+        return format!("{}: all there{ran}{asking}", counted(all, "agent"));
     }
     let (refused, blank) = (with(Outcome::Refused), with(Outcome::Fresh));
     format!("{}: not complete ({refused} refused, {blank} begun afresh)", counted(all, "agent"))

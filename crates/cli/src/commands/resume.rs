@@ -15,6 +15,7 @@ use crate::progress::{self, Task, watching};
     --stopped is given. A session whose conversation was handed over is resumed only if it is named \
     and --stopped is given. It can be interrupted and repeated; the exit status is 8 when a conversation is not back.\n\n\
     Examples:\n  segue resume\n  segue resume --all --plan\n  segue resume --fresh shop/coder")]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command")]
 pub(crate) struct Arguments {
     /// Fleets or sessions
     #[arg(value_name = "FLEET|SESSION")]

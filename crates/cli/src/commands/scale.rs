@@ -51,5 +51,6 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
         context.output.note("none of it is to run");
         return Ok(Ending::Done);
     }
-    outcomes::show(&RestoreReport { agents, left_alone, complete }, "up", context)
+    let surplus = Vec::new();
+    outcomes::show(&RestoreReport { agents, left_alone, surplus, complete }, "up", context)
 }

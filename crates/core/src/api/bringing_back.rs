@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{FleetName, SessionId, SessionName, VendorId};
+use crate::model::{AgentName, FleetName, SessionId, SessionName, VendorId};
 
 /// A session that was ended on purpose, and is left alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +16,20 @@ pub struct LeftAlone {
     pub why: String,
     /// The address of the session in which its conversation goes on.
     pub goes_on_as: Option<String>,
+}
+
+/// A session that runs as an agent which the project file does not have any more: the agent was
+/// removed from it, or its `count` lowered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SurplusSession {
+    pub session: SessionId,
+    pub name: SessionName,
+    pub fleet: FleetName,
+    pub address: String,
+    pub agent: AgentName,
+    pub vendor: VendorId,
+    /// The command that ends it.
+    pub stop: String,
 }
 
 /// `POST /v1/resume/count`: what `segue resume` would do here.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use segue_core::api::{
     AgentOutcome, LeftAlone, Outcome, PlanReport, RestoreReport, ResumeCount, ResumeRequest,
-    ScaleReport, ScaleRequest, StopReport, StopRequest, StoppedSession, UpRequest,
+    ScaleReport, ScaleRequest, StopReport, StopRequest, StoppedSession, SurplusSession, UpRequest,
 };
 use segue_core::flows::bringing_back::{Resting, Sorter};
 use segue_core::flows::look::Asked;
@@ -223,7 +223,30 @@ pub(crate) async fn up(
     });
     let lifts = lifts(supervisor, &scaled, agents.collect(), &request.caller.environment)?;
     let with_stopped = request.stopped;
-    lift_all(lifts.into_iter().map(|lift| Lift { with_stopped, ..lift })).await
+    let report = lift_all(lifts.into_iter().map(|lift| Lift { with_stopped, ..lift })).await?;
+    let surplus = match request.agents.is_empty() {
+        true => surplus(supervisor, &scaled).await?,
+        false => Vec::new(),
+    };
+    Ok(RestoreReport { surplus, ..report })
+}
+
+/// Returns the sessions that run as agents which the project does not have any more.
+async fn surplus(supervisor: &Arc<Supervisor>, project: &Project) -> Result<Vec<SurplusSession>> {
+    let agents: Vec<&AgentName> = project.agents.iter().map(|agent| &agent.name).collect();
+    let mut sessions = supervisor.ports.store.sessions().await?;
+    // What an agent started is that agent's.
+    sessions.retain(|it| {
+        it.open.is_some() && it.session.parent.is_none() && it.session.fleet == project.fleet
+    });
+    let surplus = sessions.into_iter().filter_map(|SessionSummary { session, .. }| {
+        let agent = scale::surplus(&agents, session.agent.as_ref())?.clone();
+        let address = session.address();
+        let stop = format!("segue stop {address}");
+        let Session { id, name, fleet, vendor, .. } = session;
+        Some(SurplusSession { session: id, name, fleet, address, agent, vendor, stop })
+    });
+    Ok(surplus.collect())
 }
 
 /// Brings agents up, beside each other.
@@ -263,12 +286,10 @@ async fn scaled(
     counts.extend(wanted);
     // A kind that is not in the file any more has no number either.
     counts.retain(|kind, _| project.kinds.contains(kind));
-    if counts.is_empty() {
-        return Ok(project.clone());
-    }
     let mut sessions = store.sessions().await?;
     sessions.retain(|it| it.session.fleet == project.fleet);
-    let sessions = sessions.into_iter().map(|it| it.session.name.to_string()).collect();
+    let names = sessions.into_iter().map(|it| it.session.name.to_string());
+    let sessions = names.filter(|name| !scale::is_of_its_own(&project.kinds, name)).collect();
     project.scaled(supervisor.ports.vendors.as_ref(), &Scaled { counts, sessions })
 }
 
@@ -299,7 +320,7 @@ pub(crate) async fn scale(
     let lifts = lifts(supervisor, &scaled, agents, &caller.environment)?;
     // Whoever wants so many of them wants also those that were stopped.
     let lifts = lifts.into_iter().map(|lift| Lift { with_stopped: true, ..lift });
-    let RestoreReport { agents, left_alone, complete } = lift_all(lifts).await?;
+    let RestoreReport { agents, left_alone, complete, .. } = lift_all(lifts).await?;
     supervisor.scribe.write(&fleet).await?;
     Ok(ScaleReport { agents, stopped, left_alone, complete })
 }
@@ -356,11 +377,18 @@ fn wanted_agents(project: &Project, request: &UpRequest) -> Result<Vec<Agent>> {
     if request.agents.is_empty() {
         return Ok(project.agents.clone());
     }
-    request.agents.iter().map(|name| project.agent(name).cloned()).collect()
+    let mut wanted: Vec<Agent> = Vec::new();
+    for name in &request.agents {
+        let more = project.agents_called(name)?;
+        let is_new = |it: &&Agent| wanted.iter().all(|known| known.name != it.name);
+        wanted.extend(more.into_iter().filter(is_new).cloned().collect::<Vec<_>>());
+    }
+    Ok(wanted)
 }
 
 fn asked_by(request: &UpRequest, agent: &Agent) -> Asked {
-    let named = request.agents.iter().any(|name| name == agent.name.as_str());
+    let is_meant = |name: &String| scale::is_called(agent.name.as_str(), name);
+    let named = request.agents.iter().any(is_meant);
     if named { Asked::ByName } else { Asked::InBulk }
 }
 
