@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use segue_core::model::Environment;
+use rustix::termios::tcgetwinsize;
+use segue_core::model::{Environment, TerminalSize};
 use segue_core::{Error, Result};
 
 /// The environment and the folder in which the program was started.
@@ -26,6 +27,15 @@ impl Surroundings {
         let (environment, left_out) = readable(std::env::vars_os());
         Ok(Self { environment, cwd, left_out })
     }
+}
+
+/// Returns the size of the terminal of this process; `None` without one, and if it does not know
+/// its size. Commands whose output is redirected mostly have a terminal all the same.
+pub fn terminal_size() -> Option<TerminalSize> {
+    let (input, output, errors) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
+    let sizes = [tcgetwinsize(output), tcgetwinsize(input), tcgetwinsize(errors)];
+    let known = sizes.into_iter().flatten().find(|size| size.ws_row > 0 && size.ws_col > 0)?;
+    Some(TerminalSize { rows: known.ws_row, cols: known.ws_col }.sensible())
 }
 
 /// Splits variables into those that can be passed on unchanged and the names of the others.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use segue_core::api::{AttachPoint, Caller, Finding, Severity};
 use segue_core::model::Environment;
 use segue_core::ports::{Files, Machine, Ports, Store, Vendors};
-use segue_core::rules::environment;
+use segue_core::rules::{self, environment};
 use segue_core::{Error, Result};
 use segue_host::archive::DiskArchive;
 use segue_host::clock::SystemClock;
@@ -18,7 +18,7 @@ use segue_host::files::LocalFiles;
 use segue_host::folders::DiskFolders;
 use segue_host::hold::{self, LocalHolders};
 use segue_host::machine::LocalMachine;
-use segue_host::{Paths, Surroundings, cgroup, failpoints, orphans, peer, scope};
+use segue_host::{Paths, Surroundings, cgroup, failpoints, orphans, peer, scope, surroundings};
 
 pub use segue_host::hold::AttachEnd;
 pub use segue_host::pager::{Pager, Size};
@@ -60,9 +60,14 @@ impl Local {
         }
     }
 
-    /// Returns who asks, for a request.
+    /// Returns who asks, for a request, with the size of the terminal of this command, if it has
+    /// one.
     pub fn caller(&self) -> Caller {
-        Caller { cwd: self.cwd().to_owned(), environment: self.environment().clone() }
+        let mut environment = self.environment().clone();
+        if let Some(size) = surroundings::terminal_size() {
+            rules::terminal::set_size(&mut environment, size);
+        }
+        Caller { cwd: self.cwd().to_owned(), environment }
     }
 
     pub fn cwd(&self) -> &Path {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use segue_core::model::{Environment, LaunchRecord};
+use segue_core::model::{Environment, LaunchRecord, TerminalSize};
 use segue_core::ports::{Holders as _, StartOrder};
 use segue_host::Paths;
 use segue_host::hold::LocalHolders;
@@ -50,6 +50,7 @@ impl<'a> StandIn<'a> {
             before: Vec::new(),
             input: None,
             environment,
+            size: TerminalSize::DEFAULT,
         };
         let paths = Paths::from_environment(&Environment::new(world.environment()));
         let holders =

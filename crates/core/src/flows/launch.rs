@@ -14,7 +14,7 @@ use crate::ports::{
     Change, CommandLine, CommandPlan, Commit, Folder, Held, NewFile, Place, Ports, Program,
     ProgramSpec, StartOrder, Vendor,
 };
-use crate::rules::{environment, words};
+use crate::rules::{environment, terminal, words};
 
 /// Runs a program with further variables.
 const ENV: &str = "/usr/bin/env";
@@ -108,7 +108,8 @@ fn prepare(
     vendor.tell_environment(session, &ports.folders.folder(launch.id), &mut environment);
     launch.environment = environment.names();
     let record = LaunchRecord::new(session.clone(), launch, Vec::new());
-    Ok((StartOrder { record, argv, before, input, environment }, line.files))
+    let size = terminal::size(&wish.environment);
+    Ok((StartOrder { record, argv, before, input, environment, size }, line.files))
 }
 
 /// Looks at the folder of a session. An agent chose the one of its child, and could have put a

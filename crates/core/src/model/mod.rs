@@ -16,6 +16,7 @@ mod request;
 mod session;
 mod source;
 mod status;
+mod terminal_size;
 mod timer;
 mod turn;
 
@@ -38,5 +39,6 @@ pub use request::{RequestKey, RequestRecord, RequestStep};
 pub use session::{Permission, Restart, Session};
 pub use source::Source;
 pub use status::{How, Status, WaitingFor};
+pub use terminal_size::TerminalSize;
 pub use timer::Timer;
 pub use turn::{Role, Tool, Turn, Usage};

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use super::{OpenLaunch, Screen};
 use crate::error::{Error, Result};
 use crate::model::{
-    Environment, LaunchEnd, LaunchId, LaunchRecord, MessageId, ProcessRef, SessionId,
+    Environment, LaunchEnd, LaunchId, LaunchRecord, MessageId, ProcessRef, SessionId, TerminalSize,
 };
 
 /// Starting holders and talking to them. A holder outlives whoever started it.
@@ -38,7 +38,8 @@ pub trait Holders: Debug + Send + Sync {
     /// not answer then is ended with its agent.
     async fn cure(&self, launch: LaunchId, fault: Fault) -> Result<()>;
 
-    /// Returns the environment that the agent was started with.
+    /// Returns the environment that the agent was started with, with the size that its terminal
+    /// has now (`rules::terminal`).
     async fn environment(&self, launch: LaunchId) -> Result<Option<Environment>>;
 
     /// Lets a holder go whose agent has ended: nobody needs its memory any more.
@@ -72,6 +73,8 @@ pub struct StartOrder {
     /// What a headless launch reads.
     pub input: Option<PathBuf>,
     pub environment: Environment,
+    /// What the agent's terminal begins with, unless the launch is headless.
+    pub size: TerminalSize,
 }
 
 /// A live holder.

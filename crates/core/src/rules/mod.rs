@@ -23,6 +23,7 @@ pub mod scope;
 pub mod secrets;
 mod shapes;
 pub mod story;
+pub mod terminal;
 pub mod timers;
 pub mod trust;
 pub mod versions;

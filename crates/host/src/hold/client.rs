@@ -128,6 +128,7 @@ impl Holders for LocalHolders {
             environment: order.environment.clone(),
             cwd: launch.cwd.clone(),
             headless: order.record.session.headless,
+            size: Some(order.size),
             lock: self.paths.session_lock(launch.session),
         };
         let folder = self.folder(order.launch);

@@ -7,6 +7,7 @@ use segue_core::model::{Environment, Exit, LaunchEnd, LaunchId, ProcessRef, Sess
 use segue_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
+use super::terminal::Size;
 use crate::folders::{END, ERRORS};
 use crate::{atomic, points};
 
@@ -76,8 +77,18 @@ pub(super) struct HoldOrder {
     pub(super) environment: Environment,
     pub(super) cwd: PathBuf,
     pub(super) headless: bool,
+    /// What the terminal begins with; `None` from an older daemon.
+    #[serde(default)]
+    pub(super) size: Option<Size>,
     /// The session's lock, held as long as its agent lives.
     pub(super) lock: PathBuf,
+}
+
+impl HoldOrder {
+    /// Returns the size that the agent's terminal begins with, whatever was asked for.
+    pub(super) fn first_size(&self) -> Size {
+        self.size.unwrap_or(Size::DEFAULT).sensible()
+    }
 }
 
 /// The one line with which a holder answers its order.

@@ -12,7 +12,8 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::Signal;
 use segue_core::model::{
     Environment, Exit, FleetName, Launch, LaunchEnd, LaunchId, LaunchMode, LaunchRecord,
-    Permission, ProcessRef, Restart, Session, SessionId, SessionName, Status, VendorId,
+    Permission, ProcessRef, Restart, Session, SessionId, SessionName, Status, TerminalSize,
+    VendorId,
 };
 use segue_core::ports::{Held, HolderEvent, Holders as _, StartOrder};
 use segue_host::Paths;
@@ -83,6 +84,7 @@ pub(crate) struct Wanted {
     pub(crate) input: Option<PathBuf>,
     pub(crate) cwd: PathBuf,
     pub(crate) headless: bool,
+    pub(crate) size: TerminalSize,
     /// Variables beside the usual ones.
     pub(crate) variables: Vec<(&'static str, &'static str)>,
 }
@@ -118,6 +120,7 @@ impl Ground {
             input: None,
             cwd: self.folder().to_owned(),
             headless: false,
+            size: TerminalSize::DEFAULT,
             variables: Vec::new(),
         }
     }
@@ -234,6 +237,7 @@ fn order(wanted: &Wanted) -> StartOrder {
         before: wanted.before.clone(),
         input: wanted.input.clone(),
         environment: Environment::new(variables),
+        size: wanted.size,
     }
 }
 

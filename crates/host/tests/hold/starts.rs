@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use segue_core::Kind;
+use segue_core::model::TerminalSize;
+use segue_core::ports::Holders as _;
+use segue_core::{Kind, rules};
 
 use super::ground::{Ground, Wanted, code};
 
@@ -89,5 +91,22 @@ async fn an_agent_gets_no_descriptor_of_its_holder() {
         let printed = fs::read_to_string(ground.folder().join("printed")).unwrap();
         assert!(printed.lines().count() > 3, "{printed}");
         assert_eq!(inherited(&printed), Vec::<String>::new(), "headless: {headless}");
+    }
+}
+
+#[tokio::test]
+async fn a_terminal_begins_with_the_ordered_size_within_limits() {
+    let ground = Ground::new();
+    let table = [((33, 91), "33 91"), ((0, 0), "40 120"), ((u16::MAX, u16::MAX), "500 1000")];
+    for ((rows, cols), printed) in table {
+        let mut wanted = ground.shell("stty size; title up; read line");
+        wanted.size = TerminalSize { rows, cols };
+        let (launch, _) = ground.start(&wanted).await;
+        ground.titled(launch, "up").await;
+        let snapshot = ground.snapshot(launch).await;
+        assert_eq!(snapshot.rows[0], printed);
+        assert_eq!(format!("{} {}", snapshot.size.rows, snapshot.size.cols), printed);
+        let environment = ground.holders.environment(launch).await.unwrap().unwrap();
+        assert_eq!(rules::terminal::size(&environment), snapshot.size, "for the next launch");
     }
 }

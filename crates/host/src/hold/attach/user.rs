@@ -71,7 +71,7 @@ impl OpenTerminal {
     pub(super) fn size(&self) -> Size {
         match tcgetwinsize(self.output.get_ref()) {
             Ok(size) => Size { rows: size.ws_row, cols: size.ws_col }.sensible(),
-            Err(_) => Size::UNATTACHED,
+            Err(_) => Size::DEFAULT,
         }
     }
 

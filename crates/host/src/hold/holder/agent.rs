@@ -92,7 +92,11 @@ pub(super) struct Agent {
 
 /// Starts the agent; returns when it runs, or with what kept it from running.
 pub(super) fn start(order: &HoldOrder, folder: &Path, group: Option<&AgentGroup>) -> Result<Agent> {
-    let prepared = if order.headless { Prepared::pipes(folder)? } else { Prepared::terminal()? };
+    let prepared = if order.headless {
+        Prepared::pipes(folder)?
+    } else {
+        Prepared::terminal(order.first_size())?
+    };
     let (mut report, reporter) = std::io::pipe().map_err(failed)?;
     let connection = prepared.connection(order.input.as_deref());
     let (stdout, stderr, stream) = prepared.split()?;
@@ -152,14 +156,14 @@ enum Prepared {
 }
 
 impl Prepared {
-    fn terminal() -> Result<Self> {
+    fn terminal(size: Size) -> Result<Self> {
         let failed = |error| Error::internal("cannot open a pseudo-terminal").caused_by(error);
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let master = openpt(flags).map_err(failed)?;
         grantpt(&master).map_err(failed)?;
         unlockpt(&master).map_err(failed)?;
         let slave = ioctl_tiocgptpeer(&master, flags).map_err(failed)?;
-        set_size(&master, Size::UNATTACHED).map_err(failed)?;
+        set_size(&master, size).map_err(failed)?;
         disable_suspend_key(&slave).map_err(failed)?;
         Ok(Self::Terminal { master, slave })
     }

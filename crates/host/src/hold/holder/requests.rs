@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use rustix::process::Signal;
-use segue_core::{Error, Result, failpoint};
+use segue_core::model::Environment;
+use segue_core::{Error, Result, failpoint, rules};
 
 use super::Holder;
 use super::attached::View;
@@ -120,7 +121,7 @@ impl Holder {
             Request::Snapshot => self.snapshot(),
             Request::History => self.history(id),
             Request::Status => Answer::Status(Box::new(self.status())),
-            Request::Environment => Answer::Environment(self.environment.clone()),
+            Request::Environment => Answer::Environment(self.environment_now()),
             Request::Release => answer_of(self.release()),
             Request::Stop { grace_ms } => return self.stop_for(id, grace_ms),
             Request::Screen => Answer::Screen(self.screen().map(Box::new)),
@@ -260,6 +261,15 @@ impl Holder {
         encode(kind::HISTORY, &self.history.to_vec(), &mut frame);
         self.clients.send(id, &frame);
         Answer::Done
+    }
+
+    /// Returns the environment of the agent, with the size that its terminal has now.
+    fn environment_now(&self) -> Environment {
+        let mut environment = self.environment.clone();
+        if let Some(terminal) = &self.terminal {
+            rules::terminal::set_size(&mut environment, terminal.size());
+        }
+        environment
     }
 
     fn status(&self) -> Status {

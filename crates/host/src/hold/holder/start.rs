@@ -20,7 +20,7 @@ use super::{BATCH, HISTORY, Holder, end, log};
 use crate::cgroup::AgentGroup;
 use crate::hold::order::{HoldOrder, Live, has_end, live_path, socket_path};
 use crate::hold::session_lock::LockNote;
-use crate::hold::terminal::{History, Size, Terminal};
+use crate::hold::terminal::{History, Terminal};
 use crate::leftovers::LAUNCH_MARK;
 use crate::lock::FileLock;
 use crate::process::EnvironmentNow;
@@ -80,6 +80,7 @@ pub(super) async fn start(folder: PathBuf, order: HoldOrder) -> Result<Holder> {
     };
     let (live, stream) = started;
     let (sender, messages) = mpsc::channel(WAITING);
+    let terminal = (!order.headless).then(|| Terminal::new(order.first_size()));
     Ok(Holder {
         folder,
         launch: order.launch,
@@ -91,7 +92,7 @@ pub(super) async fn start(folder: PathBuf, order: HoldOrder) -> Result<Holder> {
         listener,
         signals,
         stream: Some(stream),
-        terminal: (!order.headless).then(|| Terminal::new(Size::UNATTACHED)),
+        terminal,
         history: History::new(HISTORY),
         undrawn: 0,
         input: std::collections::VecDeque::new(),

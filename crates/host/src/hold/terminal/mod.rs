@@ -24,6 +24,8 @@ use std::num::NonZeroU16;
 
 use vt100::{Parser, Screen};
 
+pub use segue_core::model::TerminalSize as Size;
+
 pub(crate) use effects::{Effects, Notice};
 pub(crate) use filter::{Asked, InputFilter};
 pub(crate) use history::History;
@@ -37,42 +39,14 @@ use keyboard::Keyboard;
 use modes::Modes;
 use text::{Charset, Charsets};
 
-/// Rows and columns of a terminal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Size {
-    pub rows: u16,
-    pub cols: u16,
+fn size_of(screen: &Screen) -> Size {
+    let (rows, cols) = screen.size();
+    Size { rows: rows.get(), cols: cols.get() }
 }
 
-impl Size {
-    /// What an agent has until somebody attaches.
-    pub const UNATTACHED: Self = Self { rows: 40, cols: 120 };
-    /// More than any screen has; what is asked for beyond it would only cost memory.
-    const LARGEST: Self = Self { rows: 500, cols: 1000 };
-
-    /// Returns the nearest size that can be had. A terminal that does not know its size says 0.
-    pub fn sensible(self) -> Self {
-        let fit = |wanted: u16, unknown, most| if wanted == 0 { unknown } else { wanted.min(most) };
-        Self {
-            rows: fit(self.rows, Self::UNATTACHED.rows, Self::LARGEST.rows),
-            cols: fit(self.cols, Self::UNATTACHED.cols, Self::LARGEST.cols).max(2),
-        }
-    }
-
-    /// Returns the largest size that fits into both.
-    pub fn common(self, other: Self) -> Self {
-        Self { rows: self.rows.min(other.rows), cols: self.cols.min(other.cols) }
-    }
-
-    fn of(screen: &Screen) -> Self {
-        let (rows, cols) = screen.size();
-        Self { rows: rows.get(), cols: cols.get() }
-    }
-
-    fn non_zero(self) -> (NonZeroU16, NonZeroU16) {
-        let at_least_one = |number| NonZeroU16::new(number).unwrap_or(NonZeroU16::MIN);
-        (at_least_one(self.rows), at_least_one(self.cols))
-    }
+fn non_zero(size: Size) -> (NonZeroU16, NonZeroU16) {
+    let at_least_one = |number| NonZeroU16::new(number).unwrap_or(NonZeroU16::MIN);
+    (at_least_one(size.rows), at_least_one(size.cols))
 }
 
 /// A terminal without a screen of its own.
@@ -111,7 +85,7 @@ struct SavedCursor {
 
 impl Terminal {
     pub(crate) fn new(size: Size) -> Self {
-        let (rows, cols) = size.non_zero();
+        let (rows, cols) = non_zero(size);
         Self {
             scanner: Scanner::default(),
             parser: Parser::new(rows, cols, 0),
@@ -144,7 +118,7 @@ impl Terminal {
     }
 
     pub(crate) fn resize(&mut self, size: Size) {
-        let (rows, cols) = size.non_zero();
+        let (rows, cols) = non_zero(size);
         self.parser.set_size(rows, cols);
         for page in &mut self.pages {
             page.region = None;
@@ -152,7 +126,7 @@ impl Terminal {
     }
 
     pub(crate) fn size(&self) -> Size {
-        Size::of(self.screen())
+        size_of(self.screen())
     }
 
     pub(crate) fn title(&self) -> &str {

@@ -429,18 +429,6 @@ fn a_reset_leaves_nothing_but_the_title() {
 }
 
 #[test]
-fn sizes_are_made_sensible() {
-    let sensible = |rows, cols| {
-        let size = Size { rows, cols }.sensible();
-        (size.rows, size.cols)
-    };
-    assert_eq!(sensible(0, 0), (40, 120));
-    assert_eq!(sensible(24, 80), (24, 80));
-    assert_eq!(sensible(u16::MAX, u16::MAX), (500, 1000));
-    assert_eq!(sensible(1, 1), (1, 2));
-}
-
-#[test]
 fn a_screen_is_told_with_and_without_what_is_faint() {
     let terminal = terminal(
         b"\x1b]2;t\x07> \x1b[2mTry \xe6\xbc\xa2 it\x1b[22m now \x1b[2mhint\x1b[m\r\n\x1b[1mfirm",

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use segue_core::model::{Environment, LaunchId, LaunchRecord};
+use segue_core::model::{Environment, LaunchId, LaunchRecord, TerminalSize};
 use segue_core::ports::{HolderEvent, Holders as _, LaunchFolders as _, StartOrder};
 use segue_host::Paths;
 use segue_host::folders::DiskFolders;
@@ -84,6 +84,7 @@ fn order(world: &World, file: &Path, environment: Environment) -> StartOrder {
         before: Vec::new(),
         input: None,
         environment,
+        size: TerminalSize::DEFAULT,
     }
 }
 
