@@ -46,11 +46,26 @@ mod slow {
     }
 }
 
+/// Earlier releases, where a newer one does something else.
+mod previous {
+    use segue_testkit::vendors::show_previous as show;
+
+    shown! {
+        (claude)
+        permission: "permission";
+        headless_killed: "headless-killed";
+        open_elsewhere: "open-elsewhere";
+        mid_stream: "mid-stream";
+    }
+}
+
 mod more {
     use super::show;
 
     shown! {
         (claude codex)
+        headless_killed: "headless-killed";
+        open_elsewhere: "open-elsewhere";
         long_message: "long-message";
         while_down: "while-down";
         draft: "draft";

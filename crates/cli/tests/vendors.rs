@@ -57,6 +57,19 @@ fn the_table_says_what_to_do_about_what_is_missing() {
 }
 
 #[test]
+fn an_installed_version_that_is_newer_than_what_was_tried_is_marked() {
+    for (version, is_newer) in [("99.0.1", true), ("0.166.0", false), ("0.1.0", false)] {
+        let world = with_program("codex", version);
+        assert_eq!(listed(&world, "codex")["newer_than_tried"], is_newer, "{version}");
+        let outcome = world.segue(["vendors"]);
+        let line = outcome.stdout.lines().find(|line| line.starts_with("codex")).unwrap();
+        assert_eq!(line.contains("(newer)"), is_newer, "{outcome:#?}");
+        let hint = outcome.stderr.contains("run `segue vendors check codex` to try it");
+        assert_eq!(hint, is_newer, "{outcome:#?}");
+    }
+}
+
+#[test]
 fn what_cannot_be_tried_is_told() {
     let world = with_program("codex", "0.166.0");
     for (words, status, told) in [
@@ -75,7 +88,7 @@ fn what_cannot_be_tried_is_told() {
 
 /// The program is there, but it is none: every behaviour fails, with what was seen.
 #[test]
-fn a_program_that_does_nothing_fails_and_says_what_was_seen() {
+fn a_failing_check_reports_what_was_expected_and_what_was_seen() {
     let world = with_program("codex", "0.166.0");
     let words = ["vendors", "check", "codex", "--only", "headless", "--json"];
     let outcome = world.segue(words);
@@ -84,5 +97,9 @@ fn a_program_that_does_nothing_fails_and_says_what_was_seen() {
     let cell = &report["cells"][0];
     assert_eq!((&cell["vendor"], &cell["behaviour"]), (&"codex".into(), &"headless".into()));
     assert_eq!(cell["verdict"], "FAIL", "{report:#}");
-    assert!(cell["note"].as_str().unwrap().contains("status"), "{report:#}");
+    let note = cell["note"].as_str().unwrap();
+    assert!(note.starts_with("expected: a headless turn succeeds"), "{note}");
+    assert!(note.contains("\nseen:     exit status 6\n"), "{note}");
+    let code = ["assertion", "Outcome {", "Some(", ".rs:", "\\n"];
+    assert!(!code.iter().any(|word| note.contains(word)), "{note}");
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use segue_core::api::{Exemption, VendorList, VendorReport};
 use segue_core::ports::{Machine, Proof, Stage, Vendor};
+use segue_core::rules::versions;
 
 use crate::wiring::{self, Local};
 
@@ -22,11 +23,13 @@ pub fn all() -> Vec<Arc<dyn Vendor>> {
 fn report(vendor: &Arc<dyn Vendor>, machine: &dyn Machine, local: &Local) -> VendorReport {
     let support = vendor.support();
     let program = machine.find_program(&vendor.program(), local.environment());
+    let version = program.as_ref().and_then(|program| program.version.clone());
     VendorReport {
+        newer_than_tried: versions::is_newer_than_tried(version.as_deref(), support.tried),
         name: vendor.id(),
         title: support.title.to_owned(),
         installed: program.is_some(),
-        version: program.as_ref().and_then(|program| program.version.clone()),
+        version,
         path: program.map(|program| program.path),
         config_dir: vendor.config_dir(local.environment()).ok(),
         proof: proof(support.proof).to_owned(),

@@ -48,12 +48,27 @@ pub fn command(
 ///
 /// When it does not.
 pub fn show(segue: &str, vendor: &str, behaviour: &str) {
+    show_with(installation(), segue, vendor, behaviour);
+}
+
+/// Has an earlier release of a vendor's program show a behaviour.
+///
+/// # Panics
+///
+/// When it does not.
+pub fn show_previous(segue: &str, vendor: &str, behaviour: &str) {
+    let mut place = installation().into_os_string();
+    place.push("-previous");
+    show_with(place.into(), segue, vendor, behaviour);
+}
+
+fn show_with(programs: PathBuf, segue: &str, vendor: &str, behaviour: &str) {
     let path = env::var_os("PATH").unwrap_or_default();
-    let folders = std::iter::once(installation().join("node_modules/.bin"));
+    let folders = std::iter::once(programs.join("node_modules/.bin"));
     let path = env::join_paths(folders.chain(env::split_paths(&path))).expect("folders");
     let path = path.into_string().expect("a plain path");
     let environment = Environment::new([("PATH".to_owned(), path)]);
-    let setting = Setting { segue: segue.into(), environment, shared: installation() };
+    let setting = Setting { segue: segue.into(), environment, shared: programs };
     let vendor = self::vendor(vendor);
     let behaviour = Behaviour::named(behaviour).expect("a behaviour");
     let cell = segue_conformance::check(&setting, vendor.as_ref(), behaviour);

@@ -55,18 +55,34 @@ fn list(context: &mut Context) -> Result<Ending> {
     }
     let text = table.render(context.output.colour());
     context.output.text(&text)?;
+    for vendor in list.vendors.iter().filter(|vendor| vendor.newer_than_tried) {
+        context.output.note(&newer(vendor));
+        context.output.hint(&format!("run `segue vendors check {}` to try it", vendor.name));
+    }
     for vendor in list.vendors.iter().filter(|vendor| !vendor.installed) {
         context.output.note(&format!("{} is not installed: {}", vendor.title, vendor.install));
     }
     Ok(Ending::Done)
 }
 
+/// Describes an installed version that nobody has tried yet.
+fn newer(vendor: &VendorReport) -> String {
+    let installed = vendor.version.as_deref().unwrap_or_default();
+    let tried = vendor.versions_tried.last().map_or("", String::as_str);
+    format!("{} {installed} is newer than what was tried, which is {tried}", vendor.title)
+}
+
 fn row(vendor: &VendorReport, context: &Context) -> [Cell; 5] {
-    let tone = if vendor.installed { Tone::Good } else { Tone::Faint };
+    let tone = match (vendor.installed, vendor.newer_than_tried) {
+        (true, true) => Tone::Attention,
+        (true, false) => Tone::Good,
+        (false, _) => Tone::Faint,
+    };
     let installed = match (&vendor.version, vendor.installed) {
-        (Some(version), _) => version.as_str(),
-        (None, true) => "yes",
-        (None, false) => "no",
+        (Some(version), _) if vendor.newer_than_tried => format!("{version} (newer)"),
+        (Some(version), _) => version.clone(),
+        (None, true) => "yes".to_owned(),
+        (None, false) => "no".to_owned(),
     };
     let home = context.surroundings().home;
     let program = vendor.path.as_ref().map(|path| place(path, home)).unwrap_or_default();

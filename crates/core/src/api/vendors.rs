@@ -27,6 +27,9 @@ pub struct VendorReport {
     /// What its support rests on.
     pub proof: String,
     pub versions_tried: Vec<String>,
+    /// The installed version is newer than every version that was tried.
+    #[serde(default)]
+    pub newer_than_tried: bool,
     /// What can be done with it: `resume` a conversation, have it `verified` that it is the right
     /// one, run it `headless`, have its transcript `guarded` against deletion.
     pub capabilities: BTreeMap<String, bool>,

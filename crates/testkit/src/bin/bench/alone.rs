@@ -45,6 +45,7 @@ pub(crate) fn work(words: &[&str]) -> String {
             let most = characters.parse().expect("a number");
             timed(|| last(path.as_ref(), most)).0
         }
+        ["conversation", path, cwd] => timed(|| conversation(path.as_ref(), cwd)).0,
         ["whole", path] => timed(|| last(path.as_ref(), usize::MAX)).0,
         ["forwards", path] => timed(|| forwards(path.as_ref())).0,
         ["lines", path] => timed(|| lines(path.as_ref())).0,
@@ -81,6 +82,15 @@ fn last(path: &Path, most: usize) -> usize {
     vendor("claude").turns_back(&LocalFiles, path, each).expect("a conversation");
     assert!(count >= most.min(50_000), "{count} characters");
     turns.len()
+}
+
+/// Reads what a decision about a conversation needs. The transcript is in a home of its own.
+fn conversation(path: &Path, cwd: &str) {
+    let config_dir = path.ancestors().nth(3).expect("a home").to_owned();
+    let place = Place { config_dir, cwd: cwd.into() };
+    let found = vendor("claude").conversation(&LocalFiles, &place, &VendorSessionId::new(ID));
+    let conversation = found.expect("a transcript").expect("a conversation");
+    assert!(conversation.first_message.is_some() && !conversation.turn_open, "{conversation:?}");
 }
 
 fn forwards(path: &Path) -> usize {

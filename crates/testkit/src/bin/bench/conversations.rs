@@ -7,7 +7,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use crate::alone::{self, Cost};
-use crate::recording;
+use crate::recording::{self, CWD, Shape};
 use crate::table::{Aim, Figure, Row};
 use crate::timing::{median, whole_run};
 
@@ -32,10 +32,10 @@ struct Kept {
 }
 
 impl Kept {
-    fn new(size: u64) -> Self {
+    fn new(size: u64, shape: Shape) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join(format!("projects/-code-a/{}.jsonl", recording::ID));
-        recording::write(&path, size);
+        recording::write(&path, size, shape);
         Self { folder, path }
     }
 
@@ -56,7 +56,7 @@ fn costs(times: usize, words: &[&str]) -> Cost {
 
 /// Reading the end of a conversation.
 pub(crate) fn ends(_program: &Path) -> Vec<Row> {
-    let (short, long) = (Kept::new(SHORT), Kept::new(LONG));
+    let (short, long) = (Kept::new(SHORT, Shape::Turns), Kept::new(LONG, Shape::Turns));
     let of_short = short.cost(&["last", CHARACTERS], TIMES);
     let of_long = long.cost(&["last", CHARACTERS], TIMES);
     let whole = long.cost(&["whole"], 1);
@@ -77,9 +77,29 @@ pub(crate) fn ends(_program: &Path) -> Vec<Row> {
     ]
 }
 
+/// The beginning and the end of a conversation among records that are larger than its turns.
+pub(crate) fn among_requests(_program: &Path) -> Vec<Row> {
+    let plain = Kept::new(MIDDLE, Shape::Turns);
+    let mixed = Kept::new(MIDDLE, Shape::TurnsAndRequests);
+    let against = |name: &str, words: &[&str]| {
+        let (of_plain, of_mixed) = (plain.cost(words, TIMES), mixed.cost(words, TIMES));
+        [
+            Row::new(name, Figure::Time(of_mixed.time)).against(Figure::Time(of_plain.time)),
+            Row::new("  memory for it", Figure::Memory(of_mixed.peak)).aim(MEMORY_AIM),
+        ]
+    };
+    let ends = against(
+        "the last 50,000 characters of 250 MB with copies of requests, against none",
+        &["last", CHARACTERS],
+    );
+    let decisions =
+        against("  its beginning and the state of its last turn", &["conversation", CWD]);
+    ends.into_iter().chain(decisions).collect()
+}
+
 /// Making a conversation another vendor's own.
 pub(crate) fn conversions(_program: &Path) -> Vec<Row> {
-    let kept = Kept::new(MIDDLE);
+    let kept = Kept::new(MIDDLE, Shape::Turns);
     let folder = kept.folder.path().display().to_string();
     let lines = kept.cost(&["lines"], FEW);
     let wc =

@@ -32,7 +32,7 @@ use table::{Row, Table};
 /// One thing that is measured: its name for the filter, and how.
 type Measure = (&'static str, fn(&Path) -> Vec<Row>);
 
-const MEASURES: [Measure; 10] = [
+const MEASURES: [Measure; 11] = [
     ("run", starts::measure),
     ("ls", lists::measure),
     ("resume", restore::measure),
@@ -42,6 +42,7 @@ const MEASURES: [Measure; 10] = [
     ("adopt", foreign::measure),
     ("archive", archive::measure),
     ("show", conversations::ends),
+    ("requests", conversations::among_requests),
     ("handoff", conversations::conversions),
 ];
 

@@ -24,11 +24,29 @@ const WORDS: [&str; 8] = [
     "fn take(&mut self) -> Option<Node> {\n",
 ];
 
+/// What is in a transcript beside the conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Nothing that is large.
+    Turns,
+    /// Copies of requests and prompts, which are larger than the turns, as Claude Code 2.1.325
+    /// records them.
+    TurnsAndRequests,
+}
+
+/// How often all parts of a request and of the system prompt are recorded again.
+const EXCHANGES_WITH_ONE_PROMPT: u64 = 10;
+
+const REQUEST_SHAPE_BYTES: usize = 40_000;
+const REQUEST_BLOB_BYTES: usize = 10_000;
+const PROMPT_SNAPSHOT_BYTES: usize = 60_000;
+
 /// Writes a Claude transcript of about so many bytes: questions, answers, tools and their results.
-pub(crate) fn write(path: &Path, size: u64) {
+pub(crate) fn write(path: &Path, size: u64, shape: Shape) {
     fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
     let file = BufWriter::with_capacity(1 << 20, File::create(path).expect("a file"));
-    let mut recording = Recording { file, written: 0, count: 0, parent: Value::Null };
+    let mut recording =
+        Recording { file, shape, written: 0, count: 0, exchanges: 0, parent: Value::Null };
     while recording.written < size {
         recording.exchange();
     }
@@ -40,8 +58,10 @@ pub(crate) fn write(path: &Path, size: u64) {
 
 struct Recording {
     file: BufWriter<File>,
+    shape: Shape,
     written: u64,
     count: u64,
+    exchanges: u64,
     parent: Value,
 }
 
@@ -52,12 +72,34 @@ impl Recording {
         let snapshot = json!({"messageId": name(number), "trackedFileBackups": {}});
         self.line(&json!({"type": "file-history-snapshot", "messageId": name(number),
             "snapshot": snapshot, "isSnapshotUpdate": false}));
-        self.record("user", &json!({"role": "user", "content": text(number, 300)}), None);
+        let said = json!({"role": "user", "content": text(number, 300)});
+        self.record("user", ("message", &said), None);
+        if self.shape == Shape::TurnsAndRequests {
+            self.request();
+        }
+        self.exchanges += 1;
         for _ in 0..1 + number % 4 {
             self.tool();
         }
         let answer = [json!({"type": "text", "text": text(self.count, 900)})];
         self.answer(&answer, "end_turn");
+    }
+
+    /// Writes what the vendor keeps of a request.
+    fn request(&mut self) {
+        let hash = format!("{:064x}", self.exchanges);
+        if self.exchanges.is_multiple_of(EXCHANGES_WITH_ONE_PROMPT) {
+            let prompt = [text(self.count, PROMPT_SNAPSHOT_BYTES)];
+            let snapshot = json!({"type": "prompt_snapshot", "systemPrompt": prompt});
+            self.record("attachment", ("attachment", &snapshot), None);
+            let shape = json!({"system": [{"text": text(self.count, REQUEST_SHAPE_BYTES)}]});
+            self.line(&json!({"type": "api-request-shape", "sessionId": ID, "shapeHash": hash,
+                "shape": shape}));
+        }
+        let message = json!({"role": "user", "content": text(self.count, REQUEST_BLOB_BYTES)});
+        self.line(&json!({"type": "api-request-blob", "sessionId": ID, "hash": hash,
+            "message": message}));
+        self.line(&json!({"type": "api-request", "sessionId": ID, "shapeHash": hash}));
     }
 
     fn tool(&mut self) {
@@ -70,7 +112,8 @@ impl Recording {
         let result = json!({"type": "tool_result", "tool_use_id": id, "content": given,
             "is_error": false});
         let beside = json!({"stdout": given, "stderr": "", "interrupted": false});
-        self.record("user", &json!({"role": "user", "content": [result]}), Some(&beside));
+        let given = json!({"role": "user", "content": [result]});
+        self.record("user", ("message", &given), Some(&beside));
     }
 
     fn answer(&mut self, content: &[Value], reason: &str) {
@@ -79,18 +122,18 @@ impl Recording {
         let message = json!({"id": format!("msg_{:024}", self.count), "type": "message",
             "role": "assistant", "model": "claude-opus-4-8", "content": content,
             "stop_reason": reason, "stop_sequence": null, "usage": usage});
-        self.record("assistant", &message, None);
+        self.record("assistant", ("message", &message), None);
     }
 
     /// Writes a record that follows the one before it; the vendor has the parent first.
-    fn record(&mut self, kind: &str, message: &Value, result: Option<&Value>) {
+    fn record(&mut self, kind: &str, (key, content): (&str, &Value), result: Option<&Value>) {
         let (uuid, parent) = (name(self.count), &self.parent);
         let seconds = 1_790_000_000 + i64::try_from(self.count).unwrap_or_default();
         let at = Timestamp::from_second(seconds).expect("a time");
         let result = result.map_or(String::new(), |it| format!(",\"toolUseResult\":{it}"));
         let line = format!(
             "{{\"parentUuid\":{parent},\"isSidechain\":false,\"type\":\"{kind}\",\
-             \"message\":{message},\"uuid\":\"{uuid}\",\"timestamp\":\"{at:.3}\"{result},\
+             \"{key}\":{content},\"uuid\":\"{uuid}\",\"timestamp\":\"{at:.3}\"{result},\
              \"userType\":\"external\",\"entrypoint\":\"cli\",\"cwd\":\"{CWD}\",\
              \"sessionId\":\"{ID}\",\"version\":\"2.1.197\",\"gitBranch\":\"main\"}}\n"
         );
@@ -101,7 +144,9 @@ impl Recording {
     }
 
     fn line(&mut self, value: &Value) {
-        writeln!(self.file, "{value}").expect("a record");
+        let line = format!("{value}\n");
+        self.file.write_all(line.as_bytes()).expect("a record");
+        self.written += line.len() as u64;
     }
 }
 
