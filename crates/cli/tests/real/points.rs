@@ -1,6 +1,6 @@
 //! Death at points of the foundation's matrix, with real agents in the place of the demo.
 
-use segue_testkit::{Model, World, isolated};
+use segue_testkit::{Model, World, isolated, launches};
 
 use crate::{Vendor, with_vendor};
 
@@ -37,6 +37,16 @@ fn live_on(world: &mut World) {
     world.unset("SEGUE_FAILPOINT_ROLE");
 }
 
+/// Waits until Segue has seen the first turn in the agent's own transcript.
+fn wait_recorded(world: &World) {
+    world.ok(["wait", "a", "--for", "idle", "--timeout", "50s"]);
+    let session = world.session("a");
+    let newest = || launches::of(world, &session).pop();
+    let (folder, _) = newest().unwrap();
+    let spoke = || newest().is_some_and(|(_, record)| record.session.spoke);
+    launches::wait_until(&[&folder], "the transcript has the first turn", spoke);
+}
+
 /// The agent is there once, was told its word once, and goes on with its own conversation.
 fn check(world: &World, model: &Model, (vendor, point): (Vendor, &str)) {
     let at = format!("{vendor:?} at {point}");
@@ -46,6 +56,8 @@ fn check(world: &World, model: &Model, (vendor, point): (Vendor, &str)) {
     let report = world.json(["resume", "--all", "--json"]);
     assert_eq!(report["complete"], true, "{at}: {report:#}");
     assert_eq!(world.sessions().len(), 1, "{at}");
+    // Some agents are idle for a moment before they take their first message.
+    model.wait_answered(TOLD);
     let waited = world.segue(["wait", "a", "--for", "idle", "--timeout", "50s"]);
     assert_eq!(waited.status, 0, "{at}: {waited:#?}\n{}", world.ok(["log", "a"]));
     let sent = world.segue(["send", "a", "--wait", "--timeout", "50s", "and now"]);
@@ -72,7 +84,9 @@ fn dies_while_it_is_brought_back(vendor: Vendor) {
     for point in RESUMING {
         let (mut world, model) = with_vendor(vendor);
         start(&world, vendor);
-        world.ok(["wait", "a", "--for", "idle", "--timeout", "50s"]);
+        // Only a turn that the program has recorded can be brought back.
+        model.wait_answered(TOLD);
+        wait_recorded(&world);
         world.kill_everything();
         die_at(&mut world, point);
         world.segue(["resume", "--all"]);
