@@ -1,6 +1,7 @@
 //! What every command is given.
 
 use std::cell::Cell;
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -10,6 +11,7 @@ use segue_server::wiring::{self, Local};
 
 use crate::output::{Format, Output};
 use crate::render::sessions::Surroundings;
+use crate::render::time::Clock;
 
 /// The surroundings of this command, and where its answer goes.
 #[derive(Debug)]
@@ -18,6 +20,7 @@ pub(crate) struct Context {
     pub(crate) output: Output,
     home: Option<PathBuf>,
     now: Timestamp,
+    clock: Clock,
     is_interrupted: Cell<bool>,
 }
 
@@ -34,7 +37,9 @@ impl Context {
         let environment = local.environment();
         let home = environment.get("HOME").map(PathBuf::from);
         let output = Output::new(format, environment);
-        Self { local, output, home, now: wiring::now(), is_interrupted: Cell::new(false) }
+        let clock = if io::stdout().is_terminal() { Clock::local() } else { Clock::utc() };
+        let is_interrupted = Cell::new(false);
+        Self { local, output, home, now: wiring::now(), clock, is_interrupted }
     }
 
     /// Returns who asks; tells a person which variables no agent will get.
@@ -49,6 +54,11 @@ impl Context {
 
     pub(crate) fn cwd(&self) -> &Path {
         self.local.cwd()
+    }
+
+    /// Returns how timestamps are shown: a person at a terminal reads local time.
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.clock
     }
 
     pub(crate) fn wants_json(&self) -> bool {

@@ -106,6 +106,11 @@ impl Output {
         self.aside(&format!("{label} {}\n", plain(text)));
     }
 
+    /// Reports a failure to a person; a program reads about it in the answer.
+    pub(crate) fn complaint(&self, failure: &Error) {
+        self.aside(&error::text(failure, self.error_colour));
+    }
+
     /// Reports a failure: to a person, and with `--json` to a program too.
     pub(crate) fn failure(&mut self, failure: &Error) {
         self.aside(&error::text(failure, self.error_colour));

@@ -71,7 +71,7 @@ fn seed_27_another_vendor_goes_on_with_the_conversation_and_its_own_session_need
     let first = scene.world.session("coder");
     let carried = scene.up("demo");
     assert_eq!(carried["outcome"], "handed_over", "{carried:#}");
-    assert_eq!(carried["name"], "shop/coder", "{carried:#}");
+    assert_eq!(carried["address"], "shop/coder", "{carried:#}");
     assert_eq!(scene.world.session("coder-mytool")["id"], first["id"]);
     scene::assert_knows(&scene.world, "coder", "fox");
     // The first vendor's own session is there: nothing has to be carried.
@@ -135,7 +135,7 @@ fn two_ups_at_once_after_a_change_of_vendor_carry_the_conversation_once() {
     let mut outcomes: Vec<&str> =
         reports.iter().map(|it| it["agents"][0]["outcome"].as_str().unwrap()).collect();
     outcomes.sort_unstable();
-    assert_eq!(outcomes, ["attached", "handed_over"], "{reports:#?}");
+    assert_eq!(outcomes, ["running", "handed_over"], "{reports:#?}");
     assert_eq!(scene.world.sessions().len(), 2, "{:#?}", scene.world.sessions());
     scene::assert_knows(&scene.world, "coder", "fox");
 }

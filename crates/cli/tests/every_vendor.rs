@@ -118,7 +118,7 @@ fn up_reports_the_trust_question_of_every_vendor_that_asks_first() {
         for report in [first, again] {
             assert_eq!(report["complete"], true, "{report:#}");
             for agent in report["agents"].as_array().unwrap() {
-                let name = agent["name"].as_str().unwrap();
+                let name = agent["address"].as_str().unwrap();
                 let dialog = &agent["dialog"];
                 assert_eq!(agent["outcome"], "waiting", "{agent:#}");
                 assert_eq!(dialog["kind"], "trust", "{agent:#}");

@@ -35,7 +35,7 @@ fn agents_come_and_go_and_their_conversations_stay() {
     project(&world, "count = 2\n");
     world.ok(["up"]);
     let report = scale(&world, "4");
-    report.assert_back("coder-1", "attached");
+    report.assert_back("coder-1", "running");
     report.assert_back("coder-4", "started");
     scene::wait_all_told_but(&world, &["tester"]);
     assert_eq!(running(&world), ["coder-1", "coder-2", "coder-3", "coder-4", "tester"]);
@@ -46,7 +46,7 @@ fn agents_come_and_go_and_their_conversations_stay() {
         .iter()
         .map(|it| it["name"].as_str().unwrap())
         .collect();
-    assert_eq!(stopped, ["shop/coder-2", "shop/coder-3", "shop/coder-4"], "{report:#?}");
+    assert_eq!(stopped, ["coder-2", "coder-3", "coder-4"], "{report:#?}");
     assert_eq!(running(&world), ["coder-1", "tester"]);
     // The number is kept by whatever brings the fleet back.
     world.kill_everything();
@@ -69,9 +69,9 @@ fn an_agent_that_was_alone_is_the_first_of_several() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     project(&world, "");
     world.ok(["up"]);
-    scale(&world, "2").assert_back("coder", "attached");
+    scale(&world, "2").assert_back("coder", "running");
     assert_eq!(running(&world), ["coder", "coder-2", "tester"]);
-    scale(&world, "1").assert_back("coder", "attached");
+    scale(&world, "1").assert_back("coder", "running");
     assert_eq!(running(&world), ["coder", "tester"]);
 }
 
@@ -110,7 +110,7 @@ fn lowered_count_in_the_project_file_names_the_surplus_session_and_the_command_t
     project(&world, "count = 1\n");
     let report = Report::of(&world.segue(["up", "--json"]));
     // The first of them goes on; nothing begins a new conversation.
-    report.assert_back("coder-1", "attached");
+    report.assert_back("coder-1", "running");
     assert_eq!(running(&world), ["coder-1", "coder-2", "tester"]);
     let surplus = &report.json["surplus"];
     assert_eq!(surplus.as_array().unwrap().len(), 1, "{surplus:#}");
@@ -122,6 +122,6 @@ fn lowered_count_in_the_project_file_names_the_surplus_session_and_the_command_t
     }
     world.ok(["stop", "shop/coder-2"]);
     let report = Report::of(&world.segue(["up", "coder", "--json"]));
-    report.assert_back("coder-1", "attached");
+    report.assert_back("coder-1", "running");
     assert_eq!(Report::of(&world.segue(["up", "--json"])).json["surplus"], Value::Array(vec![]));
 }

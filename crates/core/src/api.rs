@@ -3,6 +3,7 @@
 mod bringing_back;
 mod conversation;
 mod handoff;
+mod session;
 mod vendors;
 
 use std::path::PathBuf;
@@ -10,18 +11,19 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::Error;
 use crate::model::{
-    AgentName, Dialog, Environment, Evidence, Failure, FleetName, LaunchId, MessageId, Permission,
-    SessionId, SessionName, VendorId, VendorSessionId,
+    Dialog, Environment, Failure, LaunchId, MessageId, Permission, VendorId, VendorSessionId,
 };
 
 pub use bringing_back::{LeftAlone, ResumeCount, SurplusSession};
 pub use conversation::{ConversationPart, ConversationReport, ConversationRequest, TakenOver};
 pub use handoff::{CarriedTurn, DryRun, HandoffReport, HandoffRequest};
+pub use session::{SessionList, SessionRef, SessionView};
 pub use vendors::{Exemption, VendorList, VendorReport};
 
 /// Changes whenever a client and a daemon of different versions would misunderstand each other.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// The header that carries the id of a request that changes something: a UUIDv7 made by the client.
 /// The same id of the same caller is the same request, and is carried out once.
@@ -104,38 +106,6 @@ pub enum Selection {
     Named(Vec<String>),
 }
 
-/// A session as `segue ls --json` shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SessionView {
-    pub id: SessionId,
-    pub name: SessionName,
-    pub fleet: FleetName,
-    pub agent: Option<AgentName>,
-    pub vendor: VendorId,
-    pub vendor_session_id: Option<VendorSessionId>,
-    pub evidence: Option<Evidence>,
-    pub status: String,
-    pub status_detail: Option<String>,
-    /// What it asks a person.
-    #[serde(default)]
-    pub dialog: Option<Dialog>,
-    pub cwd: PathBuf,
-    pub worktree: Option<PathBuf>,
-    pub branch: Option<String>,
-    pub headless: bool,
-    pub pid: Option<u32>,
-    pub holder_pid: Option<u32>,
-    pub launches: u32,
-    pub created_at: Timestamp,
-    pub updated_at: Timestamp,
-}
-
-/// `GET /v1/sessions`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SessionList {
-    pub sessions: Vec<SessionView>,
-}
-
 /// A conversation that no session has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stranger {
@@ -157,20 +127,28 @@ pub struct RestoreReport {
     #[serde(default)]
     pub surplus: Vec<SurplusSession>,
     pub complete: bool,
+    /// Names that led to no session.
+    #[serde(default)]
+    pub failed: Vec<FailedTarget>,
 }
 
 impl RestoreReport {
-    pub fn new(agents: Vec<AgentOutcome>, left_alone: Vec<LeftAlone>) -> Self {
-        let complete = agents.iter().all(|agent| !agent.lost);
-        Self { agents, left_alone, surplus: Vec::new(), complete }
+    /// Makes the report of sessions that were selected by names, of which some led to none.
+    pub fn new(
+        agents: Vec<AgentOutcome>,
+        left_alone: Vec<LeftAlone>,
+        failed: Vec<FailedTarget>,
+    ) -> Self {
+        let complete = failed.is_empty() && agents.iter().all(|agent| !agent.lost);
+        Self { agents, left_alone, surplus: Vec::new(), complete, failed }
     }
 }
 
 /// What came of bringing one session back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentOutcome {
-    pub session: Option<SessionId>,
-    pub name: String,
+    #[serde(flatten)]
+    pub of: SessionRef,
     pub vendor: VendorId,
     pub outcome: Outcome,
     pub vendor_session_id: Option<VendorSessionId>,
@@ -188,7 +166,9 @@ pub struct AgentOutcome {
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     Started,
-    Attached,
+    /// It ran already.
+    #[serde(alias = "attached")]
+    Running,
     Resumed,
     Restored,
     Adopted,
@@ -204,7 +184,7 @@ impl Outcome {
     pub fn word(self) -> &'static str {
         match self {
             Self::Started => "started",
-            Self::Attached => "attached",
+            Self::Running => "running",
             Self::Resumed => "resumed",
             Self::Restored => "restored",
             Self::Adopted => "adopted",
@@ -235,31 +215,103 @@ pub struct PlanReport {
     /// Sessions that were ended on purpose.
     #[serde(default)]
     pub left_alone: Vec<LeftAlone>,
+    /// Names that led to no session.
+    #[serde(default)]
+    pub failed: Vec<FailedTarget>,
 }
 
 /// One line of a [`PlanReport`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedOutcome {
-    pub session: Option<SessionId>,
-    pub name: String,
+    #[serde(flatten)]
+    pub of: SessionRef,
     pub vendor: VendorId,
-    pub decision: String,
+    pub decision: PlannedDecision,
     pub vendor_session_id: Option<VendorSessionId>,
+    /// One line for a person: what would be done, or why not.
+    pub note: String,
+}
+
+/// What a resume would do with a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlannedDecision {
+    /// It runs: nothing would be started.
+    Running,
+    /// It runs and asks a person something.
+    Waiting,
+    /// It is headless and between two turns: nothing would be started.
+    Rest,
+    Resume,
+    /// The transcript would be put back first.
+    Restore,
+    /// The only conversation that can be its own would be taken in.
+    Adopt,
+    /// Nothing was said yet: it would be started again.
+    Start,
+    /// A new conversation would begin.
+    Fresh,
+    Refuse,
 }
 
 /// `POST /v1/stop`
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopReport {
     pub stopped: Vec<StoppedSession>,
+    /// Names that led to no session, and sessions that could not be stopped.
+    #[serde(default)]
+    pub failed: Vec<FailedTarget>,
 }
 
 /// One line of a [`StopReport`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoppedSession {
-    pub session: SessionId,
-    pub name: String,
-    /// False when nothing ran.
-    pub was_running: bool,
+    #[serde(flatten)]
+    pub of: SessionRef,
+    pub outcome: StopOutcome,
+}
+
+/// How a stop of one session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopOutcome {
+    Stopped,
+    /// Nothing ran.
+    NotRunning,
+}
+
+/// A session or fleet of a command that named several, for which the command failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedTarget {
+    /// The name as it was given, or the address of a session of a fleet.
+    pub target: String,
+    pub error: Error,
+}
+
+/// Returns the error of a command for which every name failed: the first one, with the others as
+/// causes. `None` if nothing failed.
+pub fn none_done(failed: &[FailedTarget]) -> Option<Error> {
+    let (first, rest) = failed.split_first()?;
+    Some(rest.iter().fold(first.error.clone(), |error, it| error.caused_by(&it.error)))
+}
+
+/// `POST /v1/select`: which sessions are meant by names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SelectRequest {
+    pub cwd: PathBuf,
+    pub names: Vec<String>,
+    /// The beginning of a name is not enough.
+    pub whole: bool,
+    /// A fleet stands also for its sessions that ended for good.
+    pub finished: bool,
+}
+
+/// The sessions that were named, each once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SelectReport {
+    pub sessions: Vec<SessionView>,
+    /// Names that led to no session.
+    pub failed: Vec<FailedTarget>,
 }
 
 /// `POST /v1/scale`
@@ -286,8 +338,8 @@ pub struct ScaleReport {
 /// `GET /v1/attach`: where the session's terminal is served.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttachPoint {
-    pub session: SessionId,
-    pub name: String,
+    #[serde(flatten)]
+    pub of: SessionRef,
     pub launch: LaunchId,
     pub socket: PathBuf,
 }
@@ -295,6 +347,7 @@ pub struct AttachPoint {
 /// How a headless turn ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnReport {
+    #[serde(flatten)]
     pub session: SessionView,
     pub ok: bool,
     pub text: String,
@@ -376,8 +429,9 @@ pub enum Until {
 /// What became of a message so far.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SendReport {
-    pub message: MessageView,
+    #[serde(flatten)]
     pub session: SessionView,
+    pub message: MessageView,
     /// The turn that was waited for is over.
     pub turn_ended: bool,
     /// What the agent said at the end of that turn.
@@ -392,18 +446,29 @@ pub struct SendReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageView {
     pub id: MessageId,
-    pub session: SessionId,
-    pub name: String,
+    #[serde(flatten)]
+    pub of: SessionRef,
     pub state: String,
     pub text: String,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
 
-/// `GET /v1/messages`
+/// `POST /v1/messages`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessagesRequest {
+    pub cwd: PathBuf,
+    /// Sessions or fleets; the messages of all sessions if there are none.
+    pub names: Vec<String>,
+}
+
+/// Messages, the oldest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageList {
     pub messages: Vec<MessageView>,
+    /// Names that led to no session.
+    #[serde(default)]
+    pub failed: Vec<FailedTarget>,
 }
 
 /// `POST /v1/cancel`
@@ -446,6 +511,7 @@ pub enum WaitTarget {
 /// What was waited for, or what was there when the time was over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitReport {
+    #[serde(flatten)]
     pub session: SessionView,
     pub reached: bool,
 }

@@ -10,12 +10,13 @@ use hyper::body::Incoming;
 use segue_core::api::{
     AdoptReport, AdoptRequest, AnswerRequest, AttachPoint, Caller, CancelRequest,
     ConversationReport, ConversationRequest, DoctorReport, HandoffReport, HandoffRequest, Health,
-    MessageList, MessageView, PROTOCOL, RestoreReport, ResumeAnswer, ResumeCount, ResumeRequest,
-    RunRequest, ScaleReport, ScaleRequest, SendReport, SendRequest, SessionList, SessionView,
-    StopReport, StopRequest, Stranger, TrustRequest, TrustView, TurnReport, UpRequest, WaitReport,
-    WaitRequest,
+    MessageList, MessageView, MessagesRequest, PROTOCOL, RestoreReport, ResumeAnswer, ResumeCount,
+    ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SelectReport, SelectRequest, SendReport,
+    SendRequest, SessionList, SessionView, StopReport, StopRequest, Stranger, TrustRequest,
+    TrustView, TurnReport, UpRequest, WaitReport, WaitRequest,
 };
 use segue_core::model::{Event, SessionId};
+use segue_core::ports::EventQuery;
 use segue_core::{Error, Result};
 use segue_host::daemon;
 use segue_host::lock::FileLock;
@@ -24,7 +25,7 @@ use crate::connection::Connection;
 use crate::line::Line;
 use crate::liveness::Resident;
 use crate::resident::{self, Presence};
-use crate::routes::{AddressQuery, DoctorRequest, EventsQuery, FROM_NOW, MessagesQuery, query};
+use crate::routes::{AddressQuery, DoctorRequest, EventsQuery, FROM_NOW, query};
 use crate::wiring::{Local, VERSION};
 
 /// How long an old daemon may take to finish what it does when it is replaced.
@@ -154,10 +155,10 @@ impl Client {
         self.line.change_within(Method::POST, "/v1/send", rest).await
     }
 
-    /// Lists the messages of one session, or of all.
-    pub async fn messages(&self, session: Option<&str>, cwd: &Path) -> Result<MessageList> {
-        let parameters = MessagesQuery { session: session.map(str::to_owned), cwd: cwd.to_owned() };
-        self.line.ask(Method::GET, &query("/v1/messages", &parameters)?, &()).await
+    /// Lists the messages of sessions and fleets, or all messages if none is named.
+    pub async fn messages(&self, names: &[String], cwd: &Path) -> Result<MessageList> {
+        let request = MessagesRequest { cwd: cwd.to_owned(), names: names.to_vec() };
+        self.line.ask(Method::POST, "/v1/messages", &request).await
     }
 
     pub async fn cancel(&self, request: &CancelRequest) -> Result<MessageView> {
@@ -178,6 +179,17 @@ impl Client {
 
     pub async fn session(&self, address: &str, cwd: &Path) -> Result<SessionView> {
         self.ask_about(Method::GET, "/v1/session", address, cwd).await
+    }
+
+    /// Returns the session that can be answered: of a fleet the only one that asks something.
+    pub async fn asking(&self, address: &str, cwd: &Path) -> Result<SessionView> {
+        let address = AddressQuery { asking: true, ..AddressQuery::new(address, cwd, false) };
+        self.line.ask(Method::GET, &query("/v1/session", &address)?, &()).await
+    }
+
+    /// Returns the sessions that names mean.
+    pub async fn select(&self, request: &SelectRequest) -> Result<SelectReport> {
+        self.line.ask(Method::POST, "/v1/select", request).await
     }
 
     /// Says where a conversation can be read.
@@ -209,19 +221,15 @@ impl Client {
     }
 
     /// Returns events after a sequence number, the oldest first.
-    pub async fn events(
-        &self,
-        session: Option<SessionId>,
-        after: i64,
-        limit: u32,
-    ) -> Result<Vec<Event>> {
-        let path = query("/v1/events", &EventsQuery { session, after, limit })?;
+    pub async fn events(&self, wanted: &EventQuery) -> Result<Vec<Event>> {
+        let path = query("/v1/events", &EventsQuery::new(wanted))?;
         self.line.ask(Method::GET, &path, &()).await
     }
 
     /// Follows events as they happen.
-    pub async fn follow(&self, session: Option<SessionId>, after: i64) -> Result<EventStream> {
-        let path = query(FOLLOW, &EventsQuery { session, after, limit: 0 })?;
+    pub async fn follow(&self, sessions: &[SessionId], after: i64) -> Result<EventStream> {
+        let wanted = EventQuery { after, sessions: sessions.to_vec(), ..EventQuery::default() };
+        let path = query(FOLLOW, &EventsQuery::new(&wanted))?;
         let connection = self.line.connection();
         let body = connection.follow(&path).await?;
         let resident = connection.resident().clone();
@@ -230,7 +238,7 @@ impl Client {
 
     /// Follows events of all sessions from now on.
     pub async fn follow_from_now(&self) -> Result<EventStream> {
-        self.follow(None, FROM_NOW).await
+        self.follow(&[], FROM_NOW).await
     }
 
     pub async fn doctor(&self, fix: bool) -> Result<DoctorReport> {

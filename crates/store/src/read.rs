@@ -10,7 +10,7 @@ use segue_core::model::{
 use segue_core::ports::{EventQuery, MessageQuery, SessionSummary};
 
 use crate::rows;
-use crate::values::{self, Location, Word};
+use crate::values::{self, Json, Location, Word};
 
 const SESSION: &str =
     concat!("SELECT ", rows::session_columns!(), " FROM sessions s WHERE s.id = ?1");
@@ -41,13 +41,31 @@ const BINDINGS: &str = "
     SELECT session, launch, vendor_session, evidence, at FROM bindings
     WHERE session = ?1 ORDER BY seq";
 
-const EVENTS: &str = "
-    SELECT seq, at, session, launch, kind, text FROM events
-    WHERE seq > ?1 ORDER BY seq LIMIT ?2";
+macro_rules! events_where {
+    ($condition:literal, $order:literal) => {
+        concat!(
+            "SELECT seq, at, session, launch, kind, text FROM events ",
+            $condition,
+            " AND seq > ?1 ORDER BY seq ",
+            $order,
+            " LIMIT ?2"
+        )
+    };
+}
 
-const EVENTS_OF_SESSION: &str = "
-    SELECT seq, at, session, launch, kind, text FROM events
-    WHERE session = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2";
+const EVENTS: &str = events_where!("WHERE 1", "ASC");
+const NEWEST_EVENTS: &str = events_where!("WHERE 1", "DESC");
+const EVENTS_OF_SESSION: &str = events_where!("WHERE session = ?3", "ASC");
+const NEWEST_OF_SESSION: &str = events_where!("WHERE session = ?3", "DESC");
+// Walked by session, not by number: the log may be long, and these sessions' part of it short.
+const EVENTS_OF_SESSIONS: &str = events_where!(
+    "INDEXED BY events_by_session WHERE session IN (SELECT value FROM json_each(?3))",
+    "ASC"
+);
+const NEWEST_OF_SESSIONS: &str = events_where!(
+    "INDEXED BY events_by_session WHERE session IN (SELECT value FROM json_each(?3))",
+    "DESC"
+);
 
 macro_rules! messages_where {
     ($condition:literal) => {
@@ -107,13 +125,23 @@ pub(crate) fn bindings(
 }
 
 pub(crate) fn events(connection: &Connection, query: &EventQuery) -> rusqlite::Result<Vec<Event>> {
-    match query.session {
-        None => all(connection, EVENTS, (query.after, query.limit), rows::event),
-        Some(session) => {
-            let parameters = (query.after, query.limit, Word(&session));
-            all(connection, EVENTS_OF_SESSION, parameters, rows::event)
+    let EventQuery { after, sessions, limit, newest } = query;
+    let either = |oldest: &'static str, latest: &'static str| if *newest { latest } else { oldest };
+    let mut events = match sessions.as_slice() {
+        [] => all(connection, either(EVENTS, NEWEST_EVENTS), (after, limit), rows::event),
+        [only] => {
+            let sql = either(EVENTS_OF_SESSION, NEWEST_OF_SESSION);
+            all(connection, sql, (after, limit, Word(only)), rows::event)
         }
+        several => {
+            let sql = either(EVENTS_OF_SESSIONS, NEWEST_OF_SESSIONS);
+            all(connection, sql, (after, limit, Json(&several)), rows::event)
+        }
+    }?;
+    if *newest {
+        events.reverse();
     }
+    Ok(events)
 }
 
 pub(crate) fn fleet(connection: &Connection, name: &FleetName) -> rusqlite::Result<Option<Fleet>> {
@@ -202,12 +230,17 @@ mod tests {
         assert!(!plan.contains("TEMP B-TREE"), "{plan}");
         assert!(plan.contains("USING COVERING INDEX launches_by_number"), "{plan}");
         assert!(plan.contains("USING INDEX launches_one_open"), "{plan}");
+        assert!(plan.contains("INDEX messages_open"), "{plan}");
     }
 
     #[test]
     fn nothing_else_walks_a_whole_table() {
-        for sql in [SESSION, LAUNCHES, BINDINGS, EVENTS, EVENTS_OF_SESSION, REQUEST] {
+        let events = [EVENTS, NEWEST_EVENTS, EVENTS_OF_SESSION, NEWEST_OF_SESSION];
+        for sql in [SESSION, LAUNCHES, BINDINGS, REQUEST].into_iter().chain(events) {
             assert!(!plan(sql).contains("SCAN"), "{}", plan(sql));
+        }
+        for sql in [EVENTS_OF_SESSIONS, NEWEST_OF_SESSIONS] {
+            assert!(!plan(sql).contains("SCAN events"), "{}", plan(sql));
         }
         assert!(plan(EVENTS_OF_SESSION).contains("events_by_session"));
         // Open launches are all the rows of their own index.

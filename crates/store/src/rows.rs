@@ -54,13 +54,14 @@ fn read_session(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Session> {
     })
 }
 
-/// Follows the columns of a session with its newest binding, its open launch and a count.
+/// Follows the columns of a session with its newest binding, its open launch, and how many launches and open messages it has.
 macro_rules! summary_columns {
     () => {
         concat!(
             $crate::rows::session_columns!(),
             ", b.launch, b.vendor_session, b.evidence, b.at, o.id, o.holder, o.agent, \
-             (SELECT count(*) FROM launches WHERE session = s.id)"
+             (SELECT count(*) FROM launches WHERE session = s.id), \
+             (SELECT count(*) FROM messages WHERE session = s.id AND state IN ('queued', 'typing'))"
         )
     };
 }
@@ -73,6 +74,7 @@ pub(crate) fn summary(row: &Row<'_>) -> rusqlite::Result<SessionSummary> {
         binding: newest_binding(&mut columns, session.id)?,
         open: open_launch(&mut columns)?,
         launches: columns.plain()?,
+        queued_messages: columns.plain()?,
         session,
     })
 }

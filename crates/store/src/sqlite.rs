@@ -121,7 +121,7 @@ impl Store for SqliteStore {
     }
 
     async fn events(&self, query: &EventQuery) -> Result<Vec<Event>> {
-        let query = *query;
+        let query = query.clone();
         self.read(move |connection| read::events(connection, &query)).await
     }
 

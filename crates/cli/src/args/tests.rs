@@ -91,7 +91,7 @@ fn what_is_wrong_with_a_command_line_is_a_usage_error_with_a_hint() {
         "segue show a --raw --last 1",
         "segue show a --story --follow",
         "segue rm",
-        "segue rm a b",
+        "segue rm",
         "segue daemon restart",
         "segue completions cmd",
         "segue --unknown",

@@ -2,17 +2,20 @@
 
 use clap::Args;
 use segue_core::Result;
-use segue_core::api::AnswerRequest;
+use segue_core::api::{AnswerRequest, SessionView};
+use serde::Serialize;
 
 use crate::context::{Context, Ending};
 use crate::progress;
 
 /// Answer an agent's permission or trust question
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  segue answer coder yes\n  segue answer coder no\n  \
+#[command(after_help = "A fleet means its only session that asks something.\n\n\
+    Examples:\n  segue answer coder yes\n  segue answer coder no\n  \
     segue answer coder 2")]
 pub(crate) struct Arguments {
-    #[arg(value_name = "SESSION")]
+    /// A session, or a fleet of which one session asks
+    #[arg(value_name = "SESSION|FLEET")]
     pub(crate) session: String,
 
     /// yes, no, or a choice by its number or first words
@@ -22,11 +25,22 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
     let client = progress::connect(context).await?;
-    let Arguments { session, answer } = arguments;
+    let session = client.asking(&arguments.session, context.cwd()).await?;
+    let Arguments { answer, .. } = arguments;
     let cwd = context.cwd().to_owned();
-    client.answer(&AnswerRequest { cwd, session, answer }).await?;
+    // The id, so that a repeated request means the same session after it was answered.
+    let request = AnswerRequest { cwd, session: session.session.to_string(), answer };
+    client.answer(&request).await?;
     if context.wants_json() {
-        context.output.json(&serde_json::json!({ "answered": true }))?;
+        context.output.json(&Answered { session, outcome: "answered" })?;
     }
     Ok(Ending::Done)
+}
+
+/// The session as it was when it asked, and what came of it.
+#[derive(Debug, Serialize)]
+struct Answered {
+    #[serde(flatten)]
+    session: SessionView,
+    outcome: &'static str,
 }

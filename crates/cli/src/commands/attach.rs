@@ -47,15 +47,15 @@ pub(crate) async fn attach(
     let point = client.attach_point(session, context.cwd()).await?;
     match wiring::attach(&point).await? {
         AttachEnd::Detached => {
-            context.output.note(&format!("detached from {}; it goes on", point.name));
-            context.output.hint(&format!("run `segue attach {}` to come back", point.name));
+            context.output.note(&format!("detached from {}; it goes on", point.of.address));
+            context.output.hint(&format!("run `segue attach {}` to come back", point.of.address));
             Ok(Ending::Done)
         }
-        AttachEnd::AgentEnded(end) => after_end(&point.name, &end, context),
+        AttachEnd::AgentEnded(end) => after_end(&point.of.address, &end, context),
         AttachEnd::HolderGone => {
-            Err(Error::unavailable(format!("the terminal of `{}` is gone", point.name))
+            Err(Error::unavailable(format!("the terminal of `{}` is gone", point.of.address))
                 .caused_by("the process that held it ended; the conversation is kept")
-                .hint(format!("run `segue resume {}` to bring it back", point.name)))
+                .hint(format!("run `segue resume {}` to bring it back", point.of.address)))
         }
     }
 }

@@ -49,18 +49,11 @@ struct Answer<'a> {
     running: bool,
     /// It was asked to stop, and its process is still there.
     stopping: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pid: Option<u32>,
-    #[serde(flatten)]
-    health: Option<Served<'a>>,
-}
-
-/// What a daemon that takes requests says about itself.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-struct Served<'a> {
-    version: &'a str,
-    protocol: u32,
-    started_at: Timestamp,
+    /// What a daemon that takes requests says about itself.
+    version: Option<&'a str>,
+    protocol: Option<u32>,
+    started_at: Option<Timestamp>,
 }
 
 /// Carries out every action but `run`, which needs a process of its own shape.
@@ -123,14 +116,27 @@ fn show(presence: &Presence, context: &mut Context) -> Result<()> {
 }
 
 fn answer(presence: &Presence) -> Answer<'_> {
-    let (stopping, pid, health) = match presence {
-        Presence::Absent => (false, None, None),
-        Presence::Stopping { pid } => (true, Some(*pid), None),
+    let absent = Answer {
+        running: false,
+        stopping: false,
+        pid: None,
+        version: None,
+        protocol: None,
+        started_at: None,
+    };
+    match presence {
+        Presence::Absent => absent,
+        Presence::Stopping { pid } => Answer { stopping: true, pid: Some(*pid), ..absent },
         Presence::Running(client) => {
             let Health { version, pid, started_at, protocol, .. } = client.health();
-            let served = Served { version, protocol: *protocol, started_at: *started_at };
-            (false, Some(*pid), Some(served))
+            Answer {
+                running: true,
+                stopping: false,
+                pid: Some(*pid),
+                version: Some(version),
+                protocol: Some(*protocol),
+                started_at: Some(*started_at),
+            }
         }
-    };
-    Answer { running: health.is_some(), stopping, pid, health }
+    }
 }

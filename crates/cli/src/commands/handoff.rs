@@ -129,12 +129,13 @@ fn show(report: &HandoffReport, trial: Trial, context: &mut Context) -> Result<(
 fn show_turns(report: &HandoffReport, context: &mut Context) -> Result<()> {
     let look = Look {
         colour: context.output.colour(),
+        clock: context.clock().clone(),
         columns: Size::of_output().map(|size| size.columns),
         full: true,
     };
     for (number, turn) in (1..).zip(&report.turns) {
         let numbered = Numbered { index: Some(number), turn: turn.to_turn() };
-        context.output.text(&turns::block(&numbered, look))?;
+        context.output.text(&turns::block(&numbered, &look))?;
     }
     Ok(())
 }

@@ -3,16 +3,24 @@
 use std::collections::HashMap;
 
 use clap::Args;
-use segue_core::model::{Event, SessionId};
+use segue_core::api::SessionView;
+use segue_core::model::{Event, FleetName, SessionId, SessionName};
+use segue_core::ports::EventQuery;
 use segue_core::{Error, Result};
 use segue_server::client::Client;
+use segue_server::wiring::Size;
+use serde::Serialize;
 
+use super::targets::{self, Names, Tally};
 use crate::context::{Context, Ending};
+use crate::output::Format;
+use crate::paged::Paged;
 use crate::progress;
+use crate::render::json;
 use crate::render::plain::one_line;
 use crate::render::sessions::address;
 use crate::render::style::{Colour, Tone};
-use crate::render::time::moment;
+use crate::render::time::Clock;
 
 const PAGE: u32 = 1000;
 /// The width of the longest word for what happened.
@@ -20,58 +28,118 @@ const KIND: usize = 20;
 
 /// Show what happened: events, and bindings with their evidence
 #[derive(Debug, Args)]
-#[command(after_help = "With --json each event is one line.\n\n\
-    Examples:\n  segue log coder\n  segue log --follow")]
+#[command(after_help = "On a terminal what does not fit on the screen goes through $SEGUE_PAGER, \
+    $PAGER or `less`. With --json each event is one line.\n\n\
+    Examples:\n  segue log coder\n  segue log coder tester --last 20\n  segue log --follow")]
 pub(crate) struct Arguments {
-    /// Only what happened to this session
-    #[arg(value_name = "SESSION")]
-    pub(crate) session: Option<String>,
+    /// Only what happened to these sessions and fleets
+    #[arg(value_name = "SESSION|FLEET")]
+    pub(crate) names: Vec<String>,
+
+    /// Only the last events
+    #[arg(long, short = 'n', value_name = "N")]
+    pub(crate) last: Option<u32>,
 
     /// Go on with what happens from now on
     #[arg(long, short)]
     pub(crate) follow: bool,
+
+    /// Print without a pager
+    #[arg(long)]
+    pub(crate) no_pager: bool,
 }
 
 pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
     let client = progress::connect(context).await?;
-    let session = match &arguments.session {
-        Some(session) => Some(client.session(session, context.cwd()).await?.id),
-        None => None,
-    };
-    let mut log = Log { client, names: HashMap::new(), last: 0 };
-    log.show_past(session, context).await?;
-    if arguments.follow {
-        log.follow(session, context).await?;
+    let mut tally = Tally::default();
+    let mut sessions = Vec::new();
+    if !arguments.names.is_empty() {
+        let chosen = targets::select(&client, context, &arguments.names, Names::Loose).await?;
+        tally = Tally::of(&chosen.failed, context);
+        sessions.extend(chosen.sessions.iter().map(|session| session.session));
     }
-    Ok(Ending::Done)
+    let look = Look { format: context.output.format(), colour: context.output.colour() };
+    let mut log = Log { client, sessions, look, known: HashMap::new(), last: 0 };
+    let wants_pager = look.format == Format::Text && !arguments.follow && !arguments.no_pager;
+    log.show_past(arguments.last, wants_pager, context).await?;
+    tally.succeed();
+    if arguments.follow {
+        log.follow(context).await?;
+    }
+    Ok(tally.ending())
 }
 
 /// The log as far as it was shown.
 struct Log {
     client: Client,
-    names: HashMap<SessionId, String>,
+    /// Only events of these sessions; all if there are none.
+    sessions: Vec<SessionId>,
+    look: Look,
+    known: HashMap<SessionId, Named>,
     last: i64,
 }
 
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    format: Format,
+    colour: Colour,
+}
+
+/// How a session is called; a session that is gone has no name any more.
+#[derive(Clone, Debug, Default, Serialize)]
+struct Named {
+    name: Option<SessionName>,
+    fleet: Option<FleetName>,
+    address: Option<String>,
+}
+
+/// An event as `segue log --json` prints it.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    event: &'a Event,
+    #[serde(flatten)]
+    named: &'a Named,
+}
+
 impl Log {
-    async fn show_past(&mut self, session: Option<SessionId>, context: &mut Context) -> Result<()> {
+    async fn show_past(
+        &mut self,
+        last: Option<u32>,
+        wants_pager: bool,
+        context: &mut Context,
+    ) -> Result<()> {
+        let clock = context.clock().clone();
+        let size = Size::of_output().filter(|_| wants_pager);
+        let mut page = Paged::new(&mut context.output, context.local.environment(), size);
         loop {
-            let events = self.client.events(session, self.last, PAGE).await?;
+            let query = EventQuery {
+                after: self.last,
+                sessions: self.sessions.clone(),
+                limit: last.unwrap_or(PAGE),
+                newest: last.is_some(),
+            };
+            let events = self.client.events(&query).await?;
             for event in &events {
-                self.show(event, context).await?;
+                let text = self.text(event, &clock).await?;
+                if page.text(&text)?.is_break() {
+                    return page.finish();
+                }
             }
-            if events.is_empty() || context.output.reader_gone() {
-                return Ok(());
+            if events.is_empty() || last.is_some() {
+                return page.finish();
             }
         }
     }
 
-    async fn follow(&mut self, session: Option<SessionId>, context: &mut Context) -> Result<()> {
+    async fn follow(&mut self, context: &mut Context) -> Result<()> {
         // A connection that follows can be asked nothing else.
         let follower = progress::connect(context).await?;
-        let mut events = follower.follow(session, self.last).await?;
+        let mut events = follower.follow(&self.sessions, self.last).await?;
+        let clock = context.clock().clone();
         while let Some(event) = events.next().await {
-            self.show(&event?, context).await?;
+            let text = self.text(&event?, &clock).await?;
+            context.output.text(&text)?;
             if context.output.reader_gone() {
                 return Ok(());
             }
@@ -80,34 +148,44 @@ impl Log {
             .hint("run the same command again to go on"))
     }
 
-    async fn show(&mut self, event: &Event, context: &mut Context) -> Result<()> {
+    /// Returns the line about an event, and remembers that it was shown.
+    async fn text(&mut self, event: &Event, clock: &Clock) -> Result<String> {
         self.last = event.seq;
-        if context.wants_json() {
-            return context.output.json(event);
+        let named = self.named(event.fact.session).await?;
+        if self.look.format == Format::Json {
+            return json::line(&Line { event, named: &named });
         }
-        let name = self.name(event.fact.session).await?;
-        let widest = self.names.values().map(String::len).max().unwrap_or(0);
-        let line = line(event, &name, widest, context.output.colour());
-        context.output.text(&line)
+        let gone = event.fact.session.map_or_else(|| "-".to_owned(), |id| id.to_string());
+        let widest = self.known.values().filter_map(|it| it.address.as_ref()).map(String::len);
+        let widest = widest.max().unwrap_or(0);
+        let name = named.address.unwrap_or(gone);
+        Ok(line(event, (&name, widest), clock, self.look.colour))
     }
 
-    /// Returns the address of a session; a session that is gone is shown by its id.
-    async fn name(&mut self, session: Option<SessionId>) -> Result<String> {
-        let Some(id) = session else { return Ok("-".to_owned()) };
-        if !self.names.contains_key(&id) {
-            let known = self.client.sessions().await?.sessions;
-            self.names.extend(known.iter().map(|session| (session.id, address(session))));
-            self.names.entry(id).or_insert_with(|| id.to_string());
+    async fn named(&mut self, session: Option<SessionId>) -> Result<Named> {
+        let Some(id) = session else { return Ok(Named::default()) };
+        if !self.known.contains_key(&id) {
+            let sessions = self.client.sessions().await?.sessions;
+            self.known.extend(sessions.iter().map(|session| (session.session, named(session))));
+            self.known.entry(id).or_default();
         }
-        Ok(self.names.get(&id).cloned().unwrap_or_default())
+        Ok(self.known.get(&id).cloned().unwrap_or_default())
     }
 }
 
-fn line(event: &Event, name: &str, widest: usize, colour: Colour) -> String {
+fn named(session: &SessionView) -> Named {
+    Named {
+        name: Some(session.name.clone()),
+        fleet: Some(session.fleet.clone()),
+        address: Some(address(session)),
+    }
+}
+
+fn line(event: &Event, (name, widest): (&str, usize), clock: &Clock, colour: Colour) -> String {
     let fact = &event.fact;
     format!(
         "{}  {}  {:KIND$}  {}\n",
-        colour.paint(Tone::Faint, &moment(fact.at)),
+        colour.paint(Tone::Faint, &clock.moment(fact.at)),
         colour.paint(Tone::Strong, &format!("{name:widest$}")),
         fact.kind.word().replace('_', " "),
         one_line(&fact.text),
@@ -129,7 +207,7 @@ mod tests {
         }))
         .unwrap();
         assert_eq!(
-            line(&event, "shop/coder", 12, Colour::Off),
+            line(&event, ("shop/coder", 12), &Clock::utc(), Colour::Off),
             "2026-01-02 03:11:12Z  shop/coder    bound                 \
              is conversation `abc` (stream) of demo\n",
         );

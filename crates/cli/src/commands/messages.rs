@@ -1,9 +1,10 @@
 //! `segue messages`
 
 use clap::Args;
-use segue_core::Result;
 use segue_core::api::{CancelRequest, MessageList, MessageView};
+use segue_core::{Kind, Result};
 
+use super::targets;
 use crate::context::{Context, Ending};
 use crate::progress;
 use crate::render::sessions::Surroundings;
@@ -19,12 +20,12 @@ const SHOWN: usize = 60;
 #[command(after_help = "Examples:\n  segue messages\n  segue messages coder\n  \
     segue messages --cancel 0198f9d2")]
 pub(crate) struct Arguments {
-    /// Only those of one session
-    #[arg(value_name = "SESSION")]
-    pub(crate) session: Option<String>,
+    /// Only those of these sessions and fleets
+    #[arg(value_name = "SESSION|FLEET")]
+    pub(crate) names: Vec<String>,
 
     /// Take back a message that is still queued
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", conflicts_with = "names")]
     pub(crate) cancel: Option<String>,
 }
 
@@ -34,17 +35,20 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
         let cancelled = client.cancel(&CancelRequest { message }).await?;
         return show_cancelled(&cancelled, context);
     }
-    let list = client.messages(arguments.session.as_deref(), context.cwd()).await?;
+    let list = client.messages(&arguments.names, context.cwd()).await?;
+    targets::report(&list.failed, context);
+    let is_complete = list.failed.is_empty();
+    let ending = if is_complete { Ending::Done } else { Ending::Told(Kind::Partial) };
     if context.wants_json() {
         context.output.json(&list)?;
-        return Ok(Ending::Done);
+        return Ok(ending);
     }
     let text = table(&list, context.surroundings()).render(context.output.colour());
     context.output.text(&text)?;
     if list.messages.is_empty() {
         context.output.note("no messages yet");
     }
-    Ok(Ending::Done)
+    Ok(ending)
 }
 
 fn show_cancelled(message: &MessageView, context: &mut Context) -> Result<Ending> {
@@ -65,7 +69,7 @@ fn table(list: &MessageList, surroundings: Surroundings<'_>) -> Table {
         };
         table.row([
             Cell::new(message.id.to_string()),
-            Cell::new(&message.name),
+            Cell::new(&message.of.address),
             Cell::toned(&message.state, tone),
             Cell::new(since(message.updated_at, surroundings.now)),
             Cell::new(beginning(&message.text)),

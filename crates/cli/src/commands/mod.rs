@@ -24,6 +24,7 @@ pub(crate) mod scale;
 pub(crate) mod send;
 pub(crate) mod show;
 pub(crate) mod stop;
+mod targets;
 pub(crate) mod trust;
 pub(crate) mod up;
 pub(crate) mod vendors;

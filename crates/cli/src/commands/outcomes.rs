@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use segue_core::api::{LeftAlone, Outcome, PlanReport, RestoreReport, SurplusSession};
 use segue_core::{Kind, Result};
 
+use super::targets;
 use crate::context::{Context, Ending};
 use crate::render::sessions::counted;
 use crate::render::style::Tone;
@@ -28,6 +29,7 @@ pub(crate) fn show(report: &RestoreReport, command: &str, context: &mut Context)
             context.output.hint(&format!("run `{}` to end it", session.stop));
         }
     }
+    targets::report(&report.failed, context);
     Ok(ending(report.complete))
 }
 
@@ -51,7 +53,8 @@ pub(crate) fn show_plan(
         context.output.note(&format!("{sessions} would be brought back; nothing was changed"));
         show_left_alone(&report.left_alone, command, context);
     }
-    Ok(Ending::Done)
+    targets::report(&report.failed, context);
+    Ok(ending(report.failed.is_empty()))
 }
 
 fn show_left_alone(sessions: &[LeftAlone], command: &str, context: &mut Context) {
@@ -107,7 +110,7 @@ fn table(report: &RestoreReport) -> Table {
         let again = !said.insert(note) && note.len() > AS_ABOVE.len();
         let note = if again { AS_ABOVE } else { note };
         table.row([
-            Cell::toned(&agent.name, Tone::Strong),
+            Cell::toned(&agent.of.address, Tone::Strong),
             Cell::new(agent.vendor.as_str()),
             Cell::toned(agent.outcome.word().replace('_', " "), tone(agent.outcome)),
             Cell::new(note),
@@ -124,10 +127,10 @@ fn plan_table(report: &PlanReport) -> Table {
     for agent in &report.plan {
         let conversation = agent.vendor_session_id.as_ref().map_or("-", |id| id.as_str());
         table.row([
-            Cell::toned(&agent.name, Tone::Strong),
+            Cell::toned(&agent.of.address, Tone::Strong),
             Cell::new(agent.vendor.as_str()),
             Cell::new(conversation),
-            Cell::new(&agent.decision),
+            Cell::new(&agent.note),
         ]);
     }
     table
@@ -140,7 +143,7 @@ fn summary(report: &RestoreReport) -> String {
     }
     let with = |outcome| report.agents.iter().filter(|agent| agent.outcome == outcome).count();
     if report.complete {
-        let ran = match with(Outcome::Attached) {
+        let ran = match with(Outcome::Running) {
             0 => String::new(),
             ran if ran == all => ", and ran already".to_owned(),
             ran => format!(", {ran} of them ran already"),
@@ -160,7 +163,7 @@ fn tone(outcome: Outcome) -> Tone {
         Outcome::Refused => Tone::Bad,
         Outcome::Fresh | Outcome::Waiting => Tone::Attention,
         Outcome::Started
-        | Outcome::Attached
+        | Outcome::Running
         | Outcome::Resumed
         | Outcome::Restored
         | Outcome::Adopted
@@ -170,19 +173,28 @@ fn tone(outcome: Outcome) -> Tone {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::render::style::Colour;
 
+    fn agent(name: &str, rest: &Value) -> Value {
+        let mut agent = json!({
+            "session": null, "name": name, "fleet": "shop", "address": format!("shop/{name}"),
+            "vendor": "demo", "vendor_session_id": null, "note": null,
+        });
+        let fields = rest.as_object().into_iter().flatten();
+        fields.for_each(|(field, value)| agent[field] = value.clone());
+        agent
+    }
+
     fn report(complete: bool) -> RestoreReport {
         serde_json::from_value(json!({ "complete": complete, "agents": [
-            { "session": null, "name": "shop/coder", "vendor": "demo", "outcome": "resumed",
-              "vendor_session_id": "abc", "note": null },
-            { "session": null, "name": "shop/tester", "vendor": "demo", "outcome": "refused",
-              "vendor_session_id": null, "note": "two conversations\nmight be it" },
-            { "session": null, "name": "shop/writer", "vendor": "demo", "outcome": "handed_over",
-              "vendor_session_id": null, "note": null },
+            agent("coder", &json!({ "outcome": "resumed", "vendor_session_id": "abc" })),
+            agent("tester", &json!({
+                "outcome": "refused", "note": "two conversations\nmight be it",
+            })),
+            agent("writer", &json!({ "outcome": "handed_over" })),
         ] }))
         .unwrap()
     }
@@ -216,14 +228,14 @@ shop/writer  demo    handed over
         let mut asking = report(true);
         asking.agents[0].outcome = Outcome::Waiting;
         assert_eq!(summary(&asking), "3 agents: all there, 1 of them ask you something");
-        let nobody = RestoreReport::new(Vec::new(), Vec::new());
+        let nobody = RestoreReport::new(Vec::new(), Vec::new(), Vec::new());
         assert_eq!(summary(&nobody), "there was nothing to bring back");
     }
 
     #[test]
     fn agents_that_ran_already_are_counted_apart() {
         let mut some = report(true);
-        some.agents[0].outcome = Outcome::Attached;
+        some.agents[0].outcome = Outcome::Running;
         assert_eq!(summary(&some), "3 agents: all there, 1 of them ran already");
         some.agents.truncate(1);
         assert_eq!(summary(&some), "1 agent: all there, and ran already");
@@ -261,16 +273,16 @@ shop/writer  demo    handed over
     #[test]
     fn a_plan_names_the_conversation() {
         let report: PlanReport = serde_json::from_value(json!({ "plan": [
-            { "session": null, "name": "shop/coder", "vendor": "demo",
-              "decision": "resume", "vendor_session_id": "abc" },
-            { "session": null, "name": "shop/new", "vendor": "demo",
-              "decision": "start", "vendor_session_id": null },
+            agent("coder", &json!({
+                "decision": "resume", "note": "resume", "vendor_session_id": "abc",
+            })),
+            agent("new", &json!({ "decision": "start", "note": "start: nothing was said yet" })),
         ] }))
         .unwrap();
         let expected = "\
 NAME        VENDOR  CONVERSATION  WHAT WOULD BE DONE
 shop/coder  demo    abc           resume
-shop/new    demo    -             start
+shop/new    demo    -             start: nothing was said yet
 ";
         assert_eq!(plan_table(&report).render(Colour::Off), expected);
     }

@@ -1,23 +1,31 @@
 //! `segue rm`
 
 use clap::Args;
+use segue_core::api::SessionView;
 use segue_core::{Error, Result};
+use segue_server::client::Client;
+use serde::Serialize;
 
+use super::targets::{self, Names, Tally};
 use crate::context::{Context, Ending};
 use crate::output::Output;
 use crate::progress::{self, Task, watching};
-use crate::render::sessions::address;
+use crate::render::sessions::{address, counted};
 
-/// Forget a session; its transcript stays unless --purge
+/// Forget sessions; their transcripts stay unless --purge
 #[derive(Debug, Args)]
-#[command(after_help = "Without a terminal it must be told --yes.\n\n\
-    Examples:\n  segue rm coder\n  segue rm shop/tester --purge --yes")]
+#[command(
+    after_help = "A name must be given whole, or the beginning of an id. Without a terminal \
+    it must be told --yes. If one of several cannot be forgotten, the others are forgotten all the \
+    same; the exit status is then 8.\n\n\
+    Examples:\n  segue rm coder\n  segue rm coder tester\n  segue rm shop/tester --purge --yes"
+)]
 pub(crate) struct Arguments {
-    /// `fleet/name`, a name, an id or its beginning
-    #[arg(value_name = "SESSION")]
-    pub(crate) session: String,
+    /// Sessions, or fleets with all their sessions
+    #[arg(value_name = "SESSION|FLEET", required = true)]
+    pub(crate) names: Vec<String>,
 
-    /// Delete its transcript too: nothing can bring the conversation back
+    /// Delete their transcripts too: nothing can bring the conversations back
     #[arg(long)]
     pub(crate) purge: bool,
 
@@ -26,42 +34,100 @@ pub(crate) struct Arguments {
     pub(crate) yes: bool,
 }
 
-pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
-    let client = progress::connect(context).await?;
-    let session = client.session(&arguments.session, context.cwd()).await?;
-    let name = address(&session);
-    confirm(arguments, &name, context)?;
-    // The id, so that what was asked about is what is removed.
-    let id = session.id.to_string();
-    let task = Task::new("ending and forgetting").of([name.clone()]);
-    let task = task.goes_on(format!("{name} is being forgotten"), "run `segue ls --all` to see");
-    let removed = client.remove(&id, context.cwd(), arguments.purge);
-    watching(context, task, removed).await?;
-    if context.wants_json() {
-        context.output.json(&session)?;
-    } else {
-        context.output.text(&format!("{name} is forgotten\n"))?;
-    }
-    Ok(Ending::Done)
+/// A session that was forgotten, as it was before.
+#[derive(Debug, Serialize)]
+struct Removed<'a> {
+    #[serde(flatten)]
+    session: &'a SessionView,
+    outcome: &'static str,
 }
 
-fn confirm(arguments: &Arguments, name: &str, context: &Context) -> Result<()> {
-    if arguments.yes {
+pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
+    let client = progress::connect(context).await?;
+    let chosen = targets::select(&client, context, &arguments.names, Names::Whole).await?;
+    let mut tally = Tally::of(&chosen.failed, context);
+    confirm(arguments, &chosen.sessions, context)?;
+    for session in &chosen.sessions {
+        match remove(session, arguments.purge, &client, context).await {
+            Ok(()) => {
+                tally.succeed();
+                tell(session, context)?;
+            }
+            Err(error) if context.is_interrupted() => return Err(error),
+            Err(error) => tally.fail(&error, context),
+        }
+    }
+    Ok(tally.ending())
+}
+
+async fn remove(
+    session: &SessionView,
+    purge: bool,
+    client: &Client,
+    context: &Context,
+) -> Result<()> {
+    let name = address(session);
+    let task = Task::new("ending and forgetting").of([name.clone()]);
+    let task = task.goes_on(format!("{name} is being forgotten"), "run `segue ls --all` to see");
+    // The id, so that what was asked about is what is removed.
+    let id = session.session.to_string();
+    watching(context, task, client.remove(&id, context.cwd(), purge)).await
+}
+
+fn tell(session: &SessionView, context: &mut Context) -> Result<()> {
+    if context.wants_json() {
+        return context.output.json(&Removed { session, outcome: "removed" });
+    }
+    context.output.text(&format!("{} is forgotten\n", address(session)))
+}
+
+fn confirm(arguments: &Arguments, sessions: &[SessionView], context: &Context) -> Result<()> {
+    if arguments.yes || sessions.is_empty() {
         return Ok(());
     }
+    let names: Vec<String> = sessions.iter().map(address).collect();
     if !Output::can_ask() {
+        let names = names.join(" ");
         return Err(Error::usage(format!(
-            "`{name}` is not removed: there is no terminal to ask on"
+            "`{names}` is not removed: there is no terminal to ask on"
         ))
-        .hint(format!("run `segue rm {name} --yes` to remove it without being asked")));
+        .hint(format!("run `segue rm {names} --yes` to remove it without being asked")));
     }
-    let question = if arguments.purge {
-        format!("forget {name} and delete its transcript? nothing can bring it back")
-    } else {
-        format!("forget {name}? its transcript stays")
-    };
-    if context.output.ask(&question)? {
+    if context.output.ask(&question(&names, arguments.purge))? {
         return Ok(());
     }
-    Err(Error::usage(format!("`{name}` is not removed: the answer was no")))
+    Err(Error::usage(format!("`{}` is not removed: the answer was no", names.join(" "))))
+}
+
+fn question(names: &[String], purge: bool) -> String {
+    let (what, its) = match names {
+        [only] => (only.clone(), "its transcript"),
+        several => {
+            let count = counted(several.len(), "session");
+            (format!("{count} ({})", several.join(", ")), "their transcripts")
+        }
+    };
+    if purge {
+        return format!("forget {what} and delete {its}? nothing can bring that back");
+    }
+    let stays = if names.len() == 1 { "stays" } else { "stay" };
+    format!("forget {what}? {its} {stays}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_question_names_every_session() {
+        let names = |names: &[&str]| names.iter().map(|&it| it.to_owned()).collect::<Vec<_>>();
+        let table: [(&[&str], bool, &str); 3] = [
+            (&["a/b"], false, "forget a/b? its transcript stays"),
+            (&["a/b"], true, "forget a/b and delete its transcript? nothing can bring that back"),
+            (&["a/b", "a/c"], false, "forget 2 sessions (a/b, a/c)? their transcripts stay"),
+        ];
+        for (given, purge, expected) in table {
+            assert_eq!(question(&names(given), purge), expected);
+        }
+    }
 }

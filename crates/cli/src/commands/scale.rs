@@ -45,12 +45,12 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     }
     let ScaleReport { agents, stopped, left_alone, complete } = report;
     for session in &stopped {
-        context.output.note(&format!("stopped {}", session.name));
+        context.output.note(&format!("stopped {}", session.of.address));
     }
     if agents.is_empty() && left_alone.is_empty() {
         context.output.note("none of it is to run");
         return Ok(Ending::Done);
     }
-    let surplus = Vec::new();
-    outcomes::show(&RestoreReport { agents, left_alone, surplus, complete }, "up", context)
+    let (surplus, failed) = (Vec::new(), Vec::new());
+    outcomes::show(&RestoreReport { agents, left_alone, surplus, complete, failed }, "up", context)
 }

@@ -4,16 +4,19 @@ use std::time::Duration;
 
 use clap::Args;
 use jiff::SignedDuration;
-use segue_core::api::{MessageView, SendReport, SendRequest, Until};
+use segue_core::api::{MessageView, SendReport, SendRequest, SessionView, Until};
 use segue_core::rules::dialog;
 use segue_core::{Error, Result};
 use segue_server::client::Client;
+use tokio::task::JoinSet;
 
 use super::prompt::{self, Saying};
+use super::targets::{self, Names, Tally};
 use super::{duration, failure};
 use crate::context::{Context, Ending};
 use crate::progress::{self, Task, watching};
 use crate::render::sessions::address;
+use crate::render::style::Tone;
 
 /// How long a turn may take that is waited for without a limit: for ever, in practice.
 const NO_LIMIT_MS: u64 = 365 * 24 * 3_600 * 1_000;
@@ -27,11 +30,13 @@ const LAST_LOOK: Duration = Duration::from_secs(2);
     never into a dialog, never over somebody's text. It ends with 0 when the agent has taken it; \
     after the timeout it ends with 4, and the message stays queued. If the agent asks a person \
     something, it does not wait for the timeout: it prints the question and ends with 4, and the \
-    message is delivered after the answer.\n\n\
+    message is delivered after the answer. A fleet means each of its sessions: each gets a message \
+    of its own, and the exit status is 8 if only some of them took it.\n\n\
     Examples:\n  segue send coder \"now the tests\"\n  segue send coder --wait - < review.md\n  \
-    segue send coder --interrupt \"stop, look at this first\"")]
+    segue send coder --interrupt \"stop, look at this first\"\n  segue send shop \"commit, please\"")]
 pub(crate) struct Arguments {
-    #[arg(value_name = "SESSION")]
+    /// A session, or a fleet with all its sessions
+    #[arg(value_name = "SESSION|FLEET")]
     pub(crate) session: String,
 
     /// What to say; - or nothing reads it from standard input
@@ -70,17 +75,73 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     };
     let request = request(arguments, until, context)?;
     let client = progress::connect(context).await?;
-    let task = Task::new("waiting for the agent").of([request.session.clone()]);
-    let sent = watching(context, task, client.send(&request)).await;
-    let report = match sent {
-        Err(_) if context.is_interrupted() => return Err(left(&request, context).await),
-        sent => sent?,
-    };
-    if context.wants_json() {
-        context.output.json(&report)?;
-        return Ok(ending(&report, until));
+    let names = [request.session.clone()];
+    let sessions = targets::select(&client, context, &names, Names::Going).await?.sessions;
+    let requests: Vec<SendRequest> = sessions.iter().map(|it| to(it, &request)).collect();
+    match requests.as_slice() {
+        [] => Err(Error::conflict(format!("no session of `{}` goes on", request.session))
+            .hint(format!("run `segue ls --all --fleet {}` to see them", request.session))),
+        [only] => {
+            let task = Task::new("waiting for the agent").of(sessions.iter().map(address));
+            let sent = watching(context, task, client.send(only)).await;
+            let report = match sent {
+                Err(_) if context.is_interrupted() => return Err(left(only, context).await),
+                sent => sent?,
+            };
+            show(&report, until, Naming::Left, context)
+        }
+        _ => send_to_all(requests, &sessions, context).await,
     }
-    show(&report, until, context)
+}
+
+/// Returns the request for one session, by its id: a name may mean another one meanwhile.
+fn to(session: &SessionView, request: &SendRequest) -> SendRequest {
+    SendRequest { session: session.session.to_string(), ..request.clone() }
+}
+
+/// Sends a message of its own to each session, and shows each answer when it comes.
+async fn send_to_all(
+    requests: Vec<SendRequest>,
+    sessions: &[SessionView],
+    context: &mut Context,
+) -> Result<Ending> {
+    let task = Task::new("waiting for the agents").of(sessions.iter().map(address));
+    let task = task.goes_on("messages stay queued", "run `segue messages` to see them");
+    let mut tally = Tally::default();
+    let mut sends = JoinSet::new();
+    for request in requests {
+        let local = context.local.clone();
+        // A connection carries one request at a time.
+        sends.spawn(async move {
+            let report = Client::connect(&local).await?.send(&request).await?;
+            Ok((report, request.until))
+        });
+    }
+    while !sends.is_empty() {
+        let next = async {
+            let joined = sends.join_next().await;
+            let joined = joined.unwrap_or_else(|| Ok(Err(Error::internal("nothing is left"))));
+            joined.map_err(|error| Error::internal("a message failed").caused_by(error))
+        };
+        let shown = match watching(context, task.clone(), next).await? {
+            Ok((report, until)) => show(&report, until, Naming::Given, context),
+            Err(error) => Err(error),
+        };
+        match shown {
+            Ok(Ending::Done) => tally.succeed(),
+            Ok(Ending::Told(kind)) => tally.fail_silently(kind),
+            Err(error) => tally.fail(&error, context),
+        }
+    }
+    Ok(tally.ending())
+}
+
+/// Whether a session's name stands before what it said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Naming {
+    Given,
+    /// There is only one.
+    Left,
 }
 
 fn request(arguments: Arguments, until: Until, context: &Context) -> Result<SendRequest> {
@@ -112,7 +173,7 @@ async fn left(request: &SendRequest, context: &Context) -> Error {
 /// Finds the message among those of its session: the newest with its text.
 async fn queued_as(request: &SendRequest, context: &Context) -> Option<MessageView> {
     let client = Client::connect_running(&context.local).await.ok()??;
-    let list = client.messages(Some(&request.session), context.cwd()).await.ok()?;
+    let list = client.messages(std::slice::from_ref(&request.session), context.cwd()).await.ok()?;
     list.messages.into_iter().rev().find(|message| message.text == request.text)
 }
 
@@ -132,17 +193,31 @@ fn ending(report: &SendReport, until: Until) -> Ending {
     }
 }
 
-fn show(report: &SendReport, until: Until, context: &mut Context) -> Result<Ending> {
+fn show(
+    report: &SendReport,
+    until: Until,
+    naming: Naming,
+    context: &mut Context,
+) -> Result<Ending> {
+    if context.wants_json() {
+        context.output.json(report)?;
+        return Ok(ending(report, until));
+    }
     let (id, name) = (report.message.id, address(&report.session));
     if let Some(failed) = &report.failure {
         return Err(failure::turn(&name, failed));
     }
     match report.message.state.as_str() {
         _ if until == Until::Recorded => {
-            context.output.text(&format!("{id}\n"))?;
+            let name = if naming == Naming::Given { format!("  {name}") } else { String::new() };
+            context.output.text(&format!("{id}{name}\n"))?;
             Ok(Ending::Done)
         }
         "delivered" if report.turn_ended => {
+            if naming == Naming::Given {
+                let heading = context.output.colour().paint(Tone::Strong, &format!("{name}:"));
+                context.output.text(&format!("{heading}\n"))?;
+            }
             context.output.words_of_agent(report.answer.as_deref().unwrap_or_default())?;
             Ok(Ending::Done)
         }

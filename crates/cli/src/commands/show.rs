@@ -89,13 +89,14 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     }
     let look = Look {
         colour: context.output.colour(),
+        clock: context.clock().clone(),
         columns: Size::of_output().map(|size| size.columns),
         full: arguments.how.full,
     };
     if arguments.follow {
         let reading = parts.into_iter().map(|(_, reading)| reading).next_back();
         let reading = reading.ok_or_else(|| Error::internal("no conversation was found"))?;
-        return following::follow(reading, arguments.last, look, context).await;
+        return following::follow(reading, arguments.last, &look, context).await;
     }
     show(&arguments, &parts, look, context)?;
     Ok(Ending::Done)
@@ -226,7 +227,7 @@ impl Telling<'_, '_> {
             return Ok(());
         }
         let from = part.taken_over.as_ref().map(|it| (it.mode.as_str(), it.at));
-        let line = turns::divider(part.vendor.as_str(), reading.name(), from, self.look);
+        let line = turns::divider(part.vendor.as_str(), reading.name(), from, &self.look);
         self.page.text(&line).map(|_| ())
     }
 
@@ -240,7 +241,7 @@ impl Telling<'_, '_> {
         self.counter.show(|| format!("reading: {told} turns"));
         let text = match self.format {
             Format::Json => json::line(&Line::new(turn, self.story.then(|| reading.name())))?,
-            Format::Text => turns::block(turn, self.look),
+            Format::Text => turns::block(turn, &self.look),
         };
         self.page.text(&text)
     }

@@ -1,9 +1,10 @@
 //! `segue stop`
 
 use clap::Args;
-use segue_core::Result;
-use segue_core::api::{Selection, StopReport, StopRequest};
+use segue_core::api::{Selection, StopOutcome, StopReport, StopRequest};
+use segue_core::{Kind, Result};
 
+use super::targets;
 use crate::context::{Context, Ending};
 use crate::progress::{self, Task, watching};
 use crate::render::style::Tone;
@@ -11,7 +12,10 @@ use crate::render::table::{Cell, Table};
 
 /// End the processes of sessions; their conversations stay
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  segue stop coder\n  segue stop shop\n  segue stop --all")]
+#[command(after_help = "If one of several cannot be stopped, the others are stopped all the \
+    same; the exit status is then 8.\n\n\
+    Examples:\n  segue stop coder\n  segue stop coder shop/tester\n  segue stop shop\n  \
+    segue stop --all")]
 pub(crate) struct Arguments {
     /// Sessions, or fleets with all their sessions
     #[arg(value_name = "SESSION|FLEET", required_unless_present = "all")]
@@ -39,7 +43,9 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
             context.output.note("nothing to stop");
         }
     }
-    Ok(Ending::Done)
+    targets::report(&report.failed, context);
+    let is_complete = report.failed.is_empty();
+    Ok(if is_complete { Ending::Done } else { Ending::Told(Kind::Partial) })
 }
 
 fn request(arguments: Arguments, context: &Context) -> StopRequest {
@@ -50,33 +56,37 @@ fn request(arguments: Arguments, context: &Context) -> StopRequest {
 fn table(report: &StopReport) -> Table {
     let mut table = Table::new(&["NAME", "RESULT"]);
     for session in &report.stopped {
-        let result = if session.was_running { "stopped" } else { "was not running" };
-        table.row([Cell::toned(&session.name, Tone::Strong), Cell::new(result)]);
+        let result = match session.outcome {
+            StopOutcome::Stopped => "stopped",
+            StopOutcome::NotRunning => "was not running",
+        };
+        table.row([Cell::toned(&session.of.address, Tone::Strong), Cell::new(result)]);
     }
     table
 }
 
 #[cfg(test)]
 mod tests {
-    use segue_core::api::StoppedSession;
+    use serde_json::json;
 
     use super::*;
     use crate::render::style::Colour;
 
     #[test]
     fn what_did_not_run_is_told_apart() {
-        let stopped = [("shop/coder", true), ("shop/tester", false)];
-        let stopped = stopped.map(|(name, was_running)| StoppedSession {
-            session: "0198f9d2-0000-7000-8000-000000000001".parse().unwrap(),
-            name: name.to_owned(),
-            was_running,
+        let stopped = [("coder", "stopped"), ("tester", "not_running")];
+        let stopped = stopped.map(|(name, outcome)| {
+            json!({
+                "session": "0198f9d2-0000-7000-8000-000000000001", "name": name, "fleet": "shop",
+                "address": format!("shop/{name}"), "outcome": outcome,
+            })
         });
+        let report = serde_json::from_value(json!({ "stopped": stopped })).unwrap();
         let expected = "\
 NAME         RESULT
 shop/coder   stopped
 shop/tester  was not running
 ";
-        let report = StopReport { stopped: stopped.into() };
         assert_eq!(table(&report).render(Colour::Off), expected);
     }
 }

@@ -6,23 +6,29 @@ use segue_core::api::{SessionView, WaitReport, WaitRequest, WaitTarget};
 use segue_core::rules::dialog;
 use segue_core::{Error, Kind, Result};
 use segue_server::client::Client;
+use serde::Serialize;
+use tokio::task::JoinSet;
 
 use super::duration;
+use super::targets::{self, Names, Tally};
 use crate::context::{Context, Ending};
 use crate::progress::{self, Task, watching};
-use crate::render::sessions::{address, asks};
+use crate::render::sessions::{address, asks, status};
 
-/// Wait until an agent is idle, waits for an answer, or has ended
+/// Wait until agents are idle, wait for an answer, or have ended
 #[derive(Debug, Args)]
 #[command(
     after_help = "Without --for it waits until the agent neither starts nor works. Idle means \
     also that no message is queued. After the timeout it ends with 4. So it does as soon as the \
-    agent asks a person something, unless --for says otherwise.\n\n\
-    Examples:\n  segue wait coder\n  segue wait coder --for idle --timeout 10m"
+    agent asks a person something, unless --for says otherwise. Of several agents each is waited \
+    for; the exit status is 8 if only some of them got there.\n\n\
+    Examples:\n  segue wait coder\n  segue wait coder --for idle --timeout 10m\n  \
+    segue wait shop --for ended"
 )]
 pub(crate) struct Arguments {
-    #[arg(value_name = "SESSION")]
-    pub(crate) session: String,
+    /// Sessions, or fleets with all their sessions
+    #[arg(value_name = "SESSION|FLEET", required = true)]
+    pub(crate) names: Vec<String>,
 
     /// What to wait for
     #[arg(long = "for", value_enum, value_name = "STATUS")]
@@ -43,25 +49,106 @@ pub(crate) enum Target {
 
 pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
     let client = progress::connect(context).await?;
-    let request = WaitRequest {
-        cwd: context.cwd().to_owned(),
-        session: arguments.session,
-        target: match arguments.target {
-            Some(Target::Idle) => WaitTarget::Idle,
-            Some(Target::Waiting) => WaitTarget::Waiting,
-            Some(Target::Ended) => WaitTarget::Ended,
-            None => WaitTarget::Rest,
-        },
-        timeout_ms: arguments.timeout.map(duration::milliseconds),
+    let target = match arguments.target {
+        Some(Target::Idle) => WaitTarget::Idle,
+        Some(Target::Waiting) => WaitTarget::Waiting,
+        Some(Target::Ended) => WaitTarget::Ended,
+        None => WaitTarget::Rest,
     };
-    show(&waited(&client, &request, context).await?, request.target, context)
+    let timeout_ms = arguments.timeout.map(duration::milliseconds);
+    let request = |session: &SessionView| WaitRequest {
+        cwd: context.cwd().to_owned(),
+        session: session.session.to_string(),
+        target,
+        timeout_ms,
+    };
+    let chosen = targets::select(&client, context, &arguments.names, Names::Loose).await?;
+    if let ([only], []) = (chosen.sessions.as_slice(), chosen.failed.as_slice()) {
+        let request = request(only);
+        let report = waited(&client, &request, &address(only), context).await?;
+        return show(&report, target, Naming::Left, context);
+    }
+    let requests = chosen.sessions.iter().map(|it| (address(it), request(it))).collect();
+    let mut tally = Tally::of(&chosen.failed, context);
+    wait_for_all(requests, &mut tally, context).await?;
+    Ok(tally.ending())
 }
 
-async fn waited(client: &Client, request: &WaitRequest, context: &Context) -> Result<WaitReport> {
-    let name = &request.session;
-    let task = Task::new("waiting").of([name.clone()]);
+/// Waits for several sessions at the same time; shows each as soon as its wait is over.
+async fn wait_for_all(
+    requests: Vec<(String, WaitRequest)>,
+    tally: &mut Tally,
+    context: &mut Context,
+) -> Result<()> {
+    let names: Vec<String> = requests.iter().map(|(name, _)| name.clone()).collect();
+    let task = Task::new("waiting").of(names.clone());
+    let again = format!("run `segue wait {}` to wait again", names.join(" "));
+    let task = task.goes_on("the agents go on", again);
+    let mut waits = JoinSet::new();
+    for (_, request) in requests {
+        let local = context.local.clone();
+        // A connection carries one request at a time.
+        waits.spawn(async move {
+            let report = Client::connect(&local).await?.wait(&request).await?;
+            Ok((report, request.target))
+        });
+    }
+    while !waits.is_empty() {
+        let next = async {
+            let joined = waits.join_next().await.unwrap_or_else(|| Ok(Err(none_left())));
+            joined.map_err(|error| Error::internal("a wait failed").caused_by(error))
+        };
+        let shown = match watching(context, task.clone(), next).await? {
+            Ok((report, target)) => show(&report, target, Naming::Given, context),
+            Err(error) => Err(error),
+        };
+        match shown {
+            Ok(Ending::Done) => tally.succeed(),
+            Ok(Ending::Told(kind)) => tally.fail_silently(kind),
+            Err(error) => tally.fail(&error, context),
+        }
+    }
+    Ok(())
+}
+
+fn none_left() -> Error {
+    Error::internal("nothing is left to wait for")
+}
+
+async fn waited(
+    client: &Client,
+    request: &WaitRequest,
+    name: &str,
+    context: &Context,
+) -> Result<WaitReport> {
+    let task = Task::new("waiting").of([name.to_owned()]);
     let task = task.goes_on("the agent goes on", format!("run `segue wait {name}` to wait again"));
     watching(context, task, client.wait(request)).await
+}
+
+/// Whether a session's name stands before its status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Naming {
+    Given,
+    /// There is only one.
+    Left,
+}
+
+/// The session as `segue ls` shows it, and why the wait is over.
+#[derive(Serialize)]
+struct Waited<'a> {
+    #[serde(flatten)]
+    session: &'a SessionView,
+    outcome: WaitOutcome,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum WaitOutcome {
+    Reached,
+    /// A person has to answer first.
+    NeedsPerson,
+    TimedOut,
 }
 
 /// Waits until an agent that was just started neither starts nor works.
@@ -73,30 +160,41 @@ pub(crate) async fn for_rest(
     if !context.wants_json() {
         context.output.text(&format!("{}\n", address(session)))?;
     }
-    let (cwd, session) = (context.cwd().to_owned(), session.id.to_string());
-    let request = WaitRequest { cwd, session, target: WaitTarget::Rest, timeout_ms: None };
-    show(&waited(client, &request, context).await?, request.target, context)
+    let (cwd, id) = (context.cwd().to_owned(), session.session.to_string());
+    let request = WaitRequest { cwd, session: id, target: WaitTarget::Rest, timeout_ms: None };
+    let report = waited(client, &request, &address(session), context).await?;
+    show(&report, request.target, Naming::Left, context)
 }
 
-fn show(report: &WaitReport, target: WaitTarget, context: &mut Context) -> Result<Ending> {
+fn show(
+    report: &WaitReport,
+    target: WaitTarget,
+    naming: Naming,
+    context: &mut Context,
+) -> Result<Ending> {
     let session = &report.session;
+    let outcome = match report.reached {
+        _ if needs_person(session, target) => WaitOutcome::NeedsPerson,
+        true => WaitOutcome::Reached,
+        false => WaitOutcome::TimedOut,
+    };
     if context.wants_json() {
-        context.output.json(session)?;
-        let is_done = report.reached && !needs_person(session, target);
+        context.output.json(&Waited { session, outcome })?;
+        let is_done = outcome == WaitOutcome::Reached;
         return Ok(if is_done { Ending::Done } else { Ending::Told(Kind::Conflict) });
     }
-    if needs_person(session, target) {
-        return Err(not_over(session));
-    }
-    let detail = session.status_detail.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
-    let status = format!("{}{detail}", session.status);
-    if report.reached {
-        context.output.text(&format!("{status}\n"))?;
-        return Ok(Ending::Done);
-    }
     let name = address(session);
-    Err(Error::conflict(format!("`{name}` is still {status}"))
-        .hint(format!("run `segue log {name}` to see why")))
+    let status = status(session);
+    match outcome {
+        WaitOutcome::NeedsPerson => Err(not_over(session)),
+        WaitOutcome::TimedOut => Err(Error::conflict(format!("`{name}` is still {status}"))
+            .hint(format!("run `segue log {name}` to see why"))),
+        WaitOutcome::Reached => {
+            let name = if naming == Naming::Given { format!("{name}  ") } else { String::new() };
+            context.output.text(&format!("{name}{status}\n"))?;
+            Ok(Ending::Done)
+        }
+    }
 }
 
 /// Tells whether the wait is over because only a person can go on.

@@ -34,7 +34,7 @@ pub(crate) fn table(sessions: &[SessionView], surroundings: Surroundings<'_>) ->
 
 /// Returns `fleet/name`.
 pub(crate) fn address(session: &SessionView) -> String {
-    format!("{}/{}", session.fleet, session.name)
+    session.address.clone()
 }
 
 /// Returns the command that answers what a session asks, and the question.
@@ -105,7 +105,9 @@ pub(crate) mod tests {
     pub(crate) fn session(name: &str, status: &str, detail: Option<&str>, age: i64) -> SessionView {
         let at = Timestamp::from_second(NOW - age).unwrap();
         serde_json::from_value(json!({
-            "id": "0198f9d2-0000-7000-8000-000000000001", "name": name, "fleet": "shop",
+            "session": "0198f9d2-0000-7000-8000-000000000001",
+            "id": "0198f9d2-0000-7000-8000-000000000001",
+            "name": name, "fleet": "shop", "address": format!("shop/{name}"),
             "agent": null, "vendor": "demo", "vendor_session_id": null, "evidence": null,
             "status": status, "status_detail": detail, "cwd": "/home/ann/shop", "worktree": null,
             "branch": null, "headless": false, "pid": null, "holder_pid": null, "launches": 1,

@@ -1,6 +1,7 @@
-//! Moments and durations as people read them.
+//! Timestamps and durations as people read them.
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
@@ -28,9 +29,32 @@ pub(crate) fn over_a_day_ago(then: Timestamp, now: Timestamp) -> bool {
     now.duration_since(then).as_secs() > DAY
 }
 
-/// Returns a moment in UTC, to the second.
-pub(crate) fn moment(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%d %H:%M:%SZ").to_string()
+/// The time zone in which timestamps are shown.
+#[derive(Clone, Debug)]
+pub(crate) struct Clock {
+    /// `None` shows UTC, and says so.
+    zone: Option<TimeZone>,
+}
+
+impl Clock {
+    /// Shows UTC: for text that goes into a file or to another program.
+    pub(crate) fn utc() -> Self {
+        Self { zone: None }
+    }
+
+    /// Shows the user's time zone: `TZ` if it is set, else the machine's. Zones are known without
+    /// a database on the machine, too.
+    pub(crate) fn local() -> Self {
+        Self { zone: TimeZone::try_system().ok() }
+    }
+
+    /// Returns a timestamp to the second.
+    pub(crate) fn moment(&self, at: Timestamp) -> String {
+        match &self.zone {
+            Some(zone) => at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+            None => at.strftime("%Y-%m-%d %H:%M:%SZ").to_string(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -63,8 +87,13 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_in_utc() {
-        assert_eq!(moment(at(1_767_323_472)), "2026-01-02 03:11:12Z");
+    fn a_timestamp_is_in_utc_or_in_the_users_time_zone() {
+        let then = at(1_767_323_472);
+        assert_eq!(Clock::utc().moment(then), "2026-01-02 03:11:12Z");
+        // The zone comes from the bundled database: no file of this machine is read.
+        let zone = jiff::tz::TimeZoneDatabase::bundled().get("Asia/Kolkata").unwrap();
+        let clock = Clock { zone: Some(zone) };
+        assert_eq!(clock.moment(then), "2026-01-02 08:41:12");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::plain::{one_line, plain};
 use super::style::{Colour, Tone};
-use super::time::moment;
+use super::time::Clock;
 use super::wrap::wrap;
 
 const INDENT: &str = "    ";
@@ -18,9 +18,10 @@ const SHOWN_OF_CALL: Shown = Shown { lines: 6, characters: 600 };
 const SHOWN_OF_RESULT: Shown = Shown { lines: 10, characters: 1000 };
 
 /// How turns are shown.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Look {
     pub(crate) colour: Colour,
+    pub(crate) clock: Clock,
     /// The width of the terminal; none where lines stay as they are.
     pub(crate) columns: Option<usize>,
     /// Everything that tools were given and gave.
@@ -34,11 +35,11 @@ struct Shown {
 }
 
 /// Returns a turn as a block of lines, with an empty one behind it.
-pub(crate) fn block(numbered: &Numbered, look: Look) -> String {
+pub(crate) fn block(numbered: &Numbered, look: &Look) -> String {
     let turn = &numbered.turn;
     let width = look.columns.map(|columns| columns.saturating_sub(INDENT.len()));
     let (body, hidden) = body(turn, look.full);
-    let mut block = heading(numbered, look.colour) + "\n";
+    let mut block = heading(numbered, look) + "\n";
     let lines = body.lines().flat_map(|line| wrap(line, width));
     lines.for_each(|line| push_line(&mut block, &line));
     if let Some(hidden) = hidden {
@@ -56,7 +57,8 @@ fn push_line(block: &mut String, line: &str) {
     block.push('\n');
 }
 
-fn heading(Numbered { index, turn }: &Numbered, colour: Colour) -> String {
+fn heading(Numbered { index, turn }: &Numbered, look: &Look) -> String {
+    let colour = look.colour;
     let faint = |text: String| colour.paint(Tone::Faint, &text);
     let tool = turn.tool.as_ref();
     let failed = tool.is_some_and(|tool| tool.failed);
@@ -72,7 +74,7 @@ fn heading(Numbered { index, turn }: &Numbered, colour: Colour) -> String {
         index.map(|index| faint(index.to_string())),
         Some(colour.paint(tone, word)),
         tool.map(|tool| one_line(&tool.name)).filter(|name| !name.is_empty()),
-        turn.at.map(|at| faint(moment(at))),
+        turn.at.map(|at| faint(look.clock.moment(at))),
         turn.model.as_ref().map(|model| faint(one_line(model))),
     ];
     pieces.into_iter().flatten().collect::<Vec<_>>().join("  ")
@@ -126,10 +128,10 @@ pub(crate) fn divider(
     vendor: &str,
     name: &str,
     from: Option<(&str, Timestamp)>,
-    look: Look,
+    look: &Look,
 ) -> String {
     let how = match from {
-        Some((mode, at)) => format!(", handed over ({mode}) {}", moment(at)),
+        Some((mode, at)) => format!(", handed over ({mode}) {}", look.clock.moment(at)),
         None => String::new(),
     };
     let line = one_line(&format!("── {name} ({vendor}){how} ──"));

@@ -45,10 +45,10 @@ fn an_address_that_means_nothing_is_not_found() {
     for address in ["a b", "a/b/c", "../x", "0198", "segue://session/x"] {
         for command in ["stop", "log", "resume"] {
             let outcome = world.segue([command, "--", address]);
-            assert_refused(&outcome, 3, "there is no session `");
+            assert_refused(&outcome, 3, "there is no session or fleet `");
         }
         let outcome = world.segue(["rm", "--yes", "--", address]);
-        assert_refused(&outcome, 3, "there is no session `");
+        assert_refused(&outcome, 3, "there is no session or fleet `");
     }
     for address in ["", "-x", "\u{1b}]0;x\u{7}"] {
         let outcome = world.segue(["stop", "--", address]);

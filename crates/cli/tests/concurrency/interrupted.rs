@@ -34,7 +34,7 @@ fn interrupted_by(signal: Signal) {
     let agents = report["agents"].as_array().unwrap();
     assert_eq!(agents.len(), AGENTS);
     for agent in agents {
-        assert!(["attached", "resumed"].contains(&text(agent, "outcome")), "{agent}");
+        assert!(["running", "resumed"].contains(&text(agent, "outcome")), "{agent}");
     }
     for (number, session) in world.sessions().iter().enumerate() {
         // Once for the first time, once for the resume: nobody was started twice.

@@ -94,7 +94,11 @@ fn nothing_is_answered_where_nothing_is_asked() {
     world.ok(["stop", "alpha"]);
     let down = world.segue(["answer", "alpha", "yes"]);
     assert_error(&down, 4, "`default/alpha` is not running");
-    assert_error(&world.segue(["answer", "nobody", "yes"]), 3, "there is no session `nobody`");
+    assert_error(
+        &world.segue(["answer", "nobody", "yes"]),
+        3,
+        "there is no session or fleet `nobody`",
+    );
     assert_eq!(scene::told_events(&world, "alpha", "answered"), Vec::<String>::new());
     assert_heard(&world, &["/hang"]);
 }

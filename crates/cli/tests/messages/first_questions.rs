@@ -26,7 +26,7 @@ fn asking(count: &str) -> World {
 #[track_caller]
 fn assert_waiting(report: &Report, name: &str) -> Value {
     let agents = report.json["agents"].as_array().unwrap();
-    let agent = agents.iter().find(|it| it["name"] == format!("shop/{name}")).unwrap();
+    let agent = agents.iter().find(|it| it["name"] == name).unwrap();
     assert_eq!(agent["outcome"], "waiting", "{report:#?}");
     assert_eq!(agent["dialog"]["kind"], "trust", "{report:#?}");
     assert_eq!(agent["dialog"]["question"], "Do you trust this folder?", "{report:#?}");
@@ -72,7 +72,7 @@ fn the_conversation_is_proven_after_the_answer_and_nothing_is_started_twice() {
     assert_eq!((&session["launches"], &session["evidence"]), (&1.into(), &"registry".into()));
     assert_eq!(session["dialog"], Value::Null, "{session:#}");
     assert_eq!(heard(&world), ["remember amber"]);
-    up(&world).assert_back("coder", "attached");
+    up(&world).assert_back("coder", "running");
     assert_eq!(world.session("coder")["launches"], 1);
 }
 
@@ -139,7 +139,7 @@ fn send_wait_to_an_agent_that_waits_for_a_person_returns_the_question() {
     let sent = world.segue(["send", "coder", "--wait", "--json", "the second"]);
     let report: Value = serde_json::from_str(&sent.stdout).unwrap();
     assert_eq!((sent.status, &report["message"]["state"]), (4, &"queued".into()), "{sent:#?}");
-    assert_eq!(report["session"]["dialog"]["kind"], "trust", "{report:#}");
+    assert_eq!(report["dialog"]["kind"], "trust", "{report:#}");
     world.ok(["answer", "coder", "yes"]);
     wait_idle(&world, "shop/coder");
     assert_eq!(heard(&world), ["remember amber", "under it", "the second"]);

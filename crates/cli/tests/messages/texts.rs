@@ -101,7 +101,11 @@ fn what_cannot_be_said_is_refused_and_leaves_nothing() {
         assert_error(&world.with_input(["send", "alpha", "-"], text), 2, wanted);
     }
     assert_error(&world.segue(["send", "alpha", ""]), 2, "the message is empty");
-    assert_error(&world.segue(["send", "nobody", "hi"]), 3, "there is no session `nobody`");
+    assert_error(
+        &world.segue(["send", "nobody", "hi"]),
+        3,
+        "there is no session or fleet `nobody`",
+    );
     assert_eq!(states(&world), Vec::<String>::new());
 }
 

@@ -30,7 +30,7 @@ fn what_is_so_already_is_told_at_once_and_what_is_not_runs_out() {
     let late = world.segue(["wait", "alpha", "--for", "idle", "--timeout", "100ms", "--json"]);
     let session: Value = serde_json::from_str(&late.stdout).unwrap();
     assert_eq!((late.status, &session["status"]), (4, &"ended".into()), "{late:#?}");
-    assert_error(&world.segue(["wait", "nobody"]), 3, "there is no session `nobody`");
+    assert_error(&world.segue(["wait", "nobody"]), 3, "there is no session or fleet `nobody`");
     assert_eq!(world.segue(["wait", "alpha", "--for", "rain"]).status, 2);
 }
 

@@ -67,7 +67,7 @@ fn every_other_change_over_a_broken_connection_gets_the_first_answer() {
         world.resume(["alpha"]);
         let proxy = Proxy::before(&world, "/v1/stop", cut);
         let stopped = json(&proxy.ok(["stop", "alpha", "--json"]));
-        assert_eq!(stopped["stopped"][0]["was_running"], true, "{cut:?}: {stopped:#}");
+        assert_eq!(stopped["stopped"][0]["outcome"], "stopped", "{cut:?}: {stopped:#}");
         proxy.assert_sent_twice();
 
         let message = queue(&world);

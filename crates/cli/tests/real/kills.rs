@@ -61,8 +61,7 @@ fn check(world: &World, model: &Model) {
     let messages = messages["messages"].as_array().unwrap();
     assert_eq!(messages.len(), count());
     for (name, word) in NAMES.map(|name| (name, format!("the word of {name}"))) {
-        let own: Vec<&Value> =
-            messages.iter().filter(|it| it["name"] == format!("default/{name}")).collect();
+        let own: Vec<&Value> = messages.iter().filter(|it| it["name"] == name).collect();
         let last = model.conversation_of(&word).unwrap();
         let mut times: BTreeMap<String, usize> = BTreeMap::new();
         for said in last.user_texts() {

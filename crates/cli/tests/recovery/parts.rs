@@ -36,7 +36,7 @@ fn a_holder_that_is_killed_takes_its_agent_along_and_waits_to_be_brought_back() 
     processes::wait_gone(process(&before, "pid"));
     let report = world.resume(["--all"]);
     report.assert_back("coder", "resumed");
-    report.assert_back("other", "attached");
+    report.assert_back("other", "running");
     let after = world.session("coder");
     assert_eq!(after["vendor_session_id"], before["vendor_session_id"]);
     assert_eq!(world.session("other")["pid"], other["pid"], "another agent was touched");
@@ -51,7 +51,7 @@ fn a_daemon_that_is_killed_is_not_missed_by_its_agents() {
     kill_daemon(&world);
     let answer = conversation::ask(&world, &before, "what did I say first?");
     assert_eq!(answer, "The first thing you said was: remember the word fox");
-    world.resume([]).assert_back("coder", "attached");
+    world.resume([]).assert_back("coder", "running");
     let after = world.session("coder");
     for same in ["pid", "holder_pid", "launches", "vendor_session_id", "id"] {
         assert_eq!(after[same], before[same], "{same}");

@@ -133,8 +133,8 @@ fn assert_works_again(world: &World, running: &[u32]) {
     }
     // Without a name: the fleet knows again which folder is its home.
     let report = world.resume([]);
-    report.assert_back("runs", "attached");
-    report.assert_back("resumed", "attached");
+    report.assert_back("runs", "running");
+    report.assert_back("resumed", "running");
     world.resume(["stopped"]).assert_back("stopped", "resumed");
     let pids = ["runs", "resumed"].map(|name| process(&world.session(name), "pid"));
     assert_eq!(pids, running, "an agent was touched");
@@ -180,7 +180,7 @@ fn a_store_whose_log_was_left_behind_is_rebuilt_without_it() {
     world.ok(["doctor", "--fix"]);
     assert_eq!(world.session("coder")["id"], session["id"]);
     assert!(names(world.database().parent().unwrap()).contains(&"segue.db.orphan-wal".to_owned()));
-    world.resume([]).assert_back("coder", "attached");
+    world.resume([]).assert_back("coder", "running");
 }
 
 #[test]
@@ -206,8 +206,8 @@ fn a_store_replaced_under_its_daemon_is_the_one_that_is_used_from_then_on() {
     world.ok(["doctor", "--fix"]);
     assert_eq!(world.session("later")["pid"], later["pid"]);
     let report = world.resume(["--all"]);
-    report.assert_back("coder", "attached");
-    report.assert_back("later", "attached");
+    report.assert_back("coder", "running");
+    report.assert_back("later", "running");
     assert_knows(&world, "later", "owl");
 }
 

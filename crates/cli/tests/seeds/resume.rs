@@ -177,18 +177,15 @@ fn seed_10_a_plan_starts_and_changes_nothing_and_live_agents_are_left_alone() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|it| (text(it, "name"), text(it, "decision")))
+        .map(|it| (text(it, "address"), text(it, "decision")))
         .collect();
-    let expected = [
-        ("default/killed", "resume"),
-        ("default/live", "runs: nothing to do"),
-        ("default/stopped", "resume"),
-    ];
+    let expected =
+        [("default/killed", "resume"), ("default/live", "running"), ("default/stopped", "resume")];
     assert_eq!(decisions, BTreeMap::from(expected));
     assert_eq!(everything(&world), before);
 
     let report = world.resume(["--all", "--stopped"]);
-    report.assert_back("live", "attached");
+    report.assert_back("live", "running");
     for (name, word) in [("killed", "owl"), ("stopped", "elk")] {
         report.assert_back(name, "resumed");
         assert_knows(&world, name, word);

@@ -149,7 +149,7 @@ fn only_the_daemon_dies() {
         scene::kill_daemon(&world);
         let report = world.resume(["--all"]);
         assert_all_back(&world, &report);
-        names().for_each(|name| report.assert_back(&name, "attached"));
+        names().for_each(|name| report.assert_back(&name, "running"));
         assert_eq!(processes_of(&world), before);
     }
     invariants::check_all(&world);
@@ -169,7 +169,7 @@ fn only_some_holders_die() {
         assert_all_back(&world, &report);
         let after = processes_of(&world);
         for name in names() {
-            let outcome = if victims.contains(&name) { "resumed" } else { "attached" };
+            let outcome = if victims.contains(&name) { "resumed" } else { "running" };
             report.assert_back(&name, outcome);
             assert_eq!(after[&name] != before[&name], victims.contains(&name), "{name}");
         }

@@ -431,7 +431,7 @@ fn brought_back(world: &World, outcome: &Outcome) {
     let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
     assert_eq!(report["complete"], true, "{report}");
     for agent in report["agents"].as_array().unwrap() {
-        let name = agent["name"].as_str().unwrap().split('/').next_back().unwrap();
+        let name = agent["name"].as_str().unwrap();
         assert_eq!(agent["vendor_session_id"], world.session(name)["vendor_session_id"]);
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::Caller;
-use crate::model::{Dialog, Role, SessionId, Tool, Turn, VendorId};
+use super::{Caller, SessionRef};
+use crate::model::{Dialog, Role, Tool, Turn, VendorId};
 use crate::rules::handoff::Mode;
 
 /// `POST /v1/handoff`
@@ -47,8 +47,9 @@ pub struct HandoffReport {
     pub from: String,
     /// The address of the session that it goes on in.
     pub to: String,
-    /// None while nothing was done.
-    pub session: Option<SessionId>,
+    /// The session that it goes on in.
+    #[serde(flatten)]
+    pub of: SessionRef,
     pub vendor: VendorId,
     /// It goes on turn by turn, and has no terminal.
     pub headless: bool,

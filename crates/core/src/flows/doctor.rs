@@ -94,7 +94,7 @@ fn by_session(records: &[LaunchRecord]) -> BTreeMap<SessionId, Vec<&LaunchRecord
 }
 
 async fn was_removed(ports: &Ports, id: SessionId) -> Result<bool> {
-    let query = EventQuery { after: 0, session: Some(id), limit: u32::MAX };
+    let query = EventQuery { sessions: vec![id], limit: u32::MAX, ..EventQuery::default() };
     let events = ports.store.events(&query).await?;
     Ok(events.iter().any(|event| event.fact.kind == EventKind::SessionRemoved))
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::api::Outcome;
+use crate::api::{Outcome, PlannedDecision};
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::look::{self, Sight};
@@ -45,7 +45,7 @@ pub async fn carry_out(
     environment: Environment,
 ) -> Result<Done> {
     match decision {
-        Decision::Attach => Ok(settled(Outcome::Attached, None)),
+        Decision::Attach => Ok(settled(Outcome::Running, None)),
         Decision::Rest { .. } => {
             rest(ports, state).await?;
             Ok(settled(Outcome::Resumed, Some("headless and between turns: nothing to start")))
@@ -351,6 +351,20 @@ async fn start_fresh(
     };
     launch::start(ports, state, wish).await?;
     Ok(())
+}
+
+/// Returns the word for a decision; for `--plan`.
+pub fn planned(decision: &Decision) -> PlannedDecision {
+    match decision {
+        Decision::Attach => PlannedDecision::Running,
+        Decision::Rest { .. } => PlannedDecision::Rest,
+        Decision::Resume { .. } => PlannedDecision::Resume,
+        Decision::Restore { .. } => PlannedDecision::Restore,
+        Decision::Adopt { .. } => PlannedDecision::Adopt,
+        Decision::StartAgain => PlannedDecision::Start,
+        Decision::Fresh => PlannedDecision::Fresh,
+        Decision::Refuse(_) => PlannedDecision::Refuse,
+    }
 }
 
 /// Says in one line what a decision would do; for `--plan`.

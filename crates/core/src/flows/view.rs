@@ -1,6 +1,6 @@
 //! Sessions as people and scripts see them.
 
-use crate::api::{MessageView, SessionView};
+use crate::api::{MessageView, SessionRef, SessionView};
 use crate::error::Result;
 use crate::flows::SessionState;
 use crate::model::{FleetMember, FleetName, FleetRecord, Message, Session};
@@ -8,12 +8,14 @@ use crate::ports::{OpenLaunch, Ports, SessionSummary};
 
 /// Returns one session as `segue ls --json` shows it.
 pub fn session(summary: &SessionSummary) -> SessionView {
-    let SessionSummary { session, binding, open, launches } = summary;
+    let SessionSummary { session, binding, open, launches, queued_messages } = summary;
     let pid = |of: fn(&OpenLaunch) -> Option<u32>| open.as_ref().and_then(of);
     SessionView {
+        session: session.id,
         id: session.id,
         name: session.name.clone(),
         fleet: session.fleet.clone(),
+        address: session.address(),
         agent: session.agent.clone(),
         vendor: session.vendor.clone(),
         vendor_session_id: binding.as_ref().map(|it| it.vendor_session.clone()),
@@ -24,10 +26,13 @@ pub fn session(summary: &SessionSummary) -> SessionView {
         cwd: session.cwd.clone(),
         worktree: None,
         branch: None,
+        task: None,
         headless: session.headless,
         pid: pid(|open| open.agent.as_ref().map(|it| it.pid)),
         holder_pid: pid(|open| open.holder.as_ref().map(|it| it.pid)),
         launches: *launches,
+        queued_messages: *queued_messages,
+        usage: None,
         created_at: session.created_at,
         updated_at: session.updated_at,
     }
@@ -44,6 +49,7 @@ pub fn summary(state: &SessionState) -> SessionSummary {
             agent: launch.agent.clone(),
         }),
         launches: u32::try_from(state.launches.len()).unwrap_or(u32::MAX),
+        queued_messages: u32::try_from(state.outbox.len()).unwrap_or(u32::MAX),
     }
 }
 
@@ -78,8 +84,7 @@ fn member(summary: &SessionSummary) -> FleetMember {
 pub fn message(session: &Session, message: &Message) -> MessageView {
     MessageView {
         id: message.id,
-        session: session.id,
-        name: session.address(),
+        of: SessionRef::of(session),
         state: message.state.word().to_owned(),
         text: message.text.clone(),
         created_at: message.created_at,

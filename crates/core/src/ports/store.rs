@@ -151,6 +151,8 @@ pub struct SessionSummary {
     pub binding: Option<Binding>,
     pub open: Option<OpenLaunch>,
     pub launches: u32,
+    /// Messages whose fate is not settled.
+    pub queued_messages: u32,
 }
 
 /// The launch that is thought to be alive.
@@ -162,11 +164,14 @@ pub struct OpenLaunch {
 }
 
 /// Which events to return: those after a sequence number, the oldest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventQuery {
     pub after: i64,
-    pub session: Option<SessionId>,
+    /// Only events of these sessions; all events if there are none.
+    pub sessions: Vec<SessionId>,
     pub limit: u32,
+    /// If there are more than `limit`, the newest of them instead of the oldest.
+    pub newest: bool,
 }
 
 /// Which messages to return.

@@ -1,9 +1,15 @@
-//! Which session a person means.
+//! Which session, fleet, agent or vendor a person means by a word.
+
+use std::collections::BTreeSet;
 
 use crate::model::{SessionId, VendorSessionId};
 
+mod nearest;
+
+pub use nearest::nearest;
+
 const URL: &str = "segue://session/";
-const SHORTEST_PREFIX: usize = 4;
+const SHORTEST_ID_PREFIX: usize = 4;
 
 /// What can be addressed, borrowed from wherever it is kept.
 #[derive(Clone, Copy, Debug)]
@@ -14,92 +20,199 @@ pub struct Addressable<'a> {
     pub vendor_session: Option<&'a VendorSessionId>,
 }
 
+/// How much of a name a person must type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// The whole name, or the beginning of an id: for commands that cannot be undone.
+    Whole,
+    /// The beginning of a name is enough if nothing else begins with it.
+    Beginning,
+}
+
+/// What an address may lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    Sessions,
+    /// A fleet stands for all of its sessions.
+    SessionsAndFleets,
+}
+
 /// What an address led to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    One(SessionId),
+    Session(SessionId),
+    Fleet(String),
     /// The address fits all of these equally well.
-    Several(Vec<SessionId>),
-    None,
+    Several(Vec<Candidate>),
+    /// Nothing has that name; these are the addresses that look most like it.
+    Nothing {
+        similar: Vec<String>,
+    },
 }
 
-/// Finds the session that `text` means. Readings are tried from the exact to the loose: id or URL,
-/// `fleet/name`, a name in the fleet `here`, a name anywhere, the vendor's id, a prefix of an id.
-pub fn find(sessions: &[Addressable<'_>], text: &str, here: Option<&str>) -> Found {
+/// One of several things that an address can mean.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Candidate {
+    Session(SessionId),
+    Fleet(String),
+}
+
+/// How an address is to be read.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading<'a> {
+    /// The fleet at home in the caller's folder: its names come first.
+    pub here: Option<&'a str>,
+    pub precision: Precision,
+    pub reach: Reach,
+}
+
+/// Finds what `text` means. Exact readings come first, so that a name is never taken for another
+/// one that begins with it: id or URL, `fleet/name`, a name in the fleet `here`, a name anywhere,
+/// the vendor's id, a fleet. Then beginnings: of an id, and of a name in the fleet `here`, or else
+/// of a name anywhere and of a fleet.
+pub fn find(sessions: &[Addressable<'_>], text: &str, reading: Reading<'_>) -> Found {
     let text = text.strip_prefix(URL).unwrap_or(text);
+    if text.is_empty() {
+        return Found::Nothing { similar: Vec::new() };
+    }
     if let Ok(id) = text.parse::<SessionId>()
         && sessions.iter().any(|session| session.id == id)
     {
-        return Found::One(id);
+        return Found::Session(id);
     }
-    let readings: [&dyn Fn(&Addressable<'_>) -> bool; 5] = [
-        &|it| text.split_once('/') == Some((it.fleet, it.name)),
-        &|it| Some(it.fleet) == here && it.name == text,
-        &|it| it.name == text,
-        &|it| it.vendor_session.is_some_and(|id| id.as_str() == text),
-        &|it| text.len() >= SHORTEST_PREFIX && it.id.to_string().starts_with(text),
-    ];
-    readings
-        .iter()
-        .map(|reading| matching(sessions, *reading))
-        .find(|it| *it != Found::None)
-        .unwrap_or(Found::None)
+    let all = Pool { sessions, text, reading };
+    all.whole()
+        .or_else(|| all.beginning())
+        .unwrap_or_else(|| Found::Nothing { similar: all.similar() })
 }
 
-fn matching(sessions: &[Addressable<'_>], reading: &dyn Fn(&Addressable<'_>) -> bool) -> Found {
-    let ids: Vec<_> = sessions.iter().filter(|it| reading(it)).map(|it| it.id).collect();
-    match ids.as_slice() {
-        [] => Found::None,
-        [only] => Found::One(*only),
-        _ => Found::Several(ids),
+/// Finds the one of `names` that a word means: the name itself, or the only one that begins so.
+/// `Err` has what it can mean, or what looks like it.
+pub fn find_name<'a>(names: &[&'a str], word: &str) -> Result<&'a str, Unclear> {
+    if let Some(name) = names.iter().find(|name| **name == word) {
+        return Ok(name);
+    }
+    let beginning: BTreeSet<&str> = match word {
+        "" => BTreeSet::new(),
+        word => names.iter().copied().filter(|name| name.starts_with(word)).collect(),
+    };
+    match beginning.iter().collect::<Vec<_>>().as_slice() {
+        [only] => Ok(only),
+        [] => Err(Unclear::Unknown { similar: nearest(word, names.iter().copied()) }),
+        _ => Err(Unclear::Several(beginning.into_iter().map(str::to_owned).collect())),
+    }
+}
+
+/// Why a word does not name one thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unclear {
+    Unknown {
+        similar: Vec<String>,
+    },
+    /// All of these begin with it.
+    Several(Vec<String>),
+}
+
+struct Pool<'a> {
+    sessions: &'a [Addressable<'a>],
+    text: &'a str,
+    reading: Reading<'a>,
+}
+
+impl Pool<'_> {
+    fn whole(&self) -> Option<Found> {
+        let text = self.text;
+        let readings: [&dyn Fn(&Addressable<'_>) -> bool; 4] = [
+            &|it| text.split_once('/') == Some((it.fleet, it.name)),
+            &|it| Some(it.fleet) == self.reading.here && it.name == text,
+            &|it| it.name == text,
+            &|it| it.vendor_session.is_some_and(|id| id.as_str() == text),
+        ];
+        let found = readings.iter().find_map(|reading| decided(self.matching(*reading)));
+        found.or_else(|| decided(self.fleets(|fleet| fleet == text)))
+    }
+
+    /// The beginning of an id and, if that is allowed, of a name. Both are looked at together: one
+    /// must not be taken for the other.
+    fn beginning(&self) -> Option<Found> {
+        let is_id = self.text.len() >= SHORTEST_ID_PREFIX;
+        let mut candidates = self.matching(&|it| is_id && it.id.to_string().starts_with(self.text));
+        if self.reading.precision == Precision::Beginning {
+            let here = |it: &Addressable<'_>| Some(it.fleet) == self.reading.here;
+            let own = self.matching(&|it| here(it) && it.name.starts_with(self.text));
+            candidates.extend(if own.is_empty() { self.beginning_anywhere() } else { own });
+        }
+        decided(candidates)
+    }
+
+    fn beginning_anywhere(&self) -> BTreeSet<Candidate> {
+        let Some((fleet, name)) = self.text.split_once('/') else {
+            let mut candidates = self.matching(&|it| it.name.starts_with(self.text));
+            candidates.extend(self.fleets(|fleet| fleet.starts_with(self.text)));
+            return candidates;
+        };
+        let own = self.matching(&|it| it.fleet == fleet && it.name.starts_with(name));
+        if !own.is_empty() {
+            return own;
+        }
+        self.matching(&|it| it.fleet.starts_with(fleet) && it.name.starts_with(name))
+    }
+
+    fn matching(&self, reading: &dyn Fn(&Addressable<'_>) -> bool) -> BTreeSet<Candidate> {
+        let fitting = self.sessions.iter().filter(|it| reading(it));
+        fitting.map(|it| Candidate::Session(it.id)).collect()
+    }
+
+    fn fleets(&self, reading: impl Fn(&str) -> bool) -> BTreeSet<Candidate> {
+        if self.reading.reach == Reach::Sessions {
+            return BTreeSet::new();
+        }
+        let fleets = self.sessions.iter().map(|it| it.fleet).filter(|fleet| reading(fleet));
+        fleets.map(|fleet| Candidate::Fleet(fleet.to_owned())).collect()
+    }
+
+    /// Returns the addresses that look most like the text.
+    fn similar(&self) -> Vec<String> {
+        let mut similar = Vec::new();
+        let has_fleet = self.text.contains('/');
+        let names: BTreeSet<&str> = match has_fleet {
+            true => BTreeSet::new(),
+            false => nearest_of(self.text, self.sessions.iter().map(|it| it.name)),
+        };
+        let near = self.sessions.iter().filter(|it| names.contains(it.name));
+        similar.extend(near.map(|it| format!("{}/{}", it.fleet, it.name)));
+        let addresses: Vec<String> =
+            self.sessions.iter().map(|it| format!("{}/{}", it.fleet, it.name)).collect();
+        if has_fleet {
+            similar.extend(nearest(self.text, addresses.iter().map(String::as_str)));
+        }
+        if self.reading.reach == Reach::SessionsAndFleets {
+            let fleets: BTreeSet<&str> = self.sessions.iter().map(|it| it.fleet).collect();
+            similar.extend(nearest(self.text, fleets));
+        }
+        similar.truncate(nearest::MOST);
+        similar
+    }
+}
+
+fn nearest_of<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
+    let names: BTreeSet<&str> = names.collect();
+    let near = nearest(text, names.iter().copied());
+    names.into_iter().filter(|name| near.iter().any(|it| it == name)).collect()
+}
+
+fn decided(candidates: BTreeSet<Candidate>) -> Option<Found> {
+    let mut candidates: Vec<Candidate> = candidates.into_iter().collect();
+    match (candidates.pop(), candidates.is_empty()) {
+        (None, _) => None,
+        (Some(Candidate::Session(id)), true) => Some(Found::Session(id)),
+        (Some(Candidate::Fleet(name)), true) => Some(Found::Fleet(name)),
+        (Some(last), false) => {
+            candidates.push(last);
+            Some(Found::Several(candidates))
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use uuid::Uuid;
-
-    use super::*;
-
-    fn session<'a>(
-        number: u128,
-        fleet: &'a str,
-        name: &'a str,
-        vendor_session: Option<&'a VendorSessionId>,
-    ) -> Addressable<'a> {
-        Addressable {
-            id: SessionId::new(Uuid::from_u128(number << 96)),
-            fleet,
-            name,
-            vendor_session,
-        }
-    }
-
-    #[test]
-    fn from_the_exact_to_the_loose() {
-        let vendor = VendorSessionId::new("ses_1");
-        let sessions = [
-            session(0x1234_5678, "shop", "coder", None),
-            session(0x1234_9999, "blog", "coder", Some(&vendor)),
-            session(0xabcd_0000, "blog", "writer", None),
-        ];
-        let [shop, blog, writer] = sessions.map(|it| it.id);
-        let table = [
-            ("shop/coder", None, Found::One(shop)),
-            ("coder", Some("blog"), Found::One(blog)),
-            ("coder", None, Found::Several(vec![shop, blog])),
-            ("writer", Some("shop"), Found::One(writer)),
-            ("ses_1", None, Found::One(blog)),
-            ("abcd", None, Found::One(writer)),
-            ("abc", None, Found::None),
-            ("1234", None, Found::Several(vec![shop, blog])),
-            ("12345678", None, Found::One(shop)),
-            ("nobody", None, Found::None),
-            ("", None, Found::None),
-        ];
-        for (text, here, expected) in table {
-            assert_eq!(find(&sessions, text, here), expected, "{text} in {here:?}");
-        }
-        assert_eq!(find(&sessions, &format!("segue://session/{writer}"), None), Found::One(writer));
-    }
-}
+mod tests;

@@ -6,10 +6,10 @@ use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::{Query, State};
 use axum::response::Response;
-use segue_core::Result;
 use segue_core::model::{Event, SessionId};
 use segue_core::ports::{Commit, EventQuery};
 use segue_core::rules::scope::Scope;
+use segue_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
@@ -22,11 +22,33 @@ const AT_ONCE: u32 = 1000;
 pub(crate) const FROM_NOW: i64 = -1;
 
 /// Which events.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct EventsQuery {
-    pub(crate) session: Option<SessionId>,
-    pub(crate) after: i64,
-    pub(crate) limit: u32,
+    /// Ids with commas between them; the events of all sessions if there are none.
+    sessions: String,
+    after: i64,
+    limit: u32,
+    newest: bool,
+}
+
+impl EventsQuery {
+    pub(crate) fn new(query: &EventQuery) -> Self {
+        let EventQuery { after, sessions, limit, newest } = query;
+        let ids: Vec<String> = sessions.iter().map(SessionId::to_string).collect();
+        Self { sessions: ids.join(","), after: *after, limit: *limit, newest: *newest }
+    }
+
+    fn read(&self) -> Result<EventQuery> {
+        let ids = self.sessions.split(',').filter(|id| !id.is_empty());
+        let read = |id: &str| {
+            id.parse::<SessionId>().map_err(|error| {
+                Error::usage(format!("`{id}` is not a session id")).caused_by(error)
+            })
+        };
+        let sessions = ids.map(read).collect::<Result<_>>()?;
+        let Self { after, limit, newest, .. } = *self;
+        Ok(EventQuery { after, sessions, limit, newest })
+    }
 }
 
 pub(crate) async fn list(
@@ -35,8 +57,8 @@ pub(crate) async fn list(
     Query(query): Query<EventsQuery>,
 ) -> Answer<Vec<Event>> {
     let supervisor = app.ready().await?;
-    let EventsQuery { session, after, limit } = allowed(&supervisor, caller, query).await?;
-    Ok(Json(supervisor.ports.store.events(&EventQuery { after, session, limit }).await?))
+    let query = allowed(&supervisor, caller, query.read()?).await?;
+    Ok(Json(supervisor.ports.store.events(&query).await?))
 }
 
 pub(crate) async fn follow(
@@ -45,7 +67,7 @@ pub(crate) async fn follow(
     Query(query): Query<EventsQuery>,
 ) -> std::result::Result<Response, Refusal> {
     let supervisor = app.ready().await?;
-    let mut query = allowed(&supervisor, caller, query).await?;
+    let mut query = allowed(&supervisor, caller, query.read()?).await?;
     if query.after == FROM_NOW {
         // A commit of nothing returns the end of the log.
         query.after = supervisor.ports.store.commit(Commit::default()).await?;
@@ -59,31 +81,30 @@ pub(crate) async fn follow(
 }
 
 /// An agent reads its own log, and its children's when it names them.
-async fn allowed(
-    supervisor: &Supervisor,
-    caller: Caller,
-    query: EventsQuery,
-) -> Result<EventsQuery> {
-    match (caller.scope(supervisor).await?, query.session) {
-        (Scope::Person, _) => Ok(query),
-        (Scope::Agent(own), None) => Ok(EventsQuery { session: Some(own.id), ..query }),
-        (scope, Some(id)) => {
-            let session = supervisor.ports.store.session(id).await?;
-            scope.allow_session(id, session.and_then(|session| session.parent))?;
-            Ok(query)
+async fn allowed(supervisor: &Supervisor, caller: Caller, query: EventQuery) -> Result<EventQuery> {
+    let scope = caller.scope(supervisor).await?;
+    match &scope {
+        Scope::Person => return Ok(query),
+        Scope::Agent(own) if query.sessions.is_empty() => {
+            return Ok(EventQuery { sessions: vec![own.id], ..query });
         }
+        Scope::Agent(_) => {}
     }
+    for id in &query.sessions {
+        let session = supervisor.ports.store.session(*id).await?;
+        scope.allow_session(*id, session.and_then(|session| session.parent))?;
+    }
+    Ok(query)
 }
 
 /// Sends what is in the log, then waits for what comes.
-async fn send_all(app: &App, mut query: EventsQuery, sender: &mpsc::Sender<Bytes>) -> Result<()> {
+async fn send_all(app: &App, mut query: EventQuery, sender: &mpsc::Sender<Bytes>) -> Result<()> {
     let supervisor = app.ready().await?;
     let mut cursor = app.cursor();
     loop {
         cursor.mark_unchanged();
-        let EventsQuery { session, after, .. } = query;
-        let batch = EventQuery { after, session, limit: AT_ONCE };
-        let events = supervisor.ports.store.events(&batch).await?;
+        query = EventQuery { limit: AT_ONCE, newest: false, ..query };
+        let events = supervisor.ports.store.events(&query).await?;
         for event in &events {
             query.after = event.seq;
             let mut line = serde_json::to_vec(event).unwrap_or_default();

@@ -1,36 +1,29 @@
 //! Messages: send, list, cancel, answer, wait.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use segue_core::api::{
-    AnswerRequest, CancelRequest, MessageList, MessageView, SendReport, SendRequest, Until,
-    WaitReport, WaitRequest,
+    AnswerRequest, CancelRequest, MessageList, MessageView, MessagesRequest, SelectRequest,
+    SendReport, SendRequest, Until, WaitReport, WaitRequest,
 };
 use segue_core::flows::view;
-use segue_core::model::{Message as Told, MessageState, RequestKey, RequestStep};
+use segue_core::model::{Message as Told, MessageState, RequestKey, RequestStep, SessionId};
 use segue_core::ports::{self, Commit, MessageQuery, SessionSummary};
 use segue_core::rules::scope::{Deed, Scope};
 use segue_core::{Error, Result};
-use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
 use super::{Answer, App, Asked, Caller};
 use crate::requests::{Keep, step};
-use crate::supervisor::{self, Errand, Message, Outgoing, Supervisor, Waiter};
+use crate::supervisor::{self, Chosen, Errand, Message, Outgoing, Supervisor, Waiter};
 
 /// Nothing that is typed or carried needs to be longer.
 const LONGEST_MESSAGE: usize = 16 * 1024 * 1024;
-
-/// Which messages a list shall have.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct MessagesQuery {
-    pub(crate) session: Option<String>,
-    pub(crate) cwd: std::path::PathBuf,
-}
 
 pub(crate) async fn send(
     State(app): State<App>,
@@ -82,19 +75,28 @@ fn check(text: &str) -> Result<()> {
 pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
-    Query(query): Query<MessagesQuery>,
+    Json(request): Json<MessagesRequest>,
 ) -> Answer<MessageList> {
     let supervisor = app.ready().await?;
     let scope = caller.scope(&supervisor).await?;
-    let session = match &query.session {
-        Some(session) => {
-            Some(supervisor::find(&supervisor, &scope, session, &query.cwd).await?.session.id)
-        }
-        None => None,
-    };
-    let messages = supervisor.ports.store.messages(&MessageQuery { session, open: false }).await?;
-    let views = reachable(&supervisor, &scope, &messages).await?;
-    Ok(Json(MessageList { messages: views.into_iter().map(|(view, _)| view).collect() }))
+    let MessagesRequest { cwd, names } = request;
+    if names.is_empty() {
+        let messages = supervisor.ports.store.messages(&MessageQuery::default()).await?;
+        let views = reachable(&supervisor, &scope, &messages).await?;
+        let messages = views.into_iter().map(|(view, _)| view).collect();
+        return Ok(Json(MessageList { messages, failed: Vec::new() }));
+    }
+    let request = SelectRequest { cwd, names, whole: false, finished: true };
+    let Chosen { sessions, failed } = supervisor::select(&supervisor, &scope, &request).await?;
+    let mut messages = Vec::new();
+    for it in &sessions {
+        let session = &it.summary.session;
+        let query = MessageQuery { session: Some(session.id), open: false };
+        let own = supervisor.ports.store.messages(&query).await?;
+        messages.extend(own.iter().map(|message| view::message(session, message)));
+    }
+    messages.sort_by_key(|message| (message.created_at, message.id));
+    Ok(Json(MessageList { messages, failed }))
 }
 
 /// Returns the messages of the sessions that the caller may reach.
@@ -105,9 +107,11 @@ async fn reachable<'a>(
 ) -> Result<Vec<(MessageView, &'a Told)>> {
     let mut sessions = supervisor.ports.store.sessions().await?;
     sessions.retain(|it| scope.allow_session(it.session.id, it.session.parent).is_ok());
+    let sessions: HashMap<SessionId, SessionSummary> =
+        sessions.into_iter().map(|it| (it.session.id, it)).collect();
     let of = |message: &Told| {
-        let own = |it: &&SessionSummary| it.session.id == message.session;
-        sessions.iter().find(own).map(|it| view::message(&it.session, message))
+        let own = sessions.get(&message.session)?;
+        Some(view::message(&own.session, message))
     };
     Ok(messages.iter().filter_map(|message| Some((of(message)?, message))).collect())
 }

@@ -25,7 +25,6 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use doctor::DoctorRequest;
 pub(crate) use events::{EventsQuery, FROM_NOW};
-pub(crate) use messages::MessagesQuery;
 pub(crate) use once::Asked;
 pub(crate) use scope::{Caller, PeerInfo};
 
@@ -50,6 +49,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/stop", post(sessions::stop))
         .route("/v1/sessions", get(sessions::list))
         .route("/v1/sessions/{id}/turn", get(sessions::turn))
+        .route("/v1/select", post(sessions::select))
         .route("/v1/session", get(sessions::show).delete(sessions::remove))
         .route("/v1/conversation", post(conversation::find))
         .route("/v1/adopt", post(sessions::adopt))
@@ -57,7 +57,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/strangers", post(sessions::strangers))
         .route("/v1/attach", get(sessions::attach))
         .route("/v1/send", post(messages::send))
-        .route("/v1/messages", get(messages::list))
+        .route("/v1/messages", post(messages::list))
         .route("/v1/cancel", post(messages::cancel))
         .route("/v1/answer", post(messages::answer))
         .route("/v1/wait", post(messages::wait))
@@ -113,11 +113,14 @@ pub(crate) struct AddressQuery {
     pub(crate) cwd: PathBuf,
     #[serde(default)]
     pub(crate) purge: bool,
+    /// Of a fleet only the session that asks something is meant.
+    #[serde(default)]
+    pub(crate) asking: bool,
 }
 
 impl AddressQuery {
     pub(crate) fn new(address: &str, cwd: &Path, purge: bool) -> Self {
-        Self { address: address.to_owned(), cwd: cwd.to_owned(), purge }
+        Self { address: address.to_owned(), cwd: cwd.to_owned(), purge, asking: false }
     }
 }
 

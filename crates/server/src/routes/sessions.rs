@@ -4,8 +4,9 @@ use axum::Json;
 use axum::extract::{Path, Query, State};
 use segue_core::api::{
     AdoptReport, AdoptRequest, AttachPoint, DryRun, HandoffReport, HandoffRequest, RestoreReport,
-    ResumeAnswer, ResumeCount, ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SessionList,
-    SessionView, StopReport, StopRequest, Stranger, TurnReport, UpRequest,
+    ResumeAnswer, ResumeCount, ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SelectReport,
+    SelectRequest, SessionList, SessionRef, SessionView, StopReport, StopRequest, Stranger,
+    TurnReport, UpRequest,
 };
 use segue_core::flows::strangers;
 use segue_core::model::{RequestStep, SessionId};
@@ -159,8 +160,24 @@ pub(crate) async fn show(
 ) -> Answer<SessionView> {
     let supervisor = app.ready().await?;
     let scope = caller.scope(&supervisor).await?;
-    let summary = supervisor::find(&supervisor, &scope, &query.address, &query.cwd).await?;
+    let AddressQuery { address, cwd, asking, .. } = &query;
+    let summary = match asking {
+        true => supervisor::find_asking(&supervisor, &scope, address, cwd).await?,
+        false => supervisor::find(&supervisor, &scope, address, cwd).await?,
+    };
     Ok(Json(supervisor.view(&summary)))
+}
+
+pub(crate) async fn select(
+    State(app): State<App>,
+    caller: Caller,
+    Json(request): Json<SelectRequest>,
+) -> Answer<SelectReport> {
+    let supervisor = app.ready().await?;
+    let scope = caller.scope(&supervisor).await?;
+    let chosen = supervisor::select(&supervisor, &scope, &request).await?;
+    let sessions = chosen.sessions.iter().map(|it| supervisor.view(&it.summary)).collect();
+    Ok(Json(SelectReport { sessions, failed: chosen.failed }))
 }
 
 pub(crate) async fn remove(
@@ -175,7 +192,8 @@ pub(crate) async fn remove(
     let once = asked.once(&app, &supervisor, &scope, &("rm", &query));
     let key = once.key();
     let remove = async move {
-        let summary = supervisor::find(&supervisor, &scope, &query.address, &query.cwd).await?;
+        let summary =
+            supervisor::find_whole(&supervisor, &scope, &query.address, &query.cwd).await?;
         let (id, purge) = (summary.session.id, query.purge);
         let done = RequestStep::Done { answer: "null".to_owned() };
         let along = step(&supervisor.ports, key, done);
@@ -204,7 +222,7 @@ pub(crate) async fn attach(
             .hint(format!("run `segue resume {name}`, then attach"))
     })?;
     let socket = segue_host::hold::socket_path(&app.paths.launch(open.id));
-    Ok(Json(AttachPoint { session: summary.session.id, name, launch: open.id, socket }))
+    Ok(Json(AttachPoint { of: SessionRef::of(&summary.session), launch: open.id, socket }))
 }
 
 pub(crate) async fn turn(

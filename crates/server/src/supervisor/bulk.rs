@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use segue_core::api::{
-    AgentOutcome, LeftAlone, Outcome, PlanReport, RestoreReport, ResumeCount, ResumeRequest,
-    ScaleReport, ScaleRequest, StopReport, StopRequest, StoppedSession, SurplusSession, UpRequest,
+    self, AgentOutcome, FailedTarget, LeftAlone, Outcome, PlanReport, PlannedDecision,
+    RestoreReport, ResumeCount, ResumeRequest, ScaleReport, ScaleRequest, SessionRef, StopOutcome,
+    StopReport, StopRequest, StoppedSession, SurplusSession, UpRequest,
 };
 use segue_core::flows::bringing_back::{Resting, Sorter};
 use segue_core::flows::look::Asked;
@@ -24,7 +25,7 @@ use tokio::task::JoinSet;
 use super::calling;
 use super::lift::{Lift, Lifted};
 use super::run::{agent_session, ensure_fleet};
-use super::select::{Selected, find, selected};
+use super::select::{Chosen, Selected, find_whole, selected};
 use super::{Message, Renewal, Supervisor, Wish};
 use crate::project::{Agent, MOST_OF_ONE, Project, Scaled, in_range};
 use crate::requests::step;
@@ -37,7 +38,8 @@ pub(crate) async fn resume(
     key: Option<RequestKey>,
     request: ResumeRequest,
 ) -> Result<RestoreReport> {
-    let Chosen { sessions, left_alone, fresh } = chosen(supervisor, scope, &request).await?;
+    let ToBringBack { sessions, left_alone, fresh, failed } =
+        to_bring_back(supervisor, scope, &request).await?;
     let sent = request.caller.environment;
     let environment = calling::environment(&supervisor.ports, scope, sent).await?;
     let wish = wish(sessions.iter().filter(|it| it.kept.is_none()).count());
@@ -54,7 +56,7 @@ pub(crate) async fn resume(
             bring_back(&supervisor, id, (asked, wish), (environment, fresh)).await
         }
     });
-    Ok(RestoreReport::new(all(tasks).await?, left_alone))
+    Ok(RestoreReport::new(all(tasks).await?, left_alone, failed))
 }
 
 /// Says what a resume would do, and does nothing.
@@ -63,21 +65,24 @@ pub(crate) async fn plan(
     scope: &Scope,
     request: ResumeRequest,
 ) -> Result<PlanReport> {
-    let Chosen { sessions, left_alone, fresh } = chosen(supervisor, scope, &request).await?;
-    let (mut plan, to_bring_back) = (Vec::new(), to_bring_back(&sessions));
+    let ToBringBack { sessions, left_alone, fresh, failed } =
+        to_bring_back(supervisor, scope, &request).await?;
+    let (mut plan, to_bring_back) = (Vec::new(), count_due(&sessions));
     for Sorted { selected, kept } in sessions {
         let id = selected.summary.session.id;
         let asked = selected.asked;
         let mut planned = supervisor.ask(id, |reply| Message::Plan { asked, reply }).await?;
         if let Some(kept) = kept {
-            planned.decision = format!("refuse: {}", kept.reason());
+            planned.decision = PlannedDecision::Refuse;
+            planned.note = kept.reason();
         }
         if fresh.contains(&id) {
-            planned.decision = "begin a new conversation, as asked".to_owned();
+            planned.decision = PlannedDecision::Fresh;
+            planned.note = "begin a new conversation, as asked".to_owned();
         }
         plan.push(planned);
     }
-    Ok(PlanReport { plan, to_bring_back, left_alone })
+    Ok(PlanReport { plan, to_bring_back, left_alone, failed })
 }
 
 /// Counts the sessions that a resume would bring back.
@@ -86,22 +91,24 @@ pub(crate) async fn count(
     scope: &Scope,
     request: ResumeRequest,
 ) -> Result<ResumeCount> {
-    let chosen = chosen(supervisor, scope, &request).await?;
-    Ok(ResumeCount { to_bring_back: to_bring_back(&chosen.sessions) })
+    let wanted = to_bring_back(supervisor, scope, &request).await?;
+    Ok(ResumeCount { to_bring_back: count_due(&wanted.sessions) })
 }
 
-fn to_bring_back(sessions: &[Sorted]) -> usize {
+fn count_due(sessions: &[Sorted]) -> usize {
     let is_due = |it: &&Sorted| it.kept.is_none() && it.selected.summary.open.is_none();
     sessions.iter().filter(is_due).count()
 }
 
 /// What a request to bring sessions back is about.
-struct Chosen {
+struct ToBringBack {
     sessions: Vec<Sorted>,
     /// Ended on purpose, and not asked for.
     left_alone: Vec<LeftAlone>,
     /// Those that are to begin a new conversation.
     fresh: Vec<SessionId>,
+    /// Names that led to no session.
+    failed: Vec<FailedTarget>,
 }
 
 struct Sorted {
@@ -110,36 +117,36 @@ struct Sorted {
     kept: Option<Resting>,
 }
 
-async fn chosen(
+async fn to_bring_back(
     supervisor: &Arc<Supervisor>,
     scope: &Scope,
     request: &ResumeRequest,
-) -> Result<Chosen> {
+) -> Result<ToBringBack> {
     let cwd = &request.caller.cwd;
-    let mut selected = selected(supervisor, scope, &request.selection, cwd).await?;
-    leave_out_too_many(supervisor, &mut selected).await?;
+    let mut chosen = selected(supervisor, scope, &request.selection, cwd).await?;
+    leave_out_too_many(supervisor, &mut chosen.sessions).await?;
     let mut fresh = Vec::new();
     for name in &request.fresh {
-        let summary = find(supervisor, scope, name, cwd).await?;
+        let summary = find_whole(supervisor, scope, name, cwd).await?;
         let id = summary.session.id;
         fresh.push(id);
-        if selected.iter().all(|it| it.summary.session.id != id) {
-            selected.push(Selected { summary, asked: Asked::ByName });
+        if chosen.sessions.iter().all(|it| it.summary.session.id != id) {
+            chosen.sessions.push(Selected { summary, asked: Asked::ByName });
         }
     }
-    sorted(supervisor, selected, fresh, request.stopped).await
+    sorted(supervisor, chosen, fresh, request.stopped).await
 }
 
 /// Parts the selected sessions into those that are brought back and those that are left alone.
 async fn sorted(
     supervisor: &Arc<Supervisor>,
-    selected: Vec<Selected>,
+    chosen: Chosen,
     fresh: Vec<SessionId>,
     with_stopped: bool,
-) -> Result<Chosen> {
+) -> Result<ToBringBack> {
     let sorter = Sorter::new(&supervisor.ports).await?;
     let (mut sessions, mut left_alone) = (Vec::new(), Vec::new());
-    for selected in selected {
+    for selected in chosen.sessions {
         let by_name = selected.asked == Asked::ByName;
         let is_renewed = fresh.contains(&selected.summary.session.id);
         let asked =
@@ -153,15 +160,14 @@ async fn sorted(
             None => sessions.push(Sorted { selected, kept: None }),
         }
     }
-    Ok(Chosen { sessions, left_alone, fresh })
+    Ok(ToBringBack { sessions, left_alone, fresh, failed: chosen.failed })
 }
 
 /// Reports a session that was named and is not started: its conversation goes on in another one.
 pub(super) fn refused(summary: &SessionSummary, kept: &Resting) -> AgentOutcome {
     let session = &summary.session;
     AgentOutcome {
-        session: Some(session.id),
-        name: session.address(),
+        of: SessionRef::of(session),
         vendor: session.vendor.clone(),
         outcome: Outcome::Refused,
         vendor_session_id: summary.binding.as_ref().map(|it| it.vendor_session.clone()),
@@ -258,7 +264,7 @@ async fn lift_all(lifts: impl Iterator<Item = Lift>) -> Result<RestoreReport> {
             Lifted::LeftAlone(session) => left_alone.push(session),
         }
     }
-    Ok(RestoreReport::new(agents, left_alone))
+    Ok(RestoreReport::new(agents, left_alone, Vec::new()))
 }
 
 /// Reads the project around a folder, for the fleet of this name or of its own.
@@ -337,7 +343,7 @@ async fn stop_too_many(
         session.fleet == *fleet && session.agent.as_ref().is_some_and(too_many)
     });
     let ended = all(sessions.into_iter().map(|it| end(supervisor, it.session))).await?;
-    Ok(ended.into_iter().filter(|it| it.was_running).collect())
+    Ok(ended.into_iter().filter(|it| it.outcome == StopOutcome::Stopped).collect())
 }
 
 fn lifts(
@@ -399,15 +405,30 @@ pub(crate) async fn stop(
     key: Option<RequestKey>,
     request: StopRequest,
 ) -> Result<StopReport> {
-    let mut chosen = selected(supervisor, scope, &request.selection, &request.cwd).await?;
-    chosen.retain(|it| !it.is_finished());
-    let before = stopping_before(supervisor, key, &chosen).await?;
-    let tasks = chosen.into_iter().map(|it| end(supervisor, it.summary.session));
-    let mut stopped = all(tasks).await?;
-    for it in &mut stopped {
-        it.was_running |= before.contains(&it.session);
+    let Chosen { mut sessions, mut failed } =
+        selected(supervisor, scope, &request.selection, &request.cwd).await?;
+    sessions.retain(|it| !it.is_finished());
+    let before = stopping_before(supervisor, key, &sessions).await?;
+    let addresses: Vec<String> = sessions.iter().map(|it| it.summary.session.address()).collect();
+    let tasks = sessions.into_iter().map(|it| end(supervisor, it.summary.session));
+    let mut stopped = Vec::new();
+    for (target, ended) in addresses.into_iter().zip(each(tasks).await?) {
+        match ended {
+            Ok(ended) => stopped.push(ended),
+            Err(error) => failed.push(FailedTarget { target, error }),
+        }
     }
-    Ok(StopReport { stopped })
+    if stopped.is_empty()
+        && let Some(error) = api::none_done(&failed)
+    {
+        return Err(error);
+    }
+    for it in &mut stopped {
+        if it.of.session.is_some_and(|id| before.contains(&id)) {
+            it.outcome = StopOutcome::Stopped;
+        }
+    }
+    Ok(StopReport { stopped, failed })
 }
 
 /// Returns the sessions whose processes the same request was about to end before its daemon died;
@@ -448,12 +469,22 @@ fn end(
     let supervisor = Arc::clone(supervisor);
     async move {
         let was_running = supervisor.end(session.id).await?;
-        Ok(StoppedSession { session: session.id, name: session.address(), was_running })
+        let outcome = if was_running { StopOutcome::Stopped } else { StopOutcome::NotRunning };
+        Ok(StoppedSession { of: SessionRef::of(&session), outcome })
     }
 }
 
 /// Runs all tasks beside each other; returns their answers in order, or the first failure.
 async fn all<T, F>(tasks: impl Iterator<Item = F>) -> Result<Vec<T>>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T>> + Send + 'static,
+{
+    each(tasks).await?.into_iter().collect()
+}
+
+/// Runs all tasks beside each other; returns what came of each, in order.
+async fn each<T, F>(tasks: impl Iterator<Item = F>) -> Result<Vec<Result<T>>>
 where
     T: Send + 'static,
     F: Future<Output = Result<T>> + Send + 'static,
@@ -467,5 +498,5 @@ where
         answers.push(joined.map_err(|error| Error::internal("a task failed").caused_by(error))?);
     }
     answers.sort_by_key(|(number, _)| *number);
-    answers.into_iter().map(|(_, answer)| answer).collect()
+    Ok(answers.into_iter().map(|(_, answer)| answer).collect())
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use segue_core::api::{AdoptCandidate, AgentOutcome, LeftAlone, Outcome};
+use segue_core::api::{AdoptCandidate, AgentOutcome, LeftAlone, Outcome, SessionRef};
 use segue_core::flows::bringing_back::Sorter;
 use segue_core::flows::look::Asked;
 use segue_core::flows::{SessionState, adopt};
@@ -58,7 +58,7 @@ impl Lift {
     pub(super) async fn up(self) -> Result<Lifted> {
         let lifted = self.come_up().await?;
         let id = match &lifted {
-            Lifted::Came(outcome) => outcome.session,
+            Lifted::Came(outcome) => outcome.of.session,
             Lifted::LeftAlone(session) => Some(session.session),
         };
         if let Some(id) = id {
@@ -195,8 +195,7 @@ impl Lift {
     /// Says that nothing was begun, not even a session.
     fn held(&self, error: &Error) -> AgentOutcome {
         AgentOutcome {
-            session: None,
-            name: self.draft.address(),
+            of: SessionRef::of_draft(&self.draft),
             vendor: self.draft.vendor.clone(),
             outcome: Outcome::Refused,
             vendor_session_id: None,

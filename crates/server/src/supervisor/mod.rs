@@ -40,7 +40,7 @@ pub(crate) use bulk::{count, plan, resume, scale, stop, up};
 pub(crate) use calling::environment as calling_environment;
 pub(crate) use handoff::handoff;
 pub(crate) use run::run;
-pub(crate) use select::find;
+pub(crate) use select::{Chosen, find, find_asking, find_whole, select};
 
 use crate::project;
 use accounts::Accounts;

@@ -1,12 +1,13 @@
 //! Which sessions are meant by what was typed.
 
+use std::collections::HashSet;
 use std::path::Path;
 
-use segue_core::api::Selection;
+use segue_core::api::{self, FailedTarget, SelectRequest, Selection};
 use segue_core::flows::look::Asked;
 use segue_core::model::{FleetName, How, SessionId, Status};
 use segue_core::ports::SessionSummary;
-use segue_core::rules::address::{self, Addressable, Found};
+use segue_core::rules::address::{self, Addressable, Candidate, Found, Precision, Reach, Reading};
 use segue_core::rules::scope::{Deed, Scope};
 use segue_core::rules::words;
 use segue_core::{Error, Kind, Result};
@@ -21,17 +22,68 @@ pub(crate) struct Selected {
     pub(crate) asked: Asked,
 }
 
-/// Finds the one session that an address means, if the caller may reach it.
+/// The sessions of a selection, the oldest first, and the names that led to none.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Chosen {
+    pub(crate) sessions: Vec<Selected>,
+    pub(crate) failed: Vec<FailedTarget>,
+}
+
+/// Finds the one session that an address means, if the caller may reach it. A fleet of one session
+/// means that session.
 pub(crate) async fn find(
     supervisor: &Supervisor,
     scope: &Scope,
     text: &str,
     cwd: &Path,
 ) -> Result<SessionSummary> {
-    let sessions = visible(supervisor, scope).await?;
-    let here = fleets_here(supervisor, cwd).await?;
-    let found = one(&sessions, text, here.first());
-    found.cloned().map_err(|error| in_scope(scope, error))
+    find_one(supervisor, scope, (text, cwd), Precision::Beginning, |_| true).await
+}
+
+/// Finds a session by its whole name, or by the beginning of its id.
+pub(crate) async fn find_whole(
+    supervisor: &Supervisor,
+    scope: &Scope,
+    text: &str,
+    cwd: &Path,
+) -> Result<SessionSummary> {
+    find_one(supervisor, scope, (text, cwd), Precision::Whole, |_| true).await
+}
+
+/// Finds a session that can be answered: of a fleet the only one that asks something.
+pub(crate) async fn find_asking(
+    supervisor: &Supervisor,
+    scope: &Scope,
+    text: &str,
+    cwd: &Path,
+) -> Result<SessionSummary> {
+    let asks = |it: &SessionSummary| {
+        matches!(it.session.status, Status::Waiting(_)) && it.session.status.expects_process()
+    };
+    find_one(supervisor, scope, (text, cwd), Precision::Beginning, asks).await
+}
+
+async fn find_one(
+    supervisor: &Supervisor,
+    scope: &Scope,
+    (text, cwd): (&str, &Path),
+    precision: Precision,
+    is_meant: impl Fn(&SessionSummary) -> bool,
+) -> Result<SessionSummary> {
+    let all = Known::load(supervisor, scope, cwd, precision).await?;
+    match all.find(text)? {
+        Meant::Session(summary) => Ok(summary.clone()),
+        Meant::Fleet(members) => {
+            let meant: Vec<_> = members.iter().filter(|it| is_meant(it)).copied().collect();
+            match (meant.as_slice(), members.as_slice()) {
+                ([only], _) | (_, [only]) => Ok((*only).clone()),
+                (meant, members) => {
+                    let listed = if meant.is_empty() { members } else { meant };
+                    Err(whole_fleet(text, members.len(), listed))
+                }
+            }
+        }
+    }
 }
 
 fn in_scope(scope: &Scope, error: Error) -> Error {
@@ -46,26 +98,43 @@ async fn visible(supervisor: &Supervisor, scope: &Scope) -> Result<Vec<SessionSu
     Ok(sessions)
 }
 
-/// Returns the sessions of a selection, the oldest first.
+/// Returns the sessions of a selection. Fails if none of several names leads to a session.
 pub(crate) async fn selected(
     supervisor: &Supervisor,
     scope: &Scope,
     selection: &Selection,
     cwd: &Path,
-) -> Result<Vec<Selected>> {
-    let sessions = visible(supervisor, scope).await?;
-    let here = fleets_here(supervisor, cwd).await?;
+) -> Result<Chosen> {
+    let all = Known::load(supervisor, scope, cwd, Precision::Beginning).await?;
     let chosen = match selection {
-        Selection::All => in_bulk(sessions, |_| true),
+        Selection::All => in_bulk(all.sessions, |_| true),
         Selection::Here => {
-            in_bulk(sessions, |it| here.contains(&it.session.fleet) || it.session.cwd == cwd)
+            let here = all.here;
+            in_bulk(all.sessions, |it| here.contains(&it.session.fleet) || it.session.cwd == cwd)
         }
-        Selection::Named(names) => named(&sessions, scope, names, here.first())?,
+        Selection::Named(names) => return all.named(names, Finished::Included),
     };
-    if !matches!(selection, Selection::Named(_)) {
-        scope.allow(Deed::Everything)?;
-    }
-    Ok(chosen)
+    scope.allow(Deed::Everything)?;
+    Ok(Chosen { sessions: chosen, failed: Vec::new() })
+}
+
+/// Returns the sessions that names mean. Fails if none of the names leads to a session.
+pub(crate) async fn select(
+    supervisor: &Supervisor,
+    scope: &Scope,
+    request: &SelectRequest,
+) -> Result<Chosen> {
+    let SelectRequest { cwd, names, whole, finished } = request;
+    let precision = if *whole { Precision::Whole } else { Precision::Beginning };
+    let finished = if *finished { Finished::Included } else { Finished::LeftOut };
+    Known::load(supervisor, scope, cwd, precision).await?.named(names, finished)
+}
+
+/// Whether a fleet stands also for sessions that its user is done with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Finished {
+    Included,
+    LeftOut,
 }
 
 fn in_bulk(
@@ -80,53 +149,128 @@ impl Selected {
     /// Tells whether a command that ends processes skips the session: it ended by itself, and was not
     /// named.
     pub(crate) fn is_finished(&self) -> bool {
-        let status = self.summary.session.status;
-        let ended = matches!(status, Status::Ended(How::Quit | How::TurnFailed | How::Failed(_)));
-        ended && self.asked == Asked::InBulk
+        self.asked == Asked::InBulk && ended_by_itself(&self.summary)
     }
 }
 
-fn named(
-    sessions: &[SessionSummary],
-    scope: &Scope,
-    names: &[String],
-    here: Option<&FleetName>,
-) -> Result<Vec<Selected>> {
-    let mut chosen: Vec<Selected> = Vec::new();
-    for name in names {
-        let more = match one(sessions, name, here) {
-            Ok(summary) => vec![Selected { summary: summary.clone(), asked: Asked::ByName }],
-            Err(error) if scope.parent().is_some() => return Err(in_scope(scope, error)),
-            Err(error) => fleet(sessions, name).ok_or(error)?,
-        };
-        let known: Vec<SessionId> = chosen.iter().map(|it| it.summary.session.id).collect();
-        chosen.extend(more.into_iter().filter(|it| !known.contains(&it.summary.session.id)));
-    }
-    Ok(chosen)
+fn ended_by_itself(summary: &SessionSummary) -> bool {
+    matches!(summary.session.status, Status::Ended(How::Quit | How::TurnFailed | How::Failed(_)))
 }
 
-fn fleet(sessions: &[SessionSummary], name: &str) -> Option<Vec<Selected>> {
-    let members = in_bulk(sessions.to_vec(), |it| it.session.fleet.as_str() == name);
-    let known = sessions.iter().any(|it| it.session.fleet.as_str() == name);
-    known.then_some(members)
+/// What an address means.
+enum Meant<'a> {
+    Session(&'a SessionSummary),
+    Fleet(Vec<&'a SessionSummary>),
 }
 
-fn one<'a>(
-    sessions: &'a [SessionSummary],
-    text: &str,
-    here: Option<&FleetName>,
-) -> Result<&'a SessionSummary> {
-    words::check_address(text)?;
-    let addressable: Vec<_> = sessions.iter().map(as_addressable).collect();
-    match address::find(&addressable, text, here.map(FleetName::as_str)) {
-        Found::One(id) => sessions
-            .iter()
-            .find(|it| it.session.id == id)
-            .ok_or_else(|| Error::internal("an address led to nothing")),
-        Found::Several(ids) => Err(ambiguous(sessions, text, &ids)),
-        Found::None => Err(Error::not_found(format!("there is no session `{text}`"))
-            .hint("run `segue ls --all` to see all sessions")),
+/// The sessions that a caller may reach, and how its words are read.
+struct Known<'a> {
+    scope: &'a Scope,
+    sessions: Vec<SessionSummary>,
+    /// The fleets at home in the caller's folder, its own one first.
+    here: Vec<FleetName>,
+    precision: Precision,
+}
+
+impl<'a> Known<'a> {
+    async fn load(
+        supervisor: &Supervisor,
+        scope: &'a Scope,
+        cwd: &Path,
+        precision: Precision,
+    ) -> Result<Self> {
+        let sessions = visible(supervisor, scope).await?;
+        let here = fleets_here(supervisor, cwd).await?;
+        Ok(Self { scope, sessions, here, precision })
     }
+
+    fn named(&self, names: &[String], finished: Finished) -> Result<Chosen> {
+        let mut chosen = Chosen::default();
+        let mut known: HashSet<SessionId> = HashSet::new();
+        for name in names {
+            match self.find(name) {
+                Ok(Meant::Session(summary)) if known.insert(summary.session.id) => {
+                    let summary = summary.clone();
+                    chosen.sessions.push(Selected { summary, asked: Asked::ByName });
+                }
+                Ok(Meant::Session(_)) => {}
+                Ok(Meant::Fleet(members)) => {
+                    let wanted = |it: &&&SessionSummary| {
+                        finished == Finished::Included || !ended_by_itself(it)
+                    };
+                    let new = members.iter().filter(wanted);
+                    let new = new.filter(|it| known.insert(it.session.id));
+                    let new =
+                        new.map(|it| Selected { summary: (*it).clone(), asked: Asked::InBulk });
+                    chosen.sessions.extend(new);
+                }
+                Err(error) => {
+                    chosen.failed.push(FailedTarget { target: name.clone(), error });
+                }
+            }
+        }
+        if chosen.failed.len() == names.len()
+            && let Some(error) = api::none_done(&chosen.failed)
+        {
+            return Err(error);
+        }
+        Ok(chosen)
+    }
+
+    fn find(&self, text: &str) -> Result<Meant<'_>> {
+        words::check_address(text)?;
+        let addressable: Vec<_> = self.sessions.iter().map(as_addressable).collect();
+        // A fleet has sessions that are none of an agent's business.
+        let is_agent = self.scope.parent().is_some();
+        let reach = if is_agent { Reach::Sessions } else { Reach::SessionsAndFleets };
+        let here = self.here.first().map(FleetName::as_str);
+        let reading = Reading { here, precision: self.precision, reach };
+        match address::find(&addressable, text, reading) {
+            Found::Session(id) => {
+                let found = self.sessions.iter().find(|it| it.session.id == id);
+                found
+                    .map(Meant::Session)
+                    .ok_or_else(|| Error::internal("an address led to nothing"))
+            }
+            Found::Fleet(name) => Ok(Meant::Fleet(self.fleet(&name))),
+            Found::Several(candidates) => Err(self.ambiguous(text, &candidates)),
+            Found::Nothing { similar } => Err(in_scope(self.scope, unknown(text, &similar, reach))),
+        }
+    }
+
+    fn fleet(&self, name: &str) -> Vec<&SessionSummary> {
+        self.sessions.iter().filter(|it| it.session.fleet.as_str() == name).collect()
+    }
+
+    fn ambiguous(&self, text: &str, candidates: &[Candidate]) -> Error {
+        let are_sessions = candidates.iter().all(|it| matches!(it, Candidate::Session(_)));
+        let what = if are_sessions { "sessions" } else { "sessions or fleets" };
+        let error = Error::usage(format!("`{text}` can mean {} {what}", candidates.len()));
+        candidates.iter().take(MOST_LISTED).fold(error, |error, candidate| match candidate {
+            Candidate::Fleet(name) => error.hint(format!("use `{name}` (the fleet)")),
+            Candidate::Session(id) => {
+                let found = self.sessions.iter().find(|it| it.session.id == *id);
+                let address = found.map(|it| it.session.address()).unwrap_or_default();
+                error.hint(format!("use `{address}` ({id})"))
+            }
+        })
+    }
+}
+
+/// An error lists at most this many sessions.
+const MOST_LISTED: usize = 10;
+
+fn unknown(text: &str, similar: &[String], reach: Reach) -> Error {
+    let what = if reach == Reach::Sessions { "session" } else { "session or fleet" };
+    let error = Error::not_found(format!("there is no {what} `{text}`"));
+    let error = similar.iter().fold(error, |error, it| error.hint(format!("did you mean `{it}`?")));
+    error.hint("run `segue ls --all` to see all sessions")
+}
+
+fn whole_fleet(name: &str, count: usize, listed: &[&SessionSummary]) -> Error {
+    let error = Error::usage(format!("`{name}` is a fleet of {count} sessions: this takes one"));
+    let listed = listed.iter().take(MOST_LISTED);
+    listed.fold(error, |error, it| error.hint(format!("use `{}`", it.session.address())))
 }
 
 fn as_addressable(summary: &SessionSummary) -> Addressable<'_> {
@@ -136,14 +280,6 @@ fn as_addressable(summary: &SessionSummary) -> Addressable<'_> {
         name: summary.session.name.as_str(),
         vendor_session: summary.binding.as_ref().map(|it| &it.vendor_session),
     }
-}
-
-fn ambiguous(sessions: &[SessionSummary], text: &str, ids: &[SessionId]) -> Error {
-    let meant = sessions.iter().filter(|it| ids.contains(&it.session.id));
-    let error = Error::usage(format!("`{text}` can mean {} sessions", ids.len()));
-    meant.fold(error, |error, it| {
-        error.hint(format!("use `{}` ({})", it.session.address(), it.session.id))
-    })
 }
 
 /// Returns the fleets that are at home in the project around this folder, its own one first.

@@ -14,7 +14,7 @@ const LAST: usize = 10;
 pub(super) async fn follow(
     reading: Reading,
     last: Option<usize>,
-    look: Look,
+    look: &Look,
     context: &mut Context,
 ) -> Result<Ending> {
     let mut interrupts = Interrupts::take()?;
@@ -35,7 +35,7 @@ pub(super) async fn follow(
     Ok(Ending::Done)
 }
 
-fn tell(turns: &[Numbered], look: Look, context: &mut Context) -> Result<()> {
+fn tell(turns: &[Numbered], look: &Look, context: &mut Context) -> Result<()> {
     for turn in turns {
         if context.wants_json() {
             context.output.json(&Line::new(turn, None))?;

@@ -2,7 +2,9 @@ use segue_core::model::Tool;
 
 use super::*;
 
-const LOOK: Look = Look { colour: Colour::Off, columns: None, full: false };
+fn look() -> Look {
+    Look { colour: Colour::Off, clock: Clock::utc(), columns: None, full: false }
+}
 
 fn numbered(index: u64, turn: Turn) -> Numbered {
     let at = Timestamp::from_second(1_767_323_472).unwrap();
@@ -19,18 +21,18 @@ fn a_turn_is_a_heading_and_its_text() {
     let mut turn = numbered(1, Turn::new(Role::Assistant, "\nTwo\n\n```rust\nfn x() {}\n```\n"));
     turn.turn.model = Some("model-5".to_owned());
     let expected = "1  assistant  2026-01-02 03:11:12Z  model-5\n    Two\n\n    ```rust\n    fn x() {}\n    ```\n\n";
-    assert_eq!(block(&turn, LOOK), expected);
+    assert_eq!(block(&turn, &look()), expected);
     let bare = Numbered { index: None, turn: Turn::new(Role::User, "") };
-    assert_eq!(block(&bare, LOOK), "user\n\n");
+    assert_eq!(block(&bare, &look()), "user\n\n");
     let summary = Numbered { index: None, turn: Turn::new(Role::Summary, "short") };
-    assert_eq!(block(&summary, LOOK), "summary of what was said before\n    short\n\n");
+    assert_eq!(block(&summary, &look()), "summary of what was said before\n    short\n\n");
 }
 
 #[test]
 fn text_is_wrapped_to_the_terminal() {
     let turn = Numbered { index: None, turn: Turn::new(Role::User, "one two three four") };
-    let look = Look { columns: Some(14), ..LOOK };
-    assert_eq!(block(&turn, look), "user\n    one two\n    three four\n\n");
+    let look = Look { columns: Some(14), ..look() };
+    assert_eq!(block(&turn, &look), "user\n    one two\n    three four\n\n");
 }
 
 #[test]
@@ -49,7 +51,7 @@ fn nothing_that_was_said_acts_on_a_terminal() {
     ] {
         turn.turn.role = role;
         turn.turn.text = text.to_owned();
-        let block = block(&turn, LOOK);
+        let block = block(&turn, &look());
         let harmful = |c: char| c != '\n' && super::super::plain::is_dangerous(c);
         assert!(!block.contains(harmful), "{block:?}");
         assert!(block.contains('x'), "{block:?}");
@@ -61,35 +63,35 @@ fn arguments_of_a_tool_are_a_line_each() {
     let call = tool(Role::ToolCall, r#"{"command":"ls\n-l","limit":3}"#, false);
     let expected =
         "3  tool call  shell  2026-01-02 03:11:12Z\n    command: ls\n    -l\n    limit: 3\n\n";
-    assert_eq!(block(&call, LOOK), expected);
+    assert_eq!(block(&call, &look()), expected);
     let torn = tool(Role::ToolCall, r#"{"command":"ls"#, false);
-    assert!(block(&torn, LOOK).contains("\n    {\"command\":\"ls\n"));
+    assert!(block(&torn, &look()).contains("\n    {\"command\":\"ls\n"));
 }
 
 #[test]
 fn what_a_tool_gave_is_shortened_and_what_is_hidden_is_counted() {
     let many: String = (1..=40).map(|number| format!("line {number}\n")).collect();
     let result = tool(Role::ToolResult, &many, true);
-    let shown = block(&result, LOOK);
+    let shown = block(&result, &look());
     assert!(shown.starts_with("3  tool result, failed  shell"), "{shown}");
     assert!(
         shown.contains("line 10\n    … 30 more lines, 240 characters; --full shows them\n"),
         "{shown}"
     );
     assert!(!shown.contains("line 11"), "{shown}");
-    let full = block(&result, Look { full: true, ..LOOK });
+    let full = block(&result, &Look { full: true, ..look() });
     assert!(full.contains("line 40\n\n") && !full.contains('…'), "{full}");
-    let long = block(&tool(Role::ToolResult, &"ä".repeat(5000), false), LOOK);
+    let long = block(&tool(Role::ToolResult, &"ä".repeat(5000), false), &look());
     assert!(long.contains("… 4000 more characters; --full shows them"), "{long}");
     let eleven: String = (1..=11).map(|number| format!("{number}\n")).collect();
-    assert!(!block(&tool(Role::ToolResult, &eleven, false), LOOK).contains('…'));
+    assert!(!block(&tool(Role::ToolResult, &eleven, false), &look()).contains('…'));
     assert_eq!(shortened("", SHOWN_OF_CALL), (String::new(), None));
 }
 
 #[test]
 fn roles_have_colours_and_the_rest_is_faint() {
-    let look = Look { colour: Colour::On, ..LOOK };
-    let shown = block(&numbered(7, Turn::new(Role::User, "x")), look);
+    let look = Look { colour: Colour::On, ..look() };
+    let shown = block(&numbered(7, Turn::new(Role::User, "x")), &look);
     assert!(
         shown.starts_with("\u{1b}[2m7\u{1b}[0m  \u{1b}[32muser\u{1b}[0m  \u{1b}[2m2026"),
         "{shown:?}"
@@ -115,9 +117,9 @@ fn a_line_of_json_has_everything_and_null_for_what_is_not_known() {
 #[test]
 fn a_divider_says_who_goes_on_and_how() {
     let at = Timestamp::from_second(1_767_323_472).unwrap();
-    assert_eq!(divider("v", "shop/a", None, LOOK), "── shop/a (v) ──\n\n");
+    assert_eq!(divider("v", "shop/a", None, &look()), "── shop/a (v) ──\n\n");
     assert_eq!(
-        divider("w", "shop/b", Some(("digest", at)), LOOK),
+        divider("w", "shop/b", Some(("digest", at)), &look()),
         "── shop/b (w), handed over (digest) 2026-01-02 03:11:12Z ──\n\n",
     );
 }

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use segue_core::api::{AgentOutcome, Outcome, PlannedOutcome, SessionView, TurnReport};
+use segue_core::api::{AgentOutcome, Outcome, PlannedOutcome, SessionRef, SessionView, TurnReport};
 use segue_core::flows::look::Asked;
 use segue_core::flows::{SessionState, launch, view};
 use segue_core::model::{
@@ -424,8 +424,7 @@ impl Actor {
     /// Says what came of bringing the session back.
     fn outcome(&self, Came { outcome, note, left, dialog }: Came) -> AgentOutcome {
         AgentOutcome {
-            session: Some(self.id()),
-            name: self.state.session.address(),
+            of: SessionRef::of(&self.state.session),
             vendor: self.state.session.vendor.clone(),
             outcome,
             vendor_session_id: self.state.vendor_session().cloned(),

@@ -1,6 +1,8 @@
 //! What people ask of a session.
 
-use segue_core::api::{AgentOutcome, Outcome, PlannedOutcome, TurnReport};
+use segue_core::api::{
+    AgentOutcome, Outcome, PlannedDecision, PlannedOutcome, SessionRef, TurnReport,
+};
 use segue_core::flows::launch;
 use segue_core::flows::look::{self, Asked, Sight};
 use segue_core::flows::restore::{self, Done};
@@ -233,16 +235,16 @@ impl Actor {
     pub(super) async fn plan(&mut self, asked: Asked) -> Result<PlannedOutcome> {
         let (_, decision) = self.decide(asked).await?;
         let question = self.question().filter(|_| decision == Decision::Attach);
-        let decision = match question {
-            Some(question) => format!("runs: {}", question.note()),
-            None => restore::describe(&decision),
+        let (decision, note) = match question {
+            Some(question) => (PlannedDecision::Waiting, format!("runs: {}", question.note())),
+            None => (restore::planned(&decision), restore::describe(&decision)),
         };
         Ok(PlannedOutcome {
-            session: Some(self.id()),
-            name: self.state.session.address(),
+            of: SessionRef::of(&self.state.session),
             vendor: self.state.session.vendor.clone(),
             decision,
             vendor_session_id: self.state.vendor_session().cloned(),
+            note,
         })
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use segue_core::api::{HandoffReport, HandoffRequest, Outcome};
+use segue_core::api::{HandoffReport, HandoffRequest, Outcome, SessionRef};
 use segue_core::flows::look::Asked;
 use segue_core::model::{RequestKey, RequestStep, SessionId};
 use segue_core::rules::accounts::Wanted;
@@ -54,7 +54,7 @@ async fn go_on(
     Ok(HandoffReport {
         from,
         to,
-        session: Some(id),
+        of: SessionRef::of(&session),
         vendor: session.vendor,
         headless: session.headless,
         mode: step.form.word().to_owned(),

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use segue_core::api::{AgentOutcome, CarriedTurn, DryRun, HandoffReport, HandoffRequest, Outcome};
+use segue_core::api::{
+    AgentOutcome, CarriedTurn, DryRun, HandoffReport, HandoffRequest, Outcome, SessionRef,
+};
 use segue_core::flows::SessionState;
 use segue_core::flows::handoff::{self, Amount, Destination, Packet, Source, Written};
 use segue_core::flows::look::Asked;
@@ -443,10 +445,12 @@ impl Carriage {
         let left = (queued > 0).then(|| format!("{queued} messages wait for {}", self.from()));
         let notes: Vec<String> = note.into_iter().chain(left).collect();
         let note = (!notes.is_empty()).then(|| notes.join("; "));
+        let of = SessionRef::of_draft(&seat.session);
+        let of = SessionRef { session: seat.is_recorded.then_some(seat.session.id), ..of };
         HandoffReport {
             from: self.from(),
             to: seat.session.address(),
-            session: seat.is_recorded.then_some(seat.session.id),
+            of,
             vendor: seat.session.vendor.clone(),
             headless: seat.session.headless,
             mode: load.form.word().to_owned(),

@@ -73,8 +73,7 @@ fn outcome(report: &HandoffReport) -> AgentOutcome {
     let carried = format!("from {from} ({mode}, {turns_carried} turns)");
     let note = report.note.iter().fold(carried, |carried, note| format!("{carried}; {note}"));
     AgentOutcome {
-        session: report.session,
-        name: report.to.clone(),
+        of: report.of.clone(),
         vendor: report.vendor.clone(),
         outcome: if report.dialog.is_some() { Outcome::Waiting } else { Outcome::HandedOver },
         vendor_session_id: None,

@@ -30,8 +30,13 @@ pub async fn a_commit_is_all_or_nothing(backend: &impl Backend) {
 }
 
 async fn assert_only_this_is_stored(store: &dyn Store, session: &Session) {
-    let summary =
-        SessionSummary { session: session.clone(), binding: None, open: None, launches: 0 };
+    let summary = SessionSummary {
+        session: session.clone(),
+        binding: None,
+        open: None,
+        launches: 0,
+        queued_messages: 0,
+    };
     assert_eq!(store.sessions().await.unwrap(), [summary]);
     assert_eq!(store.open_launches().await.unwrap(), []);
     assert_eq!(events(store).await, [""; 0]);

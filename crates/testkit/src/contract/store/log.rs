@@ -57,6 +57,27 @@ pub async fn events_of_one_session_are_told_apart(backend: &impl Backend) {
     assert_eq!(ask(&*store, 0, Some(other), 100).await.len(), 1);
 }
 
+pub async fn the_newest_events_of_several_sessions_come_in_order(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let [one, two, other] = [1, 2, 3].map(|_| SessionId::new(Uuid::now_v7()));
+    let facts = [(one, "a"), (other, "b"), (two, "c"), (one, "d"), (other, "e"), (two, "f")];
+    let facts = facts.map(|(session, text)| samples.event(Some(session), text));
+    append(&*store, facts.to_vec()).await;
+    let all = ask(&*store, 0, None, 100).await;
+    let texts = async |sessions: Vec<SessionId>, after, limit, newest| {
+        let found = store.events(&EventQuery { after, sessions, limit, newest }).await.unwrap();
+        found.iter().map(|event| event.fact.text.clone()).collect::<String>()
+    };
+    let both = vec![one, two];
+    assert_eq!(texts(both.clone(), 0, 100, false).await, "acdf");
+    assert_eq!(texts(both.clone(), 0, 2, false).await, "ac");
+    assert_eq!(texts(both.clone(), 0, 2, true).await, "df");
+    assert_eq!(texts(both.clone(), 0, 100, true).await, "acdf");
+    assert_eq!(texts(both, all[2].seq, 100, false).await, "df");
+    assert_eq!(texts(vec![one], 0, 1, true).await, "d");
+    assert_eq!(texts(Vec::new(), 0, 3, true).await, "def");
+}
+
 pub async fn a_commit_returns_the_last_number_of_the_log(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     for count in [1, 3] {
@@ -88,5 +109,6 @@ async fn append(store: &dyn Store, events: Vec<NewEvent>) -> i64 {
 }
 
 async fn ask(store: &dyn Store, after: i64, session: Option<SessionId>, limit: u32) -> Vec<Event> {
-    store.events(&EventQuery { after, session, limit }).await.unwrap()
+    let sessions = session.into_iter().collect();
+    store.events(&EventQuery { after, sessions, limit, newest: false }).await.unwrap()
 }

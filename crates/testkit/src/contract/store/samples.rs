@@ -122,7 +122,7 @@ pub fn commit(changes: impl IntoIterator<Item = Change>) -> Commit {
 
 /// Returns the texts of all events.
 pub async fn events(store: &dyn Store) -> Vec<String> {
-    let query = EventQuery { after: 0, session: None, limit: u32::MAX };
+    let query = EventQuery { limit: u32::MAX, ..EventQuery::default() };
     let events = store.events(&query).await.unwrap();
     events.into_iter().map(|event| event.fact.text).collect()
 }

@@ -167,8 +167,20 @@ pub async fn sessions_are_listed_from_the_oldest_with_what_lists_show(backend: &
         .await
         .unwrap();
     let open = Some(OpenLaunch { id: open.id, holder, agent });
-    let first = SessionSummary { session: old, binding: Some(newest), open, launches: 2 };
-    let second = SessionSummary { session: young, binding: None, open: None, launches: 0 };
+    let first = SessionSummary {
+        session: old,
+        binding: Some(newest),
+        open,
+        launches: 2,
+        queued_messages: 0,
+    };
+    let second = SessionSummary {
+        session: young,
+        binding: None,
+        open: None,
+        launches: 0,
+        queued_messages: 0,
+    };
     assert_eq!(store.sessions().await.unwrap(), [first, second]);
 }
 
@@ -201,7 +213,7 @@ async fn session_with_history(store: &dyn Store, samples: &Samples, name: &str) 
 
 /// Counts a session's launches, bindings and events.
 async fn history(store: &dyn Store, session: SessionId) -> (usize, usize, usize) {
-    let query = EventQuery { after: 0, session: Some(session), limit: 10 };
+    let query = EventQuery { sessions: vec![session], limit: 10, ..EventQuery::default() };
     (
         store.launches(session).await.unwrap().len(),
         store.bindings(session).await.unwrap().len(),

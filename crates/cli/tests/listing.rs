@@ -1,0 +1,33 @@
+//! What the command line takes and prints: names, lists, tables, JSON.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails shall stop at once")]
+
+#[path = "listing/several.rs"]
+mod several;
+#[path = "listing/shape.rs"]
+mod shape;
+
+use segue_testkit::World;
+
+/// Makes a world in which nothing runs yet.
+fn world() -> World {
+    World::new(env!("CARGO_BIN_EXE_segue"))
+}
+
+/// Starts agents and waits until each of them is idle.
+fn agents(names: &[&str]) -> World {
+    let world = world();
+    for name in names {
+        world.ok(["run", "-d", "--name", name, "hello"]);
+    }
+    for name in names {
+        world.ok(["wait", name, "--for", "idle", "--timeout", "50s"]);
+    }
+    world
+}
+
+/// Reads output of which each line is JSON.
+fn lines(text: &str) -> Vec<serde_json::Value> {
+    let read =
+        |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    text.lines().map(read).collect()
+}

@@ -1,0 +1,78 @@
+//! "Did you mean": the names that look most like a mistyped one.
+
+use std::collections::BTreeSet;
+
+/// At most this many names are offered.
+pub(super) const MOST: usize = 3;
+
+/// Returns the names that are the fewest typing errors away from a word, at most one for every three
+/// of its characters.
+pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let word: Vec<char> = word.to_lowercase().chars().collect();
+    let allowed = word.len() / 3;
+    let near = names.into_iter().filter_map(|name| {
+        let letters: Vec<char> = name.to_lowercase().chars().collect();
+        // The difference in length alone is that many errors.
+        let possible = letters.len().abs_diff(word.len()) <= allowed;
+        let errors = possible.then(|| errors(&word, &letters))?;
+        (errors <= allowed && !word.is_empty()).then_some((errors, name))
+    });
+    let near: BTreeSet<(usize, &str)> = near.collect();
+    let fewest = near.first().map(|(errors, _)| *errors);
+    let near = near.into_iter().filter(|(errors, _)| Some(*errors) == fewest);
+    near.take(MOST).map(|(_, name)| name.to_owned()).collect()
+}
+
+/// Counts the typing errors between two words: a character too many, missing, wrong, or exchanged
+/// with its neighbour.
+fn errors(left: &[char], right: &[char]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=right.len()).collect();
+    for (row, a) in left.iter().enumerate() {
+        let mut next = vec![row + 1];
+        for (column, b) in right.iter().enumerate() {
+            let changed = last[column] + usize::from(a != b);
+            let mut best = changed.min(last[column + 1] + 1).min(next[column] + 1);
+            let swapped = row > 0
+                && column > 0
+                && Some(a) == right.get(column - 1)
+                && left.get(row - 1) == Some(b);
+            if swapped {
+                best = best.min(before[column - 1] + 1);
+            }
+            next.push(best);
+        }
+        before = std::mem::replace(&mut last, next);
+    }
+    last.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_names_within_a_few_typing_errors_are_offered() {
+        let names = ["coder", "codec", "reviewer", "tester", "a"];
+        let table: [(&str, &[&str]); 10] = [
+            ("codr", &["coder"]),
+            ("coedr", &["coder"]),
+            ("codet", &["codec", "coder"]),
+            ("CODER", &["coder"]),
+            ("reveiwer", &["reviewer"]),
+            ("viewer", &["reviewer"]),
+            ("x", &[]),
+            ("ab", &[]),
+            ("", &[]),
+            ("something else", &[]),
+        ];
+        for (word, expected) in table {
+            assert_eq!(nearest(word, names), expected, "{word:?}");
+        }
+    }
+
+    #[test]
+    fn at_most_three_names_are_offered() {
+        assert_eq!(nearest("fox", ["fox1", "fox2", "fox3", "fox4"]).len(), MOST);
+    }
+}

@@ -1,0 +1,125 @@
+use uuid::Uuid;
+
+use super::*;
+
+fn session<'a>(
+    number: u128,
+    fleet: &'a str,
+    name: &'a str,
+    vendor_session: Option<&'a VendorSessionId>,
+) -> Addressable<'a> {
+    Addressable { id: SessionId::new(Uuid::from_u128(number << 96)), fleet, name, vendor_session }
+}
+
+fn sessions(ids: &[SessionId]) -> Found {
+    Found::Several(ids.iter().copied().map(Candidate::Session).collect())
+}
+
+fn nothing(similar: &[&str]) -> Found {
+    Found::Nothing { similar: similar.iter().map(|&it| it.to_owned()).collect() }
+}
+
+fn loosely(here: Option<&str>) -> Reading<'_> {
+    Reading { here, precision: Precision::Beginning, reach: Reach::SessionsAndFleets }
+}
+
+#[test]
+fn readings_are_tried_from_the_exact_to_the_loose() {
+    let vendor = VendorSessionId::new("ses_1");
+    let all = [
+        session(0x1234_5678, "shop", "coder", None),
+        session(0x1234_9999, "blog", "coder", Some(&vendor)),
+        session(0xabcd_0000, "blog", "writer", None),
+        session(0xffff_0000, "blog", "write", None),
+        session(0xeeee_0000, "shop", "blog-2", None),
+    ];
+    let [shop, blog, writer, write, blog_2] = all.map(|it| it.id);
+    let fleet = |name: &str| Found::Fleet(name.to_owned());
+    let table = [
+        ("shop/coder", None, Found::Session(shop)),
+        ("coder", Some("blog"), Found::Session(blog)),
+        ("coder", None, sessions(&[shop, blog])),
+        ("writer", Some("shop"), Found::Session(writer)),
+        ("ses_1", None, Found::Session(blog)),
+        ("abcd", None, Found::Session(writer)),
+        ("abc", None, nothing(&[])),
+        ("1234", None, sessions(&[shop, blog])),
+        ("12345678", None, Found::Session(shop)),
+        ("nobody", None, nothing(&[])),
+        ("", None, nothing(&[])),
+        ("shop", None, fleet("shop")),
+        // The whole name wins over names that begin with it.
+        ("write", None, Found::Session(write)),
+        ("blog", None, fleet("blog")),
+        ("blog/write", None, Found::Session(write)),
+        // The beginning of a name, in this folder's fleet first.
+        ("cod", Some("shop"), Found::Session(shop)),
+        ("cod", None, sessions(&[shop, blog])),
+        ("wri", None, sessions(&[writer, write])),
+        ("writ", Some("shop"), sessions(&[writer, write])),
+        ("shop/c", None, Found::Session(shop)),
+        ("sh/c", None, Found::Session(shop)),
+        ("sho", None, fleet("shop")),
+        ("blo", Some("shop"), Found::Session(blog_2)),
+        (
+            "blo",
+            None,
+            Found::Several(vec![Candidate::Session(blog_2), Candidate::Fleet("blog".to_owned())]),
+        ),
+        // What looks like it.
+        ("wirter", None, nothing(&["blog/writer"])),
+        ("shop/codr", None, nothing(&["shop/coder"])),
+        ("shpo", None, nothing(&["shop"])),
+    ];
+    for (text, here, expected) in table {
+        assert_eq!(find(&all, text, loosely(here)), expected, "{text} in {here:?}");
+    }
+    let url = format!("segue://session/{writer}");
+    assert_eq!(find(&all, &url, loosely(None)), Found::Session(writer));
+}
+
+#[test]
+fn a_command_that_cannot_be_undone_needs_the_whole_name_or_the_beginning_of_an_id() {
+    let all =
+        [session(0x1234_5678, "shop", "coder", None), session(0xabcd_0000, "shop", "c", None)];
+    let [coder, c] = all.map(|it| it.id);
+    let reading = |reach| Reading { here: Some("shop"), precision: Precision::Whole, reach };
+    let table = [
+        ("coder", Found::Session(coder)),
+        ("c", Found::Session(c)),
+        ("1234", Found::Session(coder)),
+        ("co", nothing(&[])),
+        ("code", nothing(&["shop/coder"])),
+        ("sho", nothing(&["shop"])),
+        ("shop", Found::Fleet("shop".to_owned())),
+    ];
+    for (text, expected) in table {
+        assert_eq!(find(&all, text, reading(Reach::SessionsAndFleets)), expected, "{text}");
+    }
+    assert_eq!(find(&all, "shop", reading(Reach::Sessions)), nothing(&[]));
+}
+
+#[test]
+fn the_beginning_of_an_id_and_of_a_name_are_not_confused() {
+    let all = [session(0xabcd_0000, "shop", "one", None), session(0x1111, "shop", "abcdef", None)];
+    let [by_id, by_name] = all.map(|it| it.id);
+    assert_eq!(find(&all, "abcd", loosely(Some("shop"))), sessions(&[by_name, by_id]));
+    assert_eq!(find(&all, "abcde", loosely(Some("shop"))), Found::Session(by_name));
+}
+
+#[test]
+fn one_name_of_a_list_is_found_by_its_beginning() {
+    let names = ["coder", "coder-2", "reviewer", "reader"];
+    let table = [
+        ("coder", Ok("coder")),
+        ("coder-", Ok("coder-2")),
+        ("rev", Ok("reviewer")),
+        ("re", Err(Unclear::Several(vec!["reader".to_owned(), "reviewer".to_owned()]))),
+        ("codre", Err(Unclear::Unknown { similar: vec!["coder".to_owned()] })),
+        ("", Err(Unclear::Unknown { similar: Vec::new() })),
+        ("zzz", Err(Unclear::Unknown { similar: Vec::new() })),
+    ];
+    for (word, expected) in table {
+        assert_eq!(find_name(&names, word), expected, "{word:?}");
+    }
+}
