@@ -77,6 +77,11 @@ impl Context {
     pub(crate) fn surroundings(&self) -> Surroundings<'_> {
         Surroundings { now: self.now, home: self.home.as_deref() }
     }
+
+    /// Returns the surroundings of a command that runs for long, as they are now.
+    pub(crate) fn surroundings_now(&self) -> Surroundings<'_> {
+        Surroundings { now: wiring::now(), ..self.surroundings() }
+    }
 }
 
 impl Ending {

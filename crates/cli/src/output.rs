@@ -4,10 +4,12 @@ use std::io::{self, BufRead as _, ErrorKind, IsTerminal as _, Write};
 
 use segue_core::model::Environment;
 use segue_core::{Error, Result};
+use segue_server::wiring::Size;
 use serde::Serialize;
 
 use crate::render::plain::plain;
 use crate::render::style::{Colour, Tone};
+use crate::render::table::Table;
 use crate::render::{error, json};
 
 /// Whom the answer is for.
@@ -73,6 +75,13 @@ impl Output {
             Ok(()) => {}
         }
         Ok(())
+    }
+
+    /// Writes a table, cut to the width of the terminal if there is one.
+    pub(crate) fn table(&mut self, table: &Table) -> Result<()> {
+        let columns = Size::of_output().map(|size| size.columns);
+        let text = table.render(self.colour, columns);
+        self.text(&text)
     }
 
     /// Writes what an agent said: harmless on a terminal, unchanged into a pipe or file.

@@ -1,10 +1,14 @@
 //! What the command line takes and prints: names, lists, tables, JSON.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails shall stop at once")]
 
+#[path = "listing/ls.rs"]
+mod ls;
 #[path = "listing/several.rs"]
 mod several;
 #[path = "listing/shape.rs"]
 mod shape;
+#[path = "listing/watch.rs"]
+mod watch;
 
 use segue_testkit::World;
 

@@ -19,7 +19,7 @@ use crate::model::{
 pub use bringing_back::{LeftAlone, ResumeCount, SurplusSession};
 pub use conversation::{ConversationPart, ConversationReport, ConversationRequest, TakenOver};
 pub use handoff::{CarriedTurn, DryRun, HandoffReport, HandoffRequest};
-pub use session::{SessionList, SessionRef, SessionView};
+pub use session::{ListRequest, SessionList, SessionRef, SessionView};
 pub use vendors::{Exemption, VendorList, VendorReport};
 
 /// Changes whenever a client and a daemon of different versions would misunderstand each other.

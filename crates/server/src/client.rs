@@ -10,10 +10,10 @@ use hyper::body::Incoming;
 use segue_core::api::{
     AdoptReport, AdoptRequest, AnswerRequest, AttachPoint, Caller, CancelRequest,
     ConversationReport, ConversationRequest, DoctorReport, HandoffReport, HandoffRequest, Health,
-    MessageList, MessageView, MessagesRequest, PROTOCOL, RestoreReport, ResumeAnswer, ResumeCount,
-    ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SelectReport, SelectRequest, SendReport,
-    SendRequest, SessionList, SessionView, StopReport, StopRequest, Stranger, TrustRequest,
-    TrustView, TurnReport, UpRequest, WaitReport, WaitRequest,
+    ListRequest, MessageList, MessageView, MessagesRequest, PROTOCOL, RestoreReport, ResumeAnswer,
+    ResumeCount, ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SelectReport, SelectRequest,
+    SendReport, SendRequest, SessionList, SessionView, StopReport, StopRequest, Stranger,
+    TrustRequest, TrustView, TurnReport, UpRequest, WaitReport, WaitRequest,
 };
 use segue_core::model::{Event, SessionId};
 use segue_core::ports::EventQuery;
@@ -175,6 +175,11 @@ impl Client {
 
     pub async fn sessions(&self) -> Result<SessionList> {
         self.line.ask(Method::GET, "/v1/sessions", &()).await
+    }
+
+    /// Returns the sessions that pass filters.
+    pub async fn list(&self, request: &ListRequest) -> Result<SessionList> {
+        self.line.ask(Method::POST, "/v1/list", request).await
     }
 
     pub async fn session(&self, address: &str, cwd: &Path) -> Result<SessionView> {

@@ -11,7 +11,7 @@ use crate::progress::{self, Task, watching};
 use crate::render::plain::one_line;
 use crate::render::sessions::{Surroundings, address, counted, place};
 use crate::render::style::Tone;
-use crate::render::table::{Cell, Table};
+use crate::render::table::{Cell, Cut, Table};
 use crate::render::time::since;
 
 /// Take in conversations that were started by hand
@@ -84,8 +84,8 @@ fn request(arguments: Arguments, context: &Context) -> Result<AdoptRequest> {
 }
 
 fn show_candidates(report: &AdoptReport, context: &mut Context) -> Result<()> {
-    let text = table(&report.candidates, context.surroundings()).render(context.output.colour());
-    context.output.text(&text)?;
+    let table = table(&report.candidates, context.surroundings());
+    context.output.table(&table)?;
     match report.candidates.first() {
         Some(first) => {
             let AdoptCandidate { vendor, vendor_session_id, .. } = first;
@@ -97,7 +97,8 @@ fn show_candidates(report: &AdoptReport, context: &mut Context) -> Result<()> {
 }
 
 fn table(candidates: &[AdoptCandidate], surroundings: Surroundings<'_>) -> Table {
-    let mut table = Table::new(&["CONVERSATION", "SINCE", "WHERE", "OPEN IN", "BEGINS"]);
+    let mut table = Table::new(&["CONVERSATION", "SINCE", "WHERE", "OPEN IN", "BEGINS"])
+        .cutting(&[("BEGINS", Cut::End), ("WHERE", Cut::Front)]);
     for candidate in candidates {
         table.row([
             Cell::new(format!("{}:{}", candidate.vendor, candidate.vendor_session_id)),
@@ -111,7 +112,8 @@ fn table(candidates: &[AdoptCandidate], surroundings: Surroundings<'_>) -> Table
 }
 
 fn show_adopted(report: &AdoptReport, context: &mut Context) -> Result<()> {
-    let mut table = Table::new(&["NAME", "CONVERSATION", "WHERE"]);
+    let mut table = Table::new(&["NAME", "CONVERSATION", "WHERE"])
+        .cutting(&[("WHERE", Cut::Front), ("CONVERSATION", Cut::End)]);
     for session in &report.adopted {
         let id = session.vendor_session_id.as_ref().map(ToString::to_string).unwrap_or_default();
         table.row([
@@ -120,8 +122,7 @@ fn show_adopted(report: &AdoptReport, context: &mut Context) -> Result<()> {
             Cell::new(place(&session.cwd, context.surroundings().home)),
         ]);
     }
-    let text = table.render(context.output.colour());
-    context.output.text(&text)?;
+    context.output.table(&table)?;
     for skipped in &report.skipped {
         let which = format!("{}:{}", skipped.vendor, skipped.vendor_session_id);
         context.output.note(&format!("not taken in: {which}: {}", skipped.why));

@@ -12,7 +12,7 @@ use crate::context::{Context, Ending};
 use crate::progress;
 use crate::render::plain::one_line;
 use crate::render::sessions::{asking, asks, counted, place, table};
-use crate::render::table::{Cell, Table};
+use crate::render::table::{Cell, Cut, Table};
 use crate::render::time::since;
 
 /// The name of a project file.
@@ -46,12 +46,13 @@ pub(crate) async fn run(context: &mut Context) -> Result<Ending> {
         return Ok(Ending::Done);
     }
     let heading = heading(&glance, context.surroundings().home);
-    let table = table(&glance.sessions, context.surroundings()).render(context.output.colour());
-    context.output.text(&format!("{heading}\n{table}"))?;
+    let table = table(&glance.sessions, context.surroundings());
+    context.output.text(&format!("{heading}\n"))?;
+    context.output.table(&table)?;
     if !glance.unknown.is_empty() {
         let unknown = strangers(&glance.unknown, context.surroundings().now);
-        let unknown = unknown.render(context.output.colour());
-        context.output.text(&format!("\n{unknown}"))?;
+        context.output.text("\n")?;
+        context.output.table(&unknown)?;
     }
     for step in next_steps(&glance) {
         context.output.hint(&step);
@@ -86,7 +87,8 @@ fn heading(glance: &Glance, home: Option<&Path>) -> String {
 
 /// Lists the newest of the conversations that were begun by hand.
 fn strangers(unknown: &[Stranger], now: Timestamp) -> Table {
-    let mut table = Table::new(&["NOT KNOWN TO SEGUE YET", "SINCE", "BEGINS WITH"]);
+    let mut table = Table::new(&["NOT KNOWN TO SEGUE YET", "SINCE", "BEGINS WITH"])
+        .cutting(&[("BEGINS WITH", Cut::End)]);
     for stranger in unknown.iter().take(SHOWN) {
         table.row([
             Cell::new(format!("{}:{}", stranger.vendor, stranger.vendor_session_id)),

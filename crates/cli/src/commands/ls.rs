@@ -1,79 +1,94 @@
 //! `segue ls`
 
+mod watch;
+
+use std::path::{Path, PathBuf};
+
 use clap::Args;
-use jiff::Timestamp;
 use segue_core::Result;
-use segue_core::api::{SessionList, SessionView};
+use segue_core::api::{ListRequest, SessionList};
 
 use crate::context::{Context, Ending};
 use crate::progress;
 use crate::render::sessions::{asking, asks, counted, table};
-use crate::render::time::over_a_day_ago;
 
 /// List the sessions: name, vendor, status, since, where
 #[derive(Debug, Args)]
-#[command(after_help = "Sessions that ended more than a day ago are left out without --all.\n\n\
-    Examples:\n  segue ls\n  segue ls --all --json | jq -r '.sessions[].name'")]
+#[command(
+    after_help = "Sessions that ended more than a day ago are counted, and shown with --all or \
+    --status ended. Several filters of one kind mean any of them; filters of different kinds have \
+    to fit together. The beginning of a fleet's or a vendor's name is enough.\n\n\
+    With --watch the list is drawn again whenever something happens, until Ctrl-C. Without a \
+    terminal, or with --json, it prints a line for each session, and another one whenever that \
+    session has changed; what leaves the list has the outcome `gone`.\n\n\
+    Examples:\n  segue ls\n  segue ls --fleet shop --status waiting,idle\n  segue ls --cwd . --watch\n  \
+    segue ls --all --json | jq -r '.sessions[].address'"
+)]
 pub(crate) struct Arguments {
     /// Include the sessions that ended more than a day ago
     #[arg(long, short)]
     pub(crate) all: bool,
+
+    /// Only sessions of this fleet
+    #[arg(long, value_name = "FLEET", value_delimiter = ',')]
+    pub(crate) fleet: Vec<String>,
+
+    /// Only sessions of this vendor
+    #[arg(long, value_name = "VENDOR", value_delimiter = ',')]
+    pub(crate) vendor: Vec<String>,
+
+    /// Only sessions with this status: starting, working, waiting, idle, ended or lost
+    #[arg(long, value_name = "STATUS", value_delimiter = ',')]
+    pub(crate) status: Vec<String>,
+
+    /// Only sessions that work in this folder or below
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+
+    /// Draw the list again whenever something happens
+    #[arg(long, short)]
+    pub(crate) watch: bool,
 }
 
-pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
+pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
+    let is_watched = arguments.watch;
+    let request = request(arguments, context.cwd());
+    if is_watched {
+        return watch::watch(&request, context).await;
+    }
     let client = progress::connect(context).await?;
-    let all = client.sessions().await?.sessions;
-    let now = context.surroundings().now;
-    let (shown, hidden): (Vec<SessionView>, Vec<SessionView>) =
-        all.into_iter().partition(|session| arguments.all || !is_old(session, now));
-    show(shown, hidden.len(), context)?;
+    let list = client.list(&request).await?;
+    show(&list, &request, context)?;
     Ok(Ending::Done)
 }
 
-fn show(shown: Vec<SessionView>, hidden: usize, context: &mut Context) -> Result<()> {
-    let none = shown.is_empty();
+fn request(arguments: Arguments, cwd: &Path) -> ListRequest {
+    let Arguments { all, fleet, vendor, status, cwd: folder, .. } = arguments;
+    let folder = folder.map(|folder| cwd.join(folder));
+    ListRequest { all, fleets: fleet, vendors: vendor, statuses: status, folder }
+}
+
+fn show(list: &SessionList, request: &ListRequest, context: &mut Context) -> Result<()> {
     if context.wants_json() {
-        context.output.json(&SessionList { sessions: shown })?;
-    } else {
-        let text = table(&shown, context.surroundings()).render(context.output.colour());
-        context.output.text(&text)?;
-        for session in shown.iter().filter(|session| asks(session)) {
-            context.output.hint(&asking(session));
-        }
+        return context.output.json(list);
     }
-    if hidden > 0 {
-        let sessions = counted(hidden, "session");
-        context
-            .output
-            .note(&format!("{sessions} that ended more than a day ago: `segue ls --all`"));
-    } else if none && !context.wants_json() {
+    let table = table(&list.sessions, context.surroundings());
+    context.output.table(&table)?;
+    for session in list.sessions.iter().filter(|session| asks(session)) {
+        context.output.hint(&asking(session));
+    }
+    if list.hidden > 0 {
+        context.output.note(&hidden(list.hidden));
+    } else if list.sessions.is_empty() && *request == ListRequest::default() {
         context.output.note("no sessions yet");
         context.output.hint("run `segue run \"what is to be done\"` to start an agent here");
+    } else if list.sessions.is_empty() {
+        context.output.note("no session fits");
     }
     Ok(())
 }
 
-fn is_old(session: &SessionView, now: Timestamp) -> bool {
-    session.status == "ended" && over_a_day_ago(session.updated_at, now)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::render::sessions::tests::{NOW, session};
-
-    #[test]
-    fn only_what_ended_more_than_a_day_ago_is_left_out() {
-        let table = [
-            ("ended", 90_000, true),
-            ("ended", 3600, false),
-            ("lost", 90_000, false),
-            ("idle", 90_000, false),
-            ("waiting", 90_000, false),
-        ];
-        let now = Timestamp::from_second(NOW).unwrap();
-        for (status, age, old) in table {
-            assert_eq!(is_old(&session("x", status, None, age), now), old, "{status} {age}");
-        }
-    }
+/// Returns the line about the sessions that are not shown.
+fn hidden(count: usize) -> String {
+    format!("{} that ended more than a day ago: `segue ls --all`", counted(count, "session"))
 }

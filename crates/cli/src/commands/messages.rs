@@ -1,16 +1,22 @@
 //! `segue messages`
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 use segue_core::api::{CancelRequest, MessageList, MessageView};
 use segue_core::{Kind, Result};
+use segue_server::wiring::Size;
 
 use super::targets;
 use crate::context::{Context, Ending};
 use crate::progress;
 use crate::render::sessions::Surroundings;
 use crate::render::style::Tone;
-use crate::render::table::{Cell, Table};
+use crate::render::table::{Cell, Cut, Table};
 use crate::render::time::since;
+
+/// At least so many characters of an id are shown.
+const SHORTEST_ID: usize = 13;
 
 /// How much of a message a list shows.
 const SHOWN: usize = 60;
@@ -43,8 +49,8 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
         context.output.json(&list)?;
         return Ok(ending);
     }
-    let text = table(&list, context.surroundings()).render(context.output.colour());
-    context.output.text(&text)?;
+    let table = table(&list, Size::of_output().is_some(), context.surroundings());
+    context.output.table(&table)?;
     if list.messages.is_empty() {
         context.output.note("no messages yet");
     }
@@ -60,15 +66,18 @@ fn show_cancelled(message: &MessageView, context: &mut Context) -> Result<Ending
     Ok(Ending::Done)
 }
 
-fn table(list: &MessageList, surroundings: Surroundings<'_>) -> Table {
-    let mut table = Table::new(&["ID", "SESSION", "STATE", "SINCE", "TEXT"]);
-    for message in &list.messages {
+fn table(list: &MessageList, shortens: bool, surroundings: Surroundings<'_>) -> Table {
+    let mut table =
+        Table::new(&["ID", "SESSION", "STATE", "SINCE", "TEXT"]).cutting(&[("TEXT", Cut::End)]);
+    let ids = list.messages.iter().map(|message| message.id.to_string()).collect();
+    let ids = if shortens { shortest(ids) } else { ids };
+    for (message, id) in list.messages.iter().zip(ids) {
         let tone = match message.state.as_str() {
             "uncertain" => Tone::Strong,
             _ => Tone::Plain,
         };
         table.row([
-            Cell::new(message.id.to_string()),
+            Cell::new(id),
             Cell::new(&message.of.address),
             Cell::toned(&message.state, tone),
             Cell::new(since(message.updated_at, surroundings.now)),
@@ -76,6 +85,19 @@ fn table(list: &MessageList, surroundings: Surroundings<'_>) -> Table {
         ]);
     }
     table
+}
+
+/// Returns as much of each id as tells them apart, for a person who types one.
+fn shortest(ids: Vec<String>) -> Vec<String> {
+    let sorted: BTreeSet<String> = ids.iter().cloned().collect();
+    let sorted: Vec<String> = sorted.into_iter().collect();
+    let common = |pair: &[String]| {
+        let [one, next] = pair else { return 0 };
+        one.chars().zip(next.chars()).take_while(|(a, b)| a == b).count()
+    };
+    let needed = sorted.windows(2).map(common).max().map_or(0, |common| common + 1);
+    let needed = needed.max(SHORTEST_ID);
+    ids.into_iter().map(|id| id.chars().take(needed).collect()).collect()
 }
 
 fn beginning(text: &str) -> String {
@@ -89,6 +111,19 @@ fn beginning(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ids_are_shown_as_far_as_they_differ() {
+        let ids = |texts: &[&str]| texts.iter().map(|&it| it.to_owned()).collect::<Vec<_>>();
+        let one = "0198f9d2-0000-7000-8000-000000000001";
+        assert_eq!(shortest(ids(&[one])), ["0198f9d2-0000"]);
+        let other = "0198f9d2-0000-7000-8111-000000000001";
+        assert_eq!(
+            shortest(ids(&[other, one])),
+            ["0198f9d2-0000-7000-81", "0198f9d2-0000-7000-80"]
+        );
+        assert_eq!(shortest(Vec::new()), Vec::<String>::new());
+    }
 
     #[test]
     fn a_message_is_shown_on_one_line() {

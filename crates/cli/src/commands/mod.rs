@@ -45,7 +45,7 @@ pub(crate) async fn carry_out(command: Option<Command>, context: &mut Context) -
         Some(Command::Resume(arguments)) => resume::run(arguments, context).await,
         Some(Command::Scale(arguments)) => scale::run(arguments, context).await,
         Some(Command::Run(arguments)) => run::run(arguments, context).await,
-        Some(Command::Ls(arguments)) => ls::run(&arguments, context).await,
+        Some(Command::Ls(arguments)) => ls::run(arguments, context).await,
         Some(Command::Attach(arguments)) => attach::run(&arguments, context).await,
         Some(Command::Adopt(arguments)) => adopt::run(arguments, context).await,
         Some(Command::Handoff(arguments)) => handoff::run(arguments, context).await,

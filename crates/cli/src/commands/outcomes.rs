@@ -9,7 +9,7 @@ use super::targets;
 use crate::context::{Context, Ending};
 use crate::render::sessions::counted;
 use crate::render::style::Tone;
-use crate::render::table::{Cell, Table};
+use crate::render::table::{Cell, Cut, Table};
 
 /// So many of the sessions that were left alone are named.
 const NAMED: usize = 5;
@@ -20,8 +20,8 @@ pub(crate) fn show(report: &RestoreReport, command: &str, context: &mut Context)
     if context.wants_json() {
         context.output.json(report)?;
     } else {
-        let text = table(report).render(context.output.colour());
-        context.output.text(&text)?;
+        let table = table(report);
+        context.output.table(&table)?;
         context.output.note(&summary(report));
         show_left_alone(&report.left_alone, command, context);
         for session in &report.surplus {
@@ -47,8 +47,8 @@ pub(crate) fn show_plan(
     if context.wants_json() {
         context.output.json(report)?;
     } else {
-        let text = plan_table(report).render(context.output.colour());
-        context.output.text(&text)?;
+        let table = plan_table(report);
+        context.output.table(&table)?;
         let sessions = counted(report.to_bring_back, "session");
         context.output.note(&format!("{sessions} would be brought back; nothing was changed"));
         show_left_alone(&report.left_alone, command, context);
@@ -123,7 +123,8 @@ fn table(report: &RestoreReport) -> Table {
 const AS_ABOVE: &str = "(as above)";
 
 fn plan_table(report: &PlanReport) -> Table {
-    let mut table = Table::new(&["NAME", "VENDOR", "CONVERSATION", "WHAT WOULD BE DONE"]);
+    let mut table = Table::new(&["NAME", "VENDOR", "CONVERSATION", "WHAT WOULD BE DONE"])
+        .cutting(&[("CONVERSATION", Cut::End)]);
     for agent in &report.plan {
         let conversation = agent.vendor_session_id.as_ref().map_or("-", |id| id.as_str());
         table.row([
@@ -207,7 +208,7 @@ shop/coder   demo    resumed
 shop/tester  demo    refused      two conversations might be it
 shop/writer  demo    handed over
 ";
-        assert_eq!(table(&report(false)).render(Colour::Off), expected);
+        assert_eq!(table(&report(false)).render(Colour::Off, None), expected);
     }
 
     #[test]
@@ -216,7 +217,7 @@ shop/writer  demo    handed over
         for number in [0, 2] {
             report.agents[number].note = Some("two conversations\nmight be it".to_owned());
         }
-        let text = table(&report).render(Colour::Off);
+        let text = table(&report).render(Colour::Off, None);
         assert_eq!(text.matches("might be it").count(), 1, "{text}");
         assert_eq!(text.matches(AS_ABOVE).count(), 2, "{text}");
     }
@@ -284,6 +285,6 @@ NAME        VENDOR  CONVERSATION  WHAT WOULD BE DONE
 shop/coder  demo    abc           resume
 shop/new    demo    -             start: nothing was said yet
 ";
-        assert_eq!(plan_table(&report).render(Colour::Off), expected);
+        assert_eq!(plan_table(&report).render(Colour::Off, None), expected);
     }
 }

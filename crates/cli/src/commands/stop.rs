@@ -37,8 +37,8 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     if context.wants_json() {
         context.output.json(&report)?;
     } else {
-        let text = table(&report).render(context.output.colour());
-        context.output.text(&text)?;
+        let table = table(&report);
+        context.output.table(&table)?;
         if report.stopped.is_empty() {
             context.output.note("nothing to stop");
         }
@@ -87,6 +87,6 @@ NAME         RESULT
 shop/coder   stopped
 shop/tester  was not running
 ";
-        assert_eq!(table(&report).render(Colour::Off), expected);
+        assert_eq!(table(&report).render(Colour::Off, None), expected);
     }
 }

@@ -14,7 +14,7 @@ use segue_server::vendors;
 use crate::context::{Context, Ending};
 use crate::render::sessions::place;
 use crate::render::style::Tone;
-use crate::render::table::{Cell, Table};
+use crate::render::table::{Cell, Cut, Table};
 
 /// Show which agent programs are installed and how well each is supported
 #[derive(Debug, Args)]
@@ -49,12 +49,12 @@ fn list(context: &mut Context) -> Result<Ending> {
         context.output.json(&list)?;
         return Ok(Ending::Done);
     }
-    let mut table = Table::new(&["VENDOR", "INSTALLED", "TRIED", "SUPPORT", "PROGRAM"]);
+    let mut table = Table::new(&["VENDOR", "INSTALLED", "TRIED", "SUPPORT", "PROGRAM"])
+        .cutting(&[("PROGRAM", Cut::Front), ("SUPPORT", Cut::End)]);
     for vendor in &list.vendors {
         table.row(row(vendor, context));
     }
-    let text = table.render(context.output.colour());
-    context.output.text(&text)?;
+    context.output.table(&table)?;
     for vendor in list.vendors.iter().filter(|vendor| vendor.newer_than_tried) {
         context.output.note(&newer(vendor));
         context.output.hint(&format!("run `segue vendors check {}` to try it", vendor.name));

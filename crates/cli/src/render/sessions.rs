@@ -7,7 +7,7 @@ use segue_core::api::SessionView;
 use segue_core::rules::dialog;
 
 use super::style::Tone;
-use super::table::{Cell, Table};
+use super::table::{Cell, Cut, Table};
 use super::time::since;
 
 /// What a table of sessions is drawn against.
@@ -19,7 +19,8 @@ pub(crate) struct Surroundings<'a> {
 
 /// Returns the table of `segue ls`.
 pub(crate) fn table(sessions: &[SessionView], surroundings: Surroundings<'_>) -> Table {
-    let mut table = Table::new(&["NAME", "VENDOR", "STATUS", "SINCE", "WHERE"]);
+    let mut table = Table::new(&["NAME", "VENDOR", "STATUS", "SINCE", "WHERE"])
+        .cutting(&[("WHERE", Cut::Front), ("STATUS", Cut::End)]);
     for session in sessions {
         table.row([
             Cell::toned(address(session), Tone::Strong),
@@ -136,7 +137,7 @@ shop/coder     demo    working                    3m     ~/shop
 shop/reviewer  demo    waiting (permission)       5s     ~/shop
 shop/tester    demo    ended (crashed: signal 9)  1d     ~/shop
 ";
-        assert_eq!(table(&sessions, surroundings()).render(Colour::Off), expected);
+        assert_eq!(table(&sessions, surroundings()).render(Colour::Off, None), expected);
     }
 
     #[test]

@@ -24,11 +24,6 @@ pub(crate) fn since(then: Timestamp, now: Timestamp) -> String {
     format!("{count}{unit}")
 }
 
-/// Tells whether something was more than a day ago.
-pub(crate) fn over_a_day_ago(then: Timestamp, now: Timestamp) -> bool {
-    now.duration_since(then).as_secs() > DAY
-}
-
 /// The time zone in which timestamps are shown.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
@@ -94,11 +89,5 @@ mod tests {
         let zone = jiff::tz::TimeZoneDatabase::bundled().get("Asia/Kolkata").unwrap();
         let clock = Clock { zone: Some(zone) };
         assert_eq!(clock.moment(then), "2026-01-02 08:41:12");
-    }
-
-    #[test]
-    fn a_day_ago_is_not_over_a_day_ago() {
-        assert!(!over_a_day_ago(at(0), at(86_400)));
-        assert!(over_a_day_ago(at(0), at(86_401)));
     }
 }

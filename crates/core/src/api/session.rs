@@ -77,8 +77,26 @@ pub struct SessionView {
     pub updated_at: Timestamp,
 }
 
-/// `GET /v1/sessions`
+/// `POST /v1/list`: which sessions are wanted, in the words of a person.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListRequest {
+    /// Includes sessions that ended more than a day ago.
+    pub all: bool,
+    /// Fleets, whole or by the beginning of their names.
+    pub fleets: Vec<String>,
+    /// Vendors, whole or by the beginning of their names.
+    pub vendors: Vec<String>,
+    /// Words for statuses.
+    pub statuses: Vec<String>,
+    /// Only sessions that work in this folder or below.
+    pub folder: Option<PathBuf>,
+}
+
+/// `GET /v1/sessions` and `POST /v1/list`
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionList {
     pub sessions: Vec<SessionView>,
+    /// Sessions that are wanted, but ended more than a day ago.
+    #[serde(default)]
+    pub hidden: usize,
 }

@@ -55,6 +55,10 @@ pub enum How {
 }
 
 impl Status {
+    /// The words of all statuses.
+    pub const WORDS: [&'static str; 6] =
+        ["starting", "working", "waiting", "idle", "ended", "lost"];
+
     /// Returns the word used in tables and JSON.
     pub fn word(self) -> &'static str {
         match self {

@@ -12,6 +12,7 @@ pub mod digest;
 pub mod environment;
 pub mod handoff;
 pub mod lifecycle;
+pub mod listing;
 pub mod naming;
 pub mod origin;
 pub mod recovery;

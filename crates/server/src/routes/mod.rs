@@ -49,6 +49,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/stop", post(sessions::stop))
         .route("/v1/sessions", get(sessions::list))
         .route("/v1/sessions/{id}/turn", get(sessions::turn))
+        .route("/v1/list", post(sessions::filtered))
         .route("/v1/select", post(sessions::select))
         .route("/v1/session", get(sessions::show).delete(sessions::remove))
         .route("/v1/conversation", post(conversation::find))

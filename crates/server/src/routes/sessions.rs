@@ -3,10 +3,10 @@
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use segue_core::api::{
-    AdoptReport, AdoptRequest, AttachPoint, DryRun, HandoffReport, HandoffRequest, RestoreReport,
-    ResumeAnswer, ResumeCount, ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SelectReport,
-    SelectRequest, SessionList, SessionRef, SessionView, StopReport, StopRequest, Stranger,
-    TurnReport, UpRequest,
+    AdoptReport, AdoptRequest, AttachPoint, DryRun, HandoffReport, HandoffRequest, ListRequest,
+    RestoreReport, ResumeAnswer, ResumeCount, ResumeRequest, RunRequest, ScaleReport, ScaleRequest,
+    SelectReport, SelectRequest, SessionList, SessionRef, SessionView, StopReport, StopRequest,
+    Stranger, TurnReport, UpRequest,
 };
 use segue_core::flows::strangers;
 use segue_core::model::{RequestStep, SessionId};
@@ -123,7 +123,18 @@ pub(crate) async fn list(State(app): State<App>, caller: Caller) -> Answer<Sessi
     let scope = caller.scope(&supervisor).await?;
     let mut sessions = supervisor.ports.store.sessions().await?;
     sessions.retain(|it| scope.allow_session(it.session.id, it.session.parent).is_ok());
-    Ok(Json(SessionList { sessions: sessions.iter().map(|it| supervisor.view(it)).collect() }))
+    let sessions = sessions.iter().map(|it| supervisor.view(it)).collect();
+    Ok(Json(SessionList { sessions, hidden: 0 }))
+}
+
+pub(crate) async fn filtered(
+    State(app): State<App>,
+    caller: Caller,
+    Json(request): Json<ListRequest>,
+) -> Answer<SessionList> {
+    let supervisor = app.ready().await?;
+    let scope = caller.scope(&supervisor).await?;
+    Ok(Json(supervisor::list(&supervisor, &scope, &request).await?))
 }
 
 pub(crate) async fn strangers(

@@ -12,6 +12,7 @@ mod calling;
 mod gate;
 mod handoff;
 mod lift;
+mod list;
 mod live;
 mod run;
 mod scribe;
@@ -39,6 +40,7 @@ pub(crate) use adopt::adopt;
 pub(crate) use bulk::{count, plan, resume, scale, stop, up};
 pub(crate) use calling::environment as calling_environment;
 pub(crate) use handoff::handoff;
+pub(crate) use list::list;
 pub(crate) use run::run;
 pub(crate) use select::{Chosen, find, find_asking, find_whole, select};
 

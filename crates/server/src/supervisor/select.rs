@@ -92,7 +92,7 @@ fn in_scope(scope: &Scope, error: Error) -> Error {
 
 /// Returns the sessions that a caller may reach. For an agent there are no others: not even an
 /// error tells it about them.
-async fn visible(supervisor: &Supervisor, scope: &Scope) -> Result<Vec<SessionSummary>> {
+pub(super) async fn visible(supervisor: &Supervisor, scope: &Scope) -> Result<Vec<SessionSummary>> {
     let mut sessions = supervisor.ports.store.sessions().await?;
     sessions.retain(|it| scope.allow_session(it.session.id, it.session.parent).is_ok());
     Ok(sessions)

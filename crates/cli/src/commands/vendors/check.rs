@@ -87,8 +87,7 @@ fn tell(
     } else if arguments.markdown {
         context.output.text(&matrix.markdown())?;
     } else {
-        let colour = context.output.colour();
-        context.output.text(&matrix.table().render(colour))?;
+        context.output.table(&matrix.table())?;
         for (vendor, behaviour, words) in matrix.failures() {
             context.output.text(&format!("\n{vendor}: {behaviour}\n{words}\n"))?;
         }

@@ -1,0 +1,136 @@
+//! `segue ls`: which sessions are shown, and how.
+
+use segue_testkit::{Terminal, World, scene};
+use serde_json::Value;
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::agents;
+
+fn names(list: &Value) -> Vec<&str> {
+    let sessions = list["sessions"].as_array().unwrap_or_else(|| panic!("no list: {list:#}"));
+    sessions.iter().map(|it| it["name"].as_str().unwrap()).collect()
+}
+
+/// Makes a stopped session look as if it had ended years ago.
+fn age(world: &World, name: &str) {
+    world.ok(["stop", name]);
+    world.ok(["daemon", "stop"]);
+    let store = rusqlite::Connection::open(world.database()).unwrap();
+    let sql = "UPDATE sessions SET updated_at = '2020-01-02T03:04:05.000000000Z' WHERE name = ?1";
+    assert_eq!(store.execute(sql, [name]).unwrap(), 1);
+}
+
+#[test]
+fn sessions_that_ended_more_than_a_day_ago_are_counted_and_shown_on_demand() {
+    let world = agents(&["fox", "owl", "hen"]);
+    world.ok(["stop", "hen"]);
+    age(&world, "owl");
+    let shown = world.segue(["ls"]);
+    assert_eq!(shown.status, 0);
+    assert!(shown.stdout.contains("default/fox") && shown.stdout.contains("default/hen"));
+    assert!(!shown.stdout.contains("default/owl"), "{shown:#?}");
+    let note = "1 session that ended more than a day ago: `segue ls --all`";
+    assert!(shown.stderr.contains(note), "{shown:#?}");
+    let list = world.json(["ls", "--json"]);
+    assert_eq!((names(&list), &list["hidden"]), (vec!["fox", "hen"], &1.into()));
+    let all = world.json(["ls", "--all", "--json"]);
+    assert_eq!((names(&all), &all["hidden"]), (vec!["fox", "owl", "hen"], &0.into()));
+    assert_eq!(names(&world.json(["ls", "--status", "ended", "--json"])), ["owl", "hen"]);
+}
+
+#[test]
+fn a_list_is_filtered_by_fleet_vendor_status_and_folder() {
+    let world = crate::world();
+    scene::project(&world, "shop", &["coder"]);
+    world.ok(["up"]);
+    scene::wait_all_told(&world);
+    let home = world.home();
+    let home = home.to_str().unwrap();
+    world.ok(["run", "-d", "--name", "fox", "--cwd", home, "hello"]);
+    world.ok(["wait", "fox", "--for", "idle", "--timeout", "50s"]);
+    world.ok(["stop", "fox"]);
+    let table: [(&[&str], &[&str]); 11] = [
+        (&[], &["coder", "fox"]),
+        (&["--fleet", "shop"], &["coder"]),
+        (&["--fleet", "sh"], &["coder"]),
+        (&["--fleet", "shop", "--fleet", "default"], &["coder", "fox"]),
+        (&["--fleet", "shop,default", "--status", "ended"], &["fox"]),
+        (&["--status", "ended"], &["fox"]),
+        (&["--status", "idle,ended"], &["coder", "fox"]),
+        (&["--vendor", "demo"], &["coder", "fox"]),
+        (&["--vendor", "codex"], &[]),
+        (&["--cwd", "."], &["coder"]),
+        (&["--cwd", home], &["fox"]),
+    ];
+    for (flags, expected) in table {
+        let words = ["ls", "--json"].iter().chain(flags);
+        let listed = segue_testkit::Outcome::of(&mut world.command(words));
+        let list: Value = serde_json::from_str(&listed.stdout).unwrap();
+        let mut found = names(&list);
+        found.sort_unstable();
+        assert_eq!(found, expected, "{flags:?}");
+    }
+    let unknown = world.segue(["ls", "--fleet", "shpo"]);
+    assert_eq!(unknown.status, 3, "{unknown:#?}");
+    assert!(unknown.stderr.contains("did you mean `shop`?"), "{unknown:#?}");
+    let unknown = world.segue(["ls", "--status", "sleeping"]);
+    assert_eq!(unknown.status, 3, "{unknown:#?}");
+    assert!(unknown.stderr.contains("working"), "{unknown:#?}");
+}
+
+#[test]
+fn on_a_narrow_terminal_folders_are_shortened_and_names_are_whole() {
+    let world = agents(&["a-session-with-a-long-name"]);
+    let wide = world.ok(["ls"]);
+    assert!(wide.contains(world.project().to_str().unwrap()), "{wide}");
+    for columns in [76, 84] {
+        let mut terminal = Terminal::start(&world.command(["ls"]), 24, columns);
+        assert_eq!(terminal.wait(), 0, "{terminal:?}");
+        let shown = terminal.contents();
+        let rows: Vec<&str> = shown.lines().filter(|line| line.contains("default/")).collect();
+        let [row] = rows.as_slice() else { panic!("{shown}") };
+        assert!(row.width() <= usize::from(columns), "{row}");
+        assert!(row.starts_with("default/a-session-with-a-long-name"), "{row}");
+        assert!(row.contains('…') && row.ends_with("/project"), "{row}");
+    }
+}
+
+#[test]
+fn times_are_local_on_a_terminal_and_utc_for_programs() {
+    let mut world = agents(&["fox"]);
+    let event = &crate::lines(&world.ok(["log", "fox", "--last", "1", "--json"]))[0];
+    let at: jiff::Timestamp = event["at"].as_str().unwrap().parse().unwrap();
+    assert!(event["at"].as_str().unwrap().ends_with('Z'), "{event:#}");
+    // Fixed offsets need no time zone database.
+    for (zone, hours) in [("UTC-5", 5), ("Asia/Kolkata", 5), ("UTC", 0)] {
+        world.set("TZ", zone);
+        let minutes = if zone.starts_with("Asia") { 30 } else { 0 };
+        let shift = jiff::SignedDuration::from_mins(hours * 60 + minutes);
+        let local = (at + shift).strftime("%Y-%m-%d %H:%M:%S").to_string();
+        let command = world.command(["log", "fox", "--last", "1"]);
+        let mut terminal = Terminal::start(&command, 24, 160);
+        assert_eq!(terminal.wait(), 0, "{terminal:?}");
+        assert!(terminal.contents().starts_with(&format!("{local}  ")), "{zone}: {terminal:?}");
+        let piped = world.ok(["log", "fox", "--last", "1"]);
+        let utc = at.strftime("%Y-%m-%d %H:%M:%SZ").to_string();
+        assert!(piped.starts_with(&utc), "{piped}");
+    }
+}
+
+#[test]
+fn the_log_shows_its_last_events_and_uses_the_pager_for_long_ones() {
+    let mut world = agents(&["fox"]);
+    let all = crate::lines(&world.ok(["log", "fox", "--json"]));
+    let last = crate::lines(&world.ok(["log", "fox", "--last", "2", "--json"]));
+    assert_eq!(last, all[all.len() - 2..]);
+    world.set("SEGUE_PAGER", "sed -u s/^/paged:/");
+    let mut short = Terminal::start(&world.command(["log", "fox", "-n", "1"]), 24, 160);
+    assert_eq!(short.wait(), 0, "{short:?}");
+    assert!(!short.contents().contains("paged:"), "{short:?}");
+    let mut long = Terminal::start(&world.command(["log", "fox"]), 4, 160);
+    assert_eq!(long.wait(), 0, "{long:?}");
+    assert!(long.contents().contains("paged:"), "{long:?}");
+    let mut plain = Terminal::start(&world.command(["log", "fox", "--no-pager"]), 4, 160);
+    assert_eq!(plain.wait(), 0, "{plain:?}");
+    assert!(!plain.contents().contains("paged:"), "{plain:?}");
+}

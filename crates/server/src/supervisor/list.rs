@@ -1,0 +1,91 @@
+//! The list of sessions, filtered here: a person with ten thousand sessions reads ten of them.
+
+use std::collections::BTreeSet;
+
+use segue_core::api::{ListRequest, SessionList};
+use segue_core::model::{FleetName, Status, VendorId};
+use segue_core::ports::SessionSummary;
+use segue_core::rules::address::{self, Unclear};
+use segue_core::rules::listing::{self, Filter, Place};
+use segue_core::rules::scope::Scope;
+use segue_core::{Error, Result};
+
+use super::Supervisor;
+use super::select::visible;
+
+/// Returns the sessions that the caller may reach and wants to see, the oldest first.
+pub(crate) async fn list(
+    supervisor: &Supervisor,
+    scope: &Scope,
+    request: &ListRequest,
+) -> Result<SessionList> {
+    let sessions = visible(supervisor, scope).await?;
+    let filter = filter(supervisor, &sessions, request)?;
+    let now = supervisor.ports.clock.now();
+    let (mut shown, mut hidden) = (Vec::new(), 0);
+    for summary in &sessions {
+        match listing::place(&summary.session, &filter, now) {
+            Place::Shown => shown.push(supervisor.view(summary)),
+            Place::Counted => hidden += 1,
+            Place::LeftOut => {}
+        }
+    }
+    Ok(SessionList { sessions: shown, hidden })
+}
+
+fn filter(
+    supervisor: &Supervisor,
+    sessions: &[SessionSummary],
+    request: &ListRequest,
+) -> Result<Filter> {
+    let ListRequest { all, fleets, vendors, statuses, folder } = request;
+    let known: BTreeSet<&str> = sessions.iter().map(|it| it.session.fleet.as_str()).collect();
+    let fleets = each(fleets, &known, "fleet", FleetName::parse)?;
+    let ids: Vec<VendorId> = supervisor.ports.vendors.all().iter().map(|it| it.id()).collect();
+    // A vendor of a project file is known by its sessions.
+    let known: BTreeSet<&str> =
+        sessions.iter().map(|it| &it.session.vendor).chain(&ids).map(VendorId::as_str).collect();
+    let vendors = each(vendors, &known, "vendor", |name| Ok(VendorId::new(name)))?;
+    let words = BTreeSet::from(Status::WORDS);
+    let statuses = each(statuses, &words, "status", |word| Ok(word.to_owned()))?;
+    // A folder that is gone may still be where sessions worked.
+    let folder = folder.as_ref().map(|folder| {
+        let real = supervisor.ports.machine.folder(folder);
+        real.map_or_else(|_| folder.clone(), |folder| folder.real_path)
+    });
+    Ok(Filter { all: *all, fleets, vendors, statuses, folder })
+}
+
+/// Finds each word among the known ones; its beginning is enough.
+fn each<T>(
+    words: &[String],
+    known: &BTreeSet<&str>,
+    what: &str,
+    read: impl Fn(&str) -> Result<T>,
+) -> Result<Vec<T>> {
+    let known: Vec<&str> = known.iter().copied().collect();
+    let find = |word: &String| {
+        let found = address::find_name(&known, word);
+        read(found.map_err(|unclear| unclear_word(word, what, &known, unclear))?)
+    };
+    words.iter().map(find).collect()
+}
+
+fn unclear_word(word: &str, what: &str, known: &[&str], unclear: Unclear) -> Error {
+    match unclear {
+        Unclear::Several(names) => {
+            let error = Error::usage(format!("`{word}` can mean {} names", names.len()));
+            names.iter().fold(error, |error, name| error.hint(format!("use `{name}`")))
+        }
+        Unclear::Unknown { similar } => {
+            let error = Error::not_found(format!("there is no {what} `{word}`"));
+            let error = similar
+                .iter()
+                .fold(error, |error, name| error.hint(format!("did you mean `{name}`?")));
+            match known {
+                [] => error,
+                known => error.hint(format!("use one of: {}", known.join(", "))),
+            }
+        }
+    }
+}
