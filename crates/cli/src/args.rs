@@ -22,11 +22,13 @@ const NOT_BUILT: [&str; 2] = ["fork", "search"];
     name = "segue",
     version,
     disable_help_subcommand = true,
+    infer_subcommands = true,
     after_help = "Examples:\n  \
         segue run \"fix the flaky test\"      start an agent here and attach to it\n  \
         segue up                            start or bring back the agents of segue.toml\n  \
         segue resume --all                  bring everything back after a reboot\n\n\
-        SESSION is `fleet/name`, a name, an id or four or more characters of its beginning."
+        SESSION is `fleet/name`, a name, or an id by four or more characters. The beginning of a \
+        name is enough if nothing else begins so (not for `segue rm`), and so it is for commands."
 )]
 pub(crate) struct Arguments {
     /// Print JSON for programs instead of text for people

@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod complete;
 mod context;
 mod output;
 mod paged;
@@ -33,6 +34,9 @@ fn main() -> ExitCode {
         Some("hook") => wiring::hook(),
         Some(segue_conformance::SUBCOMMAND) => vendors::rehearse(&arguments.collect::<Vec<_>>()),
         Some("demo-agent") => wiring::demo_agent(arguments.collect()),
+        _ if std::env::var_os(complete::VARIABLE).is_some() => {
+            complete::answer(program.into_iter().chain(first).chain(arguments))
+        }
         _ => match words(program.into_iter().chain(first).chain(arguments)) {
             Ok(words) => for_a_person(&words),
             Err(error) => failed(&error, &mut Output::bare(Format::Text)),

@@ -144,6 +144,16 @@ impl Output {
         io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
+    /// Asks a person for a line; `None` if there is no more input.
+    pub(crate) fn read_answer(&self, question: &str) -> Result<Option<String>> {
+        self.aside(&plain(question));
+        let mut answer = String::new();
+        let read = io::stdin().lock().read_line(&mut answer).map_err(|error| {
+            Error::internal("cannot read the answer from standard input").caused_by(error)
+        })?;
+        Ok((read > 0).then_some(answer))
+    }
+
     /// Asks a person a question; anything but a yes is a no.
     pub(crate) fn ask(&self, question: &str) -> Result<bool> {
         self.aside(&format!("{} [y/N] ", plain(question)));

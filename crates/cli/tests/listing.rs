@@ -1,8 +1,14 @@
 //! What the command line takes and prints: names, lists, tables, JSON.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails shall stop at once")]
 
+#[path = "listing/attach.rs"]
+mod attach;
+#[path = "listing/completion.rs"]
+mod completion;
 #[path = "listing/ls.rs"]
 mod ls;
+#[path = "listing/names.rs"]
+mod names;
 #[path = "listing/several.rs"]
 mod several;
 #[path = "listing/shape.rs"]

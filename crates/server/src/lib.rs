@@ -1,6 +1,7 @@
 //! The daemon: life cycle, supervisor, routes; and the client that talks to it.
 
 pub mod client;
+pub mod completion;
 mod connection;
 pub mod conversation;
 mod daemon;

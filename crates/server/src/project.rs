@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use segue_core::model::{AgentName, Counts, FleetName, Permission, Restart, Timer, VendorId};
 use segue_core::ports::Vendors;
+use segue_core::rules::address::{self, Unclear};
 use segue_core::rules::scale;
 use segue_core::rules::trust::Claim;
 use segue_core::{Error, Result};
@@ -93,11 +94,10 @@ impl Project {
 
     /// Returns the kind of agents of this name, which can be made more or fewer.
     pub(crate) fn kind(&self, name: &str) -> Result<AgentName> {
-        let kind = self.kinds.iter().find(|kind| kind.as_str() == name).ok_or_else(|| {
-            let known: Vec<_> = self.kinds.iter().map(AgentName::as_str).collect();
-            Error::not_found(format!("there is no agent `{name}` in `{}`", self.file().display()))
-                .hint(format!("its agents are: {}", known.join(", ")))
-        })?;
+        let known: Vec<_> = self.kinds.iter().map(AgentName::as_str).collect();
+        let name = self.find(&known, name)?;
+        let is_meant = |kind: &&AgentName| kind.as_str() == name;
+        let kind = self.kinds.iter().find(is_meant).ok_or_else(|| self.unknown(name, &known))?;
         let others = self.kinds.iter().filter(|it| *it != kind);
         match others.into_iter().find(|it| scale::number(name, it.as_str()).is_some()) {
             None => Ok(kind.clone()),
@@ -108,12 +108,34 @@ impl Project {
         }
     }
 
+    /// Returns the agent that a person means: its name, or the only one that begins so.
     pub(crate) fn agent(&self, name: &str) -> Result<&Agent> {
-        self.agents.iter().find(|agent| agent.name.as_str() == name).ok_or_else(|| {
-            let known: Vec<_> = self.agents.iter().map(|agent| agent.name.as_str()).collect();
-            Error::not_found(format!("there is no agent `{name}` in `{}`", self.file().display()))
-                .hint(format!("its agents are: {}", known.join(", ")))
-        })
+        let known = self.agent_names();
+        let name = self.find(&known, name)?;
+        self.agent_of_name(name).ok_or_else(|| self.unknown(name, &known))
+    }
+
+    /// Returns the agent whose whole name this is.
+    pub(crate) fn whole_agent(&self, name: &str) -> Result<&Agent> {
+        self.agent_of_name(name).ok_or_else(|| self.unknown(name, &self.agent_names()))
+    }
+
+    pub(crate) fn agent_names(&self) -> Vec<&str> {
+        self.agents.iter().map(|agent| agent.name.as_str()).collect()
+    }
+
+    fn agent_of_name(&self, name: &str) -> Option<&Agent> {
+        self.agents.iter().find(|agent| agent.name.as_str() == name)
+    }
+
+    fn find<'a>(&self, known: &[&'a str], name: &str) -> Result<&'a str> {
+        let unknown = |unclear: Unclear| unclear.explain(name, self.unknown(name, known));
+        address::find_name(known, name).map_err(unknown)
+    }
+
+    fn unknown(&self, name: &str, known: &[&str]) -> Error {
+        Error::not_found(format!("there is no agent `{name}` in `{}`", self.file().display()))
+            .hint(format!("its agents are: {}", known.join(", ")))
     }
 
     /// Returns the agent of this name, or all agents of the kind of this name.

@@ -43,6 +43,7 @@ fn every_command_line_of_the_contract_is_understood() {
         "segue run p --vendor v --headless --wait -- --vendor-flag",
         "segue ls --all --json",
         "segue --json ls",
+        "segue attach",
         "segue attach shop/coder",
         "segue stop shop",
         "segue stop --all",
@@ -73,7 +74,6 @@ fn every_command_line_of_the_contract_is_understood() {
 fn what_is_wrong_with_a_command_line_is_a_usage_error_with_a_hint() {
     let lines = [
         "segue nonsense",
-        "segue attach",
         "segue attach a b",
         "segue stop",
         "segue stop a --all",
@@ -115,9 +115,9 @@ fn an_error_keeps_the_tips_and_names_the_command() {
             .hint("run `segue run --help` to see how it is used"),
     );
     assert_eq!(
-        failure("segue attach"),
-        Error::usage("the following required arguments were not provided: <SESSION>")
-            .hint("run `segue attach --help` to see how it is used"),
+        failure("segue show"),
+        Error::usage("the following required arguments were not provided: <SESSION|VENDOR:ID>")
+            .hint("run `segue show --help` to see how it is used"),
     );
 }
 

@@ -6,6 +6,7 @@ use segue_core::api::{AdoptCandidate, AdoptReport, AdoptRequest};
 use segue_core::{Error, Result};
 
 use super::duration;
+use crate::complete;
 use crate::context::{Context, Ending};
 use crate::progress::{self, Task, watching};
 use crate::render::plain::one_line;
@@ -25,7 +26,7 @@ use crate::render::time::since;
 )]
 pub(crate) struct Arguments {
     /// The vendor, and which of its conversations
-    #[arg(value_name = "VENDOR[:ID]")]
+    #[arg(value_name = "VENDOR[:ID]", add = complete::vendors())]
     pub(crate) which: Option<String>,
 
     /// The session's name; made up when left out

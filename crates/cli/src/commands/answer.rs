@@ -5,6 +5,7 @@ use segue_core::Result;
 use segue_core::api::{AnswerRequest, SessionView};
 use serde::Serialize;
 
+use crate::complete;
 use crate::context::{Context, Ending};
 use crate::progress;
 
@@ -15,7 +16,7 @@ use crate::progress;
     segue answer coder 2")]
 pub(crate) struct Arguments {
     /// A session, or a fleet of which one session asks
-    #[arg(value_name = "SESSION|FLEET")]
+    #[arg(value_name = "SESSION|FLEET", add = complete::asking())]
     pub(crate) session: String,
 
     /// yes, no, or a choice by its number or first words

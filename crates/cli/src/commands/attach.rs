@@ -1,5 +1,7 @@
 //! `segue attach`
 
+mod choice;
+
 use std::io::{self, IsTerminal as _};
 
 use clap::Args;
@@ -8,29 +10,39 @@ use segue_core::{Error, Kind, Result};
 use segue_server::client::Client;
 use segue_server::wiring::{self, AttachEnd};
 
+use crate::complete;
 use crate::context::{Context, Ending};
 use crate::progress;
 use crate::render::shell;
 
 /// Open the live terminal of a session; Ctrl-\ d leaves it running
 #[derive(Debug, Args)]
-#[command(after_help = "Press Ctrl-\\ and then d to detach; the agent goes on.\n\n\
-    Examples:\n  segue attach coder\n  segue attach shop/reviewer")]
+#[command(
+    after_help = "Press Ctrl-\\ and then d to detach; the agent goes on. Without a name: the \
+    only session that asks something, or else the only one that runs, in this folder first; of \
+    several you choose one.\n\n\
+    Examples:\n  segue attach\n  segue attach coder\n  segue attach shop/reviewer"
+)]
 pub(crate) struct Arguments {
     /// `fleet/name`, a name, an id or its beginning
-    #[arg(value_name = "SESSION")]
-    pub(crate) session: String,
+    #[arg(value_name = "SESSION", add = complete::terminals())]
+    pub(crate) session: Option<String>,
 }
 
 pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
     if !can_attach() {
-        let name = shell::word(&arguments.session);
+        let name = arguments.session.as_deref().map(|name| format!(" {}", shell::word(name)));
+        let name = name.unwrap_or_default();
         return Err(Error::usage("`segue attach` needs a terminal")
             .caused_by("standard input or standard output is not one")
-            .hint(format!("run `segue log {name} --follow` to see what happens without one")));
+            .hint(format!("run `segue log{name} --follow` to see what happens without one")));
     }
     let client = progress::connect(context).await?;
-    attach(&arguments.session, &client, context).await
+    let session = match &arguments.session {
+        Some(session) => session.clone(),
+        None => choice::choose(&client, context).await?,
+    };
+    attach(&session, &client, context).await
 }
 
 /// Tells whether this command has a terminal to give to an agent.

@@ -1,17 +1,20 @@
 //! `segue completions`
 
-use clap::{Args, CommandFactory as _};
+use clap::Args;
 use clap_complete::Shell;
-use segue_core::Result;
+use segue_core::{Error, Result};
 
-use crate::args;
+use crate::complete;
 use crate::context::Ending;
 use crate::output::Output;
 
 /// Print the completions for a shell
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
+#[command(after_help = "Sessions, fleets, agents and vendors are completed, too. The script asks \
+    this program, which starts nothing for that.\n\n\
+    Examples:\n  \
     segue completions bash > ~/.local/share/bash-completion/completions/segue\n  \
+    segue completions zsh > ~/.zfunc/_segue\n  \
     segue completions fish > ~/.config/fish/completions/segue.fish")]
 pub(crate) struct Arguments {
     #[arg(value_enum, value_name = "SHELL")]
@@ -19,29 +22,36 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Ending> {
-    output.text(&script(arguments.shell))?;
+    let shell = arguments.shell.to_string();
+    let unknown = || Error::internal(format!("there is no script for `{shell}`"));
+    output.text(&complete::script(&shell).ok_or_else(unknown)?)?;
     Ok(Ending::Done)
-}
-
-fn script(shell: Shell) -> String {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut args::Arguments::command(), "segue", &mut script);
-    String::from_utf8_lossy(&script).into_owned()
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::ValueEnum as _;
+    use clap::{CommandFactory as _, ValueEnum as _};
 
     use super::*;
+    use crate::args;
 
     #[test]
-    fn every_shell_completes_the_commands_that_work_and_no_other() {
+    fn every_shell_has_a_script_that_asks_this_program() {
         for shell in Shell::value_variants() {
-            let script = script(*shell);
-            assert!(script.contains("resume"), "{shell}");
-            assert!(script.contains("handoff"), "{shell}");
-            assert!(!script.contains("fork"), "{shell}");
+            let script = complete::script(&shell.to_string()).unwrap();
+            assert!(script.contains(complete::VARIABLE), "{shell}: {script}");
         }
+    }
+
+    #[test]
+    fn the_commands_that_work_are_completed_and_no_other() {
+        let words = ["segue", ""].map(Into::into).to_vec();
+        let mut command = args::Arguments::command();
+        let found = clap_complete::engine::complete(&mut command, words, 1, None).unwrap();
+        let found: Vec<_> = found.iter().map(|it| it.get_value().to_string_lossy()).collect();
+        for command in ["resume", "handoff", "ls"] {
+            assert!(found.iter().any(|it| it == command), "{command}: {found:?}");
+        }
+        assert!(!found.iter().any(|it| it == "fork"), "{found:?}");
     }
 }

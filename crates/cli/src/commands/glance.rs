@@ -61,14 +61,23 @@ pub(crate) async fn run(context: &mut Context) -> Result<Ending> {
 }
 
 fn look(cwd: &Path, all: Vec<SessionView>) -> Glance {
-    let project_file =
-        cwd.ancestors().map(|folder| folder.join(PROJECT_FILE)).find(|f| f.is_file());
-    let folder = project_file.as_deref().and_then(Path::parent).unwrap_or(cwd).to_owned();
+    let project_file = project_file(cwd);
+    let folder = home_of(cwd);
     let count = all.len();
     let sessions = at_home(&folder, all);
     let sessions_elsewhere = count - sessions.len();
     let (to_bring_back, unknown) = (0, Vec::new());
     Glance { sessions_elsewhere, folder, project_file, sessions, to_bring_back, unknown }
+}
+
+fn project_file(cwd: &Path) -> Option<PathBuf> {
+    cwd.ancestors().map(|folder| folder.join(PROJECT_FILE)).find(|file| file.is_file())
+}
+
+/// Returns the folder of the project around a folder, or the folder itself.
+pub(crate) fn home_of(cwd: &Path) -> PathBuf {
+    let file = project_file(cwd);
+    file.as_deref().and_then(Path::parent).unwrap_or(cwd).to_owned()
 }
 
 /// Returns the sessions that work in the folder or below it.

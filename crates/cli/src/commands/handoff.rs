@@ -8,6 +8,7 @@ use segue_server::conversation::Numbered;
 use segue_server::wiring::Size;
 
 use super::trust;
+use crate::complete;
 use crate::context::{Context, Ending};
 use crate::progress::{self, Task, watching};
 use crate::render::plain;
@@ -28,11 +29,11 @@ use crate::render::turns::{self, Look};
 )]
 pub(crate) struct Arguments {
     /// The session, or a conversation that was begun by hand
-    #[arg(value_name = "SESSION|VENDOR:ID")]
+    #[arg(value_name = "SESSION|VENDOR:ID", add = complete::sessions())]
     pub(crate) from: String,
 
     /// The vendor, or the agent of segue.toml, that goes on
-    #[arg(long, value_name = "VENDOR|AGENT")]
+    #[arg(long, value_name = "VENDOR|AGENT", add = complete::vendors_and_agents())]
     pub(crate) to: String,
 
     /// The new session's name; a session is made even where the conversation was before

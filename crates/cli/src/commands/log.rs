@@ -12,6 +12,7 @@ use segue_server::wiring::Size;
 use serde::Serialize;
 
 use super::targets::{self, Names, Tally};
+use crate::complete;
 use crate::context::{Context, Ending};
 use crate::output::Format;
 use crate::paged::Paged;
@@ -33,7 +34,7 @@ const KIND: usize = 20;
     Examples:\n  segue log coder\n  segue log coder tester --last 20\n  segue log --follow")]
 pub(crate) struct Arguments {
     /// Only what happened to these sessions and fleets
-    #[arg(value_name = "SESSION|FLEET")]
+    #[arg(value_name = "SESSION|FLEET", add = complete::sessions_and_fleets())]
     pub(crate) names: Vec<String>,
 
     /// Only the last events

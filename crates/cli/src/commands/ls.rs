@@ -8,6 +8,7 @@ use clap::Args;
 use segue_core::Result;
 use segue_core::api::{ListRequest, SessionList};
 
+use crate::complete;
 use crate::context::{Context, Ending};
 use crate::progress;
 use crate::render::sessions::{asking, asks, counted, table};
@@ -30,15 +31,15 @@ pub(crate) struct Arguments {
     pub(crate) all: bool,
 
     /// Only sessions of this fleet
-    #[arg(long, value_name = "FLEET", value_delimiter = ',')]
+    #[arg(long, value_name = "FLEET", value_delimiter = ',', add = complete::fleets())]
     pub(crate) fleet: Vec<String>,
 
     /// Only sessions of this vendor
-    #[arg(long, value_name = "VENDOR", value_delimiter = ',')]
+    #[arg(long, value_name = "VENDOR", value_delimiter = ',', add = complete::vendors())]
     pub(crate) vendor: Vec<String>,
 
     /// Only sessions with this status: starting, working, waiting, idle, ended or lost
-    #[arg(long, value_name = "STATUS", value_delimiter = ',')]
+    #[arg(long, value_name = "STATUS", value_delimiter = ',', add = complete::statuses())]
     pub(crate) status: Vec<String>,
 
     /// Only sessions that work in this folder or below

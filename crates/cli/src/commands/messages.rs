@@ -8,6 +8,7 @@ use segue_core::{Kind, Result};
 use segue_server::wiring::Size;
 
 use super::targets;
+use crate::complete;
 use crate::context::{Context, Ending};
 use crate::progress;
 use crate::render::sessions::Surroundings;
@@ -27,7 +28,7 @@ const SHOWN: usize = 60;
     segue messages --cancel 0198f9d2")]
 pub(crate) struct Arguments {
     /// Only those of these sessions and fleets
-    #[arg(value_name = "SESSION|FLEET")]
+    #[arg(value_name = "SESSION|FLEET", add = complete::sessions_and_fleets())]
     pub(crate) names: Vec<String>,
 
     /// Take back a message that is still queued

@@ -5,6 +5,7 @@ use segue_core::Result;
 use segue_core::api::{Caller, ResumeAnswer, ResumeRequest, Selection};
 
 use super::outcomes;
+use crate::complete;
 use crate::context::{Context, Ending};
 use crate::progress::{self, Task, watching};
 
@@ -18,7 +19,7 @@ use crate::progress::{self, Task, watching};
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command")]
 pub(crate) struct Arguments {
     /// Fleets or sessions
-    #[arg(value_name = "FLEET|SESSION")]
+    #[arg(value_name = "FLEET|SESSION", add = complete::sessions_and_fleets())]
     pub(crate) names: Vec<String>,
 
     /// Everything that is recorded on this machine
@@ -34,7 +35,7 @@ pub(crate) struct Arguments {
     pub(crate) stopped: bool,
 
     /// Begin this session's conversation anew; alone, bring back only this session
-    #[arg(long, value_name = "SESSION")]
+    #[arg(long, value_name = "SESSION", add = complete::sessions())]
     pub(crate) fresh: Vec<String>,
 }
 

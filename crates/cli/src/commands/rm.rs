@@ -7,6 +7,7 @@ use segue_server::client::Client;
 use serde::Serialize;
 
 use super::targets::{self, Names, Tally};
+use crate::complete;
 use crate::context::{Context, Ending};
 use crate::output::Output;
 use crate::progress::{self, Task, watching};
@@ -22,7 +23,7 @@ use crate::render::sessions::{address, counted};
 )]
 pub(crate) struct Arguments {
     /// Sessions, or fleets with all their sessions
-    #[arg(value_name = "SESSION|FLEET", required = true)]
+    #[arg(value_name = "SESSION|FLEET", required = true, add = complete::sessions_and_fleets())]
     pub(crate) names: Vec<String>,
 
     /// Delete their transcripts too: nothing can bring the conversations back

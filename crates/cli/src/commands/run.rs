@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::prompt::{self, Saying};
 use super::{attach, failure, trust, wait};
 use crate::args::not_built;
+use crate::complete;
 use crate::context::{Context, Ending};
 use crate::progress::{self, Task, watching};
 use crate::render::sessions::address;
@@ -28,11 +29,11 @@ pub(crate) struct Arguments {
     pub(crate) prompt: Option<String>,
 
     /// An agent of the project file
-    #[arg(long, value_name = "AGENT", conflicts_with = "vendor")]
+    #[arg(long, value_name = "AGENT", conflicts_with = "vendor", add = complete::agents())]
     pub(crate) agent: Option<String>,
 
     /// The kind of agent to start
-    #[arg(long, value_name = "VENDOR")]
+    #[arg(long, value_name = "VENDOR", add = complete::vendors())]
     pub(crate) vendor: Option<String>,
 
     /// The session's name; made up when left out

@@ -5,6 +5,7 @@ use segue_core::Result;
 use segue_core::api::{RestoreReport, ScaleReport, ScaleRequest};
 
 use super::{outcomes, trust};
+use crate::complete;
 use crate::context::{Context, Ending};
 use crate::progress::{self, Task, watching};
 
@@ -18,7 +19,7 @@ use crate::progress::{self, Task, watching};
 )]
 pub(crate) struct Arguments {
     /// An agent as the project file calls it
-    #[arg(value_name = "AGENT")]
+    #[arg(value_name = "AGENT", add = complete::agents())]
     pub(crate) agent: String,
 
     /// How many of it there shall be
@@ -26,7 +27,7 @@ pub(crate) struct Arguments {
     pub(crate) count: u32,
 
     /// The set of sessions, when it is not the project file's own
-    #[arg(long, visible_alias = "session", value_name = "NAME")]
+    #[arg(long, visible_alias = "session", value_name = "NAME", add = complete::fleets())]
     pub(crate) fleet: Option<String>,
 }
 

@@ -13,6 +13,7 @@ use tokio::task::JoinSet;
 use super::prompt::{self, Saying};
 use super::targets::{self, Names, Tally};
 use super::{duration, failure};
+use crate::complete;
 use crate::context::{Context, Ending};
 use crate::progress::{self, Task, watching};
 use crate::render::sessions::address;
@@ -36,7 +37,7 @@ const LAST_LOOK: Duration = Duration::from_secs(2);
     segue send coder --interrupt \"stop, look at this first\"\n  segue send shop \"commit, please\"")]
 pub(crate) struct Arguments {
     /// A session, or a fleet with all its sessions
-    #[arg(value_name = "SESSION|FLEET")]
+    #[arg(value_name = "SESSION|FLEET", add = complete::sessions_and_fleets())]
     pub(crate) session: String,
 
     /// What to say; - or nothing reads it from standard input

@@ -10,6 +10,7 @@ use segue_core::{Error, Result};
 use segue_server::conversation::{self, Numbered, Reading};
 use segue_server::wiring::Size;
 
+use crate::complete;
 use crate::context::{Context, Ending};
 use crate::output::Format;
 use crate::paged::Paged;
@@ -33,7 +34,7 @@ use crate::render::turns::{self, Line, Look};
 )]
 pub(crate) struct Arguments {
     /// `fleet/name`, a name, an id or its beginning; or a conversation as its vendor calls it
-    #[arg(value_name = "SESSION|VENDOR:ID")]
+    #[arg(value_name = "SESSION|VENDOR:ID", add = complete::sessions())]
     pub(crate) session: String,
 
     /// Only the last turns; of a long conversation no more is read than that

@@ -5,6 +5,7 @@ use segue_core::api::{Selection, StopOutcome, StopReport, StopRequest};
 use segue_core::{Kind, Result};
 
 use super::targets;
+use crate::complete;
 use crate::context::{Context, Ending};
 use crate::progress::{self, Task, watching};
 use crate::render::style::Tone;
@@ -18,7 +19,7 @@ use crate::render::table::{Cell, Table};
     segue stop --all")]
 pub(crate) struct Arguments {
     /// Sessions, or fleets with all their sessions
-    #[arg(value_name = "SESSION|FLEET", required_unless_present = "all")]
+    #[arg(value_name = "SESSION|FLEET", required_unless_present = "all", add = complete::running())]
     pub(crate) names: Vec<String>,
 
     /// Stop every session on this machine

@@ -5,6 +5,7 @@ use segue_core::Result;
 use segue_core::api::UpRequest;
 
 use super::{outcomes, resume, trust};
+use crate::complete;
 use crate::context::{Context, Ending};
 use crate::progress::{self, Task, watching};
 
@@ -17,15 +18,15 @@ use crate::progress::{self, Task, watching};
     segue up --fleet night")]
 pub(crate) struct Arguments {
     /// Only these agents of the project file
-    #[arg(value_name = "AGENT")]
+    #[arg(value_name = "AGENT", add = complete::agents())]
     pub(crate) agents: Vec<String>,
 
     /// The set of sessions, when it is not the project file's own
-    #[arg(long, visible_alias = "session", value_name = "NAME")]
+    #[arg(long, visible_alias = "session", value_name = "NAME", add = complete::fleets())]
     pub(crate) fleet: Option<String>,
 
     /// Begin this agent's conversation anew
-    #[arg(long, value_name = "AGENT")]
+    #[arg(long, value_name = "AGENT", add = complete::agents())]
     pub(crate) fresh: Vec<String>,
 
     /// Also agents that were stopped on purpose, or that a person left

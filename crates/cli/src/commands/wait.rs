@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 
 use super::duration;
 use super::targets::{self, Names, Tally};
+use crate::complete;
 use crate::context::{Context, Ending};
 use crate::progress::{self, Task, watching};
 use crate::render::sessions::{address, asks, status};
@@ -27,7 +28,7 @@ use crate::render::sessions::{address, asks, status};
 )]
 pub(crate) struct Arguments {
     /// Sessions, or fleets with all their sessions
-    #[arg(value_name = "SESSION|FLEET", required = true)]
+    #[arg(value_name = "SESSION|FLEET", required = true, add = complete::sessions_and_fleets())]
     pub(crate) names: Vec<String>,
 
     /// What to wait for

@@ -214,7 +214,7 @@ shop/coder  working  /src
         }
         let has = |columns, text| wide().render(Colour::Off, Some(columns)).contains(text);
         assert!(has(55, "waiting (permission)  …") && has(55, "  …any/projects/shop\n"));
-        assert!(has(48, "waiting (permi…  …y/projects/shop\n"));
+        assert!(has(48, "waiting (permis…  …/projects/shop\n"));
         assert!(has(25, "shop/coder     wai…  …hop\n") && has(25, "blog/漢字漢字  "));
         assert!(!has(20, "shop/coder"));
         assert_eq!(wide().render(Colour::Off, None), wide().render(Colour::Off, Some(200)));

@@ -83,7 +83,7 @@ fn on_a_narrow_terminal_folders_are_shortened_and_names_are_whole() {
     let world = agents(&["a-session-with-a-long-name"]);
     let wide = world.ok(["ls"]);
     assert!(wide.contains(world.project().to_str().unwrap()), "{wide}");
-    for columns in [76, 84] {
+    for columns in [76, 80] {
         let mut terminal = Terminal::start(&world.command(["ls"]), 24, columns);
         assert_eq!(terminal.wait(), 0, "{terminal:?}");
         let shown = terminal.contents();

@@ -16,12 +16,25 @@ use crate::model::{
     Environment, Evidence, Failure, LaunchMode, ProcessRef, Session, Source, Turn,
     VendorDescription, VendorId, VendorSessionId, WaitingFor,
 };
-use crate::rules::dialog;
+use crate::rules::{address, dialog};
 
 /// The vendors that this build can drive.
 pub trait Vendors: Debug + Send + Sync {
     /// Returns a vendor; an unknown one is an error that lists the known.
     fn get(&self, id: &VendorId) -> Result<Arc<dyn Vendor>>;
+
+    /// Returns the vendor that a person means by a word: its name, or the only one that begins so.
+    fn named(&self, word: &str) -> Result<Arc<dyn Vendor>> {
+        let ids: Vec<VendorId> = self.all().iter().map(|vendor| vendor.id()).collect();
+        let names: Vec<&str> = ids.iter().map(VendorId::as_str).collect();
+        match address::find_name(&names, word) {
+            Ok(name) => self.get(&VendorId::new(name)),
+            Err(unclear) => match self.get(&VendorId::new(word)) {
+                Ok(vendor) => Ok(vendor),
+                Err(unknown) => Err(unclear.explain(word, unknown)),
+            },
+        }
+    }
 
     /// Returns a vendor that a project file describes.
     fn described(&self, id: &VendorId, description: &VendorDescription) -> Arc<dyn Vendor>;

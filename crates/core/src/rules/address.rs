@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::error::Error;
 use crate::model::{SessionId, VendorSessionId};
 
 mod nearest;
@@ -113,6 +114,23 @@ pub enum Unclear {
     Several(Vec<String>),
 }
 
+impl Unclear {
+    /// Returns the error about a word: `unknown` with what looks like it, or what it can mean.
+    pub fn explain(self, word: &str, mut unknown: Error) -> Error {
+        match self {
+            Self::Unknown { similar } => {
+                let similar = similar.iter().map(|name| format!("did you mean `{name}`?"));
+                unknown.hints = similar.chain(unknown.hints).collect();
+                unknown
+            }
+            Self::Several(names) => {
+                let error = Error::usage(format!("`{word}` can mean {} names", names.len()));
+                names.iter().fold(error, |error, name| error.hint(format!("use `{name}`")))
+            }
+        }
+    }
+}
+
 struct Pool<'a> {
     sessions: &'a [Addressable<'a>],
     text: &'a str,
@@ -171,34 +189,30 @@ impl Pool<'_> {
         fleets.map(|fleet| Candidate::Fleet(fleet.to_owned())).collect()
     }
 
-    /// Returns the addresses that look most like the text.
+    /// Returns the addresses that look most like the text, those first that begin with it.
     fn similar(&self) -> Vec<String> {
-        let mut similar = Vec::new();
-        let has_fleet = self.text.contains('/');
-        let names: BTreeSet<&str> = match has_fleet {
-            true => BTreeSet::new(),
-            false => nearest_of(self.text, self.sessions.iter().map(|it| it.name)),
-        };
-        let near = self.sessions.iter().filter(|it| names.contains(it.name));
-        similar.extend(near.map(|it| format!("{}/{}", it.fleet, it.name)));
-        let addresses: Vec<String> =
-            self.sessions.iter().map(|it| format!("{}/{}", it.fleet, it.name)).collect();
-        if has_fleet {
+        let address = |it: &Addressable<'_>| format!("{}/{}", it.fleet, it.name);
+        let addresses: Vec<String> = self.sessions.iter().map(address).collect();
+        let names: BTreeSet<&str> = self.sessions.iter().map(|it| it.name).collect();
+        let near = nearest(self.text, names);
+        let begins = |it: &&Addressable<'_>| it.name.starts_with(self.text);
+        let is_near = |it: &&Addressable<'_>| near.iter().any(|name| name == it.name);
+        let mut similar: Vec<String> = self.sessions.iter().filter(begins).map(address).collect();
+        similar.extend(self.sessions.iter().filter(is_near).map(address));
+        if self.text.contains('/') {
             similar.extend(nearest(self.text, addresses.iter().map(String::as_str)));
         }
         if self.reading.reach == Reach::SessionsAndFleets {
             let fleets: BTreeSet<&str> = self.sessions.iter().map(|it| it.fleet).collect();
+            let begins = |fleet: &&&str| fleet.starts_with(self.text);
+            similar.extend(fleets.iter().filter(begins).map(|&fleet| fleet.to_owned()));
             similar.extend(nearest(self.text, fleets));
         }
+        let mut seen = BTreeSet::new();
+        similar.retain(|it| seen.insert(it.clone()));
         similar.truncate(nearest::MOST);
         similar
     }
-}
-
-fn nearest_of<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
-    let names: BTreeSet<&str> = names.collect();
-    let near = nearest(text, names.iter().copied());
-    names.into_iter().filter(|name| near.iter().any(|it| it == name)).collect()
 }
 
 fn decided(candidates: BTreeSet<Candidate>) -> Option<Found> {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::{fs, io};
 
+use segue_core::rules::address;
 use segue_core::{Error, Kind, Result};
 use segue_host::beneath;
 use serde::de::DeserializeOwned;
@@ -35,8 +36,13 @@ impl Source {
 
     pub(super) fn parse<T: DeserializeOwned>(&self) -> Result<T> {
         toml::from_str(&self.text).map_err(|error| {
-            let wrong = Error::config(in_plain_words(error.message()))
-                .hint("correct that line; `segue init` in an empty folder writes an example");
+            let (message, similar) = in_plain_words(error.message());
+            let wrong = Error::config(message);
+            let wrong = similar
+                .iter()
+                .fold(wrong, |wrong, key| wrong.hint(format!("did you mean `{key}`?")));
+            let wrong =
+                wrong.hint("correct that line; `segue init` in an empty folder writes an example");
             self.at_range(error.span().unwrap_or_default(), wrong)
         })
     }
@@ -92,11 +98,26 @@ impl Source {
     }
 }
 
-/// Says what the parser expected without the names that programs have for it.
-fn in_plain_words(message: &str) -> String {
+/// Keys that people may rely on later, but not yet.
+pub(super) const NOT_BUILT: [&str; 3] = ["effort", "worktree", "fallback"];
+
+/// Says what the parser expected without the names that programs have for it, and offers keys that
+/// work; returns also the keys that look like an unknown one.
+fn in_plain_words(message: &str) -> (String, Vec<String>) {
     let mut message = message.replace("expected u32", "expected a whole number");
-    message = message.replace("unknown field", "unknown key");
-    message.replace("missing field", "missing key")
+    message = message.replace("missing field", "missing key");
+    let Some((unknown, known)) =
+        message.strip_prefix("unknown field `").and_then(|rest| rest.split_once("`, expected "))
+    else {
+        return (message, Vec::new());
+    };
+    // Every second piece is between two backticks.
+    let known: Vec<&str> =
+        known.split('`').skip(1).step_by(2).filter(|key| !NOT_BUILT.contains(key)).collect();
+    let listed: Vec<String> = known.iter().map(|key| format!("`{key}`")).collect();
+    let one_of = if listed.len() > 1 { "one of " } else { "" };
+    let text = format!("unknown key `{unknown}`, expected {one_of}{}", listed.join(", "));
+    (text, address::nearest(unknown, known))
 }
 
 /// Reads a text that a person wrote: a device or a pipe would never end.

@@ -91,6 +91,20 @@ fn keys_that_are_not_built_yet_say_so() {
 }
 
 #[test]
+fn an_unknown_key_is_answered_with_keys_that_work_and_with_no_other() {
+    let error = read(&format!("{CODER}permision = \"ask\"\n")).unwrap_err();
+    assert!(error.message.contains("unknown key `permision`, expected one of `name`"), "{error}");
+    assert!(error.message.contains("`permission`") && error.message.contains("`timers`"));
+    for key in ["effort", "worktree", "fallback"] {
+        assert!(!error.message.contains(key), "{error}");
+    }
+    assert_eq!(error.hints[0], "did you mean `permission`?");
+    // A key in the wrong place is named, whether it is built or not.
+    let error = read("[fleet]\nworktree = \"x\"\n").unwrap_err();
+    assert!(error.message.ends_with("unknown key `worktree`, expected `name`"), "{error}");
+}
+
+#[test]
 fn an_agent_is_archived_unless_its_file_says_otherwise() {
     for (line, archive) in [("", true), ("archive = true\n", true), ("archive = false\n", false)] {
         let project = read(&format!("{CODER}{line}")).unwrap();

@@ -14,7 +14,7 @@ use segue_core::{Error, Result};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::source::Source;
+use super::source::{NOT_BUILT, Source};
 use super::variables::Variables;
 use super::vendors::{self, Described, WrittenVendor};
 use super::{Agent, Project, Scaled};
@@ -172,9 +172,8 @@ impl WrittenAgent {
     }
 
     fn refuse_unbuilt(&self, source: &Source) -> Result<()> {
-        let later =
-            [("effort", &self.effort), ("worktree", &self.worktree), ("fallback", &self.fallback)];
-        for (key, value) in later {
+        let later = [&self.effort, &self.worktree, &self.fallback];
+        for (key, value) in NOT_BUILT.into_iter().zip(later) {
             if let Some(value) = value {
                 return Err(source.not_built(value, key));
             }

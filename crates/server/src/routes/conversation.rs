@@ -35,8 +35,9 @@ async fn parts(
         (Ok(summary), _) if *story => story::parts(ports, scope, &summary).await,
         (Ok(summary), _) => Ok(vec![conversation::of_session(ports, &summary).await?]),
         (Err(error), Some((vendor, id))) if error.kind == Kind::NotFound => {
-            let which = (&VendorId::new(vendor), &VendorSessionId::new(id));
-            of_vendor(supervisor, scope, request, which).await
+            // A vendor that a project file describes is none of the known ones.
+            let vendor = ports.vendors.named(vendor).map_or(VendorId::new(vendor), |it| it.id());
+            of_vendor(supervisor, scope, request, (&vendor, &VendorSessionId::new(id))).await
         }
         (Err(error), _) => Err(error),
     }

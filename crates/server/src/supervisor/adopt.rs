@@ -10,7 +10,7 @@ use segue_core::flows::adopt::{self, Wanted};
 use segue_core::flows::view;
 use segue_core::model::{
     How, Permission, RequestKey, RequestStep, Restart, Session, SessionId, SessionName, Status,
-    VendorId, VendorSessionId,
+    VendorSessionId,
 };
 use segue_core::rules::{naming, words};
 use segue_core::{Error, Result};
@@ -31,8 +31,9 @@ pub(crate) async fn adopt(
 ) -> Result<AdoptReport> {
     let ports = &supervisor.ports;
     let takes_in = request.id.is_some() || request.all;
+    let vendor = request.vendor.as_deref().map(|word| ports.vendors.named(word)).transpose()?;
     let wanted = Wanted {
-        vendor: request.vendor.clone().map(VendorId::new),
+        vendor: vendor.map(|vendor| vendor.id()),
         id: request.id.clone().map(VendorSessionId::new),
         cwd: None,
         since: request.since,

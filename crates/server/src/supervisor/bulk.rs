@@ -219,6 +219,9 @@ pub(crate) async fn up(
     scope.allow(Deed::Everything)?;
     let project = project(supervisor, &request.caller.cwd, request.fleet.as_deref())?;
     let scaled = scaled(supervisor, &project, None).await?;
+    // From here on agents have their whole names.
+    let named = request.agents.iter().map(|name| scaled.agent(name).map(|it| it.name.to_string()));
+    let request = UpRequest { agents: named.collect::<Result<_>>()?, ..request };
     let agents = wanted_agents(&scaled, &request)?;
     trust::require(&supervisor.ports, &project).await?;
     ensure_fleet(&supervisor.ports, Some(&scaled)).await?;
@@ -375,7 +378,7 @@ fn lifts(
 
 fn wanted_agents(project: &Project, request: &UpRequest) -> Result<Vec<Agent>> {
     for name in &request.fresh {
-        project.agent(name)?;
+        project.whole_agent(name)?;
     }
     if project.kinds.is_empty() {
         return Err(project.no_agents());

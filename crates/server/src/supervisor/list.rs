@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use segue_core::api::{ListRequest, SessionList};
 use segue_core::model::{FleetName, Status, VendorId};
 use segue_core::ports::SessionSummary;
-use segue_core::rules::address::{self, Unclear};
+use segue_core::rules::address;
 use segue_core::rules::listing::{self, Filter, Place};
 use segue_core::rules::scope::Scope;
 use segue_core::{Error, Result};
@@ -66,26 +66,15 @@ fn each<T>(
     let known: Vec<&str> = known.iter().copied().collect();
     let find = |word: &String| {
         let found = address::find_name(&known, word);
-        read(found.map_err(|unclear| unclear_word(word, what, &known, unclear))?)
+        read(found.map_err(|unclear| unclear.explain(word, unknown(word, what, &known)))?)
     };
     words.iter().map(find).collect()
 }
 
-fn unclear_word(word: &str, what: &str, known: &[&str], unclear: Unclear) -> Error {
-    match unclear {
-        Unclear::Several(names) => {
-            let error = Error::usage(format!("`{word}` can mean {} names", names.len()));
-            names.iter().fold(error, |error, name| error.hint(format!("use `{name}`")))
-        }
-        Unclear::Unknown { similar } => {
-            let error = Error::not_found(format!("there is no {what} `{word}`"));
-            let error = similar
-                .iter()
-                .fold(error, |error, name| error.hint(format!("did you mean `{name}`?")));
-            match known {
-                [] => error,
-                known => error.hint(format!("use one of: {}", known.join(", "))),
-            }
-        }
+fn unknown(word: &str, what: &str, known: &[&str]) -> Error {
+    let error = Error::not_found(format!("there is no {what} `{word}`"));
+    match known {
+        [] => error,
+        known => error.hint(format!("use one of: {}", known.join(", "))),
     }
 }

@@ -12,7 +12,7 @@ use segue_core::model::{
 use segue_core::ports::{Change, Commit, Ports, ProgramSpec, Vendor};
 use segue_core::rules::accounts::Wanted;
 use segue_core::rules::scope::Scope;
-use segue_core::rules::{naming, secrets, words};
+use segue_core::rules::{address, naming, secrets, words};
 use segue_core::{Error, Kind, Result};
 use std::sync::Arc;
 
@@ -185,9 +185,10 @@ fn vendor(
     agent: Option<&Agent>,
     (config_file, project): (&Path, Option<&Project>),
 ) -> Result<VendorId> {
-    if let Some(vendor) = request.vendor.clone().map(VendorId::new) {
-        let described = project.is_some_and(|project| project.vendors.contains_key(&vendor));
-        return if described { Ok(vendor) } else { Ok(ports.vendors.get(&vendor)?.id()) };
+    if let Some(word) = &request.vendor {
+        let described = project.map(|project| project.vendors.keys()).into_iter().flatten();
+        let described: Vec<&str> = described.map(VendorId::as_str).collect();
+        return vendor_named(ports, &described, word);
     }
     if let Some(agent) = agent {
         return Ok(agent.vendor.clone());
@@ -196,6 +197,17 @@ fn vendor(
         return Ok(ports.vendors.get(&vendor)?.id());
     }
     only_installed(ports, &request.caller.environment)
+}
+
+/// Returns the vendor that a person means: one that the project file describes, or a built-in one.
+fn vendor_named(ports: &Ports, described: &[&str], word: &str) -> Result<VendorId> {
+    let built_in: Vec<VendorId> = ports.vendors.all().iter().map(|it| it.id()).collect();
+    let built_in = built_in.iter().map(VendorId::as_str);
+    let names: Vec<&str> = described.iter().copied().chain(built_in).collect();
+    match address::find_name(&names, word) {
+        Ok(name) => Ok(VendorId::new(name)),
+        Err(_) => Ok(ports.vendors.named(word)?.id()),
+    }
 }
 
 /// Returns the only vendor whose program is there; the built-in one counts when no other is.

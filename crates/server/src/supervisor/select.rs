@@ -204,6 +204,8 @@ impl<'a> Known<'a> {
                         new.map(|it| Selected { summary: (*it).clone(), asked: Asked::InBulk });
                     chosen.sessions.extend(new);
                 }
+                // An agent that reaches too far gets nothing done at all.
+                Err(error) if self.scope.parent().is_some() => return Err(error),
                 Err(error) => {
                     chosen.failed.push(FailedTarget { target: name.clone(), error });
                 }

@@ -15,10 +15,12 @@ use clap::Args;
 use segue_conformance::expectation::is_report;
 use segue_conformance::{BEHAVIOURS, Behaviour, Cell, Setting, Verdict, isolation};
 use segue_core::ports::{Stage, Vendor};
+use segue_core::rules::address;
 use segue_core::{Error, Kind, Result};
 use segue_server::vendors;
 
 use super::matrix;
+use crate::complete;
 use crate::context::{Context, Ending};
 use crate::progress::Counter;
 
@@ -32,7 +34,7 @@ use crate::progress::Counter;
 )]
 pub(crate) struct Arguments {
     /// The vendors; every one that is installed when left out
-    #[arg(value_name = "VENDOR")]
+    #[arg(value_name = "VENDOR", add = complete::vendors())]
     pub(crate) vendors: Vec<String>,
 
     /// Try only this behaviour
@@ -109,6 +111,10 @@ fn chosen(names: &[String], context: &Context) -> Result<Vec<Arc<dyn Vendor>>> {
         return if ready.is_empty() { Err(nothing_installed()) } else { Ok(ready) };
     }
     let find = |name: &String| {
+        let ids: Vec<String> = all.iter().map(|vendor| vendor.id().to_string()).collect();
+        let names: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let name = address::find_name(&names, name)
+            .map_err(|unclear| unclear.explain(name, unknown(name)))?;
         let vendor = all.iter().find(|vendor| vendor.id().as_str() == name);
         let vendor = vendor.cloned().ok_or_else(|| unknown(name))?;
         if !can_be_tried(vendor.as_ref()) {

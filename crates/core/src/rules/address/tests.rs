@@ -88,7 +88,7 @@ fn a_command_that_cannot_be_undone_needs_the_whole_name_or_the_beginning_of_an_i
         ("coder", Found::Session(coder)),
         ("c", Found::Session(c)),
         ("1234", Found::Session(coder)),
-        ("co", nothing(&[])),
+        ("co", nothing(&["shop/coder"])),
         ("code", nothing(&["shop/coder"])),
         ("sho", nothing(&["shop"])),
         ("shop", Found::Fleet("shop".to_owned())),

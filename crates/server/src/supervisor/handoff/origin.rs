@@ -6,7 +6,7 @@ use segue_core::api::{AdoptCandidate, HandoffRequest};
 use segue_core::flows::handoff::Source;
 use segue_core::flows::look::{self, Asked};
 use segue_core::flows::{SessionState, adopt, conversation, view};
-use segue_core::model::{Launch, Session, VendorId, VendorSessionId};
+use segue_core::model::{Launch, Session, VendorSessionId};
 use segue_core::ports::Place;
 use segue_core::rules::redaction::KnownSecrets;
 use segue_core::rules::scope::Scope;
@@ -42,7 +42,7 @@ pub(super) async fn find(
         Err(error) => return Err(error),
     };
     let Some((vendor, id)) = request.from.split_once(':') else { return Err(unknown) };
-    let vendor = supervisor.ports.vendors.get(&VendorId::new(vendor))?;
+    let vendor = supervisor.ports.vendors.named(vendor)?;
     // A conversation that has a session already is that session's.
     if let Ok(summary) = find_session(supervisor, scope, id, &request.caller.cwd).await
         && summary.session.vendor == vendor.id()

@@ -7,6 +7,7 @@ use segue_core::model::{
     Environment, How, Session, SessionId, SessionName, Status, VendorDescription, VendorId,
 };
 use segue_core::ports::Vendor;
+use segue_core::rules::address::{self, Unclear};
 use segue_core::rules::naming;
 use segue_core::{Error, Result};
 
@@ -35,10 +36,10 @@ impl Target {
         let ports = &supervisor.ports;
         let cwd = ports.machine.folder(&request.caller.cwd)?.real_path;
         let project = Project::around(&cwd, ports.vendors.as_ref())?;
-        let wanted = VendorId::new(request.to.clone());
+        let wanted = VendorId::new(whole_name(supervisor, project.as_ref(), &request.to)?);
         let described = project.as_ref().and_then(|project| project.vendors.get(&wanted));
-        let agent = project.as_ref().and_then(|project| project.agent(&request.to).ok());
-        let known = ports.vendors.get(&wanted);
+        let agent = project.as_ref().and_then(|project| project.whole_agent(wanted.as_str()).ok());
+        let known = ports.vendors.named(wanted.as_str());
         let (id, agent) = match (&known, described, agent) {
             (Ok(_), _, _) | (_, Some(_), _) => (wanted, None),
             (Err(_), None, Some(agent)) => (agent.vendor.clone(), Some(agent.clone())),
@@ -166,4 +167,24 @@ fn name_taken(name: &SessionName, from: &Session) -> Error {
     Error::conflict(format!("the name `{name}` is taken in fleet `{fleet}`"))
         .hint("choose another name with `--name NAME`")
         .hint(format!("run `segue resume {fleet}/{name}` to go on with the session that has it"))
+}
+
+/// Returns the whole name of the vendor or the agent that a person means. A word that means nothing
+/// stays as it is, for the error about it.
+fn whole_name(
+    supervisor: &Arc<Supervisor>,
+    project: Option<&Project>,
+    word: &str,
+) -> Result<String> {
+    let built_in: Vec<VendorId> =
+        supervisor.ports.vendors.all().iter().map(|vendor| vendor.id()).collect();
+    let described = project.map(|project| project.vendors.keys()).into_iter().flatten();
+    let vendors = built_in.iter().chain(described).map(VendorId::as_str);
+    let agents = project.map(Project::agent_names).unwrap_or_default();
+    let names: Vec<&str> = vendors.chain(agents).collect();
+    match address::find_name(&names, word) {
+        Ok(name) => Ok(name.to_owned()),
+        Err(Unclear::Unknown { .. }) => Ok(word.to_owned()),
+        Err(several) => Err(several.explain(word, Error::usage("nothing is meant"))),
+    }
 }

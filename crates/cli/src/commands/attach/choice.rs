@@ -1,0 +1,107 @@
+//! Which terminal is opened if none was named.
+
+use segue_core::api::{ListRequest, SessionView};
+use segue_core::rules::attach::{self, Choice, OpenTerminal};
+use segue_core::{Error, Result};
+use segue_server::client::Client;
+
+use super::super::glance;
+use crate::context::Context;
+use crate::render::sessions::{address, asks, status};
+use crate::render::style::Tone;
+use crate::render::table::{Cell, Cut, Table};
+
+/// Returns the session that is meant; its person may be asked.
+pub(super) async fn choose(client: &Client, context: &mut Context) -> Result<String> {
+    let sessions = client.list(&ListRequest::default()).await?.sessions;
+    let folder = glance::home_of(context.cwd());
+    let open: Vec<OpenTerminal> = sessions
+        .iter()
+        .filter(|session| session.holder_pid.is_some() && !session.headless)
+        .map(|session| OpenTerminal {
+            id: session.session,
+            needs_person: asks(session),
+            is_here: session.cwd.starts_with(&folder),
+        })
+        .collect();
+    match attach::choose(&open) {
+        Choice::One(id) => Ok(id.to_string()),
+        Choice::Nothing => Err(Error::not_found("no session runs that could be attached to")
+            .hint("run `segue run` to start an agent here")
+            .hint("run `segue resume` to bring back what does not run")),
+        Choice::Ask(ids) => {
+            let listed = ids.iter().filter_map(|id| sessions.iter().find(|it| it.session == *id));
+            ask(&listed.collect::<Vec<_>>(), context)
+        }
+    }
+}
+
+/// Shows a numbered list and reads a number or a name.
+fn ask(sessions: &[&SessionView], context: &mut Context) -> Result<String> {
+    let mut table = Table::new(&["", "NAME", "VENDOR", "STATUS"]).cutting(&[("STATUS", Cut::End)]);
+    for (number, session) in (1..).zip(sessions) {
+        table.row([
+            Cell::new(format!("{number}")),
+            Cell::toned(address(session), Tone::Strong),
+            Cell::new(session.vendor.as_str()),
+            Cell::new(status(session)),
+        ]);
+    }
+    context.output.table(&table)?;
+    loop {
+        let Some(answer) = context.output.read_answer("which one? number or name: ")? else {
+            return Err(Error::usage("no session was chosen"));
+        };
+        match meant(sessions, &answer) {
+            Meant::Session(session) => return Ok(session),
+            Meant::Again => context.output.note(&format!("use 1 to {}, or a name", sessions.len())),
+        }
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Meant {
+    /// An id, or a name that the daemon finds.
+    Session(String),
+    Again,
+}
+
+fn meant(sessions: &[&SessionView], answer: &str) -> Meant {
+    let answer = answer.trim();
+    if let Some(named) = sessions.iter().find(|it| it.name.as_str() == answer) {
+        return Meant::Session(named.session.to_string());
+    }
+    match answer.parse::<usize>() {
+        Ok(number) => {
+            let place = number.checked_sub(1).and_then(|place| sessions.get(place));
+            place.map_or(Meant::Again, |session| Meant::Session(session.session.to_string()))
+        }
+        Err(_) if answer.is_empty() => Meant::Again,
+        Err(_) => Meant::Session(answer.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::sessions::tests::session;
+
+    #[test]
+    fn a_number_of_the_list_or_a_name_is_an_answer() {
+        let (coder, two) = (session("coder", "idle", None, 1), session("2", "idle", None, 1));
+        let listed = [&coder, &two];
+        let id = Meant::Session(coder.session.to_string());
+        let table = [
+            ("1\n", id),
+            ("2", Meant::Session(two.session.to_string())),
+            ("3", Meant::Again),
+            ("0", Meant::Again),
+            ("-1", Meant::Session("-1".to_owned())),
+            (" \n", Meant::Again),
+            ("shop/coder", Meant::Session("shop/coder".to_owned())),
+        ];
+        for (answer, expected) in table {
+            assert_eq!(meant(&listed, answer), expected, "{answer:?}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Which terminal a person means who names none.
+
+use crate::model::SessionId;
+
+/// A session whose terminal can be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenTerminal {
+    pub id: SessionId,
+    /// It waits for an answer.
+    pub needs_person: bool,
+    /// It works in the caller's folder or below.
+    pub is_here: bool,
+}
+
+/// Which terminal is to be opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    One(SessionId),
+    /// The person has to choose one of these; the likeliest come first.
+    Ask(Vec<SessionId>),
+    Nothing,
+}
+
+/// Chooses the only session that needs a person, or else the only one that is alive. The caller's
+/// folder comes first in both cases.
+pub fn choose(open: &[OpenTerminal]) -> Choice {
+    let needs = |it: &&OpenTerminal| it.needs_person;
+    let here = |it: &&OpenTerminal| it.is_here;
+    let is_anybody_waiting = open.iter().any(|it| it.needs_person);
+    let likely: Vec<&OpenTerminal> =
+        open.iter().filter(|it| !is_anybody_waiting || needs(it)).collect();
+    let own: Vec<&OpenTerminal> = likely.iter().copied().filter(here).collect();
+    match (own.as_slice(), likely.as_slice()) {
+        ([only], _) | ([], [only]) => Choice::One(only.id),
+        (_, []) => Choice::Nothing,
+        _ => Choice::Ask(in_order(open)),
+    }
+}
+
+fn in_order(open: &[OpenTerminal]) -> Vec<SessionId> {
+    let mut ordered: Vec<&OpenTerminal> = open.iter().collect();
+    ordered.sort_by_key(|it| (!it.needs_person, !it.is_here));
+    ordered.iter().map(|it| it.id).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn id(number: u128) -> SessionId {
+        SessionId::new(Uuid::from_u128(number))
+    }
+
+    #[test]
+    fn the_only_one_that_needs_a_person_comes_before_the_only_one_that_is_alive() {
+        // Each session as (needs a person, is in this folder).
+        const ASKS_HERE: (bool, bool) = (true, true);
+        const ASKS: (bool, bool) = (true, false);
+        const RUNS_HERE: (bool, bool) = (false, true);
+        const RUNS: (bool, bool) = (false, false);
+        let one = |number| Choice::One(id(number));
+        let ask = |numbers: &[u128]| Choice::Ask(numbers.iter().map(|it| id(*it)).collect());
+        let table: [(&[(bool, bool)], Choice); 11] = [
+            (&[], Choice::Nothing),
+            (&[RUNS], one(0)),
+            (&[RUNS_HERE], one(0)),
+            (&[RUNS, RUNS_HERE], one(1)),
+            (&[RUNS, RUNS], ask(&[0, 1])),
+            (&[RUNS, RUNS_HERE, RUNS_HERE], ask(&[1, 2, 0])),
+            (&[RUNS_HERE, ASKS], one(1)),
+            (&[ASKS, ASKS_HERE, RUNS_HERE], one(1)),
+            (&[RUNS_HERE, ASKS, ASKS], ask(&[1, 2, 0])),
+            (&[RUNS, ASKS, RUNS_HERE, ASKS_HERE, ASKS_HERE], ask(&[3, 4, 1, 2, 0])),
+            (&[ASKS], one(0)),
+        ];
+        for (sessions, expected) in table {
+            let open = (0..).zip(sessions).map(|(number, (needs_person, is_here))| OpenTerminal {
+                id: id(number),
+                needs_person: *needs_person,
+                is_here: *is_here,
+            });
+            assert_eq!(choose(&open.collect::<Vec<_>>()), expected, "{sessions:?}");
+        }
+    }
+}

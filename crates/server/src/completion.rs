@@ -1,0 +1,43 @@
+//! Names for a shell that completes a command line: quickly, silently, and without starting anything.
+
+use std::path::Path;
+use std::time::Duration;
+
+use segue_core::api::{ListRequest, SessionView};
+
+use crate::client::Client;
+use crate::project::Project;
+use crate::wiring::{self, Local};
+
+/// A person who waits for a name longer than this types it.
+const LONGEST: Duration = Duration::from_millis(300);
+
+/// Returns the sessions that the caller may reach; none if no daemon answers in time.
+pub fn sessions(local: &Local) -> Vec<SessionView> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let Ok(runtime) = runtime else { return Vec::new() };
+    let ask = async {
+        let client = Client::connect_running(local).await.ok()??;
+        let all = ListRequest { all: true, ..ListRequest::default() };
+        Some(client.list(&all).await.ok()?.sessions)
+    };
+    let asked = runtime.block_on(async { tokio::time::timeout(LONGEST, ask).await });
+    // A thread that still waits for the daemon is waited for by nobody.
+    runtime.shutdown_background();
+    asked.ok().flatten().unwrap_or_default()
+}
+
+/// Returns the names of the agents of the project around a folder; none if it cannot be read.
+/// Nothing has to be trusted for that.
+pub fn agents(folder: &Path) -> Vec<String> {
+    let project = Project::around(folder, wiring::vendors().as_ref()).ok().flatten();
+    project.map_or_else(Vec::new, |project| {
+        let agents = project.agent_names().into_iter().map(str::to_owned);
+        agents.chain(project.kinds.iter().map(ToString::to_string)).collect()
+    })
+}
+
+/// Returns the names of the vendors.
+pub fn vendors() -> Vec<String> {
+    wiring::vendors().all().iter().map(|vendor| vendor.id().to_string()).collect()
+}
