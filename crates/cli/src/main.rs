@@ -34,7 +34,7 @@ fn main() -> ExitCode {
         Some("hook") => wiring::hook(),
         Some(segue_conformance::SUBCOMMAND) => vendors::rehearse(&arguments.collect::<Vec<_>>()),
         Some("demo-agent") => wiring::demo_agent(arguments.collect()),
-        _ if std::env::var_os(complete::VARIABLE).is_some() => {
+        _ if wiring::has_variable(complete::VARIABLE) => {
             complete::answer(program.into_iter().chain(first).chain(arguments))
         }
         _ => match words(program.into_iter().chain(first).chain(arguments)) {

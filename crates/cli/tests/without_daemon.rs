@@ -53,10 +53,10 @@ fn told(output: &Output) -> (Option<i32>, String, String) {
 #[test]
 fn a_bad_command_line_ends_with_2_and_says_so_on_standard_error() {
     let expected = "\
-error: the following required arguments were not provided: <SESSION>
-hint: run `segue attach --help` to see how it is used
+error: the following required arguments were not provided: <SESSION|VENDOR:ID>
+hint: run `segue show --help` to see how it is used
 ";
-    let output = World::new().run(&["attach"]);
+    let output = World::new().run(&["show"]);
     assert_eq!(told(&output), (Some(2), String::new(), expected.to_owned()));
 }
 

@@ -142,6 +142,7 @@ impl World {
             ("SEGUE_HOME".to_owned(), text(self.segue_home())),
             ("LANG".to_owned(), "C.UTF-8".to_owned()),
             ("TERM".to_owned(), "xterm-256color".to_owned()),
+            ("TZ".to_owned(), "UTC".to_owned()),
         ];
         all.extend(self.variables.iter().cloned());
         all

@@ -48,5 +48,5 @@ pub use folders::DiskFolders;
 pub use leftovers::LAUNCH_MARK;
 pub use machine::LocalMachine;
 pub use paths::Paths;
-pub use surroundings::Surroundings;
+pub use surroundings::{Surroundings, has_variable};
 pub use watch::{Change, Watcher};

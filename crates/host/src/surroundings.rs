@@ -16,6 +16,11 @@ pub struct Surroundings {
     pub left_out: Vec<String>,
 }
 
+/// Tells whether this process was given a variable, without reading the others.
+pub fn has_variable(name: &str) -> bool {
+    std::env::var_os(name).is_some()
+}
+
 impl Surroundings {
     /// Reads what the process was given.
     pub fn read() -> Result<Self> {

@@ -20,6 +20,7 @@ use segue_host::hold::{self, LocalHolders};
 use segue_host::machine::LocalMachine;
 use segue_host::{Paths, Surroundings, cgroup, failpoints, orphans, peer, scope, surroundings};
 
+pub use segue_host::has_variable;
 pub use segue_host::hold::AttachEnd;
 pub use segue_host::pager::{Pager, Size};
 

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use segue_core::Result;
-use segue_core::api::{ListRequest, SessionList};
+use segue_core::api::{ListRequest, SessionList, SessionView};
+use serde::Serialize;
 
 use crate::complete;
 use crate::context::{Context, Ending};
@@ -69,9 +70,18 @@ fn request(arguments: Arguments, cwd: &Path) -> ListRequest {
     ListRequest { all, fleets: fleet, vendors: vendor, statuses: status, folder }
 }
 
+/// The list as programs read it.
+#[derive(Serialize)]
+struct Sessions<'a> {
+    sessions: &'a [SessionView],
+}
+
 fn show(list: &SessionList, request: &ListRequest, context: &mut Context) -> Result<()> {
     if context.wants_json() {
-        return context.output.json(list);
+        if list.hidden > 0 {
+            context.output.note(&hidden(list.hidden));
+        }
+        return context.output.json(&Sessions { sessions: &list.sessions });
     }
     let table = table(&list.sessions, context.surroundings());
     context.output.table(&table)?;

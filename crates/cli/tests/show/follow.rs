@@ -50,7 +50,7 @@ fn a_file_that_is_replaced_is_followed_on() {
     std::fs::remove_file(&path).unwrap();
     replace(&["compacted", "four"]);
     person.wait_for("was rewritten");
-    person.wait_for("2  user  2026-01-02 03:04:02Z\n    four");
+    person.wait_for("2  user  2026-01-02 03:04:02\n    four");
     person.write("\x03");
     assert_eq!(person.wait(), 0, "{person:?}");
 }

@@ -115,7 +115,7 @@ pub(crate) struct AddressQuery {
     #[serde(default)]
     pub(crate) purge: bool,
     /// Of a fleet only the session that asks something is meant.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) asking: bool,
 }
 

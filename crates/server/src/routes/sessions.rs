@@ -172,6 +172,9 @@ pub(crate) async fn show(
     let supervisor = app.ready().await?;
     let scope = caller.scope(&supervisor).await?;
     let AddressQuery { address, cwd, asking, .. } = &query;
+    if *asking {
+        scope.allow(Deed::Answer)?;
+    }
     let summary = match asking {
         true => supervisor::find_asking(&supervisor, &scope, address, cwd).await?,
         false => supervisor::find(&supervisor, &scope, address, cwd).await?,
