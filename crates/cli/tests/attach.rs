@@ -152,3 +152,83 @@ fn what_cannot_be_attached_to_says_so() {
     let without_terminal = world.segue(["attach", "fox"]);
     assert_eq!(without_terminal.status, 2, "{without_terminal:?}");
 }
+
+fn scrolls(screen: &vt100::Screen) -> bool {
+    let (_, columns) = screen.size();
+    screen.rows(0, columns.get()).last().is_some_and(|row| row.starts_with(" scroll "))
+}
+
+/// Tells whether scroll mode has marked something as found.
+fn has_found(screen: &vt100::Screen) -> bool {
+    let (rows, columns) = screen.size();
+    let cells = (0..rows.get()).flat_map(|row| (0..columns.get()).map(move |col| (row, col)));
+    let mut cells = cells.filter_map(|(row, col)| screen.cell(row, col));
+    cells.any(|cell| cell.bgcolor() == vt100::Color::Idx(3))
+}
+
+#[test]
+fn earlier_lines_are_found_in_scroll_mode_and_copied() {
+    let world = world();
+    let mut person = attach(&world, 24, 80);
+    person.write("/fill 100\r");
+    sees_the_agents_screen(&world, &mut person);
+    person.write("\x1c[");
+    person.wait_until("scroll mode", scrolls);
+    person.write("?remember amber\r");
+    person.wait_until("what was found", has_found);
+    assert!(person.contents().contains("I will remember amber."), "{person:?}");
+    person.write("vy");
+    person.wait_for("copied 1 line");
+    person.wait_written("\x1b]52;c;");
+    person.write("q");
+    sees_the_agents_screen(&world, &mut person);
+    person.write("what is the word?\r");
+    person.wait_for("The word is amber.");
+    person.write("\x1c[");
+    person.wait_until("scroll mode", scrolls);
+    person.write(DETACH);
+    assert_eq!(person.wait(), 0);
+}
+
+#[test]
+fn a_full_screen_agent_is_scrolled_honestly_and_keeps_its_page_up() {
+    let world = world();
+    let mut person = attach(&world, 24, 80);
+    person.write("/alt\r");
+    person.wait_until("the other screen", |_| snapshot(&world).alternate);
+    sees_the_agents_screen(&world, &mut person);
+    person.write("\x1b[5~");
+    person.write("\x1c\x1b[5~");
+    person.wait_for("its earlier screens are not kept");
+    person.write("q");
+    sees_the_agents_screen(&world, &mut person);
+}
+
+#[test]
+fn the_keys_are_shown_and_the_key_that_closes_them_is_not_typed() {
+    let world = world();
+    let mut person = attach(&world, 24, 80);
+    person.write("\x1c?");
+    person.wait_for("Any key closes this.");
+    person.write("x");
+    sees_the_agents_screen(&world, &mut person);
+    person.write("what is the word?\r");
+    person.wait_for("The word is amber.");
+    assert!(!person.contents().contains("xwhat"), "{person:?}");
+}
+
+#[test]
+fn the_notice_on_entry_leaves_the_input_line_alone() {
+    let world = world();
+    for (rows, columns) in [(24, 80), (40, 120), (8, 40)] {
+        let mut person = Terminal::start(&world.command(["attach", "fox"]), rows, columns);
+        person.wait_for("detach with Ctrl-\\ d");
+        let own = snapshot(&world);
+        let (row, _) = person.screen().cursor_position();
+        let shown = |screen: &vt100::Screen| screen.rows(0, columns).nth(usize::from(row)).unwrap();
+        let input = own.rows[usize::from(own.cursor.row)].clone();
+        assert_eq!(shown(person.screen()).trim_end(), input, "{person:?}");
+        person.write(DETACH);
+        assert_eq!(person.wait(), 0);
+    }
+}

@@ -6,6 +6,8 @@
 mod losses;
 #[path = "gemini/others.rs"]
 mod others;
+#[path = "gemini/sizes.rs"]
+mod sizes;
 #[path = "gemini/turns.rs"]
 mod turns;
 

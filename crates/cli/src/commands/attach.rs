@@ -18,9 +18,17 @@ use crate::render::shell;
 /// Open the live terminal of a session; Ctrl-\ d leaves it running
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Press Ctrl-\\ and then d to detach; the agent goes on. Without a name: the \
-    only session that asks something, or else the only one that runs, in this folder first; of \
-    several you choose one.\n\n\
+    after_help = "Without a name: the only session that asks something, or else the only one that \
+    runs, in this folder first; of several you choose one.\n\n\
+    Keys:\n  \
+    Ctrl-\\ d        detach; the agent goes on\n  \
+    Ctrl-\\ [        scroll through what the agent wrote; PageUp and the wheel do it, too,\n                  \
+    unless the agent uses them itself\n  \
+    Ctrl-\\ m        have the mouse for your terminal, or for the wheel again\n  \
+    Ctrl-\\ ?        show all keys; any key closes them\n  \
+    Ctrl-\\ Ctrl-\\   send Ctrl-\\ itself\n\n\
+    While you scroll: arrows or j k, PageUp PageDown, Ctrl-U Ctrl-D, g G, / ? n N to search,\n\
+    v to select lines, y to copy them, q to leave.\n\n\
     Examples:\n  segue attach\n  segue attach coder\n  segue attach shop/reviewer"
 )]
 pub(crate) struct Arguments {

@@ -33,7 +33,8 @@ mod tests {
 
     #[test]
     fn a_launch_begins_with_the_size_of_its_callers_terminal_within_limits() {
-        let table: [(&[(&str, &str)], (u16, u16)); 9] = [
+        type Variables = &'static [(&'static str, &'static str)];
+        let table: [(Variables, (u16, u16)); 9] = [
             (&[], (40, 120)),
             (&[(ROWS, "24"), (COLS, "80")], (24, 80)),
             (&[(ROWS, "24")], (24, 120)),

@@ -282,6 +282,7 @@ pub(super) fn unexpected(answer: &Answer) -> Error {
         Answer::Screen(_) => "screen",
         Answer::Typed(_) => "typed",
         Answer::Pressed(_) => "pressed",
+        Answer::Scrollback(_) => "scrollback",
     };
     Error::internal(format!("the holder answered `{kind}` to something else"))
 }

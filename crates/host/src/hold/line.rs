@@ -42,6 +42,8 @@ pub(super) enum Said {
     Event(Event),
     Output(Vec<u8>),
     History(Vec<u8>),
+    /// A piece of the lines that can be scrolled through.
+    Scrollback(Vec<u8>),
 }
 
 impl Line {
@@ -97,9 +99,14 @@ impl Line {
         Ok(true)
     }
 
+    /// Tells whether the holder can do this.
+    pub(super) fn can(&self, capability: &str) -> bool {
+        self.capabilities.iter().any(|known| known == capability)
+    }
+
     /// Fails if the holder is of a version that could not do this yet.
     pub(super) fn needs(&self, capability: &str) -> Result<()> {
-        if self.capabilities.iter().any(|known| known == capability) {
+        if self.can(capability) {
             return Ok(());
         }
         Err(Error::unavailable(format!(
@@ -172,6 +179,7 @@ fn understand(frame: Frame) -> Option<Said> {
         kind::EVENT => serde_json::from_slice(&frame.payload).ok().map(Said::Event),
         kind::OUTPUT => Some(Said::Output(frame.payload)),
         kind::HISTORY => Some(Said::History(frame.payload)),
+        kind::SCROLLBACK => Some(Said::Scrollback(frame.payload)),
         _ => None,
     }
 }

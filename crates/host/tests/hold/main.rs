@@ -8,6 +8,7 @@ mod lives;
 mod output;
 mod person;
 mod protocol;
+mod scroll;
 mod starts;
 mod suspended;
 mod typing;

@@ -1,25 +1,59 @@
-//! The keys of an attached person: which are for the agent, and which mean to detach.
+//! The keys of an attached person: which are for the agent, and which are commands.
 //!
-//! The detach key is Ctrl-\ followed by d. Terminals send keys in several ways, and agents choose
+//! A command is Ctrl-\ followed by a key. Terminals send keys in several ways, and agents choose
 //! which: as single bytes, as `CSI code ; modifiers u`, or as `CSI 27 ; modifiers ; code ~`.
 
 use crate::hold::terminal::{Kind, Scanner, Sequence, Token};
+use crate::hold::wire::Uses;
 
 const BACKSLASH: u16 = 92;
-const D: u16 = 100;
+const SLASH: u16 = 47;
+const SHIFT: u16 = 1;
 const CONTROL: u16 = 4;
 /// Caps lock and num lock are modifiers that nobody means.
 const LOCKS: u16 = 64 | 128;
 /// Shift, control, alt and the like, when they are reported as keys.
 const MODIFIER_KEYS: std::ops::RangeInclusive<u16> = 57441..=57454;
 const LOCK_KEYS: std::ops::RangeInclusive<u16> = 57358..=57360;
+/// The number of Page Up in `CSI … ~`.
+const PAGE_UP: u16 = 5;
+/// Shift, alt and control in a report of the mouse.
+const MOUSE_MODIFIERS: u16 = 4 | 8 | 16;
+/// The wheel, turned away from the person, in a report of the mouse.
+const WHEEL_UP: u16 = 64;
 
 /// What came of some typing.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Typed {
-    /// What the agent gets.
-    pub(super) passed: Vec<u8>,
-    pub(super) detach: bool,
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Typed {
+    /// For the agent, or for what covers it.
+    Passed(Vec<u8>),
+    Command(Command),
+}
+
+/// What a person wants of this program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Command {
+    Detach,
+    Scroll(Entry),
+    Help,
+    /// Have the mouse for this program, or for the person's terminal.
+    Mouse,
+}
+
+/// What scroll mode is entered with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entry {
+    Key,
+    PageUp,
+    Wheel,
+}
+
+/// Who gets the keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    Agent(Uses),
+    /// Something of this program that covers the agent.
+    Cover,
 }
 
 /// One person's typing.
@@ -29,27 +63,41 @@ pub(super) struct Keys {
     /// What came since Ctrl-\, which waits for what follows it.
     held: Vec<u8>,
     pasting: bool,
+    /// A command that comes after what was passed on last.
+    command: Option<Command>,
 }
 
 impl Keys {
-    /// Takes in what was read.
-    pub(super) fn take(&mut self, bytes: &[u8]) -> Typed {
-        let mut typed = Typed::default();
+    /// Adds what was read.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        self.scanner.push(bytes);
+    }
+
+    /// Returns what comes next of what was read. A command can change who gets what follows it.
+    pub(super) fn next(&mut self, owner: Owner) -> Option<Typed> {
+        if let Some(command) = self.command.take() {
+            return Some(Typed::Command(command));
+        }
+        let mut passed = Vec::new();
         let mut scanner = std::mem::take(&mut self.scanner);
-        scanner.push(bytes);
         loop {
             if self.pasting {
-                self.pasting = !scanner.take_paste(&mut typed.passed);
+                self.pasting = !scanner.take_paste(&mut passed);
             }
             let Some(token) = scanner.next() else { break };
             self.pasting = token.begins_paste();
-            self.key(token, &mut typed);
-            if typed.detach {
+            let (command, unused) = self.key(token, owner, &mut passed);
+            scanner.give_back(unused);
+            if command.is_some() {
+                self.command = command;
                 break;
             }
         }
         self.scanner = scanner;
-        typed
+        if passed.is_empty() {
+            return self.command.take().map(Typed::Command);
+        }
+        Some(Typed::Passed(passed))
     }
 
     /// Tells whether half a key waits for its rest.
@@ -64,11 +112,21 @@ impl Keys {
         passed
     }
 
-    fn key(&mut self, token: Token<'_>, typed: &mut Typed) {
+    /// Takes a key; returns the command that it is, and how many of its bytes come after that.
+    fn key(
+        &mut self,
+        token: Token<'_>,
+        owner: Owner,
+        passed: &mut Vec<u8>,
+    ) -> (Option<Command>, usize) {
         let key = Key::of(token);
         match (self.held.is_empty(), key) {
             (true, Key::Prefix(Press::First)) => self.held.extend_from_slice(token.bytes),
-            (true, _) => typed.passed.extend_from_slice(token.bytes),
+            (true, _) => match direct(token, owner) {
+                Direct::Pass => passed.extend_from_slice(token.bytes),
+                Direct::Drop => {}
+                Direct::Enter(entry) => return (Some(Command::Scroll(entry)), 0),
+            },
             // Keys that are let go or held down say nothing about what follows.
             (false, Key::Silent | Key::Prefix(Press::Again)) => {
                 self.held.extend_from_slice(token.bytes);
@@ -76,25 +134,60 @@ impl Keys {
             // Twice means the key itself.
             (false, Key::Prefix(Press::First)) => {
                 self.held.clear();
-                typed.passed.extend_from_slice(token.bytes);
+                passed.extend_from_slice(token.bytes);
             }
-            (false, Key::Detach) => {
+            (false, Key::Command(command)) => {
                 self.held.clear();
-                typed.detach = true;
+                // Of typed text only the first character is the command.
+                let used = if token.kind == Kind::Text { 1 } else { token.bytes.len() };
+                return (Some(command), token.bytes.len() - used);
             }
             (false, Key::Other) => {
-                typed.passed.append(&mut self.held);
-                typed.passed.extend_from_slice(token.bytes);
+                passed.append(&mut self.held);
+                passed.extend_from_slice(token.bytes);
             }
         }
+        (None, 0)
     }
+}
+
+/// What becomes of a key that no Ctrl-\ came before.
+enum Direct {
+    Pass,
+    Drop,
+    Enter(Entry),
+}
+
+/// Page Up scrolls unless the agent has the whole screen: such agents scroll themselves. The mouse
+/// is this program's as long as the agent does not use it.
+fn direct(token: Token<'_>, owner: Owner) -> Direct {
+    let (Owner::Agent(uses), Kind::Csi) = (owner, token.kind) else { return Direct::Pass };
+    let Some(sequence) = Sequence::parse(token.bytes) else { return Direct::Pass };
+    match (sequence.prefix, sequence.last) {
+        (0, b'~') if !uses.alternate && is_page_up(&sequence) => Direct::Enter(Entry::PageUp),
+        (b'<', b'M' | b'm') if !uses.mouse => {
+            let button = sequence.number(0).unwrap_or(0) & !MOUSE_MODIFIERS;
+            if button == WHEEL_UP { Direct::Enter(Entry::Wheel) } else { Direct::Drop }
+        }
+        _ => Direct::Pass,
+    }
+}
+
+/// Tells whether Page Up was pressed alone.
+fn is_page_up(sequence: &Sequence<'_>) -> bool {
+    const RELEASED: u16 = 3;
+    let mut parts = sequence.parts(1);
+    let modifiers = parts.next().flatten().unwrap_or(1).saturating_sub(1) & !LOCKS;
+    let event = parts.next().flatten().unwrap_or(1);
+    sequence.number(0) == Some(PAGE_UP) && modifiers == 0 && event != RELEASED
 }
 
 /// What a key means here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
     Prefix(Press),
-    Detach,
+    /// Only after the prefix.
+    Command(Command),
     /// A key that is let go, or a modifier alone.
     Silent,
     Other,
@@ -111,10 +204,20 @@ impl Key {
     fn of(token: Token<'_>) -> Self {
         match (token.kind, token.bytes) {
             (Kind::Control, [0x1c]) => Self::Prefix(Press::First),
-            (Kind::Text, [b'd', ..]) => Self::Detach,
+            (Kind::Text, [character, ..]) => Self::of_character(u16::from(*character)),
             (Kind::Csi, bytes) => {
                 Sequence::parse(bytes).map_or(Self::Other, |sequence| Self::encoded(&sequence))
             }
+            _ => Self::Other,
+        }
+    }
+
+    fn of_character(character: u16) -> Self {
+        match u8::try_from(character) {
+            Ok(b'd') => Self::Command(Command::Detach),
+            Ok(b'[') => Self::Command(Command::Scroll(Entry::Key)),
+            Ok(b'?') => Self::Command(Command::Help),
+            Ok(b'm') => Self::Command(Command::Mouse),
             _ => Self::Other,
         }
     }
@@ -129,6 +232,9 @@ impl Key {
             (0, b'~') if sequence.number(0) == Some(27) => {
                 (sequence.number(2), sequence.number(1), None)
             }
+            (0, b'~') if is_page_up(sequence) => {
+                return Self::Command(Command::Scroll(Entry::PageUp));
+            }
             _ => return Self::Other,
         };
         let modifiers = modifiers.unwrap_or(1).saturating_sub(1) & !LOCKS;
@@ -139,8 +245,21 @@ impl Key {
             }
             (BACKSLASH, CONTROL, 2) => Self::Prefix(Press::Again),
             (BACKSLASH, CONTROL, _) => Self::Prefix(Press::First),
-            (D, 0, _) => Self::Detach,
+            (code, 0, _) => Self::of_character(code),
+            (code, SHIFT, _) => Self::of_shifted(code, sequence),
             _ => Self::Other,
+        }
+    }
+
+    /// With shift a terminal reports the character, or the key and perhaps the character after it.
+    fn of_shifted(code: u16, sequence: &Sequence<'_>) -> Self {
+        let shifted = sequence.parts(0).nth(1).flatten().filter(|_| sequence.last == b'u');
+        match (shifted, code) {
+            (Some(character), _) => Self::of_character(character),
+            (None, SLASH) => Self::of_character(u16::from(b'?')),
+            // A capital letter is none of the commands.
+            (None, 97..=122) => Self::Other,
+            (None, code) => Self::of_character(code),
         }
     }
 }
@@ -160,16 +279,27 @@ mod tests {
         b"\x1b[27;5;92~",
     ];
     const DS: [&[u8]; 5] = [b"d", b"\x1b[100u", b"\x1b[100;1u", b"\x1b[100;1:1u", b"\x1b[100;129u"];
+    const PLAIN: Owner = Owner::Agent(Uses { alternate: false, mouse: false });
+    const FULL: Owner = Owner::Agent(Uses { alternate: true, mouse: true });
 
-    fn take(chunks: &[&[u8]]) -> Typed {
+    /// Takes chunks; returns what was passed on up to the first command, and the commands.
+    fn take_for(owner: Owner, chunks: &[&[u8]]) -> (Vec<u8>, Vec<Command>) {
         let mut keys = Keys::default();
-        let mut all = Typed::default();
+        let (mut passed, mut commands) = (Vec::new(), Vec::new());
         for chunk in chunks {
-            let typed = keys.take(chunk);
-            all.passed.extend(typed.passed);
-            all.detach |= typed.detach;
+            keys.push(chunk);
+            while let Some(typed) = keys.next(owner) {
+                match typed {
+                    Typed::Passed(bytes) => passed.extend(bytes),
+                    Typed::Command(command) => commands.push(command),
+                }
+            }
         }
-        all
+        (passed, commands)
+    }
+
+    fn take(chunks: &[&[u8]]) -> (Vec<u8>, Vec<Command>) {
+        take_for(FULL, chunks)
     }
 
     #[test]
@@ -179,45 +309,110 @@ mod tests {
                 let stream = [b"x", prefix, d].concat();
                 for cut in 0..=stream.len() {
                     let (head, tail) = stream.split_at(cut);
-                    let typed = take(&[head, tail]);
-                    assert!(typed.detach, "{:?} at {cut}", stream.escape_ascii().to_string());
-                    assert!(typed.passed.starts_with(b"x"));
-                    assert!(!typed.passed.ends_with(d));
+                    let (passed, commands) = take(&[head, tail]);
+                    let shown = stream.escape_ascii().to_string();
+                    assert_eq!(commands, [Command::Detach], "{shown:?} at {cut}");
+                    assert!(passed.starts_with(b"x"));
+                    assert!(!passed.ends_with(d));
                 }
             }
         }
     }
 
     #[test]
+    fn every_command_is_known_in_every_encoding_and_what_follows_it_is_not_lost() {
+        let table: [(&[u8], Command); 12] = [
+            (b"d", Command::Detach),
+            (b"[", Command::Scroll(Entry::Key)),
+            (b"\x1b[91u", Command::Scroll(Entry::Key)),
+            (b"\x1b[56:91;2u", Command::Scroll(Entry::Key)),
+            (b"\x1b[5~", Command::Scroll(Entry::PageUp)),
+            (b"?", Command::Help),
+            (b"\x1b[63;2u", Command::Help),
+            (b"\x1b[47;2u", Command::Help),
+            (b"\x1b[47:63;2u", Command::Help),
+            (b"\x1b[27;2;63~", Command::Help),
+            (b"m", Command::Mouse),
+            (b"\x1b[109u", Command::Mouse),
+        ];
+        for prefix in PREFIXES {
+            for (key, command) in table {
+                let (passed, commands) = take(&[&[b"x", prefix, key, b"yz"].concat()]);
+                assert_eq!(commands, [command], "{:?}", key.escape_ascii().to_string());
+                assert!(passed.starts_with(b"x") && passed.ends_with(b"yz"), "{passed:?}");
+                assert!(prefix.len() > 10 || passed == b"xyz", "{passed:?}");
+            }
+        }
+    }
+
+    #[test]
     fn twice_is_the_key_itself() {
-        assert_eq!(take(&[b"\x1c\x1cd"]).passed, b"\x1cd");
-        assert_eq!(take(&[b"\x1b[92;5u", b"\x1b[92;5u", b"x"]).passed, b"\x1b[92;5ux");
-        assert!(!take(&[b"\x1c\x1cd"]).detach);
+        assert_eq!(take(&[b"\x1c\x1cd"]), (b"\x1cd".to_vec(), Vec::new()));
+        assert_eq!(take(&[b"\x1b[92;5u", b"\x1b[92;5u", b"x"]).0, b"\x1b[92;5ux");
     }
 
     #[test]
     fn anything_else_is_sent_as_typed() {
         for typed in [&b"\x1cx"[..], b"\x1c\r", b"\x1b[92;5u\x1b[120u", b"\x1c\x1b[A", b"\x1cD"] {
-            assert_eq!(take(&[typed]), Typed { passed: typed.to_vec(), detach: false });
+            assert_eq!(take(&[typed]), (typed.to_vec(), Vec::new()));
         }
-        for typed in [&b"d"[..], b"hello d", b"\x1b[100u", b"\x1b[92;1u", b"\x1b[92;6u"] {
-            assert_eq!(take(&[typed]), Typed { passed: typed.to_vec(), detach: false });
+        for typed in [&b"\x1b[100;2u"[..], b"\x1b[100:68;2u", b"\x1b[27;2;68~"] {
+            let typed = [b"\x1c", typed].concat();
+            assert_eq!(take(&[&typed]), (typed.clone(), Vec::new()));
+        }
+        for typed in [&b"d"[..], b"hello d[?m", b"\x1b[100u", b"\x1b[92;1u", b"\x1b[92;6u"] {
+            assert_eq!(take(&[typed]), (typed.to_vec(), Vec::new()));
         }
     }
 
     #[test]
     fn pasted_keys_are_text() {
-        let pasted = b"\x1b[200~\x1cd\x1b[201~";
-        assert_eq!(take(&[pasted]), Typed { passed: pasted.to_vec(), detach: false });
-        assert!(take(&[pasted, b"\x1cd"]).detach);
+        let pasted = b"\x1b[200~\x1cd\x1b[5~\x1b[201~";
+        assert_eq!(take_for(PLAIN, &[pasted]), (pasted.to_vec(), Vec::new()));
+        assert_eq!(take(&[pasted, b"\x1cd"]).1, [Command::Detach]);
     }
 
     #[test]
     fn escape_alone_passes_after_a_pause() {
         let mut keys = Keys::default();
-        assert_eq!(keys.take(b"\x1b").passed, b"");
+        keys.push(b"\x1b");
+        assert_eq!(keys.next(PLAIN), None);
         assert!(keys.is_waiting());
         assert_eq!(keys.after_pause(), b"\x1b");
         assert!(!keys.is_waiting());
+    }
+
+    #[test]
+    fn page_up_and_the_wheel_scroll_only_if_the_agent_does_not_use_them() {
+        let uses = |alternate, mouse| Owner::Agent(Uses { alternate, mouse });
+        let (page, wheel) = (&b"\x1b[5~"[..], &b"\x1b[<64;3;4M"[..]);
+        let enters = |entry| (Vec::new(), vec![Command::Scroll(entry)]);
+        let passes = |bytes: &[u8]| (bytes.to_vec(), Vec::new());
+        let table = [
+            (uses(false, false), page, enters(Entry::PageUp)),
+            (uses(false, true), page, enters(Entry::PageUp)),
+            (uses(true, false), page, passes(page)),
+            (uses(true, true), page, passes(page)),
+            (Owner::Cover, page, passes(page)),
+            (uses(false, false), wheel, enters(Entry::Wheel)),
+            (uses(true, false), wheel, enters(Entry::Wheel)),
+            (uses(false, true), wheel, passes(wheel)),
+            (uses(true, true), wheel, passes(wheel)),
+            (Owner::Cover, wheel, passes(wheel)),
+        ];
+        for (owner, typed, expected) in table {
+            assert_eq!(take_for(owner, &[typed]), expected, "{owner:?} {typed:?}");
+        }
+    }
+
+    #[test]
+    fn other_keys_near_page_up_reach_the_agent_and_other_mouse_reports_nobody() {
+        for typed in [&b"\x1b[5;2~"[..], b"\x1b[5;5~", b"\x1b[6~", b"\x1b[5;1:3~", b"\x1b[15~"] {
+            assert_eq!(take_for(PLAIN, &[typed]), (typed.to_vec(), Vec::new()));
+        }
+        for typed in [&b"\x1b[<0;1;1M"[..], b"\x1b[<0;1;1m", b"\x1b[<65;1;1M", b"\x1b[<35;1;1M"] {
+            assert_eq!(take_for(PLAIN, &[typed]), (Vec::new(), Vec::new()));
+        }
+        assert_eq!(take_for(PLAIN, &[b"\x1b[<68;1;1M"]).1, [Command::Scroll(Entry::Wheel)]);
     }
 }

@@ -1,7 +1,11 @@
 //! Giving a person's terminal to an agent until they detach.
 
+mod cover;
 mod guard;
+mod help;
 mod keys;
+mod notice;
+mod scroll;
 mod user;
 
 use std::collections::VecDeque;
@@ -15,19 +19,23 @@ use tokio::time::{Instant, sleep_until};
 
 use super::line::{Line, PATIENCE, Said, silent};
 use super::reach::reach;
-use super::wire::{Answer, Event, Request, encode, encode_message, kind};
+use super::terminal::non_zero;
+use super::wire::{Answer, Event, Request, Uses, capability, encode, encode_message, kind};
 
+use cover::{After, Cover};
 use guard::Guard;
-use keys::Keys;
+use keys::{Command, Keys, Owner, Typed};
 use user::OpenTerminal;
 pub use user::UserTerminal;
 
 /// Longer than a terminal takes between the bytes of one key, shorter than a person notices.
 const PAUSE: Duration = Duration::from_millis(30);
-/// How long the hint is shown.
-const HINT: Duration = Duration::from_secs(2);
+/// How long a notice is shown, unless something is typed before.
+const NOTICE: Duration = Duration::from_secs(3);
 /// The holder waits with more output than this.
 const MOST_OUTGOING: usize = 256 << 10;
+/// What an agent uses whose holder does not tell: then every key is the agent's.
+const ALL_USED: Uses = Uses { alternate: true, mouse: true };
 
 /// Why a person's terminal is their own again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,10 +65,13 @@ pub async fn attach(socket: &Path, terminal: UserTerminal) -> Result<AttachEnd> 
     failpoint::hit("attach.ask.after");
     let (input, output) = terminal.descriptors()?;
     let guard = Guard::enter(input, output)?;
-    let hint = Some(Instant::now() + HINT);
-    let keys = Keys::default();
-    let mut attached = Attached { line, terminal, signals, keys, outgoing, pause: None, hint };
-    attached.show_hint();
+    let mut attached = Attached::new(line, terminal, signals, outgoing);
+    attached.welcome();
+    if attached.can_scroll()
+        && let Some(end) = attached.ask(&Request::Wheel(true)).await
+    {
+        return Ok(end);
+    }
     let end = attached.run().await;
     drop(guard);
     Ok(end)
@@ -78,7 +89,7 @@ async fn ask(line: &mut Line, terminal: &OpenTerminal) -> Result<VecDeque<u8>> {
             Said::Output(bytes) => outgoing.extend(bytes),
             Said::Answer(Answer::Failed(error)) => return Err(error),
             Said::Answer(_) => return Ok(outgoing),
-            Said::Event(_) | Said::History(_) => {}
+            Said::Event(_) | Said::History(_) | Said::Scrollback(_) => {}
         }
     }
 }
@@ -118,12 +129,24 @@ struct Attached {
     terminal: OpenTerminal,
     signals: Signals,
     keys: Keys,
+    cover: Cover,
+    uses: Uses,
+    /// Whether this program has the wheel while the agent does not use the mouse.
+    wheel: bool,
     /// What the terminal has yet to take.
     outgoing: VecDeque<u8>,
-    /// When half a key is not waited for any longer.
+    times: Times,
+}
+
+/// When something is to be done; `None` if there is nothing to do.
+#[derive(Clone, Copy, Debug, Default)]
+struct Times {
+    /// Half a key is not waited for any longer.
     pause: Option<Instant>,
-    /// When the hint is to go.
-    hint: Option<Instant>,
+    /// A notice goes.
+    notice: Option<Instant>,
+    /// Lines to scroll through are not waited for any longer.
+    lines: Option<Instant>,
 }
 
 /// What woke the client.
@@ -135,29 +158,42 @@ enum Wake {
     Resized,
     Leave,
     Pause,
-    HintOver,
+    NoticeOver,
+    LinesLate,
 }
 
 impl Attached {
+    fn new(line: Line, terminal: OpenTerminal, signals: Signals, outgoing: VecDeque<u8>) -> Self {
+        Self {
+            line,
+            terminal,
+            signals,
+            keys: Keys::default(),
+            cover: Cover::default(),
+            uses: ALL_USED,
+            wheel: true,
+            outgoing,
+            times: Times::default(),
+        }
+    }
+
+    fn can_scroll(&self) -> bool {
+        self.line.can(capability::SCROLLBACK)
+    }
+
     async fn run(&mut self) -> AttachEnd {
         loop {
             let ended = match self.wake().await {
                 Wake::Typed(Some(bytes)) => self.typed(&bytes).await,
                 Wake::Written(Ok(())) => None,
-                Wake::Said(said) => self.said(said),
-                Wake::Resized => {
-                    let size = self.terminal.size();
-                    self.ask(&Request::Resize(size)).await
-                }
+                Wake::Said(said) => self.said(said).await,
+                Wake::Resized => self.resized().await,
                 Wake::Typed(None) | Wake::Written(Err(_)) | Wake::Leave => {
                     Some(AttachEnd::Detached)
                 }
-                Wake::Pause => {
-                    self.pause = None;
-                    let passed = self.keys.after_pause();
-                    self.pass(&passed).await
-                }
-                Wake::HintOver => self.hide_hint().await,
+                Wake::Pause => self.paused().await,
+                Wake::NoticeOver => self.end_notice().await,
+                Wake::LinesLate => self.lines_are_late(),
             };
             if let Some(end) = ended {
                 return end;
@@ -166,7 +202,7 @@ impl Attached {
     }
 
     async fn wake(&mut self) -> Wake {
-        let Self { line, terminal, signals, outgoing, pause, hint, .. } = self;
+        let Self { line, terminal, signals, outgoing, times, .. } = self;
         let (is_idle, has_room) = (outgoing.is_empty(), outgoing.len() < MOST_OUTGOING);
         tokio::select! {
             typed = terminal.read() => Wake::Typed(typed),
@@ -175,26 +211,102 @@ impl Attached {
             _ = signals.resized.recv() => Wake::Resized,
             _ = signals.terminate.recv() => Wake::Leave,
             _ = signals.hangup.recv() => Wake::Leave,
-            () = at(*pause) => Wake::Pause,
-            () = at(*hint) => Wake::HintOver,
+            () = at(times.pause) => Wake::Pause,
+            () = at(times.notice) => Wake::NoticeOver,
+            () = at(times.lines) => Wake::LinesLate,
         }
     }
 
     async fn typed(&mut self, bytes: &[u8]) -> Option<AttachEnd> {
-        let typed = self.keys.take(bytes);
-        self.pause = self.keys.is_waiting().then(|| Instant::now() + PAUSE);
-        if let Some(end) = self.pass(&typed.passed).await {
+        // Whoever types has read the notice.
+        if let Some(end) = self.end_notice().await {
             return Some(end);
         }
-        if !typed.detach {
-            // Whoever types has read the hint.
-            return self.hide_hint().await;
+        self.keys.push(bytes);
+        while let Some(typed) = self.keys.next(self.owner()) {
+            let ended = match typed {
+                Typed::Passed(bytes) if self.cover.takes_keys() => {
+                    let after = self.cover.typed(&bytes, self.terminal.size());
+                    self.cover_changed(after).await
+                }
+                Typed::Passed(bytes) => self.pass(&bytes).await,
+                Typed::Command(command) => self.carry_out(command).await,
+            };
+            if ended.is_some() {
+                return ended;
+            }
         }
+        self.times.pause = self.keys.is_waiting().then(|| Instant::now() + PAUSE);
+        None
+    }
+
+    fn owner(&self) -> Owner {
+        if self.cover.takes_keys() { Owner::Cover } else { Owner::Agent(self.uses) }
+    }
+
+    async fn paused(&mut self) -> Option<AttachEnd> {
+        self.times.pause = None;
+        let passed = self.keys.after_pause();
+        if !self.cover.takes_keys() {
+            return self.pass(&passed).await;
+        }
+        let after = self.cover.after_pause(&passed, self.terminal.size());
+        self.cover_changed(after).await
+    }
+
+    async fn carry_out(&mut self, command: Command) -> Option<AttachEnd> {
+        match command {
+            Command::Detach => Some(self.detach().await),
+            Command::Help => {
+                let after = self.cover.help(self.terminal.size(), self.wheel);
+                self.cover_changed(after).await
+            }
+            Command::Scroll(_) | Command::Mouse if !self.can_scroll() => {
+                self.notify(&[" this agent's holder is older: resume it to scroll "]);
+                None
+            }
+            Command::Scroll(entry) => {
+                if !self.cover.expect(entry) {
+                    return None;
+                }
+                self.times.lines = Some(Instant::now() + cover::PATIENCE);
+                self.ask(&Request::Scrollback).await
+            }
+            Command::Mouse => {
+                self.wheel = !self.wheel;
+                let words = if self.wheel {
+                    [" the wheel scrolls ", " wheel: scroll "]
+                } else {
+                    [" the mouse is your terminal's ", " wheel: terminal "]
+                };
+                let ended = self.ask(&Request::Wheel(self.wheel)).await;
+                self.notify(&words);
+                ended
+            }
+        }
+    }
+
+    async fn detach(&mut self) -> AttachEnd {
         failpoint::hit("attach.detach.before");
         // The holder notices the end of the line, too.
         let _told = self.ask(&Request::Detach).await;
         failpoint::hit("attach.detach.after");
-        Some(AttachEnd::Detached)
+        AttachEnd::Detached
+    }
+
+    async fn resized(&mut self) -> Option<AttachEnd> {
+        let size = self.terminal.size();
+        if self.cover.hides_agent() {
+            let drawn = self.cover.resized(size);
+            self.outgoing.extend(drawn.bytes());
+        }
+        self.ask(&Request::Resize(size)).await
+    }
+
+    /// Shows what covers the agent as it is now, or the agent.
+    async fn cover_changed(&mut self, After { output, uncovered }: After) -> Option<AttachEnd> {
+        self.outgoing.extend(output.bytes());
+        if uncovered { self.ask(&Request::Repaint).await } else { None }
     }
 
     async fn pass(&mut self, bytes: &[u8]) -> Option<AttachEnd> {
@@ -215,16 +327,25 @@ impl Attached {
             return None;
         }
         loop {
-            let said = self.line.next().await;
-            if let Some(end) = self.said(said) {
-                return Some(end);
+            match self.line.next().await {
+                Some(Said::Event(Event::Ended(end))) => return Some(AttachEnd::AgentEnded(end)),
+                Some(_) => {}
+                None => return Some(AttachEnd::HolderGone),
             }
         }
     }
 
-    fn said(&mut self, said: Option<Said>) -> Option<AttachEnd> {
+    async fn said(&mut self, said: Option<Said>) -> Option<AttachEnd> {
         match said {
+            Some(Said::Output(_)) if self.cover.hides_agent() => {}
             Some(Said::Output(bytes)) => self.outgoing.extend(bytes),
+            Some(Said::Scrollback(piece)) => self.cover.piece(&piece),
+            Some(Said::Answer(Answer::Scrollback(facts))) => {
+                self.times.lines = None;
+                let after = self.cover.enter(facts, self.terminal.size(), self.wheel);
+                return self.cover_changed(after).await;
+            }
+            Some(Said::Event(Event::Uses(uses))) => self.uses = uses,
             Some(Said::Event(Event::Ended(end))) => return Some(AttachEnd::AgentEnded(end)),
             Some(_) => {}
             None => return Some(AttachEnd::HolderGone),
@@ -232,15 +353,38 @@ impl Attached {
         None
     }
 
-    /// Shows on the last row how to detach. What is under it is painted again afterwards.
-    fn show_hint(&mut self) {
-        let row = self.terminal.size().rows;
-        let hint = format!("\x1b7\x1b[?6l\x1b[{row};1H\x1b[0;7m detach with Ctrl-\\ d \x1b[m\x1b8");
-        self.outgoing.extend(hint.bytes());
+    fn lines_are_late(&mut self) -> Option<AttachEnd> {
+        self.times.lines = None;
+        self.cover.give_up();
+        self.notify(&[" the lines to scroll through do not come ", " no lines "]);
+        None
     }
 
-    async fn hide_hint(&mut self) -> Option<AttachEnd> {
-        self.hint.take()?;
+    /// Shows on entry how to leave, where it covers nothing of the first picture.
+    fn welcome(&mut self) {
+        let (rows, cols) = non_zero(self.terminal.size());
+        let mut parser = vt100::Parser::new(rows, cols, 0);
+        let (one, other) = self.outgoing.as_slices();
+        parser.process(one);
+        parser.process(other);
+        self.show_notice(&notice::painted(parser.screen(), &notice::ENTRY));
+    }
+
+    /// Answers a command with a few words at the top.
+    fn notify(&mut self, words: &[&str]) {
+        self.show_notice(&notice::at_top(self.terminal.size(), words));
+    }
+
+    /// Shows words for a while; what is under them is painted again afterwards.
+    fn show_notice(&mut self, painted: &str) {
+        if !painted.is_empty() {
+            self.outgoing.extend(painted.bytes());
+            self.times.notice = Some(Instant::now() + NOTICE);
+        }
+    }
+
+    async fn end_notice(&mut self) -> Option<AttachEnd> {
+        self.times.notice.take()?;
         self.ask(&Request::Repaint).await
     }
 }

@@ -9,10 +9,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use rustix::io::Errno;
-use rustix::process::{Pid, WaitOptions, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, waitpid};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{
-    OptionalActions, SpecialCodeIndex, Winsize, tcgetattr, tcsetattr, tcsetwinsize,
+    OptionalActions, SpecialCodeIndex, Winsize, tcgetattr, tcgetpgrp, tcsetattr, tcsetwinsize,
 };
 use segue_core::model::{Environment, ProcessRef};
 use segue_core::{Error, Result, failpoint};
@@ -71,6 +71,17 @@ impl Stream {
             && let Err(error) = file.sync_all()
         {
             log(&format!("the agent's output may not be on disk: {error}"));
+        }
+    }
+
+    /// Tells the agent that its terminal has a size, which has not changed. A kernel tells only of
+    /// changes.
+    pub(super) fn announce_size(&self) {
+        if let Self::Terminal { master, .. } = self
+            && let Ok(foreground) = tcgetpgrp(master.get_ref())
+        {
+            // Nobody may be there any more.
+            let _told = kill_process_group(foreground, Signal::WINCH);
         }
     }
 

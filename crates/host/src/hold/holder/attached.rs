@@ -3,6 +3,9 @@
 use super::outbox::{Outbox, Queued};
 use crate::hold::terminal::{Effects, InputFilter, Picture, Size, Terminal};
 
+/// Has a terminal report buttons, of which the wheel has two, with plain numbers.
+const WHEEL: &[u8] = b"\x1b[?1000h\x1b[?1006h";
+
 /// One attached client.
 #[derive(Debug)]
 pub(super) struct View {
@@ -11,13 +14,15 @@ pub(super) struct View {
     pub(super) filter: InputFilter,
     /// What a terminal of another size than the agent's shows; none while it follows directly.
     picture: Option<Picture>,
+    /// Whether its wheel is wanted while the agent wants no mouse.
+    wheel: bool,
     /// Whether it missed something and waits until it has what it was sent.
     behind: bool,
 }
 
 impl View {
     pub(super) fn new(size: Size) -> Self {
-        Self { size, filter: InputFilter::default(), picture: None, behind: false }
+        Self { size, filter: InputFilter::default(), picture: None, wheel: false, behind: false }
     }
 
     /// Shows what came of a batch of the agent's output.
@@ -27,7 +32,12 @@ impl View {
         }
         match &mut self.picture {
             None if effects.needs_painting() => self.repaint(outbox, terminal),
-            None => self.send(outbox, effects.shown()),
+            None => {
+                self.send(outbox, effects.shown());
+                if effects.has_switched_mouse() && self.wheel {
+                    self.set_mouse(outbox, terminal);
+                }
+            }
             // Rows that change faster than they can be shown are shown when there is time.
             Some(_) if !outbox.is_idle() => self.behind = true,
             Some(picture) => {
@@ -35,7 +45,7 @@ impl View {
                 if effects.rang() {
                     changes.push(0x07);
                 }
-                self.send(outbox, &changes);
+                self.send_painted(outbox, terminal, changes);
             }
         }
     }
@@ -49,6 +59,24 @@ impl View {
         } else {
             self.picture.insert(Picture::default()).update(terminal)
         };
+        self.send_painted(outbox, terminal, painted);
+    }
+
+    /// Has the client's terminal report its wheel, or not, while the agent wants no mouse.
+    pub(super) fn want_wheel(&mut self, outbox: &Outbox, terminal: &Terminal, wheel: bool) {
+        self.wheel = wheel;
+        self.set_mouse(outbox, terminal);
+    }
+
+    fn set_mouse(&mut self, outbox: &Outbox, terminal: &Terminal) {
+        self.send_painted(outbox, terminal, terminal.mouse_formatted().into_bytes());
+    }
+
+    /// Sends what sets the mouse as the agent wants it, and adds the client's own wish.
+    fn send_painted(&mut self, outbox: &Outbox, terminal: &Terminal, mut painted: Vec<u8>) {
+        if !painted.is_empty() && self.wheel && !terminal.uses().mouse {
+            painted.extend_from_slice(WHEEL);
+        }
         self.send(outbox, &painted);
     }
 
@@ -60,7 +88,7 @@ impl View {
         match &mut self.picture {
             Some(picture) => {
                 let changes = picture.update(terminal);
-                self.send(outbox, &changes);
+                self.send_painted(outbox, terminal, changes);
             }
             None => self.repaint(outbox, terminal),
         }

@@ -93,6 +93,14 @@ impl Clients {
         ids.into_iter().for_each(|id| self.send(id, &frame));
     }
 
+    /// Tells those who are attached what happened.
+    pub(super) fn tell_attached(&mut self, event: &Event) {
+        let frame = encode_message(kind::EVENT, event);
+        let attached = self.all.iter().filter(|(_, client)| client.view.is_some());
+        let ids: Vec<ClientId> = attached.map(|(id, _)| *id).collect();
+        ids.into_iter().for_each(|id| self.send(id, &frame));
+    }
+
     /// Notes who waits for the end of a stop.
     pub(super) fn awaits_stop(&mut self, id: ClientId) {
         self.stopping.push(id);

@@ -36,9 +36,14 @@ impl Holder {
         let undrawn = std::mem::take(&mut self.undrawn);
         let Some(terminal) = self.terminal.as_mut().filter(|_| undrawn > 0) else { return };
         let watched = self.clients.views().next().is_some();
+        let used = terminal.uses();
         let effects = feed(terminal, self.history.last(undrawn), watched);
         for (view, outbox) in self.clients.views() {
             view.follow(outbox, terminal, &effects);
+        }
+        let uses = terminal.uses();
+        if uses != used {
+            self.clients.tell_attached(&Event::Uses(uses));
         }
         self.type_in(effects.replies());
         for notice in effects.notices() {

@@ -7,13 +7,20 @@ use segue_core::model::Environment;
 use segue_core::{Error, Result, failpoint, rules};
 
 use super::Holder;
+use super::agent::Stream;
 use super::attached::View;
 use super::connection::{ClientId, Message};
 use super::lives::Life;
-use crate::hold::terminal::{Size, Terminal};
+use crate::hold::terminal::{ScrollbackText, Size, Terminal};
 use crate::hold::wire::{
-    Answer, Event, Frame, Hello, Received, Request, ScreenNow, Status, encode, encode_message, kind,
+    Answer, Event, Frame, Hello, Received, Request, ScreenNow, ScrollbackFacts, Status, encode,
+    encode_message, kind,
 };
+
+/// More lines than this are not sent at once: a screen full of colours is larger than its text.
+const MOST_SCROLLBACK: usize = 4 << 20;
+/// Well below the largest frame.
+const SCROLLBACK_PIECE: usize = 256 << 10;
 
 impl Holder {
     /// Takes in what a connection's tasks say.
@@ -128,6 +135,8 @@ impl Holder {
             Request::Type { message, text, revision } => self
                 .type_message(message, &text, revision)
                 .map_or_else(Answer::Failed, Answer::Typed),
+            Request::Scrollback => self.scrollback(id),
+            Request::Wheel(wheel) => answer_of(self.want_wheel(id, wheel)),
             Request::Press { keys, revision } => {
                 self.press(&keys, revision).map_or_else(Answer::Failed, Answer::Pressed)
             }
@@ -143,8 +152,12 @@ impl Holder {
         if let Some(client) = self.clients.get(id) {
             client.view = Some(View::new(size.sensible()));
         }
-        self.size_changed(id);
+        self.announce_size(id);
         self.clients.answer(id, &Answer::Done);
+        if let Some(terminal) = &self.terminal {
+            let uses = Event::Uses(terminal.uses());
+            self.clients.send(id, &encode_message(kind::EVENT, &uses));
+        }
         self.clients.announce(&Event::Attached(self.clients.attached()));
         if let Some(end) = self.life.end() {
             self.clients.send(id, &encode_message(kind::EVENT, &Event::Ended(end)));
@@ -177,6 +190,17 @@ impl Holder {
     fn reconcile_size(&mut self) {
         self.fit();
         self.clients.announce(&Event::Attached(self.clients.attached()));
+    }
+
+    /// Fits the agent's terminal to everybody's, after one more came. The agent is told its size
+    /// once, also if that stays: an agent that draws at every announcement has then drawn for the
+    /// new client. Others compare the size and do nothing; what they have drawn is repainted.
+    fn announce_size(&mut self, id: ClientId) {
+        if !self.fit() {
+            // Nobody else has anything new to see.
+            let _not_attached = self.repaint(id);
+            self.stream.iter().for_each(Stream::announce_size);
+        }
     }
 
     /// Fits the agent's terminal to everybody's, after one of them changed.
@@ -272,6 +296,27 @@ impl Holder {
         environment
     }
 
+    fn scrollback(&mut self, id: ClientId) -> Answer {
+        let Some(terminal) = &mut self.terminal else { return Answer::Failed(headless()) };
+        let ScrollbackText { text, has_forgotten } = terminal.scrollback();
+        let alternate = terminal.uses().alternate;
+        let sent = newest_lines(&text, MOST_SCROLLBACK);
+        let mut frames = Vec::new();
+        let pieces = sent.as_bytes().chunks(SCROLLBACK_PIECE);
+        pieces.for_each(|piece| encode(kind::SCROLLBACK, piece, &mut frames));
+        self.clients.send(id, &frames);
+        let has_forgotten = has_forgotten || sent.len() < text.len();
+        Answer::Scrollback(ScrollbackFacts { has_forgotten, alternate })
+    }
+
+    fn want_wheel(&mut self, id: ClientId, wheel: bool) -> Result<()> {
+        let terminal = self.terminal.as_ref().ok_or_else(headless)?;
+        let client = self.clients.get(id).ok_or_else(not_attached)?;
+        let (view, outbox) = client.attached().ok_or_else(not_attached)?;
+        view.want_wheel(outbox, terminal, wheel);
+        Ok(())
+    }
+
     fn status(&self) -> Status {
         let end = self.life.end();
         Status {
@@ -310,6 +355,16 @@ impl Holder {
             }
         }
     }
+}
+
+/// Returns the newest whole lines that are at most so many bytes long.
+fn newest_lines(text: &str, limit: usize) -> &str {
+    let from = text.len().saturating_sub(limit);
+    if from == 0 {
+        return text;
+    }
+    let line = text.as_bytes().get(from..).and_then(|it| it.iter().position(|byte| *byte == b'\n'));
+    line.and_then(|at| text.get(from + at + 1..)).unwrap_or_default()
 }
 
 fn answer_of(result: Result<()>) -> Answer {

@@ -8,7 +8,16 @@ pub(crate) struct Effects {
     replies: Vec<u8>,
     title: Option<String>,
     bell: bool,
+    mouse: Mouse,
     paint_again: bool,
+}
+
+/// What became of reports of the mouse.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Mouse {
+    #[default]
+    Untouched,
+    Switched,
 }
 
 /// Something that subscribers hear of.
@@ -59,6 +68,16 @@ impl Effects {
     /// Notes a bell; many in one batch are one.
     pub(super) fn ring(&mut self) {
         self.bell = true;
+    }
+
+    /// Notes that the agent has switched reports of the mouse.
+    pub(super) fn switch_mouse(&mut self) {
+        self.mouse = Mouse::Switched;
+    }
+
+    /// Tells whether the agent has switched reports of the mouse.
+    pub(crate) fn has_switched_mouse(&self) -> bool {
+        self.mouse == Mouse::Switched
     }
 
     pub(crate) fn shown(&self) -> &[u8] {

@@ -26,6 +26,15 @@ impl History {
         self.bytes.extend(kept);
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Takes the last so many bytes away.
+    pub(crate) fn forget_newest(&mut self, count: usize) {
+        self.bytes.truncate(self.bytes.len().saturating_sub(count));
+    }
+
     /// Returns the last so many bytes, in two pieces.
     pub(crate) fn last(&self, count: usize) -> [&[u8]; 2] {
         let (older, newer) = self.bytes.as_slices();

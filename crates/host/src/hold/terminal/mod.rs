@@ -15,9 +15,11 @@ mod paint;
 mod plain;
 mod queries;
 mod scanner;
+mod scrollback;
 mod sequence;
 mod sequences;
 mod snapshot;
+mod style;
 mod text;
 
 use std::num::NonZeroU16;
@@ -30,13 +32,16 @@ pub(crate) use effects::{Effects, Notice};
 pub(crate) use filter::{Asked, InputFilter};
 pub(crate) use history::History;
 pub(crate) use keystrokes::keystrokes;
-pub(crate) use paint::Picture;
+pub(crate) use paint::{Picture, push};
 pub(crate) use scanner::{Kind, Scanner, Token};
+pub(crate) use scrollback::ScrollbackText;
 pub(crate) use sequence::Sequence;
 pub use snapshot::{Cursor, Snapshot};
+pub(crate) use style::Style;
 
 use keyboard::Keyboard;
 use modes::Modes;
+use scrollback::Scrollback;
 use text::{Charset, Charsets};
 
 fn size_of(screen: &Screen) -> Size {
@@ -44,7 +49,8 @@ fn size_of(screen: &Screen) -> Size {
     Size { rows: rows.get(), cols: cols.get() }
 }
 
-fn non_zero(size: Size) -> (NonZeroU16, NonZeroU16) {
+/// Returns rows and columns as a screen model wants them.
+pub(crate) fn non_zero(size: Size) -> (NonZeroU16, NonZeroU16) {
     let at_least_one = |number| NonZeroU16::new(number).unwrap_or(NonZeroU16::MIN);
     (at_least_one(size.rows), at_least_one(size.cols))
 }
@@ -52,7 +58,7 @@ fn non_zero(size: Size) -> (NonZeroU16, NonZeroU16) {
 /// A terminal without a screen of its own.
 pub(crate) struct Terminal {
     scanner: Scanner,
-    parser: Parser,
+    parser: Parser<Scrollback>,
     modes: Modes,
     charsets: Charsets,
     /// The keyboard protocol of the normal and of the alternate screen.
@@ -88,7 +94,7 @@ impl Terminal {
         let (rows, cols) = non_zero(size);
         Self {
             scanner: Scanner::default(),
-            parser: Parser::new(rows, cols, 0),
+            parser: Parser::new_with_callbacks(rows, cols, 0, Scrollback::default()),
             modes: Modes::default(),
             charsets: Charsets::default(),
             keyboards: <[Keyboard; 2]>::default(),
@@ -118,8 +124,7 @@ impl Terminal {
     }
 
     pub(crate) fn resize(&mut self, size: Size) {
-        let (rows, cols) = non_zero(size);
-        self.parser.set_size(rows, cols);
+        self.resize_screens(size);
         for page in &mut self.pages {
             page.region = None;
         }
@@ -234,11 +239,14 @@ impl Terminal {
         self.page_mut().saved = Some(SavedCursor { row, col, attributes });
     }
 
-    /// Begins anew, as a terminal that was just switched on; the title stays.
+    /// Begins anew, as a terminal that was just switched on; the title and the lines that have
+    /// scrolled off stay.
     fn reset(&mut self, effects: &mut Effects) {
         let fresh = Self::new(self.size());
         let title = std::mem::take(&mut self.title);
+        let scrollback = std::mem::take(self.parser.callbacks_mut());
         *self = Self { title, ..fresh };
+        *self.parser.callbacks_mut() = scrollback;
         effects.paint_again();
     }
 

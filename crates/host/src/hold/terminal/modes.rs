@@ -6,6 +6,7 @@ use vt100::{MouseProtocolEncoding, MouseProtocolMode, Screen};
 
 use super::paint::push;
 use super::{Effects, Page, Sequence, Terminal};
+use crate::hold::wire::Uses;
 
 pub(super) const AUTO_WRAP: u16 = 7;
 pub(super) const FOCUS: u16 = 1004;
@@ -18,6 +19,8 @@ const CURSOR: u16 = 1048;
 const SCREENS: [u16; 3] = [47, 1047, 1049];
 /// Modes that the screen model keeps.
 const IN_MODEL: [u16; 9] = [1, 9, 25, 1000, 1002, 1003, 1005, 1006, 2004];
+/// Those of them that report the mouse.
+const MOUSE: [u16; 6] = [9, 1000, 1002, 1003, 1005, 1006];
 /// Modes that are kept here.
 const KEPT: [u16; 4] = [AUTO_WRAP, FOCUS, SYNCHRONISED, COLOUR_SCHEME];
 
@@ -70,6 +73,9 @@ impl Terminal {
             effects.paint_again();
         } else if IN_MODEL.contains(&mode) {
             self.draw(bytes.as_bytes(), effects);
+            if MOUSE.contains(&mode) {
+                effects.switch_mouse();
+            }
         } else if KEPT.contains(&mode) {
             self.modes.set(mode, on);
             effects.show(bytes.as_bytes());
@@ -154,14 +160,27 @@ impl Terminal {
         on
     }
 
+    /// Returns the sequences that have a terminal report the mouse as the agent wants it.
+    pub(crate) fn mouse_formatted(&self) -> String {
+        let mut out =
+            String::from("\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l");
+        let screen = self.screen();
+        let mouse = mouse_mode(screen).into_iter().chain(mouse_encoding(screen));
+        mouse.for_each(|mode| push(&mut out, format_args!("\x1b[?{mode}h")));
+        out
+    }
+
+    /// Returns what the agent uses of its terminal that a person's keys depend on.
+    pub(crate) fn uses(&self) -> Uses {
+        let screen = self.screen();
+        Uses { alternate: screen.alternate_screen(), mouse: mouse_mode(screen).is_some() }
+    }
+
     /// Returns the sequences that bring a terminal's input and title into this state, whatever
     /// they were before.
     pub(super) fn modes_formatted(&self) -> String {
         let screen = self.screen();
-        let mut out =
-            String::from("\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l");
-        let mouse = mouse_mode(screen).into_iter().chain(mouse_encoding(screen));
-        mouse.for_each(|mode| push(&mut out, format_args!("\x1b[?{mode}h")));
+        let mut out = self.mouse_formatted();
         for mode in [1, 2004, FOCUS, COLOUR_SCHEME] {
             let on = self.mode_is_on(mode) == Some(true);
             push(&mut out, format_args!("\x1b[?{mode}{}", letter(on)));

@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use vt100::{Cell, Color, Screen};
 
+use super::style::Style;
 use super::{Terminal, modes};
 
 const BEGIN: &str = "\x1b[?2026h\x1b[?25l\x1b[m\x1b(B\x1b)B\x0f\x1b[?6l\x1b[?7h\x1b[r";
@@ -70,7 +71,7 @@ fn write_last_cell(screen: &Screen, row: u16, out: &mut String) {
         Style::of(cell).write(out);
         *out += cell.contents();
     } else {
-        Style { ground: cell.bgcolor(), ..Style::default() }.write(out);
+        Style::on(cell.bgcolor()).write(out);
         out.push(' ');
     }
 }
@@ -176,8 +177,7 @@ impl Pen {
     /// Gives cells without a character their background.
     fn erase(&mut self, col: u16, width: u16, ground: Color, out: &mut String) {
         self.go(col, out);
-        let style = Style { ground, ..Style::default() };
-        self.take(style, out);
+        self.take(Style::on(ground), out);
         push(out, format_args!("\x1b[{width}X"));
     }
 
@@ -196,57 +196,12 @@ impl Pen {
     }
 }
 
-/// How a character is drawn.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-struct Style {
-    text: Color,
-    ground: Color,
-    /// Bold, dim, italic, underlined, inverse.
-    marks: [bool; 5],
-}
-
-impl Style {
-    fn of(cell: &Cell) -> Self {
-        Self {
-            text: cell.fgcolor(),
-            ground: cell.bgcolor(),
-            marks: [cell.bold(), cell.dim(), cell.italic(), cell.underline(), cell.inverse()],
-        }
-    }
-
-    fn write(self, out: &mut String) {
-        const MARKS: [u8; 5] = [1, 2, 3, 4, 7];
-        *out += "\x1b[0";
-        for (code, is_set) in MARKS.into_iter().zip(self.marks) {
-            if is_set {
-                push(out, format_args!(";{code}"));
-            }
-        }
-        write_colour(out, self.text, 30);
-        write_colour(out, self.ground, 40);
-        out.push('m');
-    }
-}
-
-/// Writes a colour's numbers; `base` is 30 for text and 40 for the background.
-fn write_colour(out: &mut String, colour: Color, base: u8) {
-    match colour {
-        Color::Default => {}
-        Color::Idx(index @ 0..=7) => push(out, format_args!(";{}", base + index)),
-        Color::Idx(index @ 8..=15) => push(out, format_args!(";{}", base + 52 + index)),
-        Color::Idx(index) => push(out, format_args!(";{};5;{index}", base + 8)),
-        Color::Rgb(red, green, blue) => {
-            push(out, format_args!(";{};2;{red};{green};{blue}", base + 8));
-        }
-    }
-}
-
 fn move_to(out: &mut String, row: u16, col: u16) {
     push(out, format_args!("\x1b[{};{}H", row + 1, col + 1));
 }
 
 /// Appends formatted text.
-pub(super) fn push(out: &mut String, arguments: std::fmt::Arguments<'_>) {
+pub(crate) fn push(out: &mut String, arguments: std::fmt::Arguments<'_>) {
     // Writing to a string cannot fail.
     let _always = out.write_fmt(arguments);
 }

@@ -39,7 +39,7 @@ impl Terminal {
         match seen.and_then(|lines| scrolled_off(lines, self.size().rows.into())) {
             Some(length) => {
                 let (gone, seen) = lines.split_at_checked(length).unwrap_or_default();
-                self.parser.process(&colours(gone));
+                self.skip(gone);
                 self.parser.process(seen);
             }
             None => self.parser.process(lines),
@@ -80,7 +80,7 @@ fn scrolled_off(lines: &[u8], rows: usize) -> Option<usize> {
 }
 
 /// Returns the sequences that set the colours of what is written after output that only writes.
-fn colours(bytes: &[u8]) -> Vec<u8> {
+pub(super) fn colours(bytes: &[u8]) -> Vec<u8> {
     let mut found = Vec::new();
     for piece in bytes.split(|byte| *byte == 0x1b).skip(1) {
         let last = piece.iter().skip(1).position(|byte| (0x40..=0x7e).contains(byte));

@@ -163,6 +163,11 @@ impl Scanner {
         rest
     }
 
+    /// Gives back the last bytes of the token that was taken last.
+    pub(crate) fn give_back(&mut self, count: usize) {
+        self.start = self.start.saturating_sub(count);
+    }
+
     /// Takes pasted text as it is, with the mark of its end; tells whether it ended.
     pub(crate) fn take_paste(&mut self, pasted: &mut Vec<u8>) -> bool {
         let rest = self.rest();

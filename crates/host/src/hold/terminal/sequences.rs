@@ -30,8 +30,8 @@ impl Terminal {
     ) {
         let count = sequence.count();
         match last {
-            // Some terminals would empty the user's own scrollback, which is not the agent's.
-            b'J' if sequence.number(0) == Some(3) => {}
+            // Users' terminals would empty their own scrollback, which is not the agent's.
+            b'J' if sequence.number(0) == Some(3) => self.forget_scrollback(),
             // With more numbers it follows the mouse.
             b'T' if sequence.numbers().count() > 1 => {}
             _ if DRAWN.contains(&last) => self.draw(bytes, effects),

@@ -23,6 +23,8 @@ pub(crate) mod kind {
     pub(crate) const INJECT: u8 = 7;
     /// The last of what the agent wrote; comes before the answer to the request for it.
     pub(crate) const HISTORY: u8 = 8;
+    /// A piece of the lines that can be scrolled through; all pieces come before the answer.
+    pub(crate) const SCROLLBACK: u8 = 9;
 }
 
 /// One frame.

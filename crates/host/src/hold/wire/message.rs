@@ -81,6 +81,11 @@ pub(crate) enum Request {
         keys: Vec<u8>,
         revision: u64,
     },
+    /// Send me the lines that can be scrolled through; needs `scrollback`.
+    Scrollback,
+    /// Have my terminal report the mouse wheel, or not, while the agent wants no mouse; needs
+    /// `scrollback`.
+    Wheel(bool),
 }
 
 /// What the holder answers.
@@ -98,6 +103,26 @@ pub(crate) enum Answer {
     Typed(Outcome),
     /// Whether the keys were pressed.
     Pressed(bool),
+    /// Comes after the lines.
+    Scrollback(ScrollbackFacts),
+}
+
+/// About lines that can be scrolled through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ScrollbackFacts {
+    /// Whether older lines were forgotten.
+    pub(crate) has_forgotten: bool,
+    /// Whether the last of them are the alternate screen, which has no lines above it.
+    pub(crate) alternate: bool,
+}
+
+/// What an agent uses of its terminal that a person's keys depend on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Uses {
+    /// The alternate screen.
+    pub(crate) alternate: bool,
+    /// Reports of the mouse.
+    pub(crate) mouse: bool,
 }
 
 /// How a holder and its agent are.
@@ -124,6 +149,8 @@ pub(crate) enum Event {
     Attached(usize),
     /// The agent drew, and has been quiet for a moment.
     Settled,
+    /// What the agent uses now; for attached clients, at first and at every change.
+    Uses(Uses),
     /// The agent ended; every descendant is gone and the end is on disk.
     Ended(LaunchEnd),
 }
@@ -176,7 +203,7 @@ mod tests {
     /// As above, for holders that name the capabilities.
     #[test]
     fn the_words_of_the_capabilities_stay() {
-        assert_eq!(capability::ALL, ["screen", "type", "press", "settled"]);
+        assert_eq!(capability::ALL, ["screen", "type", "press", "settled", "scrollback"]);
         let id = "019a0000-0000-7000-8000-000000000000";
         let message = MessageId::new(id.parse().unwrap());
         let words = Request::Type { message, text: "hi\n".to_owned(), revision: 7 };
@@ -188,6 +215,8 @@ mod tests {
                 Request::Press { keys: vec![13], revision: 7 },
                 r#"{"press":{"keys":[13],"revision":7}}"#,
             ),
+            (Request::Scrollback, r#""scrollback""#),
+            (Request::Wheel(true), r#"{"wheel":true}"#),
         ];
         for (request, text) in table {
             assert_eq!(serde_json::to_string(&request).unwrap(), text);
@@ -197,10 +226,17 @@ mod tests {
             (Answer::Screen(None), r#"{"screen":null}"#),
             (Answer::Typed(Outcome::Before), r#"{"typed":"before"}"#),
             (Answer::Pressed(true), r#"{"pressed":true}"#),
+            (
+                Answer::Scrollback(ScrollbackFacts { has_forgotten: true, alternate: false }),
+                r#"{"scrollback":{"has_forgotten":true,"alternate":false}}"#,
+            ),
         ];
         for (answer, text) in answers {
             assert_eq!(serde_json::to_string(&answer).unwrap(), text);
         }
+        let uses = Event::Uses(Uses { alternate: true, mouse: false });
+        let told = r#"{"uses":{"alternate":true,"mouse":false}}"#;
+        assert_eq!(serde_json::to_string(&uses).unwrap(), told);
         assert_eq!(serde_json::to_string(&Event::Settled).unwrap(), r#""settled""#);
     }
 }

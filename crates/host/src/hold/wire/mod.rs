@@ -22,7 +22,7 @@ mod message;
 mod typing;
 
 pub(crate) use frame::{Decoder, Frame, Received, encode, encode_message, kind};
-pub(crate) use message::{Answer, Event, Hello, Request, Status};
+pub(crate) use message::{Answer, Event, Hello, Request, ScrollbackFacts, Status, Uses};
 pub(crate) use typing::{Outcome, ScreenNow, capability};
 
 /// The version that this program speaks best.

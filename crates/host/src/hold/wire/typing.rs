@@ -14,8 +14,11 @@ pub(crate) mod capability {
     /// Tells subscribers when the agent has drawn.
     pub(crate) const SETTLED: &str = "settled";
 
+    /// Answers `scrollback` and `wheel`, and tells attached clients what the agent uses.
+    pub(crate) const SCROLLBACK: &str = "scrollback";
+
     /// All that this program can do.
-    pub(crate) const ALL: [&str; 4] = [SCREEN, TYPE, PRESS, SETTLED];
+    pub(crate) const ALL: [&str; 5] = [SCREEN, TYPE, PRESS, SETTLED, SCROLLBACK];
 }
 
 /// What an agent's terminal shows, and which state of it that is.

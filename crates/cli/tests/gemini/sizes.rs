@@ -1,0 +1,108 @@
+//! Whoever attaches sees every line that Gemini drew while nobody was attached.
+//!
+//! Gemini draws again only if the number of columns changes, and then only its input, from the last
+//! row of it up: whatever else it wrote is the terminal's to keep.
+
+use std::collections::BTreeSet;
+
+use segue_core::model::Environment;
+use segue_host::Paths;
+use segue_host::hold::{LocalHolders, Snapshot};
+use segue_testkit::{Terminal, conversation, isolated};
+
+use crate::Place;
+
+const ROWS: u16 = 30;
+const COLUMNS: u16 = 100;
+const INPUT: &str = "Type your message";
+
+/// Starts a detached session from a terminal, with more lines than the terminal has.
+fn start(place: &Place) {
+    let lines: Vec<String> = (1..=50).map(|number| format!("line {number:02}")).collect();
+    let message = lines.join("\n");
+    let words = ["run", "--vendor", "gemini", "--permission", "auto", "-d", "--name", "coder"];
+    let words = words.into_iter().chain([message.as_str()]);
+    let mut person = Terminal::start(&place.world.command(words), ROWS, COLUMNS);
+    assert_eq!(person.wait(), 0, "{person:?}");
+    place.model.wait_for(|exchange| exchange.newest().contains("line 01"));
+    place.wait_idle("coder");
+}
+
+fn snapshot(place: &Place) -> Snapshot {
+    let session = place.world.session("coder");
+    let launch = conversation::newest_launch(&place.world, session["id"].as_str().unwrap());
+    let paths = Paths::from_environment(&Environment::new(place.world.environment())).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let snapshot = runtime.block_on(LocalHolders::new(paths).snapshot(launch));
+    snapshot.unwrap().unwrap()
+}
+
+/// Returns the lines of the conversation on a screen.
+fn told(rows: &[String]) -> Vec<String> {
+    let is_told = |row: &&String| row.contains("line ") && !row.contains(INPUT);
+    // The notice on entry is behind one of them.
+    let line = |row: &str| row.split("  detach with").next().unwrap_or(row).trim().to_owned();
+    rows.iter().filter(is_told).map(|row| line(row)).collect()
+}
+
+fn rows(screen: &vt100::Screen) -> Vec<String> {
+    let (_, columns) = screen.size();
+    screen.rows(0, columns.get()).map(|row| row.trim_end().to_owned()).collect()
+}
+
+/// Returns all lines that scroll mode has, from the first to the last.
+fn scrolled_through(person: &mut Terminal) -> BTreeSet<String> {
+    person.write("\x1c[g");
+    person.wait_for("line 1/");
+    let mut all = BTreeSet::new();
+    loop {
+        all.extend(told(&rows(person.screen())));
+        if person.contents().contains(" 100%") {
+            person.write("q");
+            return all;
+        }
+        let before = person.contents();
+        person.write("\x1b[6~");
+        person.wait_until("the next page", |screen| screen.contents() != before);
+    }
+}
+
+#[test]
+fn no_line_is_lost_at_the_first_attach_whatever_the_size_of_the_terminal() {
+    isolated(|| {
+        for size in [(ROWS, COLUMNS), (24, 80), (40, 120), (24, COLUMNS)] {
+            let place = Place::new();
+            start(&place);
+            let before = snapshot(&place);
+            assert_eq!(before.rows.len(), usize::from(ROWS), "{before:#?}");
+            let lines = told(&before.rows);
+            assert!(lines.len() > 10, "{before:#?}");
+            attach(&place, size, &lines);
+        }
+    });
+}
+
+/// Attaches from a terminal of this size, and looks for lines that were on the screen before.
+fn attach(place: &Place, (rows_now, columns_now): (u16, u16), lines: &[String]) {
+    let attach = place.world.command(["attach", "coder"]);
+    let mut person = Terminal::start(&attach, rows_now, columns_now);
+    // Its input is drawn for the new width, and the rest is as it was.
+    let rule = "▄".repeat(usize::from(columns_now));
+    person.wait_until("the whole input", |screen| {
+        let shown = rows(screen);
+        shown.iter().any(|row| row.contains(INPUT)) && shown.contains(&rule)
+    });
+    let kept = told(&rows(person.screen()));
+    let fewer = usize::from(ROWS.saturating_sub(rows_now));
+    assert!(kept.len() + fewer >= lines.len(), "{lines:#?} {kept:#?} {person:?}");
+    assert_eq!(kept.last(), lines.last(), "{person:?}");
+    assert!(rows_now <= ROWS || kept.len() > lines.len(), "what was above is back: {person:?}");
+    let all = scrolled_through(&mut person);
+    let missing: Vec<_> = lines.iter().filter(|line| !all.contains(*line)).collect();
+    assert!(missing.is_empty(), "{missing:?} of {all:?}");
+    for number in 1..=50 {
+        // The first has the mark of the person's words before it.
+        let line = format!("line {number:02}");
+        assert!(all.iter().any(|row| row.ends_with(&line)), "{number} of {all:?}");
+    }
+}

@@ -1,0 +1,115 @@
+//! Painting scroll mode. Everything that is written comes from here, but for characters that draw
+//! something.
+
+use std::ops::Range;
+
+use crate::hold::terminal::{Style, push};
+
+use super::ScrollMode;
+use super::layout::Row;
+use super::lines::{Line, width};
+
+const BEGIN: &str = "\x1b[?2026h\x1b[?25l\x1b[m";
+const END: &str = "\x1b[?2026l";
+/// Black on yellow: what was found last.
+const FOUND: &str = "\x1b[0;30;43m";
+/// Inverse.
+const STATUS: &str = "\x1b[0;7m";
+
+/// How a character differs from what the agent wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    None,
+    /// Selected, or found.
+    Inverse,
+    Found,
+}
+
+impl ScrollMode {
+    /// Returns what shows the whole screen anew.
+    pub(in super::super) fn draw(&self) -> String {
+        let mut out = String::from(BEGIN);
+        for index in 0..self.layout.height {
+            push(&mut out, format_args!("\x1b[{};1H\x1b[m\x1b[2K", index + 1));
+            if let Some(row) = self.layout.rows.get(self.layout.top + index) {
+                self.draw_row(row, &mut out);
+            }
+        }
+        if self.size.rows > 1 {
+            self.draw_status(&mut out);
+        }
+        out += END;
+        out
+    }
+
+    fn draw_row(&self, row: &Row, out: &mut String) {
+        let Some(line) = self.lines.get(row.line) else { return };
+        let marked = self.marked(row.line, line);
+        let text = line.text.get(row.part.clone()).unwrap_or_default();
+        let mut pen = None;
+        let mut used = 0;
+        for (at, character) in text.char_indices() {
+            used += width(character);
+            // A character that is wider than the whole screen.
+            if used > usize::from(self.size.cols) {
+                break;
+            }
+            let at = row.part.start + at;
+            let style = (line.style_at(at), mark_at(&marked, at));
+            if pen != Some(style) {
+                pen = Some(style);
+                write_style(style, out);
+            }
+            out.push(character);
+        }
+        *out += "\x1b[m";
+        // An empty line shows that it is selected, too.
+        if text.is_empty() && self.is_selected(row.line) {
+            *out += "\x1b[7m \x1b[m";
+        }
+    }
+
+    fn is_selected(&self, line: usize) -> bool {
+        self.selected().is_some_and(|selected| selected.contains(&line))
+    }
+
+    /// Returns which parts of a line are marked, the most important first.
+    fn marked(&self, number: usize, line: &Line) -> Vec<(Range<usize>, Mark)> {
+        let last = self.found.iter().filter(|place| place.line == number);
+        let mut marked: Vec<_> = last.map(|place| (place.part.clone(), Mark::Found)).collect();
+        if self.is_selected(number) {
+            marked.push((0..line.text.len(), Mark::Inverse));
+        } else if let Some((pattern, _)) = &self.search {
+            let places = pattern.places(&line.text).into_iter();
+            marked.extend(places.map(|part| (part, Mark::Inverse)));
+        }
+        marked
+    }
+
+    fn draw_status(&self, out: &mut String) {
+        let (rows, cols) = (self.size.rows, usize::from(self.size.cols));
+        let status = self.status(cols);
+        let used: usize = status.chars().map(width).sum();
+        push(out, format_args!("\x1b[{rows};1H{STATUS}\x1b[2K{status}"));
+        (used..cols).for_each(|_| out.push(' '));
+        *out += "\x1b[m";
+        // The cursor is where the next key has its effect.
+        let (row, col) = match &self.prompt {
+            Some(_) => (usize::from(rows), used + 1),
+            None => (self.layout.cursor - self.layout.top + 1, 1),
+        };
+        push(out, format_args!("\x1b[{row};{}H\x1b[?25h", col.min(cols)));
+    }
+}
+
+fn mark_at(marked: &[(Range<usize>, Mark)], at: usize) -> Mark {
+    marked.iter().find(|(part, _)| part.contains(&at)).map_or(Mark::None, |(_, mark)| *mark)
+}
+
+fn write_style((style, mark): (Style, Mark), out: &mut String) {
+    match mark {
+        Mark::None => style.write(out),
+        Mark::Inverse => style.inverted().write(out),
+        Mark::Found => *out += FOUND,
+    }
+}

@@ -1,0 +1,214 @@
+//! Which part of the lines is on the screen, and where the cursor is.
+
+use std::ops::Range;
+
+use super::lines::{Line, width};
+
+/// One row of a screen: a part of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) line: usize,
+    /// Which bytes of the line's text.
+    pub(super) part: Range<usize>,
+}
+
+/// Wraps lines into rows of so many columns; every line has at least one.
+pub(super) fn wrap(lines: &[Line], cols: usize) -> Vec<Row> {
+    let mut rows = Vec::with_capacity(lines.len());
+    for (line, Line { text, .. }) in lines.iter().enumerate() {
+        let (mut start, mut used) = (0, 0);
+        for (at, character) in text.char_indices() {
+            let needed = width(character);
+            if used + needed > cols && used > 0 {
+                rows.push(Row { line, part: start..at });
+                (start, used) = (at, 0);
+            }
+            used += needed;
+        }
+        rows.push(Row { line, part: start..text.len() });
+    }
+    rows
+}
+
+/// The view on wrapped lines.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    pub(super) rows: Vec<Row>,
+    /// How many rows are seen.
+    pub(super) height: usize,
+    /// The first row that is seen.
+    pub(super) top: usize,
+    /// The row with the cursor, which is always seen.
+    pub(super) cursor: usize,
+}
+
+impl Layout {
+    /// Shows the end as it was on a screen with one row more, with the cursor at the top.
+    pub(super) fn at_end(lines: &[Line], cols: usize, height: usize) -> Self {
+        let rows = wrap(lines, cols);
+        let top = rows.len().saturating_sub(height + 1);
+        Self { rows, height, top, cursor: top }
+    }
+
+    /// Wraps anew for a screen of another size; the cursor stays on its text.
+    pub(super) fn resize(&mut self, lines: &[Line], cols: usize, height: usize) {
+        let at = self.rows.get(self.cursor).map_or((0, 0), |row| (row.line, row.part.start));
+        let below_top = self.cursor - self.top;
+        self.rows = wrap(lines, cols);
+        self.height = height;
+        self.cursor = self.row_of(at);
+        self.top = self.cursor.saturating_sub(below_top.min(height - 1));
+        self.keep_within();
+    }
+
+    /// Returns the row that has this byte of a line.
+    pub(super) fn row_of(&self, (line, byte): (usize, usize)) -> usize {
+        let later = self.rows.partition_point(|row| (row.line, row.part.start) <= (line, byte));
+        later.saturating_sub(1)
+    }
+
+    /// Returns the line with the cursor.
+    pub(super) fn line(&self) -> usize {
+        self.rows.get(self.cursor).map_or(0, |row| row.line)
+    }
+
+    pub(super) fn is_at_end(&self) -> bool {
+        self.top >= self.last_top()
+    }
+
+    /// Moves the cursor; the view follows it.
+    pub(super) fn up(&mut self, count: usize) {
+        self.go_to(self.cursor.saturating_sub(count));
+    }
+
+    pub(super) fn down(&mut self, count: usize) {
+        self.go_to(self.cursor + count);
+    }
+
+    /// Moves the view, and the cursor with it.
+    pub(super) fn scroll_up(&mut self, count: usize) {
+        let moved = count.min(self.top);
+        self.top -= moved;
+        // There is nothing more above: the cursor goes on alone.
+        self.cursor = self.cursor.saturating_sub(if moved == 0 { count } else { moved });
+        self.keep_within();
+    }
+
+    pub(super) fn scroll_down(&mut self, count: usize) {
+        let moved = count.min(self.last_top().saturating_sub(self.top));
+        self.top += moved;
+        self.cursor += if moved == 0 { count } else { moved };
+        self.keep_within();
+    }
+
+    /// Puts the cursor on a row; the view moves only if the row is not seen.
+    pub(super) fn go_to(&mut self, row: usize) {
+        self.cursor = row.min(self.rows.len().saturating_sub(1));
+        if self.cursor < self.top {
+            self.top = self.cursor;
+        }
+        if self.cursor >= self.top + self.height {
+            self.top = self.cursor + 1 - self.height;
+        }
+        self.keep_within();
+    }
+
+    fn last_top(&self) -> usize {
+        self.rows.len().saturating_sub(self.height)
+    }
+
+    fn keep_within(&mut self) {
+        self.top = self.top.min(self.last_top());
+        let last = (self.top + self.height).min(self.rows.len()).saturating_sub(1);
+        self.cursor = self.cursor.clamp(self.top.min(last), last);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lines::parse;
+    use super::*;
+
+    fn wrapped(text: &str, cols: usize) -> Vec<String> {
+        let lines = parse(text);
+        let part = |row: &Row| lines[row.line].text[row.part.clone()].to_owned();
+        wrap(&lines, cols).iter().map(part).collect()
+    }
+
+    fn layout(count: usize, height: usize) -> Layout {
+        let text = vec!["x"; count].join("\n");
+        Layout::at_end(&parse(&text), 10, height)
+    }
+
+    #[test]
+    fn lines_are_wrapped_at_whole_characters() {
+        let table: [(&str, usize, &[&str]); 8] = [
+            ("abc\n\ndef", 5, &["abc", "", "def"]),
+            ("abcdef", 3, &["abc", "def"]),
+            ("abcdefg", 3, &["abc", "def", "g"]),
+            ("漢字漢", 4, &["漢字", "漢"]),
+            ("a漢字", 3, &["a漢", "字"]),
+            ("a漢字", 2, &["a", "漢", "字"]),
+            ("ae\u{301}b", 2, &["ae\u{301}", "b"]),
+            ("漢", 1, &["漢"]),
+        ];
+        for (text, cols, rows) in table {
+            assert_eq!(wrapped(text, cols), rows, "{text:?} in {cols}");
+        }
+    }
+
+    #[test]
+    fn it_begins_where_the_screen_was_and_moves_within_the_lines() {
+        // What is done, then the first row that is seen and the row with the cursor.
+        type Step = (fn(&mut Layout), usize, usize);
+        let steps: [Step; 12] = [
+            (|_| {}, 89, 89),
+            (|it| it.up(1), 88, 88),
+            (|it| it.down(1), 88, 89),
+            (|it| it.scroll_up(10), 78, 79),
+            (|it| it.scroll_down(3), 81, 82),
+            (|it| it.go_to(0), 0, 0),
+            (|it| it.up(5), 0, 0),
+            (|it| it.scroll_up(5), 0, 0),
+            (|it| it.down(12), 3, 12),
+            (|it| it.go_to(1000), 90, 99),
+            (|it| it.scroll_down(7), 90, 99),
+            (|it| it.scroll_up(200), 0, 9),
+        ];
+        let mut layout = layout(100, 10);
+        for (number, (step, top, cursor)) in steps.into_iter().enumerate() {
+            step(&mut layout);
+            assert_eq!((layout.top, layout.cursor), (top, cursor), "step {number}");
+        }
+    }
+
+    #[test]
+    fn few_lines_and_a_tiny_screen_are_no_trouble() {
+        for (count, height) in [(0, 1), (1, 1), (1, 10), (3, 1), (3, 10)] {
+            let mut layout = layout(count, height);
+            for _ in 0..5 {
+                layout.scroll_up(2);
+                layout.up(1);
+                layout.down(4);
+                layout.scroll_down(3);
+                assert!(layout.cursor < layout.rows.len());
+                assert!((layout.top..layout.top + height).contains(&layout.cursor));
+            }
+            assert!(layout.is_at_end());
+        }
+    }
+
+    #[test]
+    fn the_cursor_stays_on_its_text_when_the_size_changes() {
+        let text: Vec<String> =
+            (0..50).map(|number| format!("{number:02}{}", "x".repeat(20))).collect();
+        let lines = parse(&text.join("\n"));
+        let mut layout = Layout::at_end(&lines, 30, 10);
+        layout.go_to(layout.row_of((20, 0)));
+        for (cols, height) in [(5, 3), (80, 24), (2, 1), (30, 10)] {
+            layout.resize(&lines, cols, height);
+            assert_eq!(layout.line(), 20, "{cols}x{height}");
+            assert!((layout.top..layout.top + height).contains(&layout.cursor));
+        }
+    }
+}

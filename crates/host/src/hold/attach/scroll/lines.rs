@@ -1,0 +1,153 @@
+//! Lines of text with colours, as a holder sends them.
+//!
+//! An agent chose the text. Only characters that draw something are kept of it, so that nothing in
+//! it can command the terminal on which it is shown.
+
+use unicode_width::UnicodeWidthChar as _;
+
+use crate::hold::terminal::{Sequence, Style};
+
+/// More lines than these are not kept; the oldest go first.
+const MOST_LINES: usize = 20_000;
+const TAB: usize = 8;
+
+/// One line, however long.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) text: String,
+    /// Where in the text a style begins, in order.
+    styles: Vec<(usize, Style)>,
+}
+
+impl Line {
+    /// Returns the style of the character at this byte.
+    pub(super) fn style_at(&self, at: usize) -> Style {
+        let later = self.styles.partition_point(|(from, _)| *from <= at);
+        let known = later.checked_sub(1).and_then(|index| self.styles.get(index));
+        known.map_or_else(Style::default, |(_, style)| *style)
+    }
+
+    fn push(&mut self, character: char, style: Style) {
+        let last = self.styles.last().map_or_else(Style::default, |(_, style)| *style);
+        if last != style {
+            self.styles.push((self.text.len(), style));
+        }
+        self.text.push(character);
+    }
+}
+
+/// Returns how many columns a character takes.
+pub(super) fn width(character: char) -> usize {
+    character.width().unwrap_or(0).min(2)
+}
+
+/// Reads lines. At most [`MOST_LINES`] are returned, the newest.
+pub(super) fn parse(text: &str) -> Vec<Line> {
+    let mut pen = Style::default();
+    let lines: Vec<Line> = text.split('\n').map(|line| parse_line(line, &mut pen)).collect();
+    let excess = lines.len().saturating_sub(MOST_LINES);
+    lines.into_iter().skip(excess).collect()
+}
+
+fn parse_line(text: &str, pen: &mut Style) -> Line {
+    let mut line = Line::default();
+    let mut rest = text;
+    let mut column = 0;
+    while let Some(character) = rest.chars().next() {
+        if character == '\x1b' {
+            rest = after_sequence(rest, pen);
+            continue;
+        }
+        rest = rest.get(character.len_utf8()..).unwrap_or_default();
+        if character == '\t' {
+            let blanks = TAB - column % TAB;
+            (0..blanks).for_each(|_| line.push(' ', *pen));
+            column += blanks;
+        } else if is_shown(character) {
+            line.push(character, *pen);
+            column += width(character);
+        }
+    }
+    line
+}
+
+/// Takes in the sequence at the beginning; returns what comes after it.
+fn after_sequence<'a>(text: &'a str, pen: &mut Style) -> &'a str {
+    let body = text.get(1..).unwrap_or_default();
+    let Some(parameters) = body.strip_prefix('[') else { return body };
+    let Some(end) = parameters.find(|character| ('\x40'..='\x7e').contains(&character)) else {
+        return body;
+    };
+    let length = "\x1b[".len() + end + 1;
+    let sequence = text.get(..length).and_then(|it| Sequence::parse(it.as_bytes()));
+    if let Some(sequence) = sequence
+        && (sequence.prefix, sequence.intermediate, sequence.last) == (0, 0, b'm')
+    {
+        pen.change(&sequence);
+    }
+    text.get(length..).unwrap_or_default()
+}
+
+/// Tells whether a character draws something, or belongs to one that does. Controls do not, and
+/// what turns the direction of text around could make it read as something else.
+pub(super) fn is_shown(character: char) -> bool {
+    let turns_around = matches!(
+        character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
+    let separates = matches!(character, '\u{2028}' | '\u{2029}' | '\u{feff}');
+    !character.is_control() && !turns_around && !separates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(text: &str) -> Vec<String> {
+        parse(text).into_iter().map(|line| line.text).collect()
+    }
+
+    #[test]
+    fn lines_keep_their_text_and_lose_every_control() {
+        let table = [
+            ("one\ntwo\n", vec!["one", "two", ""]),
+            ("\x1b[31mred\x1b[m", vec!["red"]),
+            ("a\x1b]52;c;ZXZpbA==\x07b", vec!["a]52;c;ZXZpbA==b"]),
+            ("a\x1b[2J\x1b[Hb\x1b[?1049lc", vec!["abc"]),
+            ("a\u{9b}31mb\u{7f}\x08\x00c\r", vec!["a31mbc"]),
+            ("torn\x1b[3", vec!["torn[3"]),
+            ("torn\x1b", vec!["torn"]),
+            ("\u{202e}evil\u{2066}\u{2028}x", vec!["evilx"]),
+            ("a\tb\t\tc", vec!["a       b               c"]),
+            ("漢\tx", vec!["漢      x"]),
+            ("e\u{301}\u{1f600}", vec!["e\u{301}\u{1f600}"]),
+        ];
+        for (given, wanted) in table {
+            assert_eq!(texts(given), wanted, "{given:?}");
+            assert!(texts(given).iter().all(|it| it.chars().all(is_shown)));
+        }
+    }
+
+    #[test]
+    fn colours_begin_and_end_where_they_were_written() {
+        let lines = parse("a\x1b[1;31mbc\x1b[mde\x1b[4m\nf\x1b[mg");
+        let style = |codes: &str| {
+            let mut style = Style::default();
+            style.change(&Sequence::parse(codes.as_bytes()).unwrap());
+            style
+        };
+        let found: Vec<Style> = (0..5).map(|at| lines[0].style_at(at)).collect();
+        let (plain, red) = (Style::default(), style("\x1b[1;31m"));
+        assert_eq!(found, [plain, red, red, plain, plain]);
+        assert_eq!(lines[1].style_at(0), style("\x1b[4m"), "it goes on in the next line");
+        assert_eq!(lines[1].style_at(1), plain);
+    }
+
+    #[test]
+    fn the_newest_lines_are_kept() {
+        let text: String = (0..MOST_LINES + 5).map(|number| format!("{number}\n")).collect();
+        let lines = texts(&text);
+        assert_eq!(lines.len(), MOST_LINES);
+        assert_eq!(lines[0], "6");
+    }
+}

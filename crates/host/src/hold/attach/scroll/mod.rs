@@ -1,0 +1,239 @@
+//! Scroll mode: what an agent has written, as it was when the mode was entered.
+//!
+//! Everything here is a function of the lines and the keys; it sends nothing and reads nothing.
+//! The agent goes on, and nothing that it does changes what is shown.
+
+mod copy;
+mod draw;
+mod keys;
+mod layout;
+mod lines;
+mod search;
+mod status;
+
+use layout::Layout;
+use lines::Line;
+use search::{Direction, Match, Pattern};
+
+use crate::hold::terminal::Size;
+use crate::hold::wire::ScrollbackFacts;
+
+use super::keys::Entry;
+use keys::Action;
+pub(super) use keys::{Decoder, Key};
+
+/// How many rows one step of the wheel is.
+const WHEEL_ROWS: usize = 3;
+/// A longer text is not searched for.
+const LONGEST_PATTERN: usize = 200;
+
+/// What comes of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Reaction {
+    /// Show it again.
+    Stay,
+    Leave,
+    /// Send this to the terminal, and show it again.
+    Send(String),
+}
+
+/// The lines and the state of the view on them.
+#[derive(Debug)]
+pub(super) struct ScrollMode {
+    lines: Vec<Line>,
+    facts: ScrollbackFacts,
+    size: Size,
+    layout: Layout,
+    entry: Entry,
+    search: Option<(Pattern, Direction)>,
+    /// What was found last.
+    found: Option<Match>,
+    /// The line at which a selection began.
+    anchor: Option<usize>,
+    prompt: Option<Prompt>,
+    /// Said once, until the next key.
+    message: Option<String>,
+}
+
+/// A search that is being typed.
+#[derive(Debug)]
+struct Prompt {
+    direction: Direction,
+    text: String,
+}
+
+impl ScrollMode {
+    /// Begins at the end, as the agent's screen was, or above it where the entry scrolls.
+    pub(super) fn new(text: &str, facts: ScrollbackFacts, size: Size, entry: Entry) -> Self {
+        let lines = lines::parse(text);
+        let layout = Layout::at_end(&lines, cols(size), height(size));
+        let mut mode = Self {
+            lines,
+            facts,
+            size,
+            layout,
+            entry,
+            search: None,
+            found: None,
+            anchor: None,
+            prompt: None,
+            message: None,
+        };
+        match entry {
+            Entry::Key => {}
+            Entry::PageUp => mode.layout.scroll_up(mode.layout.height),
+            Entry::Wheel => mode.layout.scroll_up(WHEEL_ROWS),
+        }
+        mode
+    }
+
+    pub(super) fn resize(&mut self, size: Size) {
+        self.size = size;
+        self.layout.resize(&self.lines, cols(size), height(size));
+    }
+
+    /// Takes a key.
+    pub(super) fn key(&mut self, key: Key) -> Reaction {
+        self.message = None;
+        match self.prompt.take() {
+            Some(prompt) => {
+                self.type_pattern(prompt, key);
+                Reaction::Stay
+            }
+            None => self.act(keys::action(key)),
+        }
+    }
+
+    fn act(&mut self, action: Action) -> Reaction {
+        let page = self.layout.height.saturating_sub(1).max(1);
+        match action {
+            Action::Up => self.layout.up(1),
+            Action::Down => self.layout.down(1),
+            Action::HalfPageUp => self.layout.scroll_up(page.div_ceil(2)),
+            Action::HalfPageDown => self.layout.scroll_down(page.div_ceil(2)),
+            Action::PageUp => self.layout.scroll_up(page),
+            Action::First => self.layout.go_to(0),
+            Action::Last => self.layout.go_to(usize::MAX),
+            Action::WheelUp => self.layout.scroll_up(WHEEL_ROWS),
+            Action::PageDown => return self.forward(Entry::PageUp, page),
+            Action::WheelDown => return self.forward(Entry::Wheel, WHEEL_ROWS),
+            Action::Search(direction) => {
+                self.prompt = Some(Prompt { direction, text: String::new() });
+            }
+            Action::Next => self.search_again(|direction| direction),
+            Action::Previous => self.search_again(Direction::opposite),
+            Action::Select => {
+                let line = self.layout.line();
+                self.anchor = self.anchor.is_none().then_some(line);
+            }
+            Action::Copy => return self.copy(),
+            Action::Cancel if self.anchor.is_some() => self.anchor = None,
+            Action::Cancel | Action::Leave => return Reaction::Leave,
+            Action::Nothing => {}
+        }
+        Reaction::Stay
+    }
+
+    /// Scrolls down; at the end this leaves, if the same key has entered.
+    fn forward(&mut self, entry: Entry, rows: usize) -> Reaction {
+        if self.entry == entry && self.layout.is_at_end() && self.anchor.is_none() {
+            return Reaction::Leave;
+        }
+        self.layout.scroll_down(rows);
+        Reaction::Stay
+    }
+
+    fn type_pattern(&mut self, mut prompt: Prompt, key: Key) {
+        match key {
+            Key::Character(character) if prompt.text.len() < LONGEST_PATTERN => {
+                prompt.text.push(character);
+            }
+            Key::Backspace if prompt.text.is_empty() => return,
+            Key::Backspace => drop(prompt.text.pop()),
+            Key::Control('u') => prompt.text.clear(),
+            Key::Enter => return self.search_for(&prompt),
+            Key::Escape | Key::Control('c') => return,
+            _ => {}
+        }
+        self.prompt = Some(prompt);
+    }
+
+    /// Searches; nothing typed is the text that was searched for before.
+    fn search_for(&mut self, prompt: &Prompt) {
+        let before = self.search.take().map(|(pattern, _)| pattern);
+        let pattern = match prompt.text.as_str() {
+            "" => before,
+            text => Some(Pattern::new(text)),
+        };
+        self.found = None;
+        if let Some(pattern) = pattern {
+            self.search = Some((pattern, prompt.direction));
+            self.search_again(|direction| direction);
+        }
+    }
+
+    fn search_again(&mut self, turn: impl FnOnce(Direction) -> Direction) {
+        let Some((pattern, direction)) = &self.search else {
+            self.message = Some("nothing was searched for yet: press / or ?".to_owned());
+            return;
+        };
+        let row = self.layout.rows.get(self.layout.cursor);
+        let cursor = row.map_or((0, 0), |row| (row.line, row.part.start));
+        // From the place that was found last, unless the cursor has left it.
+        let last = self.found.as_ref().map(|place| (place.line, place.part.start));
+        let from = last.filter(|at| self.layout.row_of(*at) == self.layout.cursor);
+        let from = from.unwrap_or(cursor);
+        let found = search::find(&self.lines, pattern, from, turn(*direction));
+        match found {
+            Some(found) => {
+                let at = (found.place.line, found.place.part.start);
+                self.layout.go_to(self.layout.row_of(at));
+                self.message =
+                    found.has_wrapped.then(|| "the search went on at the other end".to_owned());
+                self.found = Some(found.place);
+            }
+            None => self.message = Some(format!("not found: {}", pattern.text)),
+        }
+    }
+
+    /// Returns the lines that are selected, if any.
+    fn selected(&self) -> Option<std::ops::RangeInclusive<usize>> {
+        let (anchor, line) = (self.anchor?, self.layout.line());
+        Some(anchor.min(line)..=anchor.max(line))
+    }
+
+    fn copy(&mut self) -> Reaction {
+        let Some(selected) = self.selected() else {
+            self.message = Some("nothing is selected: press v, then move".to_owned());
+            return Reaction::Stay;
+        };
+        let count = selected.end() - selected.start() + 1;
+        let lines = self.lines.get(selected).unwrap_or_default();
+        let texts: Vec<&str> = lines.iter().map(|line| line.text.trim_end()).collect();
+        match copy::sequence(&texts.join("\n")) {
+            Some(sequence) => {
+                self.anchor = None;
+                let lines = if count == 1 { "1 line".to_owned() } else { format!("{count} lines") };
+                self.message = Some(format!("copied {lines}"));
+                Reaction::Send(sequence)
+            }
+            None => {
+                let most = copy::MOST_BYTES / 1000;
+                self.message = Some(format!("not copied: select less than {most} kB"));
+                Reaction::Stay
+            }
+        }
+    }
+}
+
+fn cols(size: Size) -> usize {
+    usize::from(size.cols)
+}
+
+/// The last row is the status line, if there are two.
+fn height(size: Size) -> usize {
+    usize::from(size.rows).saturating_sub(1).max(1)
+}
+
+#[cfg(test)]
+mod tests;

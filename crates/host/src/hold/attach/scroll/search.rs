@@ -1,0 +1,169 @@
+//! Finding text in lines.
+
+use std::ops::Range;
+
+use super::lines::Line;
+
+/// Which way a search goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    Forward,
+    Backward,
+}
+
+impl Direction {
+    pub(super) fn opposite(self) -> Self {
+        match self {
+            Self::Forward => Self::Backward,
+            Self::Backward => Self::Forward,
+        }
+    }
+}
+
+/// What is searched for. Small letters find capitals, too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pattern {
+    pub(super) text: String,
+    ignores_case: bool,
+}
+
+/// A place in the lines: a line, and bytes of its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Match {
+    pub(super) line: usize,
+    pub(super) part: Range<usize>,
+}
+
+/// What a search has found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) place: Match,
+    /// Whether it went on at the other end.
+    pub(super) has_wrapped: bool,
+}
+
+impl Pattern {
+    pub(super) fn new(text: &str) -> Self {
+        Self { text: text.to_owned(), ignores_case: !text.chars().any(char::is_uppercase) }
+    }
+
+    /// Returns every place in a text, none of which overlap.
+    pub(super) fn places(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        let mut from = 0;
+        while let Some(rest) = text.get(from..).filter(|rest| !rest.is_empty()) {
+            match self.length_at(rest) {
+                Some(length) if length > 0 => {
+                    found.push(from..from + length);
+                    from += length;
+                }
+                _ => from += rest.chars().next().map_or(1, char::len_utf8),
+            }
+        }
+        found
+    }
+
+    /// Returns how many bytes at the beginning of a text are what is searched for.
+    fn length_at(&self, text: &str) -> Option<usize> {
+        let mut length = 0;
+        let mut characters = text.chars();
+        for wanted in self.text.chars() {
+            let character = characters.next().filter(|it| self.is_same(*it, wanted))?;
+            length += character.len_utf8();
+        }
+        Some(length)
+    }
+
+    fn is_same(&self, one: char, other: char) -> bool {
+        one == other || self.ignores_case && one.to_lowercase().eq(other.to_lowercase())
+    }
+}
+
+/// Finds the next place after this line and byte, or before it; goes on at the other end.
+pub(super) fn find(
+    lines: &[Line],
+    pattern: &Pattern,
+    from: (usize, usize),
+    direction: Direction,
+) -> Option<Found> {
+    let is_after = |place: &Match| (place.line, place.part.start) > from;
+    let is_before = |place: &Match| (place.line, place.part.start) < from;
+    let found = |place, has_wrapped| Found { place, has_wrapped };
+    match direction {
+        Direction::Forward => {
+            let next = in_lines(lines, pattern, from.0..lines.len()).find(is_after);
+            let first = || in_lines(lines, pattern, 0..lines.len()).next();
+            next.map(|it| found(it, false)).or_else(|| first().map(|it| found(it, true)))
+        }
+        Direction::Backward => {
+            let end = (from.0 + 1).min(lines.len());
+            let next = in_lines_backwards(lines, pattern, end).find(is_before);
+            let last = || in_lines_backwards(lines, pattern, lines.len()).next();
+            next.map(|it| found(it, false)).or_else(|| last().map(|it| found(it, true)))
+        }
+    }
+}
+
+fn in_line(line: usize, lines: &[Line], pattern: &Pattern) -> Vec<Match> {
+    let places = lines.get(line).map(|it| pattern.places(&it.text)).unwrap_or_default();
+    places.into_iter().map(|part| Match { line, part }).collect()
+}
+
+fn in_lines(lines: &[Line], pattern: &Pattern, range: Range<usize>) -> impl Iterator<Item = Match> {
+    range.flat_map(|line| in_line(line, lines, pattern))
+}
+
+fn in_lines_backwards(
+    lines: &[Line],
+    pattern: &Pattern,
+    end: usize,
+) -> impl Iterator<Item = Match> {
+    (0..end).rev().flat_map(|line| in_line(line, lines, pattern).into_iter().rev())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lines::parse;
+    use super::*;
+
+    #[test]
+    fn small_letters_find_capitals_and_capitals_only_themselves() {
+        let table: [(&str, &str, &[(usize, usize)]); 8] = [
+            ("ab", "xabABx", &[(1, 3), (3, 5)]),
+            ("Ab", "ab Ab AB", &[(3, 5)]),
+            ("aa", "aaaa", &[(0, 2), (2, 4)]),
+            ("", "abc", &[]),
+            ("x", "", &[]),
+            ("漢", "a漢b漢", &[(1, 4), (5, 8)]),
+            ("ä", "Ä ä", &[(0, 2), (3, 5)]),
+            ("[a.", "x[a.x", &[(1, 4)]),
+        ];
+        for (pattern, text, expected) in table {
+            let places = Pattern::new(pattern).places(text);
+            let places: Vec<_> = places.into_iter().map(|it| (it.start, it.end)).collect();
+            assert_eq!(places, expected, "{pattern:?} in {text:?}");
+        }
+    }
+
+    #[test]
+    fn a_search_goes_both_ways_and_on_at_the_other_end() {
+        let lines = parse("x a a\nnone\na\n");
+        let pattern = Pattern::new("a");
+        let table = [
+            ((0, 0), Direction::Forward, (0, 2, false)),
+            ((0, 2), Direction::Forward, (0, 4, false)),
+            ((0, 4), Direction::Forward, (2, 0, false)),
+            ((2, 0), Direction::Forward, (0, 2, true)),
+            ((2, 0), Direction::Backward, (0, 4, false)),
+            ((0, 4), Direction::Backward, (0, 2, false)),
+            ((0, 2), Direction::Backward, (2, 0, true)),
+            ((3, 0), Direction::Backward, (2, 0, false)),
+        ];
+        for (from, direction, (line, start, has_wrapped)) in table {
+            let found = find(&lines, &pattern, from, direction).unwrap();
+            let place = (found.place.line, found.place.part.start, found.has_wrapped);
+            assert_eq!(place, (line, start, has_wrapped), "{from:?} {direction:?}");
+        }
+        assert_eq!(find(&lines, &Pattern::new("y"), (0, 0), Direction::Forward), None);
+    }
+}

@@ -1,0 +1,106 @@
+//! The status line of scroll mode.
+
+use super::lines::width;
+use super::{Direction, ScrollMode};
+
+/// What the status line names, as far as there is room.
+const KEYS: [&str; 5] = ["q leave", "/ search", "v select", "y copy", "Ctrl-\\ ? keys"];
+
+impl ScrollMode {
+    /// Returns the status line, at most so many columns wide.
+    pub(super) fn status(&self, cols: usize) -> String {
+        if let Some(prompt) = &self.prompt {
+            let sign = if prompt.direction == Direction::Forward { '/' } else { '?' };
+            // The end of what is typed is seen.
+            return newest(&format!("{sign}{}", prompt.text), cols);
+        }
+        let mut line = String::from(" scroll ");
+        let said = self.message.clone().or_else(|| self.selection_text());
+        let search = self.search.as_ref().map(|(pattern, _)| format!("search: {}", pattern.text));
+        let parts = [said, Some(self.position()), search, self.limit()];
+        for part in parts.into_iter().flatten() {
+            add(&mut line, &format!("  {part}"), cols);
+        }
+        for (index, key) in KEYS.iter().enumerate() {
+            let between = if index == 0 { "  |  " } else { "  " };
+            add(&mut line, &format!("{between}{key}"), cols);
+        }
+        first(&line, cols)
+    }
+
+    fn position(&self) -> String {
+        let (line, count) = (self.layout.line() + 1, self.lines.len());
+        let percent = (self.layout.top + self.layout.height).min(self.layout.rows.len()) * 100
+            / self.layout.rows.len().max(1);
+        format!("line {line}/{count} {percent}%")
+    }
+
+    fn selection_text(&self) -> Option<String> {
+        let selected = self.selected()?;
+        let count = selected.end() - selected.start() + 1;
+        Some(if count == 1 {
+            "1 line selected".to_owned()
+        } else {
+            format!("{count} lines selected")
+        })
+    }
+
+    /// Says honestly where the history ends.
+    fn limit(&self) -> Option<String> {
+        if self.facts.alternate {
+            return Some("full-screen agent: its earlier screens are not kept".to_owned());
+        }
+        self.facts.has_forgotten.then(|| "older lines are gone".to_owned())
+    }
+}
+
+fn columns(text: &str) -> usize {
+    text.chars().map(width).sum()
+}
+
+/// Adds a part if there is room for all of it.
+fn add(line: &mut String, part: &str, cols: usize) {
+    if columns(line) + columns(part) < cols {
+        *line += part;
+    }
+}
+
+/// Returns as much of the beginning as there is room for.
+fn first(text: &str, cols: usize) -> String {
+    let mut used = 0;
+    let fits = |character: &char| {
+        used += width(*character);
+        used <= cols
+    };
+    text.chars().take_while(fits).collect()
+}
+
+/// Returns as much of the end as there is room for.
+fn newest(text: &str, cols: usize) -> String {
+    let mut used = 0;
+    let fits = |character: &char| {
+        used += width(*character);
+        used < cols
+    };
+    let reversed: Vec<char> = text.chars().rev().take_while(fits).collect();
+    reversed.into_iter().rev().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_cut_at_whole_characters() {
+        for (text, cols, beginning, end) in [
+            ("abc", 2, "ab", "c"),
+            ("漢字", 3, "漢", "字"),
+            ("漢字", 1, "", ""),
+            ("", 5, "", ""),
+            ("abc", 9, "abc", "abc"),
+        ] {
+            assert_eq!(first(text, cols), beginning, "{text:?}");
+            assert_eq!(newest(text, cols), end, "{text:?}");
+        }
+    }
+}

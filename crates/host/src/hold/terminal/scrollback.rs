@@ -1,0 +1,438 @@
+//! Lines that have scrolled off the top of the normal screen.
+//!
+//! They are kept as text with colours: rows that the terminal has wrapped are one line, so that
+//! they can be shown at any width. The alternate screen has no scrollback.
+
+use std::fmt;
+
+use vt100::Callbacks;
+use vt100::capture::{
+    BasicFormattedCaptureRange, BasicFormattedCaptureState, RowContents, basic_formatted_rows,
+};
+
+use super::{History, Size, Terminal};
+
+/// How many bytes of lines are kept, with their colours; memory is used only as lines come.
+pub(crate) const SCROLLBACK_BYTES: usize = 512 << 10;
+
+/// Ends every colour and attribute.
+const PLAIN: &str = "\x1b[m";
+
+/// The newest lines that have scrolled off.
+#[derive(Debug)]
+pub(super) struct Scrollback {
+    lines: History,
+    has_forgotten: bool,
+    /// One row, before it is added.
+    row: String,
+}
+
+impl Default for Scrollback {
+    fn default() -> Self {
+        let lines = History::new(SCROLLBACK_BYTES);
+        Self { lines, has_forgotten: false, row: String::new() }
+    }
+}
+
+/// Everything that can be scrolled through, the newest last.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ScrollbackText {
+    /// Lines of text with colours (`CSI … m`) and without any other control.
+    pub(crate) text: String,
+    /// Whether older lines were forgotten.
+    pub(crate) has_forgotten: bool,
+}
+
+impl Callbacks for Scrollback {
+    fn on_scroll(&mut self, row: RowContents<'_>, is_alternate: bool) {
+        if !is_alternate {
+            self.push_row(&row);
+        }
+    }
+}
+
+impl Scrollback {
+    fn push_row(&mut self, row: &RowContents<'_>) {
+        let mut state = BasicFormattedCaptureState::new();
+        self.row.clear();
+        // Writing to a string cannot fail.
+        let _always = row.write_formatted_basic(&mut self.row, &mut state);
+        if self.row.contains('\x1b') {
+            self.row += PLAIN;
+        }
+        // The state now says whether a new line follows, and only to whoever writes the next row.
+        let mut next = FirstCharacter(None);
+        let _stopped = row.write_formatted_basic(&mut next, &mut state);
+        if next.0 == Some('\n') {
+            self.row.push('\n');
+        }
+        let row = std::mem::take(&mut self.row);
+        self.push(row.as_bytes());
+        self.row = row;
+    }
+
+    /// Adds plain output that nobody has drawn, which begins with this pen.
+    fn push_undrawn(&mut self, pen: &str, output: &[u8]) {
+        let from = output.len().saturating_sub(SCROLLBACK_BYTES);
+        let mut text = pen.as_bytes().to_vec();
+        push_written(&mut text, output.get(from..).unwrap_or_default());
+        text.extend_from_slice(PLAIN.as_bytes());
+        self.push(&text);
+    }
+
+    fn push(&mut self, text: &[u8]) {
+        self.has_forgotten |= self.lines.len() + text.len() > SCROLLBACK_BYTES;
+        self.lines.push(text);
+    }
+
+    fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Returns the lines; if older ones were forgotten, from the first whole one on.
+    fn text(&self) -> String {
+        let bytes = self.lines.to_vec();
+        let text = String::from_utf8_lossy(&bytes);
+        match text.split_once('\n').filter(|_| self.has_forgotten) {
+            Some((_torn, whole)) => whole.to_owned(),
+            None => text.into_owned(),
+        }
+    }
+
+    /// Takes the newest whole lines that fill at most so many rows; the newest last.
+    fn take_newest(&mut self, rows: u16, cols: u16) -> Vec<String> {
+        let text = self.text();
+        let Some(ended) = text.strip_suffix('\n') else { return Vec::new() };
+        let mut free = usize::from(rows);
+        let mut taken: Vec<String> = Vec::new();
+        for line in ended.rsplit('\n') {
+            let needed = basic_formatted_rows(line, cols).count();
+            if needed > free {
+                break;
+            }
+            free -= needed;
+            taken.push(line.to_owned());
+        }
+        self.lines.forget_newest(taken.iter().map(|line| line.len() + 1).sum());
+        taken.reverse();
+        taken
+    }
+}
+
+/// Takes one character and refuses the rest.
+struct FirstCharacter(Option<char>);
+
+impl fmt::Write for FirstCharacter {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0 = self.0.or(text.chars().next());
+        Err(fmt::Error)
+    }
+}
+
+/// Appends the text and the colours of output that only writes lines. A line that was written
+/// again from its beginning is kept as it was written last.
+fn push_written(text: &mut Vec<u8>, output: &[u8]) {
+    let mut line = text.len();
+    let mut rest = output;
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        match byte {
+            0x1b => {
+                let length = after.iter().skip(1).position(|byte| (0x40..=0x7e).contains(byte));
+                let (sequence, next) = after
+                    .split_at_checked(length.map_or(after.len(), |at| at + 2))
+                    .unwrap_or((after, &[]));
+                if sequence.ends_with(b"m") {
+                    text.push(0x1b);
+                    text.extend_from_slice(sequence);
+                }
+                rest = next;
+            }
+            b'\r' if after.first().is_some_and(|next| *next != b'\n' && *next != b'\r') => {
+                text.truncate(line);
+            }
+            b'\n' => {
+                text.push(b'\n');
+                line = text.len();
+            }
+            b'\t' | 0x20..=0x7e | 0x80..=0xff => text.push(byte),
+            _ => {}
+        }
+    }
+}
+
+impl Terminal {
+    /// Returns all lines that can be scrolled through: those that have scrolled off, and the
+    /// screen. While the alternate screen is shown, the normal one comes before it.
+    pub(crate) fn scrollback(&mut self) -> ScrollbackText {
+        let alternate = self.screen().alternate_screen().then(|| self.captured());
+        let (mut text, has_forgotten) = self.on_normal_screen(|terminal| {
+            let kept = terminal.parser.callbacks();
+            (kept.text() + &terminal.captured(), kept.has_forgotten)
+        });
+        if alternate.is_some() {
+            text.truncate(text.trim_end_matches(['\n', ' ']).len());
+            text += if text.is_empty() { "" } else { "\n" };
+        }
+        text += PLAIN;
+        if let Some(alternate) = alternate {
+            text += &alternate;
+            text += PLAIN;
+        }
+        ScrollbackText { text, has_forgotten }
+    }
+
+    /// Returns the screen that is shown, as lines.
+    fn captured(&self) -> String {
+        let mut text = String::new();
+        let mut state = BasicFormattedCaptureState::new();
+        let range = BasicFormattedCaptureRange::Full(&mut state);
+        // Writing to a string cannot fail.
+        let _always = self.screen().write_contents_formatted_basic(&mut text, range);
+        text
+    }
+
+    /// Forgets all lines that have scrolled off, as an agent wants that draws them anew.
+    pub(super) fn forget_scrollback(&mut self) {
+        self.parser.callbacks_mut().clear();
+    }
+
+    /// Takes in plain output that has scrolled off before anybody could see it: it is not drawn.
+    pub(super) fn skip(&mut self, output: &[u8]) {
+        if self.screen().alternate_screen() {
+            self.parser.process(&super::plain::colours(output));
+            return;
+        }
+        // The rows above it have scrolled off before it.
+        let first = output.iter().position(|byte| *byte == b'\n').map_or(output.len(), |at| at + 1);
+        let (first, rest) = output.split_at_checked(first).unwrap_or((output, &[]));
+        self.parser.process(first);
+        self.parser.process(&b"\n".repeat(usize::from(self.size().rows) - 1));
+        let pen = self.screen().attributes_formatted();
+        self.parser.callbacks_mut().push_undrawn(&pen, rest);
+        self.parser.process(b"\x1b[m\x1b[H\x1b[J");
+        self.parser.process(pen.as_bytes());
+        self.parser.process(&super::plain::colours(rest));
+    }
+
+    /// Changes the size of both screens. Rows that an agent may still write to stay on the screen:
+    /// others leave it at the top, and come back from there.
+    pub(super) fn resize_screens(&mut self, size: Size) {
+        self.on_normal_screen(|terminal| {
+            terminal.scroll_to_fit(size.rows);
+            let (before, _) = terminal.screen().cursor_position();
+            let (rows, cols) = super::non_zero(size);
+            terminal.parser.set_size(rows, cols);
+            let (after, _) = terminal.screen().cursor_position();
+            terminal.fill_top(after.saturating_sub(before));
+        });
+    }
+
+    /// Does something with the normal screen, whichever is shown.
+    fn on_normal_screen<T>(&mut self, action: impl FnOnce(&mut Self) -> T) -> T {
+        let is_alternate = self.screen().alternate_screen();
+        if is_alternate {
+            self.parser.process(b"\x1b[?47l");
+        }
+        let done = action(self);
+        if is_alternate {
+            self.parser.process(b"\x1b[?47h");
+        }
+        done
+    }
+
+    /// Scrolls the screen up before it gets fewer rows. The model would cut off what is below the
+    /// cursor, where agents have half of their input line's frame.
+    fn scroll_to_fit(&mut self, rows: u16) {
+        let old = self.size().rows;
+        let (row, col) = self.screen().cursor_position();
+        let last = (0..old).rev().find(|row| self.has_content(*row)).unwrap_or(0).max(row);
+        // Many agents end their last line, and count on the empty one below it.
+        let spare = (old - 1 - last).saturating_sub(1);
+        let excess = old.saturating_sub(rows);
+        let count = excess.saturating_sub(spare).min(row);
+        if count > 0 {
+            let (row, col) = (row - count + 1, col + 1);
+            self.parser.process(format!("\x1b[?6l\x1b[r\x1b[{count}S\x1b[{row};{col}H").as_bytes());
+        }
+    }
+
+    fn has_content(&self, row: u16) -> bool {
+        let cells = (0..self.size().cols).filter_map(|col| self.screen().cell(row, col));
+        cells.into_iter().any(|cell| cell.has_contents() || cell.bgcolor() != vt100::Color::Default)
+    }
+
+    /// Writes the newest lines that have scrolled off on the first rows, which are blank.
+    fn fill_top(&mut self, rows: u16) {
+        let cols = self.size().cols;
+        if rows == 0 {
+            return;
+        }
+        let lines = self.parser.callbacks_mut().take_newest(rows, cols);
+        let needed: usize = lines.iter().map(|it| basic_formatted_rows(it, cols).count()).sum();
+        let first = usize::from(rows).saturating_sub(needed) + 1;
+        let (row, col) = self.screen().cursor_position();
+        let pen = self.screen().attributes_formatted();
+        let text = lines.join("\r\n");
+        let (row, col) = (row + 1, col + 1);
+        let painted = format!("\x1b[?6l\x1b[m\x1b[{first};1H{text}\x1b[{row};{col}H{PLAIN}{pen}");
+        self.parser.process(painted.as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Effects;
+    use super::*;
+
+    fn terminal(rows: u16, cols: u16, output: &str) -> Terminal {
+        let mut terminal = Terminal::new(Size { rows, cols });
+        terminal.feed(output.as_bytes(), &mut Effects::unseen());
+        terminal
+    }
+
+    fn numbered(range: std::ops::Range<usize>) -> String {
+        range.map(|number| format!("line {number}\r\n")).collect()
+    }
+
+    fn lines(terminal: &mut Terminal) -> Vec<String> {
+        let text = terminal.scrollback().text;
+        let plain: String = vt100::capture::basic_formatted_to_plain(&text).collect();
+        plain.trim_end_matches('\n').split('\n').map(str::to_owned).collect()
+    }
+
+    fn rows(terminal: &Terminal) -> Vec<String> {
+        terminal.snapshot().rows
+    }
+
+    #[test]
+    fn lines_that_have_scrolled_off_are_kept_before_the_screen() {
+        let mut terminal = terminal(4, 20, &numbered(0..50));
+        let wanted: Vec<String> = (0..50).map(|number| format!("line {number}")).collect();
+        assert_eq!(lines(&mut terminal), wanted);
+        assert!(!terminal.scrollback().has_forgotten);
+    }
+
+    #[test]
+    fn a_wrapped_line_is_one_line_with_its_colours() {
+        let output = format!("\x1b[31m{}\x1b[m\r\n漢字\r\n\r\n\r\n\r\n\r\n", "x".repeat(25));
+        let mut terminal = terminal(3, 10, &output);
+        let text = terminal.scrollback().text;
+        assert!(
+            text.starts_with(
+                "\x1b[31mxxxxxxxxxx\x1b[m\x1b[31mxxxxxxxxxx\x1b[m\x1b[31mxxxxx\x1b[m\n漢字\n"
+            ),
+            "{text:?}"
+        );
+        assert_eq!(lines(&mut terminal)[0], "x".repeat(25));
+    }
+
+    #[test]
+    fn a_flood_that_is_not_drawn_is_kept_in_order() {
+        let mut terminal = terminal(4, 20, "first\r\nsecond\r\n");
+        let flood = numbered(0..3000);
+        terminal.feed(flood.as_bytes(), &mut Effects::unseen());
+        let mut wanted = vec!["first".to_owned(), "second".to_owned()];
+        wanted.extend((0..3000).map(|number| format!("line {number}")));
+        let kept = lines(&mut terminal);
+        let difference = kept.iter().zip(&wanted).find(|(kept, wanted)| kept != wanted);
+        assert_eq!((difference, kept.len()), (None, wanted.len()));
+    }
+
+    #[test]
+    fn what_a_flood_wrote_over_and_its_control_sequences_are_left_out() {
+        let mut text = Vec::new();
+        push_written(&mut text, b"10%\r20%\r\n\x1b[1;31mred\x1b[2K\x1b[m\tx\x08\x07\r\nend\x1b[3");
+        assert_eq!(text, b"20%\n\x1b[1;31mred\x1b[m\tx\nend");
+    }
+
+    #[test]
+    fn memory_is_bounded_and_the_oldest_kept_line_is_whole() {
+        let mut terminal = terminal(4, 80, "");
+        for batch in 0..40 {
+            let flood = numbered(batch * 5000..(batch + 1) * 5000);
+            terminal.feed(flood.as_bytes(), &mut Effects::unseen());
+        }
+        let kept = terminal.scrollback();
+        assert!(kept.has_forgotten && kept.text.len() <= SCROLLBACK_BYTES + 100);
+        assert!(kept.text.starts_with("line "), "{:?}", &kept.text[..20]);
+        assert_eq!(lines(&mut terminal).last().map(String::as_str), Some("line 199999"));
+    }
+
+    #[test]
+    fn an_agent_that_erases_the_scrollback_has_none() {
+        let mut terminal = terminal(4, 20, &numbered(0..50));
+        terminal.feed(b"\x1b[2J\x1b[3J\x1b[Hnew", &mut Effects::unseen());
+        assert_eq!(lines(&mut terminal), ["new"]);
+    }
+
+    #[test]
+    fn the_alternate_screen_comes_after_the_normal_one_and_keeps_nothing() {
+        let mut terminal = terminal(4, 20, &numbered(0..10));
+        let before = terminal.snapshot();
+        terminal.feed(b"\x1b[?1049h\x1b[2;3Hfull", &mut Effects::unseen());
+        terminal.feed(b"\x1b[4;1H\r\nscrolls\r\n", &mut Effects::unseen());
+        let shown = terminal.snapshot();
+        let all = lines(&mut terminal);
+        assert_eq!(all[8..], ["line 8", "line 9", "", "", "scrolls"], "{all:?}");
+        assert_eq!(terminal.snapshot(), shown, "a look changes nothing");
+        terminal.feed(b"\x1b[?1049l", &mut Effects::unseen());
+        assert_eq!(terminal.snapshot().rows, before.rows);
+    }
+
+    #[test]
+    fn rows_that_leave_a_screen_that_shrinks_come_back_when_it_grows() {
+        let output = numbered(0..20) + "prompt";
+        let mut terminal = terminal(10, 20, &output);
+        let all = lines(&mut terminal);
+        let before = rows(&terminal);
+        for (smaller, larger) in [(6, 10), (3, 10), (1, 10), (9, 10)] {
+            terminal.resize(Size { rows: smaller, cols: 20 });
+            assert_eq!(rows(&terminal).last().map(String::as_str), Some("prompt"), "{smaller}");
+            assert_eq!(lines(&mut terminal), all, "{smaller} rows");
+            terminal.resize(Size { rows: larger, cols: 20 });
+            assert_eq!(rows(&terminal), before, "{smaller} rows and back");
+            assert_eq!(lines(&mut terminal), all);
+        }
+        terminal.resize(Size { rows: 15, cols: 20 });
+        assert_eq!(rows(&terminal)[0], "line 6");
+        assert_eq!(lines(&mut terminal), all);
+    }
+
+    #[test]
+    fn a_frame_below_the_cursor_stays_on_a_screen_that_shrinks() {
+        // The cursor is in the input line, three rows above the end of what was drawn.
+        let output = numbered(0..20) + "answer\r\n+--+\r\n> in\r\n+--+\r\nfoot\r\n\x1b[3A\x1b[3G";
+        let mut terminal = terminal(10, 20, &output);
+        terminal.resize(Size { rows: 7, cols: 20 });
+        assert_eq!(rows(&terminal), ["line 19", "answer", "+--+", "> in", "+--+", "foot", ""]);
+        assert_eq!(terminal.screen().cursor_position(), (3, 2));
+        // An agent erases what it has drawn, from its end up, and draws it again.
+        terminal.feed(
+            b"\x1b[3B\x1b[2K\x1b[1A\x1b[2K\x1b[1A\x1b[2K\x1b[1A\x1b[2K\x1b[1A\x1b[2Knew",
+            &mut Effects::unseen(),
+        );
+        assert_eq!(rows(&terminal)[..3], ["line 19", "answer", "  new"]);
+    }
+
+    #[test]
+    fn empty_rows_below_what_was_drawn_go_first_when_a_screen_shrinks() {
+        let mut terminal = terminal(20, 20, "one\r\ntwo\r\n> ");
+        terminal.resize(Size { rows: 8, cols: 20 });
+        assert_eq!(rows(&terminal)[..3], ["one", "two", ">"]);
+        assert_eq!(lines(&mut terminal)[0], "one");
+        assert_eq!(terminal.screen().cursor_position(), (2, 2));
+    }
+
+    #[test]
+    fn the_normal_screen_keeps_its_lines_when_the_alternate_one_is_resized() {
+        let mut terminal = terminal(10, 20, &(numbered(0..20) + "prompt"));
+        let before = rows(&terminal);
+        terminal.feed(b"\x1b[?1049h\x1b[Hfull", &mut Effects::unseen());
+        terminal.resize(Size { rows: 5, cols: 20 });
+        terminal.resize(Size { rows: 10, cols: 20 });
+        assert_eq!(rows(&terminal)[0], "full");
+        terminal.feed(b"\x1b[?1049l", &mut Effects::unseen());
+        assert_eq!(rows(&terminal), before);
+    }
+}
