@@ -128,7 +128,8 @@ mod tests {
 
     #[test]
     fn small_letters_find_capitals_and_capitals_only_themselves() {
-        let table: [(&str, &str, &[(usize, usize)]); 8] = [
+        type Places = &'static [(usize, usize)];
+        let table: [(&str, &str, Places); 8] = [
             ("ab", "xabABx", &[(1, 3), (3, 5)]),
             ("Ab", "ab Ab AB", &[(3, 5)]),
             ("aa", "aaaa", &[(0, 2), (2, 4)]),
