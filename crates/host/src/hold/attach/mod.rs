@@ -19,12 +19,12 @@ use tokio::time::{Instant, sleep_until};
 
 use super::line::{Line, PATIENCE, Said, silent};
 use super::reach::reach;
-use super::terminal::non_zero;
 use super::wire::{Answer, Event, Request, Uses, capability, encode, encode_message, kind};
 
 use cover::{After, Cover};
 use guard::Guard;
 use keys::{Command, Keys, Owner, Typed};
+use notice::Notice;
 use user::OpenTerminal;
 pub use user::UserTerminal;
 
@@ -136,6 +136,8 @@ struct Attached {
     /// What the terminal has yet to take.
     outgoing: VecDeque<u8>,
     times: Times,
+    /// The notice on entry, while it is shown.
+    notice: Option<Notice>,
 }
 
 /// When something is to be done; `None` if there is nothing to do.
@@ -174,6 +176,7 @@ impl Attached {
             wheel: true,
             outgoing,
             times: Times::default(),
+            notice: None,
         }
     }
 
@@ -338,7 +341,11 @@ impl Attached {
     async fn said(&mut self, said: Option<Said>) -> Option<AttachEnd> {
         match said {
             Some(Said::Output(_)) if self.cover.hides_agent() => {}
-            Some(Said::Output(bytes)) => self.outgoing.extend(bytes),
+            Some(Said::Output(bytes)) => {
+                let again = self.notice.as_mut().map(|notice| notice.after(&bytes));
+                self.outgoing.extend(bytes);
+                self.outgoing.extend(again.unwrap_or_default().bytes());
+            }
             Some(Said::Scrollback(piece)) => self.cover.piece(&piece),
             Some(Said::Answer(Answer::Scrollback(facts))) => {
                 self.times.lines = None;
@@ -362,12 +369,10 @@ impl Attached {
 
     /// Shows on entry how to leave, where it covers nothing of the first picture.
     fn welcome(&mut self) {
-        let (rows, cols) = non_zero(self.terminal.size());
-        let mut parser = vt100::Parser::new(rows, cols, 0);
         let (one, other) = self.outgoing.as_slices();
-        parser.process(one);
-        parser.process(other);
-        self.show_notice(&notice::painted(parser.screen(), &notice::ENTRY));
+        self.notice = Notice::new(self.terminal.size(), [one, other], &notice::ENTRY);
+        let painted = self.notice.as_ref().map(Notice::painted).unwrap_or_default();
+        self.show_notice(&painted);
     }
 
     /// Answers a command with a few words at the top.
@@ -384,6 +389,7 @@ impl Attached {
     }
 
     async fn end_notice(&mut self) -> Option<AttachEnd> {
+        self.notice = None;
         self.times.notice.take()?;
         self.ask(&Request::Repaint).await
     }

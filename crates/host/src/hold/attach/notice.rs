@@ -2,17 +2,53 @@
 
 use vt100::Screen;
 
-use crate::hold::terminal::Size;
+use crate::hold::terminal::{Size, non_zero};
+
+/// As much output in one piece may be cut anywhere.
+const LARGE: usize = 32 << 10;
 
 /// What is shown on entry, the longest first.
 pub(super) const ENTRY: [&str; 2] =
     [" detach with Ctrl-\\ d, all keys with Ctrl-\\ ? ", " detach with Ctrl-\\ d "];
 
-/// Returns what shows the longest of these words that fits, and leaves the cursor where it is.
-/// Empty if there is no place.
-pub(super) fn painted(screen: &Screen, words: &[&str]) -> String {
-    let placed = words.iter().find_map(|text| Some((place(screen, text.len())?, text)));
-    placed.map(|(place, text)| painted_at(place, text)).unwrap_or_default()
+/// Words on an agent's screen, which the agent may draw again at any time.
+pub(super) struct Notice {
+    /// What the agent shows, without the words.
+    model: vt100::Parser,
+    place: (u16, u16),
+    text: String,
+}
+
+impl Notice {
+    /// Places the longest of these words that fits on what an agent shows first; `None` if there
+    /// is no place.
+    pub(super) fn new(size: Size, picture: [&[u8]; 2], words: &[&str]) -> Option<Self> {
+        let (rows, cols) = non_zero(size);
+        let mut model = vt100::Parser::new(rows, cols, 0);
+        picture.into_iter().for_each(|bytes| model.process(bytes));
+        let fits = |text: &&str| Some((place(model.screen(), text.len())?, (*text).to_owned()));
+        let (place, text) = words.iter().find_map(fits)?;
+        Some(Self { model, place, text })
+    }
+
+    /// Returns what shows the words, and leaves the cursor where it is.
+    pub(super) fn painted(&self) -> String {
+        painted_at(self.place, &self.text)
+    }
+
+    /// Takes in what the agent has drawn since; returns what shows the words again, if their place
+    /// is still free. Nothing comes between the parts of what the agent does in several steps.
+    pub(super) fn after(&mut self, output: &[u8]) -> String {
+        self.model.process(output);
+        let has = |part: &[u8]| output.windows(part.len()).any(|window| window == part);
+        let saves_cursor = has(b"\x1b7") || has(b"\x1b[s");
+        let is_whole = output.len() < LARGE;
+        let (row, col) = self.place;
+        let screen = self.model.screen();
+        let is_free = is_blank(screen, row, col) && !is_near(screen, row);
+        let can_be_shown = is_whole && is_free && !saves_cursor;
+        if can_be_shown { self.painted() } else { String::new() }
+    }
 }
 
 /// Returns what shows the longest of these words that fits at the end of the first row.
@@ -32,11 +68,14 @@ fn painted_at((row, col): (u16, u16), text: &str) -> String {
 fn place(screen: &Screen, width: usize) -> Option<(u16, u16)> {
     let (rows, cols) = screen.size();
     let col = cols.get().checked_sub(u16::try_from(width).ok()?)?;
-    let (cursor, _) = screen.cursor_position();
-    let is_near = |row: u16| row.abs_diff(cursor) <= 1;
-    let is_free = |row: &u16| !is_near(*row) && is_blank(screen, *row, col);
+    let is_free = |row: &u16| !is_near(screen, *row) && is_blank(screen, *row, col);
     let free = (0..rows.get()).find(is_free);
-    free.or((!is_near(0)).then_some(0)).map(|row| (row, col))
+    free.or((!is_near(screen, 0)).then_some(0)).map(|row| (row, col))
+}
+
+/// Tells whether the cursor is in a row or beside it.
+fn is_near(screen: &Screen, row: u16) -> bool {
+    row.abs_diff(screen.cursor_position().0) <= 1
 }
 
 /// Tells whether a row shows nothing from this column on.
@@ -83,12 +122,33 @@ mod tests {
 
     #[test]
     fn shorter_words_are_shown_where_the_long_ones_do_not_fit_and_the_cursor_stays() {
-        let narrow = painted(&screen(10, 30, "\x1b[9;3H"), &ENTRY);
+        let painted = |rows, cols| {
+            let notice = Notice::new(Size { rows, cols }, [b"\x1b[9", b";3H"], &ENTRY);
+            notice.map(|notice| notice.painted()).unwrap_or_default()
+        };
+        let narrow = painted(10, 30);
         assert!(narrow.contains(ENTRY[1]) && !narrow.contains(ENTRY[0]), "{narrow:?}");
-        assert_eq!(painted(&screen(10, 8, "\x1b[9;3H"), &ENTRY), "");
-        let shown =
-            screen(10, 80, &format!("\x1b[9;3H{}", painted(&screen(10, 80, "\x1b[9;3H"), &ENTRY)));
+        assert_eq!(painted(10, 8), "");
+        let shown = screen(10, 80, &format!("\x1b[9;3H{}", painted(10, 80)));
         assert_eq!(shown.cursor_position(), (8, 2));
         assert!(shown.contents().contains("all keys with Ctrl-\\ ?"));
+    }
+    #[test]
+    fn the_words_are_shown_again_when_the_agent_draws_and_their_place_stays_free() {
+        let size = Size { rows: 10, cols: 80 };
+        let table: [(&str, &[u8], bool); 7] = [
+            ("it draws the same again", b"\x1b[2J\x1b[Hbanner\x1b[9;3H", true),
+            ("it draws elsewhere", b"\x1b[5;1Hmore\x1b[9;3H", true),
+            ("it draws there", b"\x1b[1;60Hclock\x1b[9;3H", false),
+            ("its cursor is there", b"\x1b[1;1H", false),
+            ("it saves its cursor", b"\x1b7\x1b[9;3H", false),
+            ("it saves its cursor", b"\x1b[s\x1b[9;3H", false),
+            ("a piece of more", &[b' '; LARGE], false),
+        ];
+        for (what, output, is_shown) in table {
+            let picture: [&[u8]; 2] = [b"banner\x1b[9;3H", b""];
+            let mut notice = Notice::new(size, picture, &ENTRY).unwrap();
+            assert_eq!(!notice.after(output).is_empty(), is_shown, "{what}");
+        }
     }
 }
