@@ -36,18 +36,24 @@ impl Notice {
         painted_at(self.place, &self.text)
     }
 
-    /// Takes in what the agent has drawn since; returns what shows the words again, if their place
-    /// is still free. Nothing comes between the parts of what the agent does in several steps.
+    /// Takes in what the agent has drawn since; returns what shows the words again after the agent
+    /// has erased its screen. Nothing comes between the parts of what the agent does in several
+    /// steps, and words that scroll up with the agent's lines are not repeated.
     pub(super) fn after(&mut self, output: &[u8]) -> String {
         self.model.process(output);
         let has = |part: &[u8]| output.windows(part.len()).any(|window| window == part);
+        let erases = has(b"\x1b[2J") || has(b"\x1b[J") || has(b"\x1b[0J");
         let saves_cursor = has(b"\x1b7") || has(b"\x1b[s");
-        let is_whole = output.len() < LARGE;
-        let (row, col) = self.place;
+        if !erases || saves_cursor || output.len() >= LARGE {
+            return String::new();
+        }
         let screen = self.model.screen();
-        let is_free = is_blank(screen, row, col) && !is_near(screen, row);
-        let can_be_shown = is_whole && is_free && !saves_cursor;
-        if can_be_shown { self.painted() } else { String::new() }
+        let (row, col) = self.place;
+        if !is_blank(screen, row, col) || is_near(screen, row) {
+            let Some(place) = place(screen, self.text.len()) else { return String::new() };
+            self.place = place;
+        }
+        self.painted()
     }
 }
 
@@ -134,21 +140,23 @@ mod tests {
         assert!(shown.contents().contains("all keys with Ctrl-\\ ?"));
     }
     #[test]
-    fn the_words_are_shown_again_when_the_agent_draws_and_their_place_stays_free() {
+    fn the_words_are_shown_again_when_the_agent_has_erased_its_screen() {
         let size = Size { rows: 10, cols: 80 };
-        let table: [(&str, &[u8], bool); 7] = [
+        let table: [(&str, &[u8], bool); 6] = [
             ("it draws the same again", b"\x1b[2J\x1b[Hbanner\x1b[9;3H", true),
-            ("it draws elsewhere", b"\x1b[5;1Hmore\x1b[9;3H", true),
-            ("it draws there", b"\x1b[1;60Hclock\x1b[9;3H", false),
-            ("its cursor is there", b"\x1b[1;1H", false),
-            ("it saves its cursor", b"\x1b7\x1b[9;3H", false),
-            ("it saves its cursor", b"\x1b[s\x1b[9;3H", false),
+            ("it draws there", b"\x1b[J\x1b[1;60Hclock\x1b[9;3H", true),
+            ("it only adds something", b"\x1b[5;1Hmore\x1b[9;3H", false),
+            ("it saves its cursor", b"\x1b[2J\x1b7\x1b[9;3H", false),
+            ("it saves its cursor", b"\x1b[2J\x1b[s\x1b[9;3H", false),
             ("a piece of more", &[b' '; LARGE], false),
         ];
         for (what, output, is_shown) in table {
             let picture: [&[u8]; 2] = [b"banner\x1b[9;3H", b""];
             let mut notice = Notice::new(size, picture, &ENTRY).unwrap();
-            assert_eq!(!notice.after(output).is_empty(), is_shown, "{what}");
+            let again = notice.after(output);
+            assert_eq!(!again.is_empty(), is_shown, "{what}");
+            let shown = screen(10, 80, &format!("{}{again}", "\x1b[9;3H"));
+            assert_eq!(shown.contents().contains("detach with"), is_shown, "{what}");
         }
     }
 }
