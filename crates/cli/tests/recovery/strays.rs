@@ -162,6 +162,31 @@ fn opener(world: &World, id: &str) -> u32 {
     pids.filter(|pid| processes::is_alive(*pid)).collect::<Vec<_>>()[0]
 }
 
+#[track_caller]
+fn assert_shown_as_open_elsewhere(world: &World, name: &str, pid: u32) {
+    let detail = format!("open elsewhere: process {pid} (");
+    let session = world.session(name);
+    assert!(text(&session, "status_detail").starts_with(&detail), "{session:#}");
+    for shown in [world.ok(["ls"]), world.ok([])] {
+        assert!(shown.contains(&detail), "{shown}");
+    }
+}
+
+#[test]
+fn adopted_conversation_that_is_open_in_a_terminal_is_shown_as_open_elsewhere() {
+    let world = world();
+    let id = segue_testkit::scene::by_hand(&world, "remember the word fox");
+    let mut terminal = open_by_hand(&world, &id);
+    let pid = opener(&world, &id);
+    world.ok(["adopt", &format!("demo:{id}"), "--name", "taken"]);
+    assert_shown_as_open_elsewhere(&world, "taken", pid);
+    world.resume(["taken"]).assert_not_back("taken", "refused");
+    terminal.write("/exit\r");
+    assert_eq!(terminal.wait(), 0);
+    assert_eq!(text(&world.session("taken"), "status_detail"), "quit");
+    world.resume(["taken"]).assert_back("taken", "resumed");
+}
+
 #[test]
 fn a_conversation_that_somebody_else_has_open_is_refused_and_their_process_is_left_alone() {
     let world = world();
@@ -170,6 +195,7 @@ fn a_conversation_that_somebody_else_has_open_is_refused_and_their_process_is_le
     world.ok(["stop", "coder"]);
     let mut terminal = open_by_hand(&world, id);
     let pid = opener(&world, id);
+    assert_shown_as_open_elsewhere(&world, "coder", pid);
     let report = world.resume(["coder"]);
     report.assert_not_back("coder", "refused");
     assert!(report.note("coder").contains(&format!("process {pid} (")), "{report:#?}");

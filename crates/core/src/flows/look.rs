@@ -67,13 +67,18 @@ async fn process(
     }
     let Some(id) = id else { return Ok(Process::None) };
     let live = vendor.live(ports.files.as_ref(), &state.place())?;
-    Ok(foreign(ports, state, &live, id))
+    Ok(foreign(ports, &state.launches, &live, id))
 }
 
-/// Returns somebody else's process that has the conversation open.
-fn foreign(ports: &Ports, state: &SessionState, live: &[Live], id: &VendorSessionId) -> Process {
+/// Returns somebody else's process that has the conversation of a session with these launches open.
+pub(crate) fn foreign(
+    ports: &Ports,
+    launches: &[Launch],
+    live: &[Live],
+    id: &VendorSessionId,
+) -> Process {
     let mut claims = live.iter().filter(|live| live.id == *id);
-    let foreign = claims.find(|live| is_foreign(ports, state, live));
+    let foreign = claims.find(|live| is_foreign(ports, launches, live));
     foreign.map_or(Process::None, |live| Process::Foreign {
         pid: live.pid,
         command: ports.machine.describe(live.pid).unwrap_or_default(),
@@ -81,12 +86,12 @@ fn foreign(ports: &Ports, state: &SessionState, live: &[Live], id: &VendorSessio
 }
 
 /// Tells whether a process that claims the conversation lives and is not a leftover of ours.
-fn is_foreign(ports: &Ports, state: &SessionState, live: &Live) -> bool {
+fn is_foreign(ports: &Ports, launches: &[Launch], live: &Live) -> bool {
     let Some(process) = ports.machine.process(live.pid) else { return false };
     if live.started.is_some_and(|started| started != process.started) {
         return false;
     }
-    let ours = |mark: LaunchId| state.launches.iter().any(|launch| launch.id == mark);
+    let ours = |mark: LaunchId| launches.iter().any(|launch| launch.id == mark);
     !ports.machine.mark(live.pid).is_some_and(ours)
 }
 
@@ -156,7 +161,7 @@ async fn unproven(ports: &Ports, state: &SessionState, vendor: &dyn Vendor) -> R
     let candidates = conversations
         .iter()
         .filter(|it| !claimed.contains(&it.id))
-        .map(|it| candidate(ports, state, it, foreign(ports, state, &live, &it.id)))
+        .map(|it| candidate(ports, state, it, foreign(ports, &state.launches, &live, &it.id)))
         .collect();
     let only_one = neighbours.iter().all(|it| it.binding.is_some() || it.launches == 0);
     Ok(Unproven { only_one, candidates })

@@ -16,6 +16,7 @@ pub mod look;
 pub mod messages;
 pub mod neighbours;
 pub mod observe;
+pub mod open_elsewhere;
 mod put_back;
 pub mod restore;
 pub mod salvage;

@@ -123,7 +123,7 @@ pub(crate) async fn list(State(app): State<App>, caller: Caller) -> Answer<Sessi
     let scope = caller.scope(&supervisor).await?;
     let mut sessions = supervisor.ports.store.sessions().await?;
     sessions.retain(|it| scope.allow_session(it.session.id, it.session.parent).is_ok());
-    let sessions = sessions.iter().map(|it| supervisor.view(it)).collect();
+    let sessions = supervisor.views(sessions).await?;
     Ok(Json(SessionList { sessions, hidden: 0 }))
 }
 
@@ -179,7 +179,8 @@ pub(crate) async fn show(
         true => supervisor::find_asking(&supervisor, &scope, address, cwd).await?,
         false => supervisor::find(&supervisor, &scope, address, cwd).await?,
     };
-    Ok(Json(supervisor.view(&summary)))
+    let view = supervisor.views(vec![summary]).await?.pop();
+    Ok(Json(view.ok_or_else(|| Error::internal("a session cannot be shown"))?))
 }
 
 pub(crate) async fn select(

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use segue_core::api::{ListRequest, SessionList};
+use segue_core::api::{ListRequest, SessionList, SessionView};
+use segue_core::flows::open_elsewhere;
 use segue_core::model::{FleetName, Status, VendorId};
 use segue_core::ports::SessionSummary;
 use segue_core::rules::address;
@@ -22,15 +23,19 @@ pub(crate) async fn list(
     let sessions = visible(supervisor, scope).await?;
     let filter = filter(supervisor, &sessions, request)?;
     let now = supervisor.ports.clock.now();
-    let (mut shown, mut hidden) = (Vec::new(), 0);
-    for summary in &sessions {
-        match listing::place(&summary.session, &filter, now) {
-            Place::Shown => shown.push(supervisor.view(summary)),
-            Place::Counted => hidden += 1,
-            Place::LeftOut => {}
-        }
-    }
-    Ok(SessionList { sessions: shown, hidden })
+    let place = |it: &SessionSummary| listing::place(&it.session, &filter, now);
+    let placed = sessions.into_iter().map(|it| (place(&it), it));
+    let (places, wanted): (Vec<Place>, Vec<SessionSummary>) =
+        placed.filter(|(place, _)| *place != Place::LeftOut).unzip();
+    let count = wanted.len();
+    // A conversation that is open in a terminal elsewhere is alive, however long ago it ended here.
+    let is_shown = |(view, place): &(SessionView, Place)| {
+        *place == Place::Shown || open_elsewhere::is_described(view)
+    };
+    let views = supervisor.views(wanted).await?.into_iter().zip(places);
+    let sessions: Vec<SessionView> = views.filter(is_shown).map(|(view, _)| view).collect();
+    let hidden = count - sessions.len();
+    Ok(SessionList { sessions, hidden })
 }
 
 fn filter(

@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use segue_core::api::SessionView;
-use segue_core::flows::{SessionState, view};
+use segue_core::flows::{SessionState, open_elsewhere, view};
 use segue_core::model::{How, SessionId, Status, WaitingFor};
 use segue_core::ports::{Fault, MessageQuery, Ports, SessionSummary};
 use segue_core::{Error, Result};
@@ -192,6 +192,25 @@ impl Supervisor {
         let details: Vec<String> = details.chain(fault).chain(shortage).collect();
         view.status_detail = (!details.is_empty()).then(|| details.join("; "));
         view
+    }
+
+    /// Returns sessions as they are shown. One without a process here, whose conversation somebody has
+    /// open in a terminal of their own, is shown as that.
+    pub(crate) async fn views(&self, sessions: Vec<SessionSummary>) -> Result<Vec<SessionView>> {
+        let mut views: Vec<SessionView> = sessions.iter().map(|it| self.view(it)).collect();
+        let ports = self.ports.clone();
+        let claimed =
+            tokio::task::spawn_blocking(move || open_elsewhere::claimed(&ports, &sessions));
+        let claimed = claimed.await.map_err(|error| {
+            Error::internal("the processes of vendors could not be looked at").caused_by(error)
+        })?;
+        let open = open_elsewhere::describe(&self.ports, claimed).await?;
+        for view in &mut views {
+            if let Some(detail) = open.get(&view.id) {
+                view.status_detail = Some(detail.clone());
+            }
+        }
+        Ok(views)
     }
 
     /// Returns the fault of a session whose holder is stopped: nothing that could be waited for
