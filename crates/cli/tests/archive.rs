@@ -225,3 +225,62 @@ fn what_only_the_archive_has_is_read_and_carried_over() {
     world.ok(["ls"]);
     assert!(!readings.exists(), "what was laid out goes with the daemon");
 }
+
+/// Flips a bit in the copy of a session's transcript.
+fn damage(world: &World, session: &Value) {
+    let record = archive::record(world, session).unwrap();
+    let file = record["streams"][0]["file"].as_str().unwrap();
+    let folders = |path: PathBuf| fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
+    let mut copies = folders(archive::folder(world)).flat_map(folders).map(|it| it.join(file));
+    let copy = copies.find(|path| path.exists()).unwrap();
+    let mut bytes = fs::read(&copy).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(copy, bytes).unwrap();
+}
+
+#[test]
+fn doctor_finds_a_damaged_copy_and_makes_a_new_one_from_the_transcript_or_the_guard() {
+    for (from, is_lost) in [("its transcript", false), ("its guard", true)] {
+        let world = world();
+        let (session, path) = told_and_stopped(&world, "coder", "fox");
+        let bytes = fs::read(&path).unwrap();
+        if is_lost {
+            fs::remove_file(&path).unwrap();
+        }
+        damage(&world, &session);
+        let found = world.segue(["doctor"]);
+        assert_eq!(found.status, 1, "{found:#?}");
+        let id = text(&session, "vendor_session_id");
+        let what = format!("the archive's copy of `default/coder` (demo:{id})");
+        let cure = format!("make a new copy from {from}: `segue doctor --fix`");
+        for part in [what.as_str(), "is damaged", &cure] {
+            assert!(found.stdout.contains(part), "{found:#?}");
+        }
+        let fixed = world.segue(["doctor", "--fix"]);
+        assert!(fixed.stdout.contains("the damaged one is `"), "{fixed:#?}");
+        let aside = fixed.stdout.split("the damaged one is `").nth(1).unwrap();
+        assert!(PathBuf::from(aside.split('`').next().unwrap()).is_dir(), "{fixed:#?}");
+        if !is_lost {
+            assert!(world.ok(["doctor"]).starts_with("nothing is wrong\n"));
+            lose(&world, &session, &path);
+        }
+        launches::remove_guards(&world, &session);
+        world.resume(["coder"]).assert_back("coder", "restored");
+        assert!(fs::read(&path).unwrap().starts_with(&bytes), "not what was said");
+        assert_knows(&world, "coder", "fox");
+    }
+}
+
+#[test]
+fn doctor_keeps_a_damaged_copy_in_place_if_nothing_else_has_the_conversation() {
+    let world = world();
+    let (session, path) = told_and_stopped(&world, "coder", "fox");
+    damage(&world, &session);
+    lose(&world, &session, &path);
+    let before = archive::records(&world);
+    let fixed = world.segue(["doctor", "--fix"]);
+    assert_eq!(fixed.status, 1, "{fixed:#?}");
+    assert!(fixed.stdout.contains("nothing else has the conversation"), "{fixed:#?}");
+    assert_eq!(archive::records(&world), before);
+}

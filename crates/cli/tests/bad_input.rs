@@ -15,6 +15,8 @@ mod project_file;
 mod prompts;
 #[path = "bad_input/secrets.rs"]
 mod secrets;
+#[path = "bad_input/settings.rs"]
+mod settings;
 #[path = "bad_input/shown.rs"]
 mod shown;
 #[path = "bad_input/unprivileged.rs"]

@@ -1,11 +1,13 @@
 //! Copying conversations into the archive, and making room in it.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 use crate::error::Result;
-use crate::model::{EventKind, NewEvent, Session, SessionId, Status, VendorSessionId};
+use crate::model::{EventKind, Launch, NewEvent, Session, SessionId, Status, VendorSessionId};
 use crate::ports::{
-    ArchiveOrder, Archived, Change, Commit, Content, Holding, Place, Ports, SessionSummary,
+    ArchiveOrder, Archived, Change, Commit, Content, DamagedCopy, Holding, Place, Ports,
+    SessionSummary,
 };
 use crate::rules::archive::{Claim, to_drop};
 
@@ -45,6 +47,57 @@ fn order(ports: &Ports, session: &Session, id: &VendorSessionId) -> Result<Optio
     }
     let document = vendor.export(&order.place, id)?;
     Ok(document.map(|document| ArchiveOrder { content: Content::Export(document), ..order }))
+}
+
+/// Returns the conversations of all sessions, with the session that each belongs to.
+pub async fn owners(ports: &Ports) -> Result<HashMap<Archived, Session>> {
+    let mut owners = HashMap::new();
+    for SessionSummary { session, .. } in ports.store.sessions().await? {
+        for binding in ports.store.bindings(session.id).await? {
+            owners.insert(filed(&session, &binding.vendor_session), session.clone());
+        }
+    }
+    Ok(owners)
+}
+
+/// From where a new copy of a conversation can be made.
+#[derive(Clone, Debug)]
+pub struct Renewal {
+    order: ArchiveOrder,
+    /// For a person: `its transcript`, or `its guard`.
+    pub from: &'static str,
+}
+
+/// Finds what a new copy of a conversation can be made from: the vendor's own transcript, else what
+/// a launch guards. `None` if nothing else has it, or it is not to be archived.
+pub fn renewal(
+    ports: &Ports,
+    session: &Session,
+    id: &VendorSessionId,
+    launches: &[Launch],
+) -> Result<Option<Renewal>> {
+    let Some(order) = order(ports, session, id)? else { return Ok(None) };
+    let Content::Transcript(transcript) = &order.content else {
+        return Ok(Some(Renewal { order, from: "its transcript" }));
+    };
+    if ports.files.facts(transcript).is_ok_and(|facts| facts.is_some_and(|it| it.length > 0)) {
+        return Ok(Some(Renewal { order, from: "its transcript" }));
+    }
+    let vendor = ports.vendors.of(session)?;
+    let name = vendor.restored_as(ports.files.as_ref(), &order.place, id);
+    let guarded = |launch: &Launch| ports.folders.guarded(launch.id, &name);
+    let guard = launches.iter().rev().find_map(guarded);
+    Ok(guard.map(|guard| {
+        let content = Content::Transcript(guard);
+        Renewal { order: ArchiveOrder { content, ..order }, from: "its guard" }
+    }))
+}
+
+/// Sets a damaged copy aside and makes a new one; returns where the damaged one is then.
+pub fn renew(ports: &Ports, copy: &DamagedCopy, renewal: &Renewal) -> Result<PathBuf> {
+    let aside = ports.archive.set_aside(copy)?;
+    ports.archive.keep(&renewal.order)?;
+    Ok(aside)
 }
 
 /// Tells whether a conversation was changed since it was copied.

@@ -40,6 +40,13 @@ pub trait Archive: Debug + Send + Sync {
     /// Lists what there are copies of.
     fn holdings(&self) -> Result<Vec<Holding>>;
 
+    /// Returns the copies that could not be put back as they were copied. It reads all of them, a part
+    /// at a time. A record that cannot be read is matched with the conversations that are `known`.
+    fn damaged(&self, known: &[Archived]) -> Result<Vec<DamagedCopy>>;
+
+    /// Moves the damaged copies of a conversation out of the way; returns where they are then.
+    fn set_aside(&self, copy: &DamagedCopy) -> Result<PathBuf>;
+
     /// Returns how many bytes all copies take up. It costs nothing but the first time.
     fn size(&self) -> Result<u64>;
 }
@@ -82,6 +89,15 @@ pub struct RestoreOrder {
     pub belongings: Option<PathBuf>,
     /// Below it are the ancestors.
     pub config_dir: PathBuf,
+}
+
+/// A conversation of which a copy is damaged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DamagedCopy {
+    /// `None` if nothing says whose it is.
+    pub conversation: Option<Archived>,
+    pub folder: PathBuf,
+    pub why: String,
 }
 
 /// A conversation of which there is a copy.

@@ -14,7 +14,7 @@ mod vendor;
 
 use std::sync::Arc;
 
-pub use archive::{Archive, ArchiveOrder, Archived, Content, Holding, RestoreOrder};
+pub use archive::{Archive, ArchiveOrder, Archived, Content, DamagedCopy, Holding, RestoreOrder};
 pub use clock::Clock;
 pub use files::{FileFacts, Files, NewContents, Taken};
 pub use folders::{Guarded, LaunchFolders};

@@ -142,7 +142,9 @@ fn damaged(error: serde_json::Error) -> io::Error {
 }
 
 /// Keeps a folder whose record is damaged out of the way: what is in it may be of use to somebody.
-pub(super) fn set_aside(folder: &Path) -> Result<()> {
+/// Returns where it is then.
+pub(super) fn set_aside(folder: &Path) -> Result<PathBuf> {
     let aside = folder.with_file_name(format!(".damaged-{}", Uuid::new_v4().simple()));
-    fs::rename(folder, aside).map_err(|error| cannot("set aside", folder, &error))
+    fs::rename(folder, &aside).map_err(|error| cannot("set aside", folder, &error))?;
+    Ok(aside)
 }

@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use segue_core::ports::{Archive, ArchiveOrder, Archived, Content, Holding, RestoreOrder};
+use segue_core::ports::{
+    Archive, ArchiveOrder, Archived, Content, DamagedCopy, Holding, RestoreOrder,
+};
 use segue_core::{Error, Result, failpoint};
 use uuid::Uuid;
 
@@ -81,13 +83,34 @@ impl DiskArchive {
             Ok(manifest) => manifest,
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 tracing::warn!(folder = %folder.display(), %error, "a record is damaged");
-                manifest::set_aside(&folder)?;
+                let _aside = manifest::set_aside(&folder)?;
                 None
             }
             Err(error) => return Err(cannot("read", &folder, &error)),
         };
         let own = manifest.filter(|manifest| manifest.conversation() == order.conversation);
         Ok((folder, own.unwrap_or_else(|| Manifest::new(order))))
+    }
+
+    /// Returns what is wrong with the copies in a folder.
+    fn damage(&self, folder: PathBuf, known: &[Archived]) -> Option<DamagedCopy> {
+        let recorded = match Manifest::read(&folder) {
+            // Nothing is recorded before something is copied.
+            Ok(manifest) => Ok(manifest?.conversation()),
+            Err(error) => Err(format!("its record cannot be read: {error}")),
+        };
+        let conversation = match recorded {
+            Ok(conversation) => conversation,
+            Err(why) => {
+                let conversation = known.iter().find(|it| self.folder(it) == folder).cloned();
+                return Some(DamagedCopy { conversation, folder, why });
+            }
+        };
+        faulty(&folder)?;
+        // It may have been added to, removed or replaced meanwhile: nobody does that now.
+        let _one = self.lock(&conversation);
+        let why = faulty(&folder)?;
+        Some(DamagedCopy { conversation: Some(conversation), folder, why })
     }
 
     fn make_folder(&self, folder: &Path) -> Result<()> {
@@ -238,6 +261,26 @@ impl Archive for DiskArchive {
         Ok(holdings)
     }
 
+    fn damaged(&self, known: &[Archived]) -> Result<Vec<DamagedCopy>> {
+        let failed = |error: &io::Error| cannot("read", &self.root, error);
+        let mut damaged = Vec::new();
+        for vendor in folders(&self.root).map_err(|error| failed(&error))? {
+            for folder in folders(&vendor).map_err(|error| failed(&error))? {
+                damaged.extend(self.damage(folder, known));
+            }
+        }
+        Ok(damaged)
+    }
+
+    fn set_aside(&self, copy: &DamagedCopy) -> Result<PathBuf> {
+        let _one = copy.conversation.as_ref().map(|conversation| self.lock(conversation));
+        failpoint::hit("archive.aside.before");
+        let aside = manifest::set_aside(&copy.folder)?;
+        failpoint::hit("archive.aside.after");
+        *self.counted() = None;
+        Ok(aside)
+    }
+
     fn size(&self) -> Result<u64> {
         if let Some(size) = *self.counted() {
             return Ok(size);
@@ -246,6 +289,19 @@ impl Archive for DiskArchive {
         *self.counted() = Some(size);
         Ok(size)
     }
+}
+
+/// Returns why a copy in a folder could not be put back.
+fn faulty(folder: &Path) -> Option<String> {
+    let manifest = match Manifest::read(folder) {
+        Ok(manifest) => manifest?,
+        Err(error) => return Some(error.to_string()),
+    };
+    let verified = |stream: &Stream| {
+        let failed = frames::verify(folder, stream).err()?;
+        Some(format!("`{}`: {failed}", stream.file))
+    };
+    manifest.streams.iter().find_map(verified)
 }
 
 fn has_content(source: &Source) -> bool {

@@ -146,6 +146,39 @@ fn a_copy_that_is_damaged_is_told_and_begun_anew() {
 }
 
 #[test]
+fn flipped_bit_anywhere_in_a_copy_is_found_and_the_copy_set_aside_is_not_deleted() {
+    let ground = Ground::new();
+    ground.write(&lines(0, 100));
+    ground.write(&lines(0, 200));
+    assert_eq!(ground.archive.damaged(&[]).unwrap(), []);
+    let copy = ground.copies().remove(0);
+    let whole = fs::read(&copy).unwrap();
+    for place in (0..whole.len()).step_by(7) {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 1;
+        fs::write(&copy, &bytes).unwrap();
+        let found = ground.archive.damaged(&[]).unwrap();
+        assert_eq!(found.len(), 1, "byte {place}");
+        assert_eq!(found[0].conversation, Some(key("a")), "byte {place}");
+    }
+    let found = ground.archive.damaged(&[]).unwrap().remove(0);
+    let aside = ground.archive.set_aside(&found).unwrap();
+    assert!(fs::read_dir(aside).unwrap().count() >= 2, "the copy and its record are there");
+    assert_eq!(ground.archive.damaged(&[]).unwrap(), []);
+    assert_eq!(ground.archive.keep(&ground.order()).unwrap(), lines(0, 200).len() as u64);
+}
+
+#[test]
+fn damaged_record_is_found_with_the_conversation_that_it_belongs_to() {
+    let ground = Ground::new();
+    ground.write(b"one\n");
+    fs::write(ground.folder().join("manifest.json"), "{").unwrap();
+    let of = |known: &[Archived]| ground.archive.damaged(known).unwrap().remove(0).conversation;
+    assert_eq!(of(&[key("b")]), None);
+    assert_eq!(of(&[key("b"), key("a")]), Some(key("a")));
+}
+
+#[test]
 fn a_record_that_is_damaged_is_kept_out_of_the_way() {
     let ground = Ground::new();
     ground.write(b"one\n");

@@ -39,7 +39,9 @@ impl Daemon {
             supervisor.reconcile().await?;
             supervisor.catch_up();
         }
+        findings.extend(supervisor.examine_settings());
         findings.extend(supervisor.watch.examine());
+        findings.extend(supervisor.examine_archive(fix).await?);
         findings.push(supervisor.describe_archive()?);
         findings.extend(wiring::machine_notes(&self.environment));
         findings.push(wiring::protection_note(supervisor.live.count()));

@@ -51,6 +51,11 @@ pub(crate) fn attention(config_file: &Path) -> Attention {
     read(config_file).map(|settings| settings.attention).unwrap_or_default()
 }
 
+/// Tells what is wrong with the settings.
+pub(crate) fn check(config_file: &Path) -> Result<()> {
+    read(config_file).map(drop)
+}
+
 /// Returns the vendor that the user prefers.
 pub(crate) fn default_vendor(config_file: &Path) -> Result<Option<VendorId>> {
     Ok(read(config_file)?.vendor.map(VendorId::new))
@@ -100,7 +105,11 @@ fn read(config_file: &Path) -> Result<Settings> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Settings::default()),
         Err(error) => return Err(broken(config_file).caused_by(error)),
     };
-    toml::from_str(&text).map_err(|error| broken(config_file).caused_by(error.message()))
+    toml::from_str(&text).map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        broken(config_file).caused_by(format!("line {line}: {}", error.message()))
+    })
 }
 
 fn broken(config_file: &Path) -> Error {

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use segue_core::Result;
 use segue_core::api::{Finding, Severity};
 use segue_core::flows::archive;
-use segue_core::ports::SessionSummary;
+use segue_core::model::Session;
+use segue_core::ports::{DamagedCopy, SessionSummary};
+use segue_core::{Error, Result};
 
 use super::{Message, Supervisor};
 use crate::project;
@@ -51,6 +52,64 @@ impl Supervisor {
         });
     }
 
+    /// Reads all copies, and reports those that are damaged; with `fix` makes new ones of those that
+    /// something else has, too.
+    pub(crate) async fn examine_archive(&self, fix: bool) -> Result<Vec<Finding>> {
+        let owners = archive::owners(&self.ports).await?;
+        let (ports, known) = (self.ports.clone(), owners.keys().cloned().collect::<Vec<_>>());
+        let read = tokio::task::spawn_blocking(move || ports.archive.damaged(&known));
+        let mut findings = Vec::new();
+        for copy in read.await.map_err(cut_short)?? {
+            let owner = copy.conversation.as_ref().and_then(|it| owners.get(it)).cloned();
+            findings.push(self.examine_copy(copy, owner, fix).await?);
+        }
+        Ok(findings)
+    }
+
+    async fn examine_copy(
+        &self,
+        copy: DamagedCopy,
+        owner: Option<Session>,
+        fix: bool,
+    ) -> Result<Finding> {
+        let what = damage(&copy, owner.as_ref());
+        let finding = Finding { severity: Severity::Problem, what, cure: None, fixed: false };
+        let (Some(id), Some(owner)) = (copy.conversation.clone().map(|it| it.id), owner) else {
+            let cure = "no session has it: move the folder away, or delete it".to_owned();
+            return Ok(Finding { severity: Severity::Warning, cure: Some(cure), ..finding });
+        };
+        let launches = self.ports.store.launches(owner.id).await?;
+        let ports = self.ports.clone();
+        let examined = tokio::task::spawn_blocking(move || {
+            let Some(renewal) = archive::renewal(&ports, &owner, &id, &launches)? else {
+                return Ok((None, None));
+            };
+            let aside = if fix { Some(archive::renew(&ports, &copy, &renewal)?) } else { None };
+            Ok::<_, Error>((Some(renewal.from), aside))
+        });
+        Ok(match examined.await.map_err(cut_short)? {
+            Ok((None, _)) => {
+                let cure =
+                    "nothing else has the conversation: put its transcript back from a backup";
+                Finding { cure: Some(cure.to_owned()), ..finding }
+            }
+            Ok((Some(from), None)) => {
+                let cure =
+                    format!("set it aside and make a new copy from {from}: `segue doctor --fix`");
+                Finding { cure: Some(cure), ..finding }
+            }
+            Ok((Some(from), Some(aside))) => {
+                let what = format!(
+                    "{}; a new one was made from {from}, the damaged one is `{}`",
+                    finding.what,
+                    aside.display()
+                );
+                Finding { what, fixed: true, ..finding }
+            }
+            Err(error) => Finding { what: format!("{}: {error}", finding.what), ..finding },
+        })
+    }
+
     /// Says how much the archive takes up.
     pub(crate) fn describe_archive(&self) -> Result<Finding> {
         let holdings = self.ports.archive.holdings()?;
@@ -74,6 +133,20 @@ impl Supervisor {
     fn archive_limit(&self) -> u64 {
         project::archive_limit(self.config_file())
     }
+}
+
+fn damage(copy: &DamagedCopy, owner: Option<&Session>) -> String {
+    let DamagedCopy { conversation, folder, why } = copy;
+    let of = match (owner, conversation) {
+        (Some(owner), Some(it)) => format!("of `{}` ({}:{})", owner.address(), it.vendor, it.id),
+        (None, Some(it)) => format!("of {}:{}", it.vendor, it.id),
+        _ => "of an unknown conversation".to_owned(),
+    };
+    format!("the archive's copy {of} in `{}` is damaged: {why}", folder.display())
+}
+
+fn cut_short(error: tokio::task::JoinError) -> Error {
+    Error::internal("the archive could not be read").caused_by(error)
 }
 
 /// Writes a number of bytes as people do.

@@ -1,0 +1,50 @@
+//! The user's own settings that cannot be read.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::world;
+
+#[test]
+fn doctor_reports_settings_that_cannot_be_read_with_the_line_and_the_keys() {
+    let world = world();
+    world.ok(["ls"]);
+    let file = world.segue_home().join("config.toml");
+    let table = [
+        ("vendor = \n", "line 1: "),
+        ("vendor = \"demo\"\nvendro = \"demo\"\n", "line 2: unknown field `vendro`"),
+        ("vendor = \"demo\"\n\nsilence = 5\n", "line 3: "),
+        ("[attention]\ncommand = \"tell me\"\n", "line 2: "),
+        ("archive_limit = \"much\"\n", "`much` is not a size"),
+    ];
+    for (written, expected) in table {
+        fs::write(&file, written).unwrap();
+        let found = world.segue(["doctor"]);
+        assert_eq!(found.status, 1, "{written:?}: {found:#?}");
+        let what = format!("cannot read `{}`", file.display());
+        for part in [what.as_str(), expected, "its keys are `vendor"] {
+            assert!(found.stdout.contains(part), "{written:?}: {found:#?}");
+        }
+    }
+    fs::write(&file, b"vendor = \"\xff\"\n").unwrap();
+    assert_eq!(world.segue(["doctor"]).status, 1, "not UTF-8");
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    let found = world.segue(["doctor"]);
+    assert!(found.stdout.contains("Is a directory"), "{found:#?}");
+    fs::remove_dir(&file).unwrap();
+    assert!(world.ok(["doctor"]).starts_with("nothing is wrong\n"));
+}
+
+#[test]
+fn doctor_reports_settings_that_may_not_be_read() {
+    let mut world = world();
+    world.drop_privileges();
+    world.ok(["ls"]);
+    let file = world.segue_home().join("config.toml");
+    fs::write(&file, "vendor = \"demo\"\n").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
+    let found = world.segue(["doctor"]);
+    assert_eq!(found.status, 1, "{found:#?}");
+    assert!(found.stdout.contains("Permission denied"), "{found:#?}");
+}
