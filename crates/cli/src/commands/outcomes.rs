@@ -1,6 +1,6 @@
 //! What came of bringing sessions back, for `segue up` and `segue resume`.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use segue_core::api::{LeftAlone, Outcome, PlanReport, RestoreReport, SurplusSession};
 use segue_core::{Kind, Result};
@@ -103,12 +103,13 @@ fn ways_on(sessions: &[LeftAlone], command: &str) -> Option<String> {
 
 fn table(report: &RestoreReport) -> Table {
     let mut table = Table::new(&["NAME", "VENDOR", "OUTCOME", "NOTE"]);
-    let mut said = BTreeSet::new();
+    let mut shown: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut above = "";
     for agent in &report.agents {
-        let note = agent.note.as_deref().unwrap_or_default();
-        // What holds for many is said once.
-        let again = !said.insert(note) && note.len() > AS_ABOVE.len();
-        let note = if again { AS_ABOVE } else { note };
+        let own = agent.note.as_deref().unwrap_or_default();
+        let first = shown.entry(own).or_insert(&agent.name);
+        let note = shortened(own, above, (*first != agent.name).then_some(first));
+        above = own;
         table.row([
             Cell::toned(&agent.of.address, Tone::Strong),
             Cell::new(agent.vendor.as_str()),
@@ -119,8 +120,18 @@ fn table(report: &RestoreReport) -> Table {
     table
 }
 
-/// Stands for a note that was shown before.
+/// Stands for the note of the row above.
 const AS_ABOVE: &str = "(as above)";
+
+/// Returns a note, or what refers to it if it was shown before: right above, or beside `first`.
+fn shortened(own: &str, above: &str, first: Option<&str>) -> String {
+    let reference = match first {
+        None => return own.to_owned(),
+        Some(_) if own == above => AS_ABOVE.to_owned(),
+        Some(first) => format!("(as for {first})"),
+    };
+    if reference.len() < own.len() { reference } else { own.to_owned() }
+}
 
 fn plan_table(report: &PlanReport) -> Table {
     let mut table = Table::new(&["NAME", "VENDOR", "CONVERSATION", "WHAT WOULD BE DONE"])
@@ -220,6 +231,20 @@ shop/writer  demo    handed over
         let text = table(&report).render(Colour::Off, None);
         assert_eq!(text.matches("might be it").count(), 1, "{text}");
         assert_eq!(text.matches(AS_ABOVE).count(), 2, "{text}");
+    }
+
+    #[test]
+    fn repeated_note_refers_to_the_row_that_has_it() {
+        let mut report = report(false);
+        report.agents[0].note = Some("the account is refused: sign in again".to_owned());
+        report.agents[2].note = Some("the account is refused: sign in again".to_owned());
+        let expected = "\
+NAME         VENDOR  OUTCOME      NOTE
+shop/coder   demo    resumed      the account is refused: sign in again
+shop/tester  demo    refused      two conversations might be it
+shop/writer  demo    handed over  (as for shop/coder)
+";
+        assert_eq!(table(&report).render(Colour::Off), expected);
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     pub(crate) session: String,
 
     /// Only the last turns; of a long conversation no more is read than that
-    #[arg(long, short = 'n', value_name = "N")]
+    #[arg(long, short = 'n', value_name = "N", value_parser = at_least_one)]
     pub(crate) last: Option<usize>,
 
     /// Show the last turns (10, or --last), and then each new one as it happens
@@ -72,6 +72,14 @@ pub(crate) struct How {
     /// Print without a pager
     #[arg(long)]
     pub(crate) no_pager: bool,
+}
+
+/// Reads how many turns are wanted.
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("a whole number of turns, at least 1".to_owned()),
+        Ok(turns) => Ok(turns),
+    }
 }
 
 pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {

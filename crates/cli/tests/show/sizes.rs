@@ -17,7 +17,11 @@ fn only_the_last_turns_under_their_numbers() {
     assert_eq!(texts(&last), ["turn 29", "turn 30"]);
     assert_eq!(last[0]["index"], 29);
     assert_eq!(turns(&world, &[&address, "-n", "99"]).len(), 30);
-    assert_eq!(turns(&world, &[&address, "-n", "0"]).len(), 0);
+    for none in ["0", "-1", "x"] {
+        let refused = world.segue(["show", &address, &format!("--last={none}")]);
+        assert_eq!((refused.status, refused.stdout.as_str()), (2, ""), "{refused:#?}");
+        assert!(refused.stderr.contains("at least 1"), "{refused:#?}");
+    }
     let shown = world.ok(["show", &address, "-n", "1"]);
     assert!(shown.starts_with("30  user  2026-01-02 03:04:30Z\n    turn 30\n"), "{shown}");
 }
