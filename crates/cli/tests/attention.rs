@@ -116,6 +116,29 @@ fn a_notification_is_shown_where_something_shows_it() {
     world.ok(["run", "-d", "--name", "a", "/ask"]);
     let folder = shown.parent().unwrap();
     let told = || fs::read_to_string(&shown).unwrap_or_default();
-    launches::wait_until(&[folder], "a notification", || told().ends_with("||"));
-    assert_eq!(told(), "--app-name=segue|--|default/a asks for permission||");
+    launches::wait_until(&[folder], "a notification", || told().ends_with("]|"));
+    let question = world.session("a")["dialog"]["question"].as_str().unwrap().to_owned();
+    assert!(!question.is_empty());
+    let body = format!("{question} [1 yes, 2 no]");
+    assert_eq!(told(), format!("--app-name=segue|--|default/a asks for permission|{body}|"));
+}
+
+#[test]
+fn command_gets_the_question_its_choices_and_the_command_that_answers_it() {
+    let (world, file) = world();
+    let script = world.root().join("tell me");
+    let text = format!(
+        "#!/bin/sh\nprintf '%s|' \"$SEGUE_DETAIL\" \"$SEGUE_QUESTION\" \"$SEGUE_CHOICES\" \
+         \"$SEGUE_ANSWER\" > '{0}.tmp'; mv '{0}.tmp' '{0}'\n",
+        file.display()
+    );
+    fs::write(script, text).unwrap();
+    world.ok(["run", "-d", "--name", "a", "/question"]);
+    wait_calls(&file, 1);
+    let dialog = world.session("a")["dialog"].clone();
+    let question = dialog["question"].as_str().unwrap();
+    let expected = format!(
+        "{question} [1 red, 2 green, 3 blue]|{question}|red\ngreen\nblue|segue answer default/a 1|"
+    );
+    assert_eq!(fs::read_to_string(&file).unwrap(), expected);
 }

@@ -487,6 +487,15 @@ pub struct AnswerRequest {
     pub answer: String,
 }
 
+/// What was answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerReport {
+    pub answered: bool,
+    /// The question as it was on the screen.
+    #[serde(default)]
+    pub dialog: Option<Dialog>,
+}
+
 /// `POST /v1/wait`
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitRequest {

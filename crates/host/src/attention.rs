@@ -21,8 +21,13 @@ pub struct Call {
 /// Shows a notification where there is a desktop that shows some; nothing happens where there is not.
 pub async fn notify(call: Call) {
     let mut command = Command::new("notify-send");
-    command.args(["--app-name=segue", "--", &call.title, &call.text]);
+    command.args(["--app-name=segue", "--", &call.title, &without_markup(&call.text)]);
     run(command).await.unwrap_or_else(|why| tracing::debug!(why, "no notification was shown"));
+}
+
+/// Returns a text that a desktop shows as it is: what agents say is no markup.
+fn without_markup(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// Runs the user's command, with what it is about in its environment.
@@ -43,5 +48,17 @@ async fn run(mut command: Command) -> Result<(), String> {
         Ok(Ok(status)) => Err(status.to_string()),
         Ok(Err(error)) => Err(error.to_string()),
         Err(_) => Err(format!("it took longer than {} seconds", AT_MOST.as_secs())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_agents_are_no_markup_on_the_desktop() {
+        let text = "Run <a href=\"x\">ls</a> && rm?";
+        let shown = "Run &lt;a href=\"x\"&gt;ls&lt;/a&gt; &amp;&amp; rm?";
+        assert_eq!(without_markup(text), shown);
     }
 }

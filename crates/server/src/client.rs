@@ -8,7 +8,7 @@ use http_body_util::BodyExt as _;
 use hyper::Method;
 use hyper::body::Incoming;
 use segue_core::api::{
-    AdoptReport, AdoptRequest, AnswerRequest, AttachPoint, Caller, CancelRequest,
+    AdoptReport, AdoptRequest, AnswerReport, AnswerRequest, AttachPoint, Caller, CancelRequest,
     ConversationReport, ConversationRequest, DoctorReport, HandoffReport, HandoffRequest, Health,
     ListRequest, MessageList, MessageView, MessagesRequest, PROTOCOL, RestoreReport, ResumeAnswer,
     ResumeCount, ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SelectReport, SelectRequest,
@@ -165,7 +165,7 @@ impl Client {
         self.line.change(Method::POST, "/v1/cancel", request).await
     }
 
-    pub async fn answer(&self, request: &AnswerRequest) -> Result<()> {
+    pub async fn answer(&self, request: &AnswerRequest) -> Result<AnswerReport> {
         self.line.change(Method::POST, "/v1/answer", request).await
     }
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use segue_core::Result;
-use segue_core::api::{AnswerRequest, SessionView};
+use segue_core::api::{AnswerReport, AnswerRequest, SessionView};
 use serde::Serialize;
 
 use crate::complete;
@@ -31,8 +31,9 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     let cwd = context.cwd().to_owned();
     // The id, so that a repeated request means the same session after it was answered.
     let request = AnswerRequest { cwd, session: session.session.to_string(), answer };
-    client.answer(&request).await?;
+    let AnswerReport { dialog, .. } = client.answer(&request).await?;
     if context.wants_json() {
+        let session = SessionView { dialog: dialog.or(session.dialog), ..session };
         context.output.json(&Answered { session, outcome: "answered" })?;
     }
     Ok(Ending::Done)

@@ -107,8 +107,8 @@ fn table(report: &RestoreReport) -> Table {
     let mut above = "";
     for agent in &report.agents {
         let own = agent.note.as_deref().unwrap_or_default();
-        let first = shown.entry(own).or_insert(&agent.name);
-        let note = shortened(own, above, (*first != agent.name).then_some(first));
+        let first = shown.entry(own).or_insert(&agent.of.address);
+        let note = shortened(own, above, (*first != agent.of.address).then_some(first));
         above = own;
         table.row([
             Cell::toned(&agent.of.address, Tone::Strong),
@@ -244,7 +244,7 @@ shop/coder   demo    resumed      the account is refused: sign in again
 shop/tester  demo    refused      two conversations might be it
 shop/writer  demo    handed over  (as for shop/coder)
 ";
-        assert_eq!(table(&report).render(Colour::Off), expected);
+        assert_eq!(table(&report).render(Colour::Off, None), expected);
     }
 
     #[test]

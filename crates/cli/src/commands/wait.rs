@@ -14,7 +14,7 @@ use super::targets::{self, Names, Tally};
 use crate::complete;
 use crate::context::{Context, Ending};
 use crate::progress::{self, Task, watching};
-use crate::render::sessions::{address, asks, status};
+use crate::render::sessions::{address, asking, asks, status};
 
 /// Wait until agents are idle, wait for an answer, or have ended
 #[derive(Debug, Args)]
@@ -193,6 +193,9 @@ fn show(
         WaitOutcome::Reached => {
             let name = if naming == Naming::Given { format!("{name}  ") } else { String::new() };
             context.output.text(&format!("{name}{status}\n"))?;
+            if asks(session) {
+                context.output.hint(&asking(session));
+            }
             Ok(Ending::Done)
         }
     }

@@ -47,7 +47,8 @@ pub(crate) fn asking(session: &SessionView) -> String {
             format!("{}: {name} asks for {what}", dialog::hint(dialog))
         }
         Some(dialog) => {
-            format!("{}: {name} asks for {what}: {}", dialog::hint(dialog), dialog.question)
+            let asked = dialog::summary(&dialog.question, &dialog.choices);
+            format!("{}: {name} asks for {what}: {asked}", dialog::hint(dialog))
         }
         None => format!("run `segue attach {name}`: it asks for {what}"),
     }

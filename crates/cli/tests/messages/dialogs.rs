@@ -48,10 +48,15 @@ fn a_message_waits_for_the_answer_to_a_question_and_choices_have_names() {
     assert_error(&world.segue(["answer", "alpha", ""]), 2, "the answer is empty");
     for unknown in ["pink", "7", "yes"] {
         let refused = world.segue(["answer", "alpha", unknown]);
-        assert_error(&refused, 2, "the question of `default/alpha` has no such answer");
+        let what = format!("the question of `default/alpha` has no such answer: `{unknown}`");
+        assert_error(&refused, 2, &what);
+        assert!(refused.stderr.contains("[1 red, 2 green, 3 blue]"), "{refused:#?}");
     }
     assert_eq!(world.session("alpha")["status"], "waiting");
-    world.ok(["answer", "alpha", "gr"]);
+    let answered = world.json(["answer", "alpha", "gr", "--json"]);
+    assert_eq!(answered["outcome"], "answered", "{answered:#}");
+    assert_eq!(answered["dialog"]["kind"], "question", "{answered:#}");
+    assert_eq!(answered["dialog"]["choices"][1], "green", "{answered:#}");
     wait_idle(&world, "alpha");
     assert_heard(&world, &["/question", "under it"]);
     assert!(outcomes(&world).contains("green"), "{}", outcomes(&world));

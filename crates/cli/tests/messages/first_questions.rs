@@ -55,7 +55,8 @@ fn up_reports_a_trust_question_and_so_does_every_later_command() {
     assert!(plan.contains("Do you trust this folder?") && plan.contains(ANSWER), "{plan}");
     for listed in [world.segue(["ls"]), world.segue([])] {
         assert!(listed.stderr.contains(ANSWER), "{listed:#?}");
-        assert!(listed.stderr.contains("Do you trust this folder?"), "{listed:#?}");
+        let asked = "Do you trust this folder? [1 yes, 2 no, exit]";
+        assert!(listed.stderr.contains(asked), "{listed:#?}");
     }
     let session = world.session("coder");
     assert_eq!(session["dialog"]["question"], "Do you trust this folder?", "{session:#}");
@@ -84,7 +85,8 @@ fn an_agent_that_was_told_no_has_quit_and_asks_again_when_it_is_brought_up() {
     world.ok(["wait", "shop/coder", "--for", "ended", "--timeout", "50s"]);
     let session = world.session("coder");
     assert_eq!((&session["status_detail"], &session["launches"]), (&"quit".into(), &1.into()));
-    assert_waiting(&up(&world), "coder");
+    let named = Report::of(&world.segue(["up", "coder", "--json"]));
+    assert_waiting(&named, "coder");
     assert_eq!(heard(&world), Vec::<String>::new());
     world.ok(["answer", "coder", "yes"]);
     wait_idle(&world, "shop/coder");

@@ -106,11 +106,19 @@ pub fn dialog(
 pub fn describe(kind: WaitingFor, dialog: Option<&Dialog>) -> String {
     let waits = format!("it waits for an answer ({kind})");
     let Some(Dialog { question, choices, .. }) = dialog else { return waits };
+    let question = if question.is_empty() { String::new() } else { format!(": {question}") };
+    format!("{waits}{question}{}", in_brackets(choices))
+}
+
+/// Returns the question and its choices in one line.
+pub fn summary(question: &str, choices: &[String]) -> String {
+    format!("{question}{}", in_brackets(choices)).trim_start().to_owned()
+}
+
+fn in_brackets(choices: &[String]) -> String {
     let numbered = choices.iter().zip(1..).map(|(text, number)| format!("{number} {text}"));
     let numbered = numbered.collect::<Vec<_>>().join(", ");
-    let question = if question.is_empty() { String::new() } else { format!(": {question}") };
-    let choices = if choices.is_empty() { String::new() } else { format!(" [{numbered}]") };
-    format!("{waits}{question}{choices}")
+    if choices.is_empty() { String::new() } else { format!(" [{numbered}]") }
 }
 
 /// Returns what a person can run to answer.
@@ -165,6 +173,14 @@ mod tests {
         assert_eq!(asked.question, "Allow execution?");
         assert_eq!(asked.choices, ["Allow once", "No (esc)"]);
         assert_eq!(read(&rows("nothing\nis asked")), None);
+    }
+
+    #[test]
+    fn summary_has_the_question_and_its_choices() {
+        let choices = ["yes".to_owned(), "no, exit".to_owned()];
+        assert_eq!(summary("Go on?", &choices), "Go on? [1 yes, 2 no, exit]");
+        assert_eq!(summary("", &choices), "[1 yes, 2 no, exit]");
+        assert_eq!(summary("Go on?", &[]), "Go on?");
     }
 
     #[test]

@@ -8,8 +8,8 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use segue_core::api::{
-    AnswerRequest, CancelRequest, MessageList, MessageView, MessagesRequest, SelectRequest,
-    SendReport, SendRequest, Until, WaitReport, WaitRequest,
+    AnswerReport, AnswerRequest, CancelRequest, MessageList, MessageView, MessagesRequest,
+    SelectRequest, SendReport, SendRequest, Until, WaitReport, WaitRequest,
 };
 use segue_core::flows::view;
 use segue_core::model::{Message as Told, MessageState, RequestKey, RequestStep, SessionId};
@@ -163,7 +163,7 @@ pub(crate) async fn answer(
     caller: Caller,
     asked: Asked,
     Json(request): Json<AnswerRequest>,
-) -> Answer<()> {
+) -> Answer<AnswerReport> {
     let supervisor = app.ready().await?;
     let scope = caller.scope(&supervisor).await?;
     scope.allow(Deed::Answer)?;

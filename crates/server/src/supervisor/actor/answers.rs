@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use segue_core::api::AnswerReport;
 use segue_core::flows::messages;
 use segue_core::model::{EventKind, RequestKey, RequestStep, Status};
 use segue_core::ports::{self, Commit, Showing};
+use segue_core::rules::dialog;
 use segue_core::{Error, Result, failpoint};
 use tokio::time::Instant;
 
@@ -24,7 +26,7 @@ pub(super) struct HeldAnswer {
     pub(super) request: Option<RequestKey>,
     /// The store has it that keys are about to be pressed.
     pub(super) is_begun: bool,
-    pub(super) reply: Reply<()>,
+    pub(super) reply: Reply<AnswerReport>,
 }
 
 /// What the screen showed when a question was answered, and when that was.
@@ -36,7 +38,7 @@ pub(super) struct Answered {
 
 /// What came of an attempt to answer.
 enum Attempted {
-    Given,
+    Given(Box<AnswerReport>),
     /// The question is on the screen, and takes keys after this time.
     Early(Duration),
     /// No question is on the screen.
@@ -50,7 +52,7 @@ impl Actor {
         let asks = matches!(self.state.session.status, Status::Waiting(_));
         let has_time = Instant::now() < held.until;
         match given {
-            Ok(Attempted::Given) => answer(held.reply, Ok(())),
+            Ok(Attempted::Given(report)) => answer(held.reply, Ok(*report)),
             Ok(Attempted::Early(after)) if has_time => self.answer_later(held, after),
             Ok(Attempted::NothingAsked) if asks && has_time => {
                 self.answer_later(held, DISTURBED_AT_MOST);
@@ -94,14 +96,19 @@ impl Actor {
                 return Ok(Attempted::Early(left));
             }
             let Some(keys) = vendor.answer(&screen, &held.answer) else {
-                return Err(no_such_choice(&name));
+                let text = vendor.dialog_text(&screen).unwrap_or_default();
+                return Err(no_such_choice(&name, &held.answer, &text));
             };
             self.begin_answer(held).await?;
             if self.ports.holders.press(launch, &keys, screen.revision).await? {
                 self.post.answered = Some(Answered { rows: screen.rows, at: Instant::now() });
                 failpoint::hit("answer.press.after");
+                let report = AnswerReport { answered: true, dialog: self.dialog().cloned() };
                 self.dialog_answered();
-                return self.record_answer(held).await.map(|()| Attempted::Given);
+                return self
+                    .record_answer(held, report)
+                    .await
+                    .map(|it| Attempted::Given(Box::new(it)));
             }
         }
         Ok(Attempted::NothingAsked)
@@ -147,20 +154,40 @@ impl Actor {
         Ok(())
     }
 
-    async fn record_answer(&mut self, held: &HeldAnswer) -> Result<()> {
+    async fn record_answer(
+        &mut self,
+        held: &HeldAnswer,
+        report: AnswerReport,
+    ) -> Result<AnswerReport> {
         let text = match &held.answer {
-            ports::Answer::Yes => "yes".to_owned(),
-            ports::Answer::No => "no".to_owned(),
             ports::Answer::Choice(choice) => format!("choice {choice}"),
+            other => word(other).to_owned(),
         };
         let events = vec![self.state.event(&self.ports, EventKind::Answered, text)];
-        let done = RequestStep::Done { answer: "null".to_owned() };
-        let changes = step(&self.ports, held.request, done);
-        self.state.commit(&self.ports, Commit { changes, events }).await
+        let answer = serde_json::to_string(&report)
+            .map_err(|error| Error::internal("an answer cannot be written").caused_by(error))?;
+        let changes = step(&self.ports, held.request, RequestStep::Done { answer });
+        self.state.commit(&self.ports, Commit { changes, events }).await?;
+        Ok(report)
     }
 }
 
-fn no_such_choice(name: &str) -> Error {
-    Error::usage(format!("the question of `{name}` has no such answer"))
-        .hint(format!("run `segue attach {name}` to see the choices"))
+fn word(answer: &ports::Answer) -> &str {
+    match answer {
+        ports::Answer::Yes => "yes",
+        ports::Answer::No => "no",
+        ports::Answer::Choice(choice) => choice,
+    }
+}
+
+fn no_such_choice(name: &str, given: &ports::Answer, text: &ports::DialogText) -> Error {
+    let given = word(given);
+    let error = Error::usage(format!("the question of `{name}` has no such answer: `{given}`"));
+    let ports::DialogText { question, choices } = text;
+    if choices.is_empty() {
+        return error.hint(format!("run `segue attach {name}` to see the choices"));
+    }
+    error
+        .caused_by(dialog::summary(question, choices))
+        .hint(format!("run `segue answer {name} N` with N from 1 to {}", choices.len()))
 }

@@ -2,6 +2,7 @@
 
 use segue_core::model::FailureClass;
 use segue_core::rules::attention::{self, Reason};
+use segue_core::rules::dialog;
 use segue_host::attention::{Call, call, notify};
 
 use super::Actor;
@@ -10,6 +11,10 @@ use crate::project;
 impl Actor {
     /// Calls a person if the session needs one and did not before.
     pub(super) fn call_for_attention(&mut self) {
+        // A question is told with its words, once they are on the screen or should be.
+        if self.waits_for().is_some() && self.drawn_question().is_none() {
+            return;
+        }
         let now = self.needs();
         if std::mem::replace(&mut self.needed, now) == now {
             return;
@@ -40,7 +45,14 @@ impl Actor {
         let settings = project::attention(self.supervisor.config_file());
         let session = &self.state.session;
         let turn = self.state.turn.as_ref().and_then(|turn| turn.failure.as_ref());
-        let detail = turn.map(|failure| failure.message.clone()).unwrap_or_default();
+        let dialog = self.dialog().filter(|_| matches!(reason, Reason::Waiting(_)));
+        let detail = match dialog {
+            Some(dialog) => dialog::summary(&dialog.question, &dialog.choices),
+            None => turn.map(|failure| failure.message.clone()).unwrap_or_default(),
+        };
+        let (question, choices, answer) = dialog
+            .cloned()
+            .map_or_else(Default::default, |it| (it.question, it.choices.join("\n"), it.answer));
         let agent = session.agent.as_ref().map(ToString::to_string).unwrap_or_default();
         let told = Call {
             title: format!("{} {reason}", session.address()),
@@ -53,6 +65,9 @@ impl Actor {
                 ("SEGUE_VENDOR", session.vendor.to_string()),
                 ("SEGUE_REASON", reason.word()),
                 ("SEGUE_DETAIL", detail),
+                ("SEGUE_QUESTION", question),
+                ("SEGUE_CHOICES", choices),
+                ("SEGUE_ANSWER", answer),
                 ("SEGUE_CWD", session.cwd.display().to_string()),
             ],
         };

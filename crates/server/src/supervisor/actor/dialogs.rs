@@ -52,7 +52,7 @@ impl Question {
 
 impl Actor {
     /// Returns what the agent waits for, if only a person can give it.
-    fn waits_for(&self) -> Option<WaitingFor> {
+    pub(super) fn waits_for(&self) -> Option<WaitingFor> {
         match self.state.session.status {
             status @ Status::Waiting(kind) if status.expects_process() => {
                 self.state.open().map(|_| kind)

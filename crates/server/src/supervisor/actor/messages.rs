@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use segue_core::api::SendReport;
+use segue_core::api::{AnswerReport, SendReport};
 use segue_core::flows::look::Asked;
 use segue_core::flows::messages::{self, Attempt};
 use segue_core::flows::restore::{self, Done};
@@ -51,7 +51,7 @@ pub(crate) enum Errand {
     Answer {
         answer: ports::Answer,
         request: Option<RequestKey>,
-        reply: Reply<()>,
+        reply: Reply<AnswerReport>,
     },
     Wait(Waiter),
     /// Whatever disturbed the typing is over by now.
