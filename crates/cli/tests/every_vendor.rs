@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use segue_testkit::vendors::{with_all, with_claude, with_codex, with_gemini};
-use segue_testkit::{Model, World, isolated, scene};
+use segue_testkit::{Model, World, isolated, launches, scene};
 
 /// The vendors whose programs are pinned for tests.
 const PINNED: [&str; 6] = ["claude", "codex", "copilot", "gemini", "opencode", "pi"];
@@ -137,6 +137,68 @@ fn up_reports_the_trust_question_of_every_vendor_that_asks_first() {
             assert_eq!(session["launches"], 1, "{session:#}");
             let heard = model.exchanges().into_iter().filter(|it| it.newest() == second).count();
             assert_eq!(heard, 1, "{name}");
+        }
+    });
+}
+
+/// What a vendor's program reads from a file or its standard input: the prompt of a headless turn,
+/// the instructions.
+const READS: [(&str, bool, bool); 6] = [
+    ("claude", true, true),
+    ("codex", true, false),
+    ("copilot", false, true),
+    ("gemini", true, true),
+    ("opencode", true, true),
+    ("pi", false, true),
+];
+
+/// Returns the arguments of every process of this world.
+fn arguments(world: &World) -> String {
+    let read = |pid: u32| std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let all: Vec<String> = world
+        .processes()
+        .into_iter()
+        .map(|pid| String::from_utf8_lossy(&read(pid)).into_owned())
+        .collect();
+    all.join("\n")
+}
+
+#[test]
+fn long_prompts_and_instructions_reach_every_vendors_model_and_stay_out_of_arguments_and_records() {
+    isolated(|| {
+        let (mut world, model) = (World::new(env!("CARGO_BIN_EXE_segue")), Model::start());
+        with_all(&mut world, &model, &PINNED);
+        let mut file = "[fleet]\nname = \"all\"\n".to_owned();
+        for (name, ..) in READS {
+            world.write(&format!("{name}.md"), &format!("--role-of-{name}: be\n\tkind \u{1f98a}"));
+            let agent = format!("name = \"{name}\"\nvendor = \"{name}\"\n");
+            file = format!("{file}[[agents]]\n{agent}instructions = \"{name}.md\"\n");
+        }
+        world.write("segue.toml", &file);
+        world.ok(["trust", "--yes"]);
+        for (name, prompt_in_file, instructions_in_file) in READS {
+            let lines = "a line with \u{fc}n\u{ef}c\u{f6}de \u{2713} and \"quotes\"\n".repeat(1500);
+            let prompt = format!("--word-of-{name}\n{lines}[[hold: {name}]] the end");
+            let run = ["run", "-d", "--headless", "--agent", name, "--name", name, "-"];
+            let outcome = world.with_input(run, prompt.as_bytes());
+            assert_eq!(outcome.status, 0, "{name}: {outcome:#?}");
+            let asked = model.wait_held(name);
+            let heard = asked.user_texts().last().map(|it| it.trim().to_owned());
+            assert!(heard == Some(prompt), "{name}: another text arrived");
+            let (word, role) = (format!("word-of-{name}"), format!("role-of-{name}"));
+            assert!(asked.body.to_string().contains(&role), "{name}: no instructions");
+            let arguments = arguments(&world);
+            assert!(!prompt_in_file || !arguments.contains(&word), "{name}: its prompt");
+            assert!(
+                !instructions_in_file || !arguments.contains(&role),
+                "{name}: its instructions"
+            );
+            for (folder, _) in launches::of(&world, &world.session(name)) {
+                let record = std::fs::read_to_string(folder.join("session.json")).unwrap();
+                assert!(!record.contains(&word) && !record.contains(&role), "{name}: {record}");
+            }
+            model.release(name);
+            world.ok(["wait", name, "--timeout", "55s"]);
         }
     });
 }

@@ -20,6 +20,8 @@ use crate::points;
 
 /// The name of the write-ahead record in a launch folder.
 pub const RECORD: &str = "session.json";
+/// The message and the instructions of a launch, which are not in its record.
+const TEXTS: &str = "texts.json";
 /// The name of the file in which a holder says how its agent ended: a serialised [`LaunchEnd`].
 pub const END: &str = "end.json";
 /// What a headless agent writes to its standard error.
@@ -67,7 +69,13 @@ impl LaunchFolders for DiskFolders {
         failpoint::hit("launch_folder.make.before");
         ensure_folder(&folder, Openness::Private)?;
         failpoint::hit("launch_folder.make.after");
-        write_json(&folder.join(RECORD), record, points!("record.write"))
+        let mut record = record.clone();
+        let file = folder.join(TEXTS);
+        // They stay as they are for the whole launch.
+        if let Some(texts) = record.take_texts(TEXTS).filter(|_| !file.exists()) {
+            write_json(&file, &texts, points!("texts.write"))?;
+        }
+        write_json(&folder.join(RECORD), &record, points!("record.write"))
     }
 
     fn read_all(&self) -> Result<(Vec<LaunchRecord>, Vec<PathBuf>)> {
@@ -209,7 +217,11 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
 /// Returns the record of a folder, if it is there, whole, and about that folder's launch.
 fn read_record(folder: &Path) -> Option<LaunchRecord> {
     let launch: LaunchId = name_of(folder).parse().ok()?;
-    let record: LaunchRecord = read_json(&folder.join(RECORD)).ok()?;
+    let mut record: LaunchRecord = read_json(&folder.join(RECORD)).ok()?;
+    if record.texts.is_some() {
+        // Without its instructions an agent would be another one.
+        record.put_texts(read_json(&folder.join(TEXTS)).ok()?);
+    }
     (record.launch.id == launch && record.launch.session == record.session.id).then_some(record)
 }
 

@@ -22,6 +22,7 @@ mod said;
 #[cfg(test)]
 mod samples;
 mod stored;
+mod texts;
 
 use std::io;
 use std::path::Path;

@@ -125,3 +125,30 @@ fn a_model_is_never_an_option_of_any_vendors_program() {
         }
     }
 }
+
+/// Vendors whose programs read the prompt of a headless turn from their standard input.
+const PROMPT_IN_FILE: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
+
+/// Vendors whose programs read instructions from a file.
+const INSTRUCTIONS_IN_FILE: [&str; 4] = ["claude", "copilot", "opencode", "pi"];
+
+#[test]
+fn texts_that_a_vendors_program_reads_from_a_file_are_in_no_argument() {
+    let text = "--a long text,\nwith \u{fc}nic\u{f6}de: \u{1f98a}";
+    for vendor in vendors() {
+        let name = vendor.id();
+        for (session, mode) in sessions() {
+            let instructions = Some(text.to_owned());
+            let told = Session { instructions, ..session.clone() };
+            let words = command(vendor.as_ref(), &told, (mode, Some("hello")));
+            let has_text = |words: &[String]| words.iter().any(|word| word.contains("a long text"));
+            if INSTRUCTIONS_IN_FILE.contains(&name.as_str()) {
+                assert!(!has_text(&words.unwrap_or_default()), "{name}: instructions");
+            }
+            let words = command(vendor.as_ref(), &session, (mode, Some(text)));
+            if session.headless && PROMPT_IN_FILE.contains(&name.as_str()) {
+                assert!(!has_text(&words.unwrap_or_default()), "{name}: prompt");
+            }
+        }
+    }
+}

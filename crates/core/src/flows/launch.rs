@@ -85,6 +85,8 @@ fn prepare(
         planned(ports, vendor.as_ref(), session, wish, (id, program.version.as_deref()))?;
     let before = preparation.map_or_else(Vec::new, |arguments| argv(&program, arguments));
     let before = with_variables(before, variables);
+    let shown = shown(ports, vendor.as_ref(), session, wish, id)?;
+    let shown = argv(&program, shown.unwrap_or_else(|| line.arguments.clone()));
     let argv = argv(&program, line.arguments);
     let mut launch = Launch {
         id,
@@ -94,7 +96,7 @@ fn prepare(
         planned: wish.id.clone(),
         message: wish.message.clone(),
         program: program.path,
-        argv: argv.clone(),
+        argv: shown,
         cwd: session.cwd.clone(),
         vendor_version: program.version,
         git_commit: folder.git_commit,
@@ -170,6 +172,31 @@ fn planned(
     let (preparation, input) = (vendor.preparation(&plan), vendor.standard_input(&plan));
     let variables = vendor.preparation_variables(&plan);
     Ok(Planned { line: vendor.command(&plan)?, preparation, variables, input })
+}
+
+/// Stands for the message in the arguments that are recorded.
+const MESSAGE_WORD: &str = "<message>";
+
+/// Stands for the instructions in the arguments that are recorded.
+const INSTRUCTIONS_WORD: &str = "<instructions>";
+
+/// Returns the arguments as they are recorded: without the words of the message and of the
+/// instructions. `None` if there are none.
+fn shown(
+    ports: &Ports,
+    vendor: &dyn Vendor,
+    session: &Session,
+    wish: &Wish,
+    launch: LaunchId,
+) -> Result<Option<Vec<String>>> {
+    if wish.message.is_none() && session.instructions.is_none() {
+        return Ok(None);
+    }
+    let mut session = session.clone();
+    session.instructions = session.instructions.map(|_| INSTRUCTIONS_WORD.to_owned());
+    let message = wish.message.as_ref().map(|_| MESSAGE_WORD.to_owned());
+    let wish = Wish { message, ..wish.clone() };
+    Ok(Some(planned(ports, vendor, &session, &wish, launch)?.line.arguments))
 }
 
 /// Returns a command line that is given these variables.

@@ -34,7 +34,7 @@ pub use ids::{
 pub use launch::{Exit, Launch, LaunchEnd, LaunchMode};
 pub use message::{Message, MessageState, Trace};
 pub use process::{Environment, ProcessRef};
-pub use record::LaunchRecord;
+pub use record::{LaunchRecord, LaunchTexts};
 pub use request::{RequestKey, RequestRecord, RequestStep};
 pub use session::{Permission, Restart, Session};
 pub use source::Source;

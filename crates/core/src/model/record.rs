@@ -20,9 +20,37 @@ pub struct LaunchRecord {
     pub session: Session,
     pub launch: Launch,
     pub bindings: Vec<Binding>,
+    /// The file beside it that has the texts; `None` if there are none.
+    #[serde(default)]
+    pub texts: Option<String>,
+}
+
+/// The texts of a launch, which are in a file of their own: `session.json` is for people to look at
+/// and to pass on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaunchTexts {
+    pub instructions: Option<String>,
+    pub message: Option<String>,
 }
 
 impl LaunchRecord {
+    /// Takes the texts out of the record, which names the file that has them from now on. `None` if
+    /// there are none.
+    pub fn take_texts(&mut self, file: &str) -> Option<LaunchTexts> {
+        let instructions = self.session.instructions.take();
+        let texts = LaunchTexts { instructions, message: self.launch.message.take() };
+        let texts = (texts != LaunchTexts::default()).then_some(texts);
+        self.texts = texts.as_ref().map(|_| file.to_owned());
+        texts
+    }
+
+    /// Puts the texts back.
+    pub fn put_texts(&mut self, LaunchTexts { instructions, message }: LaunchTexts) {
+        self.session.instructions = instructions;
+        self.launch.message = message;
+        self.texts = None;
+    }
+
     pub fn new(session: Session, launch: Launch, bindings: Vec<Binding>) -> Self {
         Self {
             agent_id: session
@@ -37,6 +65,7 @@ impl LaunchRecord {
             session,
             launch,
             bindings,
+            texts: None,
         }
     }
 }

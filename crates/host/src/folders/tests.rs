@@ -191,3 +191,20 @@ fn a_guarded_transcript_survives_its_deletion() {
     assert_eq!(fs::read(&transcript).unwrap(), b"one\n");
     assert_eq!(folders.guard(launch, &transcript, &transcript).unwrap(), Guarded::Already);
 }
+
+#[test]
+fn texts_are_beside_the_record_and_come_back_with_it() {
+    let (_temp, folders) = disk();
+    let mut record = record();
+    record.session.instructions = Some("--be kind\n\u{1f98a}".to_owned());
+    record.launch.message = Some("x".repeat(200_000));
+    folders.write(&record).unwrap();
+    folders.write(&record).unwrap();
+    let folder = folders.paths.launch(record.launch.id);
+    let written = fs::read_to_string(folder.join(RECORD)).unwrap();
+    assert!(!written.contains("be kind") && written.len() < 10_000, "{written}");
+    assert_eq!(mode(&folder.join(TEXTS)), 0o600);
+    assert_eq!(folders.read_all().unwrap(), (vec![record], Vec::new()));
+    fs::write(folder.join(TEXTS), "{").unwrap();
+    assert_eq!(folders.read_all().unwrap(), (Vec::new(), vec![folder]));
+}

@@ -1,12 +1,13 @@
 //! What to start: ids, arguments and environment of a launch.
 
 use segue_core::model::{Environment, LaunchMode, Permission, Session, VendorSessionId};
-use segue_core::ports::{CommandLine, CommandPlan, Place};
+use segue_core::ports::{CommandLine, CommandPlan, NewFile, Place};
 use segue_core::{Error, Result};
 use uuid::Uuid;
 
 use super::home::{self, HOME_VARIABLE};
 use super::{settings, versions};
+use crate::texts;
 
 /// Set by Claude Code for its tools and hooks: an agent that finds them thinks that it is one.
 const NESTED: [&str; 9] = [
@@ -68,18 +69,21 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     };
     option("--model", session.model.as_deref());
     option("--permission-mode", Some(permission_mode(plan)));
-    option("--append-system-prompt", session.instructions.as_deref());
+    let instructions = texts::instructions(plan);
+    let path = instructions.as_ref().map(|file| file.path.display().to_string());
+    option("--append-system-prompt-file", path.as_deref());
     let own = own_arguments(plan);
-    let files = if session.headless {
+    let mut files: Vec<NewFile> = instructions.into_iter().collect();
+    if session.headless {
         // Its output says everything that a hook could.
         arguments.extend(own);
-        Vec::new()
+        files.extend(texts::prompt(plan));
     } else {
         let (rest, file) = settings::prepare(plan, own)?;
         arguments.extend(rest);
         arguments.extend(["--settings".to_owned(), file.path.display().to_string()]);
-        vec![file]
-    };
+        files.push(file);
+    }
     arguments.extend(message(plan)?);
     Ok(CommandLine { arguments, files })
 }
@@ -146,6 +150,8 @@ fn is_flag(word: &str, flag: &str) -> bool {
 /// stays a message.
 fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match plan.message {
+        // A headless one reads it from its standard input.
+        Some(_) if plan.session.headless => Ok(Vec::new()),
         Some(message) => Ok(vec!["--".to_owned(), message.to_owned()]),
         None if plan.session.headless => {
             let address = plan.session.address();

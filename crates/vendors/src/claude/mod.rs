@@ -33,6 +33,8 @@ use segue_core::ports::{
 };
 use uuid::Uuid;
 
+use crate::texts;
+
 /// Claude Code.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Claude;
@@ -111,6 +113,10 @@ impl Vendor for Claude {
 
     fn beginning(&self, files: &dyn Files, kept: &Kept) -> io::Result<Option<Beginning>> {
         transcript::beginning_of(files, kept)
+    }
+
+    fn standard_input(&self, plan: &CommandPlan<'_>) -> Option<PathBuf> {
+        texts::prompt_path(plan)
     }
 
     fn live(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {

@@ -9,6 +9,7 @@ use segue_core::{Error, Result};
 use serde_json::{Value, json};
 
 use super::{home, settings};
+use crate::texts;
 
 /// Settings that a held Codex needs: no question about an update before the input, and a title that
 /// tells what it does, whatever the user has for a title.
@@ -40,7 +41,10 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     arguments.push(last.to_owned());
     arguments.extend(identity(plan)?);
     arguments.extend(message(plan)?);
-    Ok(CommandLine { arguments, files: prepared(plan) })
+    Ok(CommandLine {
+        arguments,
+        files: prepared(plan).into_iter().chain(texts::prompt(plan)).collect(),
+    })
 }
 
 /// Returns what the session's description asks for.
@@ -120,6 +124,8 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
 /// Puts the message behind `--`, so that one that looks like a flag stays a message.
 fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match plan.message {
+        // The standard input has it.
+        Some(_) if plan.session.headless => Ok(vec!["-".to_owned()]),
         // By itself it would mean the standard input.
         Some("-") => Ok(vec!["--".to_owned(), "- ".to_owned()]),
         Some(message) => Ok(vec!["--".to_owned(), message.to_owned()]),

@@ -33,6 +33,8 @@ use segue_core::ports::{
 };
 use uuid::Uuid;
 
+use crate::texts;
+
 /// Where the program is from the folder of the script that the package manager links to: the
 /// script's own process would outlive a kill, and be outlived by one.
 const NATIVE: [&str; 4] = [
@@ -116,6 +118,10 @@ impl Vendor for Codex {
 
     fn beginning(&self, files: &dyn Files, kept: &Kept) -> io::Result<Option<Beginning>> {
         transcript::beginning(files, &kept.transcript)
+    }
+
+    fn standard_input(&self, plan: &CommandPlan<'_>) -> Option<PathBuf> {
+        texts::prompt_path(plan)
     }
 
     fn live(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{home, records, typing};
+use crate::texts;
 
 /// Arguments of a session with which it chooses its conversation itself; a value follows each.
 const CHOOSES: [&str; 4] = ["--resume", "-r", "--session-id", "--session-file"];
@@ -32,7 +33,12 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     }
     arguments.extend(identity(plan)?);
     arguments.extend(message(plan)?);
-    Ok(CommandLine { arguments, files: prepared(plan) })
+    let mut files = prepared(plan);
+    files.extend(texts::prompt(plan).map(|file| {
+        let contents = typing::guarded(&file.contents);
+        NewFile { contents, ..file }
+    }));
+    Ok(CommandLine { arguments, files })
 }
 
 /// Returns the session's own arguments; those that chose the first conversation are for the first
@@ -93,8 +99,10 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
 
 /// Joins the message to its flag, so that one that looks like a flag stays a message.
 fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
-    let flag = if plan.session.headless { "--prompt" } else { "--prompt-interactive" };
+    let flag = "--prompt-interactive";
     match plan.message {
+        // A headless one reads it from its standard input.
+        Some(_) if plan.session.headless => Ok(Vec::new()),
         Some(message) => Ok(vec![format!("{flag}={}", unquoted(&typing::guarded(message)))]),
         None if plan.session.headless => {
             let address = plan.session.address();

@@ -34,6 +34,8 @@ use segue_core::ports::{
 };
 use uuid::Uuid;
 
+use crate::texts;
+
 /// Google's Gemini CLI.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gemini;
@@ -125,6 +127,10 @@ impl Vendor for Gemini {
 
     fn beginning(&self, files: &dyn Files, kept: &Kept) -> io::Result<Option<Beginning>> {
         transcript::beginning(files, &kept.transcript)
+    }
+
+    fn standard_input(&self, plan: &CommandPlan<'_>) -> Option<PathBuf> {
+        texts::prompt_path(plan)
     }
 
     fn live(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {

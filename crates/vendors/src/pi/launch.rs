@@ -14,6 +14,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::{extension, home, transcript, typing};
+use crate::texts;
 
 /// Arguments of a session with which it chooses its conversation itself, and whether a value
 /// follows.
@@ -49,7 +50,7 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     let (words, prepared) = identity(plan)?;
     arguments.extend(words);
     arguments.extend(message(plan)?);
-    let files = prepared.into_iter().chain([extension]).collect();
+    let files = prepared.into_iter().chain([extension]).chain(texts::instructions(plan)).collect();
     Ok(CommandLine { arguments, files })
 }
 
@@ -60,11 +61,11 @@ fn given(plan: &CommandPlan<'_>) -> Vec<String> {
     if let Some(model) = &session.model {
         words.extend(["--model".to_owned(), model.clone()]);
     }
-    if let Some(instructions) = &session.instructions {
+    if let Some(own) = texts::instructions(plan) {
         // The user's own file is not read where anything is given.
         let users = users_instructions(plan);
-        let all = users.into_iter().chain([typing::instructions(instructions)]);
-        words.extend(all.flat_map(|text| [APPEND.to_owned(), text]));
+        let all = users.into_iter().chain([own.path.display().to_string()]);
+        words.extend(all.flat_map(|path| [APPEND.to_owned(), path]));
     }
     words
 }

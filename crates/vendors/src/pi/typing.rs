@@ -21,11 +21,6 @@ pub(super) fn argument(message: &str) -> String {
     if special { format!(" {message}") } else { message.to_owned() }
 }
 
-/// Returns instructions as a word of the command line that begins like no flag.
-pub(super) fn instructions(text: &str) -> String {
-    if text.starts_with('-') { format!("\n{text}") } else { text.to_owned() }
-}
-
 /// Returns a message as it was before it became a word of the command line.
 pub(super) fn given(text: &str) -> String {
     let before = text.strip_prefix(' ').filter(|message| argument(message) == text);

@@ -29,7 +29,7 @@ fn a_resume_keeps_model_permission_instructions_and_own_arguments() {
     session.args = words("--allowedTools Bash");
     let found = line(&session, LaunchMode::Resume, None).arguments;
     let mut wanted = words("--resume an-id --model=m1 --permission-mode=acceptEdits");
-    wanted.push("--append-system-prompt=be kind".to_owned());
+    wanted.extend(words("--append-system-prompt-file=/state/launches/one/instructions.md"));
     wanted.extend(words("--allowedTools Bash --settings /state/launches/one/settings.json"));
     assert_eq!(found, wanted);
 }
@@ -41,9 +41,14 @@ fn a_headless_launch_streams_needs_a_message_and_no_hooks() {
     session.args = words("--settings mine.json");
     let found = line(&session, LaunchMode::Resume, Some("hi"));
     let wanted = "--resume an-id -p --output-format stream-json --verbose \
-                  --permission-mode=default --settings mine.json -- hi";
+                  --permission-mode=default --settings mine.json";
     assert_eq!(found.arguments, words(wanted));
-    assert_eq!(found.files, []);
+    let file = &found.files[0];
+    assert_eq!(
+        (file.path.to_str(), file.contents.as_str()),
+        (Some("/state/launches/one/prompt.txt"), "hi")
+    );
+    assert_eq!(found.files.len(), 1);
     let disk = Disk::default();
     let plan = plan(&session, &disk, (LaunchMode::Fresh, None, None));
     assert_eq!(command(&plan).unwrap_err().kind, segue_core::Kind::Usage);

@@ -57,11 +57,15 @@ fn a_headless_turn_speaks_json_and_runs_anywhere() {
     let found = arguments(&session, LaunchMode::Resume, Some("go on"));
     let wanted = format!(
         "exec -s workspace-write -C /code --skip-git-repo-check \
-         -c features.unbounded_connection_retries=false --json resume {ID} -- go on"
+         -c features.unbounded_connection_retries=false --json resume {ID} -"
     );
     assert_eq!(found, wanted);
-    assert_eq!(line(&session, LaunchMode::Resume, Some("go on")).files, []);
+    let files = line(&session, LaunchMode::Resume, Some("go on")).files;
+    let texts: Vec<&str> = files.iter().map(|file| file.contents.as_str()).collect();
+    assert_eq!(texts, ["go on"]);
+    session.headless = false;
     assert!(arguments(&session, LaunchMode::Resume, Some("-")).ends_with("-- - "));
+    session.headless = true;
     let disk = Disk::default();
     let id = VendorSessionId::new(ID);
     let plan = plan(&session, &disk, (LaunchMode::Resume, Some(&id), None));

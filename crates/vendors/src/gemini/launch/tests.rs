@@ -54,7 +54,8 @@ fn a_headless_turn_streams_and_has_a_message() {
     let found = built(&headless, (LaunchMode::Resume, Some(ID), Some("?x"))).unwrap();
     let wanted = ["--approval-mode", "yolo", "--model=m", "--output-format", "stream-json"];
     assert_eq!(found.arguments[..5], wanted);
-    assert_eq!(found.arguments[5..], ["--resume", ID, "--prompt=\u{200b}?x"]);
+    assert_eq!(found.arguments[5..], ["--resume", ID]);
+    assert_eq!(found.files.last().unwrap().contents, "\u{200b}?x");
     let error = built(&headless, (LaunchMode::Resume, Some(ID), None)).unwrap_err();
     assert_eq!(error.kind, Kind::Usage);
 }

@@ -88,11 +88,13 @@ fn the_session_is_as_described_and_the_users_instructions_stay() {
     session.model = Some("scripted/one".into());
     session.instructions = Some("be kind".into());
     let line = prepare(&home, &session, None);
-    let wanted = ["--model", "scripted/one", APPEND, "be kind"];
+    let own = "/state/launches/one/instructions.md";
+    assert_eq!(line.files.last().unwrap().contents, "be kind");
+    let wanted = ["--model", "scripted/one", APPEND, own];
     assert_eq!(line.arguments[..4], wanted);
     let users = home.write("APPEND_SYSTEM.md", "be brief");
     let line = prepare(&home, &session, None);
-    assert_eq!(line.arguments[2..6], [APPEND, users.to_str().unwrap(), APPEND, "be kind"]);
+    assert_eq!(line.arguments[2..6], [APPEND, users.to_str().unwrap(), APPEND, own]);
     session.args = vec![APPEND.into(), "mine".into()];
     let line = prepare(&home, &session, None);
     assert!(!line.arguments.contains(&users.display().to_string()));

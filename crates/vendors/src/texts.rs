@@ -1,0 +1,26 @@
+//! Texts that a vendor's program reads from files of the launch folder: everybody on the machine can
+//! read the arguments of a process.
+
+use std::path::PathBuf;
+
+use segue_core::ports::{CommandPlan, NewFile};
+
+const INSTRUCTIONS: &str = "instructions.md";
+const PROMPT: &str = "prompt.txt";
+
+/// Returns the file with the session's instructions.
+pub(crate) fn instructions(plan: &CommandPlan<'_>) -> Option<NewFile> {
+    let contents = plan.session.instructions.clone()?;
+    Some(NewFile { path: plan.folder.join(INSTRUCTIONS), contents })
+}
+
+/// Returns the file with the message of a headless launch, which is its standard input.
+pub(crate) fn prompt(plan: &CommandPlan<'_>) -> Option<NewFile> {
+    let contents = plan.message?.to_owned();
+    Some(NewFile { path: prompt_path(plan)?, contents })
+}
+
+/// Returns the standard input of a headless launch.
+pub(crate) fn prompt_path(plan: &CommandPlan<'_>) -> Option<PathBuf> {
+    plan.session.headless.then(|| plan.folder.join(PROMPT))
+}
