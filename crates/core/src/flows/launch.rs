@@ -85,7 +85,7 @@ fn prepare(
         planned(ports, vendor.as_ref(), session, wish, (id, program.version.as_deref()))?;
     let before = preparation.map_or_else(Vec::new, |arguments| argv(&program, arguments));
     let before = with_variables(before, variables);
-    let shown = shown(ports, vendor.as_ref(), session, wish, id)?;
+    let shown = shown(ports, vendor.as_ref(), session, wish, (id, program.version.as_deref()))?;
     let shown = argv(&program, shown.unwrap_or_else(|| line.arguments.clone()));
     let argv = argv(&program, line.arguments);
     let mut launch = Launch {
@@ -187,7 +187,7 @@ fn shown(
     vendor: &dyn Vendor,
     session: &Session,
     wish: &Wish,
-    launch: LaunchId,
+    launched: (LaunchId, Option<&str>),
 ) -> Result<Option<Vec<String>>> {
     if wish.message.is_none() && session.instructions.is_none() {
         return Ok(None);
@@ -196,7 +196,7 @@ fn shown(
     session.instructions = session.instructions.map(|_| INSTRUCTIONS_WORD.to_owned());
     let message = wish.message.as_ref().map(|_| MESSAGE_WORD.to_owned());
     let wish = Wish { message, ..wish.clone() };
-    Ok(Some(planned(ports, vendor, &session, &wish, launch)?.line.arguments))
+    Ok(Some(planned(ports, vendor, &session, &wish, launched)?.line.arguments))
 }
 
 /// Returns a command line that is given these variables.
