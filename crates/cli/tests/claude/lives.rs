@@ -44,7 +44,7 @@ fn headless_turns_come_back_each_as_itself() {
             assert!(command.wait().unwrap().success());
         }
         stage.world.kill_everything();
-        let report = stage.world.resume(["--all"]);
+        let report = stage.world.resume(["one", "two"]);
         for (name, word) in words {
             report.assert_back(name, "resumed");
             stage.assert_carries(name, &[word], &format!("what was it, {name}?"));
