@@ -56,7 +56,7 @@ fn a_conversation_that_was_deleted_is_taken_in_again_from_the_archive() {
                 scenery.opencode(&["session", "delete", text(&session, "vendor_session_id")]);
             assert_eq!(deleted.status, 0, "{deleted:#?}");
         }
-        let report = scenery.world.resume(["--all"]);
+        let report = scenery.world.resume(["alpha", "beta"]);
         report.assert_back("alpha", "restored");
         report.assert_back("beta", "restored");
         let first = "remember ALPHA [[tool: echo heron]]";
