@@ -30,7 +30,7 @@ fn an_agent_neither_answers_itself_nor_reaches_strangers() {
     let cancel = coder.run(&format!("$SEGUE messages --cancel {}", id.trim()));
     assert_eq!(cancel.status, 3, "{cancel:#?}");
     let list = coder.run("$SEGUE messages --json");
-    assert_eq!(list.stdout, "{\"messages\":[]}\n", "{list:#?}");
+    assert_eq!(list.stdout, "{\"messages\":[],\"failed\":[]}\n", "{list:#?}");
     assert_eq!(messages(&world)[0]["state"], "queued");
 }
 
