@@ -121,44 +121,50 @@ fn every_command_prints_sessions_in_the_same_shape() {
     }
     check_ls(&world);
 
-    let started = run(&world, ["run", "-d", "--name", "fox", "remember the word fox"]);
-    assert_eq!(started[0]["address"], "shop/fox");
-    let turn = run(&world, ["run", "--headless", "--name", "owl", "remember the word owl"]);
-    assert_eq!((&turn[0]["name"], &turn[0]["ok"]), (&"owl".into(), &true.into()));
-    world.ok(["wait", "fox", "--for", "idle", "--timeout", "50s"]);
-
-    let plan = run(&world, ["resume", "shop", "--plan"]);
-    let planned = &plan[0]["plan"][0];
-    assert_eq!((&planned["decision"], planned["note"].is_string()), (&"running".into(), true));
-    let waited = run(&world, ["wait", "fox", "tester"]);
-    assert_eq!(waited.len(), 2);
-    assert!(waited.iter().all(|it| it["outcome"] == "reached"), "{waited:#?}");
-
+    check_starts(&world);
     check_messages(&world);
-
-    assert!(run(&world, ["log", "fox"]).len() > 2);
-    run(&world, ["show", "fox"]);
-    let report = run(&world, ["handoff", "fox", "--to", "demo"]);
-    assert_eq!(
-        (&report[0]["to"], &report[0]["name"]),
-        (&"shop/fox-demo".into(), &"fox-demo".into())
-    );
-    let scaled = run(&world, ["scale", "coder", "0"]);
-    assert_eq!(scaled[0]["stopped"][0]["outcome"], "stopped", "{scaled:#?}");
-    let stopped = run(&world, ["stop", "shop/tester", "coder"]);
-    let outcomes: Vec<&Value> =
-        stopped[0]["stopped"].as_array().unwrap().iter().map(|it| &it["outcome"]).collect();
-    assert_eq!(outcomes, ["stopped", "not_running"]);
-    let resumed = run(&world, ["resume", "tester"]);
-    for agent in resumed[0]["agents"].as_array().unwrap() {
-        assert!(OUTCOMES.contains(&agent["outcome"].as_str().unwrap()), "{agent:#}");
-    }
+    check_ends(&world);
     let glance = check("segue", &world.ok(["--json"]));
     assert!(has_list(&glance[0], "sessions") > 3);
     check_others(&world);
     let removed = run(&world, ["rm", "fox", "owl", "--yes"]);
     assert!(removed.iter().all(|it| it["outcome"] == "removed"), "{removed:#?}");
     assert_eq!(removed.len(), 2);
+}
+
+fn check_starts(world: &World) {
+    let started = run(world, ["run", "-d", "--name", "fox", "remember the word fox"]);
+    assert_eq!(started[0]["address"], "shop/fox");
+    let turn = run(world, ["run", "--headless", "--name", "owl", "remember the word owl"]);
+    assert_eq!((&turn[0]["name"], &turn[0]["ok"]), (&"owl".into(), &true.into()));
+    world.ok(["wait", "fox", "--for", "idle", "--timeout", "50s"]);
+
+    let plan = run(world, ["resume", "shop", "--plan"]);
+    let planned = &plan[0]["plan"][0];
+    assert_eq!((&planned["decision"], planned["note"].is_string()), (&"running".into(), true));
+    let waited = run(world, ["wait", "fox", "tester"]);
+    assert_eq!(waited.len(), 2);
+    assert!(waited.iter().all(|it| it["outcome"] == "reached"), "{waited:#?}");
+}
+
+fn check_ends(world: &World) {
+    assert!(run(world, ["log", "fox"]).len() > 2);
+    run(world, ["show", "fox"]);
+    let report = run(world, ["handoff", "fox", "--to", "demo"]);
+    assert_eq!(
+        (&report[0]["to"], &report[0]["name"]),
+        (&"shop/fox-demo".into(), &"fox-demo".into())
+    );
+    let scaled = run(world, ["scale", "coder", "0"]);
+    assert_eq!(scaled[0]["stopped"][0]["outcome"], "stopped", "{scaled:#?}");
+    let stopped = run(world, ["stop", "shop/tester", "coder"]);
+    let outcomes: Vec<&Value> =
+        stopped[0]["stopped"].as_array().unwrap().iter().map(|it| &it["outcome"]).collect();
+    assert_eq!(outcomes, ["stopped", "not_running"]);
+    let resumed = run(world, ["resume", "tester"]);
+    for agent in resumed[0]["agents"].as_array().unwrap() {
+        assert!(OUTCOMES.contains(&agent["outcome"].as_str().unwrap()), "{agent:#}");
+    }
 }
 
 fn check_ls(world: &World) {

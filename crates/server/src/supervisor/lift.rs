@@ -109,7 +109,7 @@ impl Lift {
         }
         if self.fresh.is_none() {
             match self.carry_over(&own.of_others).await? {
-                Carried::Done(outcome) => return Ok(Some(outcome)),
+                Carried::Done(outcome) => return Ok(Some(*outcome)),
                 Carried::SessionExists => return Ok(None),
                 Carried::NothingToCarry => {}
             }

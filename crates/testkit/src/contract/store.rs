@@ -74,6 +74,7 @@ macro_rules! store_contract {
             a_binding_names_a_launch_of_its_own_session
             events_come_in_order_after_a_number_and_up_to_a_limit
             events_of_one_session_are_told_apart
+            the_newest_events_of_several_sessions_come_in_order
             a_commit_returns_the_last_number_of_the_log
             numbers_of_events_are_never_used_twice
             a_fleet_has_one_folder

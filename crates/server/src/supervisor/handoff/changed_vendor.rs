@@ -15,7 +15,7 @@ use super::target::Target;
 
 /// What came of carrying an agent's conversation to its new vendor.
 pub(in super::super) enum Carried {
-    Done(AgentOutcome),
+    Done(Box<AgentOutcome>),
     /// Nothing was said in any of the agent's earlier conversations.
     NothingToCarry,
     /// Another request made the agent's session meanwhile.
@@ -51,7 +51,7 @@ pub(in super::super) async fn carry_to(
         });
         let cut_short = |error| Error::internal("a handoff was cut short").caused_by(error);
         let report = carried.await.map_err(cut_short)??;
-        return Ok(Carried::Done(outcome(&report)));
+        return Ok(Carried::Done(Box::new(outcome(&report))));
     }
     Ok(Carried::NothingToCarry)
 }

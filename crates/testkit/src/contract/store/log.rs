@@ -64,18 +64,22 @@ pub async fn the_newest_events_of_several_sessions_come_in_order(backend: &impl 
     let facts = facts.map(|(session, text)| samples.event(Some(session), text));
     append(&*store, facts.to_vec()).await;
     let all = ask(&*store, 0, None, 100).await;
-    let texts = async |sessions: Vec<SessionId>, after, limit, newest| {
-        let found = store.events(&EventQuery { after, sessions, limit, newest }).await.unwrap();
-        found.iter().map(|event| event.fact.text.clone()).collect::<String>()
-    };
-    let both = vec![one, two];
-    assert_eq!(texts(both.clone(), 0, 100, false).await, "acdf");
-    assert_eq!(texts(both.clone(), 0, 2, false).await, "ac");
-    assert_eq!(texts(both.clone(), 0, 2, true).await, "df");
-    assert_eq!(texts(both.clone(), 0, 100, true).await, "acdf");
-    assert_eq!(texts(both, all[2].seq, 100, false).await, "df");
-    assert_eq!(texts(vec![one], 0, 1, true).await, "d");
-    assert_eq!(texts(Vec::new(), 0, 3, true).await, "def");
+    let (both, first, third) = (vec![one, two], 0, all[2].seq);
+    let table = [
+        (both.clone(), first, 100, false, "acdf"),
+        (both.clone(), first, 2, false, "ac"),
+        (both.clone(), first, 2, true, "df"),
+        (both.clone(), first, 100, true, "acdf"),
+        (both, third, 100, false, "df"),
+        (vec![one], first, 1, true, "d"),
+        (Vec::new(), first, 3, true, "def"),
+    ];
+    for (sessions, after, limit, newest, expected) in table {
+        let query = EventQuery { after, sessions, limit, newest };
+        let found = store.events(&query).await.unwrap();
+        let texts: String = found.iter().map(|event| event.fact.text.as_str()).collect();
+        assert_eq!(texts, expected, "{query:?}");
+    }
 }
 
 pub async fn a_commit_returns_the_last_number_of_the_log(backend: &impl Backend) {
