@@ -135,7 +135,7 @@ fn two_ups_at_once_after_a_change_of_vendor_carry_the_conversation_once() {
     let mut outcomes: Vec<&str> =
         reports.iter().map(|it| it["agents"][0]["outcome"].as_str().unwrap()).collect();
     outcomes.sort_unstable();
-    assert_eq!(outcomes, ["running", "handed_over"], "{reports:#?}");
+    assert_eq!(outcomes, ["handed_over", "running"], "{reports:#?}");
     assert_eq!(scene.world.sessions().len(), 2, "{:#?}", scene.world.sessions());
     scene::assert_knows(&scene.world, "coder", "fox");
 }

@@ -190,3 +190,15 @@ fn a_first_message_that_is_longer_than_a_piece_is_found() {
     let found = look(up_to(9).replace("first ALPHA", &long)).unwrap();
     assert_eq!(found.first_message, Some(long));
 }
+
+#[test]
+fn the_last_turn_of_a_2_1_325_transcript_is_over_and_its_first_message_is_known() {
+    let home = Home::new();
+    let text = include_str!("../fixtures/interactive-2.1.325.jsonl");
+    let path = home.write(&format!("projects/-home-u-work/{ID}.jsonl"), text);
+    let found = conversation(&home.disk, &path, &VendorSessionId::new(ID)).unwrap().unwrap();
+    assert_eq!(found.first_message.as_deref(), Some("please [[TOOL:touch made-by-tool]]"));
+    assert_eq!(found.cwd, Path::new("/home/u/work"));
+    assert!(!found.turn_open, "{found:?}");
+    assert!(found.last_answer.unwrap().starts_with("MARK turns=1"));
+}

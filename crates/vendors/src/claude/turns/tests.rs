@@ -314,3 +314,14 @@ fn the_end_costs_the_same_however_long_the_file_is() {
     };
     assert!(cost(30_000) <= cost(6_000) * 11 / 10, "{} {}", cost(30_000), cost(6_000));
 }
+
+/// The long strings of the recording are cut; copies of requests are between its turns.
+#[test]
+fn turns_of_2_1_325_are_read_past_copies_of_requests_and_attachments() {
+    let turns = both_ways(include_str!("../fixtures/interactive-2.1.325.jsonl"));
+    let roles: Vec<Role> = turns.iter().map(|turn| turn.role).collect();
+    assert_eq!(roles, [Role::User, Role::ToolCall, Role::ToolResult, Role::Assistant]);
+    assert_eq!(turns[0].text, "please [[TOOL:touch made-by-tool]]");
+    assert!(turns[1].text.contains("touch made-by-tool"), "{:?}", turns[1]);
+    assert!(turns[3].text.starts_with("MARK turns=1"), "{:?}", turns[3]);
+}
