@@ -51,15 +51,25 @@ pub fn show(segue: &str, vendor: &str, behaviour: &str) {
     show_with(installation(), segue, vendor, behaviour);
 }
 
+/// Makes an earlier release of a vendor's program the one that a world's commands find.
+///
+/// # Panics
+///
+/// When it is not installed.
+pub fn install_previous(world: &World, program: &str) {
+    let earlier = previous().join("node_modules/.bin").join(program);
+    let name = programs(world).join(program);
+    fs::remove_file(&name).expect("the pinned program");
+    std::os::unix::fs::symlink(earlier.canonicalize().expect("a program"), name).expect("a link");
+}
+
 /// Has an earlier release of a vendor's program show a behaviour.
 ///
 /// # Panics
 ///
 /// When it does not.
 pub fn show_previous(segue: &str, vendor: &str, behaviour: &str) {
-    let mut place = installation().into_os_string();
-    place.push("-previous");
-    show_with(place.into(), segue, vendor, behaviour);
+    show_with(previous(), segue, vendor, behaviour);
 }
 
 fn show_with(programs: PathBuf, segue: &str, vendor: &str, behaviour: &str) {
@@ -131,6 +141,13 @@ fn installation() -> PathBuf {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let place = env::var_os("SEGUE_TEST_VENDORS").unwrap_or_else(|| "target/vendors".into());
     top.join(place)
+}
+
+/// Returns where `make vendors` has installed the earlier releases.
+fn previous() -> PathBuf {
+    let mut place = installation().into_os_string();
+    place.push("-previous");
+    place.into()
 }
 
 /// Returns the real path of a folder as text, as vendors note it.

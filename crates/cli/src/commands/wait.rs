@@ -203,11 +203,17 @@ fn show(
 
 /// Tells whether the wait is over because only a person can go on.
 fn needs_person(session: &SessionView, target: WaitTarget) -> bool {
-    matches!(target, WaitTarget::Idle | WaitTarget::Rest) && asks(session)
+    matches!(target, WaitTarget::Idle | WaitTarget::Rest) && session.status == "waiting"
 }
 
 fn not_over(session: &SessionView) -> Error {
     let name = address(session);
+    if !asks(session) {
+        let status = status(session);
+        return Error::conflict(format!("`{name}` cannot go on: it does not run, and is {status}"))
+            .hint(format!("run `segue log {name}` to see why"))
+            .hint(format!("run `segue resume {name}` to start it again"));
+    }
     let error = Error::conflict(format!("`{name}` cannot go on: a person has to answer"));
     match &session.dialog {
         Some(dialog) => {

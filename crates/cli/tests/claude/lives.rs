@@ -1,5 +1,6 @@
 //! Whole lives: begun, killed, brought back, asked.
 
+use segue_testkit::vendors::install_previous;
 use segue_testkit::{Terminal, conversation, isolated};
 use serde_json::Value;
 
@@ -137,6 +138,8 @@ fn ctrl_z_does_not_suspend_an_attached_agent() {
 fn a_first_start_that_asks_for_a_theme_is_reported_with_the_way_to_answer() {
     isolated(|| {
         let stage = Stage::new();
+        // Newer releases end at their first start unless they reach the vendor's own service.
+        install_previous(&stage.world, "claude");
         stage.home.forget_onboarding();
         let words = ["run", "--wait", "--vendor", "claude", "--name", "coder", "remember ALPHA"];
         let asked = stage.world.segue(words);

@@ -138,6 +138,10 @@ fn three_deaths_at_once_are_a_choice_for_a_person() {
     let waiting = wait_session(&world, "alpha", |it| it["status"] == "waiting");
     assert_eq!(waiting["status_detail"], "choice");
     assert_eq!(waiting["pid"], Value::Null);
+    // It would never be idle: whoever waits for that gets an answer.
+    let wait = world.segue(["wait", "alpha", "--for", "idle"]);
+    assert_eq!(wait.status, 4, "{wait:#?}");
+    assert!(wait.stderr.contains("segue resume default/alpha"), "{wait:#?}");
 
     let refused = world.resume(["--all"]);
     refused.assert_not_back("alpha", "refused");

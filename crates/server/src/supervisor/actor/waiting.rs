@@ -50,7 +50,7 @@ impl Actor {
             Waiter::Status { target, reply } => {
                 let reached = self.has_reached(target);
                 // Whoever waits for the agent to be idle would wait for a person.
-                let is_over = target == WaitTarget::Idle && self.drawn_question().is_some();
+                let is_over = target == WaitTarget::Idle && self.needs_person();
                 if !reached && !is_over {
                     return Some(Waiter::Status { target, reply });
                 }
@@ -58,6 +58,14 @@ impl Actor {
             }
         }
         None
+    }
+
+    /// Tells whether the agent goes on only after a person has answered, or has it started again.
+    fn needs_person(&self) -> bool {
+        match self.state.session.status {
+            status @ Status::Waiting(_) if !status.expects_process() => true,
+            _ => self.drawn_question().is_some(),
+        }
     }
 
     /// Tells whether an agent that says it is idle has nothing left to do. Some say so before they
