@@ -115,7 +115,7 @@ fn its_transcript_is_guarded_too() {
     world.ok(["stop", "coder"]);
     let transcript = world.home().join(format!(".mytool-{id}.jsonl"));
     fs::remove_file(&transcript).unwrap();
-    let report = world.json(["resume", "--json"]);
+    let report = world.json(["resume", "coder", "--json"]);
     assert_eq!(only_agent(&report)["outcome"], "restored", "{report}");
     assert!(fs::read_to_string(transcript).unwrap().contains("remember the fox"));
 }
