@@ -211,7 +211,7 @@ fn a_holder_on_its_way_is_waited_for() {
     });
     let output = resume.unwrap().wait_with_output().unwrap();
     let report = String::from_utf8(output.stdout).unwrap();
-    assert!(report.contains("\"attached\""), "{report}");
+    assert!(report.contains("\"running\""), "{report}");
     assert_eq!(world.session("alpha")["launches"], 1);
     scene::assert_knows(&world, "alpha", "heron");
     invariants::check(&world, |_| "heron".to_owned());

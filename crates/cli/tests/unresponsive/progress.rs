@@ -60,7 +60,7 @@ fn an_interrupted_wait_says_that_the_agent_goes_on() {
         assert_eq!(person.wait(), 130, "{person:?}");
         let seen = person.contents();
         assert!(seen.contains("interrupted: the agent goes on\n"), "{seen}");
-        assert!(seen.contains("hint: run `segue wait alpha` to wait again"), "{seen}");
+        assert!(seen.contains("hint: run `segue wait default/alpha` to wait again"), "{seen}");
         assert!(!seen.contains("error"), "{seen}");
     }
     assert!(processes::is_alive(pid));
