@@ -15,6 +15,9 @@ use super::tool::{Call, Shell};
 /// What Claude puts around a message that it was given while it worked.
 const QUEUED: &str = "The user sent a new message while you were working:";
 
+/// How the vendor's words behind such a message begin, in its versions.
+const BEHIND_QUEUED: [&str; 2] = ["\n\nIMPORTANT:", "\n\nThis is how Claude Code surfaces"];
+
 /// Texts in the user's place that Claude writes itself.
 const OWN: [&str; 9] = [
     "<local-command-",
@@ -122,7 +125,9 @@ fn user(text: &str) -> Vec<Said> {
     // Where two messages of the user meet, Claude ends the first one with a newline.
     let whole = own.strip_suffix('\n').unwrap_or(&own);
     let own = if own.len() == text.len() { whole } else { own.trim() };
-    if own.trim_start().starts_with(SUMMARY) {
+    if own.trim_start().starts_with(QUEUED) {
+        said.extend(queued(own));
+    } else if own.trim_start().starts_with(SUMMARY) {
         said.insert(0, Said::new(Role::Summary, own));
     } else if !own.trim().is_empty() && !OWN.iter().any(|begin| own.trim_start().starts_with(begin))
     {
@@ -133,7 +138,8 @@ fn user(text: &str) -> Vec<Said> {
 
 fn queued(reminder: &str) -> Option<Said> {
     let (_, after) = reminder.split_once(QUEUED)?;
-    let text = after.split("\n\nIMPORTANT:").next().unwrap_or(after);
+    let end = BEHIND_QUEUED.iter().filter_map(|begin| after.find(begin)).min();
+    let text = &after[..end.unwrap_or(after.len())];
     Some(Said::new(Role::User, text.trim()))
 }
 
@@ -294,6 +300,8 @@ mod tests {
         let queued =
             format!("<system-reminder>\n{QUEUED}\nstop it\n\nIMPORTANT: x</system-reminder>");
         assert_eq!(user_texts(&queued), ["stop it"]);
+        let newer = format!("{QUEUED}\nstop it\n\nThis is how Claude Code surfaces messages");
+        assert_eq!(user_texts(&newer), ["stop it"]);
     }
 
     #[test]
