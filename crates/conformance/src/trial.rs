@@ -167,16 +167,19 @@ impl Trial {
     pub fn wait_recorded(&self, session: &Value, words: &str) {
         let transcript = self.transcript(session);
         let folder = transcript.parent().expect("a folder");
-        let is_recorded = || {
-            let mut found = false;
-            let read = self.vendor.turns_back(&LocalFiles, &transcript, &mut |turn| {
-                found |= turn.role == Role::User && turn.text.contains(words);
-                if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            });
-            // A transcript that is being written may be unreadable for a moment.
-            read.is_ok() && found
-        };
-        wait::until(&[folder], &format!("the transcript has \"{words}\""), is_recorded);
+        let expected = format!("the transcript has \"{words}\"");
+        wait::until(&[folder], &expected, || self.is_recorded(session, words));
+    }
+
+    /// Tells whether the vendor's own transcript of a session's conversation has a user's words. One
+    /// that is just being written may be unreadable for a moment.
+    pub fn is_recorded(&self, session: &Value, words: &str) -> bool {
+        let mut found = false;
+        let read = self.vendor.turns_back(&LocalFiles, &self.transcript(session), &mut |turn| {
+            found |= turn.role == Role::User && turn.text.contains(words);
+            if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        read.is_ok() && found
     }
 
     /// Kills everything and brings everything back.
