@@ -12,6 +12,9 @@ pub(crate) fn keys_to(wanted: usize, marked: usize) -> Vec<u8> {
     keys
 }
 
+/// Drawn before the choice that is in force.
+const TICK: char = '✔';
+
 /// A list of choices without numbers, of which one is marked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MarkedList {
@@ -38,15 +41,16 @@ pub(crate) fn marked_list(rows: &[String], mark: char) -> Option<MarkedList> {
     let (first, end) = (at - above, at + below + 1);
     let mut rows = rows.to_vec();
     for (row, number) in rows[first..end].iter_mut().zip(1..) {
-        let text = row.trim_start().trim_start_matches(mark).trim_start();
+        let text = row.chars().skip(column).collect::<String>();
         *row = format!("{number}. {text}");
     }
     Some(MarkedList { rows, first, end, marked: above })
 }
 
-/// Returns the column of a row's first letter behind spaces and the mark. `None` if there is none.
+/// Returns the column of a row's first letter behind spaces, the mark and the tick. `None` if there
+/// is none.
 fn text_column(row: &str, mark: char) -> Option<usize> {
-    row.chars().position(|c| !c.is_whitespace() && c != mark)
+    row.chars().position(|c| !c.is_whitespace() && c != mark && c != TICK)
 }
 
 /// One of a dialog's choices.

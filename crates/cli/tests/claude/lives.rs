@@ -136,19 +136,27 @@ fn ctrl_z_does_not_suspend_an_attached_agent() {
 
 #[test]
 fn a_first_start_that_asks_for_a_theme_is_reported_with_the_way_to_answer() {
+    isolated(|| assert_theme_is_asked_for(&Stage::new()));
+}
+
+#[test]
+fn an_earlier_release_that_asks_for_a_theme_is_reported_with_the_way_to_answer() {
     isolated(|| {
         let stage = Stage::new();
-        // Newer releases end at their first start unless they reach the vendor's own service.
         install_previous(&stage.world, "claude");
-        stage.home.forget_onboarding();
-        let words = ["run", "--wait", "--vendor", "claude", "--name", "coder", "remember ALPHA"];
-        let asked = stage.world.segue(words);
-        assert_eq!(asked.status, 4, "{asked:#?}");
-        for words in ["it waits for an answer (question)", "segue attach default/coder"] {
-            assert!(asked.stderr.contains(words), "{asked:#?}");
-        }
-        let dialog = &stage.world.session("coder")["dialog"];
-        assert!(dialog["choices"].as_array().unwrap().len() > 1, "{dialog:#}");
-        assert!(stage.model.conversations().is_empty());
+        assert_theme_is_asked_for(&stage);
     });
+}
+
+fn assert_theme_is_asked_for(stage: &Stage) {
+    stage.home.forget_onboarding();
+    let words = ["run", "--wait", "--vendor", "claude", "--name", "coder", "remember ALPHA"];
+    let asked = stage.world.segue(words);
+    assert_eq!(asked.status, 4, "{asked:#?}");
+    for words in ["it waits for an answer (question)", "segue answer default/coder"] {
+        assert!(asked.stderr.contains(words), "{asked:#?}");
+    }
+    let dialog = &stage.world.session("coder")["dialog"];
+    assert!(dialog["choices"].as_array().unwrap().len() > 1, "{dialog:#}");
+    assert!(stage.model.conversations().is_empty());
 }

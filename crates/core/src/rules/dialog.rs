@@ -36,6 +36,12 @@ pub fn read(rows: &[String]) -> Option<DialogText> {
     Some(DialogText { question: question(&rows[..first]), choices })
 }
 
+/// Returns the words of a dialog that is only to be read.
+pub fn without_choices(rows: &[String]) -> DialogText {
+    let rows: Vec<&str> = rows.iter().map(|row| inside(row)).collect();
+    DialogText { question: question(&rows), choices: Vec::new() }
+}
+
 /// Tells whether the screen shows numbered choices of which one is marked, and no cursor: something
 /// is asked, even if nobody knows what. A list in an agent's words leaves the cursor in the input.
 pub fn is_unknown_question(screen: &Screen) -> bool {

@@ -28,6 +28,12 @@ const DASHES: char = '╌';
 /// Shown below dialogs, in several wordings.
 const CANCEL: &str = "Esc to cancel";
 
+/// How the screens of the very first start begin: the list of themes, and what to be careful about.
+const FIRST_START: [&str; 2] = ["Let's get started.", "Security notes:"];
+
+/// Shown below what is only to be read.
+const PAUSE: &str = "Press Enter to continue";
+
 /// Tells what the screen shows; none where neither an input nor a known dialog is on it.
 pub(super) fn read(screen: &Screen) -> Option<Showing> {
     if let Some(input) = input(screen) {
@@ -36,6 +42,9 @@ pub(super) fn read(screen: &Screen) -> Option<Showing> {
             Input { busy: true, .. } => Showing::Busy,
             Input { .. } => Showing::Ready,
         });
+    }
+    if is_pause(dialog_rows(screen)) {
+        return Some(Showing::Dialog(WaitingFor::Question));
     }
     dialog(screen).map(|dialog| Showing::Dialog(dialog.waits_for))
 }
@@ -64,6 +73,9 @@ pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
     let columns = screen.rows.iter().map(|row| row.chars().count()).max().unwrap_or(0);
     let mut rows = without_tip(dialog_rows(screen), columns);
     rows.retain(|row| row.is_empty() || !row.chars().all(|c| c == DASHES));
+    if is_pause(&rows) {
+        return Some(rules::dialog::without_choices(&rows));
+    }
     let list = list(&rows);
     rules::dialog::read(list.as_ref().map_or(&rows, |list| &list.rows))
 }
@@ -133,11 +145,14 @@ struct Dialog {
 
 /// Returns the rows of the screen that a dialog would be in: those below the last rule. Newer
 /// versions draw the rule with the name of the session below a dialog; the rows above it count then.
+/// The first start has a heading instead.
 fn dialog_rows(screen: &Screen) -> &[String] {
     let is_edge = |row: &String| is_rule(row) || row.starts_with(PANEL);
     let last_rule = |rows: &[String]| rows.iter().rposition(is_edge);
     let rows = screen.rows.as_slice();
-    let Some(last) = last_rule(rows) else { return rows };
+    let Some(last) = last_rule(rows) else {
+        return &rows[rows.iter().position(|row| is_first_start(row)).unwrap_or(0)..];
+    };
     let (above, below) = (&rows[..last], &rows[last + 1..]);
     if below.iter().any(|row| !row.trim().is_empty()) {
         return below;
@@ -145,14 +160,26 @@ fn dialog_rows(screen: &Screen) -> &[String] {
     &above[last_rule(above).map_or(0, |at| at + 1)..]
 }
 
+/// Tells whether a screen of the very first start begins with this row.
+fn is_first_start(row: &str) -> bool {
+    FIRST_START.iter().any(|heading| row.trim_start().starts_with(heading))
+}
+
+/// Tells whether a dialog is only to be read.
+fn is_pause(rows: &[String]) -> bool {
+    let last = rows.iter().rfind(|row| !row.trim().is_empty());
+    last.is_some_and(|row| row.trim_start().starts_with(PAUSE))
+}
+
 /// Finds a list of choices without numbers: several, with the way out right below them.
 fn list(rows: &[String]) -> Option<MarkedList> {
     let list = marked_list(rows, MARK)?;
     let below = rows[list.end..].iter().find(|row| !row.trim().is_empty())?;
-    (list.end - list.first > 1 && below.contains(CANCEL)).then_some(list)
+    let has_way_out = below.contains(CANCEL) || is_first_start(&rows[0]);
+    (list.end - list.first > 1 && has_way_out).then_some(list)
 }
 
-/// Finds the dialog: choices of which one is marked, with a way out below.
+/// Finds the dialog: choices of which one is marked, with a way out below except at the first start.
 fn dialog(screen: &Screen) -> Option<Dialog> {
     let rows = dialog_rows(screen);
     let list = list(rows);
@@ -161,7 +188,8 @@ fn dialog(screen: &Screen) -> Option<Dialog> {
     let has = |text: &str| rows.iter().any(|row| row.contains(text));
     let choices: Vec<Choice> = numbered.iter().filter_map(|row| choice(row, MARK)).collect();
     let is_marked = rows.iter().any(|row| row.trim_start().starts_with(MARK));
-    if choices.is_empty() || !is_marked || !has(CANCEL) {
+    let is_dialog = has(CANCEL) || rows.first().is_some_and(|row| is_first_start(row));
+    if choices.is_empty() || !is_marked || !is_dialog {
         return None;
     }
     let waits_for = if TRUST.iter().any(|text| has(text)) {

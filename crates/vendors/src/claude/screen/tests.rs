@@ -131,6 +131,29 @@ fn a_panel_with_choices_that_a_person_opened_is_a_question() {
 }
 
 #[test]
+fn the_very_first_start_asks_for_a_theme_and_then_to_be_read() {
+    for screen in [screen!("2.1.325/theme-120"), screen!("2.1.325/theme-80")] {
+        assert_eq!(read(&screen), Some(Showing::Dialog(WaitingFor::Question)));
+        let DialogText { question, choices } = dialog_text(&screen).unwrap();
+        let asked = "Let's get started. Choose the text style that looks best with your terminal \
+                     To change this later, run /theme";
+        assert_eq!(question, asked);
+        assert_eq!(choices[..3], ["Auto (match terminal)", "Dark mode", "Light mode"]);
+        assert_eq!(choices.len(), 7);
+        let light = Answer::Choice("light mode".to_owned());
+        assert_eq!(answer(&screen, &light), Some(b"\x1b[B\r".to_vec()));
+    }
+    for screen in [screen!("2.1.325/security-120"), screen!("2.1.325/security-80")] {
+        assert_eq!(read(&screen), Some(Showing::Dialog(WaitingFor::Question)));
+        let DialogText { question, choices } = dialog_text(&screen).unwrap();
+        assert!(question.starts_with("Security notes: 1. Claude can make mistakes."), "{question}");
+        assert!(question.ends_with("Press Enter to continue…"), "{question}");
+        assert!(choices.is_empty(), "{choices:?}");
+        assert_eq!(answer(&screen, &Answer::Choice("1".to_owned())), None);
+    }
+}
+
+#[test]
 fn panels_without_choices_and_empty_screens_tell_nothing() {
     let all = [
         screen!("cost-120"),
