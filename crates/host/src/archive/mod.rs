@@ -93,24 +93,26 @@ impl DiskArchive {
     }
 
     /// Returns what is wrong with the copies in a folder.
-    fn damage(&self, folder: PathBuf, known: &[Archived]) -> Option<DamagedCopy> {
-        let recorded = match Manifest::read(&folder) {
+    fn damage(&self, folder: PathBuf, known: &[Archived]) -> io::Result<Option<DamagedCopy>> {
+        let conversation = match Manifest::read(&folder) {
+            Ok(Some(manifest)) => manifest.conversation(),
             // Nothing is recorded before something is copied.
-            Ok(manifest) => Ok(manifest?.conversation()),
-            Err(error) => Err(format!("its record cannot be read: {error}")),
-        };
-        let conversation = match recorded {
-            Ok(conversation) => conversation,
-            Err(why) => {
+            Ok(None) => return Ok(None),
+            Err(error) if is_damage(&error) => {
                 let conversation = known.iter().find(|it| self.folder(it) == folder).cloned();
-                return Some(DamagedCopy { conversation, folder, why });
+                let why = format!("its record cannot be read: {error}");
+                return Ok(Some(DamagedCopy { conversation, folder, why }));
             }
+            Err(error) => return Err(error),
         };
-        faulty(&folder)?;
+        if faulty(&folder)?.is_none() {
+            return Ok(None);
+        }
         // It may have been added to, removed or replaced meanwhile: nobody does that now.
         let _one = self.lock(&conversation);
         let why = faulty(&folder)?;
-        Some(DamagedCopy { conversation: Some(conversation), folder, why })
+        let conversation = Some(conversation.clone());
+        Ok(why.map(|why| DamagedCopy { conversation, folder, why }))
     }
 
     fn make_folder(&self, folder: &Path) -> Result<()> {
@@ -266,7 +268,8 @@ impl Archive for DiskArchive {
         let mut damaged = Vec::new();
         for vendor in folders(&self.root).map_err(|error| failed(&error))? {
             for folder in folders(&vendor).map_err(|error| failed(&error))? {
-                damaged.extend(self.damage(folder, known));
+                let damage = self.damage(folder.clone(), known);
+                damaged.extend(damage.map_err(|error| cannot("check", &folder, &error))?);
             }
         }
         Ok(damaged)
@@ -274,8 +277,14 @@ impl Archive for DiskArchive {
 
     fn set_aside(&self, copy: &DamagedCopy) -> Result<PathBuf> {
         let _one = copy.conversation.as_ref().map(|conversation| self.lock(conversation));
+        let folder = &copy.folder;
+        let damage = faulty(folder).map_err(|error| cannot("check", folder, &error))?;
+        if damage.is_none() {
+            let folder = folder.display();
+            return Err(Error::conflict(format!("the copy in `{folder}` is sound by now")));
+        }
         failpoint::hit("archive.aside.before");
-        let aside = manifest::set_aside(&copy.folder)?;
+        let aside = manifest::set_aside(folder)?;
         failpoint::hit("archive.aside.after");
         *self.counted() = None;
         Ok(aside)
@@ -291,17 +300,28 @@ impl Archive for DiskArchive {
     }
 }
 
-/// Returns why a copy in a folder could not be put back.
-fn faulty(folder: &Path) -> Option<String> {
-    let manifest = match Manifest::read(folder) {
-        Ok(manifest) => manifest?,
-        Err(error) => return Some(error.to_string()),
+/// Returns what is damaged of the copy in a folder.
+fn faulty(folder: &Path) -> io::Result<Option<String>> {
+    let streams = match Manifest::read(folder) {
+        Ok(manifest) => manifest.map(|manifest| manifest.streams).unwrap_or_default(),
+        Err(error) if is_damage(&error) => return Ok(Some(error.to_string())),
+        Err(error) => return Err(error),
     };
-    let verified = |stream: &Stream| {
-        let failed = frames::verify(folder, stream).err()?;
-        Some(format!("`{}`: {failed}", stream.file))
-    };
-    manifest.streams.iter().find_map(verified)
+    for stream in streams {
+        match frames::verify(folder, &stream) {
+            Err(error) if is_damage(&error) => {
+                return Ok(Some(format!("`{}`: {error}", stream.file)));
+            }
+            verified => verified?,
+        }
+    }
+    Ok(None)
+}
+
+/// Tells whether a copy is damaged, or could only not be read now: too many files are open, or the
+/// rights are missing.
+fn is_damage(error: &io::Error) -> bool {
+    error.raw_os_error().is_none() || error.kind() == io::ErrorKind::NotFound
 }
 
 fn has_content(source: &Source) -> bool {

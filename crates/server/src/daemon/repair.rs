@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use segue_core::api::{DoctorReport, Finding, Severity};
+use segue_core::api::{DoctorReport, Finding};
 use segue_core::flows::doctor::{self, Mode};
 use segue_core::flows::salvage;
 use segue_core::ports::{Commit, Salvaged};
@@ -41,20 +41,15 @@ impl Daemon {
         }
         findings.extend(supervisor.examine_settings());
         findings.extend(supervisor.watch.examine());
-        findings.extend(supervisor.examine_archive(fix).await?);
-        findings.push(supervisor.describe_archive()?);
+        let archive = supervisor.examine_archive(fix).await;
+        findings.extend(archive.unwrap_or_else(|error| vec![Finding::problem(&error)]));
         findings.extend(wiring::machine_notes(&self.environment));
         findings.push(wiring::protection_note(supervisor.live.count()));
         Ok(DoctorReport { findings })
     }
 
     async fn examine_store(&self, error: Error, fix: bool) -> Result<DoctorReport> {
-        let mut finding = Finding {
-            severity: Severity::Problem,
-            what: error.to_string(),
-            cure: error.hints.first().cloned(),
-            fixed: false,
-        };
+        let mut finding = Finding::problem(&error);
         let mut findings = Vec::new();
         if fix && is_curable(&error) {
             let (how, open) = self.cure().await?;

@@ -52,8 +52,8 @@ impl Supervisor {
         });
     }
 
-    /// Reads all copies, and reports those that are damaged; with `fix` makes new ones of those that
-    /// something else has, too.
+    /// Reads all copies, and reports those that are damaged and how much all take up; with `fix` makes
+    /// new ones of those that something else has, too.
     pub(crate) async fn examine_archive(&self, fix: bool) -> Result<Vec<Finding>> {
         let owners = archive::owners(&self.ports).await?;
         let (ports, known) = (self.ports.clone(), owners.keys().cloned().collect::<Vec<_>>());
@@ -63,6 +63,7 @@ impl Supervisor {
             let owner = copy.conversation.as_ref().and_then(|it| owners.get(it)).cloned();
             findings.push(self.examine_copy(copy, owner, fix).await?);
         }
+        findings.push(self.describe_archive()?);
         Ok(findings)
     }
 
@@ -111,7 +112,7 @@ impl Supervisor {
     }
 
     /// Says how much the archive takes up.
-    pub(crate) fn describe_archive(&self) -> Result<Finding> {
+    fn describe_archive(&self) -> Result<Finding> {
         let holdings = self.ports.archive.holdings()?;
         let size: u64 = holdings.iter().map(|it| it.bytes).sum();
         let (limit, count) = (self.archive_limit(), holdings.len());

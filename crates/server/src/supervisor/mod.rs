@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use segue_core::api::{Finding, SessionView, Severity};
+use segue_core::api::{Finding, SessionView};
 use segue_core::flows::{SessionState, open_elsewhere, view};
 use segue_core::model::{How, SessionId, Status, WaitingFor};
 use segue_core::ports::{Fault, MessageQuery, Ports, SessionSummary};
@@ -229,8 +229,7 @@ impl Supervisor {
     pub(crate) fn examine_settings(&self) -> Option<Finding> {
         let error = project::check_settings(&self.config_file).err()?;
         let what = format!("{error}; until it can be read, every setting has its default");
-        let cure = error.hints.first().cloned();
-        Some(Finding { severity: Severity::Problem, what, cure, fixed: false })
+        Some(Finding { what, ..Finding::problem(&error) })
     }
 
     /// Returns where the user's own settings are.
