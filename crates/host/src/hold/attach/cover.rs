@@ -106,6 +106,18 @@ impl Cover {
         After { output: settings(wheel) + &self.drawn(size), uncovered: false }
     }
 
+    /// Gives the wheel to this program or to the terminal; returns what shows that. `None` if the agent
+    /// is shown.
+    pub(super) fn wheel_changed(&mut self, wheel: bool, size: Size, words: &str) -> Option<String> {
+        if !self.hides_agent() {
+            return None;
+        }
+        if let Some(scroll) = &mut self.scroll {
+            scroll.say(words.trim());
+        }
+        Some(settings(wheel) + &self.drawn(size))
+    }
+
     /// Takes what was typed.
     pub(super) fn typed(&mut self, bytes: &[u8], size: Size) -> After {
         if let Some(coming) = &mut self.coming {

@@ -283,7 +283,10 @@ impl Attached {
                     [" the mouse is your terminal's ", " wheel: terminal "]
                 };
                 let ended = self.ask(&Request::Wheel(self.wheel)).await;
-                self.notify(&words);
+                match self.cover.wheel_changed(self.wheel, self.terminal.size(), words[0]) {
+                    Some(drawn) => self.outgoing.extend(drawn.bytes()),
+                    None => self.notify(&words),
+                }
                 ended
             }
         }
@@ -299,6 +302,8 @@ impl Attached {
 
     async fn resized(&mut self) -> Option<AttachEnd> {
         let size = self.terminal.size();
+        // Its place was chosen for the old size; the agent draws over it.
+        self.notice = None;
         if self.cover.hides_agent() {
             let drawn = self.cover.resized(size);
             self.outgoing.extend(drawn.bytes());

@@ -1,6 +1,7 @@
 //! Painting scroll mode. Everything that is written comes from here, but for characters that draw
 //! something.
 
+use std::iter;
 use std::ops::Range;
 
 use crate::hold::terminal::{Style, push};
@@ -29,11 +30,16 @@ impl ScrollMode {
     /// Returns what shows the whole screen anew.
     pub(in super::super) fn draw(&self) -> String {
         let mut out = String::from(BEGIN);
+        // A line can be many rows long: it is searched once.
+        let mut marked: Option<(usize, Marked)> = None;
         for index in 0..self.layout.height {
             push(&mut out, format_args!("\x1b[{};1H\x1b[m\x1b[2K", index + 1));
-            if let Some(row) = self.layout.rows.get(self.layout.top + index) {
-                self.draw_row(row, &mut out);
-            }
+            let Some(row) = self.layout.rows.get(self.layout.top + index) else { continue };
+            let Some(line) = self.lines.get(row.line) else { continue };
+            let of_line = marked.take().filter(|(number, _)| *number == row.line);
+            let of_line = of_line.unwrap_or_else(|| (row.line, self.marked(row.line, line)));
+            self.draw_row(row, line, &of_line.1, &mut out);
+            marked = Some(of_line);
         }
         if self.size.rows > 1 {
             self.draw_status(&mut out);
@@ -42,9 +48,7 @@ impl ScrollMode {
         out
     }
 
-    fn draw_row(&self, row: &Row, out: &mut String) {
-        let Some(line) = self.lines.get(row.line) else { return };
-        let marked = self.marked(row.line, line);
+    fn draw_row(&self, row: &Row, line: &Line, marked: &Marked, out: &mut String) {
         let text = line.text.get(row.part.clone()).unwrap_or_default();
         let mut pen = None;
         let mut used = 0;
@@ -55,7 +59,7 @@ impl ScrollMode {
                 break;
             }
             let at = row.part.start + at;
-            let style = (line.style_at(at), mark_at(&marked, at));
+            let style = (line.style_at(at), marked.at(at));
             if pen != Some(style) {
                 pen = Some(style);
                 write_style(style, out);
@@ -73,17 +77,16 @@ impl ScrollMode {
         self.selected().is_some_and(|selected| selected.contains(&line))
     }
 
-    /// Returns which parts of a line are marked, the most important first.
-    fn marked(&self, number: usize, line: &Line) -> Vec<(Range<usize>, Mark)> {
-        let last = self.found.iter().filter(|place| place.line == number);
-        let mut marked: Vec<_> = last.map(|place| (place.part.clone(), Mark::Found)).collect();
-        if self.is_selected(number) {
-            marked.push((0..line.text.len(), Mark::Inverse));
-        } else if let Some((pattern, _)) = &self.search {
-            let places = pattern.places(&line.text).into_iter();
-            marked.extend(places.map(|part| (part, Mark::Inverse)));
-        }
-        marked
+    /// Returns which parts of a line are marked.
+    fn marked(&self, number: usize, line: &Line) -> Marked {
+        let found = self.found.as_ref().filter(|place| place.line == number);
+        let found = found.map(|place| place.part.clone());
+        let inverse = match &self.search {
+            _ if self.is_selected(number) => iter::once(0..line.text.len()).collect(),
+            Some((pattern, _)) => pattern.places(&line.text),
+            None => Vec::new(),
+        };
+        Marked { found, inverse }
     }
 
     fn draw_status(&self, out: &mut String) {
@@ -102,8 +105,23 @@ impl ScrollMode {
     }
 }
 
-fn mark_at(marked: &[(Range<usize>, Mark)], at: usize) -> Mark {
-    marked.iter().find(|(part, _)| part.contains(&at)).map_or(Mark::None, |(_, mark)| *mark)
+/// The marked parts of a line.
+struct Marked {
+    /// What was found last.
+    found: Option<Range<usize>>,
+    /// In order, without overlaps.
+    inverse: Vec<Range<usize>>,
+}
+
+impl Marked {
+    fn at(&self, at: usize) -> Mark {
+        if self.found.as_ref().is_some_and(|part| part.contains(&at)) {
+            return Mark::Found;
+        }
+        let next = self.inverse.partition_point(|part| part.end <= at);
+        let is_inverse = self.inverse.get(next).is_some_and(|part| part.contains(&at));
+        if is_inverse { Mark::Inverse } else { Mark::None }
+    }
 }
 
 fn write_style((style, mark): (Style, Mark), out: &mut String) {

@@ -3,6 +3,7 @@
 //! An agent chose the text. Only characters that draw something are kept of it, so that nothing in
 //! it can command the terminal on which it is shown.
 
+use segue_core::rules::display;
 use unicode_width::UnicodeWidthChar as _;
 
 use crate::hold::terminal::{Sequence, Style};
@@ -88,15 +89,9 @@ fn after_sequence<'a>(text: &'a str, pen: &mut Style) -> &'a str {
     text.get(length..).unwrap_or_default()
 }
 
-/// Tells whether a character draws something, or belongs to one that does. Controls do not, and
-/// what turns the direction of text around could make it read as something else.
+/// Tells whether a character draws something, or belongs to one that does.
 pub(super) fn is_shown(character: char) -> bool {
-    let turns_around = matches!(
-        character,
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-    );
-    let separates = matches!(character, '\u{2028}' | '\u{2029}' | '\u{feff}');
-    !character.is_control() && !turns_around && !separates
+    !display::is_misleading(character)
 }
 
 #[cfg(test)]

@@ -92,6 +92,11 @@ impl ScrollMode {
         self.layout.resize(&self.lines, cols(size), height(size));
     }
 
+    /// Says something until the next key.
+    pub(super) fn say(&mut self, words: &str) {
+        self.message = Some(words.to_owned());
+    }
+
     /// Takes a key.
     pub(super) fn key(&mut self, key: Key) -> Reaction {
         self.message = None;
