@@ -140,17 +140,21 @@ impl Project {
             .hint(format!("its agents are: {}", known.join(", ")))
     }
 
-    /// Returns the agent of this name, or all agents of the kind of this name.
-    pub(crate) fn agents_called(&self, name: &str) -> Result<Vec<&Agent>> {
-        let is_kind = self.kinds.iter().any(|kind| kind.as_str() == name);
-        let of_kind = |it: &&Agent| is_kind && scale::is_called(it.name.as_str(), name);
-        match self.agent(name) {
-            Ok(agent) => Ok(vec![agent]),
-            Err(error) => {
-                let all: Vec<&Agent> = self.agents.iter().filter(of_kind).collect();
-                if all.is_empty() { Err(error) } else { Ok(all) }
+    /// Returns the agents that a person means by a word: the agent of this name, all agents of the
+    /// only kind that is called so or begins so, or the only agent that begins so.
+    pub(crate) fn agents_called(&self, word: &str) -> Result<Vec<&Agent>> {
+        if let Some(agent) = self.agent_of_name(word) {
+            return Ok(vec![agent]);
+        }
+        let kinds: Vec<&str> = self.kinds.iter().map(AgentName::as_str).collect();
+        if let Ok(kind) = address::find_name(&kinds, word) {
+            let of_kind = |it: &&Agent| scale::is_called(it.name.as_str(), kind);
+            let all: Vec<&Agent> = self.agents.iter().filter(of_kind).collect();
+            if !all.is_empty() {
+                return Ok(all);
             }
         }
+        self.agent(word).map(|agent| vec![agent])
     }
 
     pub(crate) fn no_agents(&self) -> Error {

@@ -104,6 +104,16 @@ pub fn find_name<'a>(names: &[&'a str], word: &str) -> Result<&'a str, Unclear> 
     }
 }
 
+/// Returns the one of `names` that a word means. A word that means none stays as it is: whoever looks
+/// it up knows what to say about it.
+pub fn whole_name(names: &[&str], word: &str) -> Result<String, Error> {
+    match find_name(names, word) {
+        Ok(name) => Ok(name.to_owned()),
+        Err(Unclear::Unknown { .. }) => Ok(word.to_owned()),
+        Err(Unclear::Several(names)) => Err(ambiguous(word, &names)),
+    }
+}
+
 /// Why a word does not name one thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unclear {
@@ -123,12 +133,14 @@ impl Unclear {
                 unknown.hints = similar.chain(unknown.hints).collect();
                 unknown
             }
-            Self::Several(names) => {
-                let error = Error::usage(format!("`{word}` can mean {} names", names.len()));
-                names.iter().fold(error, |error, name| error.hint(format!("use `{name}`")))
-            }
+            Self::Several(names) => ambiguous(word, &names),
         }
     }
+}
+
+fn ambiguous(word: &str, names: &[String]) -> Error {
+    let error = Error::usage(format!("`{word}` can mean {} names", names.len()));
+    names.iter().fold(error, |error, name| error.hint(format!("use `{name}`")))
 }
 
 struct Pool<'a> {

@@ -220,8 +220,11 @@ pub(crate) async fn up(
     let project = project(supervisor, &request.caller.cwd, request.fleet.as_deref())?;
     let scaled = scaled(supervisor, &project, None).await?;
     // From here on agents have their whole names.
-    let named = request.agents.iter().map(|name| scaled.agent(name).map(|it| it.name.to_string()));
-    let request = UpRequest { agents: named.collect::<Result<_>>()?, ..request };
+    let mut named = Vec::new();
+    for word in &request.agents {
+        named.extend(scaled.agents_called(word)?.iter().map(|agent| agent.name.to_string()));
+    }
+    let request = UpRequest { agents: named, ..request };
     let agents = wanted_agents(&scaled, &request)?;
     trust::require(&supervisor.ports, &project).await?;
     ensure_fleet(&supervisor.ports, Some(&scaled)).await?;

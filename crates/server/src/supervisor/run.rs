@@ -204,10 +204,11 @@ fn vendor_named(ports: &Ports, described: &[&str], word: &str) -> Result<VendorI
     let built_in: Vec<VendorId> = ports.vendors.all().iter().map(|it| it.id()).collect();
     let built_in = built_in.iter().map(VendorId::as_str);
     let names: Vec<&str> = described.iter().copied().chain(built_in).collect();
-    match address::find_name(&names, word) {
-        Ok(name) => Ok(VendorId::new(name)),
-        Err(_) => Ok(ports.vendors.named(word)?.id()),
+    let name = address::whole_name(&names, word)?;
+    if described.contains(&name.as_str()) {
+        return Ok(VendorId::new(name));
     }
+    Ok(ports.vendors.named(&name)?.id())
 }
 
 /// Returns the only vendor whose program is there; the built-in one counts when no other is.

@@ -7,7 +7,7 @@ use segue_core::model::{
     Environment, How, Session, SessionId, SessionName, Status, VendorDescription, VendorId,
 };
 use segue_core::ports::Vendor;
-use segue_core::rules::address::{self, Unclear};
+use segue_core::rules::address;
 use segue_core::rules::naming;
 use segue_core::{Error, Result};
 
@@ -39,13 +39,17 @@ impl Target {
         let wanted = VendorId::new(whole_name(supervisor, project.as_ref(), &request.to)?);
         let described = project.as_ref().and_then(|project| project.vendors.get(&wanted));
         let agent = project.as_ref().and_then(|project| project.whole_agent(wanted.as_str()).ok());
-        let known = ports.vendors.named(wanted.as_str());
-        let (id, agent) = match (&known, described, agent) {
-            (Ok(_), _, _) | (_, Some(_), _) => (wanted, None),
-            (Err(_), None, Some(agent)) => (agent.vendor.clone(), Some(agent.clone())),
-            (Err(error), None, None) => {
-                return Err(error.clone().hint("or use the name of an agent of `segue.toml`"));
-            }
+        let is_vendor = ports.vendors.get(&wanted).is_ok() || described.is_some();
+        let (id, agent) = match agent {
+            _ if is_vendor => (wanted, None),
+            Some(agent) => (agent.vendor.clone(), Some(agent.clone())),
+            // Looked up as a person's word, so that the error names what looks like it.
+            None => match ports.vendors.named(wanted.as_str()) {
+                Ok(vendor) => (vendor.id(), None),
+                Err(error) => {
+                    return Err(error.hint("or use the name of an agent of `segue.toml`"));
+                }
+            },
         };
         if let (Some(project), true) = (&project, agent.is_some() || described.is_some()) {
             trust::require(ports, project).await?;
@@ -169,8 +173,7 @@ fn name_taken(name: &SessionName, from: &Session) -> Error {
         .hint(format!("run `segue resume {fleet}/{name}` to go on with the session that has it"))
 }
 
-/// Returns the whole name of the vendor or the agent that a person means. A word that means nothing
-/// stays as it is, for the error about it.
+/// Returns the whole name of the vendor or the agent that a person means, if the word means one.
 fn whole_name(
     supervisor: &Arc<Supervisor>,
     project: Option<&Project>,
@@ -182,9 +185,5 @@ fn whole_name(
     let vendors = built_in.iter().chain(described).map(VendorId::as_str);
     let agents = project.map(Project::agent_names).unwrap_or_default();
     let names: Vec<&str> = vendors.chain(agents).collect();
-    match address::find_name(&names, word) {
-        Ok(name) => Ok(name.to_owned()),
-        Err(Unclear::Unknown { .. }) => Ok(word.to_owned()),
-        Err(several) => Err(several.explain(word, Error::usage("nothing is meant"))),
-    }
+    address::whole_name(&names, word)
 }
