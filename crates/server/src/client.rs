@@ -333,6 +333,17 @@ impl EventStream {
             self.pending.extend_from_slice(frame.data_ref()?);
         }
     }
+
+    /// Waits for an event, and takes all that are there by then. `None` when the daemon ends.
+    pub async fn next_burst(&mut self) -> Option<Result<()>> {
+        let mut event = self.next().await?;
+        while event.is_ok()
+            && let Ok(next) = tokio::time::timeout(Duration::ZERO, self.next()).await
+        {
+            event = next?;
+        }
+        Some(event.map(drop))
+    }
 }
 
 fn parse(line: &[u8]) -> Result<Event> {

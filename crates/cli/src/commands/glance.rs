@@ -28,8 +28,8 @@ struct Glance {
     project_file: Option<PathBuf>,
     sessions: Vec<SessionView>,
     sessions_elsewhere: usize,
-    /// How many sessions `segue resume` would bring back here.
-    to_bring_back: usize,
+    /// How many sessions `segue resume` would bring back here; unknown to an agent.
+    to_bring_back: Option<usize>,
     /// Conversations here that Segue does not know yet.
     unknown: Vec<Stranger>,
 }
@@ -40,7 +40,7 @@ pub(crate) async fn run(context: &mut Context) -> Result<Ending> {
     // An agent sees its own sessions only: for it there are no others.
     glance.unknown = client.strangers(&context.caller()).await.unwrap_or_default();
     let resume = resume::here(context.caller());
-    glance.to_bring_back = client.resume_count(&resume).await.unwrap_or_default().to_bring_back;
+    glance.to_bring_back = client.resume_count(&resume).await.ok().map(|it| it.to_bring_back);
     if context.wants_json() {
         context.output.json(&glance)?;
         return Ok(Ending::Done);
@@ -66,7 +66,7 @@ fn look(cwd: &Path, all: Vec<SessionView>) -> Glance {
     let count = all.len();
     let sessions = at_home(&folder, all);
     let sessions_elsewhere = count - sessions.len();
-    let (to_bring_back, unknown) = (0, Vec::new());
+    let (to_bring_back, unknown) = (None, Vec::new());
     Glance { sessions_elsewhere, folder, project_file, sessions, to_bring_back, unknown }
 }
 
@@ -113,8 +113,8 @@ fn next_steps(glance: &Glance) -> Vec<String> {
     for session in glance.sessions.iter().filter(|session| asks(session)) {
         steps.push(asking(session));
     }
-    if glance.to_bring_back > 0 {
-        let sessions = counted(glance.to_bring_back, "session");
+    if let Some(count @ 1..) = glance.to_bring_back {
+        let sessions = counted(count, "session");
         steps.push(format!("run `segue resume` to bring back what does not run: {sessions}"));
     }
     if glance.sessions.is_empty() {
@@ -144,7 +144,7 @@ mod tests {
 
     fn glance(sessions: Vec<SessionView>) -> Glance {
         let folder = PathBuf::from("/home/ann/shop");
-        let (sessions_elsewhere, to_bring_back, unknown) = (0, 0, Vec::new());
+        let (sessions_elsewhere, to_bring_back, unknown) = (0, None, Vec::new());
         Glance { folder, project_file: None, sessions, sessions_elsewhere, to_bring_back, unknown }
     }
 
@@ -155,7 +155,7 @@ mod tests {
             session("busy", "working", None, 1),
         ]);
         some.sessions_elsewhere = 1;
-        some.to_bring_back = 3;
+        some.to_bring_back = Some(3);
         assert_eq!(
             next_steps(&some),
             [

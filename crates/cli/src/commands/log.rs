@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use clap::Args;
+use clap::{Args, value_parser};
 use segue_core::api::SessionView;
 use segue_core::model::{Event, FleetName, SessionId, SessionName};
 use segue_core::ports::EventQuery;
@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     pub(crate) names: Vec<String>,
 
     /// Only the last events
-    #[arg(long, short = 'n', value_name = "N")]
+    #[arg(long, short = 'n', value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub(crate) last: Option<u32>,
 
     /// Go on with what happens from now on

@@ -51,8 +51,8 @@ async fn follow_until_lost(
     loop {
         let sessions = asked.sessions().await?.sessions;
         states.send_replace(words(about, &sessions, began));
-        match events.next().await {
-            Some(event) => event.map(drop)?,
+        match events.next_burst().await {
+            Some(burst) => burst?,
             None => return Ok(()),
         }
     }

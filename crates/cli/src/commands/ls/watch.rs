@@ -1,7 +1,6 @@
 //! `segue ls --watch`: the list as it changes.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use segue_core::api::{ListRequest, SessionList, SessionView};
 use segue_core::model::SessionId;
@@ -93,6 +92,14 @@ struct Source {
     client: Client,
     events: EventStream,
     list: SessionList,
+    /// What has happened since the list was read. Reading it can be interrupted.
+    news: Option<News>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum News {
+    Event,
+    DaemonEnded,
 }
 
 impl Source {
@@ -102,22 +109,20 @@ impl Source {
         // so that no change is missed.
         let events = Client::connect(&context.local).await?.follow_from_now().await?;
         let list = client.list(request).await?;
-        Ok(Self { client, events, list })
+        Ok(Self { client, events, list, news: None })
     }
 
     /// Returns when something has happened, with the list as it is then. Another daemon is found if
     /// this one ends.
     async fn changed(&mut self, request: &ListRequest, context: &Context) -> Result<()> {
-        let is_connected = matches!(self.events.next().await, Some(Ok(_)));
-        if is_connected {
+        if self.news.is_none() {
             // Of many events at once only the last one is worth a picture.
-            while let Ok(Some(Ok(_))) =
-                tokio::time::timeout(Duration::ZERO, self.events.next()).await
-            {}
+            let is_connected = matches!(self.events.next_burst().await, Some(Ok(())));
+            self.news = Some(if is_connected { News::Event } else { News::DaemonEnded });
         }
-        let list = match is_connected {
-            true => self.client.list(request).await,
-            false => Err(Error::unavailable("the daemon ended")),
+        let list = match self.news {
+            Some(News::DaemonEnded) => Err(Error::unavailable("the daemon ended")),
+            _ => self.client.list(request).await,
         };
         match list {
             Ok(list) => self.list = list,
@@ -130,6 +135,7 @@ impl Source {
             }
             Err(error) => return Err(error),
         }
+        self.news = None;
         Ok(())
     }
 }
