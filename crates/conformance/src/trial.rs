@@ -222,9 +222,6 @@ impl Trial {
 
 /// Writes a vendor's least configuration into a world's home.
 pub fn prepare(world: &mut World, model: &Model, vendor: &dyn Vendor) -> Rehearsal {
-    let temporary = world.root().join("temporary");
-    fs::create_dir_all(&temporary).expect("a folder");
-    world.set("TMPDIR", temporary.to_str().expect("a plain path"));
     let project = world.project().canonicalize().expect("a folder");
     let (home, url) = (world.home(), model.url());
     let shared = env::var_os(SHARED).map_or_else(|| world.root().join("shared"), PathBuf::from);

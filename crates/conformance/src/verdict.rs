@@ -79,6 +79,8 @@ fn command(setting: &Setting, vendor: &dyn Vendor, behaviour: &Behaviour) -> Com
     let first = found.as_deref().and_then(Path::parent).map(|it| it.display().to_string());
     let folders: Vec<&str> = first.as_deref().into_iter().chain([path]).collect();
     command.env_clear().env("PATH", folders.join(":")).env(SHARED, &setting.shared);
+    // What a process leaves behind that has to be ended goes with the rest.
+    command.env("TMPDIR", &setting.shared);
     command
 }
 

@@ -43,7 +43,7 @@ impl World {
     /// Makes a world for this `segue`.
     pub fn new(program: impl Into<PathBuf>) -> Self {
         let root = tempfile::Builder::new().prefix("segue-").tempdir().expect("a folder");
-        for folder in ["home", "project"] {
+        for folder in ["home", "project", "temporary"] {
             fs::create_dir(root.path().join(folder)).expect("a folder");
         }
         Self { root, program: program.into(), prefix: Vec::new(), variables: Vec::new() }
@@ -75,7 +75,7 @@ impl World {
         let copied = Command::new("cp").arg(&self.program).arg(&program).status();
         assert!(copied.expect("a copy").success(), "no program that everybody may run");
         self.program = program;
-        for folder in [self.root().to_owned(), self.home(), self.project()] {
+        for folder in [self.root().to_owned(), self.home(), self.project(), self.temporary()] {
             chown(folder, Some(NOBODY), Some(NOBODY)).expect("a folder for somebody else");
         }
         let user = format!("--reuid={NOBODY}");
@@ -117,6 +117,11 @@ impl World {
         self.root().join("project")
     }
 
+    /// Returns the folder for temporary files: programs leave some behind.
+    fn temporary(&self) -> PathBuf {
+        self.root().join("temporary")
+    }
+
     /// Writes a file into the project folder.
     pub fn write(&self, name: &str, text: &str) {
         let path = self.project().join(name);
@@ -140,6 +145,7 @@ impl World {
             ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
             ("HOME".to_owned(), text(self.home())),
             ("SEGUE_HOME".to_owned(), text(self.segue_home())),
+            ("TMPDIR".to_owned(), text(self.temporary())),
             ("LANG".to_owned(), "C.UTF-8".to_owned()),
             ("TERM".to_owned(), "xterm-256color".to_owned()),
             ("TZ".to_owned(), "UTC".to_owned()),

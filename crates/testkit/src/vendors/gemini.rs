@@ -22,10 +22,6 @@ pub fn with_gemini(world: &mut World, model: &Model) -> GeminiHome {
     world.set("GOOGLE_GEMINI_BASE_URL", model.url());
     // Without a model it asks a smaller one first which to take.
     world.set("GEMINI_MODEL", "gemini-2.5-flash");
-    // For each failure it writes a report into the folder for temporary files.
-    let temporary = world.root().join("temporary");
-    fs::create_dir_all(&temporary).expect("a folder");
-    world.set("TMPDIR", temporary.to_str().expect("a plain path"));
     let home = GeminiHome::at(&world.home());
     home.trust(&world.project());
     home

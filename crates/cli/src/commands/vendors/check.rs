@@ -63,7 +63,8 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending
     })?;
     let segue = env::current_exe()
         .map_err(|error| Error::internal("cannot find this program").caused_by(error))?;
-    let shared = tempfile::tempdir()
+    // The paths of sockets are below it, and may not be long: a person's TMPDIR can be.
+    let shared = tempfile::tempdir_in("/tmp")
         .map_err(|error| Error::unavailable("cannot make a temporary folder").caused_by(error))?;
     let environment = context.local.environment().clone();
     let setting = Setting { segue, environment, shared: shared.path().to_owned() };
