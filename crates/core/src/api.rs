@@ -392,6 +392,14 @@ pub struct Finding {
     pub fixed: bool,
 }
 
+impl Finding {
+    /// Returns what an error says, with its first hint as the cure.
+    pub fn problem(error: &Error) -> Self {
+        let (what, cure) = (error.to_string(), error.hints.first().cloned());
+        Self { severity: Severity::Problem, what, cure, fixed: false }
+    }
+}
+
 /// How bad a [`Finding`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -485,6 +493,9 @@ pub struct AnswerRequest {
     pub session: String,
     /// `yes`, `no`, or a choice by its number or first words.
     pub answer: String,
+    /// The id of the question that is meant: another one is not answered.
+    #[serde(default)]
+    pub question: Option<String>,
 }
 
 /// What was answered.

@@ -1,4 +1,6 @@
-//! The choices of a dialog, and the one that a person means.
+//! Which of a dialog's choices a person means, and the keys that take it.
+
+use segue_core::ports::Answer;
 
 pub(crate) const UP: &[u8] = b"\x1b[A";
 pub(crate) const DOWN: &[u8] = b"\x1b[B";
@@ -12,79 +14,77 @@ pub(crate) fn keys_to(wanted: usize, marked: usize) -> Vec<u8> {
     keys
 }
 
-/// Drawn before the choice that is in force.
-const TICK: char = '✔';
-
-/// A list of choices without numbers, of which one is marked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct MarkedList {
-    /// The rows that the list is in, with a number before each choice.
-    pub(crate) rows: Vec<String>,
-    /// The index of the first row of the list, and of the row behind its last.
-    pub(crate) first: usize,
-    pub(crate) end: usize,
-    /// The position of the marked choice in the list, beginning with 0.
-    pub(crate) marked: usize,
+/// Returns the key that is the number of a choice.
+pub(crate) fn number_of(position: usize) -> Vec<u8> {
+    (position + 1).to_string().into_bytes()
 }
 
-/// Finds a list of choices without numbers: the last marked row, and the rows directly above and
-/// below it whose text begins in the same column. `None` if the marked row has a number.
-pub(crate) fn marked_list(rows: &[String], mark: char) -> Option<MarkedList> {
-    let at = rows.iter().rposition(|row| row.trim_start().starts_with(mark))?;
-    if choice(&rows[at], mark).is_some() {
-        return None;
+/// Returns the position of the choice that an answer means. `yes` and `no` are the first of these
+/// words that only one choice begins with.
+pub(crate) fn meant(
+    choices: &[String],
+    answer: &Answer,
+    yes: &[&str],
+    no: &[&str],
+) -> Option<usize> {
+    match answer {
+        Answer::Yes => yes.iter().find_map(|word| plain(choices, word)),
+        Answer::No => no.iter().find_map(|word| plain(choices, word)),
+        Answer::Choice(words) => by_words(choices, words.trim()),
     }
-    let column = text_column(&rows[at], mark)?;
-    let belongs = |row: &String| text_column(row, mark) == Some(column);
-    let above = rows[..at].iter().rev().take_while(|row| belongs(row)).count();
-    let below = rows[at + 1..].iter().take_while(|row| belongs(row)).count();
-    let (first, end) = (at - above, at + below + 1);
-    let mut rows = rows.to_vec();
-    for (row, number) in rows[first..end].iter_mut().zip(1..) {
-        let text = row.chars().skip(column).collect::<String>();
-        *row = format!("{number}. {text}");
-    }
-    Some(MarkedList { rows, first, end, marked: above })
-}
-
-/// Returns the column of a row's first letter behind spaces, the mark and the tick. `None` if there
-/// is none.
-fn text_column(row: &str, mark: char) -> Option<usize> {
-    row.chars().position(|c| !c.is_whitespace() && c != mark && c != TICK)
-}
-
-/// One of a dialog's choices.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Choice {
-    pub(crate) number: u8,
-    pub(crate) text: String,
-}
-
-/// Reads `❯ 1. Yes`.
-pub(crate) fn choice(row: &str, mark: char) -> Option<Choice> {
-    let row = row.trim_start().trim_start_matches(mark).trim_start();
-    let (number, text) = row.split_once(". ")?;
-    let number = number.parse().ok().filter(|number| (1..=9).contains(number))?;
-    Some(Choice { number, text: text.trim().to_owned() })
 }
 
 /// Returns the choice that is this word, or else the only one that begins with it: where several
 /// do, they grant different things.
-pub(crate) fn plain<'a>(choices: &'a [Choice], word: &str) -> Option<&'a Choice> {
-    let begins: Vec<&Choice> =
-        choices.iter().filter(|it| it.text.split([',', ' ']).next() == Some(word)).collect();
-    let exact = begins.iter().find(|it| it.text == word);
-    exact.copied().or_else(|| if let [only] = begins[..] { Some(only) } else { None })
+fn plain(choices: &[String], word: &str) -> Option<usize> {
+    let begins = |text: &str| {
+        text.to_lowercase()
+            .strip_prefix(word)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(|c: char| !c.is_alphanumeric()))
+    };
+    only(choices, word, begins)
 }
 
 /// Returns the choice of this number, or the only one that begins with these words.
-pub(crate) fn by_words<'a>(choices: &'a [Choice], words: &str) -> Option<&'a Choice> {
-    if let Ok(number) = words.parse::<u8>() {
-        return choices.iter().find(|it| it.number == number);
+fn by_words(choices: &[String], words: &str) -> Option<usize> {
+    if let Ok(number) = words.parse::<usize>() {
+        return number.checked_sub(1).filter(|position| *position < choices.len());
     }
     let words = words.to_lowercase();
-    let begins = |it: &&Choice| !words.is_empty() && it.text.to_lowercase().starts_with(&words);
-    let begins: Vec<&Choice> = choices.iter().filter(begins).collect();
-    let exact = begins.iter().find(|it| it.text.to_lowercase() == words);
-    exact.copied().or_else(|| if let [only] = begins[..] { Some(only) } else { None })
+    only(choices, &words, |text| !words.is_empty() && text.to_lowercase().starts_with(&words))
+}
+
+fn only(choices: &[String], exact: &str, fits: impl Fn(&str) -> bool) -> Option<usize> {
+    let is_exact = |text: &String| text.to_lowercase() == exact;
+    let mut fitting = (0..choices.len()).filter(|at| fits(&choices[*at]));
+    let exact = choices.iter().position(is_exact);
+    exact.or_else(|| fitting.next().filter(|_| fitting.next().is_none()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_means_one_choice_or_none() {
+        let choices = ["Yes", "Yes, and always", "No, exit"].map(str::to_owned);
+        let several = ["Yes, once", "Yes, always", "Nothing"].map(str::to_owned);
+        let choice = |words: &str| Answer::Choice(words.to_owned());
+        let table = [
+            (&choices, Answer::Yes, Some(0)),
+            (&choices, Answer::No, Some(2)),
+            (&choices, choice("2"), Some(1)),
+            (&choices, choice("yes, and"), Some(1)),
+            (&choices, choice("yes"), Some(0)),
+            (&choices, choice("0"), None),
+            (&choices, choice("4"), None),
+            (&choices, choice(""), None),
+            (&choices, choice("maybe"), None),
+            (&several, Answer::Yes, None),
+            (&several, Answer::No, None),
+        ];
+        for (choices, answer, expected) in table {
+            assert_eq!(meant(choices, &answer, &["yes"], &["no"]), expected, "{answer:?}");
+        }
+    }
 }

@@ -3,11 +3,15 @@
 use clap::Args;
 use segue_core::Result;
 use segue_core::api::{AnswerReport, AnswerRequest, SessionView};
+use segue_core::model::Dialog;
+use segue_core::rules::dialog;
 use serde::Serialize;
 
 use crate::complete;
 use crate::context::{Context, Ending};
 use crate::progress;
+use crate::render::plain::one_line;
+use crate::render::sessions::address;
 
 /// Answer an agent's permission or trust question
 #[derive(Debug, Args)]
@@ -22,19 +26,27 @@ pub(crate) struct Arguments {
     /// yes, no, or a choice by its number or first words
     #[arg(value_name = "yes|no|CHOICE")]
     pub(crate) answer: String,
+
+    /// Answer only this question, not one that was asked since it was shown
+    #[arg(long, value_name = "ID")]
+    pub(crate) question: Option<String>,
 }
 
 pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
     let client = progress::connect(context).await?;
     let session = client.asking(&arguments.session, context.cwd()).await?;
-    let Arguments { answer, .. } = arguments;
+    let Arguments { answer, question, .. } = arguments;
     let cwd = context.cwd().to_owned();
     // The id, so that a repeated request means the same session after it was answered.
-    let request = AnswerRequest { cwd, session: session.session.to_string(), answer };
+    let request = AnswerRequest { cwd, session: session.session.to_string(), answer, question };
     let AnswerReport { dialog, .. } = client.answer(&request).await?;
+    let session = SessionView { dialog: dialog.or(session.dialog), ..session };
     if context.wants_json() {
-        let session = SessionView { dialog: dialog.or(session.dialog), ..session };
         context.output.json(&Answered { session, outcome: "answered" })?;
+    } else if let Some(Dialog { question, choices, .. }) = &session.dialog {
+        let (name, answer) = (address(&session), &request.answer);
+        let asked = one_line(&dialog::summary(question, choices));
+        context.output.text(&format!("{name}: answered {answer} to: {asked}\n"))?;
     }
     Ok(Ending::Done)
 }

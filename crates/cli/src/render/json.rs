@@ -1,9 +1,8 @@
 //! JSON for programs: one document on one line.
 
+use segue_core::rules::display::is_misleading;
 use segue_core::{Error, Result};
 use serde::Serialize;
-
-use super::plain::is_dangerous;
 
 /// Returns a value as one line of JSON, with its line break.
 pub(crate) fn line(value: &impl Serialize) -> Result<String> {
@@ -14,11 +13,11 @@ pub(crate) fn line(value: &impl Serialize) -> Result<String> {
 
 /// Escapes what JSON would allow but a terminal would act on; the value stays the same.
 fn escaped(text: &str) -> String {
-    if !text.contains(is_dangerous) {
+    if !text.contains(is_misleading) {
         return text.to_owned();
     }
     let escape = |character: char| {
-        if is_dangerous(character) {
+        if is_misleading(character) {
             format!("\\u{:04x}", u32::from(character))
         } else {
             character.to_string()

@@ -3,6 +3,8 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
+use segue_core::rules::display::is_misleading;
+
 const ESCAPE: char = '\u{1b}';
 const BELL: char = '\u{7}';
 const STRING_END: char = '\u{9c}';
@@ -17,7 +19,7 @@ pub(crate) fn plain(text: &str) -> String {
             '\u{9b}' => skip_control_sequence(&mut rest),
             '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => skip_string(&mut rest),
             '\n' | '\t' => kept.push(character),
-            other if is_dangerous(other) => {}
+            other if is_misleading(other) => {}
             other => kept.push(other),
         }
     }
@@ -28,11 +30,6 @@ pub(crate) fn plain(text: &str) -> String {
 pub(crate) fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split(['\n', '\r', '\t']).filter(|part| !part.is_empty()).collect();
     plain(&words.join(" "))
-}
-
-/// Tells whether a character moves the cursor, starts a sequence or reorders what is shown.
-pub(crate) fn is_dangerous(character: char) -> bool {
-    character.is_control() || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn skip_escape(rest: &mut Peekable<Chars<'_>>) {
@@ -113,7 +110,7 @@ mod tests {
         for control in controls.filter(|c| !matches!(c, '\n' | '\t')) {
             for text in [format!("a{control}b"), format!("{ESCAPE}{control}x"), control.to_string()]
             {
-                assert!(!plain(&text).contains(is_dangerous), "{text:?} gives {:?}", plain(&text));
+                assert!(!plain(&text).contains(is_misleading), "{text:?} gives {:?}", plain(&text));
             }
         }
     }

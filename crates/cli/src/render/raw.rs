@@ -1,6 +1,6 @@
 //! Bytes of somebody else's file on a terminal.
 
-use super::plain::is_dangerous;
+use segue_core::rules::display::is_misleading;
 
 /// Takes the power over a terminal out of bytes that come in pieces.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ impl Harmless {
         let whole = bytes.len() - unfinished(&bytes);
         self.begun = bytes.split_off(whole);
         let text = String::from_utf8_lossy(&bytes);
-        text.chars().filter(|&c| matches!(c, '\n' | '\t') || !is_dangerous(c)).collect()
+        text.chars().filter(|&c| matches!(c, '\n' | '\t') || !is_misleading(c)).collect()
     }
 }
 

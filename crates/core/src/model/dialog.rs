@@ -7,6 +7,8 @@ use super::WaitingFor;
 /// A question that only a person can answer, as the agent's screen shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dialog {
+    /// Told apart from every other question: an answer that names it is given to no other.
+    pub id: String,
     pub kind: WaitingFor,
     /// The words of the question in one line; empty if they cannot be read from the screen.
     pub question: String,

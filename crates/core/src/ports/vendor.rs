@@ -522,6 +522,8 @@ pub struct Typing {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DialogText {
     pub question: String,
+    /// Nothing was left out of the question.
+    pub is_whole: bool,
     pub choices: Vec<String>,
 }
 

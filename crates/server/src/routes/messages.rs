@@ -178,8 +178,8 @@ pub(crate) async fn answer(
         }
         _ => ports::Answer::Choice(request.answer),
     };
-    let request = once.key();
-    let give = move |reply| Message::Errand(Errand::Answer { answer, request, reply });
+    let (question, request) = (request.question, once.key());
+    let give = move |reply| Message::Errand(Errand::Answer { answer, question, request, reply });
     let give = async move { supervisor.ask(found, give).await };
     Ok(Json(once.carry_out(Keep::Recorded, give).await?))
 }

@@ -1,14 +1,20 @@
 //! What agents show that the store does not have: in memory only, and read again by a new daemon.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use segue_core::api::SessionView;
 use segue_core::model::{Dialog, SessionId, Status};
+use segue_core::ports::DialogText;
 
 /// What is shown about sessions beyond their records.
 #[derive(Debug, Default)]
-pub(crate) struct Shown(Mutex<HashMap<SessionId, Extra>>);
+pub(crate) struct Shown {
+    extras: Mutex<HashMap<SessionId, Extra>>,
+    /// Makes ids of questions that no agent can foresee.
+    ids: RandomState,
+}
 
 #[derive(Debug, Default)]
 struct Extra {
@@ -18,6 +24,13 @@ struct Extra {
 }
 
 impl Shown {
+    /// Returns what tells the question of a session apart from every other one.
+    pub(crate) fn question_id(&self, session: SessionId, text: &DialogText) -> String {
+        let DialogText { question, choices, .. } = text;
+        let hash = self.ids.hash_one((session, question, choices));
+        format!("{:08x}", hash >> 32)
+    }
+
     /// Notes the question that a session asks; `None` when it asks nothing.
     pub(crate) fn set_dialog(&self, session: SessionId, dialog: Option<Dialog>) {
         self.all().entry(session).or_default().dialog = dialog;
@@ -45,7 +58,7 @@ impl Shown {
     }
 
     fn all(&self) -> MutexGuard<'_, HashMap<SessionId, Extra>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.extras.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

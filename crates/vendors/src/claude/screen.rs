@@ -2,9 +2,9 @@
 
 use segue_core::model::WaitingFor;
 use segue_core::ports::{Answer, DialogText, Screen, Showing};
-use segue_core::rules;
+use segue_core::rules::dialog::{self, Choices};
 
-use crate::choices::{Choice, MarkedList, by_words, choice, keys_to, marked_list, plain};
+use crate::choices::{keys_to, meant, number_of};
 
 /// Stands before the input, and before the choice that is marked.
 const MARK: char = '❯';
@@ -15,6 +15,10 @@ const BUSY: &str = "esc to interrupt";
 /// What is asked before there is a conversation: about the folder, a key, and doing without asking.
 const TRUST: [&str; 3] =
     ["Yes, I trust this folder", "Detected a custom API key", "running in Bypass Permissions mode"];
+
+/// How the row above the choices begins if it is about doing something.
+const PERMISSION: &str = "Do you want";
+const KEY: &str = "Do you want to use this API key";
 
 /// How the upper edge of a panel such as the list of models begins in newer versions.
 const PANEL: &str = "▔▔▔▔▔▔▔▔▔▔";
@@ -46,7 +50,7 @@ pub(super) fn read(screen: &Screen) -> Option<Showing> {
     if is_pause(dialog_rows(screen)) {
         return Some(Showing::Dialog(WaitingFor::Question));
     }
-    dialog(screen).map(|dialog| Showing::Dialog(dialog.waits_for))
+    Dialog::on(screen).map(|dialog| Showing::Dialog(dialog.waits_for))
 }
 
 /// Returns the keys that give this answer to the dialog on the screen. The number of a choice takes
@@ -55,29 +59,28 @@ pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
     if input(screen).is_some() {
         return None;
     }
-    let Dialog { choices, marked, .. } = dialog(screen)?;
-    let chosen = match answer {
-        Answer::Yes => plain(&choices, "Yes"),
-        Answer::No => plain(&choices, "No"),
-        Answer::Choice(words) => by_words(&choices, words.trim()),
-    };
-    let number = chosen?.number;
-    Some(match marked {
-        Some(marked) => keys_to(usize::from(number) - 1, marked),
-        None => number.to_string().into_bytes(),
-    })
+    let Dialog { choices, is_numbered, .. } = Dialog::on(screen)?;
+    let wanted = meant(&choices.texts, answer, &["yes"], &["no"])?;
+    Some(if is_numbered { number_of(wanted) } else { keys_to(wanted, choices.marked) })
 }
 
-/// Returns the question and the choices of the dialog on the screen, without rules and tips.
+/// Returns the question and the choices of the dialog on the screen, without a tip.
 pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
+    let rows = dialog_rows(screen);
+    let (question, choices) = match Dialog::on(screen) {
+        Some(Dialog { choices, .. }) => (&rows[..choices.rows.start], choices.texts),
+        None if is_pause(rows) => (rows, Vec::new()),
+        None => return None,
+    };
     let columns = screen.rows.iter().map(|row| row.chars().count()).max().unwrap_or(0);
-    let mut rows = without_tip(dialog_rows(screen), columns);
-    rows.retain(|row| row.is_empty() || !row.chars().all(|c| c == DASHES));
-    if is_pause(&rows) {
-        return Some(rules::dialog::without_choices(&rows));
-    }
-    let list = list(&rows);
-    rules::dialog::read(list.as_ref().map_or(&rows, |list| &list.rows))
+    // A tip is above the command, which can look like one.
+    let command = question.iter().position(|row| is_dashes(row)).unwrap_or(0);
+    let (above, below) = question.split_at(command);
+    Some(dialog::text(&[without_tip(above, columns), below.to_vec()].concat(), choices))
+}
+
+fn is_dashes(row: &str) -> bool {
+    !row.is_empty() && row.chars().all(|c| c == DASHES)
 }
 
 /// Removes a tip, which is as many rows as it needs in this width.
@@ -136,11 +139,39 @@ fn is_rule(row: &str) -> bool {
     row.starts_with("──────────")
 }
 
+/// Choices of which one is marked, and what they are about.
 struct Dialog {
     waits_for: WaitingFor,
-    choices: Vec<Choice>,
-    /// The position of the marked choice in a list without numbers.
-    marked: Option<usize>,
+    choices: Choices,
+    is_numbered: bool,
+}
+
+impl Dialog {
+    /// Finds the dialog on the screen. There is a way out below it, except at the first start.
+    fn on(screen: &Screen) -> Option<Self> {
+        let rows = dialog_rows(screen);
+        let numbered = dialog::numbered(rows, &[MARK]);
+        let is_numbered = numbered.is_some();
+        let choices = numbered.or_else(|| list(rows))?;
+        let below = &rows[choices.rows.end..];
+        let has_way_out = below.iter().any(|row| row.contains(CANCEL));
+        (has_way_out || is_first_start(&rows[0])).then_some(())?;
+        let waits_for = waits_for(&rows[..choices.rows.start], &choices.texts);
+        Some(Self { waits_for, choices, is_numbered })
+    }
+}
+
+/// Tells what a dialog is about. What is right above the choices is never part of a command.
+fn waits_for(question: &[String], choices: &[String]) -> WaitingFor {
+    let last = question.iter().rfind(|row| !row.trim().is_empty()).map_or("", |row| row.trim());
+    if last.starts_with(PERMISSION) && !last.starts_with(KEY) {
+        return WaitingFor::Permission;
+    }
+    let is_trust = |row: &String| TRUST.iter().any(|text| row.contains(text));
+    match question.iter().chain(choices).any(is_trust) {
+        true => WaitingFor::Trust,
+        false => WaitingFor::Question,
+    }
 }
 
 /// Returns the rows of the screen that a dialog would be in: those below the last rule. Newer
@@ -172,34 +203,11 @@ fn is_pause(rows: &[String]) -> bool {
 }
 
 /// Finds a list of choices without numbers: several, with the way out right below them.
-fn list(rows: &[String]) -> Option<MarkedList> {
-    let list = marked_list(rows, MARK)?;
-    let below = rows[list.end..].iter().find(|row| !row.trim().is_empty())?;
+fn list(rows: &[String]) -> Option<Choices> {
+    let list = dialog::unnumbered(rows, &[MARK])?;
+    let below = rows[list.rows.end..].iter().find(|row| !row.trim().is_empty())?;
     let has_way_out = below.contains(CANCEL) || is_first_start(&rows[0]);
-    (list.end - list.first > 1 && has_way_out).then_some(list)
-}
-
-/// Finds the dialog: choices of which one is marked, with a way out below except at the first start.
-fn dialog(screen: &Screen) -> Option<Dialog> {
-    let rows = dialog_rows(screen);
-    let list = list(rows);
-    let marked = list.as_ref().map(|list| list.marked);
-    let numbered = list.as_ref().map_or(rows, |list| &list.rows);
-    let has = |text: &str| rows.iter().any(|row| row.contains(text));
-    let choices: Vec<Choice> = numbered.iter().filter_map(|row| choice(row, MARK)).collect();
-    let is_marked = rows.iter().any(|row| row.trim_start().starts_with(MARK));
-    let is_dialog = has(CANCEL) || rows.first().is_some_and(|row| is_first_start(row));
-    if choices.is_empty() || !is_marked || !is_dialog {
-        return None;
-    }
-    let waits_for = if TRUST.iter().any(|text| has(text)) {
-        WaitingFor::Trust
-    } else if has("Do you want") {
-        WaitingFor::Permission
-    } else {
-        WaitingFor::Question
-    };
-    Some(Dialog { waits_for, choices, marked })
+    (list.texts.len() > 1 && has_way_out).then_some(list)
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! What an interactive Codex shows, and how its questions are answered.
 
 use segue_core::model::WaitingFor;
-use segue_core::ports::{Activity, Answer, Screen, Showing};
+use segue_core::ports::{Activity, Answer, DialogText, Screen, Showing};
+use segue_core::rules::dialog::{self, Choices};
 
 use super::signals::title_activity;
-use crate::choices::keys_to;
+use crate::choices::{keys_to, meant};
 
 /// What the input begins with, and the chosen one of several choices.
 const MARK: char = '›';
@@ -28,6 +29,17 @@ const QUESTIONS: [(&str, WaitingFor); 10] = [
     ("Question", WaitingFor::Question),
     ("question", WaitingFor::Question),
 ];
+
+/// How the choices begin that grant as little as possible, and those that grant nothing.
+const YES: [&str; 6] = [
+    "yes, proceed",
+    "yes, just this once",
+    "yes, grant these permissions for this turn",
+    "yes",
+    "trust",
+    "allow",
+];
+const NO: [&str; 4] = ["no, and tell codex", "no", "quit", "continue without"];
 
 /// How many rows above its choices a question begins at most.
 const FARTHEST: usize = 24;
@@ -69,69 +81,42 @@ fn input(screen: &Screen) -> Option<Showing> {
 #[derive(Debug)]
 struct Question<'a> {
     asks: Option<WaitingFor>,
-    choices: Vec<Choice<'a>>,
-    chosen: usize,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Choice<'a> {
-    row: usize,
-    is_marked: bool,
-    number: &'a str,
-    text: &'a str,
+    /// The rows that say what is asked.
+    rows: &'a [String],
+    choices: Choices,
 }
 
 impl<'a> Question<'a> {
-    /// Finds the one on the screen: numbered choices from 1 on, one of which is marked, and no
-    /// input. What was said above it can look like one, but leaves the input there.
+    /// Finds the one on the screen, where there is no input. What was said above it can look like
+    /// one, but leaves the input there.
     fn on(screen: &'a Screen) -> Option<Self> {
         if screen.cursor.is_some() {
             return None;
         }
-        let rows = screen.rows.iter().enumerate();
-        let mut choices: Vec<Choice<'a>> =
-            rows.filter_map(|(row, text)| Choice::read(row, text)).collect();
-        let first = choices.iter().rposition(|choice| choice.number == "1")?;
-        choices.drain(..first);
-        let chosen = choices.iter().position(|choice| choice.is_marked)?;
-        let asked = screen.rows[..choices[0].row].iter().rev();
+        let choices = dialog::numbered(&screen.rows, &[MARK])?;
+        let above = &screen.rows[..choices.rows.start];
         let known = |row: &String| QUESTIONS.iter().find(|(words, _)| row.contains(words));
-        let asks = asked.take(FARTHEST).find_map(known).map(|(_, asks)| *asks);
-        Some(Self { asks, choices, chosen })
-    }
-
-    fn position(&self, answer: &Answer) -> Option<usize> {
-        let begins = |words: &str| {
-            let wanted = words.to_lowercase();
-            self.choices.iter().position(|choice| choice.text.to_lowercase().starts_with(&wanted))
-        };
-        match answer {
-            Answer::Yes => begins("yes").or_else(|| begins("trust")).or_else(|| begins("allow")),
-            Answer::No => {
-                begins("no").or_else(|| begins("quit")).or_else(|| begins("continue wit"))
-            }
-            Answer::Choice(text) if text.trim().is_empty() => None,
-            Answer::Choice(text) => {
-                let number = |choice: &Choice<'_>| choice.number == text.trim();
-                self.choices.iter().position(number).or_else(|| begins(text.trim()))
-            }
-        }
+        let asks = above.iter().rev().take(FARTHEST).find_map(known).map(|(_, asks)| *asks);
+        // The first one that could be its heading: a command can have the same words.
+        let is_heading =
+            |row: &String| QUESTIONS.iter().any(|(words, _)| row.trim_start().starts_with(words));
+        let first = above.iter().position(is_heading).unwrap_or(0);
+        // What it is about can stand above its heading.
+        let first = above[..first].iter().rposition(|row| row.trim().is_empty()).unwrap_or(0);
+        Some(Self { asks, rows: &above[first..], choices })
     }
 }
 
-impl<'a> Choice<'a> {
-    fn read(row: usize, text: &'a str) -> Option<Self> {
-        let unmarked = text.strip_prefix(MARK);
-        let (number, text) = unmarked.unwrap_or(text).trim_start().split_once(". ")?;
-        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        is_number.then_some(Self { row, is_marked: unmarked.is_some(), number, text })
-    }
+/// Returns the words and the choices of the question on the screen.
+pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
+    let Question { rows, choices, .. } = Question::on(screen)?;
+    Some(dialog::text(rows, choices.texts))
 }
 
 /// Returns the keys that give this answer to the question on the screen.
 pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
-    let question = Question::on(screen)?;
-    Some(keys_to(question.position(answer)?, question.chosen))
+    let Choices { texts, marked, .. } = Question::on(screen)?.choices;
+    Some(keys_to(meant(&texts, answer, &YES, &NO)?, marked))
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use segue_core::model::WaitingFor;
-use segue_core::ports::{Answer, Screen, Showing};
+use segue_core::ports::{Answer, DialogText, Screen, Showing};
+use segue_core::rules::dialog::{self, Choices};
 
-use crate::choices::{Choice, by_words, choice, plain};
+use crate::choices::{meant, number_of};
 
 /// Stands before the input, and before the choice that is marked.
 const MARK: char = '❯';
@@ -41,7 +42,7 @@ const ESCAPE: &[u8] = b"\x1b[27u";
 
 /// Tells what the screen shows; none where neither an input nor a known dialog is on it.
 pub(super) fn read(screen: &Screen) -> Option<Showing> {
-    input(screen).or_else(|| dialog(screen).map(|dialog| Showing::Dialog(dialog.waits_for)))
+    input(screen).or_else(|| Dialog::on(screen).map(|dialog| Showing::Dialog(dialog.waits_for)))
 }
 
 /// Returns the keys that give this answer to the dialog on the screen: the number of a choice takes
@@ -50,14 +51,16 @@ pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
     if input(screen).is_some() {
         return None;
     }
-    let choices = dialog(screen)?.choices;
-    let chosen = match answer {
-        Answer::Yes => plain(&choices, "Yes"),
-        Answer::No => plain(&choices, "No"),
-        Answer::Choice(words) => by_words(&choices, words.trim()),
-    }?;
-    let is_escape = chosen.text.contains(BY_ESCAPE);
-    Some(if is_escape { ESCAPE.to_vec() } else { chosen.number.to_string().into_bytes() })
+    let choices = Dialog::on(screen)?.choices.texts;
+    let wanted = meant(&choices, answer, &["yes"], &["no"])?;
+    let is_escape = choices[wanted].contains(BY_ESCAPE);
+    Some(if is_escape { ESCAPE.to_vec() } else { number_of(wanted) })
+}
+
+/// Returns the words and the choices of the dialog on the screen.
+pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
+    let Dialog { rows, choices, .. } = Dialog::on(screen)?;
+    Some(dialog::text(&rows[..choices.rows.start], choices.texts))
 }
 
 /// Finds the input and tells what it shows: the last rows between two edges. On a terminal whose
@@ -92,30 +95,34 @@ fn is_busy(row: &str) -> bool {
     row.contains(BUSY) || row.trim_start().starts_with(SPINNER)
 }
 
-struct Dialog {
+/// A box with choices of which one is marked.
+struct Dialog<'a> {
     waits_for: WaitingFor,
-    choices: Vec<Choice>,
+    /// The rows inside of the box.
+    rows: &'a [String],
+    choices: Choices,
 }
 
-/// Finds the dialog: the last box with choices of which one is marked, with a way out below.
-fn dialog(screen: &Screen) -> Option<Dialog> {
-    let top = screen.rows.iter().rposition(|row| row.starts_with('╭'))?;
-    let rows: Vec<&str> =
-        screen.rows[top..].iter().map(|row| row.trim_matches(['│', ' '])).collect();
-    let has = |text: &str| rows.iter().any(|row| row.contains(text));
-    let choices: Vec<Choice> = rows.iter().filter_map(|row| choice(row, MARK)).collect();
-    let is_marked = rows.iter().any(|row| row.starts_with(MARK));
-    if choices.is_empty() || !is_marked || !has(CANCEL) {
-        return None;
+impl<'a> Dialog<'a> {
+    /// Finds the last box on the screen, with a way out below its choices.
+    fn on(screen: &'a Screen) -> Option<Self> {
+        let top = screen.rows.iter().rposition(|row| row.starts_with('╭'))?;
+        let rows = &screen.rows[top + 1..];
+        let choices = dialog::numbered(rows, &[MARK])?;
+        let (above, below) = (&rows[..choices.rows.start], &rows[choices.rows.end..]);
+        below.iter().any(|row| row.contains(CANCEL)).then_some(())?;
+        let words = |row: &String| row.trim_matches(['│', ' ']).to_owned();
+        // What is right above the choices is never part of a command.
+        let last = above.iter().map(words).rfind(|row| !row.is_empty()).unwrap_or_default();
+        let waits_for = if last.starts_with(PERMISSION) {
+            WaitingFor::Permission
+        } else if above.iter().any(|row| row.contains(TRUST)) {
+            WaitingFor::Trust
+        } else {
+            WaitingFor::Question
+        };
+        Some(Self { waits_for, rows, choices })
     }
-    let waits_for = if has(TRUST) {
-        WaitingFor::Trust
-    } else if has(PERMISSION) {
-        WaitingFor::Permission
-    } else {
-        WaitingFor::Question
-    };
-    Some(Dialog { waits_for, choices })
 }
 
 #[cfg(test)]

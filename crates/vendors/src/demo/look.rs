@@ -52,7 +52,7 @@ pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
             choice.push_str(word);
         }
     }
-    Some(DialogText { question: asked.to_owned(), choices })
+    Some(DialogText { question: asked.to_owned(), is_whole: true, choices })
 }
 
 /// Returns the keys for an answer to the question on the screen.

@@ -28,9 +28,9 @@ use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, Kept,
-    Live, Pace, Place, ProgramSpec, Readiness, Rehearsal, Screen, Showing, Signal, Stage, Support,
-    Transcription, TranscriptionOrder, Typing, Vendor,
+    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, DialogText, EachTurn,
+    Files, Kept, Live, Pace, Place, ProgramSpec, Readiness, Rehearsal, Screen, Showing, Signal,
+    Stage, Support, Transcription, TranscriptionOrder, Typing, Vendor,
 };
 use uuid::Uuid;
 
@@ -177,6 +177,10 @@ impl Vendor for Gemini {
 
     fn typing(&self, message: &str) -> Typing {
         typing::typing(message)
+    }
+
+    fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
+        screen::dialog_text(screen)
     }
 
     fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {

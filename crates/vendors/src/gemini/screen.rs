@@ -1,9 +1,11 @@
 //! What an interactive Gemini shows, and how its questions are answered.
 
 use segue_core::model::WaitingFor;
-use segue_core::ports::{Activity, Answer, Screen, Showing};
+use segue_core::ports::{Activity, Answer, DialogText, Screen, Showing};
+use segue_core::rules::dialog::{self, Choices};
 
 use super::signals::title_activity;
+use crate::choices::{meant, number_of};
 
 /// What stands before the input: usually, when nothing is asked for, and when it is for the shell.
 const MARKS: [&str; 3] = [" > ", " * ", " ! "];
@@ -18,6 +20,9 @@ const PLACEHOLDERS: [&str; 4] = [
 
 /// Stands before the choice that is marked.
 const CHOSEN: char = '●';
+
+/// How the upper edge of a frame begins.
+const CORNER: char = '╭';
 
 /// Words of questions, and what they ask for.
 const QUESTIONS: [(&str, WaitingFor); 6] = [
@@ -44,8 +49,15 @@ pub(super) fn read(screen: &Screen) -> Option<Showing> {
 /// Returns the keys that give this answer to the question on the screen: the number of a choice
 /// takes it at once, whichever one is marked.
 pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
-    let question = Question::on(screen)?;
-    question.choice(answer).map(|choice| choice.number.to_string().into_bytes())
+    let choices = Question::on(screen)?.choices.texts;
+    let yes = ["allow once", "yes, allow once", "trust folder", "yes"];
+    meant(&choices, answer, &yes, &["no", "don't trust"]).map(number_of)
+}
+
+/// Returns the words and the choices of the question on the screen.
+pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
+    let Question { rows, choices, .. } = Question::on(screen)?;
+    Some(dialog::text(rows, choices.texts))
 }
 
 /// Tells whether the input has somebody's text in it.
@@ -71,14 +83,9 @@ fn is_rule(row: &str) -> bool {
 #[derive(Debug)]
 struct Question<'a> {
     asks: WaitingFor,
-    choices: Vec<Choice<'a>>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Choice<'a> {
-    number: u8,
-    is_marked: bool,
-    text: &'a str,
+    /// The rows of the frame above the choices.
+    rows: &'a [String],
+    choices: Choices,
 }
 
 impl<'a> Question<'a> {
@@ -88,52 +95,14 @@ impl<'a> Question<'a> {
         if input(screen).is_some() {
             return None;
         }
-        let rows = &screen.rows;
-        let first =
-            rows.iter().rposition(|row| Choice::read(row).is_some_and(|it| it.number == 1))?;
-        let choices: Vec<Choice<'a>> =
-            rows[first..].iter().filter_map(|row| Choice::read(row)).collect();
-        choices.iter().find(|choice| choice.is_marked)?;
+        // What an agent says above the frame can look like choices.
+        let rows = dialog::last_box(&screen.rows);
+        rows.first()?.trim_start().starts_with(CORNER).then_some(())?;
+        let choices = dialog::numbered(rows, &[CHOSEN])?;
+        let rows = &rows[..choices.rows.start];
         let known = |row: &String| QUESTIONS.iter().find(|(words, _)| row.contains(words));
-        let asks = rows[..first].iter().rev().find_map(known);
-        Some(Self { asks: asks.map_or(WaitingFor::Question, |(_, asks)| *asks), choices })
-    }
-
-    fn choice(&self, answer: &Answer) -> Option<&Choice<'a>> {
-        match answer {
-            Answer::Yes => self.first(&["allow once", "yes, allow once", "trust folder", "yes"]),
-            Answer::No => self.first(&["no", "don't trust"]),
-            Answer::Choice(words) => self.named(&words.trim().to_lowercase()),
-        }
-    }
-
-    fn first(&self, beginnings: &[&str]) -> Option<&Choice<'a>> {
-        beginnings.iter().find_map(|begin| self.begins(begin).into_iter().next())
-    }
-
-    /// Returns the choice of this number, or the only one that begins with these words.
-    fn named(&self, words: &str) -> Option<&Choice<'a>> {
-        if let Ok(number) = words.parse::<u8>() {
-            return self.choices.iter().find(|choice| choice.number == number);
-        }
-        let begins = if words.is_empty() { Vec::new() } else { self.begins(words) };
-        if let [only] = begins[..] { Some(only) } else { None }
-    }
-
-    fn begins(&self, words: &str) -> Vec<&Choice<'a>> {
-        let begins = |choice: &&Choice<'_>| choice.text.to_lowercase().starts_with(words);
-        self.choices.iter().filter(begins).collect()
-    }
-}
-
-impl<'a> Choice<'a> {
-    /// Reads `│ ● 1. Allow once      │`.
-    fn read(row: &'a str) -> Option<Self> {
-        let row = row.trim().strip_prefix('│')?.trim_end_matches('│').trim();
-        let unmarked = row.strip_prefix(CHOSEN);
-        let (number, text) = unmarked.unwrap_or(row).trim_start().split_once(". ")?;
-        let number = number.parse().ok().filter(|number| (1..=9).contains(number))?;
-        Some(Self { number, is_marked: unmarked.is_some(), text: text.trim() })
+        let asks = rows.iter().rev().find_map(known).map(|(_, asks)| *asks);
+        Some(Self { asks: asks.unwrap_or(WaitingFor::Question), rows, choices })
     }
 }
 

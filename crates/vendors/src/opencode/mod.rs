@@ -31,9 +31,9 @@ use std::time::Duration;
 use segue_core::Result;
 use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, Kept,
-    Live, Pace, Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, Stage, Support,
-    Transcription, TranscriptionOrder, Typing, Vendor,
+    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, DialogText, EachTurn,
+    Files, Kept, Live, Pace, Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, Stage,
+    Support, Transcription, TranscriptionOrder, Typing, Vendor,
 };
 use uuid::Uuid;
 
@@ -178,6 +178,10 @@ impl Vendor for OpenCode {
 
     fn typing(&self, message: &str) -> Typing {
         typing::typing(message)
+    }
+
+    fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
+        screen::dialog_text(screen)
     }
 
     fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {

@@ -1,9 +1,11 @@
 //! What an interactive `OpenCode` shows, and how its questions are answered.
 
 use segue_core::model::WaitingFor;
-use segue_core::ports::{Answer, Screen, Showing};
+use segue_core::ports::{Answer, DialogText, Screen, Showing};
+use segue_core::rules::dialog;
 
 use super::typing::INVISIBLE;
+use crate::choices::meant;
 
 /// The left edge of the input, and its lower end.
 const EDGE: char = '┃';
@@ -108,27 +110,27 @@ impl Input {
 
 /// Returns the keys that give this answer to the question about a permission.
 pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
-    let row = screen.rows.iter().rev().find(|row| row.contains(CHOICES[0]))?;
-    if question(screen) != Some(WaitingFor::Permission) || !row.contains(CHOICES[2]) {
-        return None;
-    }
-    let wanted = match answer {
-        Answer::Yes => 0,
-        Answer::No => 2,
-        Answer::Choice(text) => chosen(text.trim())?,
-    };
+    permission(screen)?;
+    let wanted = meant(&CHOICES.map(str::to_owned), answer, &["allow once"], &["reject"])?;
     let mut keys = RIGHT.repeat(wanted);
     keys.extend_from_slice(ENTER);
     Some(keys)
 }
 
-fn chosen(text: &str) -> Option<usize> {
-    let number = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    let lower = text.to_lowercase();
-    let begins =
-        |choice: &'static str| !lower.is_empty() && choice.to_lowercase().starts_with(&lower);
-    let named = || CHOICES.into_iter().position(begins);
-    number.filter(|number| *number < CHOICES.len()).or_else(named)
+/// Returns the words and the choices of the question on the screen.
+pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
+    let rows = permission(screen)?;
+    Some(dialog::text(rows, CHOICES.map(str::to_owned).to_vec()))
+}
+
+/// Returns the rows of the question about a permission, above its choices.
+fn permission(screen: &Screen) -> Option<&[String]> {
+    (question(screen) == Some(WaitingFor::Permission)).then_some(())?;
+    let row_of_choices = |row: &String| CHOICES.iter().all(|choice| row.contains(choice));
+    let end = screen.rows.iter().rposition(row_of_choices)?;
+    let edged = |row: &&String| row.trim_start().starts_with(EDGE);
+    let first = end - screen.rows[..end].iter().rev().take_while(edged).count();
+    Some(&screen.rows[first..end])
 }
 
 #[cfg(test)]

@@ -52,7 +52,7 @@ fn nothing_that_was_said_acts_on_a_terminal() {
         turn.turn.role = role;
         turn.turn.text = text.to_owned();
         let block = block(&turn, &look());
-        let harmful = |c: char| c != '\n' && super::super::plain::is_dangerous(c);
+        let harmful = |c: char| c != '\n' && segue_core::rules::display::is_misleading(c);
         assert!(!block.contains(harmful), "{block:?}");
         assert!(block.contains('x'), "{block:?}");
     }

@@ -6,7 +6,7 @@ use segue_core::api::AnswerReport;
 use segue_core::flows::messages;
 use segue_core::model::{EventKind, RequestKey, RequestStep, Status};
 use segue_core::ports::{self, Commit, Showing};
-use segue_core::rules::dialog;
+use segue_core::rules::{dialog, redaction};
 use segue_core::{Error, Result, failpoint};
 use tokio::time::Instant;
 
@@ -22,6 +22,8 @@ const TRIES_TO_ANSWER: usize = 5;
 #[derive(Debug)]
 pub(super) struct HeldAnswer {
     pub(super) answer: ports::Answer,
+    /// The id of the question that is meant; whichever is asked without one.
+    pub(super) question: Option<String>,
     pub(super) until: Instant,
     pub(super) request: Option<RequestKey>,
     /// The store has it that keys are about to be pressed.
@@ -92,6 +94,7 @@ impl Actor {
                 break;
             }
             let left = self.time_to_take_keys(vendor.as_ref(), &screen, kind);
+            self.refuse_another_question(held)?;
             if !left.is_zero() {
                 return Ok(Attempted::Early(left));
             }
@@ -130,6 +133,18 @@ impl Actor {
         self.post.answered = None;
     }
 
+    /// Refuses an answer to another question than the one on the screen.
+    fn refuse_another_question(&self, held: &HeldAnswer) -> Result<()> {
+        let (Some(meant), Some(dialog)) = (&held.question, self.dialog()) else { return Ok(()) };
+        if *meant == dialog.id {
+            return Ok(());
+        }
+        let name = self.state.session.address();
+        Err(Error::conflict(format!("`{name}` asks something else than question `{meant}`"))
+            .caused_by(dialog::describe(dialog.kind, Some(dialog)))
+            .hint(dialog::hint(dialog)))
+    }
+
     fn nothing_asked(&self) -> Error {
         let name = self.state.session.address();
         Error::conflict(format!("`{name}` asks nothing that could be answered"))
@@ -159,10 +174,14 @@ impl Actor {
         held: &HeldAnswer,
         report: AnswerReport,
     ) -> Result<AnswerReport> {
-        let text = match &held.answer {
+        let given = match &held.answer {
             ports::Answer::Choice(choice) => format!("choice {choice}"),
             other => word(other).to_owned(),
         };
+        let asked = report.dialog.as_ref().map(|it| dialog::summary(&it.question, &it.choices));
+        let asked = asked.filter(|asked| !asked.is_empty());
+        let asked = asked.map(|asked| format!(" to: {}", redaction::redact(&asked)));
+        let text = format!("{given}{}", asked.unwrap_or_default());
         let events = vec![self.state.event(&self.ports, EventKind::Answered, text)];
         let answer = serde_json::to_string(&report)
             .map_err(|error| Error::internal("an answer cannot be written").caused_by(error))?;
@@ -183,7 +202,7 @@ fn word(answer: &ports::Answer) -> &str {
 fn no_such_choice(name: &str, given: &ports::Answer, text: &ports::DialogText) -> Error {
     let given = word(given);
     let error = Error::usage(format!("the question of `{name}` has no such answer: `{given}`"));
-    let ports::DialogText { question, choices } = text;
+    let ports::DialogText { question, choices, .. } = text;
     if choices.is_empty() {
         return error.hint(format!("run `segue attach {name}` to see the choices"));
     }

@@ -2,7 +2,7 @@
 
 use segue_core::model::FailureClass;
 use segue_core::rules::attention::{self, Reason};
-use segue_core::rules::dialog;
+use segue_core::rules::{dialog, redaction};
 use segue_host::attention::{Call, call, notify};
 
 use super::Actor;
@@ -56,7 +56,8 @@ impl Actor {
         let agent = session.agent.as_ref().map(ToString::to_string).unwrap_or_default();
         let told = Call {
             title: format!("{} {reason}", session.address()),
-            text: detail.clone(),
+            // It becomes an argument of a program, which every user of the machine can read.
+            text: redaction::redact(&detail).into_owned(),
             variables: vec![
                 ("SEGUE_SESSION", session.id.to_string()),
                 ("SEGUE_NAME", session.address()),

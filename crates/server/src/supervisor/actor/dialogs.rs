@@ -123,7 +123,8 @@ impl Actor {
             yes: takes(&Answer::Yes),
             choice: !text.choices.is_empty() && takes(&Answer::Choice("1".to_owned())),
         };
-        dialog::dialog(&self.state.session.address(), kind, text, takes)
+        let id = self.supervisor.shown.question_id(self.id(), &text);
+        dialog::dialog(&self.state.session.address(), id, kind, text, takes)
     }
 
     /// Has the screen read once more after a while.

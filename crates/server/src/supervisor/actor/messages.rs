@@ -50,6 +50,8 @@ pub(crate) enum Errand {
     },
     Answer {
         answer: ports::Answer,
+        /// The id of the question that is meant.
+        question: Option<String>,
         request: Option<RequestKey>,
         reply: Reply<AnswerReport>,
     },
@@ -107,9 +109,9 @@ impl Actor {
                 answer(reply, self.cancel(message, along).await);
             }
             Errand::Report { message, reply } => answer(reply, self.report(message).await),
-            Errand::Answer { answer: given, request, reply } => {
+            Errand::Answer { answer, question, request, reply } => {
                 let until = Instant::now() + QUESTION_DRAWN_WITHIN;
-                let held = HeldAnswer { answer: given, until, request, is_begun: false, reply };
+                let held = HeldAnswer { answer, question, until, request, is_begun: false, reply };
                 self.answer_dialog(held).await;
             }
             Errand::Wait(waiter) => self.waiters.push(waiter),

@@ -134,7 +134,7 @@ fn a_panel_with_choices_that_a_person_opened_is_a_question() {
 fn the_very_first_start_asks_for_a_theme_and_then_to_be_read() {
     for screen in [screen!("2.1.325/theme-120"), screen!("2.1.325/theme-80")] {
         assert_eq!(read(&screen), Some(Showing::Dialog(WaitingFor::Question)));
-        let DialogText { question, choices } = dialog_text(&screen).unwrap();
+        let DialogText { question, choices, .. } = dialog_text(&screen).unwrap();
         let asked = "Let's get started. Choose the text style that looks best with your terminal \
                      To change this later, run /theme";
         assert_eq!(question, asked);
@@ -145,7 +145,7 @@ fn the_very_first_start_asks_for_a_theme_and_then_to_be_read() {
     }
     for screen in [screen!("2.1.325/security-120"), screen!("2.1.325/security-80")] {
         assert_eq!(read(&screen), Some(Showing::Dialog(WaitingFor::Question)));
-        let DialogText { question, choices } = dialog_text(&screen).unwrap();
+        let DialogText { question, choices, .. } = dialog_text(&screen).unwrap();
         assert!(question.starts_with("Security notes: 1. Claude can make mistakes."), "{question}");
         assert!(question.ends_with("Press Enter to continue…"), "{question}");
         assert!(choices.is_empty(), "{choices:?}");
@@ -226,4 +226,23 @@ fn a_question_has_its_words_and_choices_without_rules_and_tips() {
     let key = dialog_text(&screen!("2.1.325/key-80")).unwrap();
     assert!(key.question.ends_with("Do you want to use this API key?"), "{key:?}");
     assert_eq!(key.choices, ["Yes", "No (recommended)"]);
+}
+
+#[test]
+fn rows_of_a_command_are_neither_choices_nor_tips_nor_about_trust() {
+    let recorded_rows = include_str!("../fixtures/screens/2.1.325/permission-80.txt");
+    let command = " touch made\n";
+    for row in
+        [" 3. No", " ❯ 1. No\n   2. Yes", " Tip: nothing happens", " Yes, I trust this folder"]
+    {
+        let screen = recorded(&recorded_rows.replace(command, &format!("{command}{row}\n")));
+        assert_eq!(read(&screen), Some(Showing::Dialog(WaitingFor::Permission)), "{row}");
+        assert_eq!(answer(&screen, &Answer::Yes), Some(b"1".to_vec()), "{row}");
+        assert_eq!(answer(&screen, &Answer::No), Some(b"4".to_vec()), "{row}");
+        let DialogText { question, choices, .. } = dialog_text(&screen).unwrap();
+        let first = row.lines().next().unwrap().trim();
+        assert!(question.contains(&format!("touch made {first}")), "{question}");
+        assert!(!question.contains("auto mode handles"), "{question}");
+        assert_eq!(choices.len(), 4, "{choices:?}");
+    }
 }

@@ -94,3 +94,20 @@ fn what_is_neither_is_nothing() {
     assert_eq!(read(&recorded("$ copilot\n")), None);
     assert_eq!(read(&recorded("╭───╮\n│ 1. one │\n╰───╯\n")), None);
 }
+
+#[test]
+fn the_command_is_part_of_the_question_and_its_rows_are_no_choices() {
+    let rows = include_str!("../fixtures/screens/permission-80.txt");
+    let command = rows.lines().find(|row| row.starts_with("│ │ touch made.txt")).unwrap();
+    for text in ["2. No         ", "❯ 1. No       ", "──────────────"]
+    {
+        let more = command.replace("touch made.txt", text);
+        let screen = recorded(&rows.replace(command, &format!("{command}\n{more}")));
+        assert_eq!(answer(&screen, &Answer::Yes), Some(b"1".to_vec()), "{text}");
+        assert_eq!(answer(&screen, &Answer::No), Some(ESCAPE.to_vec()), "{text}");
+        let DialogText { question, choices, .. } = dialog_text(&screen).unwrap();
+        assert!(question.starts_with("d touch made.txt"), "{question}");
+        assert!(question.ends_with("Do you want to run this command?"), "{question}");
+        assert_eq!(choices.len(), 3, "{choices:?}");
+    }
+}

@@ -95,3 +95,15 @@ fn a_question_is_answered_by_the_number_of_a_choice() {
     }
     assert_eq!(answer(&screen(READY_TITLE, READY), &Answer::Yes), None);
 }
+
+#[test]
+fn the_command_is_part_of_the_question_and_words_of_the_agent_are_no_choices() {
+    let said = "✦ which?\n● 1. No\n  2. Allow once\n";
+    let asks = screen("", &format!("{said}{PERMISSION}"));
+    assert_eq!(answer(&asks, &Answer::Yes), Some(b"1".to_vec()));
+    assert_eq!(answer(&asks, &Answer::No), Some(b"3".to_vec()));
+    let DialogText { question, choices, .. } = dialog_text(&asks).unwrap();
+    let shown = "? Shell touch made; sleep 1 touch made; sleep 1 Allow execution of [Shell]?";
+    assert_eq!(question, shown);
+    assert_eq!(choices, ["Allow once", "Allow for this session", "No, suggest changes (esc)"]);
+}

@@ -56,3 +56,16 @@ fn a_permission_is_answered() {
         assert_eq!(choice(unknown), None, "{unknown}");
     }
 }
+
+#[test]
+fn the_question_is_the_block_of_the_permission_and_not_what_the_agent_said() {
+    let rows = include_str!("../fixtures/screen-permission.txt");
+    let said =
+        rows.replace("     $ echo hi\n", "     1. Reject it and stop\n     2. Run it once\n");
+    let rows: Vec<String> = said.lines().map(|row| row.trim_end().to_owned()).collect();
+    let asks = Screen { firm_rows: rows.clone(), rows, ..Screen::default() };
+    let DialogText { question, choices, .. } = dialog_text(&asks).unwrap();
+    assert_eq!(question, "△ Permission required # Shell command $ echo hi");
+    assert_eq!(choices, CHOICES);
+    assert_eq!(answer(&asks, &Answer::Choice("1".to_owned())), Some(ENTER.to_vec()));
+}
