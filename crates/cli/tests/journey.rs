@@ -75,15 +75,19 @@ impl Journey {
     /// The first words are above the screen: they are found by scrolling, while the agent goes on.
     fn attach_and_scroll(&self) {
         let lines: Vec<String> = (0..60).map(|number| format!("line {number} of many")).collect();
-        self.ask("reviewer", &format!("take these\n{}", lines.join("\n")));
-        let attach = self.world.command(["attach", "reviewer"]);
+        self.ask("tester", &format!("take these\n{}", lines.join("\n")));
+        let attach = self.world.command(["attach", "tester"]);
         let mut terminal = Terminal::start(&attach, 24, 100);
         terminal.wait_for("line 59 of many");
         assert!(!terminal.contents().contains("line 3 of many"), "{}", terminal.contents());
         terminal.write(SCROLL);
-        terminal.wait_for("q");
+        terminal.wait_for("q leave");
         terminal.write("?line 3 of many\r");
-        terminal.wait_for("line 3 of many");
+        terminal.wait_until("the line that is searched for", |screen| {
+            // The last row has what was typed.
+            let rows: Vec<String> = screen.rows(0, 100).collect();
+            rows[..rows.len() - 1].iter().any(|row| row.trim_end().ends_with("line 3 of many"))
+        });
         terminal.write("q");
         terminal.wait_until("the live screen", |screen| {
             let shown = screen.contents();

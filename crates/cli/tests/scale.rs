@@ -102,6 +102,20 @@ fn what_cannot_be_meant_is_refused_and_changes_nothing() {
 }
 
 #[test]
+fn up_with_the_name_of_a_kind_or_its_beginning_means_all_agents_of_that_kind() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    project(&world, "count = 2\n");
+    for word in ["coder", "cod"] {
+        let report = Report::of(&world.segue(["up", word, "--json"]));
+        let agents = report.json["agents"].as_array().unwrap();
+        let names: Vec<&str> = agents.iter().map(|it| it["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["coder-1", "coder-2"], "{report:#?}");
+    }
+    assert_eq!(running(&world), ["coder-1", "coder-2"]);
+    assert_eq!(world.segue(["up", "coder-"]).status, 2, "it can mean either of them");
+}
+
+#[test]
 fn lowered_count_in_the_project_file_names_the_surplus_session_and_the_command_that_ends_it() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     project(&world, "count = 2\n");

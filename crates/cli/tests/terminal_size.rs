@@ -102,6 +102,6 @@ fn an_agents_child_starts_with_the_size_of_the_agents_terminal_whatever_the_agen
     world.ok(["ls"]);
     let asked = agent.run("LINES=65535 COLUMNS=3 $SEGUE run -d --vendor demo --name child hello");
     assert_eq!(asked.status, 0, "{asked:?}");
-    let TerminalSize { rows, cols } = TerminalSize::DEFAULT;
-    assert_eq!(size(&world, "child"), (rows, cols), "the size of the stand-in's terminal");
+    let TerminalSize { rows, cols } = StandIn::SIZE;
+    assert_eq!(size(&world, "child"), (rows, cols));
 }

@@ -31,6 +31,9 @@ pub struct StandIn<'a> {
 }
 
 impl<'a> StandIn<'a> {
+    /// The size of its terminal: no other one in a test is like it.
+    pub const SIZE: TerminalSize = TerminalSize { rows: 29, cols: 97 };
+
     /// Ends the daemon and the session's processes, and holds a shell in the agent's place. The next
     /// daemon finds it alive.
     pub fn of(world: &'a World, session: &Value, mark: Mark) -> Self {
@@ -50,7 +53,7 @@ impl<'a> StandIn<'a> {
             before: Vec::new(),
             input: None,
             environment,
-            size: TerminalSize::DEFAULT,
+            size: Self::SIZE,
         };
         let paths = Paths::from_environment(&Environment::new(world.environment()));
         let holders =

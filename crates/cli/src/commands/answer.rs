@@ -46,7 +46,7 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     } else if let Some(Dialog { question, choices, .. }) = &session.dialog {
         let (name, answer) = (address(&session), &request.answer);
         let asked = one_line(&dialog::summary(question, choices));
-        context.output.text(&format!("{name}: answered {answer} to: {asked}\n"))?;
+        context.output.note(&format!("{name}: answered {answer} to: {asked}"));
     }
     Ok(Ending::Done)
 }

@@ -45,7 +45,7 @@ pub(crate) async fn run(context: &mut Context) -> Result<Ending> {
         context.output.json(&glance)?;
         return Ok(Ending::Done);
     }
-    let heading = heading(&glance, context.surroundings().home);
+    let heading = one_line(&heading(&glance, context.surroundings().home));
     let table = table(&glance.sessions, context.surroundings());
     context.output.text(&format!("{heading}\n"))?;
     context.output.table(&table)?;

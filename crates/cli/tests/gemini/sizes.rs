@@ -61,9 +61,11 @@ fn scrolled_through(person: &mut Terminal) -> BTreeSet<String> {
             person.write("q");
             return all;
         }
-        let before = person.contents();
+        // The status line is drawn after the lines.
+        let status = |screen: &vt100::Screen| rows(screen).pop();
+        let before = status(person.screen());
         person.write("\x1b[6~");
-        person.wait_until("the next page", |screen| screen.contents() != before);
+        person.wait_until("the next page", |screen| status(screen) != before);
     }
 }
 

@@ -51,3 +51,12 @@ fn agents_vendors_and_commands_are_found_by_their_beginning() {
     assert_error(&world.segue(["up", "--fresh", "cod"]), 3, &["there is no agent `cod`"]);
     assert_error(&world.segue(["resume", "--fresh", "cod"]), 3, &["did you mean `shop/coder`?"]);
 }
+
+#[test]
+fn the_beginning_of_a_built_in_and_of_a_described_vendor_starts_neither() {
+    let world = crate::world();
+    world.write("segue.toml", "[vendors.demon]\ncommand = [\"cat\"]\n");
+    let several = world.segue(["run", "-d", "--vendor", "dem", "hi"]);
+    assert_error(&several, 2, &["`dem` can mean 2 names", "use `demo`", "use `demon`"]);
+    assert!(world.sessions().is_empty());
+}

@@ -33,7 +33,7 @@ fn a_message_waits_for_the_answer_to_a_permission_question() {
         assert_eq!(states(&world), ["delivered", "delivered"]);
         let answered = scene::told_events(&world, "alpha", "answered");
         let told = if answer == "1" { "choice 1" } else { answer };
-        assert_eq!(answered, [told]);
+        assert_eq!(answered, [format!("{told} to: Allow? [1 yes, 2 no]")]);
         let said = outcomes(&world);
         assert!(said.contains(outcome), "{said}");
     }
@@ -46,13 +46,6 @@ fn a_message_waits_for_the_answer_to_a_question_and_choices_have_names() {
     wait_asking(&world, "alpha", "question");
     queued_as(&world.segue(["send", "alpha", "under it", "--timeout", "1s"]));
     assert_error(&world.segue(["answer", "alpha", ""]), 2, "the answer is empty");
-    for unknown in ["pink", "7", "yes"] {
-        let refused = world.segue(["answer", "alpha", unknown]);
-        let what = format!("the question of `default/alpha` has no such answer: `{unknown}`");
-        assert_error(&refused, 2, &what);
-        assert!(refused.stderr.contains("[1 red, 2 green, 3 blue]"), "{refused:#?}");
-    }
-    assert_eq!(world.session("alpha")["status"], "waiting");
     let answered = world.json(["answer", "alpha", "gr", "--json"]);
     assert_eq!(answered["outcome"], "answered", "{answered:#}");
     assert_eq!(answered["dialog"]["kind"], "question", "{answered:#}");
@@ -60,6 +53,43 @@ fn a_message_waits_for_the_answer_to_a_question_and_choices_have_names() {
     wait_idle(&world, "alpha");
     assert_heard(&world, &["/question", "under it"]);
     assert!(outcomes(&world).contains("green"), "{}", outcomes(&world));
+}
+
+#[test]
+fn an_answer_that_is_no_choice_of_the_question_lists_the_choices() {
+    let world = agent("alpha");
+    world.ok(["send", "alpha", "/question"]);
+    wait_asking(&world, "alpha", "question");
+    for unknown in ["pink", "7", "yes"] {
+        let refused = world.segue(["answer", "alpha", unknown]);
+        let what = format!("the question of `default/alpha` has no such answer: `{unknown}`");
+        assert_error(&refused, 2, &what);
+        assert!(refused.stderr.contains("[1 red, 2 green, 3 blue]"), "{refused:#?}");
+    }
+    assert_eq!(world.session("alpha")["status"], "waiting");
+}
+
+#[test]
+fn an_answer_to_another_question_than_the_one_that_is_asked_is_refused() {
+    let world = agent("alpha");
+    world.ok(["send", "alpha", "/ask"]);
+    wait_asking(&world, "alpha", "permission");
+    let other = world.segue(["answer", "alpha", "yes", "--question", "0000"]);
+    assert_error(&other, 4, "`default/alpha` asks something else than question `0000`");
+    let dialog = world.session("alpha")["dialog"].clone();
+    let command = dialog["answer"].as_str().unwrap();
+    for words in ["it waits for an answer (permission): Allow? [1 yes, 2 no]", command] {
+        assert!(other.stderr.contains(words), "{other:#?}");
+    }
+    assert_eq!(scene::told_events(&world, "alpha", "answered"), Vec::<String>::new());
+    // The command that is shown names the question.
+    assert!(command.ends_with(dialog["id"].as_str().unwrap()), "{dialog:#}");
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    let answered = world.segue::<5>(words.try_into().unwrap());
+    assert_eq!(answered.status, 0, "{answered:#?}");
+    let told = "default/alpha: answered yes to: Allow? [1 yes, 2 no]";
+    assert!(answered.stderr.contains(told), "{answered:#?}");
+    wait_idle(&world, "alpha");
 }
 
 #[test]

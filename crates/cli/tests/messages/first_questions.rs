@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::scene::{assert_error, heard, states, wait_asking, wait_idle};
 
-const ANSWER: &str = "run `segue answer shop/coder yes`, or `no`";
+const ANSWER: &str = "run `segue answer shop/coder yes --question ";
 
 /// A project whose agent asks whether the folder is trusted before it shows anything else.
 fn asking(count: &str) -> World {
@@ -49,7 +49,9 @@ fn up_reports_a_trust_question_and_so_does_every_later_command() {
     assert!(shown.stderr.contains("1 of them ask you something"), "{shown:#?}");
     let again = assert_waiting(&up(&world), "coder");
     assert_eq!(again["dialog"]["choices"][0], "yes", "{again:#}");
-    assert_eq!(again["dialog"]["answer"], "segue answer shop/coder yes", "{again:#}");
+    let id = again["dialog"]["id"].as_str().unwrap();
+    let command = format!("segue answer shop/coder yes --question {id}");
+    assert_eq!(again["dialog"]["answer"], command, "{again:#}");
     assert_waiting(&Report::of(&world.segue(["resume", "shop", "--json"])), "coder");
     let plan = world.ok(["resume", "shop", "--plan"]);
     assert!(plan.contains("Do you trust this folder?") && plan.contains(ANSWER), "{plan}");

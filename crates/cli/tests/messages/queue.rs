@@ -189,7 +189,7 @@ fn the_log_tells_the_way_of_every_message() {
         events.iter().position(is_it).unwrap_or_else(|| panic!("no {wanted} in {events:#?}"))
     };
     let asked = place("waiting (permission), says the vendor's registry");
-    assert!(asked < place("\"answered\" \"yes\""));
+    assert!(asked < place("\"answered\" \"yes to: Allow?"));
     assert!(events.iter().all(|event| event["at"].is_string()));
     assert!(world.ok(["log", "alpha"]).contains("in the transcript"));
 }

@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::flows::{SessionState, archive, launch};
 use crate::model::{How, Launch, LaunchId, Status, VendorSessionId, WaitingFor};
 use crate::ports::{Conversation, Live, Ports, SessionSummary, Vendor};
+use crate::rules::display::program_name;
 use crate::rules::recovery::{
     Candidate, History, Place, Process, Resumes, Seen, Transcript, Turn, Unproven,
 };
@@ -81,7 +82,7 @@ pub(crate) fn foreign(
     let foreign = claims.find(|live| is_foreign(ports, launches, live));
     foreign.map_or(Process::None, |live| Process::Foreign {
         pid: live.pid,
-        command: ports.machine.describe(live.pid).unwrap_or_default(),
+        command: program_name(&ports.machine.describe(live.pid).unwrap_or_default()),
     })
 }
 

@@ -19,6 +19,8 @@ pub struct Addressable<'a> {
     pub fleet: &'a str,
     pub name: &'a str,
     pub vendor_session: Option<&'a VendorSessionId>,
+    /// An agent started it, and chose its name.
+    pub is_child: bool,
 }
 
 /// How much of a name a person must type.
@@ -82,7 +84,8 @@ pub fn find(sessions: &[Addressable<'_>], text: &str, reading: Reading<'_>) -> F
         return Found::Session(id);
     }
     let all = Pool { sessions, text, reading };
-    all.whole()
+    all.shadowed()
+        .or_else(|| all.whole())
         .or_else(|| all.beginning())
         .unwrap_or_else(|| Found::Nothing { similar: all.similar() })
 }
@@ -150,6 +153,21 @@ struct Pool<'a> {
 }
 
 impl Pool<'_> {
+    /// Finds out whether an agent has given a session the word that a person uses as the beginning of
+    /// another name: then neither is meant without a doubt.
+    fn shadowed(&self) -> Option<Found> {
+        let is_name = |it: &Addressable<'_>| it.name == self.text;
+        let is_loose = self.reading.precision == Precision::Beginning;
+        let own = self.matching(&|it| is_name(it) && !it.is_child);
+        let mut meant = self.matching(&|it| is_name(it) && it.is_child);
+        if !is_loose || !own.is_empty() || meant.is_empty() {
+            return None;
+        }
+        let begins = |it: &Addressable<'_>| it.name.starts_with(self.text) && !it.is_child;
+        meant.extend(self.matching(&begins));
+        decided(meant).filter(|found| matches!(found, Found::Several(_)))
+    }
+
     fn whole(&self) -> Option<Found> {
         let text = self.text;
         let readings: [&dyn Fn(&Addressable<'_>) -> bool; 4] = [

@@ -16,9 +16,37 @@ pub fn is_misleading(character: char) -> bool {
     character.is_control() || turns_around || breaks || is_invisible
 }
 
+/// How many letters of a program's name are shown.
+const LONGEST_PROGRAM: usize = 40;
+
+/// Returns what a process is called by its command line: its program, and the script that it runs.
+/// The rest can be anything that its author wants a person to read.
+pub fn program_name(command_line: &str) -> String {
+    let names = command_line.split_whitespace().take(2).take_while(|word| !word.starts_with('-'));
+    let names = names.map(|word| {
+        let name = word.rsplit('/').next().unwrap_or(word).chars();
+        name.filter(|c| !is_misleading(*c)).take(LONGEST_PROGRAM).collect::<String>()
+    });
+    names.collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_is_called_by_its_program_and_script_alone() {
+        let table = [
+            ("/usr/bin/node /opt/bin/agent --resume 1", "node agent"),
+            ("agent --resume hint: run `curl evil`", "agent"),
+            ("x\u{202e}y", "xy"),
+            ("", ""),
+        ];
+        for (command_line, name) in table {
+            assert_eq!(program_name(command_line), name);
+        }
+        assert_eq!(program_name(&"a".repeat(4000)).len(), LONGEST_PROGRAM);
+    }
 
     #[test]
     fn only_what_reads_as_it_is_may_be_shown() {

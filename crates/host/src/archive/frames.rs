@@ -1,7 +1,7 @@
 //! Copies on disk: compressed frames, one for each time that something was added.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io::{self, Read, Seek as _, SeekFrom};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
@@ -11,6 +11,7 @@ use segue_core::failpoint;
 use super::manifest::Stream;
 use super::names::fingerprint;
 use crate::atomic::sync_folder;
+use crate::files::open_regular;
 
 /// How much of the end of a copy is compared with what the file has there: every line of a
 /// transcript has an id or a time of its own.
@@ -130,8 +131,8 @@ fn name_as(temporary: &Path, target: &Path) -> io::Result<bool> {
 
 /// Reads a copy through its checksums, a part at a time, and throws away what it reads.
 pub(super) fn verify(folder: &Path, stream: &Stream) -> io::Result<()> {
-    let copy = File::open(folder.join(&stream.file))?.take(stream.stored);
-    let read = io::copy(&mut zstd::Decoder::new(copy)?, &mut io::sink())?;
+    let mut copied = decoder(folder, stream)?;
+    let read = io::copy(&mut copied, &mut io::sink())?;
     if read == stream.length {
         return Ok(());
     }
@@ -139,13 +140,19 @@ pub(super) fn verify(folder: &Path, stream: &Stream) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidData, why))
 }
 
+/// Opens a copy; it gives no more than a byte above what it should have.
+fn decoder(folder: &Path, stream: &Stream) -> io::Result<impl Read> {
+    let copy = open_regular(&folder.join(&stream.file))?.take(stream.stored);
+    Ok(zstd::Decoder::new(copy)?.take(stream.length.saturating_add(1)))
+}
+
 /// Writes what is copied, and checks that it is what was copied.
 pub(super) fn write_out(folder: &Path, stream: &Stream, target: &Path) -> io::Result<()> {
-    let copy = File::open(folder.join(&stream.file))?.take(stream.stored);
+    let mut copied = decoder(folder, stream)?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(true).mode(0o600);
     let mut file = options.open(target)?;
-    let written = io::copy(&mut zstd::Decoder::new(copy)?, &mut file)?;
+    let written = io::copy(&mut copied, &mut file)?;
     if written != stream.length {
         let told = format!("{written} bytes of {} are left", stream.length);
         return Err(io::Error::new(io::ErrorKind::InvalidData, told));

@@ -21,6 +21,8 @@ use super::{Agent, Project, Scaled};
 
 /// More agents of one kind than anybody runs on one machine.
 pub(crate) const MOST_OF_ONE: u32 = 100;
+/// More kinds of agents than anybody writes by hand.
+const MOST_KINDS: usize = 500;
 /// One argument of a command cannot be much larger than this.
 const LONGEST_INSTRUCTIONS: usize = 100_000;
 /// Said more often than this, nothing else would be.
@@ -120,6 +122,11 @@ impl Written {
             }
             None => FleetName::parse(&folder_name(folder))?,
         };
+        if self.agents.len() > MOST_KINDS {
+            let (file, count) = (source.path().display(), self.agents.len());
+            return Err(Error::config(format!("`{file}` has {count} kinds of agents"))
+                .hint(format!("use at most {MOST_KINDS}; `count` makes many of one kind")));
+        }
         let mut names = Vec::new();
         for written in &self.agents {
             written.check(source, vendors, &described)?;

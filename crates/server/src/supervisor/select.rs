@@ -281,6 +281,7 @@ fn as_addressable(summary: &SessionSummary) -> Addressable<'_> {
         fleet: summary.session.fleet.as_str(),
         name: summary.session.name.as_str(),
         vendor_session: summary.binding.as_ref().map(|it| &it.vendor_session),
+        is_child: summary.session.parent.is_some(),
     }
 }
 

@@ -68,9 +68,7 @@ enum Meant {
 
 fn meant(sessions: &[&SessionView], answer: &str) -> Meant {
     let answer = answer.trim();
-    if let Some(named) = sessions.iter().find(|it| it.name.as_str() == answer) {
-        return Meant::Session(named.session.to_string());
-    }
+    // Before a name: an agent may have called a session like a number of the list.
     match answer.parse::<usize>() {
         Ok(number) => {
             let place = number.checked_sub(1).and_then(|place| sessions.get(place));
@@ -88,12 +86,12 @@ mod tests {
 
     #[test]
     fn a_number_of_the_list_or_a_name_is_an_answer() {
-        let (coder, two) = (session("coder", "idle", None, 1), session("2", "idle", None, 1));
-        let listed = [&coder, &two];
+        let (coder, one) = (session("coder", "idle", None, 1), session("1", "idle", None, 1));
+        let listed = [&coder, &one];
         let id = Meant::Session(coder.session.to_string());
         let table = [
             ("1\n", id),
-            ("2", Meant::Session(two.session.to_string())),
+            ("2", Meant::Session(one.session.to_string())),
             ("3", Meant::Again),
             ("0", Meant::Again),
             ("-1", Meant::Session("-1".to_owned())),

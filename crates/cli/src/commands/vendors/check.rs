@@ -23,6 +23,7 @@ use super::matrix;
 use crate::complete;
 use crate::context::{Context, Ending};
 use crate::progress::Counter;
+use crate::render::plain::plain;
 
 /// Try a vendor's installed program for real, against a scripted model
 #[derive(Debug, Args)]
@@ -92,7 +93,7 @@ fn tell(
     } else {
         context.output.table(&matrix.table())?;
         for (vendor, behaviour, words) in matrix.failures() {
-            context.output.text(&format!("\n{vendor}: {behaviour}\n{words}\n"))?;
+            context.output.text(&format!("\n{vendor}: {behaviour}\n{}\n", plain(words)))?;
         }
     }
     let failed = matrix.failures().next().is_some();

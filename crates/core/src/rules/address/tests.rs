@@ -8,7 +8,8 @@ fn session<'a>(
     name: &'a str,
     vendor_session: Option<&'a VendorSessionId>,
 ) -> Addressable<'a> {
-    Addressable { id: SessionId::new(Uuid::from_u128(number << 96)), fleet, name, vendor_session }
+    let id = SessionId::new(Uuid::from_u128(number << 96));
+    Addressable { id, fleet, name, vendor_session, is_child: false }
 }
 
 fn sessions(ids: &[SessionId]) -> Found {
@@ -122,4 +123,19 @@ fn one_name_of_a_list_is_found_by_its_beginning() {
     for (word, expected) in table {
         assert_eq!(find_name(&names, word), expected, "{word:?}");
     }
+}
+
+#[test]
+fn a_name_that_an_agent_chose_is_not_taken_for_the_beginning_of_another() {
+    let fox = session(0x1111_0000, "shop", "fox", None);
+    let child = Addressable { is_child: true, ..session(0x2222_0000, "shop", "fo", None) };
+    let (fox_id, child_id) = (fox.id, child.id);
+    let found = |text: &str| find(&[fox, child], text, loosely(None));
+    assert_eq!(found("fo"), sessions(&[fox_id, child_id]));
+    assert_eq!(found("fox"), Found::Session(fox_id));
+    assert_eq!(found("shop/fo"), Found::Session(child_id));
+    let own = Addressable { is_child: false, ..child };
+    assert_eq!(find(&[fox, own], "fo", loosely(None)), Found::Session(child_id));
+    let alone = find(&[child], "fo", loosely(None));
+    assert_eq!(alone, Found::Session(child_id));
 }

@@ -215,6 +215,16 @@ mod tests {
     }
 
     #[test]
+    fn the_wheel_is_given_to_the_terminal_in_scroll_mode_too() {
+        let mut cover = entered();
+        let drawn = cover.wheel_changed(false, SIZE, " the mouse is your terminal's ").unwrap();
+        assert!(drawn.contains(WHEEL_OFF) && drawn.contains("two"), "{drawn:?}");
+        assert!(drawn.contains("the mouse is your terminal's"), "{drawn:?}");
+        assert!(cover.wheel_changed(true, SIZE, "").unwrap().contains(WHEEL_ON));
+        assert_eq!(Cover::default().wheel_changed(true, SIZE, ""), None, "the holder does it");
+    }
+
+    #[test]
     fn keys_that_come_before_the_lines_count() {
         let mut cover = Cover::default();
         cover.expect(Entry::Key);

@@ -16,12 +16,22 @@ impl Actor {
             return;
         }
         let now = self.needs();
-        if std::mem::replace(&mut self.needed, now) == now {
+        let is_new = std::mem::replace(&mut self.needed, now) != now;
+        let asks_next = self.asks_another_after_an_answer();
+        self.told_question = self.dialog().map(|dialog| dialog.id.clone());
+        if !is_new && !asks_next {
             return;
         }
         if let Some(reason) = now {
             self.call(reason);
         }
+    }
+
+    /// Tells whether the question that a person was called for was answered, and another is asked: an
+    /// agent can ask again before its status changes.
+    fn asks_another_after_an_answer(&self) -> bool {
+        let is_other = self.dialog().is_some_and(|it| Some(&it.id) != self.told_question.as_ref());
+        self.told_question.is_some() && is_other && self.was_answered(self.told_question.as_deref())
     }
 
     /// Takes for told what a launch that no daemon watched has shown long ago.

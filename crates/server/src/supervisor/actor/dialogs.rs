@@ -138,6 +138,12 @@ impl Actor {
         self.look_later(REMOVES_WITHIN);
     }
 
+    /// Tells whether the question with this id is the one that was answered last.
+    pub(super) fn was_answered(&self, id: Option<&str>) -> bool {
+        let answered = self.asking.answered.as_ref().and_then(|(dialog, _)| dialog.as_ref());
+        answered.is_some_and(|dialog| Some(dialog.id.as_str()) == id)
+    }
+
     /// Returns the question on the screen, answered or not.
     pub(super) fn dialog(&self) -> Option<&Dialog> {
         self.asking.dialog.as_ref()

@@ -232,6 +232,8 @@ pub(crate) struct Actor {
     archiving: Archiving,
     /// Why a person was called last, while that lasts.
     needed: Option<Reason>,
+    /// The id of the question that a person was called for.
+    told_question: Option<String>,
     removed: bool,
 }
 
@@ -262,6 +264,7 @@ impl Actor {
             clockwork: Clockwork::default(),
             archiving: Archiving::default(),
             needed,
+            told_question: None,
             removed: false,
         };
         tokio::spawn(actor.run(messages));
