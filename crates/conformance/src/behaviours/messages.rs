@@ -143,6 +143,10 @@ pub(super) fn permission(trial: &mut Trial) {
     let asked = wait_for_question(trial);
     let expected = "with `permission = \"ask\"` it asks before it runs a command";
     trial.expect("a", asked["status_detail"] == "permission", expected, || status(&asked));
+    let dialog = &asked["dialog"];
+    let question = dialog["question"].as_str().unwrap_or_default();
+    let names_command = question.contains("touch") && question.contains("made");
+    trial.expect("a", names_command, "the question has the command", || dialog.to_string());
     let early = trial.world.segue(["send", "a", "--timeout", "2s", "sent during the dialog"]);
     let expected = "a message waits while the agent asks, and answers nothing";
     expect(early.status == QUEUED && !file.exists(), expected, || early.to_string());
