@@ -1,8 +1,6 @@
 //! Nothing hangs: a daemon that stops, one that does not answer, and commands that take long.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-#[path = "unresponsive/client.rs"]
-mod client;
 #[path = "unresponsive/progress.rs"]
 mod progress;
 #[path = "unresponsive/stand_in.rs"]

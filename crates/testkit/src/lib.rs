@@ -15,11 +15,13 @@ pub mod hold;
 pub mod isolation;
 pub mod launches;
 pub mod passing;
+pub mod raw_client;
 pub mod scene;
 pub mod stand_in;
 pub mod vendors;
 
 pub use isolation::isolated;
+pub use raw_client::RawClient;
 pub use segue_conformance::{
     Model, Outcome, Report, Terminal, World, events, model, processes, report, terminal, wait,
     world,

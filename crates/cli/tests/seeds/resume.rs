@@ -14,8 +14,8 @@ use segue_testkit::scene::{
     assert_knows, by_hand, kill, process, project, text, told, transcript, wait_all_told,
     wait_event,
 };
-use segue_testkit::{Report, World, conversation, launches};
-use serde_json::Value;
+use segue_testkit::{RawClient, Report, World, conversation, launches};
+use serde_json::{Value, json};
 
 use crate::world;
 
@@ -158,6 +158,23 @@ fn everything(world: &World) -> Everything {
     }
     let (sessions, events) = (world.sessions(), world.ok(["log", "--json"]));
     Everything { sessions, events, processes: world.processes(), folders }
+}
+
+#[test]
+fn plan_that_a_program_asks_for_over_the_socket_resumes_nothing() {
+    let world = world();
+    told(&world, "fox", "amber");
+    world.kill_everything();
+    // A daemon that runs.
+    world.ok(["ls"]);
+    let caller = json!({"cwd": world.project(), "environment": {}});
+    let request = json!({"caller": caller, "selection": "all", "fresh": [], "plan": true});
+    let mut client = RawClient::connect(&world);
+    client.ask("POST /v1/resume", &request);
+    let (status, answer) = client.answer();
+    assert_eq!((status, text(&answer["plan"][0], "decision")), (200, "resume"), "{answer:#}");
+    let fox = world.session("fox");
+    assert_eq!((&fox["pid"], &fox["launches"]), (&Value::Null, &json!(1)), "{fox:#}");
 }
 
 #[test]

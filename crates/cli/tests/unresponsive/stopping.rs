@@ -5,10 +5,9 @@ use std::process::Child;
 
 use rustix::process::Signal;
 use segue_testkit::events::Events;
-use segue_testkit::{Outcome, World, processes, scene};
+use segue_testkit::{Outcome, RawClient, World, processes, scene};
 use serde_json::{Value, json};
 
-use crate::client::RawClient;
 use crate::stand_in::{self, StandIn};
 use crate::{agent, daemon, world};
 

@@ -169,6 +169,33 @@ fn flipped_bit_anywhere_in_a_copy_is_found_and_the_copy_set_aside_is_not_deleted
 }
 
 #[test]
+fn a_pipe_in_the_place_of_a_copy_is_damage_and_holds_up_nobody() {
+    let ground = Ground::new();
+    ground.write(&lines(0, 100));
+    let copy = ground.copies().remove(0);
+    fs::remove_file(&copy).unwrap();
+    let rights = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, &copy, rustix::fs::FileType::Fifo, rights, 0).unwrap();
+    let found = ground.archive.damaged(&[]).unwrap();
+    assert!(found[0].why.contains("not a regular file"), "{found:?}");
+    assert!(ground.restore().is_err());
+}
+
+#[test]
+fn a_copy_that_was_made_anew_meanwhile_is_not_set_aside() {
+    let ground = Ground::new();
+    ground.write(&lines(0, 100));
+    let copy = ground.copies().remove(0);
+    let whole = fs::read(&copy).unwrap();
+    fs::write(&copy, b"damaged").unwrap();
+    let found = ground.archive.damaged(&[]).unwrap().remove(0);
+    fs::write(&copy, &whole).unwrap();
+    let refused = ground.archive.set_aside(&found).unwrap_err();
+    assert!(refused.to_string().contains("is sound by now"), "{refused}");
+    assert!(copy.exists());
+}
+
+#[test]
 fn damaged_record_is_found_with_the_conversation_that_it_belongs_to() {
     let ground = Ground::new();
     ground.write(b"one\n");

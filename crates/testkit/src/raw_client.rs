@@ -3,24 +3,26 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 
-use segue_testkit::World;
 use serde_json::Value;
 
+use crate::World;
+
 /// A connection to a world's daemon.
-pub(crate) struct RawClient(BufReader<UnixStream>);
+#[derive(Debug)]
+pub struct RawClient(BufReader<UnixStream>);
 
 impl RawClient {
-    pub(crate) fn connect(world: &World) -> Self {
-        let stream = UnixStream::connect(world.state().join("daemon.sock")).unwrap();
+    pub fn connect(world: &World) -> Self {
+        let stream = UnixStream::connect(world.state().join("daemon.sock")).expect("a daemon");
         Self(BufReader::new(stream))
     }
 
-    pub(crate) fn write(&mut self, text: &str) {
-        self.0.get_mut().write_all(text.as_bytes()).unwrap();
+    pub fn write(&mut self, text: &str) {
+        self.0.get_mut().write_all(text.as_bytes()).expect("a daemon that reads");
     }
 
     /// Sends the head of a request, and waits until the daemon waits for its body.
-    pub(crate) fn begin(&mut self, request: &str, length: usize) {
+    pub fn begin(&mut self, request: &str, length: usize) {
         self.write(&format!(
             "{request} HTTP/1.1\r\nhost: segue\r\ncontent-type: application/json\r\n\
              content-length: {length}\r\nexpect: 100-continue\r\n\r\n"
@@ -30,31 +32,38 @@ impl RawClient {
     }
 
     /// Sends a whole request, and returns when the daemon deals with it.
-    pub(crate) fn ask(&mut self, request: &str, body: &Value) {
+    pub fn ask(&mut self, request: &str, body: &Value) {
         let body = body.to_string();
         self.begin(request, body.len());
         self.write(&body);
     }
 
     /// Reads an answer; returns its status and its body.
-    pub(crate) fn answer(&mut self) -> (u16, Value) {
+    pub fn answer(&mut self) -> (u16, Value) {
         let status = self.line();
-        let status = status.split(' ').nth(1).unwrap().parse().unwrap();
+        let status = status
+            .split(' ')
+            .nth(1)
+            .expect("an answer of the daemon")
+            .parse()
+            .expect("an answer of the daemon");
         let mut length = 0;
         loop {
             let line = self.line().to_ascii_lowercase();
             if line.is_empty() {
                 break;
             }
-            length = line.strip_prefix("content-length: ").map_or(length, |it| it.parse().unwrap());
+            length = line
+                .strip_prefix("content-length: ")
+                .map_or(length, |it| it.parse().expect("an answer of the daemon"));
         }
         let mut body = vec![0; length];
-        self.0.read_exact(&mut body).unwrap();
-        (status, serde_json::from_slice(&body).unwrap())
+        self.0.read_exact(&mut body).expect("an answer of the daemon");
+        (status, serde_json::from_slice(&body).expect("an answer of the daemon"))
     }
 
     /// Waits until the daemon has closed the connection, without an answer.
-    pub(crate) fn wait_closed(&mut self) {
+    pub fn wait_closed(&mut self) {
         assert_eq!(self.line(), "");
     }
 
