@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::CommandFactory as _;
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
@@ -16,12 +17,19 @@ use segue_server::completion;
 use segue_server::wiring::Local;
 
 use crate::args::Arguments;
+use crate::commands::duration;
 use crate::render::sessions::{asks, status};
 
 /// Names the shell that asks.
 pub(crate) const VARIABLE: &str = "SEGUE_COMPLETE";
 
 const PROGRAM: &str = "segue";
+
+/// Says how long the names of sessions may take.
+const WAIT: &str = "SEGUE_COMPLETE_WAIT";
+
+/// A person who waits for a name longer than this types it.
+const LONGEST_WAIT: Duration = Duration::from_millis(300);
 
 /// Answers a shell.
 pub(crate) fn answer(words: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -124,7 +132,10 @@ enum Fleets {
 }
 
 fn known() -> Vec<SessionView> {
-    Local::here().map(|local| completion::sessions(&local)).unwrap_or_default()
+    let Ok(local) = Local::here() else { return Vec::new() };
+    let wanted = local.environment().get(WAIT).and_then(|text| duration::parse(text).ok());
+    let wanted = wanted.and_then(|wanted| Duration::try_from(wanted).ok());
+    completion::sessions(&local, wanted.unwrap_or(LONGEST_WAIT))
 }
 
 fn is_running(session: &SessionView) -> bool {

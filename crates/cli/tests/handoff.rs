@@ -29,6 +29,16 @@ fn the_next_agent_knows_what_was_said_and_the_old_one_has_stopped() {
 }
 
 #[test]
+fn an_agent_whose_name_begins_a_vendors_name_can_be_the_next() {
+    let world = world();
+    scene::project(&world, "shop", &["dem"]);
+    scene::told(&world, "a", "fox");
+    let report = world.json(["handoff", "a", "--to", "dem", "--json"]);
+    assert!(report["to"].as_str().unwrap().ends_with("/dem"), "{report:#}");
+    assert_eq!(world.session("dem")["agent"], "dem");
+}
+
+#[test]
 fn a_conversation_that_comes_back_brings_only_what_was_said_since() {
     let world = world();
     let first = scene::told(&world, "a", "fox");

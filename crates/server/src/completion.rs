@@ -9,11 +9,8 @@ use crate::client::Client;
 use crate::project::Project;
 use crate::wiring::{self, Local};
 
-/// A person who waits for a name longer than this types it.
-const LONGEST: Duration = Duration::from_millis(300);
-
 /// Returns the sessions that the caller may reach; none if no daemon answers in time.
-pub fn sessions(local: &Local) -> Vec<SessionView> {
+pub fn sessions(local: &Local, longest: Duration) -> Vec<SessionView> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let Ok(runtime) = runtime else { return Vec::new() };
     let ask = async {
@@ -21,7 +18,7 @@ pub fn sessions(local: &Local) -> Vec<SessionView> {
         let all = ListRequest { all: true, ..ListRequest::default() };
         Some(client.list(&all).await.ok()?.sessions)
     };
-    let asked = runtime.block_on(async { tokio::time::timeout(LONGEST, ask).await });
+    let asked = runtime.block_on(async { tokio::time::timeout(longest, ask).await });
     // A thread that still waits for the daemon is waited for by nobody.
     runtime.shutdown_background();
     asked.ok().flatten().unwrap_or_default()

@@ -11,7 +11,8 @@ use crate::output::Output;
 /// Print the completions for a shell
 #[derive(Debug, Args)]
 #[command(after_help = "Sessions, fleets, agents and vendors are completed, too. The script asks \
-    this program, which starts nothing for that.\n\n\
+    this program, which starts nothing for that and takes at most 0.3 s; SEGUE_COMPLETE_WAIT=2s \
+    gives a slow machine more time.\n\n\
     Examples:\n  \
     segue completions bash > ~/.local/share/bash-completion/completions/segue\n  \
     segue completions zsh > ~/.zfunc/_segue\n  \

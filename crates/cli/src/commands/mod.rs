@@ -6,7 +6,7 @@ pub(crate) mod attach;
 pub(crate) mod completions;
 pub(crate) mod daemon;
 pub(crate) mod doctor;
-mod duration;
+pub(crate) mod duration;
 mod failure;
 pub(crate) mod glance;
 pub(crate) mod handoff;

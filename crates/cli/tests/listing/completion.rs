@@ -9,6 +9,9 @@ use segue_testkit::{Outcome, Terminal, World, scene};
 
 use crate::agents;
 
+/// A loaded machine may take longer than a person waits.
+const WAIT: &str = "50s";
+
 /// Puts `segue` on the `PATH` of a world.
 fn with_path(world: &mut World) {
     let programs = world.root().join("bin");
@@ -21,7 +24,7 @@ fn with_path(world: &mut World) {
 fn candidates(world: &World, shell: &str, line: &[&str]) -> Outcome {
     let mut command = world.command(["--"].iter().chain(line));
     command.env("SEGUE_COMPLETE", shell).env("_CLAP_COMPLETE_INDEX", (line.len() - 1).to_string());
-    command.env("_CLAP_IFS", "\n");
+    command.env("_CLAP_IFS", "\n").env("SEGUE_COMPLETE_WAIT", WAIT);
     Outcome::of(&mut command)
 }
 
@@ -41,6 +44,7 @@ fn bash_completes_commands_sessions_and_flags_at_the_tab_key() {
     let mut command = Command::new("bash");
     command.args(["--norc", "--noprofile", "-i"]).current_dir(world.project()).env_clear();
     command.envs(world.environment()).env("PS1", "ready> ").env("HISTFILE", "");
+    command.env("SEGUE_COMPLETE_WAIT", WAIT);
     let mut shell = Terminal::start(&command, 24, 100);
     shell.wait_for("ready> ");
     shell.write("source <(segue completions bash); echo sour''ced\r");
@@ -109,7 +113,8 @@ fn an_agent_completes_only_names_that_it_may_reach() {
     // The daemon was stopped for the stand-in, and completion starts none.
     world.ok(["ls"]);
     let variables = "SEGUE_COMPLETE=bash _CLAP_COMPLETE_INDEX=2 _CLAP_IFS=:";
-    let outcome = agent.run(&format!("{variables} $SEGUE -- segue show ''"));
+    let outcome =
+        agent.run(&format!("SEGUE_COMPLETE_WAIT={WAIT} {variables} $SEGUE -- segue show ''"));
     assert_eq!((outcome.status, outcome.stderr.as_str()), (0, ""), "{outcome:#?}");
     let seen: Vec<&str> =
         outcome.stdout.trim().split(':').filter(|word| !word.starts_with('-')).collect();
