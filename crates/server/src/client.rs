@@ -20,6 +20,7 @@ use segue_core::ports::EventQuery;
 use segue_core::{Error, Result};
 use segue_host::daemon;
 use segue_host::lock::FileLock;
+use segue_host::watch::Watcher;
 
 use crate::connection::Connection;
 use crate::line::Line;
@@ -70,6 +71,20 @@ impl Client {
         match Presence::at_socket(local).await? {
             Presence::Running(client) => Ok(Some(client)),
             Presence::Stopping { .. } | Presence::Absent => Ok(None),
+        }
+    }
+
+    /// Waits until somebody has started a daemon, and connects to it.
+    pub async fn when_running(local: &Local) -> Result<Self> {
+        let mut watcher = Watcher::new()?;
+        watcher.add(local.paths().state())?;
+        loop {
+            // Whoever starts one has the lock until it takes requests.
+            drop(start_lock(local).await?);
+            if let Some(client) = Self::connect_running(local).await? {
+                return Ok(client);
+            }
+            watcher.next().await?;
         }
     }
 

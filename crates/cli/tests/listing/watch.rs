@@ -85,6 +85,24 @@ fn a_watched_list_prints_a_line_for_each_change_also_of_another_daemon() {
 }
 
 #[test]
+fn a_watched_list_says_that_the_daemon_has_ended_and_starts_no_other() {
+    let world = agents(&["fox"]);
+    let mut person = Terminal::start(&world.command(["ls", "--watch"]), 10, 80);
+    person.wait_for("default/fox");
+    world.ok(["daemon", "stop"]);
+    person.wait_for("the daemon has ended: any other command starts it");
+    assert!(person.contents().contains("default/fox"), "{person:?}");
+    assert_eq!(world.json(["daemon", "status", "--json"])["running"], false);
+    world.ok(["stop", "fox"]);
+    person.wait_until("the list of the next daemon", |screen| {
+        let shown = screen.contents();
+        shown.contains("ended (stopped)") && !shown.contains("the daemon has ended")
+    });
+    person.write("\x03");
+    assert_eq!(person.wait(), 0, "{person:?}");
+}
+
+#[test]
 fn a_watched_list_without_a_terminal_is_text_and_keeps_to_its_filters() {
     let world = agents(&["fox"]);
     let watch = Watch::start(&world, ["ls", "--watch", "--status", "idle"]);

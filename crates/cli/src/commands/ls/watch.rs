@@ -53,7 +53,7 @@ async fn show_changes(
 ) -> Result<()> {
     let mut resized = signal(SignalKind::window_change()).map_err(no_signals)?;
     while !context.output.reader_gone() {
-        view.show(&source.list, context)?;
+        view.show(source, context)?;
         tokio::select! {
             () = stop.asked() => return Ok(()),
             _ = resized.recv() => {}
@@ -94,6 +94,8 @@ struct Source {
     list: SessionList,
     /// What has happened since the list was read. Reading it can be interrupted.
     news: Option<News>,
+    /// No daemon answers: the list is as it was.
+    is_lost: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,17 +106,26 @@ enum News {
 
 impl Source {
     async fn connect(request: &ListRequest, context: &Context) -> Result<Self> {
-        let client = Client::connect(&context.local).await?;
+        Self::with(Client::connect(&context.local).await?, request, context).await
+    }
+
+    async fn with(client: Client, request: &ListRequest, context: &Context) -> Result<Self> {
         // A connection that follows can be asked nothing else. It follows before the first look,
         // so that no change is missed.
         let events = Client::connect(&context.local).await?.follow_from_now().await?;
         let list = client.list(request).await?;
-        Ok(Self { client, events, list, news: None })
+        Ok(Self { client, events, list, news: None, is_lost: false })
     }
 
-    /// Returns when something has happened, with the list as it is then. Another daemon is found if
-    /// this one ends.
+    /// Returns when something has happened, with the list as it is then. If the daemon ends, the next
+    /// one that somebody starts is waited for: whoever stopped it did not mean this command to start
+    /// it again.
     async fn changed(&mut self, request: &ListRequest, context: &Context) -> Result<()> {
+        if self.is_lost {
+            let client = Client::when_running(&context.local).await?;
+            *self = Self::with(client, request, context).await?;
+            return Ok(());
+        }
         if self.news.is_none() {
             // Of many events at once only the last one is worth a picture.
             let is_connected = matches!(self.events.next_burst().await, Some(Ok(())));
@@ -126,9 +137,7 @@ impl Source {
         };
         match list {
             Ok(list) => self.list = list,
-            Err(error) if error.kind == Kind::Unavailable => {
-                *self = Self::connect(request, context).await?;
-            }
+            Err(error) if error.kind == Kind::Unavailable => self.is_lost = true,
             // A fleet may lose its last session meanwhile.
             Err(error) if error.kind == Kind::NotFound => {
                 self.list = SessionList { sessions: Vec::new(), hidden: 0 };
@@ -149,15 +158,15 @@ enum View {
 }
 
 impl View {
-    fn show(&mut self, list: &SessionList, context: &mut Context) -> Result<()> {
+    fn show(&mut self, source: &Source, context: &mut Context) -> Result<()> {
         match self {
-            Self::Screen => draw(list, context),
-            Self::Lines(known) => tell(known, list, context),
+            Self::Screen => draw(source, context),
+            Self::Lines(known) => tell(known, &source.list, context),
         }
     }
 }
 
-fn draw(list: &SessionList, context: &mut Context) -> Result<()> {
+fn draw(Source { list, is_lost, .. }: &Source, context: &mut Context) -> Result<()> {
     let size = Size::of_output().unwrap_or(Size { rows: 24, columns: 80 });
     let surroundings = context.surroundings_now();
     let text =
@@ -169,6 +178,9 @@ fn draw(list: &SessionList, context: &mut Context) -> Result<()> {
     }
     if list.hidden > 0 {
         footer.push(hidden(list.hidden));
+    }
+    if *is_lost {
+        footer.push("the daemon has ended: any other command starts it".to_owned());
     }
     // The last row stays empty: a full one would move everything up.
     let room = size.rows.saturating_sub(footer.len() + 2);
