@@ -2,13 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use segue_core::api::{LeftAlone, Outcome, PlanReport, RestoreReport, SurplusSession};
+use segue_core::api::{
+    AgentOutcome, LeftAlone, Outcome, PlanReport, PlannedDecision, PlannedOutcome, RestoreReport,
+    SurplusSession,
+};
 use segue_core::{Kind, Result};
 
 use super::targets;
 use crate::context::{Context, Ending};
+use crate::render::plain::one_line;
 use crate::render::sessions::counted;
-use crate::render::style::Tone;
+use crate::render::style::{Colour, Tone};
 use crate::render::table::{Cell, Cut, Table};
 
 /// So many of the sessions that were left alone are named.
@@ -22,6 +26,10 @@ pub(crate) fn show(report: &RestoreReport, command: &str, context: &mut Context)
     } else {
         let table = table(report);
         context.output.table(&table)?;
+        let explained = report.agents.iter().filter(|agent| is_explained(agent));
+        let explained = explained.map(|agent| (&*agent.of.address, own_note(agent)));
+        let reasons = reasons(explained, context.output.colour());
+        context.output.text(&reasons)?;
         context.output.note(&summary(report));
         show_left_alone(&report.left_alone, command, context);
         for session in &report.surplus {
@@ -49,6 +57,10 @@ pub(crate) fn show_plan(
     } else {
         let table = plan_table(report);
         context.output.table(&table)?;
+        let explained = report.plan.iter().filter(|agent| short_plan(agent).is_some());
+        let explained = explained.map(|agent| (&*agent.of.address, &*agent.note));
+        let reasons = reasons(explained, context.output.colour());
+        context.output.text(&reasons)?;
         let sessions = counted(report.to_bring_back, "session");
         context.output.note(&format!("{sessions} would be brought back; nothing was changed"));
         show_left_alone(&report.left_alone, command, context);
@@ -102,11 +114,12 @@ fn ways_on(sessions: &[LeftAlone], command: &str) -> Option<String> {
 }
 
 fn table(report: &RestoreReport) -> Table {
-    let mut table = Table::new(&["NAME", "VENDOR", "OUTCOME", "NOTE"]);
+    let mut table =
+        Table::new(&["NAME", "VENDOR", "OUTCOME", "NOTE"]).cutting(&[("NOTE", Cut::End)]);
     let mut shown: BTreeMap<&str, &str> = BTreeMap::new();
     let mut above = "";
     for agent in &report.agents {
-        let own = agent.note.as_deref().unwrap_or_default();
+        let own = if is_explained(agent) { "" } else { own_note(agent) };
         let first = shown.entry(own).or_insert(&agent.of.address);
         let note = shortened(own, above, (*first != agent.of.address).then_some(first));
         above = own;
@@ -118,6 +131,53 @@ fn table(report: &RestoreReport) -> Table {
         ]);
     }
     table
+}
+
+fn own_note(agent: &AgentOutcome) -> &str {
+    agent.note.as_deref().unwrap_or_default()
+}
+
+/// Tells whether the note of a session is printed below the table. A cell of a table can be cut, and
+/// a person has to act on these notes.
+fn is_explained(agent: &AgentOutcome) -> bool {
+    let note = own_note(agent);
+    let needs_person =
+        matches!(agent.outcome, Outcome::Refused | Outcome::Waiting | Outcome::Fresh);
+    !note.is_empty() && (needs_person || note.contains(COMMAND))
+}
+
+/// A note with a command of Segue in it has something to paste.
+const COMMAND: &str = "`segue ";
+/// Begins each hint of a note.
+const HINT: &str = "; run `segue ";
+
+/// Returns a line with the reason for each note, and its hints below it. Sessions with the same note
+/// share a line.
+fn reasons<'a>(notes: impl Iterator<Item = (&'a str, &'a str)>, colour: Colour) -> String {
+    let mut grouped: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (address, note) in notes {
+        match grouped.iter_mut().find(|(known, _)| *known == note) {
+            Some((_, addresses)) => addresses.push(address),
+            None => grouped.push((note, vec![address])),
+        }
+    }
+    let text = |(note, addresses): &(&str, Vec<&str>)| {
+        let names = addresses[..addresses.len().min(NAMED)].join(", ");
+        let names = match addresses.len().checked_sub(NAMED) {
+            None | Some(0) => names,
+            Some(more) => format!("{names} and {more} more"),
+        };
+        let note = one_line(note);
+        let (reason, hints) = match note.find(HINT) {
+            Some(at) => (&note[..at], &note[at..]),
+            None => (&*note, ""),
+        };
+        let label = colour.paint(Tone::Help, "hint:");
+        let hints = hints.split("; ").filter(|hint| !hint.is_empty());
+        let hints: String = hints.map(|hint| format!("  {label} {hint}\n")).collect();
+        format!("{}: {reason}\n{hints}", colour.paint(Tone::Strong, &names))
+    };
+    grouped.iter().map(text).collect()
 }
 
 /// Stands for the note of the row above.
@@ -142,10 +202,25 @@ fn plan_table(report: &PlanReport) -> Table {
             Cell::toned(&agent.of.address, Tone::Strong),
             Cell::new(agent.vendor.as_str()),
             Cell::new(conversation),
-            Cell::new(&agent.note),
+            Cell::new(short_plan(agent).unwrap_or(&agent.note)),
         ]);
     }
     table
+}
+
+/// Returns the short form of a decision whose reason is printed below the table.
+fn short_plan(agent: &PlannedOutcome) -> Option<&'static str> {
+    match agent.decision {
+        PlannedDecision::Waiting => Some("runs and waits"),
+        PlannedDecision::Fresh => Some("begin afresh"),
+        PlannedDecision::Refuse => Some("refuse"),
+        PlannedDecision::Running
+        | PlannedDecision::Rest
+        | PlannedDecision::Resume
+        | PlannedDecision::Restore
+        | PlannedDecision::Adopt
+        | PlannedDecision::Start => None,
+    }
 }
 
 fn summary(report: &RestoreReport) -> String {
@@ -162,6 +237,7 @@ fn summary(report: &RestoreReport) -> String {
         };
         let asking = match with(Outcome::Waiting) {
             0 => String::new(),
+            1 => ", 1 of them asks you something".to_owned(),
             asking => format!(", {asking} of them ask you something"),
         };
         return format!("{}: all there{ran}{asking}", counted(all, "agent"));
@@ -188,7 +264,6 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::render::style::Colour;
 
     fn agent(name: &str, rest: &Value) -> Value {
         let mut agent = json!({
@@ -216,17 +291,66 @@ mod tests {
         let expected = "\
 NAME         VENDOR  OUTCOME      NOTE
 shop/coder   demo    resumed
-shop/tester  demo    refused      two conversations might be it
+shop/tester  demo    refused
 shop/writer  demo    handed over
 ";
         assert_eq!(table(&report(false)).render(Colour::Off, None), expected);
     }
 
+    fn explained(report: &RestoreReport) -> String {
+        let explained = report.agents.iter().filter(|agent| is_explained(agent));
+        reasons(explained.map(|agent| (&*agent.of.address, own_note(agent))), Colour::Off)
+    }
+
+    #[test]
+    fn reasons_and_hints_are_whole_however_narrow_the_terminal_is() {
+        let mut report = report(false);
+        let why = "cannot resume `shop/tester`: the transcript of conversation \
+                   019f6f9c-0000-7000-8000-000000000001 is gone, and neither a guard nor the \
+                   archive has it";
+        let fresh = "run `segue resume shop/tester --fresh shop/tester` to begin anew";
+        let note = format!("{why}; {fresh}; run `segue adopt demo` to see others");
+        report.agents[1].note = Some(note);
+        let table = table(&report).render(Colour::Off, Some(40));
+        assert!(table.contains("shop/tester  demo    refused\n"), "{table}");
+        let hint = "  hint: run `segue adopt demo` to see others\n";
+        let expected = format!("shop/tester: {why}\n  hint: {fresh}\n{hint}");
+        assert_eq!(explained(&report), expected);
+    }
+
+    #[test]
+    fn sessions_with_the_same_reason_share_its_line() {
+        let mut report = report(false);
+        report.agents[0].outcome = Outcome::Fresh;
+        report.agents[0].note = Some("two conversations\nmight be it".to_owned());
+        assert_eq!(explained(&report), "shop/coder, shop/tester: two conversations might be it\n");
+        let table = table(&report).render(Colour::Off, None);
+        assert!(!table.contains("might be it"), "{table}");
+    }
+
+    #[test]
+    fn reason_of_many_sessions_names_the_first_and_counts_the_others() {
+        let addresses: Vec<String> = (0..7).map(|number| format!("shop/a{number}")).collect();
+        let notes = addresses.iter().map(|address| (&**address, "the account is refused"));
+        let expected = "shop/a0, shop/a1, shop/a2, shop/a3, shop/a4 and 2 more: \
+                        the account is refused\n";
+        assert_eq!(reasons(notes, Colour::Off), expected);
+    }
+
+    #[test]
+    fn semicolon_in_a_reason_begins_no_hint() {
+        let notes = [("shop/a", "asks for permission: `ls; pwd`; run `segue answer shop/a yes`")];
+        let expected = "shop/a: asks for permission: `ls; pwd`\n  \
+                        hint: run `segue answer shop/a yes`\n";
+        assert_eq!(reasons(notes.into_iter(), Colour::Off), expected);
+    }
+
     #[test]
     fn what_holds_for_many_is_said_once() {
         let mut report = report(false);
-        for number in [0, 2] {
-            report.agents[number].note = Some("two conversations\nmight be it".to_owned());
+        for agent in &mut report.agents {
+            agent.outcome = Outcome::Resumed;
+            agent.note = Some("two conversations\nmight be it".to_owned());
         }
         let text = table(&report).render(Colour::Off, None);
         assert_eq!(text.matches("might be it").count(), 1, "{text}");
@@ -241,7 +365,7 @@ shop/writer  demo    handed over
         let expected = "\
 NAME         VENDOR  OUTCOME      NOTE
 shop/coder   demo    resumed      the account is refused: sign in again
-shop/tester  demo    refused      two conversations might be it
+shop/tester  demo    refused
 shop/writer  demo    handed over  (as for shop/coder)
 ";
         assert_eq!(table(&report).render(Colour::Off, None), expected);
@@ -253,7 +377,9 @@ shop/writer  demo    handed over  (as for shop/coder)
         assert_eq!(summary(&report(true)), "3 agents: all there");
         let mut asking = report(true);
         asking.agents[0].outcome = Outcome::Waiting;
-        assert_eq!(summary(&asking), "3 agents: all there, 1 of them ask you something");
+        assert_eq!(summary(&asking), "3 agents: all there, 1 of them asks you something");
+        asking.agents[1].outcome = Outcome::Waiting;
+        assert_eq!(summary(&asking), "3 agents: all there, 2 of them ask you something");
         let nobody = RestoreReport::new(Vec::new(), Vec::new(), Vec::new());
         assert_eq!(summary(&nobody), "there was nothing to bring back");
     }
@@ -303,12 +429,16 @@ shop/writer  demo    handed over  (as for shop/coder)
                 "decision": "resume", "note": "resume", "vendor_session_id": "abc",
             })),
             agent("new", &json!({ "decision": "start", "note": "start: nothing was said yet" })),
+            agent("old", &json!({
+                "decision": "refuse", "note": "refuse: the folder it works in is gone",
+            })),
         ] }))
         .unwrap();
         let expected = "\
 NAME        VENDOR  CONVERSATION  WHAT WOULD BE DONE
 shop/coder  demo    abc           resume
 shop/new    demo    -             start: nothing was said yet
+shop/old    demo    -             refuse
 ";
         assert_eq!(plan_table(&report).render(Colour::Off, None), expected);
     }
