@@ -26,6 +26,8 @@ use crate::render::time::Clock;
 const PAGE: u32 = 1000;
 /// The width of the longest word for what happened.
 const KIND: usize = 20;
+/// Names are lined up to at most this width. A longer name moves only its own lines.
+const WIDEST_NAME: usize = 24;
 
 /// Show what happened: events, and bindings with their evidence
 #[derive(Debug, Args)]
@@ -60,7 +62,7 @@ pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<
         sessions.extend(chosen.sessions.iter().map(|session| session.session));
     }
     let look = Look { format: context.output.format(), colour: context.output.colour() };
-    let mut log = Log { client, sessions, look, known: HashMap::new(), last: 0 };
+    let mut log = Log { client, sessions, look, known: HashMap::new(), widest: 0, last: 0 };
     let wants_pager = look.format == Format::Text && !arguments.follow && !arguments.no_pager;
     log.show_past(arguments.last, wants_pager, context).await?;
     tally.succeed();
@@ -77,6 +79,8 @@ struct Log {
     sessions: Vec<SessionId>,
     look: Look,
     known: HashMap<SessionId, Named>,
+    /// The width of the column of names, for the sessions that were shown.
+    widest: usize,
     last: i64,
 }
 
@@ -122,6 +126,9 @@ impl Log {
             };
             let events = self.client.events(&query).await?;
             for event in &events {
+                self.make_room(event).await?;
+            }
+            for event in &events {
                 let text = self.text(event, &clock).await?;
                 if page.text(&text)?.is_break() {
                     return page.finish();
@@ -139,7 +146,9 @@ impl Log {
         let mut events = follower.follow(&self.sessions, self.last).await?;
         let clock = context.clock().clone();
         while let Some(event) = events.next().await {
-            let text = self.text(&event?, &clock).await?;
+            let event = event?;
+            self.make_room(&event).await?;
+            let text = self.text(&event, &clock).await?;
             context.output.text(&text)?;
             if context.output.reader_gone() {
                 return Ok(());
@@ -156,11 +165,15 @@ impl Log {
         if self.look.format == Format::Json {
             return json::line(&Line { event, named: &named });
         }
-        let gone = event.fact.session.map_or_else(|| "-".to_owned(), |id| id.to_string());
-        let widest = self.known.values().filter_map(|it| it.address.as_ref()).map(String::len);
-        let widest = widest.max().unwrap_or(0);
-        let name = named.address.unwrap_or(gone);
-        Ok(line(event, (&name, widest), clock, self.look.colour))
+        let name = shown_name(&named, event.fact.session);
+        Ok(line(event, (&name, self.widest), clock, self.look.colour))
+    }
+
+    /// Widens the column of names for the session of an event that is about to be shown.
+    async fn make_room(&mut self, event: &Event) -> Result<()> {
+        let named = self.named(event.fact.session).await?;
+        self.widest = widened(self.widest, &shown_name(&named, event.fact.session));
+        Ok(())
     }
 
     async fn named(&mut self, session: Option<SessionId>) -> Result<Named> {
@@ -182,6 +195,17 @@ fn named(session: &SessionView) -> Named {
     }
 }
 
+/// Returns the address of a session, or the id of one that is gone.
+fn shown_name(named: &Named, session: Option<SessionId>) -> String {
+    let gone = || session.map_or_else(|| "-".to_owned(), |id| id.to_string());
+    named.address.clone().unwrap_or_else(gone)
+}
+
+/// Returns the width of the column of names after another name came.
+fn widened(widest: usize, name: &str) -> usize {
+    if name.len() > WIDEST_NAME { widest } else { widest.max(name.len()) }
+}
+
 fn line(event: &Event, (name, widest): (&str, usize), clock: &Clock, colour: Colour) -> String {
     let fact = &event.fact;
     format!(
@@ -198,6 +222,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn column_of_names_is_as_wide_as_the_widest_name_that_is_not_too_long() {
+        let widest = |names: &[&str]| names.iter().fold(0, |widest, name| widened(widest, name));
+        assert_eq!(widest(&[]), 0);
+        assert_eq!(widest(&["shop/coder", "shop/a"]), 10);
+        assert_eq!(widest(&["shop/a", &"x".repeat(64)]), 6);
+    }
 
     #[test]
     fn an_event_is_one_line() {

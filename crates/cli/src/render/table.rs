@@ -21,12 +21,40 @@ pub(crate) struct Table {
 pub(crate) enum Cut {
     /// The end of a folder says more than its beginning.
     Front,
+    /// Both ends tell names apart: the fleet, and a number behind the name.
+    Middle,
     End,
 }
 
-/// A column is cut to this width before the next one is cut, and further only if that is not enough.
-const COMFORTABLE: usize = 16;
-const NARROWEST: usize = 4;
+/// The column that is cut in the middle.
+const NAMES: &str = "NAME";
+
+/// The widths to which columns are cut, one step after the other until a line fits.
+const STEPS: [Step; 7] = [
+    Step { columns: Columns::Chosen, width: 16 },
+    Step { columns: Columns::Others, width: 24 },
+    // The longest status without its detail still fits.
+    Step { columns: Columns::Chosen, width: 8 },
+    Step { columns: Columns::Others, width: 16 },
+    Step { columns: Columns::Chosen, width: 4 },
+    Step { columns: Columns::Others, width: 4 },
+    Step { columns: Columns::All, width: 1 },
+];
+
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    columns: Columns,
+    width: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Columns {
+    /// The columns that were named to be cut, in their order.
+    Chosen,
+    /// All other columns, the last one first.
+    Others,
+    All,
+}
 
 /// One field of a [`Table`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +85,7 @@ impl Table {
     }
 
     /// Names the columns that may be cut to fit a terminal, the least important first. The others
-    /// are cut only if that is not enough, the last column first.
+    /// are cut if that is not enough or if they are very wide, the last column first.
     pub(crate) fn cutting(mut self, columns: &[(&str, Cut)]) -> Self {
         let place = |title: &str| self.heading.iter().position(|cell| cell.text == title);
         self.cuts = columns.iter().filter_map(|(title, cut)| Some((place(title)?, *cut))).collect();
@@ -79,37 +107,42 @@ impl Table {
         if let Some(columns) = columns {
             self.narrow(&mut widths, columns);
         }
-        let rows = std::iter::once(&self.heading).chain(&self.rows);
-        let fitted = rows.map(|cells| self.fitted(cells, &widths));
-        fitted.map(|cells| line(&cells, &widths, colour)).collect()
+        let heading = fitted(&self.heading, &widths, |_| Cut::End);
+        let rows = self.rows.iter().map(|cells| fitted(cells, &widths, |column| self.cut(column)));
+        let lines = std::iter::once(heading).chain(rows);
+        lines.map(|cells| line(&cells, &widths, colour)).collect()
     }
 
     /// Makes columns narrower until a line has room.
     fn narrow(&self, widths: &mut [usize], columns: usize) {
         let gaps = GAP * widths.len().saturating_sub(1);
-        let others = (0..widths.len()).rev();
-        let others = others.filter(|it| self.cuts.iter().all(|(column, _)| column != it));
-        let chosen: Vec<usize> = self.cuts.iter().map(|(column, _)| *column).collect();
-        let order: Vec<(usize, usize)> = [COMFORTABLE, NARROWEST]
-            .into_iter()
-            .flat_map(|narrowest| chosen.iter().map(move |column| (*column, narrowest)))
-            .chain(others.map(|column| (column, NARROWEST)))
-            .chain((0..widths.len()).rev().map(|column| (column, 1)))
-            .collect();
-        for (column, narrowest) in order {
-            let excess = (widths.iter().sum::<usize>() + gaps).saturating_sub(columns);
-            let spare = widths[column].saturating_sub(narrowest);
-            widths[column] -= excess.min(spare);
+        for step in STEPS {
+            for column in self.columns(step.columns) {
+                let excess = (widths.iter().sum::<usize>() + gaps).saturating_sub(columns);
+                let spare = widths[column].saturating_sub(step.width);
+                widths[column] -= excess.min(spare);
+            }
         }
     }
 
-    fn fitted(&self, cells: &[Cell], widths: &[usize]) -> Vec<Cell> {
-        let fit = |(column, cell): (usize, &Cell)| {
-            let cut = self.cuts.iter().find(|(it, _)| *it == column).map_or(Cut::End, |it| it.1);
-            let width = widths.get(column).copied().unwrap_or(usize::MAX);
-            Cell { text: shortened(&cell.text, width, cut), tone: cell.tone }
-        };
-        cells.iter().enumerate().map(fit).collect()
+    fn columns(&self, columns: Columns) -> Vec<usize> {
+        let all = (0..self.heading.len()).rev();
+        match columns {
+            Columns::Chosen => self.cuts.iter().map(|(column, _)| *column).collect(),
+            Columns::Others => {
+                all.filter(|it| self.cuts.iter().all(|(column, _)| column != it)).collect()
+            }
+            Columns::All => all.collect(),
+        }
+    }
+
+    /// Returns where the cells of a column are cut.
+    fn cut(&self, column: usize) -> Cut {
+        if let Some((_, cut)) = self.cuts.iter().find(|(it, _)| *it == column) {
+            return *cut;
+        }
+        let is_name = self.heading.get(column).is_some_and(|cell| cell.text == NAMES);
+        if is_name { Cut::Middle } else { Cut::End }
     }
 
     fn widths(&self) -> Vec<usize> {
@@ -121,25 +154,50 @@ impl Table {
     }
 }
 
+/// Returns cells that are at most as wide as their columns.
+fn fitted(cells: &[Cell], widths: &[usize], cut: impl Fn(usize) -> Cut) -> Vec<Cell> {
+    let fit = |(column, cell): (usize, &Cell)| {
+        let width = widths.get(column).copied().unwrap_or(usize::MAX);
+        Cell { text: shortened(&cell.text, width, cut(column)), tone: cell.tone }
+    };
+    cells.iter().enumerate().map(fit).collect()
+}
+
 /// Returns a text that takes at most this many columns of a terminal, with an ellipsis where
 /// something is missing.
 pub(crate) fn shortened(text: &str, width: usize, cut: Cut) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
-    let mut room = width.saturating_sub(1);
-    let fits = |character: &char| {
+    let room = width.saturating_sub(1);
+    match cut {
+        Cut::End => beginning(text, room) + "…",
+        Cut::Front => format!("…{}", end(text, room)),
+        Cut::Middle => {
+            let begins = beginning(text, room.div_ceil(2));
+            // A wide character that did not fit in front leaves its room to the end.
+            let ends = end(text, room - begins.width());
+            format!("{begins}…{ends}")
+        }
+    }
+}
+
+fn beginning(text: &str, width: usize) -> String {
+    text.chars().take_while(fitting(width)).collect()
+}
+
+fn end(text: &str, width: usize) -> String {
+    let end: Vec<char> = text.chars().rev().take_while(fitting(width)).collect();
+    end.into_iter().rev().collect()
+}
+
+/// Returns a function that tells of one character after the other whether it still fits.
+fn fitting(mut room: usize) -> impl FnMut(&char) -> bool {
+    move |character| {
         let needed = character.width().unwrap_or(0);
         let has_room = needed <= room;
         room = if has_room { room - needed } else { 0 };
         has_room
-    };
-    match cut {
-        Cut::End => text.chars().take_while(fits).chain(['…']).collect(),
-        Cut::Front => {
-            let end: Vec<char> = text.chars().rev().take_while(fits).collect();
-            std::iter::once('…').chain(end.into_iter().rev()).collect()
-        }
     }
 }
 
@@ -221,11 +279,41 @@ shop/coder  working  /src
     }
 
     #[test]
+    fn long_name_is_cut_in_the_middle_before_a_status_is_unreadable() {
+        let table = |columns| {
+            let mut table = Table::new(&["NAME", "VENDOR", "STATUS", "SINCE", "WHERE"])
+                .cutting(&[("WHERE", Cut::Front), ("STATUS", Cut::End)]);
+            let name = format!("shop/{}1", "a".repeat(63));
+            table.row(
+                [&*name, "demo", "ended (crashed: signal 9)", "3m", "~/src/shop"].map(Cell::new),
+            );
+            table.render(Colour::Off, Some(columns))
+        };
+        let expected = "\
+NAME                               VENDOR  STATUS            SINCE  WHERE
+shop/aaaaaaaaaaa…aaaaaaaaaaaaaaa1  demo    ended (crashed:…  3m     ~/src/shop
+";
+        assert_eq!(table(78), expected);
+        assert!(table(50).contains("  ended (…  "), "{}", table(50));
+    }
+
+    #[test]
+    fn headings_are_cut_at_their_end() {
+        let mut table = Table::new(&["STATUS", "WHERE"]).cutting(&[("WHERE", Cut::Front)]);
+        table.row(["idle", "~/src/shop"].map(Cell::new));
+        assert_eq!(table.render(Colour::Off, Some(12)), "STATUS  WHE…\nidle    …hop\n");
+    }
+
+    #[test]
     fn a_text_is_shortened_by_display_width() {
         let table = [
             ("abcdef", 6, Cut::End, "abcdef"),
             ("abcdef", 4, Cut::End, "abc…"),
             ("abcdef", 4, Cut::Front, "…def"),
+            ("abcdef", 5, Cut::Middle, "ab…ef"),
+            ("abcdef", 4, Cut::Middle, "ab…f"),
+            ("漢字漢字", 6, Cut::Middle, "漢…字"),
+            ("abc", 1, Cut::Middle, "…"),
             ("漢字漢字", 6, Cut::End, "漢字…"),
             ("漢字漢字", 4, Cut::Front, "…字"),
             ("abc", 1, Cut::End, "…"),

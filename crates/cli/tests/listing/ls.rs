@@ -135,3 +135,15 @@ fn the_log_shows_its_last_events_and_uses_the_pager_for_long_ones() {
     assert_eq!(plain.wait(), 0, "{plain:?}");
     assert!(!plain.contents().contains("paged:"), "{plain:?}");
 }
+
+#[test]
+fn log_of_one_session_keeps_its_columns_beside_a_very_long_name() {
+    let long = "x".repeat(64);
+    let world = agents(&["fox", &long]);
+    let begins = |text: &str| {
+        let first = text.lines().next().unwrap_or_default().to_owned();
+        first.split_once("default/fox").unwrap_or_default().1.to_owned()
+    };
+    let log = begins(&world.ok(["log", "fox"]));
+    assert!(log.starts_with("  ") && !log.starts_with("   "), "{log:?}");
+}
