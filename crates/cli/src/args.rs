@@ -1,8 +1,11 @@
 //! What was typed: the commands and their flags, and errors about them in our own words.
 
+use std::borrow::Cow;
+
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use segue_core::Error;
+use segue_core::rules::address;
 
 use crate::commands::{
     adopt, answer, attach, completions, daemon, doctor, handoff, init, log, ls, man, messages,
@@ -10,7 +13,28 @@ use crate::commands::{
 };
 
 /// Commands of later versions: known, so that nobody takes them for a typing error.
-const NOT_BUILT: [&str; 2] = ["fork", "search"];
+const NOT_BUILT: [&str; 17] = [
+    "acp",
+    "deliveries",
+    "dispatch",
+    "du",
+    "fork",
+    "mcp",
+    "plan",
+    "reset",
+    "search",
+    "serve",
+    "status",
+    "sweep",
+    "task",
+    "token",
+    "usage",
+    "web",
+    "worktree",
+];
+
+/// `segue help COMMAND` means `segue COMMAND --help`.
+const HELP: &str = "help";
 
 /// Keeps the conversations of coding agents alive.
 ///
@@ -76,6 +100,7 @@ pub(crate) enum Stop {
 
 /// Reads the words of a command line, the program's own name first.
 pub(crate) fn parse(words: &[String]) -> Result<Arguments, Stop> {
+    let words = &*with_help_flag(words);
     if let Some(command) = command_word(words).filter(|word| NOT_BUILT.contains(word)) {
         return Err(Stop::Failure(not_built(&format!("segue {command}"))));
     }
@@ -87,7 +112,7 @@ pub(crate) fn parse(words: &[String]) -> Result<Arguments, Stop> {
         return Ok(arguments);
     }
     if error.use_stderr() {
-        Err(Stop::Failure(in_our_words(&error)))
+        Err(Stop::Failure(in_our_words(&error, words)))
     } else {
         Err(Stop::Show(error))
     }
@@ -106,6 +131,18 @@ pub(crate) fn not_built(what: &str) -> Error {
 
 fn command_word(words: &[String]) -> Option<&str> {
     words.iter().skip(1).map(String::as_str).find(|word| *word != "--json")
+}
+
+/// Returns `segue COMMAND --help` for `segue help COMMAND`, and any other command line as it is.
+fn with_help_flag(words: &[String]) -> Cow<'_, [String]> {
+    if command_word(words) != Some(HELP) {
+        return Cow::Borrowed(words);
+    }
+    let place = words.iter().skip(1).position(|word| word == HELP);
+    let place = place.map_or(words.len(), |place| place + 1);
+    let (before, after) = (&words[..place], words.get(place + 1..).unwrap_or_default());
+    let flag = ["--help".to_owned()];
+    Cow::Owned(before.iter().chain(after).chain(&flag).cloned().collect())
 }
 
 /// Reads a command line whose prompt begins with `-`. A prompt is told from a mistyped flag by the
@@ -133,12 +170,12 @@ fn with_prompt_at(place: usize, words: &[String]) -> Option<Arguments> {
 }
 
 /// Returns an error of the parser as everything else says errors.
-fn in_our_words(error: &clap::Error) -> Error {
+fn in_our_words(error: &clap::Error, words: &[String]) -> Error {
     let text = error.render().to_string();
     let mut paragraphs = text.split("\n\n");
     let first = paragraphs.next().unwrap_or_default();
     let message: Vec<&str> = first.split_whitespace().collect();
-    let message = message.join(" ");
+    let message = wanted_instead(message.join(" "));
     let mut ours = Error::usage(message.trim_start_matches("error: "));
     let lines: Vec<&str> = paragraphs.flat_map(str::lines).collect();
     let tips = lines.iter().filter_map(|line| line.trim().strip_prefix("tip: "));
@@ -146,12 +183,41 @@ fn in_our_words(error: &clap::Error) -> Error {
     for tip in tips.filter(|tip| !tip.contains("use '-- ")) {
         ours = ours.hint(tip);
     }
+    // The parser shows no usage if a value is wrong.
     let usage = lines.iter().find_map(|line| line.strip_prefix("Usage: "));
-    let command = command_of(usage.unwrap_or("segue"));
+    let command = usage.map_or_else(|| named_command(words), command_of);
     if error.kind() == ErrorKind::UnknownArgument && command == "segue run" {
         ours = ours.hint("if it is the prompt, run `echo PROMPT | segue run -`");
     }
     ours.hint(format!("run `{command} --help` to see how it is used"))
+}
+
+/// Replaces what the standard library says about a number by what is wanted.
+fn wanted_instead(message: String) -> String {
+    const NUMBER: &str = "a whole number is wanted";
+    let reasons = [
+        ("invalid digit found in string", NUMBER),
+        ("cannot parse integer from empty string", NUMBER),
+        ("number too large to fit in target type", "a smaller whole number is wanted"),
+        ("number too small to fit in target type", "a larger whole number is wanted"),
+    ];
+    let replace = |message: String, (reason, wanted): (&str, &str)| message.replace(reason, wanted);
+    reasons.into_iter().fold(message, replace)
+}
+
+/// Returns the command that a command line names, with its subcommand; each may be the beginning of
+/// its name.
+fn named_command(words: &[String]) -> String {
+    let mut command = Arguments::command();
+    let mut names = vec![command.get_name().to_owned()];
+    for word in words.iter().skip(1).filter(|word| !word.starts_with('-')) {
+        let known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        let Ok(name) = address::find_name(&known, word).map(str::to_owned) else { break };
+        let Some(found) = command.find_subcommand(&name).cloned() else { break };
+        names.push(name);
+        command = found;
+    }
+    names.join(" ")
 }
 
 /// Returns the words of a usage line that name the command.

@@ -122,6 +122,59 @@ fn an_error_keeps_the_tips_and_names_the_command() {
 }
 
 #[test]
+fn wrong_value_hints_at_the_help_of_its_command() {
+    let table = [
+        ("segue show a --last x", "show"),
+        ("segue --json sh a --last x", "show"),
+        ("segue log --last abc", "log"),
+        ("segue scale coder abc", "scale"),
+        ("segue handoff a --to b --mode bogus", "handoff"),
+        ("segue run --permission sudo p", "run"),
+        ("segue wait a --timeout soon", "wait"),
+        ("segue daemon restart", "daemon"),
+    ];
+    for (line, command) in table {
+        let expected = format!("run `segue {command} --help` to see how it is used");
+        assert_eq!(failure(line).hints.last(), Some(&expected), "{line}");
+    }
+}
+
+#[test]
+fn wrong_number_is_answered_with_what_is_wanted() {
+    let table = [
+        ("segue log --last abc", "'--last <N>': a whole number is wanted"),
+        ("segue handoff a --to b --budget abc", "'--budget <CHARS>': a whole number is wanted"),
+        ("segue handoff a --to b --budget ", "'--budget <CHARS>': a whole number is wanted"),
+        ("segue scale coder abc", "'<N>': a whole number is wanted"),
+        ("segue scale coder 99999999999", "'<N>': 99999999999 is not in 0..=4294967295"),
+    ];
+    for (line, expected) in table {
+        let message = failure(line).message;
+        assert!(message.ends_with(expected), "{line}: {message}");
+    }
+}
+
+#[test]
+fn wrong_mode_is_answered_with_the_modes() {
+    let message = failure("segue handoff a --to b --mode bogus").message;
+    assert!(["auto", "native", "digest"].iter().all(|mode| message.contains(mode)), "{message}");
+}
+
+#[test]
+fn help_is_a_command_too() {
+    let shown = |line: &str| match parsed(line) {
+        Err(Stop::Show(help)) => help.render().to_string(),
+        other => panic!("{line}: {other:?}"),
+    };
+    assert_eq!(shown("segue help"), shown("segue --help"));
+    assert_eq!(shown("segue help show"), shown("segue show --help"));
+    assert_eq!(shown("segue --json help sh"), shown("segue show --help"));
+    assert_eq!(shown("segue help daemon stop"), shown("segue daemon stop --help"));
+    assert_eq!(failure("segue help fork").message, "`segue fork` is not built yet");
+    assert!(failure("segue help nonsense").message.contains("nonsense"));
+}
+
+#[test]
 fn commands_of_later_versions_say_that_they_are_not_built_yet() {
     for command in NOT_BUILT {
         for line in [format!("segue {command} x --y"), format!("segue --json {command} --help")] {

@@ -78,7 +78,8 @@ impl Trial {
 }
 
 fn mode(word: &str) -> std::result::Result<Mode, String> {
-    Mode::parse(word).map_err(|error| error.to_string())
+    // The parser of arguments has no place for hints.
+    Mode::parse(word).map_err(|error| error.in_one_line())
 }
 
 pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
