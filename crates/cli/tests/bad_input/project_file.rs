@@ -36,6 +36,17 @@ fn a_mistake_is_told_with_file_line_and_fix_and_nothing_is_started() {
 }
 
 #[test]
+fn mistyped_vendor_is_answered_with_the_nearest_one() {
+    let world = world();
+    world.write("segue.toml", &CODER.replace("demo", "clade"));
+    let outcome = world.segue(["up"]);
+    assert!(outcome.stderr.contains("hint: did you mean `claude`?\n"), "{outcome:#?}");
+    world.write("segue.toml", &CODER.replace("demo", "nobody"));
+    let outcome = world.segue(["up"]);
+    assert!(!outcome.stderr.contains("did you mean"), "{outcome:#?}");
+}
+
+#[test]
 fn a_folder_without_a_file_is_told_how_to_get_one() {
     let world = world();
     assert_refused(&world.segue(["up"]), 5, "no `segue.toml` is in this folder or above it\n");

@@ -219,7 +219,8 @@ impl Pool<'_> {
         fleets.map(|fleet| Candidate::Fleet(fleet.to_owned())).collect()
     }
 
-    /// Returns the addresses that look most like the text, those first that begin with it.
+    /// Returns the addresses that look most like the text: the same name in another fleet first, then
+    /// those that begin with it.
     fn similar(&self) -> Vec<String> {
         let address = |it: &Addressable<'_>| format!("{}/{}", it.fleet, it.name);
         let addresses: Vec<String> = self.sessions.iter().map(address).collect();
@@ -227,7 +228,12 @@ impl Pool<'_> {
         let near = nearest(self.text, names);
         let begins = |it: &&Addressable<'_>| it.name.starts_with(self.text);
         let is_near = |it: &&Addressable<'_>| near.iter().any(|name| name == it.name);
-        let mut similar: Vec<String> = self.sessions.iter().filter(begins).map(address).collect();
+        let same_name = |it: &&Addressable<'_>| {
+            self.text.split_once('/').is_some_and(|(_, name)| name == it.name)
+        };
+        let mut similar: Vec<String> =
+            self.sessions.iter().filter(same_name).map(address).collect();
+        similar.extend(self.sessions.iter().filter(begins).map(address));
         similar.extend(self.sessions.iter().filter(is_near).map(address));
         if self.text.contains('/') {
             similar.extend(nearest(self.text, addresses.iter().map(String::as_str)));

@@ -8,6 +8,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use segue_core::model::{AgentName, FleetName, Permission, Restart, Timer, VendorId};
 use segue_core::ports::Vendors;
+use segue_core::rules::address::{self, Unclear};
 use segue_core::rules::trust::Claim;
 use segue_core::rules::{environment, scale, secrets, words};
 use segue_core::{Error, Result};
@@ -153,13 +154,29 @@ fn folder_name(folder: &Path) -> String {
     if trimmed.is_empty() { "project".to_owned() } else { trimmed }
 }
 
+/// Adds the vendors that look like an unknown one to the error about it.
+fn similar_vendors(
+    unknown: &VendorId,
+    vendors: &dyn Vendors,
+    described: &Described,
+    error: Error,
+) -> Error {
+    let built_in = vendors.all().into_iter().map(|vendor| vendor.id());
+    let known: Vec<VendorId> = built_in.chain(described.keys().cloned()).collect();
+    let similar = address::nearest(unknown.as_str(), known.iter().map(VendorId::as_str));
+    Unclear::Unknown { similar }.explain(unknown.as_str(), error)
+}
+
 impl WrittenAgent {
     /// Refuses what cannot be meant, with the line that it is on.
     fn check(&self, source: &Source, vendors: &dyn Vendors, described: &Described) -> Result<()> {
         self.refuse_unbuilt(source)?;
         let vendor = VendorId::new(self.vendor.as_ref().clone());
         if !described.contains_key(&vendor) {
-            vendors.get(&vendor).map_err(|error| source.at(&self.vendor, error))?;
+            let unknown = |error| {
+                source.at(&self.vendor, similar_vendors(&vendor, vendors, described, error))
+            };
+            vendors.get(&vendor).map_err(unknown)?;
         }
         if let Some(count) = self.count.as_ref().filter(|it| !in_range(*it.as_ref())) {
             let error = Error::config(format!("`count = {}` cannot be meant", count.as_ref()));

@@ -6,21 +6,28 @@ use std::collections::BTreeSet;
 pub(super) const MOST: usize = 3;
 
 /// Returns the names that are the fewest typing errors away from a word, at most one for every three
-/// of its characters.
+/// of its characters. In a word of two letters there may be one error if that leads to one name only.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let word: Vec<char> = word.to_lowercase().chars().collect();
-    let allowed = word.len() / 3;
+    let is_short = word.len() == 2;
+    let allowed = if is_short { 1 } else { word.len() / 3 };
     let near = names.into_iter().filter_map(|name| {
         let letters: Vec<char> = name.to_lowercase().chars().collect();
         // The difference in length alone is that many errors.
         let possible = letters.len().abs_diff(word.len()) <= allowed;
+        // A single letter has nothing in common with most words of two.
+        let possible = possible && !(is_short && letters.len() < word.len());
         let errors = possible.then(|| errors(&word, &letters))?;
         (errors <= allowed && !word.is_empty()).then_some((errors, name))
     });
     let near: BTreeSet<(usize, &str)> = near.collect();
     let fewest = near.first().map(|(errors, _)| *errors);
-    let near = near.into_iter().filter(|(errors, _)| Some(*errors) == fewest);
-    near.take(MOST).map(|(_, name)| name.to_owned()).collect()
+    let near: Vec<_> = near.into_iter().filter(|(errors, _)| Some(*errors) == fewest).collect();
+    // With one error of two letters nearly every short name is near.
+    if is_short && near.len() > 1 {
+        return Vec::new();
+    }
+    near.into_iter().take(MOST).map(|(_, name)| name.to_owned()).collect()
 }
 
 /// Counts the typing errors between two words: a character too many, missing, wrong, or exchanged
@@ -69,6 +76,14 @@ mod tests {
         for (word, expected) in table {
             assert_eq!(nearest(word, names), expected, "{word:?}");
         }
+    }
+
+    #[test]
+    fn one_error_in_two_letters_leads_to_the_only_name_that_is_so_near() {
+        assert_eq!(nearest("fx", ["fox", "owl", "f"]), ["fox"]);
+        assert_eq!(nearest("xf", ["fx", "owl"]), ["fx"]);
+        assert_eq!(nearest("fx", ["fox", "fax"]), [""; 0]);
+        assert_eq!(nearest("fx", ["foxy"]), [""; 0]);
     }
 
     #[test]

@@ -71,6 +71,9 @@ fn readings_are_tried_from_the_exact_to_the_loose() {
         ("wirter", None, nothing(&["blog/writer"])),
         ("shop/codr", None, nothing(&["shop/coder"])),
         ("shpo", None, nothing(&["shop"])),
+        // The same name in another fleet comes first.
+        ("shop/writer", None, nothing(&["blog/writer"])),
+        ("blgg/coder", None, nothing(&["shop/coder", "blog/coder"])),
     ];
     for (text, here, expected) in table {
         assert_eq!(find(&all, text, loosely(here)), expected, "{text} in {here:?}");
