@@ -84,6 +84,11 @@ pub(crate) fn asking() -> ArgValueCompleter {
     ArgValueCompleter::new(|word: &OsStr| names(word, Fleets::Included, asks))
 }
 
+/// Completes answers that every question of two choices has.
+pub(crate) fn answers() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| ["yes", "no"].into_iter().map(CompletionCandidate::new).collect())
+}
+
 /// Completes fleets.
 pub(crate) fn fleets() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {

@@ -1,17 +1,17 @@
 //! `segue answer`
 
 use clap::Args;
-use segue_core::Result;
 use segue_core::api::{AnswerReport, AnswerRequest, SessionView};
 use segue_core::model::Dialog;
 use segue_core::rules::dialog;
+use segue_core::{Error, Result};
 use serde::Serialize;
 
 use crate::complete;
 use crate::context::{Context, Ending};
 use crate::progress;
 use crate::render::plain::one_line;
-use crate::render::sessions::address;
+use crate::render::sessions::{address, asks};
 
 /// Answer an agent's permission or trust question
 #[derive(Debug, Args)]
@@ -23,9 +23,9 @@ pub(crate) struct Arguments {
     #[arg(value_name = "SESSION|FLEET", add = complete::asking())]
     pub(crate) session: String,
 
-    /// yes, no, or a choice by its number or first words
-    #[arg(value_name = "yes|no|CHOICE")]
-    pub(crate) answer: String,
+    /// yes, no, or a choice by its number or first words; without it the question is shown
+    #[arg(value_name = "yes|no|CHOICE", add = complete::answers())]
+    pub(crate) answer: Option<String>,
 
     /// Answer only this question, not one that was asked since it was shown
     #[arg(long, value_name = "ID")]
@@ -36,6 +36,7 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     let client = progress::connect(context).await?;
     let session = client.asking(&arguments.session, context.cwd()).await?;
     let Arguments { answer, question, .. } = arguments;
+    let answer = answer.ok_or_else(|| unanswered(&session))?;
     let cwd = context.cwd().to_owned();
     // The id, so that a repeated request means the same session after it was answered.
     let request = AnswerRequest { cwd, session: session.session.to_string(), answer, question };
@@ -49,6 +50,23 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
         context.output.note(&format!("{name}: answered {answer} to: {asked}"));
     }
     Ok(Ending::Done)
+}
+
+/// Makes the error about a command line without an answer, with what is asked.
+fn unanswered(session: &SessionView) -> Error {
+    let error = Error::usage("no answer was given: use `yes`, `no` or a choice");
+    let name = address(session);
+    match &session.dialog {
+        Some(dialog) => {
+            error.caused_by(dialog::describe(dialog.kind, Some(dialog))).hint(dialog::hint(dialog))
+        }
+        None if asks(session) => {
+            error.hint(format!("run `segue attach {name}` to see what it asks"))
+        }
+        None => error
+            .caused_by(format!("`{name}` asks nothing that could be answered"))
+            .hint(format!("run `segue attach {name}` to look")),
+    }
 }
 
 /// The session as it was when it asked, and what came of it.

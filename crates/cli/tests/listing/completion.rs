@@ -68,7 +68,7 @@ fn names_of_every_kind_are_completed() {
     world.ok(["up"]);
     scene::wait_all_told(&world);
     world.ok(["stop", "tester"]);
-    let table: [(&[&str], &[&str]); 12] = [
+    let table: [(&[&str], &[&str]); 13] = [
         (&["segue", "resu"], &["resume"]),
         (&["segue", "attach", ""], &["coder"]),
         (&["segue", "stop", ""], &["coder", "shop"]),
@@ -77,6 +77,7 @@ fn names_of_every_kind_are_completed() {
         (&["segue", "log", "shop/"], &["shop/coder", "shop/tester"]),
         (&["segue", "wait", "s"], &["shop"]),
         (&["segue", "answer", ""], &[]),
+        (&["segue", "answer", "coder", ""], &["no", "yes"]),
         (&["segue", "up", ""], &["coder", "tester"]),
         (&["segue", "run", "--agent", "t"], &["tester"]),
         (&["segue", "run", "--vendor", "dem"], &["demo"]),

@@ -110,14 +110,27 @@ fn a_message_to_a_fleet_is_one_message_for_each_session() {
 #[test]
 fn an_answer_to_a_fleet_needs_one_session_that_asks() {
     let world = fleet();
+    let nobody = world.segue(["answer", "sho", "yes"]);
+    assert_eq!(nobody.status, 4, "{nobody:#?}");
+    assert!(nobody.stderr.starts_with("error: no session of fleet `shop` asks anything\n"));
+    assert!(!nobody.stderr.contains("shop/coder"), "{nobody:#?}");
     for name in ["coder", "tester"] {
         world.ok(["send", name, "--no-wait", "/ask"]);
         world.ok(["wait", name, "--for", "waiting", "--timeout", "50s"]);
     }
     let unclear = world.segue(["answer", "shop", "yes"]);
     assert_eq!(unclear.status, 2, "{unclear:#?}");
-    assert!(unclear.stderr.contains("`shop` is a fleet of 2 sessions"), "{unclear:#?}");
-    assert!(unclear.stderr.contains("hint: use `shop/tester`"), "{unclear:#?}");
+    let expected = "2 sessions of fleet `shop` ask something: name one";
+    assert!(unclear.stderr.contains(expected), "{unclear:#?}");
+    for name in ["coder", "tester"] {
+        let hint = format!("hint: run `segue answer shop/{name} yes");
+        assert!(unclear.stderr.contains(&hint), "{unclear:#?}");
+    }
+    let unanswered = world.segue(["answer", "coder"]);
+    assert_eq!(unanswered.status, 2, "{unanswered:#?}");
+    let begins = "error: no answer was given: use `yes`, `no` or a choice\n  caused by: it waits for";
+    assert!(unanswered.stderr.starts_with(begins), "{unanswered:#?}");
+    assert!(unanswered.stderr.contains("hint: run `segue answer shop/coder yes"), "{unanswered:#?}");
     world.ok(["answer", "tester", "yes"]);
     world.ok(["wait", "tester", "--for", "idle", "--timeout", "50s"]);
     let answered = world.json(["answer", "shop", "yes", "--json"]);

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use segue_core::api::{self, FailedTarget, SelectRequest, Selection};
+use segue_core::api::{self, FailedTarget, SelectRequest, Selection, SessionView};
 use segue_core::flows::look::Asked;
 use segue_core::model::{FleetName, How, SessionId, Status};
 use segue_core::ports::SessionSummary;
 use segue_core::rules::address::{self, Addressable, Candidate, Found, Precision, Reach, Reading};
 use segue_core::rules::scope::{Deed, Scope};
-use segue_core::rules::words;
+use segue_core::rules::{dialog, words};
 use segue_core::{Error, Kind, Result};
 
 use super::Supervisor;
@@ -37,7 +37,7 @@ pub(crate) async fn find(
     text: &str,
     cwd: &Path,
 ) -> Result<SessionSummary> {
-    find_one(supervisor, scope, (text, cwd), Precision::Beginning, |_| true).await
+    find_one(supervisor, scope, (text, cwd), Precision::Beginning).await
 }
 
 /// Finds a session by its whole name, or by the beginning of its id.
@@ -47,7 +47,7 @@ pub(crate) async fn find_whole(
     text: &str,
     cwd: &Path,
 ) -> Result<SessionSummary> {
-    find_one(supervisor, scope, (text, cwd), Precision::Whole, |_| true).await
+    find_one(supervisor, scope, (text, cwd), Precision::Whole).await
 }
 
 /// Finds a session that can be answered: of a fleet the only one that asks something.
@@ -57,10 +57,41 @@ pub(crate) async fn find_asking(
     text: &str,
     cwd: &Path,
 ) -> Result<SessionSummary> {
-    let asks = |it: &SessionSummary| {
-        matches!(it.session.status, Status::Waiting(_)) && it.session.status.expects_process()
+    let all = Known::load(supervisor, scope, cwd, Precision::Beginning).await?;
+    let members = match all.find(text)? {
+        Meant::Session(summary) => return Ok(summary.clone()),
+        Meant::Fleet(members) => members,
     };
-    find_one(supervisor, scope, (text, cwd), Precision::Beginning, asks).await
+    let asking: Vec<_> = members.iter().filter(|it| asks(it)).copied().collect();
+    match (asking.as_slice(), members.as_slice()) {
+        ([only], _) | (_, [only]) => Ok((*only).clone()),
+        (asking, members) => {
+            let fleet = members.first().map_or(text, |it| it.session.fleet.as_str());
+            let asking: Vec<_> = asking.iter().map(|it| supervisor.view(it)).collect();
+            Err(not_one_question(fleet, &asking))
+        }
+    }
+}
+
+fn asks(summary: &SessionSummary) -> bool {
+    let status = summary.session.status;
+    matches!(status, Status::Waiting(_)) && status.expects_process()
+}
+
+/// Makes the error about an answer to a fleet of which no session asks something, or several do.
+fn not_one_question(fleet: &str, asking: &[SessionView]) -> Error {
+    if asking.is_empty() {
+        return Error::conflict(format!("no session of fleet `{fleet}` asks anything"))
+            .hint(format!("run `segue ls --fleet {fleet}` to see its sessions"));
+    }
+    let count = asking.len();
+    let error =
+        Error::usage(format!("{count} sessions of fleet `{fleet}` ask something: name one"));
+    let command = |it: &SessionView| match &it.dialog {
+        Some(dialog) => dialog::hint(dialog),
+        None => format!("run `segue attach {}` to answer it", it.address),
+    };
+    asking.iter().take(MOST_LISTED).fold(error, |error, it| error.hint(command(it)))
 }
 
 async fn find_one(
@@ -68,21 +99,14 @@ async fn find_one(
     scope: &Scope,
     (text, cwd): (&str, &Path),
     precision: Precision,
-    is_meant: impl Fn(&SessionSummary) -> bool,
 ) -> Result<SessionSummary> {
     let all = Known::load(supervisor, scope, cwd, precision).await?;
     match all.find(text)? {
         Meant::Session(summary) => Ok(summary.clone()),
-        Meant::Fleet(members) => {
-            let meant: Vec<_> = members.iter().filter(|it| is_meant(it)).copied().collect();
-            match (meant.as_slice(), members.as_slice()) {
-                ([only], _) | (_, [only]) => Ok((*only).clone()),
-                (meant, members) => {
-                    let listed = if meant.is_empty() { members } else { meant };
-                    Err(whole_fleet(text, members.len(), listed))
-                }
-            }
-        }
+        Meant::Fleet(members) => match members.as_slice() {
+            [only] => Ok((*only).clone()),
+            members => Err(whole_fleet(text, members)),
+        },
     }
 }
 
@@ -269,9 +293,10 @@ fn unknown(text: &str, similar: &[String], reach: Reach) -> Error {
     error.hint("run `segue ls --all` to see all sessions")
 }
 
-fn whole_fleet(name: &str, count: usize, listed: &[&SessionSummary]) -> Error {
+fn whole_fleet(name: &str, members: &[&SessionSummary]) -> Error {
+    let count = members.len();
     let error = Error::usage(format!("`{name}` is a fleet of {count} sessions: this takes one"));
-    let listed = listed.iter().take(MOST_LISTED);
+    let listed = members.iter().take(MOST_LISTED);
     listed.fold(error, |error, it| error.hint(format!("use `{}`", it.session.address())))
 }
 
