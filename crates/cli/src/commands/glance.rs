@@ -117,6 +117,19 @@ fn next_steps(glance: &Glance) -> Vec<String> {
         let sessions = counted(count, "session");
         steps.push(format!("run `segue resume` to bring back what does not run: {sessions}"));
     }
+    match glance.unknown.as_slice() {
+        [] => {}
+        [only] => {
+            let (vendor, id) = (&only.vendor, &only.vendor_session_id);
+            steps.push(format!("run `segue adopt {vendor}:{id}` to go on with that conversation"));
+        }
+        _ => {
+            steps.push(
+                "run `segue adopt VENDOR:ID` to go on with one of them, `segue adopt` to see all"
+                    .to_owned(),
+            );
+        }
+    }
     if glance.sessions.is_empty() {
         steps.extend(first_steps(glance.project_file.is_some()));
     }
@@ -165,6 +178,25 @@ mod tests {
             ]
         );
         assert_eq!(next_steps(&glance(vec![session("a", "idle", None, 1)])), [""; 0]);
+    }
+
+    #[test]
+    fn unknown_conversations_come_with_the_command_that_takes_one_in() {
+        let stranger = |id: &str| -> Stranger {
+            serde_json::from_value(serde_json::json!({
+                "vendor": "demo", "vendor_session_id": id, "began_at": "2026-01-02T03:11:12Z",
+                "begins": null,
+            }))
+            .unwrap()
+        };
+        let mut some = glance(vec![session("a", "idle", None, 1)]);
+        some.unknown = vec![stranger("abc")];
+        let one = "run `segue adopt demo:abc` to go on with that conversation";
+        assert_eq!(next_steps(&some), [one]);
+        some.unknown.push(stranger("def"));
+        let several =
+            "run `segue adopt VENDOR:ID` to go on with one of them, `segue adopt` to see all";
+        assert_eq!(next_steps(&some), [several]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::complete;
 use crate::context::{Context, Ending};
 use crate::progress;
-use crate::render::sessions::{asking, asks, counted, table};
+use crate::render::sessions::{asking, asks, counted, table, to_start};
 
 /// List the sessions: name, vendor, status, since, where
 #[derive(Debug, Args)]
@@ -87,6 +87,9 @@ fn show(list: &SessionList, request: &ListRequest, context: &mut Context) -> Res
     context.output.table(&table)?;
     for session in list.sessions.iter().filter(|session| asks(session)) {
         context.output.hint(&asking(session));
+    }
+    for step in to_start(&list.sessions) {
+        context.output.hint(&step);
     }
     if list.hidden > 0 {
         context.output.note(&hidden(list.hidden));

@@ -60,8 +60,45 @@ pub(crate) fn asks(session: &SessionView) -> bool {
     session.status == "waiting" && !needs_resume
 }
 
+/// At most this many sessions are named in one command.
+const NAMED: usize = 5;
+
+/// Returns the commands that start sessions which wait for that, with the reason.
+pub(crate) fn to_start(sessions: &[SessionView]) -> Vec<String> {
+    let waiting = |detail: &str| -> Vec<String> {
+        let waits = |it: &&SessionView| {
+            it.status == "waiting" && it.status_detail.as_deref() == Some(detail)
+        };
+        sessions.iter().filter(waits).map(address).collect()
+    };
+    let mut steps = Vec::new();
+    match waiting("environment").as_slice() {
+        [] => {}
+        [only] => steps.push(format!("run `segue resume {only}` to start it with your environment")),
+        some if some.len() <= NAMED => {
+            let names = some.join(" ");
+            steps.push(format!("run `segue resume {names}` to start them with your environment"));
+        }
+        many => {
+            let count = counted(many.len(), "session");
+            steps.push(format!(
+                "run `segue resume --all` to start {count} with your environment, and whatever else \
+                 does not run"
+            ));
+        }
+    }
+    for name in waiting("choice").iter().take(NAMED) {
+        steps.push(format!(
+            "run `segue log {name}` to see why it ended at once, `segue resume {name}` to try again"
+        ));
+    }
+    steps
+}
+
 /// Returns a folder, with `~` for the home folder.
 pub(crate) fn place(folder: &Path, home: Option<&Path>) -> String {
+    // Every folder is below an empty path.
+    let home = home.filter(|home| home.is_absolute());
     let below = home.and_then(|home| folder.strip_prefix(home).ok());
     match below {
         Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
@@ -142,10 +179,28 @@ shop/tester    demo    ended (crashed: signal 9)  1d     ~/shop
     }
 
     #[test]
+    fn sessions_that_wait_to_be_started_come_with_the_command() {
+        let waits = |name: &str, detail| session(name, "waiting", Some(detail), 1);
+        assert_eq!(to_start(&[waits("a", "permission"), session("b", "idle", None, 1)]), [""; 0]);
+        let expected = [
+            "run `segue resume shop/a shop/b` to start them with your environment",
+            "run `segue log shop/c` to see why it ended at once, `segue resume shop/c` to try again",
+        ];
+        let some = [waits("a", "environment"), waits("c", "choice"), waits("b", "environment")];
+        assert_eq!(to_start(&some), expected);
+        let one = "run `segue resume shop/a` to start it with your environment";
+        assert_eq!(to_start(&some[..1]), [one]);
+        let many: Vec<SessionView> =
+            (0..6).map(|number| waits(&format!("a{number}"), "environment")).collect();
+        assert!(to_start(&many)[0].starts_with("run `segue resume --all` to start 6 sessions"));
+    }
+
+    #[test]
     fn only_the_home_folder_itself_becomes_a_tilde() {
         let home = Some(Path::new("/home/ann"));
         assert_eq!(place(Path::new("/home/ann"), home), "~");
         assert_eq!(place(Path::new("/home/ann/x/y"), home), "~/x/y");
+        assert_eq!(place(Path::new("/home/ann"), Some(Path::new(""))), "/home/ann");
         assert_eq!(place(Path::new("/home/anna/x"), home), "/home/anna/x");
         assert_eq!(place(Path::new("/x"), None), "/x");
     }
