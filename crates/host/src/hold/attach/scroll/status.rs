@@ -3,8 +3,10 @@
 use super::lines::width;
 use super::{Direction, ScrollMode};
 
-/// What the status line names, as far as there is room.
-const KEYS: [&str; 5] = ["q leave", "/ search", "v select", "y copy", "Ctrl-\\ ? keys"];
+/// The key without which nobody gets out: it stands in front, and goes last.
+const LEAVE: &str = "q leave";
+/// The other keys that the status line names, as far as there is room.
+const KEYS: [&str; 4] = ["/ search", "v select", "y copy", "Ctrl-\\ ? keys"];
 
 impl ScrollMode {
     /// Returns the status line, at most so many columns wide.
@@ -14,16 +16,21 @@ impl ScrollMode {
             // The end of what is typed is seen.
             return newest(&format!("{sign}{}", prompt.text), cols);
         }
-        let mut line = String::from(" scroll ");
+        let mut line = format!(" scroll  {LEAVE}");
+        if columns(&line) > cols {
+            return first(LEAVE, cols);
+        }
         let said = self.message.clone().or_else(|| self.selection_text());
         let search = self.search.as_ref().map(|(pattern, _)| format!("search: {}", pattern.text));
-        let parts = [said, Some(self.position()), search, self.limit()];
+        let parts = [said, search, Some(self.position()), self.limit()];
         for part in parts.into_iter().flatten() {
             add(&mut line, &format!("  {part}"), cols);
         }
         for (index, key) in KEYS.iter().enumerate() {
             let between = if index == 0 { "  |  " } else { "  " };
-            add(&mut line, &format!("{between}{key}"), cols);
+            if !add(&mut line, &format!("{between}{key}"), cols) {
+                break;
+            }
         }
         first(&line, cols)
     }
@@ -48,7 +55,7 @@ impl ScrollMode {
     /// Says honestly where the history ends.
     fn limit(&self) -> Option<String> {
         if self.facts.alternate {
-            return Some("full-screen agent: its earlier screens are not kept".to_owned());
+            return Some("its earlier screens are not kept".to_owned());
         }
         self.facts.has_forgotten.then(|| "older lines are gone".to_owned())
     }
@@ -58,11 +65,13 @@ fn columns(text: &str) -> usize {
     text.chars().map(width).sum()
 }
 
-/// Adds a part if there is room for all of it.
-fn add(line: &mut String, part: &str, cols: usize) {
-    if columns(line) + columns(part) < cols {
+/// Adds a part if there is room for all of it; returns whether there was.
+fn add(line: &mut String, part: &str, cols: usize) -> bool {
+    let has_room = columns(line) + columns(part) < cols;
+    if has_room {
         *line += part;
     }
+    has_room
 }
 
 /// Returns as much of the beginning as there is room for.

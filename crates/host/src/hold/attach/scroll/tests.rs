@@ -57,9 +57,26 @@ fn it_begins_with_the_screen_as_it_was_and_the_status_line_over_its_last_row() {
     let shown = rows(&mode);
     assert_eq!(shown[0], "line 91");
     assert_eq!(shown[8], "line 99");
-    assert!(shown[9].starts_with(" scroll   line 91/100 99%"), "{shown:?}");
+    assert!(shown[9].starts_with(" scroll  q leave  line 91/100 99%"), "{shown:?}");
     assert!(shown[9].contains("q leave") && shown[9].contains("v select"), "{shown:?}");
     assert_eq!(screen(&mode).cursor_position(), (0, 0));
+}
+
+#[test]
+fn key_that_leaves_stands_in_front_and_goes_last() {
+    let mode = entered("one", size(2, 80), Entry::Key);
+    let table = [
+        (7, "q leave"),
+        (15, "q leave"),
+        (16, " scroll  q leave"),
+        (29, " scroll  q leave"),
+        (31, " scroll  q leave  |  / search"),
+        (32, " scroll  q leave  line 1/1 100%"),
+        (46, " scroll  q leave  line 1/1 100%  |  / search"),
+    ];
+    for (cols, expected) in table {
+        assert_eq!(mode.status(cols), expected, "{cols}");
+    }
 }
 
 #[test]
