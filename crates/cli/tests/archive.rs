@@ -202,7 +202,7 @@ fn too_much_is_dropped_the_oldest_first_but_nothing_that_lives() {
     }
     archive::wait_kept(&world, &alive, &transcript(&world, &alive));
     let report = world.segue(["doctor"]).stdout;
-    assert!(report.contains("the archive has 1 conversations"), "{report}");
+    assert!(report.contains("the archive has 1 conversation in"), "{report}");
     assert!(report.contains("archive_limit"), "what can be done: {report}");
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use segue_core::api::SessionView;
 use segue_core::rules::dialog;
+pub(crate) use segue_core::rules::display::counted;
 
 use super::style::Tone;
 use super::table::{Cell, Cut, Table};
@@ -74,7 +75,9 @@ pub(crate) fn to_start(sessions: &[SessionView]) -> Vec<String> {
     let mut steps = Vec::new();
     match waiting("environment").as_slice() {
         [] => {}
-        [only] => steps.push(format!("run `segue resume {only}` to start it with your environment")),
+        [only] => {
+            steps.push(format!("run `segue resume {only}` to start it with your environment"));
+        }
         some if some.len() <= NAMED => {
             let names = some.join(" ");
             steps.push(format!("run `segue resume {names}` to start them with your environment"));
@@ -105,12 +108,6 @@ pub(crate) fn place(folder: &Path, home: Option<&Path>) -> String {
         Some(rest) => format!("~/{}", rest.display()),
         None => folder.display().to_string(),
     }
-}
-
-/// Returns `3 sessions`, `1 session`.
-pub(crate) fn counted(count: usize, word: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{count} {word}{ending}")
 }
 
 /// Returns the status with its detail.

@@ -147,7 +147,7 @@ fn a_session_without_an_id_in_which_nothing_was_said_starts_again_with_its_messa
 /// Opens a conversation by hand in a terminal, as its user would.
 fn open_by_hand(world: &World, id: &str) -> Terminal {
     let mut terminal = Terminal::start(&world.command(["demo-agent", "--resume", id]), 24, 80);
-    terminal.wait_for("resumed after 1 messages");
+    terminal.wait_for("resumed after 1 message");
     terminal
 }
 

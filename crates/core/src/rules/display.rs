@@ -30,6 +30,12 @@ pub fn program_name(command_line: &str) -> String {
     names.collect::<Vec<_>>().join(" ")
 }
 
+/// Returns `3 sessions`, `1 session`.
+pub fn counted(count: usize, word: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {word}{ending}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,6 +52,14 @@ mod tests {
             assert_eq!(program_name(command_line), name);
         }
         assert_eq!(program_name(&"a".repeat(4000)).len(), LONGEST_PROGRAM);
+    }
+
+    #[test]
+    fn one_is_not_many() {
+        let table = [(0, "0 sessions"), (1, "1 session"), (2, "2 sessions")];
+        for (count, expected) in table {
+            assert_eq!(counted(count, "session"), expected);
+        }
     }
 
     #[test]

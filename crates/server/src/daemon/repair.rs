@@ -6,6 +6,7 @@ use segue_core::api::{DoctorReport, Finding};
 use segue_core::flows::doctor::{self, Mode};
 use segue_core::flows::salvage;
 use segue_core::ports::{Commit, Salvaged};
+use segue_core::rules::display::counted;
 use segue_core::{Error, Kind, Result};
 use segue_store as store;
 
@@ -89,7 +90,8 @@ impl Daemon {
         };
         let more = all.saturating_sub(sessions);
         let more = if more > 0 { format!(" and {more} from its rows") } else { String::new() };
-        Ok((format!("rebuilt with {sessions} sessions from the launch folders{more}{kept}"), open))
+        let sessions = counted(sessions, "session");
+        Ok((format!("rebuilt with {sessions} from the launch folders{more}{kept}"), open))
     }
 
     /// Reads what is left of the store and of its backup.

@@ -6,6 +6,7 @@ use segue_core::api::{Finding, Severity};
 use segue_core::flows::archive;
 use segue_core::model::Session;
 use segue_core::ports::{DamagedCopy, SessionSummary};
+use segue_core::rules::display::counted;
 use segue_core::{Error, Result};
 
 use super::{Message, Supervisor};
@@ -115,9 +116,9 @@ impl Supervisor {
     fn describe_archive(&self) -> Result<Finding> {
         let holdings = self.ports.archive.holdings()?;
         let size: u64 = holdings.iter().map(|it| it.bytes).sum();
-        let (limit, count) = (self.archive_limit(), holdings.len());
+        let (limit, count) = (self.archive_limit(), counted(holdings.len(), "conversation"));
         let what = format!(
-            "the archive has {count} conversations in {}, and may have {}",
+            "the archive has {count} in {}, and may have {}",
             readable(size),
             readable(limit)
         );

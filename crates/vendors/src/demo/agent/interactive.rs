@@ -4,6 +4,7 @@ use std::io::{self, Stdout};
 use std::time::Instant;
 
 use rustix::io::Errno;
+use segue_core::rules::display::counted;
 
 use super::arguments::Invocation;
 use super::body::{Body, Ending};
@@ -51,7 +52,7 @@ pub(super) fn live(
 }
 
 fn welcome(invocation: &Invocation, id: &str, heard: usize) -> String {
-    let resumed = (heard > 0).then(|| format!("resumed after {heard} messages"));
+    let resumed = (heard > 0).then(|| format!("resumed after {}", counted(heard, "message")));
     let model = invocation.model.as_ref().map(|model| format!("model: {model}"));
     let instructions = invocation.instructions.as_ref().map(|text| format!("instructions: {text}"));
     let mut lines = vec![format!("demo agent {}, conversation {id}", env!("CARGO_PKG_VERSION"))];
