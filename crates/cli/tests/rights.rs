@@ -486,6 +486,14 @@ fn second_daemon_on_the_same_store_is_refused() {
     assert_eq!(world.sessions(), before);
 }
 
+#[test]
+fn second_daemon_that_is_run_by_hand_reports_its_failure_once() {
+    let world = world(true);
+    let outcome = world.segue(["daemon", "run"]);
+    assert_eq!((outcome.status, outcome.stdout.as_str()), (4, ""), "{outcome:#?}");
+    assert!(outcome.stderr.starts_with("error: another daemon runs\n"), "{outcome:#?}");
+}
+
 fn daemon_in_another_pid_namespace(is_privileged: bool, before: &str, after: &str) {
     let world = world(is_privileged);
     let daemon = number(&world.json(["daemon", "status", "--json"])["pid"]);

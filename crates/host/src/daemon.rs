@@ -84,15 +84,20 @@ fn raise_limit() {
     }
 }
 
-/// Tells whoever started this daemon what came of it, and lets go of their pipe and their lock.
-pub fn announce(outcome: &Result<()>) -> Result<()> {
+/// Tells whoever started this daemon what came of it, and lets go of their pipe and their lock. A
+/// failure is told only to [`spawn_daemon`], which reads JSON: a person reads about it on standard
+/// error.
+pub fn announce(outcome: &Result<()>, start_lock: &Path) -> Result<()> {
     let line = match outcome {
-        Ok(()) => READY.to_owned(),
-        Err(error) => format!("{FAILED}{}", serde_json::to_string(error).unwrap_or_default()),
+        Ok(()) => format!("{READY}\n"),
+        Err(error) if has_start_lock(start_lock) => {
+            format!("{FAILED}{}\n", serde_json::to_string(error).unwrap_or_default())
+        }
+        Err(_) => String::new(),
     };
     let mut stdout = io::stdout().lock();
     // Nobody listens any more: they died, and the daemon is there for the next one.
-    let _heard = stdout.write_all(format!("{line}\n").as_bytes()).and_then(|()| stdout.flush());
+    let _heard = stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush());
     drop(stdout);
     let nowhere = File::options().read(true).write(true).open("/dev/null").and_then(|nowhere| {
         rustix::stdio::dup2_stdout(&nowhere)?;
@@ -100,6 +105,16 @@ pub fn announce(outcome: &Result<()>) -> Result<()> {
         Ok(())
     });
     nowhere.map_err(|error| cannot("use", Path::new("/dev/null"), &error))
+}
+
+/// Tells whether this daemon was started by [`spawn_daemon`], which shares its start lock as standard
+/// input.
+fn has_start_lock(start_lock: &Path) -> bool {
+    let (Ok(stdin), Ok(lock)) = (rustix::fs::fstat(io::stdin()), rustix::fs::stat(start_lock))
+    else {
+        return false;
+    };
+    (stdin.st_dev, stdin.st_ino) == (lock.st_dev, lock.st_ino)
 }
 
 /// Tells whether a daemon gets a variable: it has no use for what belongs to an agent or a person.

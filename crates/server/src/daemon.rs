@@ -49,7 +49,7 @@ struct Opened {
 pub(crate) async fn run(local: Local) -> Result<FileLock> {
     let started = start(&local).await;
     let told = started.as_ref().map(|_| ()).map_err(Clone::clone);
-    process::announce(&told)?;
+    process::announce(&told, &local.paths().start_lock())?;
     let (daemon, listener, lock) = started?;
     serving::serve(daemon, listener).await.map(|()| lock)
 }

@@ -112,7 +112,7 @@ fn server() {
     let surroundings = Surroundings::read().unwrap();
     let Some(gate) = surroundings.environment.get("SERVE_UNTIL") else { return };
     become_daemon().unwrap();
-    announce(&Ok(())).unwrap();
+    announce(&Ok(()), Path::new("/")).unwrap();
     io::copy(&mut File::open(gate).unwrap(), &mut io::sink()).unwrap();
 }
 
