@@ -288,11 +288,23 @@ pub struct FailedTarget {
     pub error: Error,
 }
 
-/// Returns the error of a command for which every name failed: the first one, with the others as
-/// causes. `None` if nothing failed.
+/// Returns the error of a command for which every name failed: the only one, or one with each of them
+/// as a cause. `None` if nothing failed. Its kind is that of the first.
 pub fn none_done(failed: &[FailedTarget]) -> Option<Error> {
     let (first, rest) = failed.split_first()?;
-    Some(rest.iter().fold(first.error.clone(), |error, it| error.caused_by(&it.error)))
+    if rest.is_empty() {
+        return Some(first.error.clone());
+    }
+    let message = format!("nothing was done for any of {} names", failed.len());
+    let all = Error::new(first.error.kind, message);
+    let all = failed.iter().fold(all, |all, it| all.caused_by(&it.error));
+    let hints = failed.iter().flat_map(|it| it.error.hints.iter().map(move |hint| (it, hint)));
+    Some(hints.fold(all, |all, (it, hint)| {
+        let is_shared = failed.iter().all(|other| other.error.hints.contains(hint));
+        // What holds for one name only says for which.
+        let hint = if is_shared { hint.clone() } else { format!("`{}`: {hint}", it.target) };
+        if all.hints.contains(&hint) { all } else { all.hint(hint) }
+    }))
 }
 
 /// `POST /v1/select`: which sessions are meant by names.
@@ -578,4 +590,28 @@ pub struct SkippedConversation {
     pub vendor: VendorId,
     pub vendor_session_id: VendorSessionId,
     pub why: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_of_several_names_are_equal_causes_of_one_error() {
+        let failed = |target: &str, hints: &[&str]| {
+            let error = Error::not_found(format!("there is no session `{target}`"));
+            let error = hints.iter().fold(error, |error, hint| error.hint(*hint));
+            FailedTarget { target: target.to_owned(), error }
+        };
+        assert_eq!(none_done(&[]), None);
+        let one = failed("a", &["run `segue ls`"]);
+        assert_eq!(none_done(std::slice::from_ref(&one)), Some(one.error.clone()));
+        let two = failed("fx", &["did you mean `fox`?", "run `segue ls`"]);
+        let expected = Error::not_found("nothing was done for any of 2 names")
+            .caused_by("there is no session `a`")
+            .caused_by("there is no session `fx`")
+            .hint("run `segue ls`")
+            .hint("`fx`: did you mean `fox`?");
+        assert_eq!(none_done(&[one, two]), Some(expected));
+    }
 }

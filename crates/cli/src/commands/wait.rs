@@ -188,8 +188,12 @@ fn show(
     let status = status(session);
     match outcome {
         WaitOutcome::NeedsPerson => Err(not_over(session)),
-        WaitOutcome::TimedOut => Err(Error::conflict(format!("`{name}` is still {status}"))
-            .hint(format!("run `segue log {name}` to see why"))),
+        WaitOutcome::TimedOut => {
+            let wanted = wanted(target);
+            let why = format!("the time ran out before it was {wanted}");
+            Err(Error::conflict(format!("`{name}` is still {status}: {why}"))
+                .hint(format!("run `segue log {name}` to see why")))
+        }
         WaitOutcome::Reached => {
             let name = if naming == Naming::Given { format!("{name}  ") } else { String::new() };
             context.output.text(&format!("{name}{status}\n"))?;
@@ -198,6 +202,16 @@ fn show(
             }
             Ok(Ending::Done)
         }
+    }
+}
+
+/// Returns the statuses that end a wait.
+fn wanted(target: WaitTarget) -> &'static str {
+    match target {
+        WaitTarget::Idle => "`idle`",
+        WaitTarget::Waiting => "`waiting`",
+        WaitTarget::Ended => "`ended`",
+        WaitTarget::Rest => "`idle`, `waiting` or `ended`",
     }
 }
 

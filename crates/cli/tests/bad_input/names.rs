@@ -15,7 +15,7 @@ fn a_name_with_spaces_slashes_or_control_characters_is_refused() {
         ("ä", "`ä`", "`coder`"),
         ("a\u{1b}[31m", "`a\\u{1b}[31m`", "`a-31m`"),
         ("a\nb", "`a\\nb`", "`a-b`"),
-        (&long, &format!("`{}`", &long[1..]), &format!("`{}`", &long[1..])),
+        (&long, &format!("`{}…`", &long[1..]), &format!("`{}`", &long[..24])),
     ];
     for (name, shown, suggested) in table {
         let outcome = world.segue(["run", "-d", &format!("--name={name}"), "hello"]);

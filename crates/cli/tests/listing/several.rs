@@ -57,8 +57,11 @@ fn if_every_name_is_unknown_the_exit_status_is_that_of_the_first_failure() {
     for command in ["stop", "resume", "rm", "wait", "log", "messages"] {
         let outcome = world.segue([command, "nobody", "nothing"]);
         assert_eq!(outcome.status, 3, "{command}: {outcome:#?}");
-        assert!(outcome.stderr.contains(NOBODY), "{command}: {outcome:#?}");
-        assert!(outcome.stderr.contains("`nothing`"), "{command}: {outcome:#?}");
+        let expected = "error: nothing was done for any of 2 names\n  \
+                        caused by: there is no session or fleet `nobody`\n  \
+                        caused by: there is no session or fleet `nothing`\n\
+                        hint: run `segue ls --all` to see all sessions\n";
+        assert_eq!(outcome.stderr, expected, "{command}");
     }
     assert_eq!(world.session("fox")["status"], "idle");
 }
@@ -128,9 +131,13 @@ fn an_answer_to_a_fleet_needs_one_session_that_asks() {
     }
     let unanswered = world.segue(["answer", "coder"]);
     assert_eq!(unanswered.status, 2, "{unanswered:#?}");
-    let begins = "error: no answer was given: use `yes`, `no` or a choice\n  caused by: it waits for";
+    let begins =
+        "error: no answer was given: use `yes`, `no` or a choice\n  caused by: it waits for";
     assert!(unanswered.stderr.starts_with(begins), "{unanswered:#?}");
-    assert!(unanswered.stderr.contains("hint: run `segue answer shop/coder yes"), "{unanswered:#?}");
+    assert!(
+        unanswered.stderr.contains("hint: run `segue answer shop/coder yes"),
+        "{unanswered:#?}"
+    );
     world.ok(["answer", "tester", "yes"]);
     world.ok(["wait", "tester", "--for", "idle", "--timeout", "50s"]);
     let answered = world.json(["answer", "shop", "yes", "--json"]);

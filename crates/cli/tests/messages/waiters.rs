@@ -15,7 +15,9 @@ fn what_is_so_already_is_told_at_once_and_what_is_not_runs_out() {
     let world = agent("alpha");
     assert_eq!(until(&world, "idle").stdout, "idle\n");
     for other in ["waiting", "ended"] {
-        assert_error(&until(&world, other), 4, "`default/alpha` is still idle");
+        let expected =
+            format!("`default/alpha` is still idle: the time ran out before it was `{other}`\n");
+        assert_error(&until(&world, other), 4, &expected);
     }
     world.ok(["send", "alpha", "/ask"]);
     for asked in [world.segue(["wait", "alpha"]), until(&world, "idle")] {

@@ -133,6 +133,8 @@ name! {
 }
 
 const LONGEST_NAME: usize = 64;
+/// The length of a name that is suggested instead of one that is too long.
+const SUGGESTED_LENGTH: usize = 24;
 
 fn check_name(what: &str, text: &str) -> Result<()> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -141,7 +143,9 @@ fn check_name(what: &str, text: &str) -> Result<()> {
         return Ok(());
     }
     let shown: String = text.chars().take(LONGEST_NAME).collect();
-    Err(Error::usage(format!("`{}` cannot be the name of {what}", shown.escape_debug()))
+    let ellipsis = if shown.len() < text.len() { "…" } else { "" };
+    let shown = shown.escape_debug();
+    Err(Error::usage(format!("`{shown}{ellipsis}` cannot be the name of {what}"))
         .caused_by("a name has 1 to 64 letters, digits, - and _, and begins with a letter or digit")
         .hint(format!("use a name such as `{}`", suggestion(text))))
 }
@@ -150,7 +154,10 @@ fn suggestion(text: &str) -> String {
     let dashed: String =
         text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let words: Vec<&str> = dashed.split('-').filter(|word| !word.is_empty()).collect();
-    let joined: String = words.join("-").chars().take(LONGEST_NAME).collect();
+    // A cut name is recognized as such only if much of it is missing.
+    let joined = words.join("-");
+    let length = if joined.len() > LONGEST_NAME { SUGGESTED_LENGTH } else { LONGEST_NAME };
+    let joined: String = joined.chars().take(length).collect();
     if joined.is_empty() { "coder".to_owned() } else { joined }
 }
 
@@ -174,5 +181,9 @@ mod tests {
     fn a_refused_name_comes_with_one_that_would_do() {
         let error = SessionName::parse("my agent/1").unwrap_err();
         assert_eq!(error.hints, ["use a name such as `my-agent-1`"]);
+        let error = SessionName::parse(&"x".repeat(65)).unwrap_err();
+        let shown = format!("`{}…` cannot be the name of a session", "x".repeat(64));
+        assert_eq!(error.message, shown);
+        assert_eq!(error.hints, [format!("use a name such as `{}`", "x".repeat(24))]);
     }
 }
