@@ -546,6 +546,9 @@ pub struct WaitReport {
     #[serde(flatten)]
     pub session: SessionView,
     pub reached: bool,
+    /// Why a session that does not run ended, as far as it is known.
+    #[serde(default)]
+    pub why: Vec<String>,
 }
 
 /// `POST /v1/adopt`

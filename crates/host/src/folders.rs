@@ -15,6 +15,7 @@ use crate::belongings;
 use crate::failure::cannot;
 use crate::files::open_regular;
 use crate::guard;
+use crate::last_words;
 use crate::paths::{Openness, Paths, ensure_folder};
 use crate::points;
 
@@ -100,6 +101,10 @@ impl LaunchFolders for DiskFolders {
 
     fn errors(&self, launch: LaunchId) -> PathBuf {
         self.paths.launch(launch).join(ERRORS)
+    }
+
+    fn last_words(&self, launch: LaunchId) -> Option<String> {
+        last_words::read(&self.paths.launch(launch))
     }
 
     fn folder(&self, launch: LaunchId) -> PathBuf {

@@ -24,6 +24,7 @@ pub mod files;
 pub mod folders;
 pub mod hold;
 pub mod hook;
+pub mod last_words;
 pub mod listener;
 pub mod lock;
 pub mod machine;

@@ -240,6 +240,11 @@ pub async fn attach(point: &AttachPoint) -> Result<AttachEnd> {
     hold::attach(&point.socket, hold::UserTerminal::of_this_process()?).await
 }
 
+/// Returns what the agent of a session printed last.
+pub fn last_words(point: &AttachPoint) -> Option<String> {
+    segue_host::last_words::read(point.socket.parent()?)
+}
+
 /// Runs a holder in this process.
 pub fn hold(arguments: Vec<OsString>) -> ExitCode {
     hold::run_holder(arguments)

@@ -5,7 +5,9 @@ mod choice;
 use std::io::{self, IsTerminal as _};
 
 use clap::Args;
+use segue_core::api::AttachPoint;
 use segue_core::model::LaunchEnd;
+use segue_core::rules::last_words::cause;
 use segue_core::{Error, Kind, Result};
 use segue_server::client::Client;
 use segue_server::wiring::{self, AttachEnd};
@@ -71,7 +73,7 @@ pub(crate) async fn attach(
             context.output.hint(&format!("run `segue attach {}` to come back", point.of.address));
             Ok(Ending::Done)
         }
-        AttachEnd::AgentEnded(end) => after_end(&point.of.address, &end, context),
+        AttachEnd::AgentEnded(end) => after_end(&point, &end, context),
         AttachEnd::HolderGone => {
             Err(Error::unavailable(format!("the terminal of `{}` is gone", point.of.address))
                 .caused_by("the process that held it ended; the conversation is kept")
@@ -80,13 +82,19 @@ pub(crate) async fn attach(
     }
 }
 
-fn after_end(name: &str, end: &LaunchEnd, context: &Context) -> Result<Ending> {
+fn after_end(point: &AttachPoint, end: &LaunchEnd, context: &Context) -> Result<Ending> {
+    let name = &point.of.address;
     if end.asked || end.exit.is_clean() {
         context.output.note(&format!("{name} ended; its conversation is kept"));
         context.output.hint(&format!("run `segue resume {name}` to go on with it"));
         return Ok(Ending::Done);
     }
-    Err(Error::new(Kind::Vendor, format!("the agent of `{name}` ended: {}", end.exit))
+    let error = Error::new(Kind::Vendor, format!("the agent of `{name}` ended: {}", end.exit));
+    let error = match wiring::last_words(point) {
+        Some(output) => error.caused_by(cause(&output)),
+        None => error,
+    };
+    Err(error
         .hint(format!("run `segue log {name}` to see what happened"))
         .hint(format!("run `segue resume {name}` to bring it back, unless that has been done")))
 }

@@ -16,7 +16,7 @@ use super::{duration, failure};
 use crate::complete;
 use crate::context::{Context, Ending};
 use crate::progress::{self, Task, watching};
-use crate::render::sessions::address;
+use crate::render::sessions::{address, asks};
 use crate::render::style::Tone;
 
 /// How long a turn may take that is waited for without a limit: for ever, in practice.
@@ -244,8 +244,12 @@ fn not_over(report: &SendReport, name: &str) -> Error {
 fn to_answer(report: &SendReport, name: &str) -> String {
     match &report.session.dialog {
         Some(dialog) => dialog::hint(dialog),
-        None => format!("run `segue answer {name} yes`, or `no`"),
+        None => format!("run `segue attach {name}` to answer"),
     }
+}
+
+fn to_deliver(name: &str) -> String {
+    format!("run `segue resume {name}`: it is delivered after that")
 }
 
 fn queued(report: &SendReport, name: &str) -> Error {
@@ -256,9 +260,8 @@ fn queued(report: &SendReport, name: &str) -> Error {
         None => error,
     };
     let error = match report.session.status.as_str() {
-        "ended" | "lost" => {
-            error.hint(format!("run `segue resume {name}`: it is delivered after that"))
-        }
+        "ended" | "lost" => error.hint(to_deliver(name)),
+        "waiting" if !asks(&report.session) => error.hint(to_deliver(name)),
         "waiting" => error.hint(to_answer(report, name)),
         _ => error.hint("run `segue messages` to see what becomes of it"),
     };

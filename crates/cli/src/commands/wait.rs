@@ -187,7 +187,9 @@ fn show(
     let name = address(session);
     let status = status(session);
     match outcome {
-        WaitOutcome::NeedsPerson => Err(not_over(session)),
+        WaitOutcome::NeedsPerson => {
+            Err(report.why.iter().fold(not_over(session), Error::caused_by))
+        }
         WaitOutcome::TimedOut => {
             let wanted = wanted(target);
             let why = format!("the time ran out before it was {wanted}");
@@ -197,6 +199,7 @@ fn show(
         WaitOutcome::Reached => {
             let name = if naming == Naming::Given { format!("{name}  ") } else { String::new() };
             context.output.text(&format!("{name}{status}\n"))?;
+            report.why.iter().for_each(|why| context.output.note(why));
             if asks(session) {
                 context.output.hint(&asking(session));
             }

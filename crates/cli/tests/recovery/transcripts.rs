@@ -297,7 +297,7 @@ fn a_transcript_that_no_agent_can_read_ends_the_attempts_and_offers_choices() {
     fs::write(&path, "somebody wrote over this\n").unwrap();
     world.resume(["coder"]).assert_not_back("coder", "refused");
     let mut events = Events::of(&world);
-    wait_event(&mut events, "gave_up", "it failed too often");
+    wait_event(&mut events, "gave_up", "gave up after 3 failures in a row");
     let after = world.session("coder");
     assert_eq!((text(&after, "status"), text(&after, "status_detail")), ("waiting", "choice"));
     assert_eq!(after["vendor_session_id"], session["vendor_session_id"], "its binding stays");

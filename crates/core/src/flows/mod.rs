@@ -11,6 +11,7 @@ pub mod doctor;
 mod elsewhere;
 pub mod guard;
 pub mod handoff;
+pub mod last_words;
 pub mod launch;
 pub mod look;
 pub mod messages;

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use crate::error::Result;
 use crate::failpoint;
-use crate::flows::SessionState;
 use crate::flows::state::TurnWord;
+use crate::flows::{SessionState, last_words};
 use crate::model::{
     Binding, EventKind, Evidence, Exit, Failure, LaunchEnd, LaunchId, Status, VendorSessionId,
     WaitingFor,
 };
 use crate::ports::{Activity, Change, Commit, Ports, Screen, Signal};
+use crate::rules;
 use crate::rules::lifecycle::{self, Action, Kept, Observation};
 use crate::rules::restarts::Failures;
 
@@ -223,10 +224,13 @@ fn plan(
         }
         Action::CloseLaunch { end } => {
             commit.changes.push(Change::EndLaunch { launch, end: *end });
-            commit.events.push(state.event(ports, EventKind::LaunchEnded, told(*end)));
+            let output = last_words::of_launch(ports, state, launch, *end);
+            let text = told(*end, output.as_deref());
+            commit.events.push(state.event(ports, EventKind::LaunchEnded, text));
         }
-        Action::GiveUp => {
-            let text = "it failed too often: no further attempt until somebody chooses";
+        Action::GiveUp { failures } => {
+            let name = state.session.address();
+            let text = format!("{failures}; run `segue resume {name}` to try again");
             commit.events.push(state.event(ports, EventKind::GaveUp, text));
         }
         Action::Restart { after } => {
@@ -243,11 +247,12 @@ fn plan(
     }
 }
 
-fn told(end: LaunchEnd) -> String {
-    match (end.exit, end.asked) {
-        (exit, true) => format!("{exit}, as asked"),
-        (Exit::Unknown, false) => "nobody knows how".to_owned(),
-        (exit, false) => exit.to_string(),
+fn told(end: LaunchEnd, output: Option<&str>) -> String {
+    match (end.exit, end.asked, output) {
+        (exit, true, _) => format!("{exit}, as asked"),
+        (Exit::Unknown, false, _) => "nobody knows how".to_owned(),
+        (exit, false, None) => exit.to_string(),
+        (exit, false, Some(output)) => format!("{exit}; {}", rules::last_words::cause(output)),
     }
 }
 
@@ -289,6 +294,6 @@ async fn follow_up(
         | Action::SetActivity { .. }
         | Action::NoteTurn { .. }
         | Action::EndLeftovers
-        | Action::GiveUp => None,
+        | Action::GiveUp { .. } => None,
     })
 }

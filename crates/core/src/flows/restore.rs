@@ -6,7 +6,7 @@ use crate::api::{Outcome, PlannedDecision};
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::look::{self, Sight};
-use crate::flows::{SessionState, elsewhere, launch, put_back};
+use crate::flows::{SessionState, elsewhere, last_words, launch, put_back};
 use crate::model::{
     Binding, Environment, EventKind, Evidence, Launch, LaunchMode, MessageId, MessageState, Status,
     VendorSessionId,
@@ -82,6 +82,10 @@ pub async fn carry_out(
         Decision::Refuse(refusal) => {
             let error = refused(state, &refusal);
             let error = match refusal {
+                Refusal::DiedAtOnce => {
+                    let causes = last_words::why_not_running(ports, state);
+                    causes.into_iter().fold(error, Error::caused_by)
+                }
                 Refusal::TranscriptGone { id } => {
                     elsewhere::offer(ports, state, (&id, &environment), error).await?
                 }
@@ -368,7 +372,7 @@ pub fn planned(decision: &Decision) -> PlannedDecision {
 }
 
 /// Says in one line what a decision would do; for `--plan`.
-pub fn describe(decision: &Decision) -> String {
+pub fn describe(decision: &Decision, name: &str) -> String {
     match decision {
         Decision::Attach => "runs: nothing to do".to_owned(),
         Decision::Rest { .. } => "headless and between turns: nothing to start".to_owned(),
@@ -382,6 +386,9 @@ pub fn describe(decision: &Decision) -> String {
         Decision::Adopt { .. } => "take in the only possible conversation, then resume".to_owned(),
         Decision::StartAgain => "start: nothing had been said yet".to_owned(),
         Decision::Fresh => "start fresh: the vendor cannot resume".to_owned(),
+        Decision::Refuse(Refusal::DiedAtOnce) => {
+            format!("refuse: {}; `segue resume {name}` tries again", reason(&Refusal::DiedAtOnce))
+        }
         Decision::Refuse(refusal) => format!("refuse: {}", reason(refusal)),
     }
 }
@@ -403,7 +410,7 @@ fn reason(refusal: &Refusal) -> String {
         Refusal::Ambiguous { candidates } => {
             format!("which of {} conversations it is cannot be told", candidates.len())
         }
-        Refusal::DiedAtOnce => "it could not be brought back before; it needs a choice".to_owned(),
+        Refusal::DiedAtOnce => "it gave up after failures".to_owned(),
     }
 }
 

@@ -23,6 +23,11 @@ pub trait LaunchFolders: Debug + Send + Sync {
     /// Returns the file in which a headless launch's standard error is kept.
     fn errors(&self, launch: LaunchId) -> PathBuf;
 
+    /// Returns what the agent of a launch printed last, as its holder wrote it down: in one line,
+    /// without control characters and secrets. `None` if nothing was printed, or the holder was
+    /// killed or is older than this file.
+    fn last_words(&self, launch: LaunchId) -> Option<String>;
+
     /// Returns the launch's own folder.
     fn folder(&self, launch: LaunchId) -> PathBuf;
 

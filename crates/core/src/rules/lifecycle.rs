@@ -86,7 +86,9 @@ pub enum Action {
     Restart {
         after: Duration,
     },
-    GiveUp,
+    GiveUp {
+        failures: Failures,
+    },
 }
 
 /// Decides what an observation about `launch` means. What concerns any other launch than the open
@@ -209,7 +211,7 @@ fn after_crash(end: LaunchEnd, environment: Kept, failures: Failures) -> Vec<Act
         (Next::GiveUp, _) => vec![
             Action::SetStatus(Status::Waiting(WaitingFor::Choice)),
             Action::ReleaseHolder,
-            Action::GiveUp,
+            Action::GiveUp { failures },
         ],
         (Next::RestartAfter(_), Kept::No) => {
             vec![Action::SetStatus(Status::Waiting(WaitingFor::Environment))]

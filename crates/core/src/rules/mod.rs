@@ -13,6 +13,7 @@ pub mod digest;
 pub mod display;
 pub mod environment;
 pub mod handoff;
+pub mod last_words;
 pub mod lifecycle;
 pub mod listing;
 pub mod naming;

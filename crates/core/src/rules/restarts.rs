@@ -1,5 +1,6 @@
 //! How often a crashing agent is started again, and when that ends.
 
+use std::fmt;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -50,6 +51,20 @@ impl Failures {
     }
 }
 
+impl fmt::Display for Failures {
+    /// Says why nothing is started again by itself.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { fast_in_a_row, in_window } = *self;
+        if fast_in_a_row >= FAST_LIMIT {
+            write!(f, "gave up after {fast_in_a_row} failures in a row")
+        } else if in_window >= WINDOW_LIMIT {
+            write!(f, "gave up after {in_window} failures in {} minutes", WINDOW.as_secs() / 60)
+        } else {
+            f.write_str("gave up: it could not be brought back")
+        }
+    }
+}
+
 /// Tells whether the agent itself failed: a machine that went away is not the agent's fault.
 fn failed(launch: &Launch) -> Option<Timestamp> {
     let end = launch.end?;
@@ -95,7 +110,9 @@ mod tests {
         let two = [crash(0), crash(10)];
         assert!(matches!(Failures::count(&two, at(20)).next(), Next::RestartAfter(_)));
         let three = [crash(0), crash(10), crash(20)];
-        assert_eq!(Failures::count(&three, at(30)).next(), Next::GiveUp);
+        let failures = Failures::count(&three, at(30));
+        assert_eq!(failures.next(), Next::GiveUp);
+        assert_eq!(failures.to_string(), "gave up after 3 failures in a row");
     }
 
     #[test]
@@ -135,7 +152,9 @@ mod tests {
         }
         assert_eq!(delays, [500, 1000, 2000, 4000, 8000]);
         let six: Vec<_> = (0..6).map(slow).collect();
-        assert_eq!(Failures::count(&six, at(120)).next(), Next::GiveUp);
+        let failures = Failures::count(&six, at(120));
+        assert_eq!(failures.next(), Next::GiveUp);
+        assert_eq!(failures.to_string(), "gave up after 6 failures in 10 minutes");
         assert_eq!(Failures::count(&six, at(5000)).in_window, 0);
     }
 }

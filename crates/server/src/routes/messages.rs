@@ -206,5 +206,5 @@ pub(crate) async fn wait(
         return Ok(Json(report?));
     }
     let now = supervisor::find(&supervisor, &scope, &found.to_string(), Path::new("/")).await?;
-    Ok(Json(WaitReport { session: supervisor.view(&now), reached: false }))
+    Ok(Json(WaitReport { session: supervisor.view(&now), reached: false, why: Vec::new() }))
 }

@@ -8,7 +8,7 @@ use segue_core::api::{
     SelectReport, SelectRequest, SessionList, SessionRef, SessionView, StopReport, StopRequest,
     Stranger, TurnReport, UpRequest,
 };
-use segue_core::flows::strangers;
+use segue_core::flows::{SessionState, last_words, strangers};
 use segue_core::model::{RequestStep, SessionId};
 use segue_core::rules::scope::Deed;
 use segue_core::{Error, api};
@@ -232,10 +232,13 @@ pub(crate) async fn attach(
             .hint(format!("run `segue log {name}` to see what it does"))
             .into());
     }
-    let open = summary.open.ok_or_else(|| {
-        Error::conflict(format!("`{name}` is not running"))
-            .hint(format!("run `segue resume {name}`, then attach"))
-    })?;
+    let Some(open) = summary.open else {
+        let state = SessionState::load(&supervisor.ports, summary.session.id).await?;
+        let why = last_words::why_not_running(&supervisor.ports, &state);
+        let error = Error::conflict(format!("`{name}` is not running"));
+        let error = why.into_iter().fold(error, Error::caused_by);
+        return Err(error.hint(format!("run `segue resume {name}`, then attach")).into());
+    };
     let socket = segue_host::hold::socket_path(&app.paths.launch(open.id));
     Ok(Json(AttachPoint { of: SessionRef::of(&summary.session), launch: open.id, socket }))
 }

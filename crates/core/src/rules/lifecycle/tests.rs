@@ -168,7 +168,9 @@ fn the_third_death_at_once_asks_a_person() {
     let observation = Observation::Ended { end: end(Exit::Code(1), false), environment, failures };
     let actions = act(&standing(), &observation);
     assert_eq!(last_status(&actions), Status::Waiting(WaitingFor::Choice));
-    assert!(actions.contains(&Action::GiveUp) && actions.contains(&Action::ReleaseHolder));
+    assert!(
+        actions.contains(&Action::GiveUp { failures }) && actions.contains(&Action::ReleaseHolder)
+    );
 }
 
 #[test]
@@ -254,7 +256,7 @@ impl Books {
             Action::RefuseConversation { .. }
             | Action::EndLeftovers
             | Action::ReleaseHolder
-            | Action::GiveUp => {}
+            | Action::GiveUp { .. } => {}
         }
     }
 

@@ -15,8 +15,9 @@ use super::lives::{Life, Stop, StopStep};
 use super::{Holder, log};
 use crate::cgroup::AgentGroup;
 use crate::hold::descriptors::read_now;
-use crate::hold::order::{self, socket_path};
+use crate::hold::order::{self, errors_path, socket_path};
 use crate::hold::wire::{Answer, Event};
+use crate::last_words;
 use crate::process::{self, ProcessHandle};
 
 /// What an agent gets when the machine goes down.
@@ -123,6 +124,12 @@ impl Holder {
         failpoint::hit("hold.sweep.after");
         self.close_stream();
         self.group.iter().for_each(AgentGroup::remove);
+        // Whoever hears of the end can read why.
+        if !end.asked
+            && let Err(error) = self.keep_last_words()
+        {
+            log(&format!("what the agent printed last is not on disk: {error}"));
+        }
         if leave {
             remove_socket(&self.folder);
         }
@@ -132,6 +139,26 @@ impl Holder {
         self.clients.announce(&Event::Ended(end));
         self.clients.answer_stops(&Answer::Ended(end));
         failpoint::hit("hold.ended.after");
+    }
+
+    /// Writes down what the agent printed last: on its terminal, or as its errors. A headless agent
+    /// without errors may have said why among its answers.
+    fn keep_last_words(&mut self) -> std::io::Result<()> {
+        self.draw();
+        let output = match &self.terminal {
+            Some(terminal) => terminal.text(),
+            None => {
+                let errors = last_words::end_of(&errors_path(&self.folder))?;
+                let said = self.history.last(last_words::LOOKED_AT_BYTES).concat();
+                let said = String::from_utf8_lossy(&said).into_owned();
+                let is_prose = |line: &&str| !line.starts_with('{');
+                match errors.trim().is_empty() {
+                    true => said.lines().filter(is_prose).collect::<Vec<_>>().join("\n"),
+                    false => errors,
+                }
+            }
+        };
+        last_words::write(&self.folder, &output, &self.environment)
     }
 
     /// Kills what the agent started: all of its cgroup at once, and what descends from this process.

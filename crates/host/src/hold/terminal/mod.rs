@@ -138,6 +138,11 @@ impl Terminal {
         &self.title
     }
 
+    /// Returns the text on the screen; rows that were wrapped are one line.
+    pub(crate) fn text(&self) -> String {
+        self.screen().contents()
+    }
+
     /// Tells whether the agent wants to know what is pasted.
     pub(crate) fn takes_pastes(&self) -> bool {
         self.screen().bracketed_paste()

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use segue_core::flows::observe::{self, FollowUp};
-use segue_core::flows::{guard, neighbours};
+use segue_core::flows::{guard, last_words, neighbours};
 use segue_core::model::{LaunchEnd, LaunchId};
 use segue_core::ports::{HolderEvent, Readiness, Signal};
+use segue_core::rules::last_words::cause;
 use segue_core::rules::lifecycle::Kept;
 use segue_core::{Error, Result};
 use segue_host::hold::socket_path;
@@ -248,7 +249,10 @@ impl Actor {
         let why = self.state.turn.as_ref().and_then(|turn| turn.failure.as_ref());
         let error = match why {
             Some(failure) => error.caused_by(&failure.message).hint(failure.class.advice()),
-            None => error,
+            None => match last_words::of_session(&self.ports, &self.state) {
+                Some(output) => error.caused_by(cause(&output)),
+                None => error,
+            },
         };
         self.refuse_pending(&error.hint(format!("run `segue log {name}` to see what happened")));
         for reply in std::mem::take(&mut self.waiting_for_turn) {

@@ -1,10 +1,11 @@
 //! What became of a message, for whoever sent it.
 
 use segue_core::api::{SendReport, Until};
-use segue_core::flows::{messages, view};
+use segue_core::flows::{last_words, messages, view};
 use segue_core::model::{Failure, FailureClass, How, MessageId, MessageState, Status, WaitingFor};
 use segue_core::ports;
 use segue_core::rules::dialog;
+use segue_core::rules::last_words::cause;
 use segue_core::{Error, Result};
 
 use super::Actor;
@@ -106,7 +107,10 @@ impl Actor {
             || !self.state.session.headless && self.conversation()?.is_none_or(is_whole);
         let message = match (&self.state.turn, status.detail()) {
             (Some(turn), _) if !turn.text.is_empty() => turn.text.clone(),
-            (_, Some(detail)) => detail,
+            (_, Some(detail)) => match last_words::of_session(&self.ports, &self.state) {
+                Some(output) => format!("{detail}; {}", cause(&output)),
+                None => detail,
+            },
             _ => status.word().to_owned(),
         };
         let failure = Failure { class: FailureClass::Other, message, resets_at: None };

@@ -3,11 +3,12 @@
 use segue_core::api::{
     AgentOutcome, Outcome, PlannedDecision, PlannedOutcome, SessionRef, TurnReport,
 };
-use segue_core::flows::launch;
 use segue_core::flows::look::{self, Asked, Sight};
 use segue_core::flows::restore::{self, Done};
+use segue_core::flows::{last_words, launch};
 use segue_core::model::{Environment, EventKind, LaunchId, RequestStep, Status};
 use segue_core::ports::{Change, Commit, Pace};
+use segue_core::rules::last_words::cause;
 use segue_core::rules::recovery::{self, Decision};
 use segue_core::{Error, Result, failpoint};
 
@@ -237,7 +238,10 @@ impl Actor {
         let question = self.question().filter(|_| decision == Decision::Attach);
         let (decision, note) = match question {
             Some(question) => (PlannedDecision::Waiting, format!("runs: {}", question.note())),
-            None => (restore::planned(&decision), restore::describe(&decision)),
+            None => (
+                restore::planned(&decision),
+                restore::describe(&decision, &self.state.session.address()),
+            ),
         };
         Ok(PlannedOutcome {
             of: SessionRef::of(&self.state.session),
@@ -259,6 +263,12 @@ impl Actor {
     pub(super) fn turn_report(&mut self) -> TurnReport {
         let ok = self.state.session.status == Status::Idle;
         let said = self.state.turn.as_ref().map(|turn| turn.text.clone());
+        // A turn that failed without a word may have printed why.
+        let output = || last_words::of_session(&self.ports, &self.state);
+        let said = match said.filter(|said| ok || !said.is_empty()) {
+            None if !ok => output().map(|output| cause(&output)),
+            said => said,
+        };
         // A daemon that did not see the end of the turn finds what was said in the transcript.
         let text = said.or_else(|| self.conversation().ok()??.last_answer).unwrap_or_default();
         let failure = self.state.turn.as_ref().and_then(|turn| turn.failure.clone());

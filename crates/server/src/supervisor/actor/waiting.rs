@@ -1,6 +1,7 @@
 //! Whoever waits for something of a session, and when they are answered.
 
 use segue_core::api::{SendReport, Until, WaitReport, WaitTarget};
+use segue_core::flows::last_words;
 use segue_core::model::{LaunchMode, MessageId, Status};
 
 use super::{Actor, Reply, answer};
@@ -54,7 +55,12 @@ impl Actor {
                 if !reached && !is_over {
                     return Some(Waiter::Status { target, reply });
                 }
-                answer(reply, Ok(WaitReport { session: self.view(), reached }));
+                let runs = self.state.open().is_some();
+                let why = match runs {
+                    true => Vec::new(),
+                    false => last_words::why_not_running(&self.ports, &self.state),
+                };
+                answer(reply, Ok(WaitReport { session: self.view(), reached, why }));
             }
         }
         None

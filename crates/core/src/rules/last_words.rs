@@ -1,0 +1,90 @@
+//! What an agent printed last: the reason of a failed start, when the vendor gives no other.
+
+use super::display;
+use crate::model::{Exit, LaunchEnd};
+
+/// At most this many lines are kept.
+const MOST_LINES: usize = 5;
+/// At most this many characters of a line are kept.
+const LONGEST_LINE: usize = 300;
+/// Signals by which somebody else ends a process: SIGHUP, SIGINT, SIGKILL, SIGTERM.
+const FROM_OUTSIDE: [i32; 4] = [1, 2, 9, 15];
+
+/// Tells whether the last output of a launch explains its end. An agent that was ended from outside
+/// in the middle of its work shows only that work.
+pub fn explain(end: LaunchEnd, has_shown_conversation: bool) -> bool {
+    match end.exit {
+        _ if end.asked => false,
+        Exit::Unknown | Exit::NeverStarted => false,
+        Exit::Code(0) => !has_shown_conversation,
+        Exit::Signal(signal) if FROM_OUTSIDE.contains(&signal) => !has_shown_conversation,
+        Exit::Code(_) | Exit::Signal(_) => true,
+    }
+}
+
+/// Returns the last lines of an output that say something, in one line and without control
+/// characters. `None` if no line says anything. Secrets have to be removed before: a line that was
+/// cut may not look like one any more.
+pub fn excerpt(output: &str) -> Option<String> {
+    let output = display::plain(output);
+    let lines = output.lines().map(str::trim).filter(|line| line.contains(char::is_alphanumeric));
+    let lines: Vec<String> = lines.map(cut).collect();
+    let last = lines.split_at(lines.len().saturating_sub(MOST_LINES)).1;
+    (!last.is_empty()).then(|| last.join(" / "))
+}
+
+/// Words an excerpt as the cause of an error.
+pub fn cause(excerpt: &str) -> String {
+    format!("its last output: {excerpt}")
+}
+
+fn cut(line: &str) -> String {
+    let line = line.replace('\t', " ");
+    match line.char_indices().nth(LONGEST_LINE) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn only_ends_that_nobody_wanted_are_explained_by_the_last_output() {
+        // Each row: exit, asked for, explained without a conversation, explained with one.
+        let table = [
+            (Exit::Code(1), false, true, true),
+            (Exit::Code(0), false, true, false),
+            (Exit::Signal(6), false, true, true),
+            (Exit::Signal(9), false, true, false),
+            (Exit::Signal(15), false, true, false),
+            (Exit::Code(1), true, false, false),
+            (Exit::Unknown, false, false, false),
+            (Exit::NeverStarted, false, false, false),
+        ];
+        for (exit, asked, without, with) in table {
+            let end = LaunchEnd { exit, asked, at: Timestamp::UNIX_EPOCH };
+            assert_eq!((explain(end, false), explain(end, true)), (without, with), "{end:?}");
+        }
+    }
+
+    #[test]
+    fn excerpt_has_the_last_lines_that_say_something() {
+        let long = "x".repeat(LONGEST_LINE + 1);
+        let cut = format!("{}…", "x".repeat(LONGEST_LINE));
+        let table = [
+            ("", None),
+            (" \n──────\n \u{1b}[2J", None),
+            ("error: unknown option\r\n", Some("error: unknown option")),
+            ("\u{1b}[31mred\u{1b}[0m\n\n  two\tparts \n╰───╯\n", Some("red / two parts")),
+            ("1\n2\n3\n4\n5\n6\n7", Some("3 / 4 / 5 / 6 / 7")),
+            (long.as_str(), Some(cut.as_str())),
+        ];
+        for (output, expected) in table {
+            assert_eq!(excerpt(output).as_deref(), expected, "{output:?}");
+        }
+    }
+}
