@@ -212,7 +212,14 @@ fn headless_session_that_ended_well_and_adopted_one_are_nothing_to_bring_back() 
     for report in [world.resume([]), world.resume(["--all"]), world.resume(["--all", "--stopped"])]
     {
         assert_eq!((report.status, names(&report.json["agents"])), (0, set(&[])), "{report:#?}");
-        assert_eq!(reasons(&report.json), map(&[]));
+        assert_eq!(reasons(&report.json), map(&[("taken", "never_ran")]));
+    }
+    let shown = world.segue(["resume"]);
+    for part in [
+        "left alone: default/taken (never ran)",
+        "hint: run `segue resume default/taken` to start it all the same",
+    ] {
+        assert!(shown.stderr.contains(part), "{shown:#?}");
     }
     world.resume(["done"]).assert_back("done", "resumed");
     world.resume(["taken"]).assert_back("taken", "resumed");
@@ -242,4 +249,44 @@ fn session_whose_machine_went_down_in_good_order_is_brought_back() {
     assert_to_bring_back(&world, &["coder"]);
     world.resume([]).assert_back("coder", "resumed");
     scene::assert_knows(&world, "coder", "fox");
+}
+
+#[test]
+fn session_that_a_resume_would_refuse_is_not_counted() {
+    let world = world();
+    world.ok(["run", "-d", "--vendor", "demo", "--name", "fox", "hi", "--", "--bogus"]);
+    world.ok(["wait", "fox", "--for", "waiting", "--timeout", "50s"]);
+    let plan = world.json(["resume", "--plan", "--json"]);
+    assert_eq!(plan["plan"][0]["decision"], "refuse", "{plan:#}");
+    assert_eq!(plan["to_bring_back"], 0, "{plan:#}");
+    let glance: Value = serde_json::from_str(&world.ok(["--json"])).unwrap();
+    assert_eq!(glance["to_bring_back"], 0, "{glance:#}");
+}
+
+#[test]
+fn handed_over_session_names_the_one_in_which_its_conversation_goes_on() {
+    let world = world();
+    project(&world, &["given", "stopped", "coder"]);
+    world.ok(["handoff", "given", "--to", "demo"]);
+    world.ok(["stop", "stopped"]);
+    let given = world.session("given");
+    assert_eq!(given["status_detail"], "stopped; goes on as shop/given-demo", "{given:#}");
+    assert_eq!(given["goes_on_as"], "shop/given-demo", "{given:#}");
+    assert_eq!(world.session("coder")["goes_on_as"], Value::Null);
+    let refused = world.segue(["send", "given", "hello"]);
+    assert_eq!(refused.status, 4, "{refused:#?}");
+    let told = "error: `shop/given` was handed over\n  caused by: its conversation goes on as \
+                `shop/given-demo`\nhint: run `segue send shop/given-demo`\n";
+    assert_eq!(refused.stderr, told);
+    let attach = world.command(["attach", "given"]);
+    let mut person = segue_testkit::Terminal::start(&attach, 30, 100);
+    person.wait_for("hint: run `segue attach shop/given-demo`");
+    assert_eq!(person.wait(), 4);
+    let sent = world.segue(["send", "shop", "what is the word?", "--json"]);
+    assert_eq!(sent.status, 0, "{sent:#?}");
+    let told = sent.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(names(&Value::Array(told)), set(&["coder", "given-demo"]));
+    let left = "left alone: shop/given (goes on as shop/given-demo), shop/stopped (stopped)";
+    assert!(sent.stderr.contains(left), "{sent:#?}");
+    assert_eq!(world.json(["messages", "given", "--json"])["messages"], Value::Array(Vec::new()));
 }

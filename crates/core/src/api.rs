@@ -254,6 +254,18 @@ pub enum PlannedDecision {
     Refuse,
 }
 
+impl PlannedDecision {
+    /// Tells whether a session that does not run is there again afterwards.
+    pub fn brings_back(self) -> bool {
+        match self {
+            Self::Running | Self::Waiting | Self::Refuse => false,
+            Self::Rest | Self::Resume | Self::Restore | Self::Adopt | Self::Start | Self::Fresh => {
+                true
+            }
+        }
+    }
+}
+
 /// `POST /v1/stop`
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopReport {
@@ -322,6 +334,9 @@ pub struct SelectRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SelectReport {
     pub sessions: Vec<SessionView>,
+    /// Sessions of a fleet that were left out: stopped on purpose, or handed over.
+    #[serde(default)]
+    pub left_out: Vec<LeftAlone>,
     /// Names that led to no session.
     pub failed: Vec<FailedTarget>,
 }

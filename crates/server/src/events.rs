@@ -77,6 +77,10 @@ impl Store for TellingStore {
         self.inner.handoffs(session).await
     }
 
+    async fn all_handoffs(&self) -> Result<Vec<Handoff>> {
+        self.inner.all_handoffs().await
+    }
+
     async fn trust(&self, folder: &Path) -> Result<Option<Trust>> {
         self.inner.trust(folder).await
     }

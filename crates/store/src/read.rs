@@ -172,6 +172,10 @@ pub(crate) fn handoffs(
     all(connection, sql, [Word(&session)], rows::handoff)
 }
 
+pub(crate) fn all_handoffs(connection: &Connection) -> rusqlite::Result<Vec<Handoff>> {
+    all(connection, "SELECT detail FROM handoffs ORDER BY seq", [], rows::handoff)
+}
+
 const REQUEST: &str = "SELECT detail FROM requests WHERE caller = ?1 AND id = ?2 ORDER BY seq";
 
 pub(crate) fn request(

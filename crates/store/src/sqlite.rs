@@ -148,6 +148,10 @@ impl Store for SqliteStore {
         self.read(move |connection| read::handoffs(connection, session)).await
     }
 
+    async fn all_handoffs(&self) -> Result<Vec<Handoff>> {
+        self.read(read::all_handoffs).await
+    }
+
     async fn trust(&self, folder: &Path) -> Result<Option<Trust>> {
         let folder = folder.to_owned();
         self.read(move |connection| read::trust(connection, &folder)).await

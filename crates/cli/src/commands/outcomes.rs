@@ -84,7 +84,7 @@ fn surplus(session: &SurplusSession) -> String {
 }
 
 /// Names the sessions that were left alone, with the reasons; of many only the first.
-fn left_alone(sessions: &[LeftAlone]) -> Option<String> {
+pub(crate) fn left_alone(sessions: &[LeftAlone]) -> Option<String> {
     let describe = |it: &LeftAlone| match &it.goes_on_as {
         Some(next) => format!("{} (goes on as {next})", it.address),
         None => format!("{} ({})", it.address, it.why.replace('_', " ")),
@@ -99,7 +99,10 @@ fn left_alone(sessions: &[LeftAlone]) -> Option<String> {
 /// Returns the command that starts what was left alone.
 fn ways_on(sessions: &[LeftAlone], command: &str) -> Option<String> {
     let ended: Vec<&LeftAlone> = sessions.iter().filter(|it| it.goes_on_as.is_none()).collect();
-    let first = ended.first()?;
+    // `--stopped` starts none that never ran here: those have to be named.
+    let never_ran = |it: &&&LeftAlone| it.why == "never_ran";
+    let named = ended.iter().all(|it| never_ran(&it));
+    let first = ended.iter().find(|it| !never_ran(it)).or(ended.first())?;
     let one = if command.starts_with("up") {
         format!("segue {command} {}", first.name)
     } else {
@@ -107,6 +110,7 @@ fn ways_on(sessions: &[LeftAlone], command: &str) -> Option<String> {
     };
     Some(match ended.len() {
         1 => format!("run `{one}` to start it all the same"),
+        _ if named => format!("name the ones that are to start, such as `{one}`"),
         _ => {
             format!("run `segue {command} --stopped` to start those as well, or name one: `{one}`")
         }
@@ -414,6 +418,10 @@ shop/writer  demo    handed over  (as for shop/coder)
         let hint = "run `segue resume --all --stopped` to start those as well, or name one: \
                     `segue resume shop/coder`";
         assert_eq!(ways_on(&two, "resume --all").unwrap(), hint);
+        let adopted = [resting("a", "never_ran", None), resting("b", "never_ran", None)];
+        assert_eq!(left_alone(&adopted[..1]).unwrap(), "left alone: shop/a (never ran)");
+        let hint = "name the ones that are to start, such as `segue resume shop/a`";
+        assert_eq!(ways_on(&adopted, "resume").unwrap(), hint);
         let gone_on = [resting("old", "handed_over", Some("shop/new"))];
         assert_eq!(left_alone(&gone_on).unwrap(), "left alone: shop/old (goes on as shop/new)");
         assert_eq!(ways_on(&gone_on, "up"), None);

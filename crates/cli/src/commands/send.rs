@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use jiff::SignedDuration;
-use segue_core::api::{MessageView, SendReport, SendRequest, SessionView, Until};
+use segue_core::api::{MessageView, SelectReport, SendReport, SendRequest, SessionView, Until};
 use segue_core::rules::dialog;
 use segue_core::{Error, Result};
 use segue_server::client::Client;
@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 use super::prompt::{self, Saying};
 use super::targets::{self, Names, Tally};
-use super::{duration, failure};
+use super::{duration, failure, outcomes};
 use crate::complete;
 use crate::context::{Context, Ending};
 use crate::progress::{self, Task, watching};
@@ -77,7 +77,11 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     let request = request(arguments, until, context)?;
     let client = progress::connect(context).await?;
     let names = [request.session.clone()];
-    let sessions = targets::select(&client, context, &names, Names::Going).await?.sessions;
+    let SelectReport { sessions, left_out, .. } =
+        targets::select(&client, context, &names, Names::Going).await?;
+    if let Some(note) = outcomes::left_alone(&left_out) {
+        context.output.note(&note);
+    }
     let requests: Vec<SendRequest> = sessions.iter().map(|it| to(it, &request)).collect();
     match requests.as_slice() {
         [] => Err(Error::conflict(format!("no session of `{}` goes on", request.session))

@@ -105,9 +105,14 @@ fn a_message_to_a_fleet_is_one_message_for_each_session() {
     let said = |name: &str| (format!("\"{name}\""), format!("\"The word is {name}.\""));
     assert_eq!(answers, [said("coder"), said("tester")]);
 
-    world.ok(["stop", "tester"]);
+    scene::kill(scene::process(&world.session("tester"), "holder_pid"));
+    world.ok(["wait", "tester", "--for", "waiting", "--timeout", "50s"]);
     let late = world.segue(["send", "shop", "--timeout", "5s", "hello"]);
     assert_partly(&late, "not yet taken by `shop/tester`: queued as");
+    world.ok(["stop", "tester"]);
+    let sent = world.segue(["send", "shop", "hello again"]);
+    assert_eq!((sent.status, sent.stdout.as_str()), (0, ""), "{sent:#?}");
+    assert_eq!(sent.stderr, "left alone: shop/tester (stopped)\n");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::lines;
 
 const OF_A_SESSION: [&str; 4] = ["session", "name", "fleet", "address"];
 
-const OF_LS: [&str; 24] = [
+const OF_LS: [&str; 25] = [
     "address",
     "agent",
     "branch",
@@ -16,6 +16,7 @@ const OF_LS: [&str; 24] = [
     "dialog",
     "evidence",
     "fleet",
+    "goes_on_as",
     "headless",
     "holder_pid",
     "id",

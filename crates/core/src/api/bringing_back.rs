@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{AgentName, FleetName, SessionId, SessionName, VendorId};
 
-/// A session that was ended on purpose, and is left alone.
+/// A session that is left alone: it was ended on purpose, or never ran here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftAlone {
     pub session: SessionId,
@@ -12,7 +12,7 @@ pub struct LeftAlone {
     pub fleet: FleetName,
     pub address: String,
     pub vendor: VendorId,
-    /// `stopped`, `quit` or `handed_over`.
+    /// `stopped`, `quit`, `handed_over` or `never_ran`.
     pub why: String,
     /// The address of the session in which its conversation goes on.
     pub goes_on_as: Option<String>,

@@ -54,6 +54,9 @@ pub struct SessionView {
     pub evidence: Option<Evidence>,
     pub status: String,
     pub status_detail: Option<String>,
+    /// The address of the session in which its conversation goes on, if it was handed over.
+    #[serde(default)]
+    pub goes_on_as: Option<String>,
     /// What it asks a person.
     #[serde(default)]
     pub dialog: Option<Dialog>,

@@ -1,10 +1,10 @@
 //! What is looked at before `rules::bringing_back` decides.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::api::LeftAlone;
 use crate::error::{Error, Result};
-use crate::model::{Session, SessionId};
+use crate::model::{Handoff, Session, SessionId};
 use crate::ports::{MessageQuery, Ports, SessionSummary};
 use crate::rules::bringing_back::{self, AskedFor, BringingBack, LastSeen, Rest};
 
@@ -34,10 +34,7 @@ impl<'a> Sorter<'a> {
     /// here.
     async fn decide(&self, summary: &SessionSummary) -> Result<(BringingBack, Option<Session>)> {
         let session = &summary.session;
-        let successor = match summary.open {
-            Some(_) => None,
-            None => self.successor(session.id).await?,
-        };
+        let successor = successor(self.ports, summary).await?;
         let seen = LastSeen {
             status: session.status,
             is_open: summary.open.is_some(),
@@ -62,20 +59,66 @@ impl<'a> Sorter<'a> {
             _ => Ok(None),
         }
     }
+}
 
-    async fn successor(&self, session: SessionId) -> Result<Option<Session>> {
-        let store = &self.ports.store;
-        let steps = store.handoffs(session).await?;
-        if steps.is_empty() {
-            return Ok(None);
-        }
-        let launches = store.launches(session).await?;
-        let launched_at = launches.last().map(|launch| launch.created_at);
-        match bringing_back::successor(&steps, session, launched_at) {
-            Some(id) => store.session(id).await,
-            None => Ok(None),
+/// Returns the session in which the conversation of one that does not run goes on.
+pub async fn successor(ports: &Ports, summary: &SessionSummary) -> Result<Option<Session>> {
+    if summary.open.is_some() {
+        return Ok(None);
+    }
+    let steps = ports.store.handoffs(summary.session.id).await?;
+    successor_after(ports, &steps, summary.session.id).await
+}
+
+/// Returns the same for many sessions, with one look at all handoffs.
+pub async fn successors(
+    ports: &Ports,
+    sessions: &[SessionSummary],
+) -> Result<HashMap<SessionId, Session>> {
+    let mut steps: HashMap<SessionId, Vec<Handoff>> = HashMap::new();
+    for step in ports.store.all_handoffs().await? {
+        steps.entry(step.to).or_default().push(step.clone());
+        steps.entry(step.from).or_default().push(step);
+    }
+    let mut successors = HashMap::new();
+    for id in sessions.iter().filter(|it| it.open.is_none()).map(|it| it.session.id) {
+        if let Some(steps) = steps.get(&id)
+            && let Some(next) = successor_after(ports, steps, id).await?
+        {
+            successors.insert(id, next);
         }
     }
+    Ok(successors)
+}
+
+async fn successor_after(
+    ports: &Ports,
+    steps: &[Handoff],
+    session: SessionId,
+) -> Result<Option<Session>> {
+    if steps.is_empty() {
+        return Ok(None);
+    }
+    let launches = ports.store.launches(session).await?;
+    let launched_at = launches.last().map(|launch| launch.created_at);
+    match bringing_back::successor(steps, session, launched_at) {
+        Some(id) => ports.store.session(id).await,
+        None => Ok(None),
+    }
+}
+
+/// Refuses a command about a session whose conversation goes on in another one.
+pub async fn refuse_handed_over(
+    ports: &Ports,
+    summary: &SessionSummary,
+    command: &str,
+) -> Result<()> {
+    let Some(next) = successor(ports, summary).await? else { return Ok(()) };
+    let (address, next) = (summary.session.address(), next.address());
+    let error = Error::conflict(format!("`{address}` was handed over"));
+    Err(error
+        .caused_by(format!("its conversation goes on as `{next}`"))
+        .hint(format!("run `segue {command} {next}`")))
 }
 
 impl Resting {

@@ -22,6 +22,7 @@ pub fn session(summary: &SessionSummary) -> SessionView {
         evidence: binding.as_ref().map(|it| it.evidence),
         status: session.status.word().to_owned(),
         status_detail: session.status.detail(),
+        goes_on_as: None,
         dialog: None,
         cwd: session.cwd.clone(),
         worktree: None,
@@ -36,6 +37,15 @@ pub fn session(summary: &SessionSummary) -> SessionView {
         created_at: session.created_at,
         updated_at: session.updated_at,
     }
+}
+
+/// Adds to a session that was handed over where its conversation goes on.
+pub fn goes_on_as(view: &mut SessionView, successor: &Session) {
+    let next = successor.address();
+    let details = view.status_detail.take().into_iter();
+    let details: Vec<String> = details.chain([format!("goes on as {next}")]).collect();
+    view.status_detail = Some(details.join("; "));
+    view.goes_on_as = Some(next);
 }
 
 /// Returns the summary of a session from its owner's copy.

@@ -55,6 +55,9 @@ pub trait Store: Debug + Send + Sync {
     /// first.
     async fn handoffs(&self, session: SessionId) -> Result<Vec<Handoff>>;
 
+    /// Returns the steps of all conversations from one session to another, the oldest first.
+    async fn all_handoffs(&self) -> Result<Vec<Handoff>>;
+
     async fn message(&self, id: MessageId) -> Result<Option<Message>>;
 
     /// Returns the steps that a request has taken, the oldest first. Old requests are forgotten.

@@ -94,6 +94,12 @@ impl Rest {
         matches!(self, Self::Stopped | Self::Quit | Self::HandedOver)
     }
 
+    /// Tells whether a session that is left alone is named in the report. Headless sessions between
+    /// their turns would make up most of it.
+    pub fn is_reported(self) -> bool {
+        self.is_deliberate() || self == Self::NeverRan
+    }
+
     /// Returns the word used in tables and JSON.
     pub fn word(self) -> &'static str {
         match self {

@@ -11,7 +11,7 @@ use segue_core::api::{
     AnswerReport, AnswerRequest, CancelRequest, MessageList, MessageView, MessagesRequest,
     SelectRequest, SendReport, SendRequest, Until, WaitReport, WaitRequest,
 };
-use segue_core::flows::view;
+use segue_core::flows::{bringing_back, view};
 use segue_core::model::{Message as Told, MessageState, RequestKey, RequestStep, SessionId};
 use segue_core::ports::{self, Commit, MessageQuery, SessionSummary};
 use segue_core::rules::scope::{Deed, Scope};
@@ -36,6 +36,7 @@ pub(crate) async fn send(
     let SendRequest { caller, session, text, interrupt, until, timeout_ms } = request;
     check(&text)?;
     let found = supervisor::find(&supervisor, &scope, &session, &caller.cwd).await?;
+    bringing_back::refuse_handed_over(&supervisor.ports, &found, "send").await?;
     let session = found.session.id;
     let environment =
         supervisor::calling_environment(&supervisor.ports, &scope, caller.environment).await?;

@@ -8,7 +8,7 @@ use segue_core::api::{
     SelectReport, SelectRequest, SessionList, SessionRef, SessionView, StopReport, StopRequest,
     Stranger, TurnReport, UpRequest,
 };
-use segue_core::flows::{SessionState, last_words, strangers};
+use segue_core::flows::{SessionState, bringing_back, last_words, strangers};
 use segue_core::model::{RequestStep, SessionId};
 use segue_core::rules::scope::Deed;
 use segue_core::{Error, api};
@@ -78,7 +78,7 @@ pub(crate) async fn resume(
     Ok(Json(ResumeAnswer::Restored(once.carry_out(Keep::Answer, resume).await?)))
 }
 
-/// Answers what a resume would bring back, without a look at any conversation.
+/// Answers how many sessions a resume would bring back.
 pub(crate) async fn count(
     State(app): State<App>,
     caller: Caller,
@@ -191,8 +191,12 @@ pub(crate) async fn select(
     let supervisor = app.ready().await?;
     let scope = caller.scope(&supervisor).await?;
     let chosen = supervisor::select(&supervisor, &scope, &request).await?;
+    let (chosen, left_out) = match request.finished {
+        true => (chosen, Vec::new()),
+        false => supervisor::without_resting(&supervisor, chosen).await?,
+    };
     let sessions = chosen.sessions.iter().map(|it| supervisor.view(&it.summary)).collect();
-    Ok(Json(SelectReport { sessions, failed: chosen.failed }))
+    Ok(Json(SelectReport { sessions, left_out, failed: chosen.failed }))
 }
 
 pub(crate) async fn remove(
@@ -232,6 +236,7 @@ pub(crate) async fn attach(
             .hint(format!("run `segue log {name}` to see what it does"))
             .into());
     }
+    bringing_back::refuse_handed_over(&supervisor.ports, &summary, "attach").await?;
     let Some(open) = summary.open else {
         let state = SessionState::load(&supervisor.ports, summary.session.id).await?;
         let why = last_words::why_not_running(&supervisor.ports, &state);

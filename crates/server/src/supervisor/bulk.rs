@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use segue_core::api::{
     self, AgentOutcome, FailedTarget, LeftAlone, Outcome, PlanReport, PlannedDecision,
@@ -21,6 +22,7 @@ use segue_core::rules::scale;
 use segue_core::rules::scope::{Deed, Scope};
 use segue_core::{Error, Result, failpoint};
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use super::calling;
 use super::lift::{Lift, Lifted};
@@ -30,6 +32,9 @@ use super::{Message, Renewal, Supervisor, Wish};
 use crate::project::{Agent, MOST_OF_ONE, Project, Scaled, in_range};
 use crate::requests::step;
 use crate::routes::trust;
+
+/// How long a count waits for one session.
+const COUNT_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Brings the selected sessions back.
 pub(crate) async fn resume(
@@ -67,7 +72,7 @@ pub(crate) async fn plan(
 ) -> Result<PlanReport> {
     let ToBringBack { sessions, left_alone, fresh, failed } =
         to_bring_back(supervisor, scope, &request).await?;
-    let (mut plan, to_bring_back) = (Vec::new(), count_due(&sessions));
+    let mut plan = Vec::new();
     for Sorted { selected, kept } in sessions {
         let id = selected.summary.session.id;
         let asked = selected.asked;
@@ -82,22 +87,31 @@ pub(crate) async fn plan(
         }
         plan.push(planned);
     }
+    let to_bring_back = plan.iter().filter(|it| it.decision.brings_back()).count();
     Ok(PlanReport { plan, to_bring_back, left_alone, failed })
 }
 
-/// Counts the sessions that a resume would bring back.
+/// Counts the sessions that a resume would bring back. Each is planned, beside the others: that
+/// reads the end of its transcript at most. Whoever does not answer soon is just being started.
 pub(crate) async fn count(
     supervisor: &Arc<Supervisor>,
     scope: &Scope,
     request: ResumeRequest,
 ) -> Result<ResumeCount> {
     let wanted = to_bring_back(supervisor, scope, &request).await?;
-    Ok(ResumeCount { to_bring_back: count_due(&wanted.sessions) })
-}
-
-fn count_due(sessions: &[Sorted]) -> usize {
-    let is_due = |it: &&Sorted| it.kept.is_none() && it.selected.summary.open.is_none();
-    sessions.iter().filter(is_due).count()
+    let is_due = |it: &Sorted| it.kept.is_none() && it.selected.summary.open.is_none();
+    let due = wanted.sessions.into_iter().filter(is_due);
+    let tasks = due.map(|Sorted { selected: Selected { summary, asked }, .. }| {
+        let supervisor = Arc::clone(supervisor);
+        async move {
+            let plan = |reply| Message::Plan { asked, reply };
+            let planned = timeout(COUNT_PATIENCE, supervisor.ask(summary.session.id, plan)).await;
+            planned.map_or(Ok(true), |planned| Ok(planned?.decision.brings_back()))
+        }
+    });
+    // What cannot be looked at is refused by a resume, too.
+    let comes_back = each(tasks).await?.into_iter().map(|it: Result<bool>| it.unwrap_or(false));
+    Ok(ResumeCount { to_bring_back: comes_back.filter(|it| *it).count() })
 }
 
 /// What a request to bring sessions back is about.
@@ -153,7 +167,7 @@ async fn sorted(
             AskedFor { by_name: by_name || is_renewed, with_stopped: with_stopped || is_renewed };
         match sorter.resting(&selected.summary, asked).await? {
             Some(kept) if by_name => sessions.push(Sorted { selected, kept: Some(kept) }),
-            Some(kept) if kept.rest.is_deliberate() => {
+            Some(kept) if kept.rest.is_reported() => {
                 left_alone.push(kept.report(&selected.summary.session));
             }
             Some(_) => {}

@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use segue_core::api::{Finding, SessionView};
-use segue_core::flows::{SessionState, open_elsewhere, view};
+use segue_core::flows::{SessionState, bringing_back, open_elsewhere, view};
 use segue_core::model::{How, SessionId, Status, WaitingFor};
 use segue_core::ports::{Fault, MessageQuery, Ports, SessionSummary};
 use segue_core::{Error, Result};
@@ -42,7 +42,7 @@ pub(crate) use calling::environment as calling_environment;
 pub(crate) use handoff::handoff;
 pub(crate) use list::list;
 pub(crate) use run::run;
-pub(crate) use select::{Chosen, find, find_asking, find_whole, select};
+pub(crate) use select::{Chosen, find, find_asking, find_whole, select, without_resting};
 
 use crate::project;
 use accounts::Accounts;
@@ -198,6 +198,12 @@ impl Supervisor {
     /// open in a terminal of their own, is shown as that.
     pub(crate) async fn views(&self, sessions: Vec<SessionSummary>) -> Result<Vec<SessionView>> {
         let mut views: Vec<SessionView> = sessions.iter().map(|it| self.view(it)).collect();
+        let successors = bringing_back::successors(&self.ports, &sessions).await?;
+        for view in &mut views {
+            if let Some(next) = successors.get(&view.id) {
+                view::goes_on_as(view, next);
+            }
+        }
         let ports = self.ports.clone();
         let claimed =
             tokio::task::spawn_blocking(move || open_elsewhere::claimed(&ports, &sessions));

@@ -3,11 +3,15 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use segue_core::api::{self, FailedTarget, SelectRequest, Selection, SessionView};
+use segue_core::api::{
+    self, FailedTarget, LeftAlone, SelectRequest, Selection, SessionView,
+};
+use segue_core::flows::bringing_back::Sorter;
 use segue_core::flows::look::Asked;
 use segue_core::model::{FleetName, How, SessionId, Status};
 use segue_core::ports::SessionSummary;
 use segue_core::rules::address::{self, Addressable, Candidate, Found, Precision, Reach, Reading};
+use segue_core::rules::bringing_back::AskedFor;
 use segue_core::rules::scope::{Deed, Scope};
 use segue_core::rules::{dialog, words};
 use segue_core::{Error, Kind, Result};
@@ -152,6 +156,27 @@ pub(crate) async fn select(
     let precision = if *whole { Precision::Whole } else { Precision::Beginning };
     let finished = if *finished { Finished::Included } else { Finished::LeftOut };
     Known::load(supervisor, scope, cwd, precision).await?.named(names, finished)
+}
+
+/// Takes the sessions out that were stopped on purpose or handed over, unless they were named.
+pub(crate) async fn without_resting(
+    supervisor: &Supervisor,
+    chosen: Chosen,
+) -> Result<(Chosen, Vec<LeftAlone>)> {
+    let sorter = Sorter::new(&supervisor.ports).await?;
+    let asked = AskedFor { by_name: false, with_stopped: false };
+    let (mut sessions, mut left_out) = (Vec::new(), Vec::new());
+    for selected in chosen.sessions {
+        let resting = match selected.asked {
+            Asked::ByName => None,
+            Asked::InBulk => sorter.resting(&selected.summary, asked).await?,
+        };
+        match resting.filter(|it| it.rest.is_deliberate()) {
+            Some(resting) => left_out.push(resting.report(&selected.summary.session)),
+            None => sessions.push(selected),
+        }
+    }
+    Ok((Chosen { sessions, ..chosen }, left_out))
 }
 
 /// Whether a fleet stands also for sessions that its user is done with.

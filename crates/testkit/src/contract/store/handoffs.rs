@@ -28,7 +28,9 @@ pub async fn handoffs_are_found_from_both_ends(backend: &impl Backend) {
     store.commit(commit([created(&one), created(&two), created(&three), unknown])).await.unwrap();
     store.commit(commit([Change::AddHandoff(Box::new(second.clone()))])).await.unwrap();
     assert_eq!(store.handoffs(one.id).await.unwrap(), std::slice::from_ref(&first));
-    assert_eq!(store.handoffs(two.id).await.unwrap(), [first, second.clone()]);
+    let both = [first, second.clone()];
+    assert_eq!(store.handoffs(two.id).await.unwrap(), both);
+    assert_eq!(store.all_handoffs().await.unwrap(), both);
     store.commit(commit([Change::RemoveSession(one.id)])).await.unwrap();
     assert_eq!(store.handoffs(two.id).await.unwrap(), [second]);
 }
