@@ -394,6 +394,7 @@ pub struct TrustRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrustView {
     pub folder: PathBuf,
+    /// SHA-256 of everything that is trusted.
     pub digest: String,
     pub trusted: bool,
     /// Everything in the file that runs or loosens something or reaches an agent, with the lines of
@@ -416,6 +417,9 @@ pub struct Finding {
     pub severity: Severity,
     pub what: String,
     pub cure: Option<String>,
+    /// `segue doctor --fix` cures it.
+    #[serde(default)]
+    pub curable: bool,
     pub fixed: bool,
 }
 
@@ -423,7 +427,7 @@ impl Finding {
     /// Returns what an error says, with its first hint as the cure.
     pub fn problem(error: &Error) -> Self {
         let (what, cure) = (error.to_string(), error.hints.first().cloned());
-        Self { severity: Severity::Problem, what, cure, fixed: false }
+        Self { severity: Severity::Problem, what, cure, curable: false, fixed: false }
     }
 }
 

@@ -41,6 +41,11 @@ pub fn this_program() -> PathBuf {
     installed().unwrap_or_else(|| PathBuf::from(format!("/proc/{}/exe", std::process::id())))
 }
 
+/// Tells whether a program can be started by this name: a whole path, or a name in `PATH`.
+pub fn is_there(name: &str, environment: &Environment) -> bool {
+    in_path(name, environment).is_some()
+}
+
 /// Looks for an executable in the absolute folders of `PATH`.
 pub(crate) fn in_path(name: &str, environment: &Environment) -> Option<PathBuf> {
     if name.contains('/') {

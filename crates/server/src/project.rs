@@ -19,7 +19,7 @@ use segue_core::rules::trust::Claim;
 use segue_core::{Error, Result};
 
 pub(crate) use settings::{
-    archive_limit, attention, check as check_settings, default_vendor, longest_silence,
+    archive_limit, attention, check as check_settings, check_names, default_vendor, longest_silence,
 };
 pub(crate) use vendors::Described;
 pub(crate) use written::{MOST_OF_ONE, in_range};

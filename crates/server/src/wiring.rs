@@ -211,6 +211,7 @@ pub(crate) fn machine_notes(environment: &Environment) -> Vec<Finding> {
         severity: Severity::Note,
         what: format!("agents of `{user}` end when `{user}` logs out of this machine"),
         cure: Some(format!("run `loginctl enable-linger {user}` to keep them")),
+        curable: false,
         fixed: false,
     }]
 }
@@ -232,7 +233,7 @@ pub(crate) fn protection_note((live, in_cgroups): (usize, usize)) -> Finding {
             Some("docs/security.md says what that cannot stop, and how to have cgroups".to_owned()),
         ),
     };
-    Finding { severity: Severity::Note, what, cure, fixed: false }
+    Finding { severity: Severity::Note, what, cure, curable: false, fixed: false }
 }
 
 /// Attaches this process's terminal to a session's.

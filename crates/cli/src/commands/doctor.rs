@@ -31,7 +31,7 @@ pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<
         context.output.text(&text)?;
     }
     let sick = report.findings.iter().any(is_open);
-    if sick && !arguments.fix {
+    if !arguments.fix && report.findings.iter().any(|it| is_open(it) && it.curable) {
         context.output.hint("run `segue doctor --fix` to cure what can be cured");
     }
     Ok(if sick { Ending::Told(Kind::Internal) } else { Ending::Done })
@@ -73,7 +73,8 @@ mod tests {
     use super::*;
 
     fn finding(severity: Severity, what: &str, cure: Option<&str>, fixed: bool) -> Finding {
-        Finding { severity, what: what.to_owned(), cure: cure.map(str::to_owned), fixed }
+        let (what, cure) = (what.to_owned(), cure.map(str::to_owned));
+        Finding { severity, what, cure, curable: true, fixed }
     }
 
     #[test]

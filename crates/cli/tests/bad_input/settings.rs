@@ -48,3 +48,38 @@ fn doctor_reports_settings_that_may_not_be_read() {
     assert_eq!(found.status, 1, "{found:#?}");
     assert!(found.stdout.contains("Permission denied"), "{found:#?}");
 }
+
+#[test]
+fn silence_that_makes_no_sense_is_refused_with_its_key() {
+    let world = world();
+    world.ok(["ls"]);
+    let file = world.segue_home().join("config.toml");
+    for (value, expected) in [("abc", "`silence`: `abc` is not"), ("0s", "longer than 0s")] {
+        fs::write(&file, format!("silence = \"{value}\"\n")).unwrap();
+        let found = world.segue(["doctor"]);
+        assert_eq!(found.status, 1, "{found:#?}");
+        assert!(found.stdout.contains(expected), "{found:#?}");
+    }
+}
+
+#[test]
+fn settings_that_name_what_is_not_there_are_findings_that_no_fix_cures() {
+    let world = world();
+    world.ok(["ls"]);
+    let file = world.segue_home().join("config.toml");
+    fs::write(&file, "vendor = \"nope\"\n[attention]\ncommand = [\"no-such-program\"]\n").unwrap();
+    let found = world.segue(["doctor"]);
+    assert_eq!(found.status, 1, "{found:#?}");
+    let names_it = format!("`vendor` in `{}` names it", file.display());
+    for part in
+        ["`nope` is not a vendor", names_it.as_str(), "there is no program `no-such-program`"]
+    {
+        assert!(found.stdout.contains(part), "`{part}` is missing: {found:#?}");
+    }
+    assert!(!found.stderr.contains("doctor --fix"), "{found:#?}");
+    let refused = world.segue(["run", "-d", "hello"]);
+    assert_eq!(refused.status, 5, "{refused:#?}");
+    assert!(refused.stderr.contains(&names_it), "{refused:#?}");
+    fs::write(&file, "vendor = \"demo\"\n[attention]\ncommand = [\"/bin/true\"]\n").unwrap();
+    assert!(world.ok(["doctor"]).starts_with("nothing is wrong\n"));
+}

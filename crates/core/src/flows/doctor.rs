@@ -33,7 +33,12 @@ pub async fn examine(ports: &Ports, mode: Mode) -> Result<Vec<Finding>> {
 }
 
 fn problem(severity: Severity, what: String, cure: &str) -> Finding {
-    Finding { severity, what, cure: Some(cure.to_owned()), fixed: false }
+    Finding { severity, what, cure: Some(cure.to_owned()), curable: false, fixed: false }
+}
+
+/// Returns a problem that [`Mode::Fix`] cures.
+fn curable(what: String, cure: &str) -> Finding {
+    Finding { curable: true, ..problem(Severity::Problem, what, cure) }
 }
 
 fn unreadable_folders(unreadable: &[PathBuf]) -> Vec<Finding> {
@@ -64,7 +69,7 @@ async fn unknown_sessions(
         } else {
             (format!("the store does not know `{name}`, which has launch folders"), "take it in")
         };
-        let mut finding = problem(Severity::Problem, what, cure);
+        let mut finding = curable(what, cure);
         if mode == Mode::Fix {
             let cured = if removed {
                 launches.iter().try_for_each(|it| ports.folders.remove(it.launch.id))
@@ -182,7 +187,7 @@ async fn leftovers(ports: &Ports, mode: Mode) -> Result<Vec<Finding>> {
         .map(|(pid, launch)| {
             let command = ports.machine.describe(*pid).unwrap_or_default();
             let what = format!("process {pid} ({command}) is left of launch {launch}");
-            problem(Severity::Problem, what, "end it")
+            curable(what, "end it")
         })
         .collect();
     if mode == Mode::Fix && !left.is_empty() {
@@ -227,9 +232,9 @@ fn lost(name: &str, path: &Path, keeper: Option<&str>) -> Finding {
     let what = format!("the transcript of `{name}` is gone: `{}`", path.display());
     if let Some(keeper) = keeper {
         let cure = format!("{keeper} has it: `segue resume {name}` puts it back");
-        Finding { severity: Severity::Warning, what, cure: Some(cure), fixed: false }
+        problem(Severity::Warning, what, &cure)
     } else {
         let cure = format!("put it back from a backup, or `segue resume {name} --fresh {name}`");
-        Finding { severity: Severity::Problem, what, cure: Some(cure), fixed: false }
+        problem(Severity::Problem, what, &cure)
     }
 }

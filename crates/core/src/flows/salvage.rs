@@ -165,6 +165,7 @@ fn report(
         severity: Severity::Note,
         what,
         cure: cure.map(str::to_owned),
+        curable: false,
         fixed: false,
     };
     let mut findings = Vec::new();

@@ -40,7 +40,7 @@ impl Daemon {
             supervisor.reconcile().await?;
             supervisor.catch_up();
         }
-        findings.extend(supervisor.examine_settings());
+        findings.extend(supervisor.examine_settings(&self.environment));
         findings.extend(supervisor.watch.examine());
         let archive = supervisor.examine_archive(fix).await;
         findings.extend(archive.unwrap_or_else(|error| vec![Finding::problem(&error)]));
@@ -50,7 +50,7 @@ impl Daemon {
     }
 
     async fn examine_store(&self, error: Error, fix: bool) -> Result<DoctorReport> {
-        let mut finding = Finding::problem(&error);
+        let mut finding = Finding { curable: is_curable(&error), ..Finding::problem(&error) };
         let mut findings = Vec::new();
         if fix && is_curable(&error) {
             let (how, open) = self.cure().await?;

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use segue_core::model::VendorId;
-use segue_core::{Error, Result};
+use segue_core::ports::Vendors;
+use segue_core::{Error, Kind, Result};
 use serde::Deserialize;
 
 /// How long a headless turn may show nothing: some agents wait for ever for a connection.
@@ -22,7 +23,7 @@ struct Settings {
     /// The vendor of agents for which none is named.
     vendor: Option<String>,
     /// How long a headless turn may show nothing before it is ended.
-    silence: Option<SignedDuration>,
+    silence: Option<Silence>,
     /// How much the archive may take up.
     archive_limit: Option<Size>,
     #[serde(default)]
@@ -56,16 +57,50 @@ pub(crate) fn check(config_file: &Path) -> Result<()> {
     read(config_file).map(drop)
 }
 
+/// Tells what the settings name and what is not there: a vendor, or the attention command.
+pub(crate) fn check_names(
+    config_file: &Path,
+    vendors: &dyn Vendors,
+    is_program: impl Fn(&str) -> bool,
+) -> Vec<Error> {
+    let Ok(Settings { vendor, attention, .. }) = read(config_file) else { return Vec::new() };
+    let vendor = vendor.map(VendorId::new);
+    let unknown = vendor.and_then(|vendor| known_vendor(&vendor, config_file, vendors).err());
+    let missing = attention.command.into_iter().next().filter(|program| !is_program(program));
+    let missing = missing.map(|program| {
+        let place = config_file.display();
+        Error::config(format!("`command` under `[attention]` in `{place}` cannot be run"))
+            .caused_by(format!("there is no program `{program}`"))
+            .hint(
+                "give the whole path of a program, such as `command = [\"/home/me/bin/tell-me\"]`",
+            )
+    });
+    unknown.into_iter().chain(missing).collect()
+}
+
+/// Returns the vendor of the settings, if there is such a vendor.
+fn known_vendor(vendor: &VendorId, config_file: &Path, vendors: &dyn Vendors) -> Result<VendorId> {
+    let unknown = |error: Error| {
+        let cause = format!("`vendor` in `{}` names it", config_file.display());
+        Error { kind: Kind::Config, ..error }.caused_by(cause)
+    };
+    vendors.get(vendor).map(|found| found.id()).map_err(unknown)
+}
+
 /// Returns the vendor that the user prefers.
-pub(crate) fn default_vendor(config_file: &Path) -> Result<Option<VendorId>> {
-    Ok(read(config_file)?.vendor.map(VendorId::new))
+pub(crate) fn default_vendor(
+    config_file: &Path,
+    vendors: &dyn Vendors,
+) -> Result<Option<VendorId>> {
+    let vendor = read(config_file)?.vendor.map(VendorId::new);
+    vendor.map(|vendor| known_vendor(&vendor, config_file, vendors)).transpose()
 }
 
 /// Returns how long a headless turn may show nothing.
 pub(crate) fn longest_silence(config_file: &Path) -> Duration {
     // A file that cannot be read is told about whenever somebody starts something.
     let silence = read(config_file).ok().and_then(|settings| settings.silence);
-    silence.map_or(LONGEST_SILENCE, SignedDuration::unsigned_abs)
+    silence.map_or(LONGEST_SILENCE, |Silence(length)| length)
 }
 
 /// Returns how many bytes the archive may take up.
@@ -73,6 +108,25 @@ pub(crate) fn archive_limit(config_file: &Path) -> u64 {
     // A file that cannot be read is told about whenever somebody starts something.
     let limit = read(config_file).ok().and_then(|settings| settings.archive_limit);
     limit.map_or(ARCHIVE_LIMIT, |Size(bytes)| bytes)
+}
+
+/// A length of time as people write it, longer than nothing: `30m`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+struct Silence(Duration);
+
+impl TryFrom<String> for Silence {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let length: SignedDuration = text
+            .parse()
+            .map_err(|_| format!("`{text}` is not a length of time such as `30m` or `90s`"))?;
+        match Duration::try_from(length) {
+            Ok(length) if !length.is_zero() => Ok(Self(length)),
+            _ => Err(format!("it must be longer than 0s, got `{text}`")),
+        }
+    }
 }
 
 /// A number of bytes as people write it: `10 GB`.
@@ -108,8 +162,19 @@ fn read(config_file: &Path) -> Result<Settings> {
     toml::from_str(&text).map_err(|error| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
-        broken(config_file).caused_by(format!("line {line}: {}", error.message()))
+        let after = text.get(before.rfind('\n').map_or(0, |at| at + 1)..).unwrap_or_default();
+        let message = match key(after) {
+            Some(key) if !error.message().contains(key) => format!("`{key}`: {}", error.message()),
+            _ => error.message().to_owned(),
+        };
+        broken(config_file).caused_by(format!("line {line}: {message}"))
     })
+}
+
+/// Returns the key of the line with which a text begins.
+fn key(text: &str) -> Option<&str> {
+    let (key, _) = text.lines().next()?.split_once('=')?;
+    Some(key.trim()).filter(|key| !key.is_empty())
 }
 
 fn broken(config_file: &Path) -> Error {
@@ -140,7 +205,7 @@ mod tests {
         }
         for text in ["", "GB", "-1 GB", "1.5 GB", "1 XB", "99999999999999999999", "9999999999 TB"] {
             fs::write(&file, format!("archive_limit = \"{text}\"\n")).unwrap();
-            let error = default_vendor(&file).unwrap_err();
+            let error = check(&file).unwrap_err();
             assert!(error.to_string().contains("cannot read"), "{text}: {error}");
             assert_eq!(archive_limit(&file), ARCHIVE_LIMIT);
         }
@@ -160,6 +225,16 @@ mod tests {
         let command = vec!["tell".to_owned(), "me".to_owned()];
         assert_eq!(attention(&file), Attention { command, desktop: true });
         fs::write(&file, "[attention]\ncommand = \"tell me\"\n").unwrap();
-        assert!(default_vendor(&file).unwrap_err().hints[0].contains("silence"));
+        assert!(check(&file).unwrap_err().hints[0].contains("silence"));
+        let table = [
+            ("silence = \"abc\"", "line 1: `silence`: `abc` is not a length of time"),
+            ("\nsilence = \"0s\"", "line 2: `silence`: it must be longer than 0s, got `0s`"),
+            ("silence = \"-5m\"", "line 1: `silence`: it must be longer than 0s, got `-5m`"),
+        ];
+        for (text, expected) in table {
+            fs::write(&file, text).unwrap();
+            let error = check(&file).unwrap_err();
+            assert!(error.causes[0].starts_with(expected), "{text}: {error}");
+        }
     }
 }

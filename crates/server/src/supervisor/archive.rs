@@ -75,7 +75,8 @@ impl Supervisor {
         fix: bool,
     ) -> Result<Finding> {
         let what = damage(&copy, owner.as_ref());
-        let finding = Finding { severity: Severity::Problem, what, cure: None, fixed: false };
+        let finding =
+            Finding { severity: Severity::Problem, what, cure: None, curable: false, fixed: false };
         let (Some(id), Some(owner)) = (copy.conversation.clone().map(|it| it.id), owner) else {
             let cure = "no session has it: move the folder away, or delete it".to_owned();
             return Ok(Finding { severity: Severity::Warning, cure: Some(cure), ..finding });
@@ -98,7 +99,7 @@ impl Supervisor {
             Ok((Some(from), None)) => {
                 let cure =
                     format!("set it aside and make a new copy from {from}: `segue doctor --fix`");
-                Finding { cure: Some(cure), ..finding }
+                Finding { cure: Some(cure), curable: true, ..finding }
             }
             Ok((Some(from), Some(aside))) => {
                 let what = format!(
@@ -128,6 +129,7 @@ impl Supervisor {
             severity: if is_full { Severity::Warning } else { Severity::Note },
             what,
             cure: is_full.then(|| cure.to_owned()),
+            curable: false,
             fixed: false,
         })
     }

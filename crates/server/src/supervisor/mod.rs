@@ -29,9 +29,10 @@ use std::time::Duration;
 
 use segue_core::api::{Finding, SessionView};
 use segue_core::flows::{SessionState, bringing_back, open_elsewhere, view};
-use segue_core::model::{How, SessionId, Status, WaitingFor};
+use segue_core::model::{Environment, How, SessionId, Status, WaitingFor};
 use segue_core::ports::{Fault, MessageQuery, Ports, SessionSummary};
 use segue_core::{Error, Result};
+use segue_host::programs;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 pub(crate) use accounts::{Account, Wish};
@@ -231,11 +232,17 @@ impl Supervisor {
         project::longest_silence(&self.config_file)
     }
 
-    /// Reports settings that cannot be read: until they can, every one has its default.
-    pub(crate) fn examine_settings(&self) -> Option<Finding> {
-        let error = project::check_settings(&self.config_file).err()?;
-        let what = format!("{error}; until it can be read, every setting has its default");
-        Some(Finding { what, ..Finding::problem(&error) })
+    /// Reports settings that cannot be read, which have their defaults until they can, and settings
+    /// that name what is not there.
+    pub(crate) fn examine_settings(&self, environment: &Environment) -> Vec<Finding> {
+        if let Err(error) = project::check_settings(&self.config_file) {
+            let what = format!("{error}; until it can be read, every setting has its default");
+            return vec![Finding { what, ..Finding::problem(&error) }];
+        }
+        let is_program = |name: &str| programs::is_there(name, environment);
+        let vendors = self.ports.vendors.as_ref();
+        let missing = project::check_names(&self.config_file, vendors, is_program);
+        missing.iter().map(Finding::problem).collect()
     }
 
     /// Returns where the user's own settings are.

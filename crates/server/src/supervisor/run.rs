@@ -193,8 +193,8 @@ fn vendor(
     if let Some(agent) = agent {
         return Ok(agent.vendor.clone());
     }
-    if let Some(vendor) = default_vendor(config_file)? {
-        return Ok(ports.vendors.get(&vendor)?.id());
+    if let Some(vendor) = default_vendor(config_file, ports.vendors.as_ref())? {
+        return Ok(vendor);
     }
     only_installed(ports, &request.caller.environment)
 }

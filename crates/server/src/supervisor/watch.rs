@@ -55,7 +55,7 @@ impl Shortage {
         let what =
             format!("{}: {count} session{ending} looked at every {seconds} s", cause.message);
         let cure = cause.hints.first().cloned();
-        Some(Finding { severity: Severity::Warning, what, cure, fixed: false })
+        Some(Finding { severity: Severity::Warning, what, cure, curable: false, fixed: false })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Holders that cannot be reached, and agents that are stopped.
 
-use super::{Mode, problem};
-use crate::api::{Finding, Severity};
+use super::{Mode, curable};
+use crate::api::Finding;
 use crate::error::{Kind, Result};
 use crate::ports::{Fault, OpenLaunch, Ports};
 
@@ -13,7 +13,7 @@ pub(super) async fn examine(ports: &Ports, mode: Mode) -> Result<Vec<Finding>> {
         let Some(fault) = fault(ports, &open).await else { continue };
         let name = summary.session.address();
         let what = format!("`{name}` does not work: {fault}");
-        let mut finding = problem(Severity::Problem, what, &cure(&name, fault));
+        let mut finding = curable(what, &cure(&name, fault));
         if mode == Mode::Fix {
             match ports.holders.cure(open.id, fault).await {
                 Ok(()) => finding.fixed = true,
