@@ -130,3 +130,14 @@ fn two_of_a_vendor_without_ids_run_beside_each_other() {
     }
     assert!(world.sessions().iter().all(|it| it["pid"].is_u64()), "{:#?}", world.sessions());
 }
+
+#[test]
+fn missing_program_is_named() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    world.write("segue.toml", "[vendors.mytool]\ncommand = [\"no-such-program\"]\n");
+    world.ok(["trust", "--yes"]);
+    let refused = world.segue(["run", "-d", "--vendor", "mytool", "hello"]);
+    assert_eq!(refused.status, 6, "{refused:#?}");
+    let cause = "caused by: `no-such-program` is neither in PATH nor in the usual places";
+    assert!(refused.stderr.contains(cause), "{refused:#?}");
+}

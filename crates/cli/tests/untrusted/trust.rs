@@ -114,3 +114,38 @@ fn an_agent_is_told_the_very_text_that_was_trusted() {
         }
     });
 }
+
+#[test]
+fn programs_get_a_digest_and_what_changed() {
+    with_and_without_privileges(|world| {
+        file(world, "prompt = \"p.md\"\n[vendors.mytool]\ncommand = [\"mytool\", \"chat\"]\n");
+        world.write("p.md", "remember the word fox");
+        let first = world.json(["trust", "--yes", "--json"]);
+        assert_eq!(first["digest"].as_str().unwrap().len(), 64, "{first:#}");
+        assert!(!first.to_string().contains("None"), "{first:#}");
+        let vendor = "vendor mytool: runs \"mytool\" \"chat\"; a new conversation without an id; \
+                      it cannot resume; no transcript is known";
+        assert_eq!(first["contents"][0], vendor, "{first:#}");
+        world.write("p.md", "remember the word owl");
+        let second = world.json(["trust", "--yes", "--json"]);
+        assert_ne!(second["digest"], first["digest"]);
+        let changes = [
+            "changed: agent coder: prompt of `p.md`",
+            "  - remember the word fox",
+            "  + remember the word owl",
+        ];
+        assert_eq!(second["changes"], serde_json::json!(changes), "{second:#}");
+        assert_eq!(second["trusted"], true);
+        assert_eq!(world.json(["trust", "--json"])["changes"], serde_json::json!([]));
+        // What an earlier version recorded has no words in it, and is still trusted.
+        world.ok(["daemon", "stop"]);
+        let store = rusqlite::Connection::open(world.database()).unwrap();
+        let older: String =
+            store.query_row("SELECT digest FROM trusts", [], |row| row.get(0)).unwrap();
+        let mut older: serde_json::Value = serde_json::from_str(&older).unwrap();
+        older["claims"][0].as_object_mut().unwrap().remove("words").unwrap();
+        store.execute("UPDATE trusts SET digest = ?1", [older.to_string()]).unwrap();
+        drop(store);
+        assert_eq!(world.json(["trust", "--json"])["trusted"], true);
+    });
+}

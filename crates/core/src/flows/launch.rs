@@ -130,7 +130,7 @@ fn folder(ports: &Ports, session: &Session) -> Result<Folder> {
 fn find_program(ports: &Ports, vendor: &dyn Vendor, caller: &Environment) -> Result<Program> {
     ports.machine.find_program(&vendor.program(), caller).ok_or_else(|| {
         Error::vendor(format!("the program of `{}` is not installed", vendor.id()))
-            .caused_by("it is neither in PATH nor in the usual places")
+            .caused_by(vendor.program().absence())
             .hint("install it, or choose another agent with `--vendor`")
     })
 }

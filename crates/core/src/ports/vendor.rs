@@ -359,6 +359,21 @@ pub enum ProgramSpec {
     },
 }
 
+impl ProgramSpec {
+    /// Says that the program was not found, and which one that is.
+    pub fn absence(&self) -> String {
+        match self {
+            Self::Named { name, .. } if name.contains('/') => {
+                format!("`{name}` is not a program with an absolute path")
+            }
+            Self::Named { name, .. } => {
+                format!("`{name}` is neither in PATH nor in the usual places")
+            }
+            Self::Itself { subcommand } => format!("`segue {subcommand}` cannot be found"),
+        }
+    }
+}
+
 /// Where a vendor's conversation is at home.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {

@@ -1,5 +1,7 @@
 //! What a person trusts in a project file, and what changed in it since.
 
+mod sha256;
+
 use serde::{Deserialize, Serialize};
 
 /// Grows when more of a project file is covered: what was trusted before is asked about again.
@@ -23,24 +25,42 @@ pub struct Claim {
     /// A text that an agent is told, shown line by line.
     #[serde(default)]
     pub is_text: bool,
+    /// How the value is shown to a person, where that is not the value itself. What was recorded
+    /// before has none, and is the same all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
 }
 
 impl Claim {
     /// A setting, shown in one line.
     pub fn setting(what: impl Into<String>, value: impl Into<String>) -> Self {
-        Self { what: what.into(), value: value.into(), is_text: false }
+        Self { what: what.into(), value: value.into(), is_text: false, words: None }
     }
 
     /// A text that an agent is told.
     pub fn text(what: impl Into<String>, value: impl Into<String>) -> Self {
-        Self { what: what.into(), value: value.into(), is_text: true }
+        Self { what: what.into(), value: value.into(), is_text: true, words: None }
+    }
+
+    /// Shows a setting in these words.
+    #[must_use]
+    pub fn in_words(self, words: impl Into<String>) -> Self {
+        Self { words: Some(words.into()), ..self }
+    }
+
+    fn shown(&self) -> &str {
+        self.words.as_deref().unwrap_or(&self.value)
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        (&self.what, &self.value, self.is_text) == (&other.what, &other.value, other.is_text)
     }
 
     fn headline(&self) -> String {
         if self.is_text {
             format!("{}, {} bytes", self.what, self.value.len())
         } else {
-            format!("{}: {}", self.what, shortened(&self.value))
+            format!("{}: {}", self.what, shortened(self.shown()))
         }
     }
 }
@@ -52,11 +72,16 @@ struct Trusted {
     claims: Vec<Claim>,
 }
 
-/// Returns what stands for these claims. It has all of them, so that a change can be shown.
-pub fn digest(claims: &[Claim]) -> String {
+/// Returns what is recorded for these claims. It has all of them, so that a change can be shown.
+pub fn recorded(claims: &[Claim]) -> String {
     let trusted = Trusted { form: FORM, claims: claims.to_vec() };
     // Texts and numbers alone: there is nothing in it that could not be written.
     serde_json::to_string(&trusted).unwrap_or_default()
+}
+
+/// Returns the digest of these claims: another one for anything else.
+pub fn digest(claims: &[Claim]) -> String {
+    sha256::hex(recorded(claims).as_bytes())
 }
 
 /// Returns the claims for a person, with the texts.
@@ -102,7 +127,7 @@ pub fn changes(trusted: &str, now: &[Claim]) -> Changes {
     for claim in now {
         match before.iter().find(|it| it.what == claim.what) {
             None => {
-                let lines: Vec<&str> = claim.value.lines().collect();
+                let lines: Vec<&str> = claim.shown().lines().collect();
                 changes.add(format!("new: {}", claim.what), limited(&lines, "  + "));
             }
             Some(old) if old.value != claim.value => {
@@ -114,7 +139,8 @@ pub fn changes(trusted: &str, now: &[Claim]) -> Changes {
     for claim in before.iter().filter(|it| now.iter().all(|new| new.what != it.what)) {
         changes.add(format!("gone: {}", claim.what), Vec::new());
     }
-    if changes.headlines.is_empty() && digest(&before) != digest(now) {
+    let is_same = before.len() == now.len() && before.iter().zip(now).all(|(a, b)| a.is_same(b));
+    if changes.headlines.is_empty() && !is_same {
         changes.add("the order of what is in it".to_owned(), Vec::new());
     }
     changes
@@ -131,7 +157,7 @@ impl Changes {
 /// Returns the lines between those that both texts begin and end with.
 fn difference(old: &Claim, new: &Claim) -> Vec<String> {
     let (old, new): (Vec<&str>, Vec<&str>) =
-        (old.value.lines().collect(), new.value.lines().collect());
+        (old.shown().lines().collect(), new.shown().lines().collect());
     let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| {
         pairs.take_while(|(old, new)| old == new).count()
     };
@@ -194,7 +220,7 @@ mod tests {
 
     #[test]
     fn whatever_changes_changes_the_digest_and_is_named() {
-        let old = digest(&claims("one\ntwo\nthree"));
+        let old = recorded(&claims("one\ntwo\nthree"));
         assert_eq!(changes(&old, &claims("one\ntwo\nthree")), Changes::default());
         let found = changes(&old, &claims("one\n2\nthree"));
         assert_eq!(found.headlines, ["changed: agent coder: prompt of `p.md`"]);
@@ -219,7 +245,24 @@ mod tests {
         let older = "agent coder: demo with permission ask, arguments []";
         assert_eq!(changes(older, &claims("one")).headlines.len(), 1);
         assert_eq!(changes("", &claims("one")).headlines.len(), 1);
-        let older = digest(&claims("one")).replace("\"form\":2", "\"form\":1");
+        let older = recorded(&claims("one")).replace("\"form\":2", "\"form\":1");
         assert_eq!(changes(&older, &claims("one")).headlines.len(), 1);
+    }
+
+    #[test]
+    fn digest_is_short_and_differs_for_whatever_differs() {
+        let one = digest(&claims("one"));
+        assert_eq!((one.len(), &one), (64, &digest(&claims("one"))));
+        assert_ne!(one, digest(&claims("two")));
+    }
+
+    #[test]
+    fn words_for_a_setting_leave_what_was_trusted_before_as_it_is() {
+        let setting = Claim::setting("vendor mytool", "[\"mytool\"], new None");
+        let before = recorded(std::slice::from_ref(&setting));
+        let now = [setting.in_words("runs `mytool`")];
+        assert_eq!(changes(&before, &now), Changes::default());
+        assert_eq!(headlines(&now), ["vendor mytool: runs `mytool`"]);
+        assert_eq!(changes(&recorded(&now), &now), Changes::default());
     }
 }

@@ -47,8 +47,32 @@ pub(super) fn mean(
 /// Returns what a person has to trust about a vendor.
 pub(super) fn claim((name, vendor): (&VendorId, &VendorDescription)) -> Claim {
     let VendorDescription { command, new, resume, transcript } = vendor;
+    // Recorded trust is compared with this text: another form would be asked about again.
     let how = format!("new {new:?}, resume {resume:?}, transcript {transcript:?}");
-    Claim::setting(format!("vendor {name}"), format!("{command:?}, {how}"))
+    let claim = Claim::setting(format!("vendor {name}"), format!("{command:?}, {how}"));
+    claim.in_words(words(vendor))
+}
+
+/// Says in words what a vendor's description runs. Each argument is quoted, so that a space in one
+/// cannot look like two.
+fn words(VendorDescription { command, new, resume, transcript }: &VendorDescription) -> String {
+    let quoted = |words: &[String]| -> String {
+        words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(" ")
+    };
+    let with = |arguments: &Option<Vec<String>>| match arguments {
+        Some(arguments) if !arguments.is_empty() => format!("with {}", quoted(arguments)),
+        Some(_) => "without further arguments".to_owned(),
+        None => "without an id".to_owned(),
+    };
+    let resume = match resume {
+        Some(_) => format!("a resume {}", with(resume)),
+        None => "it cannot resume".to_owned(),
+    };
+    let transcript = match transcript {
+        Some(path) => format!("its transcript is {path:?}"),
+        None => "no transcript is known".to_owned(),
+    };
+    format!("runs {}; a new conversation {}; {resume}; {transcript}", quoted(command), with(new))
 }
 
 fn check_name(name: &str, built_in: &dyn Vendors) -> Result<()> {

@@ -34,9 +34,8 @@ pub(crate) async fn trust(
                 .hint("run `segue trust` again")
                 .into());
         }
-        record(ports, &view).await?;
+        record(ports, &project).await?;
         view.trusted = true;
-        view.changes.clear();
     }
     Ok(Json(view))
 }
@@ -64,10 +63,11 @@ async fn changes(ports: &Ports, project: &Project) -> Result<Option<Changes>> {
     Ok(known.map(|known| trust::changes(&known.digest, &project.claims)))
 }
 
-async fn record(ports: &Ports, view: &TrustView) -> Result<()> {
+async fn record(ports: &Ports, project: &Project) -> Result<()> {
     let at = ports.clock.now();
-    let trust = Trust { folder: view.folder.clone(), digest: view.digest.clone(), at };
-    let text = view.folder.display().to_string();
+    let digest = trust::recorded(&project.claims);
+    let trust = Trust { folder: project.folder.clone(), digest, at };
+    let text = project.folder.display().to_string();
     let kind = EventKind::Trusted;
     let events = vec![NewEvent { at, session: None, launch: None, kind, text }];
     ports.store.commit(Commit { changes: vec![Change::PutTrust(trust)], events }).await?;

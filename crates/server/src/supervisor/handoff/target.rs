@@ -72,7 +72,7 @@ impl Target {
         let machine = &supervisor.ports.machine;
         if machine.find_program(&vendor.program(), &environment).is_none() {
             return Err(Error::vendor(format!("the program of `{id}` is not installed"))
-                .caused_by("it is neither in PATH nor in the usual places")
+                .caused_by(vendor.program().absence())
                 .hint(format!("run `segue vendors` to see how `{id}` is installed")));
         }
         Ok(Self { vendor, description, agent, draft: None, environment })
