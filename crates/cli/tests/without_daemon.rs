@@ -67,7 +67,7 @@ fn with_json_an_error_is_told_to_programs_too() {
     assert_eq!(
         stdout,
         "{\"error\":{\"kind\":\"usage\",\"message\":\"`segue fork` is not built yet\",\
-         \"hints\":[\"run `segue --help` to see what there is\"]}}\n",
+         \"causes\":[],\"hints\":[\"run `segue --help` to see what there is\"]}}\n",
     );
     assert!(stderr.starts_with("error: `segue fork` is not built yet\n"), "{stderr}");
 }

@@ -56,7 +56,7 @@ impl Kind {
 pub struct Error {
     pub kind: Kind,
     pub message: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub causes: Vec<String>,
     #[serde(default)]
     pub hints: Vec<String>,

@@ -77,7 +77,7 @@ hint: run `segue stop shop/coder` first
         assert_eq!(
             json(&Error::not_found("no session `x`").hint("run `segue ls`")).unwrap(),
             "{\"error\":{\"kind\":\"not_found\",\"message\":\"no session `x`\",\
-             \"hints\":[\"run `segue ls`\"]}}\n",
+             \"causes\":[],\"hints\":[\"run `segue ls`\"]}}\n",
         );
     }
 }

@@ -159,7 +159,7 @@ fn programs_get_exactly_the_fields_that_are_promised() {
     let waited = world.json(["wait", "alpha", "--json"]);
     assert_eq!(keys(&waited), with_session(&["outcome"]));
     let error = world.json(["answer", "alpha", "yes", "--json"]);
-    assert_eq!(keys(&error["error"]), ["hints", "kind", "message"]);
+    assert_eq!(keys(&error["error"]), ["causes", "hints", "kind", "message"]);
 }
 
 fn keys(value: &Value) -> Vec<&str> {
