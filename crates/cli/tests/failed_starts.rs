@@ -1,5 +1,4 @@
 //! An agent that dies at its start: every command says why, and what to do.
-#![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
 use segue_testkit::{Outcome, Terminal, World};
 

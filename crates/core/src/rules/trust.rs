@@ -1,8 +1,7 @@
 //! What a person trusts in a project file, and what changed in it since.
 
-mod sha256;
-
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 /// Grows when more of a project file is covered: what was trusted before is asked about again.
 const FORM: u32 = 2;
@@ -81,7 +80,8 @@ pub fn recorded(claims: &[Claim]) -> String {
 
 /// Returns the digest of these claims: another one for anything else.
 pub fn digest(claims: &[Claim]) -> String {
-    sha256::hex(recorded(claims).as_bytes())
+    let hash = Sha256::digest(recorded(claims));
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns the claims for a person, with the texts.

@@ -3,9 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use segue_core::api::{
-    self, FailedTarget, LeftAlone, SelectRequest, Selection, SessionView,
-};
+use segue_core::api::{self, FailedTarget, LeftAlone, SelectRequest, Selection, SessionView};
 use segue_core::flows::bringing_back::Sorter;
 use segue_core::flows::look::Asked;
 use segue_core::model::{FleetName, How, SessionId, Status};
