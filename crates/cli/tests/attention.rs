@@ -137,8 +137,8 @@ fn command_gets_the_question_its_choices_and_the_command_that_answers_it() {
     wait_calls(&file, 1);
     let dialog = world.session("a")["dialog"].clone();
     let question = dialog["question"].as_str().unwrap();
-    let expected = format!(
-        "{question} [1 red, 2 green, 3 blue]|{question}|red\ngreen\nblue|segue answer default/a 1|"
-    );
+    let command = format!("segue answer default/a 1 --question {}", dialog["id"].as_str().unwrap());
+    let expected =
+        format!("{question} [1 red, 2 green, 3 blue]|{question}|red\ngreen\nblue|{command}|");
     assert_eq!(fs::read_to_string(&file).unwrap(), expected);
 }
