@@ -89,7 +89,6 @@ fn last_output_is_known_to_a_daemon_that_did_not_see_the_end() {
 #[test]
 fn session_that_gave_up_is_started_again_by_its_name_and_every_command_says_so() {
     let world = gave_up();
-    let again = "run `segue resume default/fox`";
     let hint = "`segue resume default/fox` to try again";
     assert_says(&world.segue(["ls"]), 0, &["waiting (choice)", hint]);
     let plan = world.segue(["resume", "--plan"]);
