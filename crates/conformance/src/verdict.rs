@@ -55,6 +55,8 @@ pub struct Setting {
     pub environment: Environment,
     /// A folder that all trials share.
     pub shared: PathBuf,
+    /// Where trials have their homes: outside of every repository, and removed by whoever made it.
+    pub temporary: PathBuf,
 }
 
 /// The subcommand with which this program shows one behaviour of one vendor.
@@ -80,7 +82,7 @@ fn command(setting: &Setting, vendor: &dyn Vendor, behaviour: &Behaviour) -> Com
     let folders: Vec<&str> = first.as_deref().into_iter().chain([path]).collect();
     command.env_clear().env("PATH", folders.join(":")).env(SHARED, &setting.shared);
     // What a process leaves behind that has to be ended goes with the rest.
-    command.env("TMPDIR", &setting.shared);
+    command.env("TMPDIR", &setting.temporary);
     command
 }
 

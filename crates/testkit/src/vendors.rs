@@ -78,7 +78,9 @@ fn show_with(programs: PathBuf, segue: &str, vendor: &str, behaviour: &str) {
     let path = env::join_paths(folders.chain(env::split_paths(&path))).expect("folders");
     let path = path.into_string().expect("a plain path");
     let environment = Environment::new([("PATH".to_owned(), path)]);
-    let setting = Setting { segue: segue.into(), environment, shared: programs };
+    let homes = tempfile::Builder::new().prefix("segue-").tempdir().expect("a folder");
+    let temporary = homes.path().to_owned();
+    let setting = Setting { segue: segue.into(), environment, shared: programs, temporary };
     let vendor = self::vendor(vendor);
     let behaviour = Behaviour::named(behaviour).expect("a behaviour");
     let cell = segue_conformance::check(&setting, vendor.as_ref(), behaviour);

@@ -3,6 +3,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -65,10 +66,11 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending
     let segue = env::current_exe()
         .map_err(|error| Error::internal("cannot find this program").caused_by(error))?;
     // The paths of sockets are below it, and may not be long: a person's TMPDIR can be.
-    let shared = tempfile::tempdir_in("/tmp")
+    let folder = tempfile::tempdir_in("/tmp")
         .map_err(|error| Error::unavailable("cannot make a temporary folder").caused_by(error))?;
     let environment = context.local.environment().clone();
-    let setting = Setting { segue, environment, shared: shared.path().to_owned() };
+    let [shared, temporary] = [folder.path(); 2].map(Path::to_owned);
+    let setting = Setting { segue, environment, shared, temporary };
     let tasks: Vec<Task> = vendors
         .iter()
         .flat_map(|vendor| behaviours.iter().map(|it| (Arc::clone(vendor), *it)))
