@@ -123,7 +123,9 @@ fn up_reports_the_trust_question_of_every_vendor_that_asks_first() {
                 assert_eq!(agent["outcome"], "waiting", "{agent:#}");
                 assert_eq!(dialog["kind"], "trust", "{agent:#}");
                 assert!(dialog["question"].as_str().unwrap().to_lowercase().contains("trust"));
-                assert_eq!(dialog["answer"], format!("segue answer {name} yes"), "{agent:#}");
+                let id = dialog["id"].as_str().unwrap();
+                let command = format!("segue answer {name} yes --question {id}");
+                assert_eq!(dialog["answer"], command, "{agent:#}");
             }
         }
         assert!(model.exchanges().is_empty());
