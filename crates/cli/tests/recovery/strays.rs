@@ -199,7 +199,7 @@ fn a_conversation_that_somebody_else_has_open_is_refused_and_their_process_is_le
     let report = world.resume(["coder"]);
     report.assert_not_back("coder", "refused");
     assert!(report.note("coder").contains(&format!("process {pid} (")), "{report:#?}");
-    assert!(report.note("coder").contains("demo-agent --resume"), "{report:#?}");
+    assert!(report.note("coder").contains("(segue demo-agent)"), "{report:#?}");
     assert_eq!(world.session("coder")["launches"], 1);
     terminal.write("what is the word?\r");
     terminal.wait_for("The word is fox.");
