@@ -55,7 +55,7 @@ pub struct Setting {
     pub environment: Environment,
     /// A folder that all trials share.
     pub shared: PathBuf,
-    /// Where trials have their homes: outside of every repository, and removed by whoever made it.
+    /// The folder for the homes of trials, outside of every repository. Its maker removes it.
     pub temporary: PathBuf,
 }
 

@@ -84,9 +84,9 @@ fn raise_limit() {
     }
 }
 
-/// Tells whoever started this daemon what came of it, and lets go of their pipe and their lock. A
-/// failure is told only to [`spawn_daemon`], which reads JSON: a person reads about it on standard
-/// error.
+/// Reports the outcome of the start to the command that started this daemon, and releases its pipe
+/// and its lock. A failure is written as JSON for [`spawn_daemon`] alone: a person reads about it on
+/// standard error.
 pub fn announce(outcome: &Result<()>, start_lock: &Path) -> Result<()> {
     let line = match outcome {
         Ok(()) => format!("{READY}\n"),

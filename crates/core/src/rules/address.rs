@@ -107,8 +107,8 @@ pub fn find_name<'a>(names: &[&'a str], word: &str) -> Result<&'a str, Unclear> 
     }
 }
 
-/// Returns the one of `names` that a word means. A word that means none stays as it is: whoever looks
-/// it up knows what to say about it.
+/// Returns the one of `names` that a word means. A word that means none is returned unchanged, so
+/// that looking it up gives the error.
 pub fn whole_name(names: &[&str], word: &str) -> Result<String, Error> {
     match find_name(names, word) {
         Ok(name) => Ok(name.to_owned()),

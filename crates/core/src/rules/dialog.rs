@@ -27,8 +27,8 @@ const FRAMES: [char; 6] = ['│', '┃', '|', '▌', '▐', '║'];
 /// Characters of which the edges of frames consist.
 const EDGES: &str = "─━═╭╮╰╯┌┐└┘╌";
 
-/// Returns the question in front of numbered choices, and the choices, of a dialog that nobody
-/// knows: as much of it as is likely to belong to it.
+/// Returns the question and the numbered choices of a dialog that no vendor's folder knows. The
+/// question has the rows that are likely to belong to it.
 pub fn read(rows: &[String]) -> Option<DialogText> {
     let rows = last_box(rows);
     let choices = numbered(rows, &MARKS)?;

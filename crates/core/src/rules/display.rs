@@ -1,4 +1,4 @@
-//! What may be shown of a text that somebody else wrote.
+//! Which parts of an untrusted text may be shown.
 
 use std::iter::Peekable;
 use std::str::Chars;

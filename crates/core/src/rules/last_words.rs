@@ -7,7 +7,7 @@ use crate::model::{Exit, LaunchEnd};
 const MOST_LINES: usize = 5;
 /// At most this many characters of a line are kept.
 const LONGEST_LINE: usize = 300;
-/// Signals by which somebody else ends a process: SIGHUP, SIGINT, SIGKILL, SIGTERM.
+/// Signals that other processes send to end one: SIGHUP, SIGINT, SIGKILL, SIGTERM.
 const FROM_OUTSIDE: [i32; 4] = [1, 2, 9, 15];
 
 /// Tells whether the last output of a launch explains its end. An agent that was ended from outside

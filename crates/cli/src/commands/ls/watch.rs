@@ -117,9 +117,8 @@ impl Source {
         Ok(Self { client, events, list, news: None, is_lost: false })
     }
 
-    /// Returns when something has happened, with the list as it is then. If the daemon ends, the next
-    /// one that somebody starts is waited for: whoever stopped it did not mean this command to start
-    /// it again.
+    /// Returns when something has happened, with the list as it is then. If the daemon ends, this
+    /// waits for the next one and starts none: a person may have stopped the daemon on purpose.
     async fn changed(&mut self, request: &ListRequest, context: &Context) -> Result<()> {
         if self.is_lost {
             let client = Client::when_running(&context.local).await?;

@@ -1,7 +1,7 @@
 //! The choices of a dialog, read from a screen.
 //!
-//! Whoever wrote the command that is asked about decides what is on most rows of a dialog. So what
-//! only looks like a choice must neither be shown as one nor move the one that a person means.
+//! The author of the command in a dialog decides what most of its rows contain. A row that only
+//! looks like a choice must not be shown as one, and must not change which choice an answer takes.
 
 use std::ops::Range;
 
