@@ -29,6 +29,7 @@ test: setup tools vendors check
 
 # What can be told without running anything.
 check: tools
+	@./scripts/links
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --quiet --workspace --all-targets --features segue-cli/failpoints --target-dir $(TEST_TARGET) -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --quiet --workspace --no-deps --target-dir $(TEST_TARGET)

@@ -1,4 +1,5 @@
-//! What was typed: the commands and their flags, and errors about them in our own words.
+//! The definition of all commands and flags, and the parser of the command line. Errors of clap are
+//! converted into the project's own error type.
 
 use std::borrow::Cow;
 
@@ -12,7 +13,8 @@ use crate::commands::{
     resume, rm, run, scale, send, show, stop, trust, up, vendors, wait,
 };
 
-/// Commands of later versions: known, so that nobody takes them for a typing error.
+/// Commands that are planned for later versions. They are listed here so that the error says "not
+/// built yet" and does not suggest a typing error.
 const NOT_BUILT: [&str; 17] = [
     "acp",
     "deliveries",
@@ -90,15 +92,15 @@ pub(crate) enum Command {
     Man(man::Arguments),
 }
 
-/// Why nothing is to be done.
+/// Why no command is run.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// Help or the version was asked for: it is to be shown.
+    /// The user asked for the help or the version. Clap returns that text as an error.
     Show(clap::Error),
     Failure(Error),
 }
 
-/// Reads the words of a command line, the program's own name first.
+/// Parses a command line. Its first word is the name of the program.
 pub(crate) fn parse(words: &[String]) -> Result<Arguments, Stop> {
     let words = &*with_help_flag(words);
     if let Some(command) = command_word(words).filter(|word| NOT_BUILT.contains(word)) {
@@ -118,12 +120,13 @@ pub(crate) fn parse(words: &[String]) -> Result<Arguments, Stop> {
     }
 }
 
-/// Tells whether JSON was asked for, also in a command line that cannot be read.
+/// Returns whether `--json` was given. Works for an invalid command line, too, so that its error
+/// can be printed as JSON.
 pub(crate) fn wants_json(words: &[String]) -> bool {
     words.iter().take_while(|word| *word != "--").any(|word| word == "--json")
 }
 
-/// Makes the error about something that people may rely on later, but not yet.
+/// Makes the error about a command or a flag that is planned, but not built yet.
 pub(crate) fn not_built(what: &str) -> Error {
     Error::usage(format!("`{what}` is not built yet"))
         .hint("run `segue --help` to see what there is")
@@ -145,8 +148,9 @@ fn with_help_flag(words: &[String]) -> Cow<'_, [String]> {
     Cow::Owned(before.iter().chain(after).chain(&flag).cloned().collect())
 }
 
-/// Reads a command line whose prompt begins with `-`. A prompt is told from a mistyped flag by the
-/// white space in it.
+/// Parses a command line whose prompt begins with `-`, after the normal parser has failed. A word
+/// that begins with `-` is tried as the prompt if it contains white space; otherwise it counts as a
+/// mistyped flag.
 fn with_dashed_prompt(words: &[String]) -> Option<Arguments> {
     let before_rest = words.iter().take_while(|word| *word != "--").enumerate();
     let dashed = |word: &str| word.starts_with('-') && word.contains(char::is_whitespace);
@@ -154,7 +158,8 @@ fn with_dashed_prompt(words: &[String]) -> Option<Arguments> {
     places.find_map(|place| with_prompt_at(place, words))
 }
 
-/// Reads a command line with a harmless word in the prompt's place, and puts the prompt back.
+/// Parses a command line with a placeholder for the word at `place`, and then puts that word back.
+/// `None` if the word is not the prompt of `run` or the text of `send`.
 fn with_prompt_at(place: usize, words: &[String]) -> Option<Arguments> {
     const STAND_IN: &str = "prompt";
     let mut readable = words.to_vec();
@@ -169,7 +174,7 @@ fn with_prompt_at(place: usize, words: &[String]) -> Option<Arguments> {
     (stand_in.as_deref() == Some(STAND_IN)).then_some(arguments)
 }
 
-/// Returns an error of the parser as everything else says errors.
+/// Converts an error of clap. Clap's tips become hints, and the last hint names the command's help.
 fn in_our_words(error: &clap::Error, words: &[String]) -> Error {
     let text = error.render().to_string();
     let mut paragraphs = text.split("\n\n");
@@ -179,11 +184,12 @@ fn in_our_words(error: &clap::Error, words: &[String]) -> Error {
     let mut ours = Error::usage(message.trim_start_matches("error: "));
     let lines: Vec<&str> = paragraphs.flat_map(str::lines).collect();
     let tips = lines.iter().filter_map(|line| line.trim().strip_prefix("tip: "));
-    // What follows `--` is for the vendor here, not another way to say the same.
+    // Clap suggests to put the argument behind `--`. That would be wrong here: such arguments go to
+    // the vendor's program.
     for tip in tips.filter(|tip| !tip.contains("use '-- ")) {
         ours = ours.hint(tip);
     }
-    // The parser shows no usage if a value is wrong.
+    // Clap prints no usage line if the value of a flag is invalid.
     let usage = lines.iter().find_map(|line| line.strip_prefix("Usage: "));
     let command = usage.map_or_else(|| named_command(words), command_of);
     if error.kind() == ErrorKind::UnknownArgument && command == "segue run" {
@@ -192,7 +198,8 @@ fn in_our_words(error: &clap::Error, words: &[String]) -> Error {
     ours.hint(format!("run `{command} --help` to see how it is used"))
 }
 
-/// Replaces what the standard library says about a number by what is wanted.
+/// Replaces the standard library's messages about integers with messages that describe a valid
+/// value.
 fn wanted_instead(message: String) -> String {
     const NUMBER: &str = "a whole number is wanted";
     let reasons = [
@@ -205,8 +212,8 @@ fn wanted_instead(message: String) -> String {
     reasons.into_iter().fold(message, replace)
 }
 
-/// Returns the command that a command line names, with its subcommand; each may be the beginning of
-/// its name.
+/// Returns the full name of the command in a command line, with its subcommand. In the command line
+/// both can be abbreviated to the beginning of their names.
 fn named_command(words: &[String]) -> String {
     let mut command = Arguments::command();
     let mut names = vec![command.get_name().to_owned()];

@@ -1,7 +1,7 @@
-//! Completion: a shell asks this program which words are possible.
+//! Shell completion: the shell runs this program to get the candidates for a word.
 //!
-//! The script that `segue completions` prints sets [`VARIABLE`] and gives the words of the command
-//! line. Nothing is started for an answer, and nothing but candidates is ever printed.
+//! The script that `segue completions` prints sets [`VARIABLE`] and passes the words of the command
+//! line. Completion starts no daemon and no agent, and prints only candidates.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -12,7 +12,7 @@ use clap::CommandFactory as _;
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
 use segue_core::api::SessionView;
-use segue_core::model::Status;
+use segue_core::model::StatusKind;
 use segue_server::completion;
 use segue_server::wiring::Local;
 
@@ -20,30 +20,31 @@ use crate::args::Arguments;
 use crate::commands::duration;
 use crate::render::sessions::{asks, status};
 
-/// Names the shell that asks.
+/// The environment variable that requests completion. Its value is the name of the shell.
 pub(crate) const VARIABLE: &str = "SEGUE_COMPLETE";
 
 const PROGRAM: &str = "segue";
 
-/// Says how long the names of sessions may take.
+/// The environment variable that overrides [`LONGEST_WAIT`], with a value such as `2s`.
 const WAIT: &str = "SEGUE_COMPLETE_WAIT";
 
-/// A person who waits for a name longer than this types it.
+/// How long completion waits for the daemon to return the sessions. A user who has to wait longer
+/// types the name instead.
 const LONGEST_WAIT: Duration = Duration::from_millis(300);
 
-/// Answers a shell.
+/// Handles a completion request of a shell.
 pub(crate) fn answer(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     let folder = std::env::current_dir().ok();
     let environment =
         CompleteEnv::with_factory(Arguments::command).var(VARIABLE).bin(PROGRAM).completer(PROGRAM);
     match environment.try_complete(words, folder.as_deref()) {
         Ok(_) => ExitCode::SUCCESS,
-        // Whatever went wrong, a line that is being typed is no place to report it.
+        // Prints no error: it would appear in the command line that the user is typing.
         Err(_) => ExitCode::FAILURE,
     }
 }
 
-/// Returns the script for a shell, if there is one.
+/// Returns the completion script for a shell. `None` if the shell is not supported.
 pub(crate) fn script(shell: &str) -> Option<String> {
     let mut script = Vec::new();
     let shells = Shells::builtins();
@@ -68,7 +69,7 @@ pub(crate) fn sessions_and_fleets() -> ArgValueCompleter {
     ArgValueCompleter::new(|word: &OsStr| names(word, Fleets::Included, |_| true))
 }
 
-/// Completes sessions that run, and fleets.
+/// Completes running sessions, and their fleets.
 pub(crate) fn running() -> ArgValueCompleter {
     ArgValueCompleter::new(|word: &OsStr| names(word, Fleets::Included, is_running))
 }
@@ -79,12 +80,12 @@ pub(crate) fn terminals() -> ArgValueCompleter {
     ArgValueCompleter::new(move |word: &OsStr| names(word, Fleets::LeftOut, is_open))
 }
 
-/// Completes sessions that ask something, and fleets.
+/// Completes sessions that ask a question, and their fleets.
 pub(crate) fn asking() -> ArgValueCompleter {
     ArgValueCompleter::new(|word: &OsStr| names(word, Fleets::Included, asks))
 }
 
-/// Completes answers that every question of two choices has.
+/// Completes the answers `yes` and `no`, which every question with two choices accepts.
 pub(crate) fn answers() -> ArgValueCandidates {
     ArgValueCandidates::new(|| ["yes", "no"].into_iter().map(CompletionCandidate::new).collect())
 }
@@ -115,9 +116,11 @@ pub(crate) fn vendors_and_agents() -> ArgValueCandidates {
     })
 }
 
-/// Completes the words of statuses.
+/// Completes the names of statuses.
 pub(crate) fn statuses() -> ArgValueCandidates {
-    ArgValueCandidates::new(|| Status::WORDS.into_iter().map(CompletionCandidate::new).collect())
+    ArgValueCandidates::new(|| {
+        StatusKind::ALL.iter().map(|it| CompletionCandidate::new(it.word())).collect()
+    })
 }
 
 fn vendor_candidates() -> Vec<CompletionCandidate> {
@@ -147,7 +150,9 @@ fn is_running(session: &SessionView) -> bool {
     session.holder_pid.is_some()
 }
 
-/// Returns the names that begin like a word; addresses as soon as the word has a `/` in it.
+/// Returns the names that begin with `word`, each once: names of the selected sessions, and of
+/// their fleets if `fleets` includes them. If the word contains a `/`, sessions are completed by
+/// address (`fleet/name`).
 fn names(
     word: &OsStr,
     fleets: Fleets,

@@ -1,4 +1,4 @@
-//! What every command is given.
+//! The context that every command gets: its environment, its output and the current time.
 
 use std::cell::Cell;
 use std::io::{self, IsTerminal as _};
@@ -13,7 +13,7 @@ use crate::output::{Format, Output};
 use crate::render::sessions::Surroundings;
 use crate::render::time::Clock;
 
-/// The surroundings of this command, and where its answer goes.
+/// The environment that this command runs in, and the output that it writes to.
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) local: Local,
@@ -24,11 +24,11 @@ pub(crate) struct Context {
     is_interrupted: Cell<bool>,
 }
 
-/// How a command ended that did not fail outright.
+/// How a command ended that returned no error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     Done,
-    /// The answer itself says what is wrong; only the exit status is left to tell.
+    /// The printed answer already reports the failure. Only the exit status has to be set.
     Told(Kind),
 }
 
@@ -42,7 +42,8 @@ impl Context {
         Self { local, output, home, now: wiring::now(), clock, is_interrupted }
     }
 
-    /// Returns who asks; tells a person which variables no agent will get.
+    /// Returns the caller for a request: working directory and environment. Prints a note about
+    /// environment variables that are not UTF-8, because agents do not get them.
     pub(crate) fn caller(&self) -> Caller {
         let left_out = self.local.left_out();
         if !left_out.is_empty() {
@@ -56,7 +57,8 @@ impl Context {
         self.local.cwd()
     }
 
-    /// Returns how timestamps are shown: a person at a terminal reads local time.
+    /// Returns the time zone for timestamps: the local one if standard output is a terminal, else
+    /// UTC.
     pub(crate) fn clock(&self) -> &Clock {
         &self.clock
     }
@@ -65,7 +67,7 @@ impl Context {
         self.output.format() == Format::Json
     }
 
-    /// Records that its person has interrupted this command.
+    /// Records that the user has interrupted this command with Ctrl-C.
     pub(crate) fn interrupt(&self) {
         self.is_interrupted.set(true);
     }
@@ -78,14 +80,14 @@ impl Context {
         Surroundings { now: self.now, home: self.home.as_deref() }
     }
 
-    /// Returns the surroundings of a command that runs for long, as they are now.
+    /// Like [`Self::surroundings`], but with the current time instead of the time at which the
+    /// command began. For commands that run for a long time.
     pub(crate) fn surroundings_now(&self) -> Surroundings<'_> {
         Surroundings { now: wiring::now(), ..self.surroundings() }
     }
 }
 
 impl Ending {
-    /// Returns the exit status.
     pub(crate) fn exit_status(self) -> u8 {
         match self {
             Self::Done => 0,

@@ -1,4 +1,5 @@
-//! The command line: arguments, rendering, errors, exit status.
+//! The `segue` program: parses the arguments, runs the command, prints errors, and sets the exit
+//! status.
 
 mod args;
 mod commands;
@@ -27,7 +28,8 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let program = arguments.next();
     let first = arguments.next();
-    // These are started for every agent: they must not wait for anything that they do not need.
+    // Internal subcommands. Segue and the vendors' programs start them, some of them for every
+    // launch. They are dispatched before anything else is set up, so that they start fast.
     match first.as_ref().and_then(|word| word.to_str()) {
         Some("hold") => wiring::hold(arguments.collect()),
         Some("exec-agent") => wiring::exec_agent(arguments.collect()),
@@ -44,7 +46,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns the words of the command line; the rest of the program speaks UTF-8.
+/// Returns the arguments as strings. An argument that is not UTF-8 is a usage error, because the
+/// rest of the program handles only UTF-8.
 fn words(arguments: impl Iterator<Item = OsString>) -> Result<Vec<String>> {
     let word = |(number, argument): (usize, OsString)| {
         argument.into_string().map_err(|argument| {
@@ -99,13 +102,13 @@ fn in_runtime(command: Option<Command>, context: &mut Context) -> Result<Ending>
         .build()
         .map_err(|error| Error::unavailable("cannot set up this command").caused_by(error))?;
     let ending = runtime.block_on(commands::carry_out(command, context));
-    // What still blocks a thread is nothing that anybody waits for.
+    // Does not wait for threads that are still blocked: their results are not needed any more.
     runtime.shutdown_background();
     ending
 }
 
 fn shown(help: &clap::Error) -> ExitCode {
-    // A reader that went away has read enough.
+    // Ignores a closed standard output: its reader does not want the rest.
     let _enough = help.print();
     ExitCode::SUCCESS
 }

@@ -1,4 +1,5 @@
-//! The one place that writes to standard output and standard error, and asks questions.
+//! Writes the answers, notes and errors of commands to standard output and standard error, and asks
+//! the user questions.
 
 use std::io::{self, BufRead as _, ErrorKind, IsTerminal as _, Write};
 
@@ -12,7 +13,7 @@ use crate::render::style::{Colour, Tone};
 use crate::render::table::Table;
 use crate::render::{error, json};
 
-/// Whom the answer is for.
+/// The format of the answer: text for people, or JSON for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Text,
@@ -29,7 +30,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Makes an output without colours, for failures before the surroundings are known.
+    /// Makes an output without colours, for errors that happen before the environment was read.
     pub(crate) fn bare(format: Format) -> Self {
         Self { format, colour: Colour::Off, error_colour: Colour::Off, reader_gone: false }
     }
@@ -52,17 +53,19 @@ impl Output {
         self.colour
     }
 
-    /// Tells whether whoever read standard output has closed it.
+    /// Returns whether the reader of standard output has closed it, as `head` does.
     pub(crate) fn reader_gone(&self) -> bool {
         self.reader_gone
     }
 
-    /// Writes text that is ready to be shown.
+    /// Writes text to standard output. The text must be safe for a terminal: the caller removes
+    /// control sequences that other programs wrote.
     pub(crate) fn text(&mut self, text: &str) -> Result<()> {
         self.bytes(text.as_bytes())
     }
 
-    /// Writes bytes as they are; a terminal would act on some of them.
+    /// Writes bytes to standard output unchanged; a terminal would execute control sequences in
+    /// them. Does nothing if the reader has closed standard output.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
         if self.reader_gone {
             return Ok(());
@@ -84,7 +87,8 @@ impl Output {
         self.text(&text)
     }
 
-    /// Writes what an agent said: harmless on a terminal, unchanged into a pipe or file.
+    /// Writes text of an agent, with a line break at the end. On a terminal control sequences are
+    /// removed; a pipe or a file gets the text unchanged.
     pub(crate) fn words_of_agent(&mut self, text: &str) -> Result<()> {
         let shown = if io::stdout().is_terminal() { plain(text) } else { text.to_owned() };
         let ending = if shown.is_empty() || shown.ends_with('\n') { "" } else { "\n" };
@@ -97,54 +101,56 @@ impl Output {
         self.text(&line)
     }
 
-    /// Tells a person something beside the answer; standard output stays clean.
+    /// Prints a note for the user on standard error, so that standard output has only the answer.
     pub(crate) fn note(&self, text: &str) {
         self.aside(&format!("{}\n", plain(text)));
     }
 
-    /// Tells the person at a terminal why a command takes long.
+    /// Prints on standard error why a command takes long, if standard error is a terminal.
     pub(crate) fn progress(text: &str) {
         if io::stderr().is_terminal() {
             Self::bare(Format::Text).note(text);
         }
     }
 
-    /// Tells a person what could be done next.
+    /// Prints a hint about a possible next step on standard error.
     pub(crate) fn hint(&self, text: &str) {
         let label = self.error_colour.paint(Tone::Help, "hint:");
         self.aside(&format!("{label} {}\n", plain(text)));
     }
 
-    /// Reports a failure to a person; a program reads about it in the answer.
+    /// Prints a failure on standard error only. With `--json` the answer itself contains it.
     pub(crate) fn complaint(&self, failure: &Error) {
         self.aside(&error::text(failure, self.error_colour));
     }
 
-    /// Reports a failure: to a person, and with `--json` to a program too.
+    /// Prints a failure on standard error, and with `--json` also as JSON on standard output.
     pub(crate) fn failure(&mut self, failure: &Error) {
         self.aside(&error::text(failure, self.error_colour));
         if self.format == Format::Json {
-            // The failure is reported already; that this failed too would help nobody.
+            // Standard error has the failure already. An error about standard output would not
+            // help.
             let _reported = error::json(failure).and_then(|line| self.text(&line));
         }
     }
 
-    /// Reports that the command was interrupted, and what goes on without it.
+    /// Prints that the command was interrupted, and which work continues without it.
     pub(crate) fn interruption(&mut self, left: &Error) {
         self.note(&format!("interrupted: {}", left.message));
         left.hints.iter().for_each(|hint| self.hint(hint));
         if self.format == Format::Json {
-            // It is reported already.
+            // Standard error has the message already. An error about standard output would not
+            // help.
             let _reported = error::json(left).and_then(|line| self.text(&line));
         }
     }
 
-    /// Tells whether there is a person to ask.
+    /// Returns whether the user can be asked: standard input and standard error are terminals.
     pub(crate) fn can_ask() -> bool {
         io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
-    /// Asks a person for a line; `None` if there is no more input.
+    /// Prints a question and reads a line from standard input. `None` at EOF.
     pub(crate) fn read_answer(&self, question: &str) -> Result<Option<String>> {
         self.aside(&plain(question));
         let mut answer = String::new();
@@ -154,7 +160,7 @@ impl Output {
         Ok((read > 0).then_some(answer))
     }
 
-    /// Asks a person a question; anything but a yes is a no.
+    /// Prints a yes/no question and reads the answer. Only `y` and `yes` (in any case) are a yes.
     pub(crate) fn ask(&self, question: &str) -> Result<bool> {
         self.aside(&format!("{} [y/N] ", plain(question)));
         let mut answer = String::new();
@@ -164,8 +170,9 @@ impl Output {
         Ok(is_yes(&answer))
     }
 
-    /// Writes to standard error. There is nowhere left to report that it failed.
-    #[expect(clippy::unused_self, reason = "standard error belongs to the output")]
+    /// Writes to standard error. Errors are ignored, because there is no other place to report
+    /// them.
+    #[expect(clippy::unused_self, reason = "all output goes through `Output`")]
     fn aside(&self, text: &str) {
         let _nowhere_to_report = write_now(&mut io::stderr().lock(), text.as_bytes());
     }
@@ -195,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_need_a_terminal_that_has_them_and_nobody_against_it() {
+    fn colours_need_a_terminal_with_colours_and_an_unset_or_empty_no_color() {
         let xterm = ("TERM", "xterm-256color");
         assert_eq!(colour(true, &environment(&[xterm])), Colour::On);
         assert_eq!(colour(false, &environment(&[xterm])), Colour::Off);
@@ -206,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_yes_is_a_yes() {
+    fn only_y_and_yes_in_any_case_count_as_yes() {
         for yes in ["y\n", "Y\n", "yes\n", " YES \r\n"] {
             assert!(is_yes(yes), "{yes:?}");
         }

@@ -1,4 +1,5 @@
-//! Long answers: through a pager where a person reads them and they do not fit on the screen.
+//! Sends a long answer through a pager, if standard output is a terminal and the answer does not
+//! fit on its screen.
 
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
@@ -21,19 +22,19 @@ pub(crate) struct Paged<'a> {
 #[derive(Debug)]
 enum Way {
     Straight,
-    /// It may still fit.
+    /// The text is buffered, because it may still fit on the screen.
     Held {
         text: String,
         rows: usize,
         size: Size,
     },
     Pager(Pager),
-    /// The reader has left the pager.
+    /// The user has quit the pager. Further text is dropped.
     Left(Pager),
 }
 
 impl<'a> Paged<'a> {
-    /// Makes one that uses a pager if standard output is a terminal of this size.
+    /// Makes a writer for a terminal of this size. With `None` no pager is used.
     pub(crate) fn new(
         output: &'a mut Output,
         environment: &'a Environment,
@@ -46,14 +47,15 @@ impl<'a> Paged<'a> {
         Self { output, environment, way }
     }
 
-    /// Writes text that is ready to be shown; tells whether anybody still reads.
+    /// Writes text that is safe for a terminal. Returns `Break` if the user has quit the pager or
+    /// the reader has closed standard output.
     pub(crate) fn text(&mut self, text: &str) -> Result<ControlFlow<()>> {
         match &mut self.way {
             Way::Straight => self.output.text(text)?,
             Way::Held { text: held, rows, size } => {
                 held.push_str(text);
                 *rows += rows_of(text, size.columns);
-                // The last row is for what the shell says next.
+                // The last row stays free for the prompt of the shell.
                 if *rows >= size.rows {
                     return self.begin();
                 }
@@ -65,14 +67,16 @@ impl<'a> Paged<'a> {
         Ok(if gone { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
-    /// Writes bytes as they are where nobody looks at them on a terminal.
+    /// Writes bytes to standard output unchanged and without a pager. Only for an output that is
+    /// not a terminal.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<ControlFlow<()>> {
         self.output.bytes(bytes)?;
         let gone = self.output.reader_gone();
         Ok(if gone { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
-    /// Shows what is still held, and waits until the reader has left.
+    /// Writes the text that is still buffered. If there is a pager, waits until the user has quit
+    /// it.
     pub(crate) fn finish(self) -> Result<()> {
         match self.way {
             Way::Straight => Ok(()),
@@ -81,7 +85,8 @@ impl<'a> Paged<'a> {
         }
     }
 
-    /// Starts the pager with what was held; without one it goes straight to the terminal.
+    /// Starts the pager and gives it the buffered text. If there is no pager, the text goes
+    /// directly to the terminal.
     fn begin(&mut self) -> Result<ControlFlow<()>> {
         let Way::Held { text, .. } = std::mem::replace(&mut self.way, Way::Straight) else {
             return Ok(ControlFlow::Continue(()));
@@ -108,7 +113,8 @@ impl<'a> Paged<'a> {
     }
 }
 
-/// Returns how many rows of a terminal a text takes, or a few more: colours are counted too.
+/// Estimates how many rows of a terminal a text takes. The result can be too high, because the
+/// characters of colour codes are counted, too.
 fn rows_of(text: &str, columns: usize) -> usize {
     text.lines().map(|line| line.chars().count().saturating_sub(1) / columns.max(1) + 1).sum()
 }

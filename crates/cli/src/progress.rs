@@ -1,4 +1,5 @@
-//! What a command waits for: one line on the terminal after a second, and a clean end on Ctrl-C.
+//! Waits for the result of a request. After a second one line on the terminal shows what the
+//! command waits for, and Ctrl-C ends the wait with a clear message.
 
 mod counter;
 mod interrupts;
@@ -20,10 +21,10 @@ pub(crate) use interrupts::{Interrupts, leave_to_pager};
 use line::Line;
 use sessions::About;
 
-/// Whoever waits longer than this wants to know what for.
+/// The progress line appears after this time, and is redrawn at this interval.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What a command does while its person waits.
+/// The work that a command waits for, as the user sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct Task {
     doing: String,
@@ -32,38 +33,40 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    /// Names what is done, such as `starting agents`; nothing goes on if it is interrupted.
+    /// Describes the work, such as `starting agents`. An interrupted command reports that no work
+    /// continues, unless [`Self::goes_on`] sets another message.
     pub(crate) fn new(doing: impl Into<String>) -> Self {
         let interrupted = Error::unavailable("nothing goes on without this command");
         Self { doing: doing.into(), about: About::Nothing, interrupted }
     }
 
-    /// Shows what becomes of the sessions that change meanwhile.
+    /// Shows the status of every session that changes while the command waits.
     pub(crate) fn of_changed(self) -> Self {
         Self { about: About::Changed, ..self }
     }
 
-    /// Shows what becomes of these sessions or fleets.
+    /// Shows the status of these sessions, and of the sessions of these fleets.
     pub(crate) fn of(self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let names = names.into_iter().map(Into::into).collect();
         Self { about: About::Named(names), ..self }
     }
 
-    /// Says what goes on without this command if it is interrupted, and how that is seen.
+    /// Sets the message after an interruption: the work that continues without this command, and a
+    /// hint how to check it.
     pub(crate) fn goes_on(self, what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { interrupted: Error::unavailable(what).hint(hint), ..self }
     }
 }
 
-/// Connects to the daemon, which may have to be started.
+/// Connects to the daemon, and starts it first if it does not run.
 pub(crate) async fn connect(context: &Context) -> Result<Client> {
     let task = Task::new("waiting for the daemon");
     let task = task.goes_on("a daemon that is starting goes on", "run `segue daemon status`");
     watching(context, task, Client::connect(&context.local)).await
 }
 
-/// Waits for a piece of work. After a second a line on the terminal shows what is waited for; it
-/// is gone at the end. Ctrl-C ends the wait with an error that says what goes on.
+/// Waits for a future. After a second a line on the terminal describes the work; it is erased at
+/// the end. Ctrl-C ends the wait with an error that names the work that continues.
 pub(crate) async fn watching<T>(
     context: &Context,
     task: Task,
@@ -93,7 +96,7 @@ async fn shown(context: &Context, task: &Task) -> Infallible {
     }
 }
 
-/// Draws the line anew whenever a second is over or a session has changed.
+/// Redraws the line every second, and whenever a session has changed.
 async fn draw(
     doing: &str,
     mut states: watch::Receiver<String>,
@@ -113,7 +116,7 @@ async fn draw(
 
 fn text(doing: &str, states: &str, elapsed: Duration) -> String {
     let states = if states.is_empty() { String::new() } else { format!(": {states}") };
-    // The seconds come first: what is too long for the terminal is cut off at its end.
+    // The seconds come first, because a text that is wider than the terminal is cut at its end.
     format!("({} s) {doing}{states}", elapsed.as_secs())
 }
 
@@ -122,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_has_the_seconds_the_work_and_the_sessions() {
+    fn progress_line_has_the_seconds_the_work_and_the_session_statuses() {
         let three = Duration::from_millis(3900);
         assert_eq!(text("waiting", "a/b working", three), "(3 s) waiting: a/b working");
         assert_eq!(text("starting", "", three), "(3 s) starting");

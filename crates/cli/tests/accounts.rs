@@ -1,4 +1,5 @@
-//! Accounts: each agent keeps its own, and one that is refused stops all of its agents at once.
+//! Each agent keeps its own account. If a vendor refuses an account, Segue starts no more agents of
+//! that account by itself.
 #![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
 use segue_testkit::scene::{self, told_events};
@@ -6,7 +7,7 @@ use segue_testkit::vendors::{CodexHome, with_codex};
 use segue_testkit::{Model, Outcome, World, isolated};
 use serde_json::Value;
 
-/// Writes a trusted project of so many agents of one kind.
+/// Writes a trusted project file with `count` agents of one vendor.
 fn fleet(world: &World, vendor: &str, count: usize, prompt: &str) {
     world.write("start.md", prompt);
     world.write(
@@ -19,7 +20,7 @@ fn fleet(world: &World, vendor: &str, count: usize, prompt: &str) {
     world.ok(["trust", "--yes"]);
 }
 
-/// Runs `segue up --json`; returns its exit status and what came of each agent.
+/// Runs `segue up --json`; returns its exit status and the outcome of each agent.
 fn up(world: &World) -> (i32, Vec<Value>) {
     let outcome = world.segue(["up", "--json"]);
     let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
@@ -30,7 +31,7 @@ fn with_outcome<'a>(agents: &'a [Value], outcome: &str) -> Vec<&'a Value> {
     agents.iter().filter(|agent| agent["outcome"] == outcome).collect()
 }
 
-/// Expects that an agent was not begun, and that its note says whose account it is and what helps.
+/// Checks that an agent was not started, and that its note names the account and the remedy.
 fn assert_held(agent: &Value, vendor: &str, config_dir: &str) {
     let note = agent["note"].as_str().unwrap_or_default();
     for word in ["refuses the account", vendor, config_dir, "sign in"] {
@@ -43,7 +44,7 @@ fn launches(world: &World) -> u64 {
 }
 
 #[test]
-fn twenty_agents_whose_key_is_rejected_are_one_start_and_one_clear_stop() {
+fn up_of_twenty_agents_with_a_rejected_key_starts_one_and_refuses_the_others() {
     isolated(|| {
         let (mut world, model) = (World::new(env!("CARGO_BIN_EXE_segue")), Model::start());
         with_codex(&mut world, &model);
@@ -54,7 +55,8 @@ fn twenty_agents_whose_key_is_rejected_are_one_start_and_one_clear_stop() {
         assert_eq!(held.len(), 19, "{agents:#?}");
         held.iter().for_each(|agent| assert_held(agent, "codex", ".codex"));
         assert_eq!(launches(&world), 1, "{:#?}", world.sessions());
-        // Said once, whoever reads it; and whoever asks again finds out with one more start.
+        // `segue up` prints the refusal once for all agents. It tries the account again with one
+        // launch.
         let shown = world.segue(["up"]);
         assert_eq!(shown.status, 8, "{shown:#?}");
         assert_eq!(shown.stdout.matches("refuses the account").count(), 1, "{}", shown.stdout);
@@ -65,7 +67,7 @@ fn twenty_agents_whose_key_is_rejected_are_one_start_and_one_clear_stop() {
 }
 
 #[test]
-fn the_others_follow_when_the_account_is_taken_again() {
+fn up_starts_the_refused_agents_once_the_account_is_accepted_again() {
     isolated(|| {
         let (mut world, model) = (World::new(env!("CARGO_BIN_EXE_segue")), Model::start());
         with_codex(&mut world, &model);
@@ -82,7 +84,7 @@ fn the_others_follow_when_the_account_is_taken_again() {
 }
 
 #[test]
-fn agents_that_die_of_a_rejected_key_are_not_started_again_and_come_back_after_a_cure() {
+fn agents_that_die_of_a_rejected_key_are_not_restarted_and_resume_with_a_valid_key() {
     let mut world = World::new(env!("CARGO_BIN_EXE_segue"));
     fleet(&world, "demo", 20, "remember the word {{agent}}");
     let (_, agents) = up(&world);
@@ -96,7 +98,7 @@ fn agents_that_die_of_a_rejected_key_are_not_started_again_and_come_back_after_a
     let agents = report["agents"].as_array().unwrap();
     assert_eq!(with_outcome(agents, "refused").len(), 20, "{report:#}");
     let tried = launches(&world) - 20;
-    assert!(tried <= 8, "{tried} were started, more than are at the same time");
+    assert!(tried <= 8, "{tried} were started, more than may start at the same time");
     let note = |agent: &&Value| agent["note"].as_str().unwrap().contains("refuses the account");
     let held: Vec<&Value> = agents.iter().filter(note).collect();
     assert_eq!(held.len() as u64, 20 - tried, "{report:#}");
@@ -105,7 +107,7 @@ fn agents_that_die_of_a_rejected_key_are_not_started_again_and_come_back_after_a
         let planned = told_events(&world, session["name"].as_str().unwrap(), "restart_planned");
         assert_eq!(planned, Vec::<String>::new(), "{session:#}");
     }
-    // Another daemon knows nothing of the account, and starts nothing by itself.
+    // A new daemon does not know that the account was refused. It starts nothing by itself.
     scene::kill_daemon(&world);
     world.ok(["ls"]);
     assert_eq!(launches(&world), 20 + tried);
@@ -119,7 +121,7 @@ fn agents_that_die_of_a_rejected_key_are_not_started_again_and_come_back_after_a
 }
 
 #[test]
-fn a_person_who_starts_one_is_told_and_may_try_again() {
+fn run_with_a_rejected_key_reports_the_refusal_and_a_later_run_works() {
     let mut world = World::new(env!("CARGO_BIN_EXE_segue"));
     world.set("SEGUE_DEMO_KEY", "rejected");
     let failed = world.segue(["run", "--headless", "--name", "a", "hello"]);
@@ -151,7 +153,7 @@ fn each_agent_keeps_the_account_of_its_project_file() {
             world.ok(["wait", word, "--for", "idle"]);
             assert!(world.root().join(format!("home-{word}/sessions")).is_dir());
         }
-        assert!(!world.home().join(".codex/sessions").exists(), "in the usual home");
+        assert!(!world.home().join(".codex/sessions").exists(), "in the default home");
         world.kill_everything();
         let report = world.resume(["--all"]);
         for word in words {

@@ -1,4 +1,4 @@
-//! Conversations that were begun by hand are taken in, and come back as sessions.
+//! `segue adopt`: conversations that were started without Segue become sessions and can be resumed.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -11,7 +11,7 @@ fn candidates(world: &World) -> Vec<Value> {
 }
 
 #[test]
-fn a_conversation_by_hand_is_listed_taken_in_and_resumed() {
+fn conversation_started_without_segue_is_listed_adopted_and_resumed() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let id = scene::by_hand(&world, "remember the word heron");
     let listed = candidates(&world);
@@ -20,14 +20,14 @@ fn a_conversation_by_hand_is_listed_taken_in_and_resumed() {
     assert_eq!(listed[0]["begins"], "remember the word heron");
     let taken = world.json(["adopt", &format!("demo:{id}"), "--name", "alpha", "--json"]);
     assert_eq!(taken["adopted"][0]["evidence"], "adopted", "{taken}");
-    assert_eq!(world.session("alpha")["pid"], Value::Null, "something was started");
+    assert_eq!(world.session("alpha")["pid"], Value::Null, "a process was started");
     assert_eq!(candidates(&world), Vec::<Value>::new());
     world.resume(["alpha"]).assert_back("alpha", "resumed");
     scene::assert_knows(&world, "alpha", "heron");
 }
 
 #[test]
-fn what_cannot_be_taken_in_is_told() {
+fn adopt_of_an_adopted_unknown_or_malformed_conversation_fails_with_a_hint() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let id = scene::by_hand(&world, "remember the word heron");
     let which = format!("demo:{id}");
@@ -48,7 +48,7 @@ fn what_cannot_be_taken_in_is_told() {
 }
 
 #[test]
-fn all_are_taken_in_once_and_those_without_a_folder_are_left() {
+fn adopt_all_takes_each_conversation_once_and_skips_those_with_a_missing_folder() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let [one, two] = ["one", "two"].map(|word| scene::by_hand(&world, word));
     let gone = world.project().join("gone");
@@ -87,7 +87,7 @@ fn up(world: &World) -> segue_testkit::Report {
 }
 
 #[test]
-fn up_takes_in_the_only_conversation_of_a_folder_that_one_agent_uses() {
+fn up_adopts_the_only_conversation_of_a_folder_with_one_agent() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let id = scene::by_hand(&world, "remember the word heron");
     project(&world, &["coder"]);
@@ -104,14 +104,14 @@ fn up_takes_in_the_only_conversation_of_a_folder_that_one_agent_uses() {
 }
 
 #[test]
-fn up_takes_nothing_in_where_it_would_have_to_guess() {
+fn up_adopts_nothing_if_several_agents_or_conversations_could_match() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     scene::by_hand(&world, "one");
     project(&world, &["coder", "tester"]);
     let report = up(&world);
     report.assert_back("coder", "started");
     report.assert_back("tester", "started");
-    assert_eq!(report.note("coder"), "", "two agents: whose would it be?");
+    assert_eq!(report.note("coder"), "", "either agent could own the conversation");
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     scene::by_hand(&world, "one");
     scene::by_hand(&world, "two");
@@ -123,7 +123,7 @@ fn up_takes_nothing_in_where_it_would_have_to_guess() {
 }
 
 #[test]
-fn up_leaves_a_conversation_in_the_terminal_that_has_it_open() {
+fn up_does_not_adopt_a_conversation_that_is_open_in_another_process() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let mut terminal = segue_testkit::Terminal::start(&world.command(["demo-agent"]), 24, 80);
     terminal.wait_for("/help shows");
@@ -143,7 +143,7 @@ fn up_leaves_a_conversation_in_the_terminal_that_has_it_open() {
 }
 
 #[test]
-fn a_conversation_that_is_in_another_config_dir_is_offered() {
+fn refused_resume_names_the_config_dir_that_has_the_conversation() {
     let mut world = World::new(env!("CARGO_BIN_EXE_segue"));
     let session = scene::told(&world, "alpha", "heron");
     let id = scene::text(&session, "vendor_session_id").to_owned();

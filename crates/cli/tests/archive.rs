@@ -1,5 +1,5 @@
-//! Our own copy of every conversation: what comes back from it, what does not get into it, and what
-//! goes.
+//! The archive, Segue's own copy of every conversation: what is restored from it, what is kept out
+//! of it, and what is deleted from it.
 #![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
 use std::fs;
@@ -13,7 +13,8 @@ fn world() -> World {
     World::new(env!("CARGO_BIN_EXE_segue"))
 }
 
-/// Starts a session that is told a word, and ends it; all of it is in the archive then.
+/// Starts a session, gives it a word to remember, and stops it. The archive then has the whole
+/// conversation.
 fn told_and_stopped(world: &World, name: &str, word: &str) -> (Value, PathBuf) {
     let session = told(world, name, word);
     let path = transcript(world, &session);
@@ -22,7 +23,7 @@ fn told_and_stopped(world: &World, name: &str, word: &str) -> (Value, PathBuf) {
     (session, path)
 }
 
-/// Deletes a transcript and its guards; returns what was in it.
+/// Deletes a transcript and its guards; returns the transcript's bytes.
 fn lose(world: &World, session: &Value, path: &PathBuf) -> Vec<u8> {
     let bytes = fs::read(path).unwrap();
     fs::remove_file(path).unwrap();
@@ -31,7 +32,7 @@ fn lose(world: &World, session: &Value, path: &PathBuf) -> Vec<u8> {
 }
 
 #[test]
-fn a_conversation_that_only_the_archive_has_comes_back_byte_for_byte() {
+fn resume_restores_a_deleted_transcript_from_the_archive_byte_for_byte() {
     let world = world();
     let (session, path) = told_and_stopped(&world, "coder", "fox");
     let bytes = lose(&world, &session, &path);
@@ -51,7 +52,7 @@ fn a_conversation_that_only_the_archive_has_comes_back_byte_for_byte() {
 }
 
 #[test]
-fn a_headless_conversation_comes_back_byte_for_byte_and_its_next_turn_goes_on() {
+fn headless_resume_and_send_restore_a_deleted_transcript_from_the_archive() {
     let world = world();
     world.ok(["run", "--headless", "--name", "coder", "remember the word fox"]);
     let session = world.session("coder");
@@ -68,7 +69,7 @@ fn a_headless_conversation_comes_back_byte_for_byte_and_its_next_turn_goes_on() 
 }
 
 #[test]
-fn a_conversation_that_was_deleted_while_its_agent_lived_comes_back_after_its_death() {
+fn transcript_deleted_while_its_agent_ran_is_restored_after_a_crash() {
     let world = world();
     let session = told(&world, "coder", "fox");
     let path = transcript(&world, &session);
@@ -81,7 +82,7 @@ fn a_conversation_that_was_deleted_while_its_agent_lived_comes_back_after_its_de
 }
 
 #[test]
-fn what_is_said_turn_by_turn_is_added_to_one_copy() {
+fn each_turn_is_appended_to_the_same_archive_copy() {
     let world = world();
     let session = told(&world, "coder", "fox");
     let path = transcript(&world, &session);
@@ -93,7 +94,7 @@ fn what_is_said_turn_by_turn_is_added_to_one_copy() {
 }
 
 #[test]
-fn what_a_daemon_could_not_copy_is_copied_by_the_next_one() {
+fn next_daemon_archives_a_conversation_that_the_archive_lacks() {
     let world = world();
     let (session, path) = told_and_stopped(&world, "coder", "fox");
     world.ok(["daemon", "stop"]);
@@ -103,7 +104,7 @@ fn what_a_daemon_could_not_copy_is_copied_by_the_next_one() {
 }
 
 #[test]
-fn the_agents_own_file_wins_and_what_disagrees_is_kept_beside() {
+fn rewritten_transcript_is_resumed_and_archived_beside_the_older_copy() {
     let world = world();
     let (session, path) = told_and_stopped(&world, "coder", "fox");
     let before = fs::read(&path).unwrap();
@@ -122,7 +123,7 @@ fn the_agents_own_file_wins_and_what_disagrees_is_kept_beside() {
 }
 
 #[test]
-fn a_file_in_the_place_of_a_transcript_is_not_replaced() {
+fn resume_does_not_overwrite_an_existing_file_with_the_archived_transcript() {
     let world = world();
     let (session, path) = told_and_stopped(&world, "coder", "fox");
     lose(&world, &session, &path);
@@ -136,7 +137,7 @@ fn a_file_in_the_place_of_a_transcript_is_not_replaced() {
 }
 
 #[test]
-fn an_agent_that_is_not_to_be_archived_is_not() {
+fn agent_with_archive_false_is_not_archived() {
     let world = world();
     project(&world, "shop", &["secret", "open"]);
     let file = fs::read_to_string(world.project().join("segue.toml")).unwrap();
@@ -153,7 +154,7 @@ fn an_agent_that_is_not_to_be_archived_is_not() {
     let bytes = lose(&world, &secret, &path);
     world.resume(["secret"]).assert_not_back("secret", "refused");
     fs::write(&path, bytes).unwrap();
-    // From now on it is, and the other one is not.
+    // From now on `secret` is archived and `open` is not.
     let other = file.replace("name = \"open\"\n", "name = \"open\"\narchive = false\n");
     world.write("segue.toml", &other);
     world.ok(["trust", "--yes"]);
@@ -168,7 +169,7 @@ fn an_agent_that_is_not_to_be_archived_is_not() {
 }
 
 #[test]
-fn what_is_removed_stays_in_the_archive_and_what_is_purged_does_not() {
+fn rm_keeps_the_archived_conversation_and_rm_purge_deletes_it() {
     let world = world();
     let (kept, _) = told_and_stopped(&world, "kept", "fox");
     let (purged, path) = told_and_stopped(&world, "purged", "owl");
@@ -182,7 +183,7 @@ fn what_is_removed_stays_in_the_archive_and_what_is_purged_does_not() {
 }
 
 #[test]
-fn too_much_is_dropped_the_oldest_first_but_nothing_that_lives() {
+fn archive_over_its_limit_drops_the_oldest_first_and_keeps_live_sessions() {
     let world = world();
     let (nobodys, _) = told_and_stopped(&world, "nobodys", "fox");
     world.ok(["rm", "nobodys", "--yes"]);
@@ -203,11 +204,11 @@ fn too_much_is_dropped_the_oldest_first_but_nothing_that_lives() {
     archive::wait_kept(&world, &alive, &transcript(&world, &alive));
     let report = world.segue(["doctor"]).stdout;
     assert!(report.contains("the archive has 1 conversation in"), "{report}");
-    assert!(report.contains("archive_limit"), "what can be done: {report}");
+    assert!(report.contains("archive_limit"), "the remedy is missing: {report}");
 }
 
 #[test]
-fn what_only_the_archive_has_is_read_and_carried_over() {
+fn show_and_handoff_read_a_conversation_that_only_the_archive_has() {
     let world = world();
     let (session, path) = told_and_stopped(&world, "coder", "fox");
     lose(&world, &session, &path);
@@ -223,7 +224,7 @@ fn what_only_the_archive_has_is_read_and_carried_over() {
     assert_eq!(fs::read_dir(&readings).unwrap().count(), 1);
     world.ok(["daemon", "stop"]);
     world.ok(["ls"]);
-    assert!(!readings.exists(), "what was laid out goes with the daemon");
+    assert!(!readings.exists(), "the extracted copy outlived its daemon");
 }
 
 /// Flips a bit in the copy of a session's transcript.
@@ -267,7 +268,7 @@ fn doctor_finds_a_damaged_copy_and_makes_a_new_one_from_the_transcript_or_the_gu
         }
         launches::remove_guards(&world, &session);
         world.resume(["coder"]).assert_back("coder", "restored");
-        assert!(fs::read(&path).unwrap().starts_with(&bytes), "not what was said");
+        assert!(fs::read(&path).unwrap().starts_with(&bytes), "not the original bytes");
         assert_knows(&world, "coder", "fox");
     }
 }

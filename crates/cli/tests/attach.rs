@@ -22,7 +22,7 @@ fn attach(world: &World, rows: u16, columns: u16) -> Terminal {
     person
 }
 
-/// Returns the screen as the agent itself has it.
+/// Returns the agent's screen from its holder.
 fn snapshot(world: &World) -> Snapshot {
     let session = world.session("fox");
     let launch = conversation::newest_launch(world, session["id"].as_str().unwrap());
@@ -32,7 +32,7 @@ fn snapshot(world: &World) -> Snapshot {
     runtime.block_on(holders.snapshot(launch)).unwrap().unwrap()
 }
 
-/// Waits until the person sees exactly what the agent has drawn.
+/// Waits until the person's terminal shows exactly the agent's screen.
 fn sees_the_agents_screen(world: &World, person: &mut Terminal) {
     let rows = |screen: &vt100::Screen| -> Vec<String> {
         let (_, columns) = screen.size();
@@ -46,7 +46,7 @@ fn sees_the_agents_screen(world: &World, person: &mut Terminal) {
 }
 
 #[test]
-fn what_is_typed_arrives_and_a_detach_leaves_the_agent_running() {
+fn typed_text_reaches_the_agent_and_detach_leaves_it_running() {
     let world = world();
     let before = world.session("fox");
     let mut person = attach(&world, ROWS, COLUMNS);
@@ -60,7 +60,7 @@ fn what_is_typed_arrives_and_a_detach_leaves_the_agent_running() {
 }
 
 #[test]
-fn the_screen_is_right_after_a_second_attach_and_after_a_resize() {
+fn second_attach_and_resize_show_the_agents_screen() {
     let world = world();
     let mut first = attach(&world, ROWS, COLUMNS);
     first.write("/fill 20\r");
@@ -76,7 +76,7 @@ fn the_screen_is_right_after_a_second_attach_and_after_a_resize() {
 }
 
 #[test]
-fn two_people_see_the_same_at_the_smaller_size() {
+fn two_attached_terminals_share_the_smaller_size() {
     let world = world();
     let mut wide = attach(&world, 40, 120);
     let mut narrow = attach(&world, 24, 80);
@@ -91,7 +91,7 @@ fn two_people_see_the_same_at_the_smaller_size() {
     sees_the_agents_screen(&world, &mut wide);
 }
 
-/// Checks that the person's terminal is as it was before anything was attached.
+/// Checks that the person's terminal is as it was before `segue attach`.
 fn assert_given_back(person: &Terminal, before: &rustix::termios::Termios) {
     let screen = person.screen();
     assert!(!screen.alternate_screen(), "the alternate screen is left");
@@ -110,7 +110,7 @@ fn kill_the_holder(world: &World) {
 }
 
 #[test]
-fn the_terminal_is_given_back_after_detach_loss_of_the_holder_and_exit() {
+fn terminal_is_restored_after_detach_holder_death_and_agent_exit() {
     let world = world();
     let detach: &dyn Fn(&mut Terminal) = &|person| person.write(DETACH);
     let lose: &dyn Fn(&mut Terminal) = &|_| kill_the_holder(&world);
@@ -128,7 +128,7 @@ fn the_terminal_is_given_back_after_detach_loss_of_the_holder_and_exit() {
 }
 
 #[test]
-fn the_detach_key_works_in_both_encodings_and_can_be_sent_itself() {
+fn detach_key_works_in_both_encodings_and_is_sent_if_pressed_twice() {
     let world = world();
     for keys in ["\x1cd", "\x1b[92;5ud", "\x1b[92;5u\x1b[100u"] {
         let mut person = attach(&world, ROWS, COLUMNS);
@@ -141,7 +141,7 @@ fn the_detach_key_works_in_both_encodings_and_can_be_sent_itself() {
 }
 
 #[test]
-fn what_cannot_be_attached_to_says_so() {
+fn attach_to_a_stopped_or_unknown_session_or_without_a_terminal_fails() {
     let world = world();
     world.ok(["stop", "fox"]);
     let mut person = Terminal::start(&world.command(["attach", "fox"]), ROWS, COLUMNS);
@@ -158,7 +158,7 @@ fn scrolls(screen: &vt100::Screen) -> bool {
     screen.rows(0, columns.get()).last().is_some_and(|row| row.starts_with(" scroll "))
 }
 
-/// Tells whether scroll mode has marked something as found.
+/// Returns whether scroll mode highlights a search match.
 fn has_found(screen: &vt100::Screen) -> bool {
     let (rows, columns) = screen.size();
     let cells = (0..rows.get()).flat_map(|row| (0..columns.get()).map(move |col| (row, col)));
@@ -167,7 +167,7 @@ fn has_found(screen: &vt100::Screen) -> bool {
 }
 
 #[test]
-fn earlier_lines_are_found_in_scroll_mode_and_copied() {
+fn scroll_mode_finds_and_copies_earlier_lines() {
     let world = world();
     let mut person = attach(&world, 24, 80);
     person.write("/fill 100\r");
@@ -191,7 +191,7 @@ fn earlier_lines_are_found_in_scroll_mode_and_copied() {
 }
 
 #[test]
-fn a_full_screen_agent_is_scrolled_honestly_and_keeps_its_page_up() {
+fn scroll_mode_of_a_full_screen_agent_reports_that_no_earlier_screens_are_kept() {
     let world = world();
     let mut person = attach(&world, 24, 80);
     person.write("/alt\r");
@@ -205,7 +205,7 @@ fn a_full_screen_agent_is_scrolled_honestly_and_keeps_its_page_up() {
 }
 
 #[test]
-fn the_keys_are_shown_and_the_key_that_closes_them_is_not_typed() {
+fn key_that_closes_the_key_help_is_not_typed() {
     let world = world();
     let mut person = attach(&world, 24, 80);
     person.write("\x1c?");
@@ -218,7 +218,7 @@ fn the_keys_are_shown_and_the_key_that_closes_them_is_not_typed() {
 }
 
 #[test]
-fn the_notice_on_entry_leaves_the_input_line_alone() {
+fn notice_on_attach_does_not_cover_the_input_line() {
     let world = world();
     for (rows, columns) in [(24, 80), (40, 120)] {
         let mut person = Terminal::start(&world.command(["attach", "fox"]), rows, columns);

@@ -1,4 +1,5 @@
-//! A person is called when a session needs one: once, outside everything else, and never by a shell.
+//! Segue calls a person when a session needs one: once for each reason, in parallel to all other
+//! work, and without a shell.
 #![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
 use std::fs;
@@ -9,7 +10,7 @@ use segue_testkit::events::Events;
 use segue_testkit::{World, conversation, launches};
 use serde_json::Value;
 
-/// A world whose attention command adds a line for each call; returns where.
+/// Creates a world whose attention command appends one line per call to a file; returns both.
 fn world() -> (World, PathBuf) {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let (script, calls) = (world.root().join("tell me"), world.root().join("calls"));
@@ -36,14 +37,14 @@ fn calls(file: &PathBuf) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Waits until there are so many calls.
+/// Waits until there are at least `count` calls; returns all of them.
 fn wait_calls(file: &PathBuf, count: usize) -> Vec<String> {
     let folder = file.parent().unwrap();
     launches::wait_until(&[folder], "a call", || calls(file).len() >= count);
     calls(file)
 }
 
-/// Waits until a launch of a session is idle.
+/// Waits until the session is idle in launch number `launches`.
 fn wait_idle(world: &World, name: &str, launches: u64) -> Value {
     let mut events = Events::of(world);
     loop {
@@ -56,7 +57,7 @@ fn wait_idle(world: &World, name: &str, launches: u64) -> Value {
 }
 
 #[test]
-fn a_question_calls_once_and_the_next_one_again() {
+fn each_question_calls_the_attention_command_once() {
     let (world, file) = world();
     world.ok(["run", "-d", "--name", "a", "/ask"]);
     let told = wait_calls(&file, 1);
@@ -64,7 +65,7 @@ fn a_question_calls_once_and_the_next_one_again() {
     assert_eq!(told, [format!("$(touch broken)|{id}|default/a||default|permission")]);
     world.ok(["answer", "a", "yes"]);
     world.ok(["wait", "a", "--for", "idle"]);
-    // A daemon that finds a session as it was left calls nobody.
+    // A new daemon does not call about a session that is still as the previous daemon left it.
     segue_testkit::scene::kill_daemon(&world);
     world.ok(["send", "a", "/ask"]);
     let told = wait_calls(&file, 2);
@@ -73,11 +74,11 @@ fn a_question_calls_once_and_the_next_one_again() {
     world.ok(["answer", "a", "no"]);
     world.ok(["wait", "a", "--for", "idle"]);
     assert_eq!(calls(&file), told);
-    assert!(!world.project().join("broken").exists(), "a shell read it");
+    assert!(!world.project().join("broken").exists(), "a shell evaluated the argument");
 }
 
 #[test]
-fn an_account_that_is_refused_and_an_agent_that_is_given_up_call() {
+fn refused_account_and_crash_loop_call_the_attention_command() {
     let (mut world, file) = world();
     world.ok(["run", "-d", "--name", "loop", "hello"]);
     for launches in 1..=3 {
@@ -93,7 +94,7 @@ fn an_account_that_is_refused_and_an_agent_that_is_given_up_call() {
 }
 
 #[test]
-fn a_command_that_is_not_there_disturbs_nobody() {
+fn missing_attention_command_does_not_disturb_the_session() {
     let (world, _) = world();
     let settings = "[attention]\ncommand = [\"/nowhere/at-all\"]\n";
     fs::write(world.segue_home().join("config.toml"), settings).unwrap();
@@ -104,7 +105,7 @@ fn a_command_that_is_not_there_disturbs_nobody() {
 }
 
 #[test]
-fn a_notification_is_shown_where_something_shows_it() {
+fn question_is_sent_to_notify_send_if_it_is_installed() {
     let (mut world, _) = world();
     fs::remove_file(world.segue_home().join("config.toml")).unwrap();
     let (bin, shown) = (world.root().join("bin"), world.root().join("calls/shown"));

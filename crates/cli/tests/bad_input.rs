@@ -1,4 +1,5 @@
-//! What people get wrong: each is told what, why and what to do, and nothing is started or lost.
+//! Mistakes of users: each error message names the mistake, its reason and a remedy. Nothing is
+//! started or lost.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 #[path = "bad_input/folders.rs"]
@@ -30,8 +31,8 @@ fn world() -> World {
     World::new(env!("CARGO_BIN_EXE_segue"))
 }
 
-/// Checks that a command was refused: its exit status, the beginning of what it said, and that it
-/// said what to do.
+/// Checks that a command was refused: its exit status, the beginning of its error message, and that
+/// a hint follows.
 #[track_caller]
 fn assert_refused(outcome: &Outcome, status: i32, error: &str) {
     assert_eq!((outcome.status, outcome.stdout.as_str()), (status, ""), "{outcome:#?}");
@@ -39,7 +40,7 @@ fn assert_refused(outcome: &Outcome, status: i32, error: &str) {
     assert!(outcome.stderr.contains("\nhint: "), "{outcome:#?}");
 }
 
-/// Checks that there is no session, no launch folder, and no process but a daemon.
+/// Checks that there is no session, no launch folder, and no process except one daemon.
 #[track_caller]
 fn assert_nothing_started(world: &World) {
     assert_eq!(world.sessions(), Vec::<serde_json::Value>::new());

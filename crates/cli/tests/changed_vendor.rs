@@ -1,14 +1,14 @@
-//! An agent of a project whose vendor is changed in the project file.
+//! The vendor of a project's agent is changed in the project file.
 #![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::thread;
 
-use segue_testkit::{World, scene};
+use segue_testkit::{World, conversation, scene};
 use serde_json::Value;
 
-/// An agent that keeps what it is told in a file of its own, and answers.
+/// A script that acts as an agent: it records each message in a file of its own, and answers.
 const TOOL: &str = r#"#!/bin/sh
 id=$3
 file="$HOME/.mytool-$id.jsonl"
@@ -36,7 +36,7 @@ impl Scene {
         Self { world }
     }
 
-    /// Writes the project file with this vendor for its agent, and brings the agent up.
+    /// Writes the project file with this vendor for its agent, and runs `segue up`.
     fn up(&self, vendor: &str) -> Value {
         self.write_project(vendor);
         self.world.json(["up", "--json"])["agents"][0].clone()
@@ -63,7 +63,7 @@ impl Scene {
 }
 
 #[test]
-fn seed_27_another_vendor_goes_on_with_the_conversation_and_its_own_session_needs_none() {
+fn up_with_a_changed_vendor_hands_over_and_changing_back_resumes_the_old_session() {
     let scene = Scene::new();
     let started = scene.up("mytool");
     assert_eq!(started["outcome"], "started", "{started:#}");
@@ -74,7 +74,7 @@ fn seed_27_another_vendor_goes_on_with_the_conversation_and_its_own_session_need
     assert_eq!(carried["address"], "shop/coder", "{carried:#}");
     assert_eq!(scene.world.session("coder-mytool")["id"], first["id"]);
     scene::assert_knows(&scene.world, "coder", "fox");
-    // The first vendor's own session is there: nothing has to be carried.
+    // The first vendor's session is still there, so nothing has to be handed over.
     let back = scene.up("mytool");
     assert_eq!(back["outcome"], "resumed", "{back:#}");
     assert_eq!(scene.world.session("coder")["id"], first["id"]);
@@ -84,7 +84,7 @@ fn seed_27_another_vendor_goes_on_with_the_conversation_and_its_own_session_need
 }
 
 #[test]
-fn seed_28_a_vendor_that_takes_no_conversation_is_told_about_it() {
+fn up_hands_over_a_digest_to_a_vendor_without_native_import() {
     let scene = Scene::new();
     scene.up("demo");
     scene::wait_all_told(&scene.world);
@@ -97,7 +97,7 @@ fn seed_28_a_vendor_that_takes_no_conversation_is_told_about_it() {
 }
 
 #[test]
-fn seed_27_where_nothing_was_said_the_agent_begins_with_its_own_prompt() {
+fn up_with_a_changed_vendor_and_an_empty_conversation_starts_with_the_prompt() {
     let mut scene = Scene::new();
     scene.world.set("SILENT", "1");
     scene.up("mytool");
@@ -107,7 +107,7 @@ fn seed_27_where_nothing_was_said_the_agent_begins_with_its_own_prompt() {
 }
 
 #[test]
-fn an_agent_that_is_to_begin_anew_takes_nothing_along() {
+fn up_fresh_after_a_change_of_vendor_hands_nothing_over() {
     let scene = Scene::new();
     scene.up("mytool");
     scene.world.write("p.md", "remember the word hen");
@@ -123,7 +123,7 @@ fn an_agent_that_is_to_begin_anew_takes_nothing_along() {
 }
 
 #[test]
-fn two_ups_at_once_after_a_change_of_vendor_carry_the_conversation_once() {
+fn two_concurrent_ups_after_a_change_of_vendor_hand_over_once() {
     let scene = Scene::new();
     scene.up("mytool");
     scene.world.ok(["wait", "coder", "--for", "idle", "--timeout", "50s"]);
@@ -141,7 +141,7 @@ fn two_ups_at_once_after_a_change_of_vendor_carry_the_conversation_once() {
 }
 
 #[test]
-fn session_whose_name_only_begins_like_an_earlier_one_of_the_agent_is_not_carried() {
+fn session_with_a_similar_name_is_not_handed_over_to_the_changed_vendor() {
     let scene = Scene::new();
     scene.up("demo");
     scene::wait_all_told(&scene.world);
@@ -151,4 +151,61 @@ fn session_whose_name_only_begins_like_an_earlier_one_of_the_agent_is_not_carrie
     assert_eq!(carried["outcome"], "handed_over", "{carried:#}");
     let told = scene.told();
     assert!(told.contains("the word fox") && !told.contains("about hens"), "{told}");
+}
+
+/// Writes a project file with one demo agent that has these lines, and trusts it.
+fn write_agent(world: &World, lines: &str) {
+    world.write(
+        "segue.toml",
+        &format!(
+            "[fleet]\nname = \"shop\"\n[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n{lines}"
+        ),
+    );
+    world.ok(["trust", "--yes"]);
+}
+
+/// Returns the command line of the session's newest launch.
+fn newest_command_line(world: &World) -> String {
+    let session = world.session("coder");
+    let launch = conversation::newest_launch(world, session["id"].as_str().unwrap());
+    let record = world.state().join("launches").join(launch.to_string()).join("session.json");
+    let record: Value = serde_json::from_str(&fs::read_to_string(record).unwrap()).unwrap();
+    record["cli_command"].to_string()
+}
+
+#[test]
+fn settings_changed_in_the_project_file_apply_to_the_next_launch() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    write_agent(&world, "permission = \"auto\"\nmodel = \"small\"\n");
+    world.ok(["up"]);
+    let first = world.session("coder");
+    assert!(newest_command_line(&world).contains("small"), "{}", newest_command_line(&world));
+    write_agent(&world, "permission = \"ask\"\nmodel = \"large\"\n");
+    let running = world.json(["up", "--json"])["agents"][0].clone();
+    assert_eq!(running["outcome"], "running", "{running:#}");
+    let note = running["note"].as_str().unwrap();
+    assert!(note.contains("model, permission") && note.contains("segue stop"), "{note}");
+    world.ok(["stop", "coder"]);
+    let resumed = world.json(["up", "--stopped", "--json"])["agents"][0].clone();
+    assert_eq!(resumed["session"], first["id"], "{resumed:#}");
+    let command = newest_command_line(&world);
+    assert!(command.contains("large") && !command.contains("small"), "{command}");
+    assert!(command.contains("ask") && !command.contains("auto"), "{command}");
+}
+
+#[test]
+fn up_names_the_settings_that_a_resumed_agent_has_anew() {
+    let world = World::new(env!("CARGO_BIN_EXE_segue"));
+    write_agent(&world, "model = \"small\"\n");
+    world.ok(["up"]);
+    world.kill_everything();
+    write_agent(&world, "model = \"large\"\n");
+    let resumed = world.json(["up", "--json"])["agents"][0].clone();
+    let note = resumed["note"].as_str().unwrap();
+    assert!(note.ends_with("now as in the project file: model"), "{note}");
+    assert!(newest_command_line(&world).contains("large"));
+    let log = world.ok(["log", "coder"]);
+    assert!(log.contains("settings changed") && log.contains("model"), "{log}");
+    let again = world.json(["up", "--json"])["agents"][0].clone();
+    assert_eq!((&again["outcome"], &again["note"]), (&"running".into(), &Value::Null));
 }

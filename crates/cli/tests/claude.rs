@@ -1,5 +1,5 @@
-//! The real Claude Code through Segue: every conversation comes back as itself, and the requests
-//! that the model gets are the proof.
+//! Tests with the real Claude Code. Each session must resume its own conversation. The requests
+//! that the scripted model receives prove it.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails shall stop at once")]
 
 #[path = "claude/cuts.rs"]
@@ -37,7 +37,8 @@ impl Stage {
         let model = Model::start();
         let mut world = World::new(env!("CARGO_BIN_EXE_segue"));
         let home = with_claude(&mut world, &model);
-        // The tests may run as root, whom it lets do nothing without asking otherwise.
+        // The tests may run as root. Without this variable Claude Code does not let root skip its
+        // permission questions.
         world.set("IS_SANDBOX", "1");
         Self { model, world, home }
     }
@@ -51,7 +52,7 @@ impl Stage {
 
     fn wait_told(&self, name: &str, message: &str) -> Value {
         self.model.wait_answered(message);
-        // Its transcript comes a moment later than its first request.
+        // Claude Code writes its transcript shortly after its first request.
         self.wait_spoke(name);
         self.wait_answers(name, 1);
         self.wait_idle(name)
@@ -73,7 +74,7 @@ impl Stage {
         self.wait_session(name, |session| session["status"] == "idle")
     }
 
-    /// Waits until the session is as wanted; looks again after each event.
+    /// Waits until `is_wanted` accepts the session. Checks again after each event.
     fn wait_session(&self, name: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
         let mut events = Events::of(&self.world);
         loop {
@@ -86,14 +87,14 @@ impl Stage {
         }
     }
 
-    /// Waits until so many answers are in the transcript of the session.
+    /// Waits until the session's transcript has at least `count` answers.
     fn wait_answers(&self, name: &str, count: usize) {
         let path = self.transcript(&self.world.session(name));
         let answers = || records(&path).iter().filter(|it| is_answer(it)).count();
         launches::wait_until(&[path.parent().unwrap()], "an answer", || answers() >= count);
     }
 
-    /// Waits until the session's record says that something was said.
+    /// Waits until the launch record shows that the conversation has a message.
     fn wait_spoke(&self, name: &str) -> Value {
         let session = self.world.session(name);
         let newest = || launches::of(&self.world, &session).pop().unwrap();
@@ -102,13 +103,13 @@ impl Stage {
         session
     }
 
-    /// Says something to a session and returns the request that it brings about.
+    /// Sends a message to a session; returns the request that the model then receives.
     fn ask(&self, name: &str, message: &str) -> Exchange {
         self.world.ok(["send", name, message]);
         self.model.wait_answered(message)
     }
 
-    /// Expects that a session's next request carries these words of its user, and no others.
+    /// Sends `message`. Checks that its request has exactly the user messages `said` and `message`.
     fn assert_carries(&self, name: &str, said: &[&str], message: &str) {
         let exchange = self.ask(name, message);
         let all: Vec<&str> = said.iter().copied().chain([message]).collect();
@@ -117,7 +118,7 @@ impl Stage {
         assert_eq!(exchange.session.as_deref(), id.as_str());
     }
 
-    /// Returns where the transcript of a session's conversation is.
+    /// Returns the path of a session's transcript.
     fn transcript(&self, session: &Value) -> PathBuf {
         let name = format!("{}.jsonl", text(session, "vendor_session_id"));
         let all = transcripts(&self.world);
@@ -126,14 +127,14 @@ impl Stage {
     }
 }
 
-/// Returns all transcripts of the usual home.
+/// Returns all transcripts of the default config dir.
 fn transcripts(world: &World) -> Vec<PathBuf> {
     let entries = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
     let folders = entries(world.home().join(".claude/projects"));
     folders.flat_map(|folder| entries(folder.path())).map(|entry| entry.path()).collect()
 }
 
-/// Returns the lines of a transcript that can be read.
+/// Returns the lines of a transcript that parse as JSON.
 fn records(path: &std::path::Path) -> Vec<Value> {
     let content = fs::read_to_string(path).unwrap_or_default();
     content.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
@@ -143,7 +144,7 @@ fn is_answer(record: &Value) -> bool {
     record["type"] == "assistant" && record["message"]["stop_reason"] == "end_turn"
 }
 
-/// Returns how often the user was told that the turn was cut.
+/// Returns how many user messages of a request tell the agent that it was started again.
 fn nudges(exchange: &Exchange) -> usize {
     exchange.user_texts().iter().filter(|said| said.contains("started again")).count()
 }

@@ -1,5 +1,5 @@
-//! The real Codex through Segue: every conversation comes back as itself, and the requests that the
-//! model gets are the proof.
+//! Tests with the real Codex. Each session must resume its own conversation. The requests that the
+//! scripted model receives prove it.
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
 #[path = "codex/cuts.rs"]
@@ -41,14 +41,14 @@ impl Scenery {
         Self { acting, home }
     }
 
-    /// Expects that a session's next request carries these words of its user, and no others.
+    /// Sends `message`. Checks that its request has exactly the user messages `said` and `message`.
     fn assert_carries(&self, name: &str, said: &[&str], message: &str) {
         let exchange = self.acting.assert_carries(name, said, message);
         let id = self.world.session(name)["vendor_session_id"].clone();
         assert_eq!(exchange.session.as_deref(), id.as_str());
     }
 
-    /// Returns where the rollout of a conversation is.
+    /// Returns the path of a session's rollout. A rollout is the transcript that Codex writes.
     fn rollout(&self, session: &Value) -> PathBuf {
         let id = text(session, "vendor_session_id");
         let all = rollouts(&self.world);
@@ -71,7 +71,7 @@ impl DerefMut for Scenery {
     }
 }
 
-/// Returns all rollouts of the usual home.
+/// Returns all rollouts of the default Codex home.
 fn rollouts(world: &World) -> Vec<PathBuf> {
     let mut folders = vec![world.home().join(".codex/sessions")];
     for _level in ["year", "month", "day"] {

@@ -1,4 +1,4 @@
-//! Many commands at the same moment, and what they share: one daemon, one of each session.
+//! Many concurrent commands, and what they share: one daemon, and one session of each name.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 #[path = "concurrency/another_version.rs"]
@@ -38,7 +38,7 @@ fn text<'a>(session: &'a Value, key: &str) -> &'a str {
     session[key].as_str().unwrap_or_else(|| panic!("no {key} in {session}"))
 }
 
-/// Returns the number of the process in this field, which must be alive.
+/// Returns the pid in this field. The process must be alive.
 fn alive(session: &Value, key: &str) -> u32 {
     let pid = session[key].as_u64().unwrap_or_else(|| panic!("no {key} in {session}"));
     let pid = u32::try_from(pid).unwrap();
@@ -53,7 +53,7 @@ fn daemons(world: &World) -> Vec<u32> {
 }
 
 #[test]
-fn fifty_runs_at_once_are_fifty_sessions() {
+fn fifty_concurrent_runs_create_fifty_sessions() {
     let world = world();
     let prompts: Vec<String> = (0..50).map(|n| format!("remember the word apple{n}")).collect();
     let children: Vec<Child> = prompts
@@ -87,7 +87,7 @@ fn fifty_runs_at_once_are_fifty_sessions() {
 }
 
 #[test]
-fn of_several_runs_with_one_name_one_wins_and_the_others_are_told() {
+fn of_ten_concurrent_runs_with_one_name_nine_are_refused() {
     let world = world();
     let children: Vec<Child> =
         (0..10).map(|_| world.start(["run", "-d", "--name", "coder", "hello"])).collect();
@@ -105,13 +105,13 @@ hint: run `segue resume default/coder` to go on with the session that has it
         assert_eq!(outcome.stderr, expected);
     }
     assert_eq!(world.sessions().len(), 1);
-    // Nothing is left of those that lost: no launch folder, no process.
+    // The refused commands leave no launch folder and no process.
     let folders = std::fs::read_dir(world.state().join("launches")).unwrap();
     assert_eq!(folders.count(), 1);
 }
 
 #[test]
-fn two_ups_at_once_are_one_set_of_sessions() {
+fn two_concurrent_ups_start_each_agent_once() {
     let world = world();
     let agents =
         "[[agents]]\nname = \"coder\"\nvendor = \"demo\"\ncount = 4\nprompt = \"start.md\"\n";
@@ -148,9 +148,9 @@ fn two_ups_at_once_are_one_set_of_sessions() {
 }
 
 #[test]
-fn twenty_clients_start_one_daemon() {
+fn twenty_concurrent_clients_start_one_daemon() {
     let world = world();
-    // The second time a killed daemon has left its socket and its lock file.
+    // In the second round a killed daemon has left its socket and its lock file.
     for _ in 0..2 {
         let children: Vec<Child> = (0..20).map(|_| world.start(["ls", "--json"])).collect();
         for outcome in children.into_iter().map(ended) {

@@ -1,9 +1,9 @@
-//! Every vendor's real program, and what hurts most when it is missing. `make conformance` has the
-//! whole list.
+//! The most important behaviours, tested with every vendor's real program. `make conformance` runs
+//! the whole list.
 
 use segue_testkit::vendors::{exemptions, show};
 
-/// Makes a test of each behaviour for each vendor.
+/// Generates one test of each behaviour for each vendor.
 macro_rules! shown {
     ($vendors:tt $($test:ident: $behaviour:literal;)*) => {
         $(shown!(@vendors $vendors $test $behaviour);)*
@@ -33,7 +33,7 @@ shown! {
     failures: "failures";
 }
 
-/// Its program takes longer to start than all others together.
+/// Fewer behaviours for `OpenCode`, which takes longer to start than all others together.
 mod slow {
     use super::show;
 
@@ -46,7 +46,7 @@ mod slow {
     }
 }
 
-/// Earlier releases, where a newer one does something else.
+/// Earlier releases of programs whose newer release behaves differently.
 mod previous {
     use segue_testkit::vendors::show_previous as show;
 
@@ -73,10 +73,10 @@ mod more {
 }
 
 #[test]
-fn what_is_not_asked_of_a_vendor_is_a_behaviour_and_has_a_reason() {
+fn every_exemption_of_a_vendor_names_a_known_behaviour_and_a_reason() {
     for (vendor, behaviour, reason) in exemptions() {
-        assert!(is_known(behaviour), "{vendor} is spared `{behaviour}`, which nobody asks");
-        assert!(reason.len() > 10, "{vendor} is spared `{behaviour}` without a reason");
+        assert!(is_known(behaviour), "{vendor} is exempt from the unknown `{behaviour}`");
+        assert!(reason.len() > 10, "{vendor} is exempt from `{behaviour}` without a reason");
     }
 }
 

@@ -1,5 +1,5 @@
-//! The real Copilot through Segue: every conversation comes back as itself, and the requests that the
-//! model gets are the proof.
+//! Tests with the real Copilot. Each session must resume its own conversation. The requests that
+//! the scripted model receives prove it.
 #![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
 #[path = "copilot/cuts.rs"]
@@ -38,13 +38,13 @@ impl Scenery {
         Self { acting, home }
     }
 
-    /// Says something to a session, waits until that turn is over, and returns the request that it
-    /// brought about.
+    /// Sends a message to a session, waits until its turn is over, and returns the request that the
+    /// model received.
     fn ask(&self, name: &str, message: &str) -> Exchange {
         self.ask_and_wait(name, message)
     }
 
-    /// Returns where the transcript of a session is.
+    /// Returns the path of a session's transcript.
     fn transcript(&self, session: &Value) -> PathBuf {
         self.folder(session).join("events.jsonl")
     }

@@ -1,5 +1,5 @@
-//! Cursor through Segue. Its program cannot be had for tests: a stand-in does what public
-//! descriptions say of it, and begins a blank conversation wherever Cursor is said to do so.
+//! Tests with Cursor. Its program is not available for tests. A script stands in for it: it behaves
+//! as public descriptions say, and starts an empty conversation where Cursor is said to do so.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -78,7 +78,7 @@ fn told(world: &World) -> Value {
 }
 
 #[test]
-fn a_headless_turn_goes_on_with_the_conversation_that_the_first_one_told() {
+fn second_headless_turn_resumes_the_id_that_the_first_one_printed() {
     let world = world();
     let first = told(&world);
     assert_eq!(first["evidence"], "stream");
@@ -89,7 +89,7 @@ fn a_headless_turn_goes_on_with_the_conversation_that_the_first_one_told() {
 }
 
 #[test]
-fn one_that_comes_up_in_another_conversation_is_refused() {
+fn send_fails_if_cursor_starts_another_conversation_than_the_bound_one() {
     let world = world();
     let first = told(&world);
     fs::write(world.home().join("elsewhere"), "").unwrap();
@@ -100,7 +100,7 @@ fn one_that_comes_up_in_another_conversation_is_refused() {
 }
 
 #[test]
-fn what_cursor_would_begin_blank_is_not_even_started() {
+fn cursor_is_not_started_if_its_database_is_missing() {
     let world = world();
     told(&world);
     fs::remove_dir_all(world.home().join(".cursor/chats")).unwrap();
@@ -112,7 +112,7 @@ fn what_cursor_would_begin_blank_is_not_even_started() {
 }
 
 #[test]
-fn an_interactive_one_comes_back_as_itself_when_a_hook_has_told() {
+fn interactive_session_resumes_the_id_that_a_hook_reported() {
     let world = world();
     world.ok(["run", "-d", "--vendor", "cursor", "--name", "i", "blue"]);
     world.ok(["wait", "i", "--for", "idle", "--timeout", "30s"]);

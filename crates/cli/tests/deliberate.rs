@@ -1,4 +1,4 @@
-//! Which sessions come back: those that ended although nobody ended them.
+//! Which sessions `resume` and `up` start again: those that were not ended on purpose.
 #![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,8 @@ fn world() -> World {
     World::new(env!("CARGO_BIN_EXE_segue"))
 }
 
-/// Writes a trusted project in which no agent restarts by itself; each is told its own name.
+/// Writes and starts a trusted project whose agents are not restarted automatically. The prompt of
+/// each agent is its own name as a word to remember.
 fn project(world: &World, agents: &[&str]) {
     let mut file = vec!["[fleet]\nname = \"shop\"\n".to_owned()];
     for name in agents {
@@ -30,7 +31,7 @@ fn wait_ended(world: &World, name: &str) {
     world.ok(["wait", name, "--for", "ended", "--timeout", "50s"]);
 }
 
-/// Leaves an agent as a person does.
+/// Quits an agent as a person does.
 fn leave(world: &World, name: &str) {
     conversation::type_text(world, &world.session(name), "/exit\r");
     wait_ended(world, name);
@@ -51,7 +52,7 @@ fn set(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-/// Returns why each session was left alone.
+/// Returns the reason for each session that was not started.
 fn reasons(report: &Value) -> BTreeMap<String, String> {
     let left = report["left_alone"].as_array().unwrap();
     let text = |it: &Value, key: &str| it[key].as_str().unwrap().to_owned();
@@ -71,7 +72,7 @@ fn scene_command(world: &World, verb: &str, words: &[&str]) -> segue_testkit::Ou
     segue_testkit::Outcome::of(&mut world.command(words))
 }
 
-/// Returns how many sessions bare `segue`, the plan and the hint of bare `segue` count.
+/// Checks that bare `segue`, its hint and the plan of `resume` agree on the sessions to bring back.
 fn assert_to_bring_back(world: &World, expected: &[&str]) {
     let glance: Value = serde_json::from_str(&world.ok(["--json"])).unwrap();
     assert_eq!(glance["to_bring_back"], expected.len(), "{glance:#}");
@@ -86,7 +87,8 @@ fn assert_to_bring_back(world: &World, expected: &[&str]) {
     assert_eq!(shown.stderr.contains(hint), !expected.is_empty(), "{shown:#?}");
 }
 
-/// One of each: stopped, left by a person, crashed, killed, and handed over; then all is killed.
+/// Ends one agent in each way: stopped, quit by a person, crashed, killed, and handed over. Then
+/// kills all processes.
 fn one_of_each() -> World {
     let world = world();
     project(&world, &["stopped", "quit", "crashed", "killed", "given"]);
@@ -103,7 +105,7 @@ const LEFT: [(&str, &str); 3] =
     [("stopped", "stopped"), ("quit", "quit"), ("given", "handed_over")];
 
 #[test]
-fn resume_its_plan_and_bare_segue_agree_on_what_nobody_ended() {
+fn resume_its_plan_and_bare_segue_agree_on_the_sessions_to_bring_back() {
     let world = one_of_each();
     assert_to_bring_back(&world, &["crashed", "killed", "given-demo"]);
     let plan = world.json(["resume", "--plan", "--json"]);
@@ -120,7 +122,7 @@ fn resume_its_plan_and_bare_segue_agree_on_what_nobody_ended() {
 }
 
 #[test]
-fn up_leaves_agents_alone_that_were_ended_on_purpose_and_says_how_to_start_them() {
+fn up_skips_agents_that_were_ended_on_purpose_and_hints_how_to_start_them() {
     let world = one_of_each();
     let report = up(&world, []);
     assert_eq!((report.status, &report.json["complete"]), (0, &Value::Bool(true)), "{report:#?}");
@@ -151,7 +153,7 @@ fn named_session_is_resumed_also_if_it_was_ended_on_purpose() {
 }
 
 #[test]
-fn flag_brings_back_what_was_ended_on_purpose_and_not_what_was_handed_over() {
+fn resume_stopped_includes_sessions_ended_on_purpose_but_not_handed_over_ones() {
     let world = one_of_each();
     let report = world.resume(["--stopped"]);
     let back = ["stopped", "quit", "crashed", "killed", "given-demo"];
@@ -177,13 +179,13 @@ fn handed_over_session_is_resumed_only_if_it_is_named_and_the_flag_is_given() {
     assert!(world.session("given")["pid"].is_null());
     world.resume(["given", "--stopped"]).assert_back("given", "resumed");
     scene::assert_knows(&world, "given", "given");
-    // It was started again since: from now on it comes back like any other.
+    // It was started again after the handoff. From now on it is resumed like any other session.
     world.kill_everything();
     world.resume(["--all"]).assert_back("given", "resumed");
 }
 
 #[test]
-fn fleet_that_was_stopped_stays_stopped_until_it_is_asked_for() {
+fn stopped_fleet_is_started_only_with_the_stopped_flag() {
     let world = world();
     project(&world, &["coder", "tester"]);
     world.ok(["stop", "shop"]);
@@ -203,7 +205,7 @@ fn fleet_that_was_stopped_stays_stopped_until_it_is_asked_for() {
 }
 
 #[test]
-fn headless_session_that_ended_well_and_adopted_one_are_nothing_to_bring_back() {
+fn finished_headless_session_and_adopted_session_are_resumed_only_by_name() {
     let world = world();
     world.ok(["run", "--headless", "--wait", "--name", "done", "remember the word fox"]);
     let id = scene::by_hand(&world, "remember the word owl");
@@ -229,7 +231,7 @@ fn headless_session_that_ended_well_and_adopted_one_are_nothing_to_bring_back() 
 }
 
 #[test]
-fn headless_session_that_was_killed_in_its_turn_is_brought_back() {
+fn headless_session_that_was_killed_in_its_turn_is_resumed() {
     let world = world();
     world.ok(["run", "-d", "--headless", "--name", "busy", "/hang"]);
     world.kill_everything();
@@ -238,7 +240,7 @@ fn headless_session_that_was_killed_in_its_turn_is_brought_back() {
 }
 
 #[test]
-fn session_whose_machine_went_down_in_good_order_is_brought_back() {
+fn session_whose_holder_got_sigterm_is_resumed() {
     let world = world();
     let session = scene::told(&world, "coder", "fox");
     let holder = scene::process(&session, "holder_pid");
@@ -252,7 +254,7 @@ fn session_whose_machine_went_down_in_good_order_is_brought_back() {
 }
 
 #[test]
-fn session_that_a_resume_would_refuse_is_not_counted() {
+fn session_that_resume_would_refuse_is_not_counted_as_to_bring_back() {
     let world = world();
     world.ok(["run", "-d", "--vendor", "demo", "--name", "fox", "hi", "--", "--bogus"]);
     world.ok(["wait", "fox", "--for", "waiting", "--timeout", "50s"]);
@@ -264,7 +266,7 @@ fn session_that_a_resume_would_refuse_is_not_counted() {
 }
 
 #[test]
-fn handed_over_session_names_the_one_in_which_its_conversation_goes_on() {
+fn handed_over_session_names_its_successor() {
     let world = world();
     project(&world, &["given", "stopped", "coder"]);
     world.ok(["handoff", "given", "--to", "demo"]);

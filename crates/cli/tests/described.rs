@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use segue_testkit::{World, launches};
 use serde_json::Value;
 
-/// An agent that nobody knows: it remembers what it is told in a file of its own.
+/// A script that acts as an agent unknown to Segue. It records each message in a file of its own.
 const TOOL: &str = r#"#!/bin/sh
 id=$3
 [ "$2" = --resume ] && word=resumed || word=new
@@ -49,7 +49,7 @@ fn only_agent(report: &Value) -> &Value {
 }
 
 #[test]
-fn it_runs_only_when_the_file_is_trusted() {
+fn described_vendor_runs_only_if_the_project_file_is_trusted() {
     let world = world("");
     assert_eq!(world.segue(["up"]).status, 5);
     assert_eq!(world.segue(["run", "-d", "--vendor", "mytool", "x"]).status, 5);
@@ -57,7 +57,7 @@ fn it_runs_only_when_the_file_is_trusted() {
 }
 
 #[test]
-fn it_is_resumed_by_its_id_and_that_is_noted_unverified() {
+fn resume_of_a_vendor_without_a_transcript_is_marked_unverified() {
     let world = world("");
     world.ok(["trust", "--yes"]);
     world.ok(["up"]);
@@ -70,7 +70,7 @@ fn it_is_resumed_by_its_id_and_that_is_noted_unverified() {
 }
 
 #[test]
-fn with_a_transcript_it_is_verified_and_messages_are_confirmed() {
+fn transcript_of_a_described_vendor_verifies_resume_and_confirms_messages() {
     let world = world("transcript = \"~/.mytool-{id}.jsonl\"\n");
     world.ok(["trust", "--yes"]);
     world.ok(["up"]);
@@ -84,7 +84,7 @@ fn with_a_transcript_it_is_verified_and_messages_are_confirmed() {
 }
 
 #[test]
-fn without_a_transcript_a_message_is_unconfirmed_at_once_and_the_next_one_follows() {
+fn message_to_a_vendor_without_a_transcript_is_uncertain_at_once() {
     let world = world("");
     world.ok(["trust", "--yes"]);
     world.ok(["up"]);
@@ -106,7 +106,7 @@ fn without_a_transcript_a_message_is_unconfirmed_at_once_and_the_next_one_follow
 }
 
 #[test]
-fn its_transcript_is_guarded_too() {
+fn deleted_transcript_of_a_described_vendor_is_restored() {
     let world = world("transcript = \"~/.mytool-{id}.jsonl\"\n");
     world.ok(["trust", "--yes"]);
     world.ok(["up"]);
@@ -121,7 +121,45 @@ fn its_transcript_is_guarded_too() {
 }
 
 #[test]
-fn two_of_a_vendor_without_ids_run_beside_each_other() {
+fn rm_purge_of_a_vendor_without_a_transcript_keeps_the_project_folder() {
+    let world = world("");
+    world.ok(["trust", "--yes"]);
+    world.ok(["up"]);
+    world.ok(["stop", "coder"]);
+    world.ok(["rm", "coder", "--purge", "--yes"]);
+    assert!(world.sessions().is_empty(), "{:#?}", world.sessions());
+    assert!(world.project().join("segue.toml").is_file(), "the project folder was deleted");
+}
+
+#[test]
+fn handoff_from_a_vendor_without_a_transcript_is_refused() {
+    let world = world("");
+    world.ok(["trust", "--yes"]);
+    world.ok(["up"]);
+    let refused = world.segue(["handoff", "coder", "--to", "demo"]);
+    assert_eq!(refused.status, 6, "{refused:#?}");
+    assert_eq!(world.sessions().len(), 1, "{:#?}", world.sessions());
+}
+
+#[test]
+fn resume_of_a_vendor_that_cannot_resume_begins_without_the_first_message() {
+    let world = world("");
+    let path = world.project().join("segue.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with("resume"));
+    world.write("segue.toml", &lines.map(|line| format!("{line}\n")).collect::<String>());
+    world.ok(["trust", "--yes"]);
+    world.ok(["up"]);
+    world.kill_everything();
+    let report = world.json(["resume", "--json"]);
+    assert_eq!(only_agent(&report)["outcome"], "fresh", "{report}");
+    let started = || starts(&world).iter().filter(|line| line.starts_with("new")).count() == 2;
+    launches::wait_until(&[&world.home()], "two starts", started);
+    assert!(!starts(&world)[1].ends_with("begin"), "{:#?}", starts(&world));
+}
+
+#[test]
+fn two_sessions_of_a_vendor_without_ids_run_side_by_side() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     world.write("segue.toml", "[vendors.mytool]\ncommand = [\"cat\"]\n");
     world.ok(["trust", "--yes"]);
@@ -132,7 +170,7 @@ fn two_of_a_vendor_without_ids_run_beside_each_other() {
 }
 
 #[test]
-fn missing_program_is_named() {
+fn missing_program_of_a_described_vendor_is_named() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     world.write("segue.toml", "[vendors.mytool]\ncommand = [\"no-such-program\"]\n");
     world.ok(["trust", "--yes"]);

@@ -1,4 +1,5 @@
-//! A fleet with one agent of each vendor: everything is killed, one command brings all of it back.
+//! One agent of each vendor: resumed with one command after a kill, with unusual prompts and
+//! instructions, and with a trust question at the first start.
 
 use std::process::Command;
 
@@ -8,7 +9,7 @@ use segue_testkit::{Model, World, isolated, launches, scene};
 /// The vendors whose programs are pinned for tests.
 const PINNED: [&str; 6] = ["claude", "codex", "copilot", "gemini", "opencode", "pi"];
 
-/// The agent that needs no model.
+/// The built-in vendor, whose agent needs no model.
 const BUILT_IN: &str = "demo";
 
 fn project(world: &World, agents: &[&str]) {
@@ -23,7 +24,7 @@ fn project(world: &World, agents: &[&str]) {
 }
 
 #[test]
-fn a_fleet_of_every_vendor_comes_back_with_one_command() {
+fn one_resume_command_brings_back_an_agent_of_every_vendor() {
     isolated(|| {
         let (mut world, model) = (World::new(env!("CARGO_BIN_EXE_segue")), Model::start());
         with_all(&mut world, &model, &PINNED);
@@ -54,7 +55,7 @@ fn a_fleet_of_every_vendor_comes_back_with_one_command() {
     });
 }
 
-/// A model that each program takes from the scripted one.
+/// For each vendor, a model name that its program accepts with the scripted model.
 const MODELS: [(&str, &str); 6] = [
     ("claude", "claude-sonnet-4-5"),
     ("codex", "scripted-2"),
@@ -143,8 +144,8 @@ fn up_reports_the_trust_question_of_every_vendor_that_asks_first() {
     });
 }
 
-/// What a vendor's program reads from a file or its standard input: the prompt of a headless turn,
-/// the instructions.
+/// For each vendor: whether its program reads the prompt of a headless turn, and whether it reads
+/// the instructions, from a file or from standard input instead of an argument.
 const READS: [(&str, bool, bool); 6] = [
     ("claude", true, true),
     ("codex", true, false),
@@ -154,7 +155,7 @@ const READS: [(&str, bool, bool); 6] = [
     ("pi", false, true),
 ];
 
-/// Returns the arguments of every process of this world.
+/// Returns the command lines of all processes of this world.
 fn arguments(world: &World) -> String {
     let read = |pid: u32| std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let all: Vec<String> = world
@@ -166,7 +167,7 @@ fn arguments(world: &World) -> String {
 }
 
 #[test]
-fn long_prompts_and_instructions_reach_every_vendors_model_and_stay_out_of_arguments_and_records() {
+fn long_prompts_and_instructions_reach_every_model_but_not_arguments_or_records() {
     isolated(|| {
         let (mut world, model) = (World::new(env!("CARGO_BIN_EXE_segue")), Model::start());
         with_all(&mut world, &model, &PINNED);

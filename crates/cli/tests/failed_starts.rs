@@ -1,15 +1,15 @@
-//! An agent that dies at its start: every command says why, and what to do.
+//! An agent that dies at its start: every command reports the cause and a remedy.
 
 use segue_testkit::{Outcome, Terminal, World};
 
-/// What the built-in agent prints about an option that it does not know.
+/// The demo agent's output about an option that it does not know.
 const WHY: &str = "its last output: error: unknown argument `--bogus` / usage: demo-agent";
 
 fn world() -> World {
     World::new(env!("CARGO_BIN_EXE_segue"))
 }
 
-/// Starts an agent that dies at once, three times, and waits until nothing is tried any more.
+/// Starts an agent that dies at its start. Waits until Segue gives up after three attempts.
 fn gave_up() -> World {
     let world = world();
     world.ok(["run", "-d", "--vendor", "demo", "--name", "fox", "hi", "--", "--bogus"]);
@@ -43,7 +43,7 @@ fn last_output_of_a_dead_agent_is_in_the_log_and_in_errors() {
 }
 
 #[test]
-fn attach_tells_why_the_agent_ended_and_why_it_does_not_run() {
+fn attach_reports_why_the_agent_ended_and_why_it_does_not_run() {
     let world = world();
     let run = world.command(["run", "--vendor", "demo", "--name", "fox", "hi", "--", "--bogus"]);
     let mut person = Terminal::start(&run, 40, 200);
@@ -57,7 +57,7 @@ fn attach_tells_why_the_agent_ended_and_why_it_does_not_run() {
 }
 
 #[test]
-fn headless_turn_that_never_began_reports_the_standard_error() {
+fn headless_turn_that_fails_at_its_start_reports_standard_error() {
     let world = world();
     let turn = ["run", "--headless", "--vendor", "demo", "--name", "hb", "hi", "--", "--bogus"];
     let failed = world.segue(turn);
@@ -79,7 +79,7 @@ fn secrets_of_the_environment_are_not_in_the_last_output() {
 }
 
 #[test]
-fn last_output_is_known_to_a_daemon_that_did_not_see_the_end() {
+fn last_output_is_known_to_a_daemon_that_started_after_the_agent_ended() {
     let world = gave_up();
     world.ok(["daemon", "stop"]);
     let waited = world.segue(["wait", "fox", "--for", "idle"]);
@@ -87,7 +87,7 @@ fn last_output_is_known_to_a_daemon_that_did_not_see_the_end() {
 }
 
 #[test]
-fn session_that_gave_up_is_started_again_by_its_name_and_every_command_says_so() {
+fn every_command_hints_at_resume_for_a_session_that_gave_up() {
     let world = gave_up();
     let hint = "`segue resume default/fox` to try again";
     assert_says(&world.segue(["ls"]), 0, &["waiting (choice)", hint]);

@@ -1,5 +1,5 @@
-//! The real Gemini CLI through Segue: every conversation comes back as itself, in a home with default
-//! settings, and the requests that the model gets are the proof.
+//! Tests with the real Gemini CLI in a home with default settings. Each session must resume its own
+//! conversation. The requests that the scripted model receives prove it.
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
 #[path = "gemini/losses.rs"]
@@ -54,13 +54,14 @@ impl Place {
         self.run(&["--headless", "--name", name, message])
     }
 
-    /// Runs `segue run` for a Gemini that asks nothing.
+    /// Runs `segue run` with a Gemini that asks no questions.
     fn run(&self, words: &[&str]) -> Outcome {
         let all = ["run", "--vendor", "gemini", "--permission", "auto"].iter().chain(words);
         Outcome::of(&mut self.world.command(all))
     }
 
-    /// Runs a turn by hand in the project's folder: at its start it deletes what it takes for empty.
+    /// Runs a turn without Segue in the project's folder. At its start Gemini deletes transcripts
+    /// that it considers empty.
     fn by_hand(&self, words: &[&str]) {
         let turn = Outcome::of(&mut command(&self.world, "gemini", words));
         assert_eq!(turn.status, 0, "{turn:#?}");
@@ -70,7 +71,7 @@ impl Place {
         self.wait_session(name, |session| session["status"] == "idle")
     }
 
-    /// Waits until the session is as wanted; looks again after each event.
+    /// Waits until `is_wanted` accepts the session. Checks again after each event.
     fn wait_session(&self, name: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
         let mut events = Events::of(&self.world);
         loop {
@@ -83,7 +84,7 @@ impl Place {
         }
     }
 
-    /// Waits until the session's record says that something was said.
+    /// Waits until the launch record shows that the conversation has a message.
     fn wait_spoke(&self, name: &str) -> Value {
         let session = self.world.session(name);
         let newest = || launches::of(&self.world, &session).pop().unwrap();
@@ -92,20 +93,20 @@ impl Place {
         session
     }
 
-    /// Says something to a session and returns the request that it brings about.
+    /// Sends a message to a session; returns the request that the model then receives.
     fn ask(&self, name: &str, message: &str) -> Exchange {
         self.world.ok(["send", name, message]);
         self.model.wait_answered(message)
     }
 
-    /// Expects that a session's next request carries these words of its user, and no others.
+    /// Sends `message`. Checks that its request has exactly the user messages `said` and `message`.
     fn assert_carries(&self, name: &str, said: &[&str], message: &str) {
         let exchange = self.ask(name, message);
         let all: Vec<&str> = said.iter().copied().chain([message]).collect();
         assert_eq!(exchange.user_texts(), all);
     }
 
-    /// Returns the files of the conversations in the project's folder.
+    /// Returns the transcripts of all projects.
     fn transcripts(&self) -> Vec<PathBuf> {
         let projects = std::fs::read_dir(self.home.folder().join("tmp")).unwrap();
         let chats = projects.map(|entry| entry.unwrap().path().join("chats"));
@@ -113,7 +114,7 @@ impl Place {
         entries.map(|entry| entry.unwrap().path()).collect()
     }
 
-    /// Returns where the transcript of a conversation is.
+    /// Returns the path of a session's transcript.
     fn transcript(&self, session: &Value) -> PathBuf {
         let id = text(session, "vendor_session_id");
         let all = self.transcripts();
@@ -122,7 +123,7 @@ impl Place {
     }
 }
 
-/// Waits until a transcript has this text.
+/// Waits until a transcript contains this text.
 fn wait_written(transcript: &Path, text: &str) {
     let folder = transcript.parent().unwrap();
     launches::wait_until(&[folder], text, || {

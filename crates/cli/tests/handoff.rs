@@ -1,4 +1,4 @@
-//! Carrying conversations over, with the agent that needs no account.
+//! Handoffs between sessions of the demo agent, which needs no account.
 
 use segue_testkit::{World, conversation, scene};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ fn handed_over(world: &World, name: &str) -> Value {
 }
 
 #[test]
-fn the_next_agent_knows_what_was_said_and_the_old_one_has_stopped() {
+fn handoff_carries_the_conversation_and_stops_the_old_agent() {
     let world = world();
     let before = scene::told(&world, "a", "fox");
     let report = handed_over(&world, "a");
@@ -29,7 +29,7 @@ fn the_next_agent_knows_what_was_said_and_the_old_one_has_stopped() {
 }
 
 #[test]
-fn an_agent_whose_name_begins_a_vendors_name_can_be_the_next() {
+fn handoff_to_an_agent_whose_name_is_a_prefix_of_a_vendor_name_works() {
     let world = world();
     scene::project(&world, "shop", &["dem"]);
     scene::told(&world, "a", "fox");
@@ -39,7 +39,7 @@ fn an_agent_whose_name_begins_a_vendors_name_can_be_the_next() {
 }
 
 #[test]
-fn a_conversation_that_comes_back_brings_only_what_was_said_since() {
+fn handoff_back_carries_only_the_turns_since_the_first_handoff() {
     let world = world();
     let first = scene::told(&world, "a", "fox");
     handed_over(&world, "a");
@@ -54,14 +54,14 @@ fn a_conversation_that_comes_back_brings_only_what_was_said_since() {
     let told: Vec<&String> = said.iter().filter(|text| text.starts_with("remember")).collect();
     assert_eq!(told, ["remember the word fox", "remember the word hen"]);
     scene::assert_knows(&world, "a", "hen");
-    // And once more there and back: nothing is said twice.
+    // The third handoff goes to the same session as the first one.
     let report = handed_over(&world, "a");
     assert_eq!(report["to"], "default/a-demo", "{report:#}");
     scene::assert_knows(&world, "a-demo", "hen");
 }
 
 #[test]
-fn a_dry_run_shows_what_would_be_carried_and_changes_nothing() {
+fn dry_run_shows_the_carried_turns_and_changes_nothing() {
     let world = world();
     scene::told(&world, "a", "fox");
     let report = world.json(["handoff", "a", "--to", "demo", "--dry-run", "--json"]);
@@ -80,7 +80,7 @@ fn a_dry_run_shows_what_would_be_carried_and_changes_nothing() {
 }
 
 #[test]
-fn a_digest_is_told_to_the_next_agent() {
+fn digest_is_the_first_message_of_the_next_agent() {
     let world = world();
     scene::told(&world, "a", "fox");
     let report = world.json(["handoff", "a", "--to", "demo", "--mode", "digest", "--json"]);
@@ -92,7 +92,7 @@ fn a_digest_is_told_to_the_next_agent() {
 }
 
 #[test]
-fn where_nothing_was_said_the_next_agent_starts_plainly_and_that_is_told() {
+fn handoff_of_an_empty_conversation_starts_a_plain_session_with_a_note() {
     let world = world();
     world.ok(["run", "-d", "--name", "a"]);
     let report = handed_over(&world, "a");
@@ -102,7 +102,7 @@ fn where_nothing_was_said_the_next_agent_starts_plainly_and_that_is_told() {
 }
 
 #[test]
-fn a_headless_conversation_goes_on_with_the_next_message() {
+fn headless_handoff_continues_with_the_next_message() {
     let world = world();
     world.ok(["run", "--headless", "--name", "a", "remember the word fox"]);
     let report = handed_over(&world, "a");
@@ -113,7 +113,7 @@ fn a_headless_conversation_goes_on_with_the_next_message() {
 }
 
 #[test]
-fn a_conversation_that_was_begun_by_hand_is_carried() {
+fn handoff_accepts_a_conversation_started_without_segue() {
     let world = world();
     let id = scene::by_hand(&world, "remember the word fox");
     let from = format!("demo:{id}");
@@ -126,7 +126,7 @@ fn a_conversation_that_was_begun_by_hand_is_carried() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_and_nothing_has_changed() {
+fn invalid_handoff_is_refused_and_changes_nothing() {
     let world = world();
     scene::told(&world, "a", "fox");
     for (words, status) in [
@@ -148,7 +148,7 @@ fn what_cannot_be_is_refused_and_nothing_has_changed() {
 }
 
 #[test]
-fn a_conversation_begun_by_hand_has_no_session_after_a_refusal() {
+fn refused_handoff_of_a_conversation_without_a_session_creates_none() {
     let world = world();
     scene::told(&world, "a", "fox");
     let from = format!("demo:{}", scene::by_hand(&world, "remember the word hen"));
@@ -158,7 +158,7 @@ fn a_conversation_begun_by_hand_has_no_session_after_a_refusal() {
 }
 
 #[test]
-fn what_was_said_at_the_other_comes_back_also_when_the_first_went_on_meanwhile() {
+fn handoff_back_to_a_session_that_went_on_meanwhile_adds_the_new_turns_once() {
     let world = world();
     scene::told(&world, "a", "fox");
     handed_over(&world, "a");
@@ -174,7 +174,7 @@ fn what_was_said_at_the_other_comes_back_also_when_the_first_went_on_meanwhile()
 }
 
 #[test]
-fn a_long_name_leaves_room_for_the_vendor() {
+fn long_session_name_is_shortened_to_fit_the_vendor_suffix() {
     let world = world();
     let name = "n".repeat(64);
     scene::told(&world, &name, "fox");
@@ -184,7 +184,7 @@ fn a_long_name_leaves_room_for_the_vendor() {
 }
 
 #[test]
-fn a_conversation_whose_transcript_was_deleted_is_carried_all_the_same() {
+fn handoff_works_after_the_transcript_was_deleted() {
     let world = world();
     let before = scene::told(&world, "a", "fox");
     world.ok(["stop", "a"]);
@@ -195,7 +195,7 @@ fn a_conversation_whose_transcript_was_deleted_is_carried_all_the_same() {
 }
 
 #[test]
-fn a_digest_keeps_to_its_budget_to_the_character() {
+fn digest_has_at_most_as_many_characters_as_its_budget() {
     let world = world();
     scene::told(&world, "a", "fox");
     let session = world.session("a");
@@ -218,7 +218,7 @@ fn a_digest_keeps_to_its_budget_to_the_character() {
 }
 
 #[test]
-fn what_is_left_out_of_a_long_conversation_is_told() {
+fn handoff_of_a_long_conversation_reports_the_omitted_turns() {
     let world = world();
     scene::told(&world, "a", "fox");
     let session = world.session("a");
@@ -238,7 +238,7 @@ fn what_is_left_out_of_a_long_conversation_is_told() {
 }
 
 #[test]
-fn a_line_of_five_megabytes_is_no_hindrance() {
+fn handoff_reads_past_a_five_megabyte_line() {
     let world = world();
     let before = scene::told(&world, "a", "fox");
     world.ok(["stop", "a"]);
@@ -265,7 +265,7 @@ fn a_line_of_five_megabytes_is_no_hindrance() {
 }
 
 #[test]
-fn the_story_is_told_once_across_the_sessions_that_it_went_through() {
+fn show_story_prints_each_turn_once_across_a_handoff() {
     let world = world();
     scene::told(&world, "a", "fox");
     handed_over(&world, "a");
@@ -279,7 +279,7 @@ fn the_story_is_told_once_across_the_sessions_that_it_went_through() {
 }
 
 #[test]
-fn a_session_that_runs_again_is_ended_before_its_transcript_is_added_to() {
+fn handoff_back_restarts_a_target_session_that_runs_again() {
     let world = world();
     scene::told(&world, "a", "fox");
     handed_over(&world, "a");
@@ -292,7 +292,7 @@ fn a_session_that_runs_again_is_ended_before_its_transcript_is_added_to() {
 }
 
 #[test]
-fn of_many_handoffs_of_one_conversation_one_is_made_at_a_time() {
+fn concurrent_handoffs_of_one_conversation_add_its_turns_once() {
     let world = world();
     scene::told(&world, "a", "fox");
     handed_over(&world, "a");
@@ -308,14 +308,14 @@ fn of_many_handoffs_of_one_conversation_one_is_made_at_a_time() {
     scene::assert_knows(&world, "a", "hen");
 }
 
-/// Returns a conversation in which these words were said.
+/// Starts the session `a` and sends it this message.
 fn told(world: &World, words: &str) {
     scene::told(world, "a", "fox");
     conversation::ask(world, &world.session("a"), words);
 }
 
 #[test]
-fn a_dry_run_shows_turns_as_people_read_them_and_counts_secrets_by_kind() {
+fn dry_run_prints_readable_turns_and_counts_secrets_by_kind() {
     let world = world();
     let key = format!("ghp_{}", "0a1B2c3D4e5F6g7H8i9J".repeat(2));
     told(&world, &format!("the token is {key} and DB_PASS=swordfish works"));
@@ -339,7 +339,7 @@ fn a_dry_run_shows_turns_as_people_read_them_and_counts_secrets_by_kind() {
 }
 
 #[test]
-fn values_of_env_files_in_the_folder_do_not_cross_over() {
+fn handoff_redacts_values_of_env_files_in_the_folder() {
     let world = world();
     world.write(".env", "DB_PASS=swordfish\nNODE_ENV=production\n");
     world.write(".env.local", "DEPLOY=q7Xb2LmZ9vTr4KpW\n");
@@ -361,7 +361,7 @@ fn values_of_env_files_in_the_folder_do_not_cross_over() {
 }
 
 #[test]
-fn values_of_secret_variables_of_the_launch_do_not_cross_over_and_are_on_no_disk() {
+fn handoff_redacts_values_of_secret_environment_variables_of_the_launch() {
     let world = world();
     let value = "plum-tree-4711-blue";
     let mut run = world.command(["run", "-d", "--name", "a", "remember the word fox"]);
@@ -370,7 +370,7 @@ fn values_of_secret_variables_of_the_launch_do_not_cross_over_and_are_on_no_disk
     let session = world.session("a");
     conversation::wait_turns(&world, &session, 1);
     conversation::ask(&world, &session, &format!("it is {value} today"));
-    // The command that hands it over does not have the variable: only the holder does.
+    // The `handoff` command does not have the variable. Only the holder has it.
     let report = world.json(["handoff", "a", "--to", "demo", "--dry-run", "--json"]);
     assert!(!report.to_string().contains(value), "{report:#}");
     assert!(report["redacted"]["environment-value"].as_u64() >= Some(1), "{report:#}");

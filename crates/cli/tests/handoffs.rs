@@ -1,8 +1,7 @@
-//! Conversations that are carried between the real programs of vendors; what the model was asked
-//! afterwards is the proof.
+//! Handoffs between the real programs of vendors. The requests that the model receives afterwards
+//! prove what was carried over.
 //!
-//! A ring through all vendors is part of every test run; the other pairs are run by
-//! `make conformance`.
+//! A ring through all vendors is part of every test run. `make conformance` runs the other pairs.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails shall stop at once")]
 
 use std::os::unix::fs::PermissionsExt as _;
@@ -31,7 +30,7 @@ impl Scene {
         Self { model, world }
     }
 
-    /// Has a conversation with words, a tool, other alphabets and code.
+    /// Has a conversation with plain text, a tool call, several alphabets and code.
     fn converse(&self, vendor: &str, name: &str) {
         let permission = ["--permission", "auto", "--name", name, FIRST];
         let words = ["run", "-d", "--vendor", vendor].into_iter().chain(permission);
@@ -54,7 +53,7 @@ impl Scene {
         self.model.conversation_of(message).unwrap_or_else(|| panic!("`{message}` is lost"))
     }
 
-    /// Carries a conversation over; returns the name of the session that it goes on in.
+    /// Hands a conversation over; returns the name of the session that continues it.
     fn hand_over(&self, name: &str, vendor: &str) -> String {
         let outcome = self.world.segue(["handoff", name, "--to", vendor, "--json"]);
         let log = || self.world.segue(["log"]).stdout;
@@ -72,7 +71,7 @@ fn trimmed(texts: Vec<&str>) -> Vec<String> {
     texts.into_iter().map(|text| text.trim().to_owned()).collect()
 }
 
-/// Expects that a request carries the whole conversation.
+/// Checks that a request carries the whole conversation.
 fn assert_carried(carried: &Exchange, before: &Exchange) {
     assert_eq!(trimmed(carried.user_texts()), [FIRST, SECOND, THIRD, QUESTION], "{carried:#?}");
     let mut said = trimmed(before.assistant_texts());
@@ -92,7 +91,7 @@ fn assert_carried(carried: &Exchange, before: &Exchange) {
     assert_eq!(tools, [Role::ToolCall, Role::ToolResult], "{carried:#?}");
     assert!(carried.texts(Role::ToolCall)[0].contains("cat notes.txt"), "{carried:#?}");
     assert!(carried.texts(Role::ToolResult)[0].contains("ünïcode notes"), "{carried:#?}");
-    assert!(!carried.body.to_string().contains(SECRET), "a secret went along");
+    assert!(!carried.body.to_string().contains(SECRET), "a secret was carried over");
 }
 
 fn pair(from: &str, to: &str) {
@@ -145,9 +144,9 @@ pairs! {
     #[ignore = "one of many pairs: make conformance"] pi_to_opencode: "pi" => "opencode";
 }
 
-/// One conversation through all vendors and back to the first, with something said at each.
+/// Hands one conversation through all vendors and back to the first, with a message at each.
 #[test]
-fn a_chain_through_all_vendors_loses_no_turn_of_the_user() {
+fn chain_of_handoffs_through_all_vendors_keeps_every_user_message() {
     const CHAIN: [&str; 7] = ["claude", "codex", "gemini", "copilot", "opencode", "pi", "claude"];
     isolated(|| {
         let scene = Scene::with(&CHAIN[..6]);
@@ -160,16 +159,16 @@ fn a_chain_through_all_vendors_loses_no_turn_of_the_user() {
             let carried = scene.ask(&name, &question);
             said.push(question);
             assert_eq!(trimmed(carried.user_texts()), said, "{vendor}");
-            // Where it was seen first it is part of that vendor's own transcript.
+            // The first vendor's own transcript has the secret: its agent has read the file.
             let crossed = *vendor != CHAIN[0];
             assert!(!crossed || !carried.body.to_string().contains(SECRET), "{vendor}");
         }
-        assert_eq!(name, "a", "it is back in the session that it began in");
+        assert_eq!(name, "a", "not the session in which the conversation started");
     });
 }
 
 #[test]
-fn a_headless_conversation_is_carried_and_comes_back_with_what_was_said_since() {
+fn headless_conversation_is_handed_over_and_back_with_the_new_turns() {
     isolated(|| {
         let scene = Scene::with(&["claude", "codex"]);
         let run = ["run", "--headless", "--vendor", "claude", "--name", "a", FIRST];
@@ -190,10 +189,10 @@ fn a_headless_conversation_is_carried_and_comes_back_with_what_was_said_since() 
 }
 
 #[test]
-fn a_vendor_that_does_not_go_on_with_what_was_written_is_told_about_it() {
+fn handoff_falls_back_to_a_digest_if_the_vendor_cannot_resume_the_transcript() {
     isolated(|| {
         let scene = Scene::with(&["claude", "codex"]);
-        // A program that knows nothing of earlier conversations.
+        // This program fails if it is asked to resume a conversation.
         let program = programs(&scene.world).join("claude");
         let real = std::fs::canonicalize(&program).unwrap();
         std::fs::remove_file(&program).unwrap();
@@ -211,8 +210,8 @@ fn a_vendor_that_does_not_go_on_with_what_was_written_is_told_about_it() {
         let told = scene.ask("a-claude", QUESTION);
         let texts = told.user_texts();
         assert!(texts[0].contains(FIRST) && texts[0].contains("it has notes"), "{texts:#?}");
-        assert!(!texts[0].contains(SECRET), "a secret went along: {texts:#?}");
-        // Nothing is left of what could not be gone on with.
+        assert!(!texts[0].contains(SECRET), "a secret was carried over: {texts:#?}");
+        // Nothing is left of the transcript that could not be resumed.
         let others = scene.world.segue(["adopt", "claude", "--json"]);
         let others: Value = serde_json::from_str(&others.stdout).unwrap();
         assert_eq!(others["candidates"], Value::Array(Vec::new()), "{others:#}");
@@ -220,7 +219,7 @@ fn a_vendor_that_does_not_go_on_with_what_was_written_is_told_about_it() {
 }
 
 #[test]
-fn an_agent_in_the_middle_of_its_turn_is_waited_for_or_interrupted() {
+fn handoff_with_interrupt_ends_the_turn_and_the_next_agent_continues_it() {
     isolated(|| {
         let scene = Scene::with(&["claude", "pi"]);
         let run = ["run", "-d", "--vendor", "claude", "--name", "a", "begin [[hold: gate]]"];
@@ -237,16 +236,16 @@ fn an_agent_in_the_middle_of_its_turn_is_waited_for_or_interrupted() {
             "--json",
         ]);
         assert_eq!(interrupted["mode"], "native", "{interrupted:#}");
-        // What was cut off is gone on with.
+        // The next agent continues the interrupted turn.
         let nudged = scene.model.wait_asked("in the middle of a turn");
         assert_eq!(trimmed(nudged.user_texts())[0], "begin [[hold: gate]]");
     });
 }
 
-/// As much as is carried at most is not too much for any of them.
+/// The largest conversation that a handoff carries is not too large for any vendor.
 #[test]
 #[ignore = "five vendors one after the other: make conformance"]
-fn a_conversation_as_long_as_the_budget_is_gone_on_with_by_every_vendor() {
+fn every_vendor_resumes_a_conversation_as_long_as_the_budget() {
     const TARGETS: [&str; 6] = ["claude", "codex", "gemini", "copilot", "opencode", "pi"];
     isolated(|| {
         let scene = Scene::with(&TARGETS);

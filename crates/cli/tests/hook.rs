@@ -1,4 +1,5 @@
-//! The hook entry: it records, prints nothing and ends well, whatever it is given.
+//! `segue hook` records its input in the launch folder. It prints nothing and exits with 0 for any
+//! input.
 
 use std::fs;
 
@@ -10,7 +11,7 @@ fn assert_silent(world: &World, input: &[u8]) {
 }
 
 #[test]
-fn without_a_launch_or_with_nonsense_it_is_silent_and_ends_well() {
+fn hook_without_a_launch_or_valid_input_prints_nothing_and_exits_with_0() {
     let mut world = World::new(env!("CARGO_BIN_EXE_segue"));
     assert_silent(&world, b"{}");
     for launch in ["", "nonsense", "01a1e1c2-e18d-7685-9753-b14b9d167d8f", "../../etc"] {
@@ -19,14 +20,14 @@ fn without_a_launch_or_with_nonsense_it_is_silent_and_ends_well() {
             assert_silent(&world, input);
         }
     }
-    assert!(!world.segue_home().join("state/launches").exists(), "it made a launch of its own");
+    assert!(!world.segue_home().join("state/launches").exists(), "it created a launch folder");
     world.unset("SEGUE_HOME");
     world.set("SEGUE_HOME", "/dev/null/nowhere");
     assert_silent(&world, b"{}");
 }
 
 #[test]
-fn it_records_without_a_daemon() {
+fn hook_records_its_input_without_a_daemon() {
     let mut world = World::new(env!("CARGO_BIN_EXE_segue"));
     let session = scene::told(&world, "alpha", "heron");
     let launch = conversation::newest_launch(&world, session["id"].as_str().unwrap()).to_string();

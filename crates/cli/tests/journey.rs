@@ -8,7 +8,7 @@ use segue_testkit::vendors::{command, with_all};
 use segue_testkit::{Model, Outcome, Terminal, World, isolated};
 use serde_json::Value;
 
-/// The agents of the project, and whose programs they are.
+/// The agents of the project and their vendors.
 const AGENTS: [(&str, &str); 3] = [("coder", "claude"), ("reviewer", "codex"), ("tester", "pi")];
 
 const DETACH: &str = "\x1cd";
@@ -36,7 +36,7 @@ impl Journey {
         self.model.conversation_of(message).unwrap()
     }
 
-    /// The project file names programs: it is not used before the user allows it.
+    /// The project file names programs, so Segue does not use it before the user trusts it.
     fn init_and_trust(&self) {
         self.world.ok(["init"]);
         let mut file = "[fleet]\nname = \"shop\"\n".to_owned();
@@ -72,7 +72,7 @@ impl Journey {
         assert!(file.exists(), "the command was not approved");
     }
 
-    /// The first words are above the screen: they are found by scrolling, while the agent goes on.
+    /// The first lines are above the screen. Scroll mode finds them while the agent goes on.
     fn attach_and_scroll(&self) {
         let lines: Vec<String> = (0..60).map(|number| format!("line {number} of many")).collect();
         self.ask("tester", &format!("take these\n{}", lines.join("\n")));
@@ -84,7 +84,7 @@ impl Journey {
         terminal.wait_for("q leave");
         terminal.write("?line 3 of many\r");
         terminal.wait_until("the line that is searched for", |screen| {
-            // The last row has what was typed.
+            // The last row shows the search text.
             let rows: Vec<String> = screen.rows(0, 100).collect();
             rows[..rows.len() - 1].iter().any(|row| row.trim_end().ends_with("line 3 of many"))
         });
@@ -144,7 +144,7 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
 }
 
 #[test]
-fn a_new_user_goes_from_init_to_adopt_with_three_real_vendors() {
+fn init_to_adopt_works_with_three_real_vendors() {
     isolated(|| {
         let journey = Journey::begin();
         journey.init_and_trust();
@@ -154,7 +154,7 @@ fn a_new_user_goes_from_init_to_adopt_with_three_real_vendors() {
         journey.kill_everything_and_resume();
         journey.hand_over();
         journey.adopt_what_was_begun_by_hand();
-        // Nothing of the user's own project was touched.
+        // The file that `segue init` wrote is still there.
         assert!(fs::metadata(journey.world.project().join("prompts/start.md")).is_ok());
     });
 }

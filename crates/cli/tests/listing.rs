@@ -1,4 +1,4 @@
-//! What the command line takes and prints: names, lists, tables, JSON.
+//! What the command line accepts and prints: names, lists, tables, JSON.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails shall stop at once")]
 
 #[path = "listing/attach.rs"]
@@ -18,7 +18,7 @@ mod watch;
 
 use segue_testkit::World;
 
-/// Makes a world in which nothing runs yet.
+/// Creates a world in which nothing runs yet.
 fn world() -> World {
     World::new(env!("CARGO_BIN_EXE_segue"))
 }
@@ -35,7 +35,7 @@ fn agents(names: &[&str]) -> World {
     world
 }
 
-/// Reads output of which each line is JSON.
+/// Parses output in which each line is JSON.
 fn lines(text: &str) -> Vec<serde_json::Value> {
     let read =
         |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));

@@ -1,8 +1,8 @@
-//! Messages to agents arrive exactly once, whatever dies, and never where they do not belong.
+//! A message to an agent arrives exactly once, whichever process dies, and never in a wrong place.
 //!
-//! The transcripts are the witness. `SEGUE_SOAK=1` makes the long form of these tests.
+//! The transcripts are the evidence. `SEGUE_SOAK=1` runs longer forms of these tests.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails shall stop at once")]
-#![expect(clippy::print_stdout, reason = "a test says how to repeat it")]
+#![expect(clippy::print_stdout, reason = "a test prints how to repeat it")]
 
 #[path = "messages/dialogs.rs"]
 mod dialogs;
@@ -34,7 +34,7 @@ fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_segue"))
 }
 
-/// Tells whether the long form was asked for.
+/// Returns whether `SEGUE_SOAK` asks for the long form of the tests.
 fn is_soak() -> bool {
     std::env::var_os("SEGUE_SOAK").is_some_and(|value| value == "1")
 }

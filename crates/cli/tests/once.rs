@@ -1,5 +1,5 @@
-//! A request that changes something is carried out once, whatever becomes of its connection and of
-//! the daemon.
+//! A request that changes something is carried out exactly once, even if its connection breaks or
+//! the daemon dies.
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
 #[path = "once/callers.rs"]
@@ -27,7 +27,7 @@ fn wait_idle(world: &World, name: &str) {
     assert_eq!(world.ok(["wait", name, "--for", "idle", "--timeout", "50s"]), "idle\n");
 }
 
-/// Returns how often the agents of this world were told something.
+/// Returns how often this message is in the conversations of this world.
 fn times_heard(world: &World, text: &str) -> usize {
     let all = conversation::all(world);
     let said = all.iter().flat_map(|transcript| conversation::said(transcript));

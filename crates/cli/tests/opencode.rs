@@ -1,5 +1,5 @@
-//! The real `OpenCode` through Segue: every conversation comes back as itself, and the requests that
-//! the model gets are the proof.
+//! Tests with the real `OpenCode`. Each session must resume its own conversation. The requests that
+//! the scripted model receives prove it.
 #![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
 #[path = "opencode/headless.rs"]
@@ -32,7 +32,7 @@ impl Scenery {
         Self { model, world, home }
     }
 
-    /// Starts an interactive session that is asked before tools are used.
+    /// Starts an interactive session whose `OpenCode` asks before it uses a tool.
     fn start(&self, name: &str, message: &str) {
         self.world.ok(["run", "--vendor", "opencode", "-d", "--name", name, message]);
     }
@@ -47,7 +47,7 @@ impl Scenery {
         self.wait_session(name, |session| session["status"] == "idle")
     }
 
-    /// Waits until the session is as wanted; looks again after each event.
+    /// Waits until `is_wanted` accepts the session. Checks again after each event.
     fn wait_session(&self, name: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
         let mut events = Events::of(&self.world);
         loop {
@@ -60,7 +60,7 @@ impl Scenery {
         }
     }
 
-    /// Waits until the session's record says that something was said.
+    /// Waits until the launch record shows that the conversation has a message.
     fn wait_spoke(&self, name: &str) -> Value {
         let session = self.world.session(name);
         let newest = || launches::of(&self.world, &session).pop().unwrap();
@@ -69,13 +69,13 @@ impl Scenery {
         session
     }
 
-    /// Says something to a session and returns the request that it brings about.
+    /// Sends a message to a session; returns the request that the model then receives.
     fn ask(&self, name: &str, message: &str) -> Exchange {
         self.world.ok(["send", name, message]);
         self.model.wait_answered(message)
     }
 
-    /// Expects that a session's next request carries these words of its user, and no others.
+    /// Sends `message`. Checks that its request has exactly the user messages `said` and `message`.
     fn assert_carries(&self, name: &str, said: &[&str], message: &str) {
         let exchange = self.ask(name, message);
         let all: Vec<&str> = said.iter().copied().chain([message]).collect();
@@ -84,17 +84,19 @@ impl Scenery {
         assert_eq!(exchange.session.as_deref(), id.as_str());
     }
 
-    /// Copies a conversation into a file, and returns its path.
+    /// Exports a conversation to a file; returns its path.
     fn export(&self, id: &str) -> String {
         let config_dir = self.world.home().join(".local/share/opencode");
         let place = Place { config_dir, cwd: self.world.project() };
-        let bytes = vendor("opencode").export(&place, &VendorSessionId::new(id)).unwrap().unwrap();
+        let (vendor, id) = (vendor("opencode"), VendorSessionId::new(id));
+        let database = vendor.transcript_database().unwrap();
+        let bytes = database.export(&place, &id).unwrap().unwrap();
         let path = self.world.root().join("exported.json");
         fs::write(&path, bytes).unwrap();
         path.to_str().unwrap().to_owned()
     }
 
-    /// Runs `OpenCode` itself, as its user would.
+    /// Runs `OpenCode` without Segue, as its user would.
     fn opencode(&self, words: &[&str]) -> Outcome {
         Outcome::of(&mut command(&self.world, "opencode", words))
     }

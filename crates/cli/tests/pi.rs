@@ -1,5 +1,5 @@
-//! The real Pi through Segue: every conversation comes back as itself, and the requests that the
-//! model gets are the proof.
+//! Tests with the real Pi. Each session must resume its own conversation. The requests that the
+//! scripted model receives prove it.
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
 #[path = "pi/cuts.rs"]
@@ -37,7 +37,7 @@ impl Scenery {
         Self { acting, home }
     }
 
-    /// Begins another conversation inside the process, as a person does.
+    /// Starts another conversation inside the process, as a person does.
     fn begin_another(&self, name: &str, before: &Value) {
         let mut person = Terminal::start(&self.world.command(["attach", name]), 40, 120);
         person.wait_for("ALPHA");
@@ -49,7 +49,7 @@ impl Scenery {
         });
     }
 
-    /// Returns where the transcript of a conversation is.
+    /// Returns the path of a session's transcript.
     fn transcript(&self, session: &Value) -> PathBuf {
         let id = text(session, "vendor_session_id");
         let all = transcripts(self.home.folder());

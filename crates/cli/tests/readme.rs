@@ -67,7 +67,7 @@ impl Shell {
         shell
     }
 
-    /// Returns the lines that a command prints, with every age as the README has it.
+    /// Returns the lines that a command prints. Every age in them is replaced by the README's `0s`.
     fn lines(&self, text: &str) -> Vec<String> {
         let output = self.command(text).output().unwrap();
         let printed = String::from_utf8(output.stdout).unwrap();
@@ -75,7 +75,7 @@ impl Shell {
     }
 }
 
-/// Replaces the seconds in the column `SINCE`, which pass on a loaded machine.
+/// Replaces the seconds in the column `SINCE`. On a loaded machine they are more than zero.
 fn without_age(line: &str) -> String {
     let is_age = |word: &&str| {
         word.strip_suffix('s').is_some_and(|count| count.parse::<u32>().is_ok_and(|it| it < 60))
@@ -96,7 +96,7 @@ fn take_the_tour(vendors: &[&str]) {
     for Step { command, shown } in others {
         assert_eq!(shell.lines(command), *shown, "$ {command}");
         if command.starts_with("segue run ") {
-            // A person does not type as fast as this test does.
+            // A person types more slowly than this test, so the agent is idle by then.
             shell.lines("segue wait fox --for idle");
         }
     }

@@ -1,4 +1,5 @@
-//! What holds for every real agent alike: messages, answers, and deaths at any point.
+//! Tests that are the same for Claude Code and Codex: messages, silent turns, conversations that
+//! must not be swapped, and processes that die at any point.
 
 #![expect(
     clippy::unwrap_used,
@@ -6,7 +7,7 @@
     clippy::panic,
     reason = "a test that fails shall stop at once"
 )]
-#![expect(clippy::print_stdout, reason = "what is uncertain is shown")]
+#![expect(clippy::print_stdout, reason = "uncertain messages are printed")]
 
 #[path = "real/elsewhere.rs"]
 mod elsewhere;
@@ -22,7 +23,7 @@ mod swaps;
 use segue_testkit::vendors::{with_claude, with_codex};
 use segue_testkit::{Model, World};
 
-/// The vendors that these tests are about.
+/// The vendors under test.
 #[derive(Clone, Copy, Debug)]
 enum Vendor {
     Claude,

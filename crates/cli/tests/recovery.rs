@@ -1,5 +1,5 @@
-//! Each part may be killed or deleted alone: what comes back is what the table of recovery says,
-//! never a guess, never silently blank.
+//! Each part is killed or deleted alone. The result is always the one in the recovery table, never
+//! a guess, and never a silently empty conversation.
 #![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
 #[path = "recovery/parts.rs"]
@@ -19,7 +19,7 @@ mod transcripts;
 
 use segue_testkit::World;
 
-/// Makes a world for the program under test.
+/// Creates a world for the program under test.
 fn world() -> World {
     World::new(env!("CARGO_BIN_EXE_segue"))
 }

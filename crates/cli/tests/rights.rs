@@ -1,4 +1,4 @@
-//! Ways out of an agent: however a process detaches, and whatever it kills, it gets no rights.
+//! An agent cannot escape: its processes get no more rights if they detach or kill other processes.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
@@ -13,8 +13,8 @@ use segue_testkit::world::DEADLINE;
 use segue_testkit::{Outcome, World, processes, wait};
 use serde_json::Value;
 
-/// Stops the process that listens, connects, lets a child have the connection, and ends. Then the
-/// child lets the listener go on, and asks.
+/// A script that stops the listening process, connects, passes the connection to a child, and ends.
+/// Then the child lets the listener continue, and sends the request.
 const CONNECT_AND_END: &str = r#"
 use IO::Socket::UNIX;
 my ($path, $listener, $request) = @ARGV;
@@ -40,7 +40,8 @@ syswrite($socket, pack('H*', $request));
 print $_ while sysread($socket, $_, 65536);
 "#;
 
-/// The agent of `coder`: runs the scripts whose names come through a pipe, whoever's it is.
+/// The agent of `coder`. It runs the scripts whose names it reads from a pipe. Any user may write
+/// to that pipe.
 const AGENT: &str = r#"
 while :; do
     # Nothing is read if whoever wrote the last name has not closed the pipe yet.
@@ -51,7 +52,8 @@ while :; do
 done
 "#;
 
-/// A world with the sessions `coder`, whose agent runs scripts and has to ask, and `loose`.
+/// Creates a world with two sessions: `coder`, whose agent runs scripts and has permission `ask`,
+/// and `loose`, which has permission `auto`.
 fn world(is_privileged: bool) -> World {
     let mut world = World::new(env!("CARGO_BIN_EXE_segue"));
     if !is_privileged {
@@ -69,13 +71,13 @@ fn world(is_privileged: bool) -> World {
     world
 }
 
-/// Has the agent of `coder` run a script; `$SEGUE` is the program.
+/// Makes the agent of `coder` run a script. In it `$SEGUE` is the program under test.
 fn start_as_agent(world: &World, name: &str, script: &str) {
     world.write(name, &format!("SEGUE={}\n{script}\n", world.program().display()));
     fs::write(world.project().join("go"), format!("{name}\n")).unwrap();
 }
 
-/// Has the agent of `coder` run a script and waits for its end.
+/// Makes the agent of `coder` run a script, and waits for its end.
 fn run_as_agent(world: &World, name: &str, script: &str) -> Outcome {
     start_as_agent(world, name, script);
     let file = |what: &str| world.project().join(format!("{name}.{what}"));
@@ -93,19 +95,20 @@ fn number(value: &Value) -> u32 {
     u32::try_from(value.as_u64().unwrap()).unwrap()
 }
 
-/// A process of `coder` that has left its session, cleared its environment and runs a script.
+/// A process of `coder` that runs a script in a new process session and an empty environment.
 struct Fugitive<'a> {
     world: &'a World,
     folder: PathBuf,
 }
 
 impl<'a> Fugitive<'a> {
-    /// Starts it; `$SEGUE` is the program, and what is written to `out` and `err` is kept.
+    /// Starts the process. `$SEGUE` is the program, and the files `out` and `err` get its output.
     fn start(world: &'a World, script: &str) -> Self {
         Self::start_through(world, |start| format!("setsid {start} &"), script)
     }
 
-    /// Starts it by what `through` makes of the command line that clears its environment.
+    /// Starts the process with the command that `through` makes from the command line that clears
+    /// the environment.
     fn start_through(world: &'a World, through: impl FnOnce(&str) -> String, script: &str) -> Self {
         let folder = world.project();
         let text = format!(
@@ -116,12 +119,12 @@ impl<'a> Fugitive<'a> {
         let home =
             format!("HOME={} SEGUE_HOME={}", world.home().display(), world.segue_home().display());
         let start = through(&format!("env -i {home} PATH=$PATH sh ./fugitive.sh"));
-        // The agent may end with its holder before it could report anything.
+        // This does not wait, because the agent may end with its holder before it reports anything.
         start_as_agent(world, "start.sh", &start);
         Self { world, folder }
     }
 
-    /// Waits until it has begun; returns its process.
+    /// Waits until the process has started; returns its pid.
     fn pid(&self) -> u32 {
         wait_for_file(&self.folder.join("pid"));
         self.read("pid").trim().parse().unwrap()
@@ -131,8 +134,8 @@ impl<'a> Fugitive<'a> {
         fs::read_to_string(self.folder.join(file)).unwrap_or_default()
     }
 
-    /// Waits until it was ended, and checks that it was given nothing of other sessions. Its own it
-    /// may see as long as its holder, which was killed, has not ended.
+    /// Waits until the process was ended. Checks that it got nothing about other sessions. It may
+    /// see its own session until its holder, which was killed, has ended.
     #[track_caller]
     fn assert_ended_with_nothing(&self) {
         wait_gone(self.pid());
@@ -145,7 +148,7 @@ impl<'a> Fugitive<'a> {
     }
 }
 
-/// Asks for all that an agent must not get, until somebody ends it.
+/// Requests everything that an agent must not get, until the process is ended.
 const ASK_FOR_EVER: &str = "while :; do \
     $SEGUE ls --all; $SEGUE stop loose; \
     $SEGUE run -d --permission auto --vendor demo --name out hello; done";
@@ -178,13 +181,13 @@ fn killing_daemon_and_holder_gives_an_agent_in_a_cgroup_no_rights() {
     let script = format!("kill -9 {daemon} {holder}; echo >killed; {ASK_FOR_EVER}");
     let fugitive = Fugitive::start(&world, &script);
     wait_for_file(&world.project().join("killed"));
-    // The next daemon is started by a person, and finds what is left.
+    // A person starts the next daemon, which finds the processes that are left.
     world.ok(["ls"]);
     fugitive.assert_ended_with_nothing();
 }
 
 #[test]
-fn cgroup_inside_its_own_with_any_name_gives_an_agent_no_rights() {
+fn nested_cgroup_with_any_name_gives_an_agent_no_rights() {
     if segue_host::cgroup::check().is_err() {
         return;
     }
@@ -204,7 +207,7 @@ fn cgroup_inside_its_own_with_any_name_gives_an_agent_no_rights() {
 }
 
 #[test]
-fn variable_of_an_attention_command_spares_no_process_of_a_killed_holder() {
+fn variable_of_an_attention_command_does_not_protect_an_agents_process() {
     let world = world(false);
     let holder = number(&world.session("coder")["holder_pid"]);
     let through = |start: &str| format!("setsid {} &", start.replace("-i", "-i SEGUE_REASON=x"));
@@ -223,8 +226,9 @@ fn unmarked_child_of_a_marked_process_is_ended_with_the_launch() {
     Fugitive::start_through(&world, through, &script).assert_ended_with_nothing();
 }
 
-/// Stops its holder, then forks and ends all the time in several chains, so that hardly any look sees
-/// all of its processes. They share a lock, which is free when the last of them has ended.
+/// A script that stops its holder. Then it forks and ends all the time, in several chains, so that
+/// hardly any scan sees all of its processes. They share a lock, which is free when the last one
+/// has ended.
 const RABBITS: &str = r#"
 use Fcntl ':flock';
 use POSIX 'setsid';
@@ -267,7 +271,7 @@ fn stop_ends_processes_that_fork_and_end_all_the_time_without_a_cgroup() {
     stop_ends_rabbits(false);
 }
 
-/// A process whose first thread ends while another one goes on.
+/// A program whose first thread ends while another thread goes on.
 const LEADERLESS: &str = r#"
 #include <pthread.h>
 #include <stdio.h>
@@ -316,10 +320,10 @@ fn stop_ends_a_process_whose_first_thread_has_ended_without_a_cgroup() {
 }
 
 #[test]
-fn doctor_tells_an_agent_nothing_about_other_sessions() {
+fn doctor_shows_an_agent_nothing_about_other_sessions() {
     let world = world(true);
     let loose = number(&world.session("loose")["holder_pid"]);
-    // A finding that names the session: its holder is stopped.
+    // A stopped holder is a finding that names its session.
     Command::new("kill").args(["-STOP", &loose.to_string()]).status().unwrap();
     let outcome = run_as_agent(&world, "doctor.sh", "$SEGUE doctor");
     let found = world.segue(["doctor"]).stdout;
@@ -329,7 +333,7 @@ fn doctor_tells_an_agent_nothing_about_other_sessions() {
 }
 
 #[test]
-fn process_of_an_agent_in_the_daemons_place_is_sent_nothing() {
+fn agent_that_listens_at_the_daemons_socket_is_sent_nothing() {
     let world = world(true);
     world.ok(["daemon", "stop"]);
     let socket = world.state().join("daemon.sock");
@@ -349,8 +353,8 @@ fn process_of_an_agent_in_the_daemons_place_is_sent_nothing() {
     assert_eq!(fs::read_to_string(world.project().join("heard")).unwrap(), "");
 }
 
-/// Has a process of `coder` make a request through a connection of a process that has ended. The
-/// process that listens is stopped meanwhile.
+/// Makes a process of `coder` send a request through the connection of a process that has ended.
+/// The listening process is stopped meanwhile.
 fn ask_through_ended_process(world: &World, socket: &Path, listener: u32, ask: &[u8]) -> String {
     let hex: String = ask.iter().map(|byte| format!("{byte:02x}")).collect();
     let script = format!("perl connect.pl {} {listener} {hex} | cat", socket.display());
@@ -380,7 +384,7 @@ fn connection_of_a_process_that_has_ended_is_refused_by_the_daemon_without_privi
     ended_process_at_the_daemon(false);
 }
 
-/// Returns a frame as holders understand it.
+/// Returns a frame of the holder's protocol.
 fn frame(kind: u8, json: &str) -> Vec<u8> {
     let mut frame = u32::try_from(json.len()).unwrap().to_be_bytes().to_vec();
     frame.push(kind);
@@ -412,7 +416,7 @@ fn connection_of_a_process_that_has_ended_is_refused_by_a_holder_without_privile
 }
 
 #[test]
-fn command_line_like_a_holders_gives_no_rights_of_its_launch() {
+fn command_line_that_imitates_a_holder_gives_no_rights() {
     let world = world(true);
     let loose = newest_launch(&world, world.session("loose")["id"].as_str().unwrap());
     world.write("hold", "unset SEGUE_LAUNCH; $SEGUE stop loose\n");
@@ -445,7 +449,7 @@ fn stopped_agent_leaves_no_cgroup() {
 }
 
 #[test]
-fn link_to_another_sessions_socket_leads_an_agent_nowhere() {
+fn symlink_to_another_sessions_socket_gives_an_agent_no_access() {
     let world = world(true);
     let folder = |name: &str| {
         let session = world.session(name);
@@ -454,7 +458,7 @@ fn link_to_another_sessions_socket_leads_an_agent_nowhere() {
     };
     let (own, other) = (folder("coder"), folder("loose"));
     let holder = number(&world.session("coder")["holder_pid"]);
-    // The holder cannot put its own socket back while it is stopped.
+    // The holder cannot create its own socket again while it is stopped.
     let script = format!(
         "kill -STOP {holder}; ln -s {other}/holder.sock link; mv -T link {own}/holder.sock\n\
          $SEGUE run -d --vendor demo --name child hello; echo run $?\n\
@@ -487,7 +491,7 @@ fn second_daemon_on_the_same_store_is_refused() {
 }
 
 #[test]
-fn second_daemon_that_is_run_by_hand_reports_its_failure_once() {
+fn daemon_run_beside_a_running_daemon_reports_its_failure_once() {
     let world = world(true);
     let outcome = world.segue(["daemon", "run"]);
     assert_eq!((outcome.status, outcome.stdout.as_str()), (4, ""), "{outcome:#?}");
@@ -525,7 +529,7 @@ fn daemon_that_an_agent_starts_in_another_pid_namespace_is_refused_without_privi
     daemon_in_another_pid_namespace(false, "", "");
 }
 
-/// An agent that moves the holders' sockets away, and back again.
+/// The agent moves the holders' sockets away before it starts the daemon, and back afterwards.
 fn daemon_without_sockets(is_privileged: bool) {
     let each = |step: &str| format!("for it in ../segue/state/launches/*; do {step}; done");
     let [away, back] = ["mv $it/holder.sock $it/away", "mv $it/away $it/holder.sock"].map(each);
@@ -551,10 +555,10 @@ fn holder_that_an_agent_starts_is_refused() {
 }
 
 #[test]
-fn error_about_a_name_tells_an_agent_nothing_about_other_sessions() {
+fn error_about_a_name_shows_an_agent_nothing_about_other_sessions() {
     let world = world(true);
     let loose = world.session("loose")["id"].as_str().unwrap().to_owned();
-    // As long as no other id begins like that.
+    // No other id has this prefix.
     let prefix = &loose[..30];
     let script = format!("$SEGUE show {prefix}; $SEGUE show loose; $SEGUE show nobody");
     let outcome = run_as_agent(&world, "run.sh", &script);

@@ -1,4 +1,4 @@
-//! More or fewer agents of one kind, without an edit of the project file.
+//! `segue scale`: more or fewer instances of an agent, without an edit of the project file.
 #![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
 use segue_testkit::{Outcome, Report, World, scene};
@@ -20,7 +20,7 @@ fn scale(world: &World, count: &str) -> Report {
     Report::of(&world.segue(["scale", "coder", count, "--json"]))
 }
 
-/// Returns the names of the sessions that run, the oldest first.
+/// Returns the sorted names of the sessions that run.
 fn running(world: &World) -> Vec<String> {
     let runs = |session: &Value| session["pid"].is_u64();
     let all = world.sessions().into_iter().filter(runs);
@@ -30,7 +30,7 @@ fn running(world: &World) -> Vec<String> {
 }
 
 #[test]
-fn agents_come_and_go_and_their_conversations_stay() {
+fn scale_starts_and_stops_agents_and_keeps_their_conversations() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     project(&world, "count = 2\n");
     world.ok(["up"]);
@@ -48,7 +48,7 @@ fn agents_come_and_go_and_their_conversations_stay() {
         .collect();
     assert_eq!(stopped, ["coder-2", "coder-3", "coder-4"], "{report:#?}");
     assert_eq!(running(&world), ["coder-1", "tester"]);
-    // The number is kept by whatever brings the fleet back.
+    // `resume` and `up` keep the number.
     world.kill_everything();
     world.ok(["resume", "shop"]);
     world.ok(["up"]);
@@ -65,7 +65,7 @@ fn agents_come_and_go_and_their_conversations_stay() {
 }
 
 #[test]
-fn an_agent_that_was_alone_is_the_first_of_several() {
+fn scale_keeps_a_single_agent_as_the_first_of_several() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     project(&world, "");
     world.ok(["up"]);
@@ -76,7 +76,7 @@ fn an_agent_that_was_alone_is_the_first_of_several() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused_and_changes_nothing() {
+fn invalid_scale_is_refused_and_changes_nothing() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     project(&world, "count = 2\n");
     let table = [
@@ -96,13 +96,13 @@ fn what_cannot_be_meant_is_refused_and_changes_nothing() {
     assert!(world.sessions().is_empty());
     world.write("segue.toml", "[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n[[agents]]\nname = \"coder-7\"\nvendor = \"demo\"\n");
     let outcome = world.segue(["scale", "coder", "2"]);
-    assert_eq!(outcome.status, 5, "another agent would be taken for one of it: {outcome:#?}");
+    assert_eq!(outcome.status, 5, "`coder-7` looks like an instance of `coder`: {outcome:#?}");
     std::fs::remove_file(world.project().join("segue.toml")).unwrap();
     assert_eq!(world.segue(["scale", "coder", "2"]).status, 5);
 }
 
 #[test]
-fn up_with_the_name_of_a_kind_or_its_beginning_means_all_agents_of_that_kind() {
+fn up_with_an_agent_name_or_its_prefix_starts_all_instances_of_the_agent() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     project(&world, "count = 2\n");
     for word in ["coder", "cod"] {
@@ -112,18 +112,18 @@ fn up_with_the_name_of_a_kind_or_its_beginning_means_all_agents_of_that_kind() {
         assert_eq!(names, ["coder-1", "coder-2"], "{report:#?}");
     }
     assert_eq!(running(&world), ["coder-1", "coder-2"]);
-    assert_eq!(world.segue(["up", "coder-"]).status, 2, "it can mean either of them");
+    assert_eq!(world.segue(["up", "coder-"]).status, 2, "the prefix is ambiguous");
 }
 
 #[test]
-fn lowered_count_in_the_project_file_names_the_surplus_session_and_the_command_that_ends_it() {
+fn lowered_count_in_the_project_file_reports_the_surplus_session() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     project(&world, "count = 2\n");
     world.ok(["up"]);
     scene::wait_all_told_but(&world, &["tester"]);
     project(&world, "count = 1\n");
     let report = Report::of(&world.segue(["up", "--json"]));
-    // The first of them goes on; nothing begins a new conversation.
+    // The first agent goes on, and no new conversation is started.
     report.assert_back("coder-1", "running");
     assert_eq!(running(&world), ["coder-1", "coder-2", "tester"]);
     let surplus = &report.json["surplus"];

@@ -1,6 +1,6 @@
-//! What an agent may do with Segue: nothing that gets it out of its own limits.
+//! What an agent may do with Segue. It cannot exceed its own permission.
 //!
-//! The agent is a shell below a real holder, in the place of a session's own agent.
+//! A shell below a real holder takes the place of a session's own agent.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use segue_testkit::conversation::newest_launch;
@@ -9,8 +9,8 @@ use segue_testkit::stand_in::{Mark, StandIn, kill_daemon};
 use segue_testkit::{Outcome, World};
 use serde_json::Value;
 
-/// A world with the sessions `coder`, which asks for permission, `loose`, which does not, and
-/// nobody's child.
+/// Creates a world with two sessions: `coder`, which asks for permission, and `loose`, which does
+/// not. Neither is the child of another session.
 fn world() -> World {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     world.ok(["run", "-d", "--name", "coder", "hello"]);
@@ -35,7 +35,7 @@ fn assert_refused(outcome: &Outcome, error: &str) {
 }
 
 #[test]
-fn an_agent_starts_a_child_with_no_looser_permission_than_its_own() {
+fn agent_may_not_start_a_child_with_a_looser_permission_than_its_own() {
     let world = world();
     let coder = world.session("coder");
     let agent = StandIn::of(&world, &coder, Mark::Kept);
@@ -57,7 +57,7 @@ fn an_agent_starts_a_child_with_no_looser_permission_than_its_own() {
 }
 
 #[test]
-fn a_project_file_is_no_way_to_a_looser_permission_either() {
+fn agent_may_not_start_a_project_agent_with_a_looser_permission() {
     let world = world();
     let agent = |name: &str, more: &str| {
         format!("[[agents]]\nname = \"{name}\"\nvendor = \"demo\"\n{more}\n")
@@ -82,14 +82,14 @@ fn a_project_file_is_no_way_to_a_looser_permission_either() {
 }
 
 #[test]
-fn an_agent_without_limits_has_none_to_get_out_of() {
+fn agent_with_permission_auto_may_start_a_child_with_permission_auto() {
     let world = world();
     let agent = StandIn::of(&world, &world.session("loose"), Mark::Kept);
     world.ok(["ls"]);
     let outcome = agent.run("$SEGUE run -d --name child --permission auto --model m hello");
     assert_eq!(outcome.status, 0, "{outcome:#?}");
     assert_eq!(record_of(&world, "child")["session"]["permission"], "auto");
-    // What it does not ask for it does not get.
+    // The child gets the looser permission only if the agent asks for it.
     assert_eq!(agent.run("$SEGUE run -d --name second hello").status, 0);
     assert_eq!(record_of(&world, "second")["session"]["permission"], "ask");
 }
@@ -102,7 +102,7 @@ fn record_of(world: &World, name: &str) -> Value {
 }
 
 #[test]
-fn what_only_a_person_may_do_is_refused() {
+fn commands_that_only_a_person_may_use_are_refused_to_an_agent() {
     let world = world();
     world.write("segue.toml", "[[agents]]\nname = \"other\"\nvendor = \"demo\"\n");
     let agent = StandIn::of(&world, &world.session("coder"), Mark::Kept);
@@ -141,7 +141,7 @@ fn what_only_a_person_may_do_is_refused() {
 }
 
 #[test]
-fn an_agent_sees_itself_and_its_children() {
+fn agent_sees_only_itself_and_its_children() {
     let world = world();
     let coder = world.session("coder");
     let agent = StandIn::of(&world, &coder, Mark::Kept);
@@ -166,7 +166,8 @@ fn an_agent_sees_itself_and_its_children() {
     assert_eq!(world.session("child")["status"], "ended");
 }
 
-/// Ways in which an agent can call without its own mark, or with somebody else's.
+/// Returns ways in which an agent can call Segue without its own mark, or with the mark of another
+/// launch.
 fn disguises(world: &World) -> [String; 5] {
     let loose = newest_launch(world, world.session("loose")["id"].as_str().unwrap());
     [
@@ -174,7 +175,7 @@ fn disguises(world: &World) -> [String; 5] {
         "env -u SEGUE_LAUNCH -u SEGUE_SESSION $SEGUE".to_owned(),
         "env -i HOME=$HOME SEGUE_HOME=$SEGUE_HOME $SEGUE".to_owned(),
         format!("env SEGUE_LAUNCH={loose} $SEGUE"),
-        // In a session of its own, below nobody that the agent has started.
+        // In a process session of its own, as a background job.
         "setsid -w sh -c '\"$@\" & wait $!' sh env -u SEGUE_LAUNCH $SEGUE".to_owned(),
     ]
 }
@@ -208,12 +209,12 @@ fn is_daemon(pid: u32) -> bool {
 }
 
 #[test]
-fn an_agent_is_known_whatever_it_does_to_the_mark_in_its_environment() {
+fn agent_is_recognised_whatever_it_does_to_the_mark_in_its_environment() {
     no_disguise_helps(Mark::Kept);
 }
 
 #[test]
-fn an_agent_is_known_by_its_holder_alone() {
+fn agent_without_a_mark_is_recognised_by_its_holder() {
     no_disguise_helps(Mark::TakenAway);
 }
 

@@ -1,4 +1,4 @@
-//! What the systems before this one promised, as checks; each test names the number of its check.
+//! Acceptance checks of sessions: their identity, their records, how they resume, and losses.
 #![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
 #[path = "seeds/identity.rs"]
@@ -12,7 +12,7 @@ mod resume;
 
 use segue_testkit::World;
 
-/// Makes a world for the program under test.
+/// Creates a world for the program under test.
 fn world() -> World {
     World::new(env!("CARGO_BIN_EXE_segue"))
 }

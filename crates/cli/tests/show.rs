@@ -1,4 +1,4 @@
-//! `segue show`: a conversation as a person reads it, and as a program does.
+//! `segue show`: a conversation as text for people and as JSON for programs.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 #[path = "show/addresses.rs"]
@@ -20,7 +20,8 @@ use std::path::PathBuf;
 use segue_testkit::{World, conversation, scene};
 use serde_json::{Value, json};
 
-/// A conversation by hand whose transcript is then written by the test; returns how it is addressed.
+/// Starts a conversation without Segue and replaces its transcript by these records; returns its
+/// address and the transcript's path.
 fn written(world: &World, records: &[Value]) -> (String, PathBuf) {
     let id = scene::by_hand(world, "hello");
     let path = conversation::transcript(world, &id).unwrap();
@@ -34,7 +35,7 @@ fn said(kind: &str, text: &str, second: u32) -> Value {
     json!({"type": kind, "text": text, "at": format!("2026-01-02T03:04:{second:02}Z")})
 }
 
-/// Returns the turns as a program gets them.
+/// Returns the turns that `segue show --json` prints.
 fn turns(world: &World, arguments: &[&str]) -> Vec<Value> {
     let outcome =
         segue_testkit::Outcome::of(&mut world.command([&["show", "--json"], arguments].concat()));
@@ -47,7 +48,7 @@ fn texts(turns: &[Value]) -> Vec<&str> {
 }
 
 #[test]
-fn a_session_is_shown_to_people_and_to_programs() {
+fn show_prints_a_session_as_text_as_json_and_raw() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     scene::told(&world, "fox", "amber");
     let shown = world.ok(["show", "fox"]);
@@ -68,7 +69,7 @@ fn a_session_is_shown_to_people_and_to_programs() {
 }
 
 #[test]
-fn tools_are_shortened_unless_all_is_wanted() {
+fn show_shortens_tool_output_unless_full_is_given() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let output: String = (1..=50).map(|number| format!("row {number}\n")).collect();
     let (address, _) = written(
@@ -91,7 +92,7 @@ fn tools_are_shortened_unless_all_is_wanted() {
 }
 
 #[test]
-fn nothing_in_a_conversation_acts_on_a_terminal_and_a_program_gets_it_unchanged() {
+fn show_removes_control_characters_from_text_and_keeps_them_in_json() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let hostile = "a\u{1b}[2J\u{1b}]0;title\u{7}b\u{9b}31mc\u{202e}d\r\u{8}";
     let (address, _) = written(&world, &[said("user", hostile, 1)]);
@@ -104,7 +105,7 @@ fn nothing_in_a_conversation_acts_on_a_terminal_and_a_program_gets_it_unchanged(
 }
 
 #[test]
-fn a_conversation_without_a_word_says_so_and_a_lost_one_is_an_error() {
+fn show_reports_an_empty_conversation_and_fails_for_a_lost_one() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     world.ok(["run", "-d", "--name", "mute"]);
     let outcome = world.segue(["show", "mute"]);
@@ -116,7 +117,7 @@ fn a_conversation_without_a_word_says_so_and_a_lost_one_is_an_error() {
     let session = scene::told(&world, "fox", "amber");
     world.ok(["stop", "fox"]);
     fs::remove_file(scene::transcript(&world, &session)).unwrap();
-    // The launch still guards it.
+    // The guard in the launch folder still has it.
     assert!(world.ok(["show", "fox"]).contains("remember the word amber"));
     assert_eq!(turns(&world, &["fox", "--last", "1"])[0]["index"], 2);
     segue_testkit::launches::remove_copies(&world, &session);

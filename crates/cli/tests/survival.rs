@@ -1,8 +1,9 @@
-//! Anything may be killed at any moment: no conversation is lost, and nothing is said that is not so.
+//! Any process may be killed at any time: no conversation is lost, and no command reports anything
+//! that is not true.
 //!
-//! `SEGUE_SOAK=1` makes the long form of these tests.
+//! `SEGUE_SOAK=1` runs the long form of these tests.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails shall stop at once")]
-#![expect(clippy::print_stdout, reason = "a test says how to repeat it")]
+#![expect(clippy::print_stdout, reason = "a test prints how to repeat it")]
 
 #[path = "survival/fleet.rs"]
 mod fleet;
@@ -24,7 +25,7 @@ fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_segue"))
 }
 
-/// Tells whether the long form was asked for.
+/// Returns whether `SEGUE_SOAK` asks for the long form of the tests.
 fn is_soak() -> bool {
     std::env::var_os("SEGUE_SOAK").is_some_and(|value| value == "1")
 }

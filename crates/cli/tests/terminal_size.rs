@@ -1,4 +1,4 @@
-//! The size of the terminal that an agent begins with.
+//! The size of the terminal with which an agent starts.
 #![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
 use segue_core::model::{Environment, TerminalSize};
@@ -23,7 +23,7 @@ fn size(world: &World, name: &str) -> (u16, u16) {
     (rows, cols)
 }
 
-/// Runs a command in a terminal of this size, up to its end.
+/// Runs a command in a terminal of this size until it ends.
 #[track_caller]
 fn in_terminal(world: &World, words: &[&str], (rows, columns): (u16, u16)) {
     let mut person = Terminal::start(&world.command(words), rows, columns);
@@ -42,7 +42,7 @@ fn a_detached_agent_starts_with_the_size_of_its_callers_terminal() {
 }
 
 #[test]
-fn a_command_without_a_terminal_starts_an_agent_with_the_default_size_or_the_exported_one() {
+fn run_without_a_terminal_uses_the_default_size_or_lines_and_columns() {
     let mut world = world();
     world.ok(["run", "-d", "--name", "fox", "hello"]);
     assert_eq!(size(&world, "fox"), (40, 120));
@@ -53,7 +53,7 @@ fn a_command_without_a_terminal_starts_an_agent_with_the_default_size_or_the_exp
 }
 
 #[test]
-fn an_absurd_size_is_limited() {
+fn terminal_size_is_limited_to_500_rows_and_1000_columns() {
     let mut world = world();
     world.set("LINES", "65535");
     world.set("COLUMNS", "65535");
@@ -76,7 +76,7 @@ fn up_scale_and_resume_start_agents_with_the_size_of_their_terminals() {
 }
 
 #[test]
-fn a_restart_after_a_crash_keeps_the_size_that_the_terminal_had() {
+fn restart_after_a_crash_keeps_the_terminal_size() {
     let world = world();
     scene::told(&world, "fox", "amber");
     let mut person = Terminal::start(&world.command(["attach", "fox"]), ROWS, COLUMNS);
@@ -92,13 +92,13 @@ fn a_restart_after_a_crash_keeps_the_size_that_the_terminal_had() {
 }
 
 #[test]
-fn an_agents_child_starts_with_the_size_of_the_agents_terminal_whatever_the_agent_asks_for() {
+fn child_of_an_agent_starts_with_the_size_of_the_agents_terminal() {
     let mut world = world();
     world.set("LINES", "31");
     world.set("COLUMNS", "101");
     let parent = scene::told(&world, "parent", "amber");
     let agent = StandIn::of(&world, &parent, Mark::Kept);
-    // An agent may not start the daemon.
+    // Start the daemon here, because an agent may not start it.
     world.ok(["ls"]);
     let asked = agent.run("LINES=65535 COLUMNS=3 $SEGUE run -d --vendor demo --name child hello");
     assert_eq!(asked.status, 0, "{asked:?}");

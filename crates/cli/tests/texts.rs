@@ -1,4 +1,4 @@
-//! Prompts and instructions are in no record that people look at or pass on.
+//! Prompts and instructions are not in the records that people read or share.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -21,7 +21,7 @@ fn project() -> World {
 }
 
 #[test]
-fn session_json_has_no_word_of_a_prompt_or_of_instructions() {
+fn session_json_contains_neither_the_prompt_nor_the_instructions() {
     let world = project();
     let (folder, record) = launches::of(&world, &world.session("coder")).remove(0);
     let text = fs::read_to_string(folder.join("session.json")).unwrap();

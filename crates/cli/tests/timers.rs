@@ -1,4 +1,5 @@
-//! Something is said to an agent every so often while it runs, and never piles up.
+//! A timer sends a message to an agent at intervals while it runs. At most one message of a timer
+//! is queued.
 #![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
 use segue_testkit::events::Events;
@@ -15,14 +16,14 @@ fn project(world: &World, more: &str) {
     world.ok(["trust", "--yes"]);
 }
 
-/// Returns the messages of a state that say this.
+/// Returns the number of messages with this text and this state.
 fn messages(world: &World, text: &str, state: &str) -> usize {
     let list = world.json(["messages", "coder", "--json"]);
     let is_it = |it: &&Value| it["text"] == text && it["state"] == state;
     list["messages"].as_array().unwrap().iter().filter(is_it).count()
 }
 
-/// Waits until so many messages of a session have become this.
+/// Waits for `count` events of this kind about messages.
 fn wait_events(events: &mut Events, kind: &str, count: usize) {
     for _ in 0..count {
         scene::wait_event(events, kind, "message ");
@@ -30,13 +31,13 @@ fn wait_events(events: &mut Events, kind: &str, count: usize) {
 }
 
 #[test]
-fn a_timer_says_its_prompt_again_and_again_and_a_stop_ends_it() {
+fn timer_sends_its_prompt_repeatedly_until_the_session_is_stopped() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     project(&world, "[[agents.timers]]\nevery = \"1s\"\nprompt = \"{{agent}}: and now?\"\n");
     world.ok(["up"]);
     let mut events = Events::of(&world);
     wait_events(&mut events, "message_delivered", 2);
-    // Another daemon keeps the beat: nothing is made up for, and nothing forgotten.
+    // A new daemon continues the timer: it skips what fell due meanwhile, and forgets no timer.
     scene::kill_daemon(&world);
     world.ok(["ls"]);
     let before = messages(&world, "coder: and now?", "delivered");
@@ -48,7 +49,7 @@ fn a_timer_says_its_prompt_again_and_again_and_a_stop_ends_it() {
 }
 
 #[test]
-fn a_timer_keeps_its_beat_when_the_clock_steps_back() {
+fn timer_keeps_its_interval_when_the_clock_is_set_back() {
     let mut world = World::new(env!("CARGO_BIN_EXE_segue"));
     let clock = world.root().join("clock");
     world.set("SEGUE_FAILPOINT_CLOCK", clock.to_str().unwrap());
@@ -58,7 +59,7 @@ fn a_timer_keeps_its_beat_when_the_clock_steps_back() {
     wait_events(&mut events, "message_delivered", 1);
     std::fs::write(&clock, "-3600").unwrap();
     wait_events(&mut events, "message_delivered", 2);
-    // A daemon that starts now knows a launch that began in an hour.
+    // For a daemon that starts now, the launch began an hour in the future.
     scene::kill_daemon(&world);
     world.ok(["ls"]);
     let before = messages(&world, "and now?", "delivered");
@@ -66,14 +67,14 @@ fn a_timer_keeps_its_beat_when_the_clock_steps_back() {
 }
 
 #[test]
-fn what_still_waits_is_not_said_twice() {
+fn timer_queues_no_second_message_while_one_is_queued() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let timers = "[[agents.timers]]\nevery = \"1s\"\nprompt = \"one more\"\n\
                   [[agents.timers]]\nevery = \"3s\"\nprompt = \"and another\"\n";
     world.write("start.md", "/hang");
     project(&world, &format!("prompt = \"start.md\"\n{timers}"));
     world.ok(["up"]);
-    // The second one comes after the first was due three times.
+    // The second timer falls due when the first one has been due three times.
     let mut events = Events::of(&world);
     wait_events(&mut events, "message_queued", 2);
     assert_eq!(messages(&world, "one more", "queued"), 1);
@@ -81,7 +82,7 @@ fn what_still_waits_is_not_said_twice() {
 }
 
 #[test]
-fn one_that_interrupts_breaks_off_what_the_agent_does() {
+fn timer_with_interrupt_ends_the_current_turn() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     world.write("start.md", "/tool 600");
     project(
@@ -95,7 +96,7 @@ fn one_that_interrupts_breaks_off_what_the_agent_does() {
 }
 
 #[test]
-fn a_timer_is_for_a_person_to_allow() {
+fn new_timer_in_the_project_file_needs_trust() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     project(&world, "");
     world.ok(["up"]);

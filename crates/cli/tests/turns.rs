@@ -1,5 +1,5 @@
-//! Conversations of real programs as turns, and turns as conversations that real programs go on
-//! with. The requests that the model gets are the proof.
+//! Transcripts of real programs are read as turns, and turns are written as transcripts that real
+//! programs resume. The requests that the scripted model receives prove it.
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
 #[path = "turns/lineage.rs"]
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use segue_core::model::{Environment, Role, Tool, Turn, VendorSessionId};
-use segue_core::ports::{Place, ProgramSpec, Target, TranscriptionOrder, Vendor};
+use segue_core::ports::{Place, ProgramSpec, Target, TranscriptionOrder, Transcripts, Vendor};
 use segue_host::LocalFiles;
 use segue_testkit::acting::Acting;
 use segue_testkit::model::{self, Exchange, Said, Step};
@@ -22,8 +22,8 @@ use segue_testkit::vendors::{command, vendor, with_all};
 use segue_testkit::{Outcome, Terminal, isolated};
 use serde_json::Value;
 
-/// Makes the tests of each vendor: its name, the id of a conversation that is written for it, and
-/// whether it draws a conversation that it goes on with.
+/// Generates the tests of each vendor from its name, the id of the conversation that is written for
+/// it, and whether it draws a conversation that it resumes.
 macro_rules! turns_of {
     ($($vendor:ident $id:literal $draws:literal;)*) => {
         $(mod $vendor {
@@ -35,12 +35,12 @@ macro_rules! turns_of {
             }
 
             #[test]
-            fn what_was_said_is_read_and_more_is_added() {
+            fn transcript_is_read_and_resumed_with_appended_turns() {
                 super::isolated(|| reads_and_adds(&scenery()));
             }
 
             #[test]
-            fn what_is_written_is_gone_on_with() {
+            fn written_transcript_is_adopted_and_resumed() {
                 super::isolated(|| writes(&scenery(), $id));
             }
         })*
@@ -80,33 +80,38 @@ impl Scenery {
 
     fn place(&self) -> Place {
         let environment = Environment::new(self.world.environment());
-        let config_dir = self.vendor.config_dir(&environment).unwrap();
+        let config_dir = self.vendor.launching().config_dir(&environment).unwrap();
         Place { config_dir, cwd: self.world.project().canonicalize().unwrap() }
     }
 
-    fn transcript(&self, id: &str) -> PathBuf {
-        self.vendor.transcript(&LocalFiles, &self.place(), &VendorSessionId::new(id))
+    fn transcripts(&self) -> &dyn Transcripts {
+        self.vendor.transcripts().unwrap()
     }
 
-    /// Reads a transcript in both directions, which have to agree.
+    fn transcript(&self, id: &str) -> PathBuf {
+        self.transcripts().transcript(&LocalFiles, &self.place(), &VendorSessionId::new(id))
+    }
+
+    /// Reads a transcript forwards and backwards, and checks that both give the same turns.
     fn read(&self, transcript: &Path) -> Vec<Turn> {
         let (mut forward, mut back) = (Vec::new(), Vec::new());
         let mut take = |turn| {
             forward.push(turn);
             ControlFlow::Continue(())
         };
-        self.vendor.turns(&LocalFiles, transcript, &mut take).unwrap();
+        self.transcripts().turns(&LocalFiles, transcript, &mut take).unwrap();
         let mut take = |turn| {
             back.push(turn);
             ControlFlow::Continue(())
         };
-        self.vendor.turns_back(&LocalFiles, transcript, &mut take).unwrap();
+        self.transcripts().turns_back(&LocalFiles, transcript, &mut take).unwrap();
         back.reverse();
         assert_eq!(forward, back);
         forward
     }
 
-    /// Writes turns as the vendor's transcript of this id, or at the end of the one that is there.
+    /// Writes turns as the vendor's transcript of this id. With `onto`, appends them to that
+    /// transcript.
     fn write(&self, id: &str, turns: &[Turn], onto: Option<&Path>) -> PathBuf {
         let (id, place) = (VendorSessionId::new(id), self.place());
         let order = TranscriptionOrder {
@@ -118,7 +123,8 @@ impl Scenery {
             now: Timestamp::now(),
             onto,
         };
-        let mut transcription = self.vendor.transcription(&order).unwrap().unwrap();
+        let conversion = self.vendor.conversion().unwrap();
+        let mut transcription = conversion.transcription(&order).unwrap();
         let mut bytes = Vec::new();
         transcription.writer.begin(&mut bytes);
         turns.iter().for_each(|turn| transcription.writer.turn(turn, &mut bytes));
@@ -134,17 +140,18 @@ impl Scenery {
         path
     }
 
-    /// Has the vendor's program take in what was written.
+    /// Makes the vendor's program import the written conversation.
     fn import(&self, bytes: &[u8]) {
         let file = self.world.root().join("import.json");
         fs::write(&file, bytes).unwrap();
-        let ProgramSpec::Named { name, .. } = self.vendor.program() else { panic!("no program") };
+        let program = self.vendor.launching().program();
+        let ProgramSpec::Named { name, .. } = program else { panic!("no program") };
         let words = ["import".as_ref(), "--pure".as_ref(), file.as_os_str()];
         let imported = Outcome::of(&mut command(&self.world, &name, words));
         assert_eq!(imported.status, 0, "{imported:#?}");
     }
 
-    /// Expects that the next request carries these turns, and returns it.
+    /// Sends a question, checks that its request carries these turns, and returns the request.
     fn assert_carries(&self, name: &str, turns: &[Turn], question: &str) -> Exchange {
         let exchange = self.ask_and_wait(name, question);
         let mut told = exchange.turns.iter();
@@ -170,13 +177,13 @@ fn append(path: &Path, bytes: &[u8]) {
     file.write_all(bytes).unwrap();
 }
 
-/// Tells whether what the model was told is this turn.
+/// Returns whether a message of a request is this turn.
 fn is_said(said: &Said, turn: &Turn) -> bool {
     let is_same = said.text.trim() == turn.text.trim();
     match (said.role, turn.role) {
         (model::Role::User, Role::User | Role::Summary)
         | (model::Role::Assistant, Role::Assistant) => is_same,
-        // Vendors may tell the model more about a result than its words.
+        // Vendors may add text of their own to a result.
         (model::Role::ToolResult, Role::ToolResult) => said.text.contains(turn.text.trim()),
         (model::Role::ToolCall, Role::ToolCall) => {
             let (name, arguments) = said.text.split_once(' ').unwrap();
@@ -187,7 +194,7 @@ fn is_said(said: &Said, turn: &Turn) -> bool {
     }
 }
 
-/// Returns what the model answered.
+/// Returns the answer of the model.
 fn answer(exchange: &Exchange) -> Said {
     let texts = exchange.answer.iter().filter_map(|step| match step {
         Step::Say(text) => Some(text.as_str()),
@@ -196,7 +203,7 @@ fn answer(exchange: &Exchange) -> Said {
     Said { role: model::Role::Assistant, text: texts.collect::<Vec<_>>().join("\n\n") }
 }
 
-/// Returns turns of another vendor's, with everything that is hard to carry over.
+/// Returns turns of another vendor, with everything that is hard to carry over.
 fn foreign() -> Vec<Turn> {
     let at = "2025-11-16T10:00:00Z".parse().ok();
     let said = |role, text: &str| Turn {
@@ -221,7 +228,8 @@ fn foreign() -> Vec<Turn> {
     ]
 }
 
-/// Tells whether two turns say the same; what only calls name is not known of results everywhere.
+/// Checks that the turns are the same. The name of a tool is not compared, because some transcripts
+/// have it only in the call and not in the result.
 fn assert_same(read: &[Turn], written: &[Turn]) {
     assert_eq!(read.len(), written.len(), "{read:#?}");
     for (read, written) in read.iter().zip(written) {

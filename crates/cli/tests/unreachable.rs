@@ -28,13 +28,13 @@ fn pid(session: &Value, key: &str) -> u32 {
     u32::try_from(session[key].as_u64().unwrap()).unwrap()
 }
 
-/// Stops a process and returns when it stands still.
+/// Sends SIGSTOP to a process; returns when it is stopped.
 fn stop(pid: u32) {
     let target = process::find(pid).unwrap();
     processes::send(pid, Signal::STOP);
     let end = Instant::now() + DEADLINE;
     while !process::is_stopped(&target) {
-        assert!(Instant::now() < end, "process {pid} goes on");
+        assert!(Instant::now() < end, "process {pid} is not stopped");
         std::thread::yield_now();
     }
 }
@@ -45,7 +45,7 @@ fn socket(world: &World, session: &Value) -> PathBuf {
 }
 
 #[test]
-fn a_session_whose_holder_is_stopped_is_stopped_by_segue_stop_and_comes_back() {
+fn stop_ends_a_session_whose_holder_got_sigstop_and_resume_brings_it_back() {
     let world = world();
     let before = world.session("fox");
     stop(pid(&before, "holder_pid"));
@@ -61,7 +61,7 @@ fn a_session_whose_holder_is_stopped_is_stopped_by_segue_stop_and_comes_back() {
 }
 
 #[test]
-fn a_stopped_holder_is_named_by_every_command_and_cured_by_doctor() {
+fn holder_that_got_sigstop_is_named_by_every_command_and_continued_by_doctor() {
     let world = world();
     let before = world.session("fox");
     let holder = pid(&before, "holder_pid");
@@ -91,13 +91,13 @@ fn a_stopped_holder_is_named_by_every_command_and_cured_by_doctor() {
     assert_eq!(outcome.status, 0, "{outcome:#?}");
     assert!(outcome.stdout.contains("fixed: `default/fox`"), "{outcome:#?}");
     assert_eq!(world.session("fox")["pid"], before["pid"]);
-    // What was sent meanwhile arrives.
+    // The message that was sent meanwhile arrives.
     let answer = conversation::wait_turns(&world, &before, 2);
     assert!(answer.contains("amber"), "{answer}");
 }
 
 #[test]
-fn wait_for_a_session_whose_holder_is_stopped_ends_at_once() {
+fn wait_for_a_session_whose_holder_got_sigstop_fails_at_once() {
     let world = world();
     let holder = pid(&world.session("fox"), "holder_pid");
     stop(holder);
@@ -108,7 +108,7 @@ fn wait_for_a_session_whose_holder_is_stopped_ends_at_once() {
 }
 
 #[test]
-fn a_deleted_holder_socket_is_there_again_without_a_command() {
+fn deleted_holder_socket_is_created_again_without_a_command() {
     let world = world();
     let session = world.session("fox");
     let socket = socket(&world, &session);
@@ -122,7 +122,7 @@ fn a_deleted_holder_socket_is_there_again_without_a_command() {
 }
 
 #[test]
-fn a_deleted_daemon_socket_is_there_again_and_the_daemon_is_the_same() {
+fn deleted_daemon_socket_is_created_again_by_the_same_daemon() {
     let world = world();
     let daemon = world.json(["daemon", "status", "--json"])["pid"].clone();
     let socket = world.state().join("daemon.sock");
@@ -137,7 +137,7 @@ fn a_deleted_daemon_socket_is_there_again_and_the_daemon_is_the_same() {
 }
 
 #[test]
-fn a_holder_whose_socket_was_deleted_while_no_daemon_ran_is_found_again() {
+fn holder_whose_socket_was_deleted_while_no_daemon_ran_is_found_again() {
     let world = world();
     let session = world.session("fox");
     kill_daemon(&world);
@@ -150,7 +150,7 @@ fn a_holder_whose_socket_was_deleted_while_no_daemon_ran_is_found_again() {
 }
 
 #[test]
-fn a_daemon_that_found_a_stopped_holder_follows_it_after_the_cure() {
+fn daemon_that_found_a_stopped_holder_follows_it_after_doctor_continues_it() {
     let world = world();
     let session = world.session("fox");
     let holder = pid(&session, "holder_pid");
@@ -162,7 +162,7 @@ fn a_daemon_that_found_a_stopped_holder_follows_it_after_the_cure() {
     world.ok(["doctor", "--fix"]);
     let answer = world.ok(["send", "fox", "--wait", "what is the word?"]);
     assert!(answer.contains("amber"), "{answer}");
-    // It hears of a crash too, and starts the agent again.
+    // The daemon also notices a crash, and restarts the agent.
     let mut events = Events::of(&world);
     processes::kill(pid(&session, "pid"));
     while world.session("fox")["launches"] != 2 {
@@ -170,7 +170,7 @@ fn a_daemon_that_found_a_stopped_holder_follows_it_after_the_cure() {
     }
 }
 
-/// A wrapper that starts the real agent as a process of its own.
+/// A wrapper script that runs the actual agent in a process of its own.
 const WRAPPER: &str = "#!/bin/sh\nsh -c 'echo $$ > \"$HOME/below\"; \
                        while read -r line; do echo \"heard $line\"; done'\n";
 
@@ -191,7 +191,7 @@ fn world_of_a_wrapper() -> World {
 }
 
 #[test]
-fn a_stopped_process_of_an_agent_is_shown_as_stopped_and_cured_by_doctor() {
+fn process_of_an_agent_that_got_sigstop_is_shown_and_continued_by_doctor() {
     let world = world_of_a_wrapper();
     let below = fs::read_to_string(world.home().join("below")).unwrap();
     let below: u32 = below.trim().parse().unwrap();
@@ -230,7 +230,7 @@ fn ctrl_z_does_not_suspend_a_shell_and_the_program_in_it() {
 }
 
 #[test]
-fn an_agent_that_somebody_stops_goes_on_at_once() {
+fn agent_that_got_sigstop_is_continued_at_once() {
     let world = world();
     let session = world.session("fox");
     processes::send(pid(&session, "pid"), Signal::STOP);
@@ -239,7 +239,7 @@ fn an_agent_that_somebody_stops_goes_on_at_once() {
 }
 
 #[test]
-fn a_session_starts_though_the_linker_warns_about_its_environment() {
+fn session_starts_although_the_dynamic_linker_prints_a_warning() {
     let mut world = World::new(env!("CARGO_BIN_EXE_segue"));
     world.set("LD_PRELOAD", "/nonexistent.so");
     world.ok(["run", "-d", "--name", "fox", "remember the word amber"]);

@@ -1,4 +1,4 @@
-//! Nothing hangs: a daemon that stops, one that does not answer, and commands that take long.
+//! No command hangs if the daemon is stopping, if it does not answer, or if a request takes long.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 #[path = "unresponsive/progress.rs"]
@@ -24,7 +24,7 @@ fn agent(name: &str) -> World {
     world
 }
 
-/// Returns the process of the daemon.
+/// Returns the pid of the daemon.
 fn daemon(world: &World) -> u32 {
     scene::process(&world.json(["daemon", "status", "--json"]), "pid")
 }

@@ -1,6 +1,6 @@
-//! What agents, repositories and project files may not bring about with their user's rights.
+//! What agents, repositories and project files must not be able to do with their user's rights.
 //!
-//! Every test is done twice where it can be: as root, and as somebody without privileges.
+//! Every test runs twice if possible: as root, and as a user without privileges.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 #[path = "untrusted/agents.rs"]
@@ -16,7 +16,8 @@ mod words;
 
 use segue_testkit::World;
 
-/// Does a test with the rights of whoever runs it, and without privileges.
+/// Runs a test with the privileges of the current user. If that is root, runs it again without
+/// privileges.
 fn with_and_without_privileges(test: fn(&mut World)) {
     let world = || World::new(env!("CARGO_BIN_EXE_segue"));
     test(&mut world());

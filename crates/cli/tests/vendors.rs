@@ -1,4 +1,4 @@
-//! `segue vendors`: what is installed, and what cannot be tried.
+//! `segue vendors`: which vendors are installed, and which of them cannot be checked.
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
 use std::fs;
@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use segue_testkit::World;
 use serde_json::Value;
 
-/// A world in which a program of this name is installed as a package of this version.
+/// Creates a world in which a program of this name is installed as a package of this version.
 fn with_program(name: &str, version: &str) -> World {
     let mut world = World::new(env!("CARGO_BIN_EXE_segue"));
     let package = world.root().join("lib/node_modules/package");
@@ -31,7 +31,7 @@ fn listed(world: &World, name: &str) -> Value {
 }
 
 #[test]
-fn what_is_installed_is_listed_with_its_version_and_nothing_is_started() {
+fn vendors_lists_installed_versions_without_starting_anything() {
     let world = with_program("codex", "0.166.0");
     let codex = listed(&world, "codex");
     assert_eq!(codex["installed"], true);
@@ -42,11 +42,11 @@ fn what_is_installed_is_listed_with_its_version_and_nothing_is_started() {
     assert_eq!((&claude["installed"], &claude["path"]), (&Value::Bool(false), &Value::Null));
     assert!(claude["install"].as_str().unwrap().contains("npm install"), "{claude:#}");
     assert!(!world.home().join("started").exists(), "a program was started");
-    assert!(!world.segue_home().exists(), "a list needs no daemon");
+    assert!(!world.segue_home().exists(), "the list started a daemon");
 }
 
 #[test]
-fn the_table_says_what_to_do_about_what_is_missing() {
+fn vendors_prints_how_to_install_a_missing_vendor() {
     let world = with_program("codex", "0.166.0");
     let outcome = world.segue(["vendors"]);
     assert_eq!(outcome.status, 0, "{outcome:#?}");
@@ -57,7 +57,7 @@ fn the_table_says_what_to_do_about_what_is_missing() {
 }
 
 #[test]
-fn an_installed_version_that_is_newer_than_what_was_tried_is_marked() {
+fn installed_version_newer_than_the_tried_one_is_marked() {
     for (version, is_newer) in [("99.0.1", true), ("0.166.0", false), ("0.1.0", false)] {
         let world = with_program("codex", version);
         assert_eq!(listed(&world, "codex")["newer_than_tried"], is_newer, "{version}");
@@ -70,7 +70,7 @@ fn an_installed_version_that_is_newer_than_what_was_tried_is_marked() {
 }
 
 #[test]
-fn what_cannot_be_tried_is_told() {
+fn check_of_an_unknown_untestable_or_missing_vendor_fails_with_the_reason() {
     let world = with_program("codex", "0.166.0");
     for (words, status, told) in [
         (["check", "nobody"].as_slice(), 3, "`nobody` is not a vendor"),
@@ -86,7 +86,7 @@ fn what_cannot_be_tried_is_told() {
     }
 }
 
-/// The program is there, but it is none: every behaviour fails, with what was seen.
+/// The installed program is not Codex, so the behaviour fails. The report shows what was seen.
 #[test]
 fn a_failing_check_reports_what_was_expected_and_what_was_seen() {
     let world = with_program("codex", "0.166.0");

@@ -1,4 +1,4 @@
-//! A system that has no inotify watch left.
+//! A machine on which no inotify watch or no inotify instance is left.
 //!
 //! The tests lower the limits of a user namespace of their own.
 #![expect(clippy::unwrap_used, reason = "tests")]
@@ -10,12 +10,12 @@ use segue_testkit::world::DEADLINE;
 use segue_testkit::{World, isolated};
 use serde_json::Value;
 
-/// Sets how many `watches` or `instances` this namespace may have.
+/// Sets the maximum number of inotify `watches` or `instances` of this namespace.
 fn limit(what: &str, most: u32) {
     fs::write(format!("/proc/sys/user/max_inotify_{what}"), most.to_string()).unwrap();
 }
 
-/// Sees to it that a session works though nothing can be watched, and is watched when it can be.
+/// Checks that a session works without inotify, and is watched when the limit is raised.
 fn lives_without(world: &World, what: &str) {
     world.ok(["run", "-d", "--name", "fox", "remember the word amber"]);
     world.ok(["wait", "fox", "--for", "idle"]);
@@ -35,7 +35,7 @@ fn lives_without(world: &World, what: &str) {
     limit(what, 1 << 20);
     let end = Instant::now() + DEADLINE;
     while world.session("fox")["status_detail"] != Value::Null {
-        assert!(Instant::now() < end, "it is never watched: {:#?}", world.session("fox"));
+        assert!(Instant::now() < end, "it is not watched: {:#?}", world.session("fox"));
     }
     assert_eq!(world.segue(["doctor"]).status, 0);
     let answer = world.ok(["send", "fox", "--wait", "what is the word?"]);
@@ -44,7 +44,7 @@ fn lives_without(world: &World, what: &str) {
 }
 
 #[test]
-fn a_session_works_and_its_status_names_the_limit_when_no_watch_is_left() {
+fn session_works_without_inotify_watches_and_its_status_names_the_limit() {
     isolated(|| {
         let world = World::new(env!("CARGO_BIN_EXE_segue"));
         world.ok(["daemon", "start"]);
@@ -54,7 +54,7 @@ fn a_session_works_and_its_status_names_the_limit_when_no_watch_is_left() {
 }
 
 #[test]
-fn a_daemon_starts_and_a_session_works_when_no_inotify_instance_is_left() {
+fn daemon_starts_and_session_works_without_inotify_instances() {
     isolated(|| {
         let world = World::new(env!("CARGO_BIN_EXE_segue"));
         limit("instances", 0);
@@ -63,7 +63,7 @@ fn a_daemon_starts_and_a_session_works_when_no_inotify_instance_is_left() {
 }
 
 #[test]
-fn only_sessions_that_cannot_be_watched_are_looked_at() {
+fn only_sessions_that_cannot_be_watched_are_polled() {
     isolated(|| {
         let world = World::new(env!("CARGO_BIN_EXE_segue"));
         world.ok(["run", "-d", "--name", "owl", "remember the word amber"]);

@@ -1,4 +1,4 @@
-//! What the program says before it talks to anybody: nothing here starts a daemon.
+//! Commands and errors that need no daemon. No test here starts one.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::ffi::OsStr;
@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-/// A folder that is home, working folder and Segue's own place.
+/// A folder that is the home, the working directory and the place of Segue's own files.
 struct World {
     folder: TempDir,
 }
@@ -44,14 +44,14 @@ impl World {
     }
 }
 
-/// Exit status, standard output and standard error.
+/// Returns the exit status, standard output and standard error.
 fn told(output: &Output) -> (Option<i32>, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
 #[test]
-fn a_bad_command_line_ends_with_2_and_says_so_on_standard_error() {
+fn invalid_command_line_exits_with_2_and_prints_to_standard_error() {
     let expected = "\
 error: the following required arguments were not provided: <SESSION|VENDOR:ID>
 hint: run `segue show --help` to see how it is used
@@ -61,7 +61,7 @@ hint: run `segue show --help` to see how it is used
 }
 
 #[test]
-fn with_json_an_error_is_told_to_programs_too() {
+fn json_flag_prints_errors_as_json_on_standard_output() {
     let (status, stdout, stderr) = told(&World::new().run(&["fork", "x", "--json"]));
     assert_eq!(status, Some(2));
     assert_eq!(
@@ -73,7 +73,7 @@ fn with_json_an_error_is_told_to_programs_too() {
 }
 
 #[test]
-fn an_argument_that_is_not_utf8_is_refused() {
+fn argument_that_is_not_utf8_is_refused() {
     let world = World::new();
     let mut command = world.segue();
     let output = command.arg("run").arg(OsStr::from_bytes(b"caf\xe9")).output().unwrap();
@@ -83,7 +83,7 @@ fn an_argument_that_is_not_utf8_is_refused() {
 }
 
 #[test]
-fn what_was_typed_cannot_reach_the_terminal_as_a_control_sequence() {
+fn control_sequences_in_arguments_are_not_printed_in_errors() {
     let (status, _, stderr) = told(&World::new().run(&["\u{1b}[2J\u{9b}31mx"]));
     assert_eq!(status, Some(2));
     assert!(!stderr.contains(|c: char| c.is_control() && c != '\n'), "{stderr:?}");
@@ -100,7 +100,7 @@ fn help_and_version_go_to_standard_output() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn closed_standard_output_is_no_error() {
     let world = World::new();
     let mut command = world.segue();
     command.args(["completions", "zsh"]).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -111,7 +111,7 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
-fn an_answer_that_cannot_be_written_is_an_error() {
+fn failed_write_to_standard_output_is_an_error() {
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = World::new().segue().args(["completions", "zsh"]).stdout(full).output().unwrap();
     let (status, _, stderr) = told(&output);
@@ -120,7 +120,7 @@ fn an_answer_that_cannot_be_written_is_an_error() {
 }
 
 #[test]
-fn a_prompt_that_cannot_be_said_is_refused_before_anything_is_started() {
+fn invalid_prompt_is_refused_before_anything_is_started() {
     let world = World::new();
     let table: [(&[u8], &str); 3] = [
         (b"a\0b", "error: the prompt has a zero byte at offset 1\n"),
@@ -170,7 +170,7 @@ fn init_writes_a_project_and_never_overwrites() {
 }
 
 #[test]
-fn init_that_cannot_write_says_which_file() {
+fn init_that_cannot_write_names_the_file() {
     let world = World::new();
     fs::write(world.path().join("prompts"), "a file where a folder is needed").unwrap();
     let (status, stdout, stderr) = told(&world.run(&["init"]));

@@ -1,4 +1,4 @@
-//! The list of what is asked of every vendor.
+//! The list of behaviours that every vendor is checked for.
 
 mod deaths;
 mod failures;
@@ -9,18 +9,18 @@ mod turns;
 
 use crate::trial::Trial;
 
-/// Something that is asked of every vendor.
+/// A behaviour that every vendor is checked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Behaviour {
     pub name: &'static str,
-    /// What is expected, for a person.
+    /// The expected behaviour, in words for a person.
     pub what: &'static str,
-    /// One of those that hurt most when they are missing.
+    /// One of the behaviours whose absence hurts most. A quick check tries only these.
     pub hurts: bool,
     pub(crate) show: fn(&mut Trial),
 }
 
-/// Every behaviour, in the order in which they are shown.
+/// Every behaviour, in the order in which they are checked and listed.
 pub const BEHAVIOURS: [Behaviour; 24] = [
     hurting("start", "starts, answers, and says when it is done", turns::start),
     asked("proven-id", "its conversation's id is proven by its own process", identity::proven),
@@ -72,7 +72,7 @@ pub const BEHAVIOURS: [Behaviour; 24] = [
         "what was sent while it was down arrives afterwards, in order",
         messages::while_down,
     ),
-    asked("draft", "a message is not typed over somebody's draft", messages::draft),
+    asked("draft", "a message is not typed over unsent text in the input", messages::draft),
     hurting(
         "permission",
         "its question is seen, answered, and not typed into",
@@ -105,7 +105,7 @@ const fn hurting(name: &'static str, what: &'static str, show: fn(&mut Trial)) -
 }
 
 impl Behaviour {
-    /// Returns the behaviour of this name.
+    /// Returns the behaviour with this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         BEHAVIOURS.iter().find(|it| it.name == name)
     }

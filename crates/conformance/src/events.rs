@@ -1,4 +1,4 @@
-//! Waiting for what Segue says has happened.
+//! Waits for the events that Segue reports.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, ChildStdout, Stdio};
@@ -10,7 +10,7 @@ use crate::expectation::expect;
 use crate::wait::readable;
 use crate::world::{DEADLINE, World};
 
-/// The events of a world from its beginning, as `segue log --follow` tells them.
+/// The events of a world from its beginning, as `segue log --follow` prints them.
 #[derive(Debug)]
 pub struct Events {
     follower: Child,
@@ -20,7 +20,7 @@ pub struct Events {
 }
 
 impl Events {
-    /// Begins to follow. The follower itself passes no failpoint.
+    /// Begins to follow the events. Failpoints are off in the follower itself.
     pub fn of(world: &World) -> Self {
         let mut command = world.command(["log", "--follow", "--json"]);
         command.env_remove("SEGUE_FAILPOINT").stdout(Stdio::piped()).stderr(Stdio::null());
@@ -29,7 +29,7 @@ impl Events {
         Self { follower, lines, printed: String::new() }
     }
 
-    /// Waits for an event; none when the daemon ends before.
+    /// Waits for an event. `None` if the daemon ends first.
     pub fn wait_for(&mut self, wanted: impl Fn(&Value) -> bool) -> Option<Value> {
         loop {
             let event = self.next()?;

@@ -1,8 +1,9 @@
-//! What was expected and what was seen instead, in words for a person who uses the vendor.
+//! Reports of what was expected and what was seen instead, in words for a person who uses the
+//! vendor.
 
 use std::fmt::Display;
 
-/// Ends the trial if something is not as expected, with a report of what was seen instead.
+/// Ends the trial if an expectation is not met, with a report of what was seen instead.
 #[track_caller]
 pub fn expect(is_met: bool, expected: impl Display, seen: impl FnOnce() -> String) {
     if !is_met {
@@ -16,7 +17,7 @@ pub fn unmet(expected: impl Display, seen: &str) -> ! {
     panic!("{}", report(expected, seen))
 }
 
-/// Tells whether a panic's words are such a report, which needs no place in the code.
+/// Returns whether a panic message is such a report. A report needs no source location.
 pub fn is_report(words: &str) -> bool {
     words.starts_with(EXPECTED)
 }
@@ -30,7 +31,7 @@ fn report(expected: impl Display, seen: &str) -> String {
     format!("{EXPECTED}{expected}\nseen:     {first}{rest}")
 }
 
-/// Returns texts in quotation marks, one after the other.
+/// Returns the texts in quotation marks, separated by commas.
 pub(crate) fn quoted(texts: &[&str]) -> String {
     if texts.is_empty() {
         return "nothing".to_owned();
@@ -44,14 +45,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_has_what_was_expected_and_what_was_seen() {
+    fn report_contains_the_expectation_and_what_was_seen() {
         let text = report("it asks", "it did not\nand said why\n");
         assert_eq!(text, "expected: it asks\nseen:     it did not\n          and said why");
         assert!(is_report(&text) && !is_report("assertion failed"));
     }
 
     #[test]
-    fn texts_are_quoted_and_none_is_nothing() {
+    fn quoted_joins_texts_and_writes_nothing_for_an_empty_list() {
         assert_eq!(quoted(&[" a ", "b"]), "\"a\", \"b\"");
         assert_eq!(quoted(&[]), "nothing");
     }

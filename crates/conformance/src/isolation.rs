@@ -1,13 +1,15 @@
-//! Namespaces of its own for whatever is tried: no network but its own loopback, no processes but its
-//! own.
+//! Separate namespaces for a trial: it has no network but its own loopback, and sees no processes
+//! but its own.
 
 use std::process::Command;
 
-/// Brings loopback up and stays until its command has ended, taking the status of every process that
-/// has lost its parent. With it all that the command has left running ends.
+/// The shell script of the first process in the PID namespace. It brings the loopback up, runs the
+/// command and waits for its end. As the first process it reaps every orphan. When it ends,
+/// everything that the command has left running is killed.
 const FIRST_PROCESS: &str = "ip link set lo up || exit 125; \"$@\"; exit $?";
 
-/// Returns a command that runs its further words inside, and is killed when this thread ends.
+/// Returns a command that runs its further arguments in these namespaces. It is killed when the
+/// calling thread ends.
 pub fn command() -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL", "unshare", "--map-root-user", "--net", "--pid"]);
@@ -15,11 +17,11 @@ pub fn command() -> Command {
     command
 }
 
-/// Says why there can be no such namespaces on this machine, if there cannot.
+/// Checks that this machine supports such namespaces.
 ///
 /// # Errors
 ///
-/// Says what was missing.
+/// Returns what is missing.
 pub fn check() -> Result<(), String> {
     let tried = command().arg("true").output();
     let why = match tried {

@@ -1,9 +1,9 @@
-//! What is asked of every vendor's real program: one list of behaviours, tried against a scripted
-//! model in a world where nothing is anybody's own.
+//! Checks the real program of every vendor for one list of behaviours. Each behaviour is tried with
+//! a scripted model, in a world that contains nothing of the user.
 #![expect(
     clippy::expect_used,
     clippy::panic,
-    reason = "a behaviour that is not shown stops its own process at once, and says why"
+    reason = "a behaviour that fails ends its own process at once and reports why"
 )]
 
 mod behaviours;

@@ -1,4 +1,5 @@
-//! A model that answers by a script, in the process of the test: what vendors' command lines talk to.
+//! A scripted model server in the test's own process. The vendors' programs send their requests to
+//! it.
 
 mod anthropic;
 mod chat;
@@ -37,7 +38,7 @@ use responses::Responses;
 pub use log::{Api, Exchange, Role, Said, Stage};
 pub use script::Step;
 
-/// A model server on loopback, for as long as this lives.
+/// A model server on loopback. It runs until this value is dropped.
 #[derive(Debug)]
 pub struct Model {
     address: SocketAddr,
@@ -46,14 +47,14 @@ pub struct Model {
     serving: Mutex<Option<Serving>>,
 }
 
-/// What every request is answered with.
+/// What the server needs to answer a request.
 #[derive(Clone, Debug)]
 struct Scene {
     log: Arc<Log>,
     released: watch::Receiver<BTreeSet<String>>,
 }
 
-/// A thread with all connections. They end with it.
+/// The thread that serves all connections. They close when it ends.
 #[derive(Debug)]
 struct Serving {
     stop: oneshot::Sender<()>,
@@ -61,7 +62,7 @@ struct Serving {
 }
 
 impl Model {
-    /// Starts one on a port of its own.
+    /// Starts a server on a free port.
     pub fn start() -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -81,41 +82,43 @@ impl Model {
         self.scene.log.all()
     }
 
-    /// Returns every request so far that a person's words brought about, the oldest first.
+    /// Returns every request so far that a message of a person caused, the oldest first.
     pub fn conversations(&self) -> Vec<Exchange> {
         self.exchanges().into_iter().filter(|it| !it.background).collect()
     }
 
-    /// Returns the newest request of a conversation in which somebody said this word.
+    /// Returns the newest request of a conversation that contains this text.
     pub fn conversation_of(&self, word: &str) -> Option<Exchange> {
         self.conversations().into_iter().rfind(|it| it.mentions(word))
     }
 
-    /// Waits until a request is so, which it may be already; returns the oldest one that is.
+    /// Waits until a request matches. Returns the oldest one that does. It may have arrived
+    /// already.
     pub fn wait_for(&self, wanted: impl Fn(&Exchange) -> bool) -> Exchange {
         let found = self.scene.log.wait_for(wanted);
         found.unwrap_or_else(|seen| unmet("a request of the awaited kind", &seen))
     }
 
-    /// Waits for a request in which this is in the newest thing that the user said.
+    /// Waits for a request whose newest message of the user contains this text.
     pub fn wait_asked(&self, word: &str) -> Exchange {
         self.wait_for(|it| !it.background && it.newest().contains(word))
     }
 
-    /// Waits until such a request was answered to its end.
+    /// Waits until a request whose newest message of the user contains this text was answered
+    /// completely.
     pub fn wait_answered(&self, word: &str) -> Exchange {
         let found = self.answered(word);
         found.unwrap_or_else(|seen| unmet(format!("\"{word}\" reaches the model"), &seen))
     }
 
-    /// Waits until such a request was answered to its end. If there is none in time it returns the
-    /// requests that there were.
+    /// Waits until a request whose newest message of the user contains this text was answered
+    /// completely. After the deadline, returns a list of all requests as the error.
     pub(crate) fn answered(&self, word: &str) -> Result<Exchange, String> {
         let is_said = |it: &Exchange| !it.background && it.newest().contains(word);
         self.scene.log.wait_for(|it| is_said(it) && it.stage == Stage::Whole)
     }
 
-    /// Waits until an answer is at the hold of this name: what comes before it was sent.
+    /// Waits until an answer reaches the hold of this name. Everything before the hold was sent.
     pub fn wait_held(&self, name: &str) -> Exchange {
         self.wait_for(|it| it.stage == Stage::Holding(name.to_owned()))
     }
@@ -127,7 +130,7 @@ impl Model {
         });
     }
 
-    /// Ends all connections and closes the port: whoever connects is refused.
+    /// Closes all connections and the port, so that new connections are refused.
     pub fn refuse(&self) {
         let serving = self.serving.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(serving) = serving {
@@ -159,7 +162,7 @@ impl Serving {
     }
 
     fn stop(self) {
-        // It can only be gone because it failed, which the thread tells.
+        // The receiver can only be gone if the thread has failed, which `join` reports.
         let _gone = self.stop.send(());
         self.thread.join().expect("the model server ends well");
     }
@@ -223,7 +226,7 @@ async fn completions(
     scene.answer(&uri, asked, voice)
 }
 
-/// Answers what Gemini's paths ask of a model: `NAME:TASK`.
+/// Answers a request to a path of Gemini, which ends in `NAME:TASK`.
 async fn contents(
     State(scene): State<Scene>,
     Path(task): Path<String>,
@@ -250,7 +253,7 @@ async fn count_tokens(
 }
 
 impl Scene {
-    /// Answers a request for a number of tokens, which is no part of a conversation.
+    /// Answers a request for a token count, which is not part of a conversation.
     fn count(self, uri: &Uri, mut asked: Asked, tokens: Value) -> Response {
         asked.background = true;
         let number = self.log.add(asked.exchange(uri.path(), Vec::new()));

@@ -1,4 +1,4 @@
-//! Processes of a test, found by the folder that their environment or command line names.
+//! Finds the processes of a test by the folder that their environment or command line names.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,10 +12,11 @@ use crate::expectation::expect;
 use crate::wait::readable;
 use crate::world::DEADLINE;
 
-/// More looks than a process takes from one program to the next.
+/// How often the process list is read at most. A process needs less time than that to replace its
+/// program.
 const LOOKS: usize = 100;
 
-/// Returns every live process that mentions this folder, but not this one.
+/// Returns every live process that mentions this folder, except this process.
 pub fn mentioning(folder: &Path) -> Vec<u32> {
     let needle = folder.as_os_str().as_encoded_bytes();
     let own = std::process::id();
@@ -29,7 +30,8 @@ pub fn mentioning(folder: &Path) -> Vec<u32> {
     Vec::new()
 }
 
-/// Kills all that `find` finds, as if at one moment: nobody sees another one go.
+/// Kills all processes that `find` returns. They are stopped before the first is killed, so that
+/// none of them notices the death of another.
 pub fn kill_all(find: impl Fn() -> Vec<u32>) {
     loop {
         let mut stopped = BTreeSet::new();
@@ -49,7 +51,7 @@ pub fn kill_all(find: impl Fn() -> Vec<u32>) {
     }
 }
 
-/// Waits until a process has ended, whether or not its parent has taken its status.
+/// Waits until a process has ended, whether or not its parent has collected its exit code.
 pub fn wait_gone(pid: u32) {
     let Some(wanted) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
     let handle = match pidfd_open(wanted, PidfdFlags::empty()) {
@@ -61,7 +63,7 @@ pub fn wait_gone(pid: u32) {
     expect(ended, format!("process {pid} ends"), || format!("it runs: {command}"));
 }
 
-/// Returns the words of a process's command line.
+/// Returns the arguments of a process, its program first.
 pub fn command_line(pid: u32) -> Vec<String> {
     let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words = bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty());
@@ -73,20 +75,20 @@ pub fn kill(pid: u32) {
     send(pid, Signal::KILL);
 }
 
-/// Sends a signal; a process that is gone already is no error.
+/// Sends a signal. It is no error if the process is gone.
 pub fn send(pid: u32, signal: Signal) {
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
         let _gone = kill_process(pid, signal);
     }
 }
 
-/// Tells whether a process runs; a zombie does not.
+/// Returns whether a process runs. A zombie does not run.
 pub fn is_alive(pid: u32) -> bool {
     let there = i32::try_from(pid).ok().and_then(Pid::from_raw);
     there.is_some_and(|pid| test_kill_process(pid).is_ok()) && state(pid) != Some('Z')
 }
 
-/// Returns a variable of a process's environment.
+/// Returns an environment variable of a process.
 pub fn variable(pid: u32, name: &str) -> Option<String> {
     let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
     let prefix = format!("{name}=");
@@ -108,8 +110,9 @@ fn mentions(pid: u32, needle: &[u8]) -> bool {
     (has("environ") || has("cmdline")) && state(pid) != Some('Z')
 }
 
-/// Tells whether a process is just being replaced by another program: it shows nothing of itself
-/// then, but it has a program, which a thread of the kernel has not.
+/// Returns whether a process is just replacing its program (`execve`). Its environment and its
+/// command line are empty then, like those of a kernel thread. Unlike a kernel thread, it has an
+/// executable.
 fn is_between_programs(pid: u32) -> bool {
     let is_empty = |file: &str| {
         fs::read(format!("/proc/{pid}/{file}")).is_ok_and(|content| content.is_empty())

@@ -1,4 +1,4 @@
-//! What `segue resume` and `segue up` said about each agent.
+//! The reports of `segue resume` and `segue up` about each agent.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::expectation::{expect, unmet};
 use crate::world::{Outcome, World};
 
-/// A report, and the exit status that came with it.
+/// A report, and the exit status of the command that printed it.
 #[derive(Clone, Debug)]
 pub struct Report {
     pub status: i32,
@@ -15,14 +15,14 @@ pub struct Report {
 }
 
 impl Report {
-    /// Reads what a command with `--json` printed.
+    /// Parses the output of a command with `--json`.
     pub fn of(outcome: &Outcome) -> Self {
         let json = serde_json::from_str(&outcome.stdout)
             .unwrap_or_else(|_| unmet("the command prints a report", &outcome.to_string()));
         Self { status: outcome.status, json }
     }
 
-    /// Returns what is said about the one agent of this name.
+    /// Returns the entry of the agent with this name.
     pub fn agent(&self, name: &str) -> &Value {
         let agents =
             self.json["agents"].as_array().unwrap_or_else(|| unmet("a report", &self.to_string()));
@@ -42,12 +42,13 @@ impl Report {
         self.agent(name)["note"].as_str().unwrap_or_default()
     }
 
-    /// Expects that every agent is back, and this one in this way.
+    /// Expects that every agent is back, and that this agent has this outcome.
     pub fn assert_back(&self, name: &str, outcome: &str) {
         self.expect(name, outcome, (0, true));
     }
 
-    /// Expects that this agent is not back, and that the exit status and the whole say so.
+    /// Expects that this agent is not back and has this outcome. The exit status and `complete`
+    /// have to show that, too.
     pub fn assert_not_back(&self, name: &str, outcome: &str) {
         self.expect(name, outcome, (8, false));
     }
@@ -74,7 +75,7 @@ impl World {
         Report::of(&Outcome::of(&mut self.command(all)))
     }
 
-    /// Returns what `segue log` has about a session, the oldest first.
+    /// Returns the events of a session from `segue log`, the oldest first.
     pub fn events(&self, name: &str) -> Vec<Value> {
         let log = self.ok(["log", name, "--json"]);
         log.lines().map(|line| serde_json::from_str(line).expect("an event")).collect()

@@ -15,10 +15,10 @@ use crate::expectation::expect;
 use crate::wait::readable;
 use crate::world::DEADLINE;
 
-/// What is typed and not shown within this time was thrown away.
+/// How long a program may take to show typed text. If it does not, it has discarded the text.
 const TAKEN_WITHIN: Duration = Duration::from_secs(5);
 
-/// How long a person looks at what they have typed.
+/// How long the screen stays unchanged before Enter is pressed.
 const A_MOMENT: Duration = Duration::from_millis(400);
 
 /// A program in a pseudo-terminal.
@@ -42,7 +42,7 @@ impl Terminal {
     /// Starts a command in a new terminal of this size, in which it is the session leader.
     pub fn start(command: &Command, rows: u16, columns: u16) -> Self {
         let (master, slave) = open_pair(rows, columns);
-        // `setsid --ctty` makes the terminal the controlling one, which safe Rust cannot.
+        // `setsid --ctty` makes this the controlling terminal, which safe Rust cannot do.
         let mut inside = Command::new("setsid");
         inside.arg("--ctty").arg(command.get_program()).args(command.get_args()).env_clear();
         for (name, value) in command.get_envs() {
@@ -59,13 +59,13 @@ impl Terminal {
         Self { master, slave, child, screen: Screen(parser, Vec::new()) }
     }
 
-    /// Types.
+    /// Types these bytes.
     pub fn write(&mut self, bytes: impl AsRef<[u8]>) {
         self.master.write_all(bytes.as_ref()).expect("the terminal takes it");
     }
 
-    /// Types a text until the screen shows it: some programs draw their input before they take
-    /// anything, and throw away what is typed too early.
+    /// Types a text until the screen shows it. Some programs draw their input before they accept
+    /// any, and discard text that is typed too early.
     pub fn write_until_shown(&mut self, text: &str) {
         let end = Instant::now() + DEADLINE;
         while !self.contents().contains(text) {
@@ -95,7 +95,7 @@ impl Terminal {
         self.wait_until(text, |screen| screen.contents().contains(text));
     }
 
-    /// Reads until the screen is as wanted.
+    /// Reads until the screen matches.
     pub fn wait_until(&mut self, what: &str, wanted: impl Fn(&vt100::Screen) -> bool) {
         let end = Instant::now() + DEADLINE;
         while !wanted(self.screen.0.screen()) {
@@ -104,7 +104,7 @@ impl Terminal {
         }
     }
 
-    /// Reads until the program has written these bytes, which need not be on the screen.
+    /// Reads until the program has written these bytes. They need not be on the screen.
     pub fn wait_written(&mut self, bytes: &str) {
         let end = Instant::now() + DEADLINE;
         let has = |raw: &[u8]| raw.windows(bytes.len()).any(|part| part == bytes.as_bytes());
@@ -114,7 +114,8 @@ impl Terminal {
         }
     }
 
-    /// Reads until the screen shows this text or the program ends; tells whether it showed it.
+    /// Reads until the screen shows this text or the program ends. Returns whether the screen
+    /// showed it.
     pub fn shows(&mut self, text: &str) -> bool {
         let end = Instant::now() + DEADLINE;
         loop {
@@ -130,12 +131,12 @@ impl Terminal {
         }
     }
 
-    /// Reads what is there now without waiting for more.
+    /// Reads the available output without waiting for more.
     pub fn drain(&mut self) {
         while self.read_before(Instant::now()) {}
     }
 
-    /// Waits for the program's end, reading what it still writes; returns its exit status.
+    /// Waits for the program's end, and reads its remaining output. Returns the exit status.
     pub fn wait(&mut self) -> i32 {
         let end = Instant::now() + DEADLINE;
         loop {
@@ -153,7 +154,7 @@ impl Terminal {
         self.screen.0.set_size(size(rows), size(columns));
     }
 
-    /// Returns the terminal's settings, to compare before and after.
+    /// Returns the terminal's settings, so that they can be compared before and after.
     pub fn settings(&self) -> Termios {
         tcgetattr(&self.slave).expect("settings")
     }
@@ -166,17 +167,18 @@ impl Terminal {
         self.child.try_wait().expect("a child").is_some()
     }
 
-    /// Waits until the program writes, which is read, or ends.
+    /// Waits until the program writes something, which is read, or ends.
     fn wait_for_more(&mut self, end: Instant) {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).expect("a number");
-        // Its status has not been taken, so it is this process's still.
+        // The exit status was not collected yet, so no other process can have this process id.
         let process = pidfd_open(pid, PidfdFlags::empty()).expect("a child");
         readable(&[&self.master, &process], end);
         self.read_before(Instant::now());
     }
 
-    /// Presses Enter as a person does, a moment after what was typed is on the screen: pressed sooner
-    /// some programs send what they had before, or take it for a new line.
+    /// Presses Enter as a person does, shortly after the typed text is on the screen. If Enter
+    /// comes too early, some programs send the text that they had before, or treat Enter as a new
+    /// line.
     pub fn press_enter(&mut self) {
         let end = Instant::now() + DEADLINE;
         while Instant::now() < end && self.read_before(Instant::now() + A_MOMENT) {}

@@ -1,4 +1,5 @@
-//! One vendor's real program in a world of its own, with the scripted model that it talks to.
+//! A trial: one vendor's real program in a world of its own, with the scripted model that it talks
+//! to.
 
 use std::env;
 use std::fmt::Display;
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use segue_core::model::{Environment, Role, VendorSessionId};
-use segue_core::ports::{Place, ProgramSpec, Rehearsal, Stage, Vendor};
+use segue_core::ports::{Place, ProgramSpec, Rehearsal, Stage, Transcripts, Vendor};
 use segue_host::files::LocalFiles;
 use serde_json::Value;
 
@@ -20,13 +21,14 @@ use crate::terminal::Terminal;
 use crate::wait;
 use crate::world::{Outcome, World};
 
-/// A key that opens nothing. Vendors redact a key's text everywhere, so it is like no other text.
+/// An API key that gives access to nothing. Vendors redact the text of a key everywhere, so it must
+/// not look like any other text.
 pub const KEY: &str = "sk-ant-segue-scripted-model-0000-4711";
 
-/// Names the folder that all trials of a run share.
+/// The environment variable with the folder that all trials of a run share.
 pub(crate) const SHARED: &str = "SEGUE_TRIAL_SHARED";
 
-/// A vendor on trial.
+/// A trial of one vendor.
 #[derive(Debug)]
 pub struct Trial {
     pub model: Model,
@@ -37,10 +39,10 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Makes a world in which the vendor's program is installed and asks nothing first.
+    /// Makes a world in which the vendor's program is installed and asks no questions at its start.
     pub fn begin(segue: &Path, vendor: Arc<dyn Vendor>) -> Self {
         let (model, mut world) = (Model::start(), World::new(segue));
-        if let ProgramSpec::Named { name, .. } = vendor.program() {
+        if let ProgramSpec::Named { name, .. } = vendor.launching().program() {
             install(&mut world, &name, find);
         }
         let rehearsal = prepare(&mut world, &model, vendor.as_ref());
@@ -48,7 +50,7 @@ impl Trial {
         Self { model, world, rehearsal, vendor, name }
     }
 
-    /// Takes everything away that the vendor has written, as if its home were a new one.
+    /// Removes everything that the vendor has written, as if its home were a new one.
     pub fn lose_home(&mut self) {
         let home = self.world.home();
         fs::rename(&home, self.world.root().join("lost")).expect("a home");
@@ -60,18 +62,22 @@ impl Trial {
         &self.name
     }
 
-    /// Returns the real path of the project folder, as vendors note it.
+    /// Returns the real path of the project folder, which is the path that vendors record.
     pub fn project(&self) -> PathBuf {
         self.world.project().canonicalize().expect("a folder")
     }
 
-    /// Returns where the transcript of a session's conversation is.
+    fn transcripts(&self) -> &dyn Transcripts {
+        self.vendor.transcripts().expect("a vendor with transcripts")
+    }
+
+    /// Returns the path of the transcript of a session's conversation.
     pub fn transcript(&self, session: &Value) -> PathBuf {
         let environment = Environment::new(self.world.environment());
-        let config_dir = self.vendor.config_dir(&environment).expect("a config dir");
+        let config_dir = self.vendor.launching().config_dir(&environment).expect("a config dir");
         let place = Place { config_dir, cwd: self.project() };
         let id = session["vendor_session_id"].as_str().expect("a conversation");
-        self.vendor.transcript(&LocalFiles, &place, &VendorSessionId::new(id))
+        self.transcripts().transcript(&LocalFiles, &place, &VendorSessionId::new(id))
     }
 
     /// Starts an interactive session with its first message.
@@ -79,14 +85,15 @@ impl Trial {
         self.world.ok(["run", "-d", "--vendor", &self.name, "--name", name, message]);
     }
 
-    /// Starts one and waits until it has answered; returns its session.
+    /// Starts an interactive session and waits until it has answered. Returns the session.
     pub fn told(&self, name: &str, message: &str) -> Value {
         self.start(name, message);
         self.wait_answered(name, message);
         self.settled(name)
     }
 
-    /// Waits until a session's request with these words as the newest was answered to its end.
+    /// Waits until a session's request was answered completely. The newest message of the request
+    /// contains these words.
     pub fn wait_answered(&self, name: &str, words: &str) -> Exchange {
         self.model.answered(words).unwrap_or_else(|seen| {
             let expected = format!("`{name}` sends \"{words}\" to the model");
@@ -94,7 +101,7 @@ impl Trial {
         })
     }
 
-    /// Waits until a session is idle and what was said in it is known to be kept.
+    /// Waits until a session is idle and the id of its conversation is known.
     pub fn settled(&self, name: &str) -> Value {
         self.wait_idle(name);
         self.wait_session(name, |it| !it["vendor_session_id"].is_null())
@@ -106,7 +113,7 @@ impl Trial {
         self.expect(name, waited.status == 0, expected, || waited.to_string());
     }
 
-    /// Waits until the session is as wanted; looks again after each event.
+    /// Waits until the session matches. Checks it again after each event.
     pub fn wait_session(&self, name: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
         let mut events = Events::of(&self.world);
         loop {
@@ -120,8 +127,8 @@ impl Trial {
         }
     }
 
-    /// Says something to a session, waits for the end of its turn, and returns the request that
-    /// carried it.
+    /// Sends a message to a session and waits for the end of its turn. Returns the request that
+    /// carried the message.
     pub fn ask(&self, name: &str, message: &str) -> Exchange {
         let words = ["send", name, "--wait", "--timeout", "50s", message];
         let sent = self.world.segue(words);
@@ -132,7 +139,8 @@ impl Trial {
         })
     }
 
-    /// Expects that a session's next request carries these words of its user, and no others.
+    /// Sends `message`, and expects that the request carries exactly the messages in `said`,
+    /// followed by `message`.
     pub fn expect_carried(&self, name: &str, said: &[&str], message: &str) {
         let carried = self.ask(name, message);
         let all: Vec<&str> = said.iter().copied().chain([message]).collect();
@@ -141,7 +149,7 @@ impl Trial {
         self.expect(name, found == all, expected, || format!("it carried {}", quoted(&found)));
     }
 
-    /// Expects that a session is in the conversation that it was in before.
+    /// Expects that a session is in the same conversation as before.
     pub fn expect_same_conversation(&self, name: &str, before: &Value) {
         let (before, now) =
             (&before["vendor_session_id"], &self.world.session(name)["vendor_session_id"]);
@@ -150,7 +158,8 @@ impl Trial {
         });
     }
 
-    /// Ends the trial if something is not as expected. The report has the session's log and screen.
+    /// Ends the trial if an expectation is not met. The report contains the session's log and
+    /// screen.
     pub fn expect(
         &self,
         name: &str,
@@ -163,7 +172,8 @@ impl Trial {
         }
     }
 
-    /// Waits until the vendor's own transcript of a session's conversation has a user's words.
+    /// Waits until the vendor's own transcript of a session's conversation contains these words of
+    /// the user.
     pub fn wait_recorded(&self, session: &Value, words: &str) {
         let transcript = self.transcript(session);
         let folder = transcript.parent().expect("a folder");
@@ -171,24 +181,26 @@ impl Trial {
         wait::until(&[folder], &expected, || self.is_recorded(session, words));
     }
 
-    /// Tells whether the vendor's own transcript of a session's conversation has a user's words. One
-    /// that is just being written may be unreadable for a moment.
+    /// Returns whether the vendor's own transcript of a session's conversation contains these words
+    /// of the user. A transcript that is being written may be unreadable for a moment, which counts
+    /// as no.
     pub fn is_recorded(&self, session: &Value, words: &str) -> bool {
         let mut found = false;
-        let read = self.vendor.turns_back(&LocalFiles, &self.transcript(session), &mut |turn| {
-            found |= turn.role == Role::User && turn.text.contains(words);
-            if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
+        let read =
+            self.transcripts().turns_back(&LocalFiles, &self.transcript(session), &mut |turn| {
+                found |= turn.role == Role::User && turn.text.contains(words);
+                if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
         read.is_ok() && found
     }
 
-    /// Kills everything and brings everything back.
+    /// Kills all processes and resumes all sessions.
     pub fn kill_and_resume(&self) {
         self.world.kill_everything();
         self.resume_all();
     }
 
-    /// Brings everything back.
+    /// Resumes all sessions.
     pub fn resume_all(&self) {
         let report = self.world.resume(["--all"]);
         let is_complete = report.status == 0 && report.json["complete"] == true;
@@ -207,7 +219,7 @@ impl Trial {
         Terminal::start(&self.world.command(["attach", name]), 40, 120)
     }
 
-    /// Returns what happened to a session and what its terminal shows, for whoever wants to know why.
+    /// Returns the log of a session and what its terminal shows, to explain a failure.
     pub fn log(&self, name: &str) -> String {
         let log = self.world.segue(["log", name]).stdout;
         if self.world.session(name)["pid"].is_null() || self.world.session(name)["headless"] == true
@@ -220,7 +232,8 @@ impl Trial {
     }
 }
 
-/// Writes a vendor's least configuration into a world's home.
+/// Writes a vendor's minimal configuration into a world's home, and sets its environment variables.
+/// Returns the configuration.
 pub fn prepare(world: &mut World, model: &Model, vendor: &dyn Vendor) -> Rehearsal {
     let project = world.project().canonicalize().expect("a folder");
     let (home, url) = (world.home(), model.url());
@@ -238,7 +251,8 @@ pub fn prepare(world: &mut World, model: &Model, vendor: &dyn Vendor) -> Rehears
     rehearsal
 }
 
-/// Puts a program where a world's commands find it, and with it what runs its scripts.
+/// Links a program into a folder in the PATH of a world's commands, together with `node`, which
+/// runs its scripts.
 pub fn install(world: &mut World, name: &str, find: impl Fn(&str) -> Option<PathBuf>) {
     let bin = world.root().join("bin");
     fs::create_dir_all(&bin).expect("a folder");
@@ -257,7 +271,7 @@ fn link(target: &Path, name: &Path) {
     }
 }
 
-/// Returns how often a request tells the agent to go on after a start.
+/// Returns how often a request tells the agent to continue after a restart.
 pub(crate) fn nudges(exchange: &Exchange) -> usize {
     exchange.user_texts().iter().filter(|said| said.contains("started again")).count()
 }

@@ -1,4 +1,4 @@
-//! Trying behaviours, each in a process of its own, and what came of them.
+//! Tries behaviours, each in a process of its own, and returns the results.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ use crate::behaviours::Behaviour;
 use crate::isolation;
 use crate::trial::{SHARED, Trial};
 
-/// How long one behaviour may take.
+/// The timeout of one behaviour.
 const LONGEST: Duration = Duration::from_secs(180);
 
-/// How much of a failure's words is kept.
+/// How many characters of a failure's output are kept.
 const KEPT: usize = 4_000;
 
-/// What came of one behaviour of one vendor.
+/// The result of one behaviour of one vendor.
 #[derive(Clone, Debug)]
 pub struct Cell {
     pub vendor: String,
@@ -31,38 +31,40 @@ pub struct Cell {
     pub took: Duration,
 }
 
-/// Whether a behaviour was shown.
+/// Whether a vendor has a behaviour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Pass,
     /// What was seen instead.
     Fail(String),
-    /// Why it cannot be asked of this vendor.
+    /// Why the behaviour cannot be checked for this vendor.
     NotApplicable(&'static str),
 }
 
-/// Shows a behaviour in this process; panics where it is not shown.
+/// Tries a behaviour in this process. Panics if the vendor does not have it.
 pub fn show(segue: &Path, vendor: Arc<dyn Vendor>, behaviour: &Behaviour) {
     (behaviour.show)(&mut Trial::begin(segue, vendor));
 }
 
-/// What is tried, and with what.
+/// What a check needs.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// The program that shows a behaviour when it is told [`SUBCOMMAND`], a vendor and a behaviour.
+    /// The program that tries a behaviour when it is started with [`SUBCOMMAND`], a vendor and a
+    /// behaviour.
     pub segue: PathBuf,
-    /// Where the vendors' programs are looked for.
+    /// The environment with which the vendors' programs are found.
     pub environment: Environment,
     /// A folder that all trials share.
     pub shared: PathBuf,
-    /// The folder for the homes of trials, outside of every repository. Its maker removes it.
+    /// The folder for the homes of trials, outside of every repository. The caller that made it
+    /// removes it.
     pub temporary: PathBuf,
 }
 
-/// The subcommand with which this program shows one behaviour of one vendor.
+/// The subcommand with which this program tries one behaviour of one vendor.
 pub const SUBCOMMAND: &str = "rehearse";
 
-/// Has a behaviour shown by another process in namespaces of its own.
+/// Checks a behaviour in another process, in separate namespaces.
 pub fn check(setting: &Setting, vendor: &dyn Vendor, behaviour: &'static Behaviour) -> Cell {
     let began = Instant::now();
     let verdict = match exemption(vendor, behaviour.name) {
@@ -81,19 +83,19 @@ fn command(setting: &Setting, vendor: &dyn Vendor, behaviour: &Behaviour) -> Com
     let first = found.as_deref().and_then(Path::parent).map(|it| it.display().to_string());
     let folders: Vec<&str> = first.as_deref().into_iter().chain([path]).collect();
     command.env_clear().env("PATH", folders.join(":")).env(SHARED, &setting.shared);
-    // What a process leaves behind that has to be ended goes with the rest.
+    // If a process has to be killed, the files that it leaves behind are deleted with this folder.
     command.env("TMPDIR", &setting.temporary);
     command
 }
 
-/// Finds what a person starts, which may be a script that starts the program.
+/// Finds the program that a person starts. It may be a script that starts the native program.
 fn program(vendor: &dyn Vendor, environment: &Environment) -> Option<PathBuf> {
-    let ProgramSpec::Named { name, .. } = vendor.program() else { return None };
+    let ProgramSpec::Named { name, .. } = vendor.launching().program() else { return None };
     let script = ProgramSpec::Named { name, native: &[] };
     LocalMachine.find_program(&script, environment).map(|program| program.path)
 }
 
-/// Returns why a behaviour cannot be asked of a vendor, if it cannot.
+/// Returns why a behaviour cannot be checked for a vendor. `None` if it can.
 fn exemption(vendor: &dyn Vendor, behaviour: &str) -> Option<&'static str> {
     let exempt = vendor.rehearsal(&Stage::nowhere())?.exempt;
     exempt.iter().find(|(name, _)| *name == behaviour).map(|(_, reason)| *reason)
@@ -112,7 +114,7 @@ fn wait(mut child: Child) -> Verdict {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut words = String::new();
-        // What it has said until it was ended is enough.
+        // If the process was killed, its output until then is enough.
         let _ended = errors.read_to_string(&mut words);
         sender.send(words)
     });

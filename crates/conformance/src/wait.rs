@@ -1,4 +1,4 @@
-//! Waiting: for descriptors, however many signals come meanwhile, and for changes in folders.
+//! Waits for descriptors, whatever signals arrive meanwhile, and for changes in folders.
 
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -13,7 +13,8 @@ use tokio::runtime::Builder;
 use crate::expectation::unmet;
 use crate::world::DEADLINE;
 
-/// Waits until one of them can be read or is closed; tells whether one was before the end.
+/// Waits until one of the descriptors can be read or is closed. Returns whether that was before
+/// `end`.
 pub(crate) fn readable(descriptors: &[&dyn AsFd], end: Instant) -> bool {
     let mut descriptors: Vec<PollFd<'_>> =
         descriptors.iter().map(|it| PollFd::from_borrowed_fd(it.as_fd(), PollFlags::IN)).collect();
@@ -27,7 +28,7 @@ pub(crate) fn readable(descriptors: &[&dyn AsFd], end: Instant) -> bool {
     }
 }
 
-/// Waits until something is so that only changes in these folders can bring about.
+/// Waits until `is_so` returns true. Calls it again after each change in these folders.
 pub fn until(folders: &[&Path], what: &str, is_so: impl Fn() -> bool) {
     let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {

@@ -1,4 +1,5 @@
-//! A whole Segue of its own for one test: home, state, project folder, and nothing left behind.
+//! A separate Segue for one test, with its own home, state and project folder. Nothing is left
+//! behind.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -15,10 +16,10 @@ use tempfile::TempDir;
 use crate::expectation::{expect, unmet};
 use crate::processes;
 
-/// How long anything may take before a test says that it hangs.
+/// How long an operation may take before a test reports that it hangs.
 pub const DEADLINE: std::time::Duration = std::time::Duration::from_secs(60);
 
-/// A user and a group without privileges.
+/// The id of a user and of a group without privileges.
 const NOBODY: u32 = 65534;
 
 /// A home, a state folder and a project folder for one test.
@@ -26,12 +27,12 @@ const NOBODY: u32 = 65534;
 pub struct World {
     root: TempDir,
     program: PathBuf,
-    /// What every command is started through, with its arguments.
+    /// The command, with its arguments, through which every command is started.
     prefix: Vec<String>,
     variables: Vec<(String, String)>,
 }
 
-/// What a command printed, and how it ended.
+/// The output and the exit status of a command.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     pub status: i32,
@@ -40,7 +41,7 @@ pub struct Outcome {
 }
 
 impl World {
-    /// Makes a world for this `segue`.
+    /// Makes a world for this `segue` program.
     pub fn new(program: impl Into<PathBuf>) -> Self {
         let root = tempfile::Builder::new().prefix("segue-").tempdir().expect("a folder");
         for folder in ["home", "project", "temporary"] {
@@ -49,7 +50,7 @@ impl World {
         Self { root, program: program.into(), prefix: Vec::new(), variables: Vec::new() }
     }
 
-    /// Sets a variable for every command from now on.
+    /// Sets an environment variable for all further commands.
     pub fn set(&mut self, name: &str, value: impl Into<String>) {
         self.variables.retain(|(known, _)| known != name);
         self.variables.push((name.to_owned(), value.into()));
@@ -59,19 +60,20 @@ impl World {
         self.variables.retain(|(known, _)| known != name);
     }
 
-    /// Starts every command from now on through another one, which is given it as its last words.
+    /// Starts all further commands through another command, which gets them as its last arguments.
     pub fn start_through(&mut self, prefix: impl IntoIterator<Item = String>) {
         self.prefix = prefix.into_iter().collect();
     }
 
-    /// Runs every command from now on as somebody without privileges, to whom the world then
-    /// belongs. A test without privileges is somebody like that already.
+    /// Runs all further commands as a user without privileges, who then owns the world. Does
+    /// nothing if the test itself has no privileges.
     pub fn drop_privileges(&mut self) {
         if !rustix::process::geteuid().is_root() {
             return;
         }
         let program = self.root().join("program");
-        // By another process: a file that this one writes is busy in every child started meanwhile.
+        // Another process makes the copy. If this process wrote the file, a child spawned meanwhile
+        // would keep it open, and it could not be executed (`ETXTBSY`).
         let copied = Command::new("cp").arg(&self.program).arg(&program).status();
         assert!(copied.expect("a copy").success(), "no program that everybody may run");
         self.program = program;
@@ -83,7 +85,7 @@ impl World {
         self.start_through(["setpriv".to_owned(), user, group, "--clear-groups".to_owned()]);
     }
 
-    /// Returns the `segue` of this world.
+    /// Returns the `segue` program of this world.
     pub fn program(&self) -> &Path {
         &self.program
     }
@@ -117,7 +119,7 @@ impl World {
         self.root().join("project")
     }
 
-    /// Returns the folder for temporary files: programs leave some behind.
+    /// Returns the folder for temporary files, of which programs leave some behind.
     fn temporary(&self) -> PathBuf {
         self.root().join("temporary")
     }
@@ -129,7 +131,7 @@ impl World {
         fs::write(path, text).expect("a file");
     }
 
-    /// Returns a command in the project folder, with nothing of this process's environment.
+    /// Returns a command in the project folder, without the environment of this process.
     pub fn command(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
         let mut words = self.prefix.iter().map(OsStr::new).chain([self.program.as_os_str()]);
         let mut command = Command::new(words.next().expect("a program"));
@@ -159,14 +161,14 @@ impl World {
         Outcome::of(&mut self.command(arguments))
     }
 
-    /// Runs `segue` with something on its standard input, and waits for its end.
+    /// Runs `segue` with this standard input, and waits for its end.
     pub fn with_input<const N: usize>(&self, arguments: [&str; N], input: &[u8]) -> Outcome {
         let mut file = tempfile::tempfile().expect("a file");
         file.write_all(input).and_then(|()| file.rewind()).expect("an input");
         Outcome::of(self.command(arguments).stdin(file))
     }
 
-    /// Runs `segue` and expects it to succeed.
+    /// Runs `segue` and expects it to succeed. Returns its standard output.
     pub fn ok<const N: usize>(&self, arguments: [&str; N]) -> String {
         let outcome = self.segue(arguments);
         let command = arguments.join(" ");
@@ -174,7 +176,7 @@ impl World {
         outcome.stdout
     }
 
-    /// Runs `segue … --json` and returns what it printed, whatever its exit status.
+    /// Runs `segue … --json` and returns the JSON that it printed, whatever its exit status is.
     pub fn json<const N: usize>(&self, arguments: [&str; N]) -> Value {
         let outcome = self.segue(arguments);
         serde_json::from_str(&outcome.stdout).unwrap_or_else(|_| {
@@ -183,39 +185,39 @@ impl World {
         })
     }
 
-    /// Starts `segue` and does not wait.
+    /// Starts `segue` and does not wait for its end.
     pub fn start<const N: usize>(&self, arguments: [&str; N]) -> Child {
         let mut command = self.command(arguments);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().expect("segue starts")
     }
 
-    /// Returns all sessions as `segue ls` has them.
+    /// Returns all sessions as `segue ls` lists them.
     pub fn sessions(&self) -> Vec<Value> {
         let list = self.json(["ls", "--all", "--json"]);
         list["sessions"].as_array().unwrap_or_else(|| panic!("no sessions in {list}")).clone()
     }
 
-    /// Returns the one session of this name.
+    /// Returns the session with this name.
     pub fn session(&self, name: &str) -> Value {
         let sessions = self.sessions();
         let found = sessions.iter().find(|it| it["name"] == name);
         found.unwrap_or_else(|| panic!("no session {name} in {sessions:#?}")).clone()
     }
 
-    /// Returns the numbers of all processes that belong to this world.
+    /// Returns the ids of all processes that belong to this world.
     pub fn processes(&self) -> Vec<u32> {
         processes::mentioning(self.root())
     }
 
-    /// SIGKILL to the daemon, the holders, the agents and their tools, at once.
+    /// Sends SIGKILL to the daemon, the holders, the agents and their tools, all at once.
     pub fn kill_everything(&self) {
         processes::kill_all(|| self.processes());
     }
 }
 
 impl Outcome {
-    /// Runs a command until it has ended and nobody has its output open any more.
+    /// Runs a command until it has ended and no process has its output open any more.
     pub fn of(command: &mut Command) -> Self {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let child = child.expect("the command starts");
@@ -231,7 +233,7 @@ impl Outcome {
 }
 
 impl fmt::Display for Outcome {
-    /// Writes the exit status and what was printed.
+    /// Writes the exit status and the output.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "exit status {}", self.status)?;
         for text in [&self.stdout, &self.stderr] {

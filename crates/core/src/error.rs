@@ -1,28 +1,31 @@
-//! One error for everything a person can be told: what failed, why, and what to do next.
+//! The error type of everything that a user sees: what failed, why, and what to do next.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Result of everything in Segue that can fail in front of a person.
+use crate::ports::Conflict;
+use crate::word_enum::word_enum;
+
+/// The result of every operation whose failure is shown to a user.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What sort of failure it is; decides the exit status and the HTTP status.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    Internal,
-    Usage,
-    NotFound,
-    Conflict,
-    Config,
-    Vendor,
-    Unavailable,
-    Partial,
+word_enum! {
+    /// The category of a failure. It determines the exit code and the HTTP status.
+    pub enum Kind {
+        Internal = "internal",
+        Usage = "usage",
+        NotFound = "not_found",
+        Conflict = "conflict",
+        Config = "config",
+        Vendor = "vendor",
+        Unavailable = "unavailable",
+        Partial = "partial",
+    }
 }
 
 impl Kind {
-    /// Returns the exit status of the command line.
+    /// Returns the exit code of the command line.
     pub fn exit_status(self) -> u8 {
         match self {
             Self::Internal => 1,
@@ -36,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// Returns the status of an HTTP answer.
+    /// Returns the status code of an HTTP response.
     pub fn http_status(self) -> u16 {
         match self {
             Self::Internal => 500,
@@ -51,7 +54,7 @@ impl Kind {
     }
 }
 
-/// A failure as a person reads it: the message, its causes, and commands that help.
+/// A failure as it is shown to a user: the message, its causes, and commands that help.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Error {
     pub kind: Kind,
@@ -60,11 +63,15 @@ pub struct Error {
     pub causes: Vec<String>,
     #[serde(default)]
     pub hints: Vec<String>,
+    /// What a commit contradicted, if that is the reason. Only within one process.
+    #[serde(skip)]
+    pub conflict: Option<Box<Conflict>>,
 }
 
 impl Error {
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), causes: Vec::new(), hints: Vec::new() }
+        let (causes, hints) = (Vec::new(), Vec::new());
+        Self { kind, message: message.into(), causes, hints, conflict: None }
     }
 
     pub fn internal(message: impl Into<String>) -> Self {
@@ -95,21 +102,21 @@ impl Error {
         Self::new(Kind::Unavailable, message)
     }
 
-    /// Adds a cause, the nearest first.
+    /// Adds a cause. The first cause added is the most direct one.
     #[must_use]
     pub fn caused_by(mut self, cause: impl fmt::Display) -> Self {
         self.causes.push(cause.to_string());
         self
     }
 
-    /// Adds a hint: a sentence with a command that can be pasted.
+    /// Adds a hint: a sentence with a command that the user can paste.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
 
-    /// Returns everything in one line, for a note in a list.
+    /// Returns message, causes and hints in one line, for a note in a list.
     pub fn in_one_line(&self) -> String {
         let hints: String = self.hints.iter().map(|hint| format!("; {hint}")).collect();
         format!("{self}{hints}")

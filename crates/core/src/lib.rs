@@ -1,7 +1,9 @@
-//! The product without a machine: words (`model`), decisions (`rules`), seams (`ports`), verbs
-//! (`flows`) and what the daemon and its clients say to each other (`api`).
+//! The core of Segue, without any I/O: data types (`model`), decisions as pure functions (`rules`),
+//! interfaces to the outside world (`ports`), use cases (`flows`), and the messages that the daemon
+//! and its clients exchange (`api`).
 //!
-//! Nothing here reads the environment, the clock or a file, and nothing here starts a process.
+//! Code in this crate does not read the environment, the clock or files, and does not start
+//! processes.
 
 pub mod api;
 pub mod error;
@@ -10,5 +12,6 @@ pub mod flows;
 pub mod model;
 pub mod ports;
 pub mod rules;
+mod word_enum;
 
 pub use error::{Error, Kind, Result};

@@ -1,4 +1,5 @@
-//! A program that holds, for tests and measurements: what the command line's hidden commands do.
+//! A small program with the hidden `hold`, `exec-agent` and `attach` commands of the command line,
+//! for tests and measurements.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -44,7 +45,7 @@ fn say(line: &str) -> ExitCode {
 }
 
 fn fail(error: &dyn std::fmt::Display) -> ExitCode {
-    // There is nobody left to tell.
+    // If standard error cannot be written, the error cannot be reported.
     let _said = writeln!(std::io::stderr(), "error: {error}");
     ExitCode::FAILURE
 }

@@ -1,4 +1,4 @@
-//! Files that are either the old or the new one, whatever dies when.
+//! Atomic file writes. After a crash at any time, the file has either its old or its new content.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -10,14 +10,15 @@ use uuid::Uuid;
 
 use crate::failure::cannot;
 
-/// The failpoints of one kind of write; [`points!`](crate::points) makes them from a label.
+/// The names of the failpoints of one kind of write. [`points!`](crate::points) makes them from a
+/// label.
 #[derive(Clone, Copy, Debug)]
 pub struct Points {
-    /// Nothing is on disk yet.
+    /// Hit before anything is written.
     pub before: &'static str,
-    /// The new content is on disk under a name of its own; the old file still has the name.
+    /// Hit when the new content is on disk under a temporary name. The old file still has its name.
     pub written: &'static str,
-    /// The new file has the name, durably.
+    /// Hit when the new file durably has the final name.
     pub after: &'static str,
 }
 
@@ -33,18 +34,19 @@ macro_rules! points {
     };
 }
 
-/// Replaces a file's content (mode 0600); it is on disk when this returns.
+/// Replaces the content of a file (mode 0600). The new content is on disk when this returns.
 pub fn write(path: &Path, content: &[u8], points: Points) -> Result<()> {
     replace(path, content, points, Lasting::WithTheDisk)
 }
 
-/// Replaces a file's content (mode 0600) for as long as the machine runs: for what is about its
-/// processes, and worth nothing after them.
+/// Replaces the content of a file (mode 0600) without syncing it to disk. The content survives a
+/// crash of this process, but not a crash of the machine. Use it for facts about running processes,
+/// which are worthless after a reboot.
 pub fn write_while_running(path: &Path, content: &[u8], points: Points) -> Result<()> {
     replace(path, content, points, Lasting::WithTheMachine)
 }
 
-/// How long a content is needed.
+/// Which crash the content must survive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lasting {
     WithTheDisk,
@@ -61,7 +63,7 @@ fn replace(path: &Path, content: &[u8], points: Points, lasting: Lasting) -> Res
         if lasting == Lasting::WithTheDisk { sync_folder(folder) } else { Ok(()) }
     });
     if let Err(error) = replaced {
-        // The write failed already: that is what the caller hears, not what came of tidying up.
+        // Report the failed write, not a failure of this cleanup.
         let _tidied = fs::remove_file(&temporary);
         return Err(cannot("write", path, &error));
     }
@@ -69,8 +71,8 @@ fn replace(path: &Path, content: &[u8], points: Points, lasting: Lasting) -> Res
     Ok(())
 }
 
-/// Makes a file (mode 0600) with this content, unless one has the name already; tells whether it
-/// did. It is on disk when this returns.
+/// Creates a file (mode 0600) with this content. Returns `false`, and changes nothing, if a file of
+/// that name exists. The content is on disk when this returns.
 pub fn create(path: &Path, content: &[u8], points: Points) -> io::Result<bool> {
     failpoint::hit(points.before);
     let temporary = temporary_name(path);
@@ -88,15 +90,16 @@ pub fn create(path: &Path, content: &[u8], points: Points) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Makes the names in a folder durable.
+/// Syncs a folder, so that the file names in it are durable.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Returns an unpredictable hidden name beside a file.
+/// Returns an unpredictable hidden file name in the same folder as `path`.
 pub(crate) fn temporary_name(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // Cut on a character, so that a long name and its mark fit into one file name.
+    // Cut at a character boundary, so that a long name together with the suffix still fits into one
+    // file name.
     let short: String = name.chars().take(40).collect();
     path.with_file_name(format!(".{short}.{}.tmp", Uuid::new_v4().simple()))
 }
@@ -127,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn content_is_replaced_and_only_its_owner_reads_it() {
+    fn write_replaces_the_content_with_mode_0600() {
         let temp = TempDir::new().unwrap();
         let path = temp.path().join("session.json");
         write(&path, b"one", points!("test.write")).unwrap();
@@ -138,9 +141,9 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_write_leaves_the_old_content_and_no_litter() {
+    fn failed_write_keeps_the_old_entry_and_removes_the_temporary_file() {
         let temp = TempDir::new().unwrap();
-        // A folder in the way: the rename fails after the temporary file was written.
+        // A folder has the name: the rename fails after the temporary file was written.
         let path = temp.path().join("taken");
         fs::create_dir(&path).unwrap();
         let error = write(&path, b"x", points!("test.write")).unwrap_err();
@@ -149,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lasts_as_long_as_the_machine_is_whole_too() {
+    fn write_while_running_replaces_the_whole_content() {
         let temp = TempDir::new().unwrap();
         let path = temp.path().join("live.json");
         write_while_running(&path, b"one", points!("test.write")).unwrap();
@@ -159,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_still_fit() {
+    fn write_accepts_a_name_of_250_characters() {
         let temp = TempDir::new().unwrap();
         let path = temp.path().join("x".repeat(250));
         write(&path, b"x", points!("test.write")).unwrap();

@@ -1,36 +1,39 @@
-//! Calling a person: a notification on the desktop, and a command of the user's own.
+//! Calls the user's attention: shows a desktop notification and runs the user's own command.
 
 use std::process::Stdio;
 use std::time::Duration;
 
 use tokio::process::Command;
 
-/// How long whoever is called may take.
+/// Timeout of the notification program and of the user's command.
 const AT_MOST: Duration = Duration::from_secs(10);
 
-/// What calls for a person. None of it becomes part of a shell's text.
+/// A request for the user's attention. Its texts are passed as arguments and environment variables,
+/// never as part of a shell command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// One line for a person.
+    /// One line that the user reads.
     pub title: String,
     pub text: String,
-    /// For the user's command.
+    /// Environment variables for the user's command.
     pub variables: Vec<(&'static str, String)>,
 }
 
-/// Shows a notification where there is a desktop that shows some; nothing happens where there is not.
+/// Shows a desktop notification. Does nothing, except for a debug log entry, if `notify-send` is
+/// missing or fails.
 pub async fn notify(call: Call) {
     let mut command = Command::new("notify-send");
     command.args(["--app-name=segue", "--", &call.title, &without_markup(&call.text)]);
     run(command).await.unwrap_or_else(|why| tracing::debug!(why, "no notification was shown"));
 }
 
-/// Returns a text that a desktop shows as it is: what agents say is no markup.
+/// Escapes markup characters, because desktops may interpret markup and the text comes from an
+/// agent.
 fn without_markup(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Runs the user's command, with what it is about in its environment.
+/// Runs the user's command, with the variables of `call` in its environment.
 pub async fn call(words: Vec<String>, call: Call) {
     let Some((program, arguments)) = words.split_first() else { return };
     let mut command = Command::new(program);
@@ -39,7 +42,7 @@ pub async fn call(words: Vec<String>, call: Call) {
     run(command).await.unwrap_or_else(failed);
 }
 
-/// Runs a command for a while; it is ended if it takes longer.
+/// Runs a command without input and output, and kills it after the timeout.
 async fn run(mut command: Command) -> Result<(), String> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
     let mut child = command.spawn().map_err(|error| error.to_string())?;
@@ -56,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_agents_are_no_markup_on_the_desktop() {
+    fn markup_characters_are_escaped_for_the_desktop() {
         let text = "Run <a href=\"x\">ls</a> && rm?";
         let shown = "Run &lt;a href=\"x\"&gt;ls&lt;/a&gt; &amp;&amp; rm?";
         assert_eq!(without_markup(text), shown);

@@ -1,15 +1,16 @@
-//! Files beside a transcript that belong to it: kept and brought back with it, name by name.
+//! Files beside a transcript that belong to it. They are guarded and restored with hard links, file
+//! by file.
 
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
-/// Deeper than any vendor nests its files.
+/// Maximum depth of subfolders. No vendor nests its files deeper.
 const DEEPEST: usize = 6;
 
-/// Gives every regular file below one folder a second name below another, unless that name is
-/// taken. What lies on another filesystem is left.
+/// Hard-links every regular file below `from` to the same relative path below `to`. Skips names
+/// that exist already and files on another filesystem.
 pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
     link_below(from, to, DEEPEST)
 }
@@ -59,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_deleted_comes_back_and_what_is_there_stays() {
+    fn link_restores_deleted_files_and_keeps_existing_ones() {
         let temp = TempDir::new().unwrap();
         let (folder, guard) = (temp.path().join("folder"), temp.path().join("guard"));
         fs::create_dir_all(folder.join("below")).unwrap();
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn an_absent_folder_has_no_belongings() {
+    fn link_from_a_missing_folder_creates_nothing() {
         let temp = TempDir::new().unwrap();
         link(&temp.path().join("no"), &temp.path().join("guard")).unwrap();
         assert!(!temp.path().join("guard").exists());

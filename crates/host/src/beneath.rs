@@ -1,4 +1,4 @@
-//! Files below a folder: whatever symlinks say, nothing outside it is read.
+//! Reads files below a folder. Symlinks cannot make it read a file outside that folder.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -8,13 +8,14 @@ use std::path::{Component, Path};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::Errno;
 
-/// Whatever is opened does not block, and gets nobody a terminal.
+/// Opening never blocks (on a FIFO, for example) and never acquires a controlling terminal.
 const READ: OFlags =
     OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
 
-/// Reads a text file below a folder, in one go: what is returned is what was there, once. A path
-/// that is absolute or leads out of the folder is an error, and so is anything but a regular file.
+/// Reads a text file below a folder. The file is opened once and read once, so that the caller
+/// checks and uses the same content. Returns an error if the path is absolute or leads out of the
+/// folder, or if the file is not regular, is longer than `longest` bytes or is not UTF-8.
 pub fn read_text(folder: &Path, path: &Path, longest: u64) -> io::Result<String> {
     let file = File::from(open(folder, path).map_err(outside)?);
     if !file.metadata()?.is_file() {
@@ -37,7 +38,7 @@ fn open(folder: &Path, path: &Path) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// Opens one folder after the other, for kernels without a call for it. No symlink is followed.
+/// Opens one path component after the other, for kernels without `openat2`. Follows no symlink.
 fn step_by_step(folder: OwnedFd, path: &Path) -> Result<OwnedFd, Errno> {
     let mut at = folder;
     let mut parts = path.components().peekable();
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn step_by_step_no_symlink_is_followed() {
+    fn step_by_step_follows_no_symlink() {
         let temp = ground();
         let open = |path: &str| {
             let folder = openat(CWD, temp.path().join("project"), FOLDER, Mode::empty()).unwrap();

@@ -1,7 +1,7 @@
-//! Control groups: the membership of a launch that a process keeps however it detaches.
+//! Control groups (cgroups) of agents. The cgroup of a process shows which launch it belongs to.
 //!
-//! Every process of an agent is in a cgroup named after its launch. A process inherits its cgroup,
-//! and clearing the environment, `setsid` or killing the holder changes nothing about it.
+//! Every process of an agent is in a cgroup that is named after its launch. A process inherits its
+//! cgroup. It stays in it if it clears its environment, calls `setsid` or loses its holder.
 
 use std::fs;
 use std::io;
@@ -12,32 +12,35 @@ use segue_core::model::LaunchId;
 
 use crate::process::read_text;
 
-/// Begins the name of an agent's cgroup; the launch follows.
+/// Prefix of the name of an agent's cgroup. The launch id follows.
 const PREFIX: &str = "segue-agent-";
-/// A process that writes `0` here moves itself.
+/// The cgroup file that lists member processes. A process that writes `0` to it moves itself into
+/// the cgroup.
 const MEMBERS: &str = "cgroup.procs";
 const KILL: &str = "cgroup.kill";
 
-/// Returns the launch whose cgroup a process is in, as the kernel reports it.
+/// Returns the launch whose cgroup contains the process, according to the kernel.
 pub(crate) fn launch_of(pid: u32) -> Option<LaunchId> {
     read_text(pid, "cgroup")?.lines().find_map(launch_in)
 }
 
-/// Finds the launch in a line of `/proc/<pid>/cgroup`: `hierarchy:controllers:path`. An agent may
-/// make cgroups inside its own, so that any part of the path counts; the outermost wins.
+/// Finds the launch in a line of `/proc/<pid>/cgroup`: `hierarchy:controllers:path`. Looks at every
+/// component of the path, because an agent may create cgroups inside its own. The outermost match
+/// wins.
 fn launch_in(line: &str) -> Option<LaunchId> {
     let path = line.splitn(3, ':').nth(2)?;
     path.split('/').find_map(|name| name.strip_prefix(PREFIX)?.parse().ok())
 }
 
-/// The cgroup of one launch's agent, inside the cgroup of the process that made it.
+/// The cgroup of one launch's agent. It is a child of the cgroup of the process that creates it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AgentGroup {
     folder: PathBuf,
 }
 
 impl AgentGroup {
-    /// Makes the cgroup. Fails where this user has no cgroup v2 of its own.
+    /// Creates the cgroup, or reuses an existing one. Fails if this user cannot create cgroups (v2)
+    /// here.
     pub(crate) fn make(launch: LaunchId) -> io::Result<Self> {
         let group = Self::at(&own_folder()?, launch);
         match fs::create_dir(&group.folder) {
@@ -50,31 +53,32 @@ impl AgentGroup {
         Self { folder: parent.join(format!("{PREFIX}{launch}")) }
     }
 
-    /// Returns the file through which a process enters the cgroup.
+    /// Returns the file that a process writes to in order to enter the cgroup.
     pub(crate) fn entrance(&self) -> PathBuf {
         self.folder.join(MEMBERS)
     }
 
-    /// Kills every process in the cgroup and below it, at once.
+    /// Kills every process in the cgroup and in its children, at once.
     pub(crate) fn kill(&self) -> io::Result<()> {
         fs::write(self.folder.join(KILL), "1")
     }
 
-    /// Removes the cgroup and those that the agent made in it. One that has a process stays.
+    /// Removes the cgroup and its children. A cgroup that still contains a process stays.
     pub(crate) fn remove(&self) {
         remove_tree(&self.folder);
     }
 }
 
-/// Moves the calling process into a cgroup, by the cgroup's [`AgentGroup::entrance`].
+/// Moves the calling process into the cgroup with this [`AgentGroup::entrance`].
 pub(crate) fn enter(entrance: &Path) -> io::Result<()> {
-    // Opened without O_CREAT: only a file of the kernel's moves anything.
+    // Opened without O_CREAT: writing to a new regular file would not move the process.
     let mut file = fs::OpenOptions::new().write(true).open(entrance)?;
     io::Write::write_all(&mut file, b"0")
 }
 
-/// Removes the empty cgroups that killed holders left beside this process's own, of launches that
-/// are over. Others are left alone: they may be of another Segue, and about to be entered.
+/// Removes empty cgroups of finished launches that killed holders left in this process's own
+/// cgroup. Keeps the others: they may belong to another Segue, and an agent may be about to enter
+/// one of them.
 pub fn remove_empty(is_over: impl Fn(LaunchId) -> bool) {
     let Ok(entries) = own_folder().and_then(fs::read_dir) else { return };
     for entry in entries.flatten() {
@@ -86,29 +90,31 @@ pub fn remove_empty(is_over: impl Fn(LaunchId) -> bool) {
     }
 }
 
-/// Tells whether a launch has a cgroup beside this process's own.
+/// Returns whether a launch has a cgroup inside this process's own cgroup.
 pub fn is_there(launch: LaunchId) -> bool {
     own_folder().is_ok_and(|parent| AgentGroup::at(&parent, launch).folder.exists())
 }
 
-/// Tells whether cgroups can be made here, by making one.
+/// Checks whether cgroups can be created here, by creating and removing one.
 pub fn check() -> io::Result<()> {
     let probe = own_folder()?.join(format!("segue-probe-{}", getpid().as_raw_nonzero()));
     fs::create_dir(&probe)?;
     fs::remove_dir(&probe)
 }
 
-/// Kills what is left of dead launches in cgroups beside this process's own.
+/// Kills the remaining processes of dead launches whose cgroups are inside this process's own
+/// cgroup.
 pub(crate) fn kill_all(launches: impl IntoIterator<Item = LaunchId>) {
     let Ok(parent) = own_folder() else { return };
     for launch in launches {
         let group = AgentGroup::at(&parent, launch);
-        // Most launches have no cgroup here; whatever it was, the processes are ended one by one.
+        // Most launches have no cgroup here. The error does not matter, because the caller also
+        // ends the processes one by one.
         let _none = group.kill();
     }
 }
 
-/// Removes the cgroups of dead launches beside this process's own, as far as they are empty.
+/// Removes the cgroups of dead launches inside this process's own cgroup, if they are empty.
 pub(crate) fn remove_all(launches: impl IntoIterator<Item = LaunchId>) {
     let Ok(parent) = own_folder() else { return };
     launches.into_iter().for_each(|launch| AgentGroup::at(&parent, launch).remove());
@@ -120,7 +126,7 @@ fn remove_tree(folder: &Path) {
             remove_tree(&entry.path());
         }
     }
-    // The kernel refuses while a process is in it.
+    // The kernel refuses to remove a cgroup that contains a process.
     let _busy = fs::remove_dir(folder);
 }
 
@@ -132,7 +138,7 @@ fn own_folder() -> io::Result<PathBuf> {
     folder_of(&mounts, &groups).ok_or_else(missing)
 }
 
-/// Combines where cgroup v2 is mounted with the path of a process's cgroup.
+/// Joins the mount point of cgroup v2 with the cgroup path of a process.
 fn folder_of(mounts: &str, groups: &str) -> Option<PathBuf> {
     let path = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
     let (root, place) = mounts.lines().find_map(cgroup_mount)?;
@@ -142,7 +148,8 @@ fn folder_of(mounts: &str, groups: &str) -> Option<PathBuf> {
     (!has_parent).then(|| Path::new(place).join(inside))
 }
 
-/// Returns the root and the mount point of a line of `mountinfo`, if it is of a cgroup v2.
+/// Parses a line of `mountinfo`. Returns the root and the mount point, or `None` if it is not a
+/// cgroup v2 mount.
 fn cgroup_mount(line: &str) -> Option<(&str, &str)> {
     let (mount, kind) = line.split_once(" - ")?;
     kind.starts_with("cgroup2 ").then_some(())?;

@@ -1,4 +1,4 @@
-//! The state of the work in a folder, as far as git knows.
+//! The state of the git working tree in a folder: branch, commits and modified files.
 //!
 //! A repository's configuration can name programs: filters, hooks, a file system monitor, external
 //! diffs, helpers. None of them may run because Segue looks at a folder. So git never sees that
@@ -20,15 +20,15 @@ use view::View;
 const COMMITS: &str = "5";
 const DIRTY: usize = 40;
 
-/// One view at a time: all of them have the same place.
+/// Allows one view at a time, because all views are made in the same folder.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Returns the branch, the newest commits and the files with uncommitted changes; nothing of it if
-/// there is no repository or no git.
+/// Returns the branch, the newest commits and the files with uncommitted changes. All of them are
+/// empty if there is no repository. Without git, only the branch is known.
 ///
-/// A file counts as modified if its content differs from the index without any filter: a file that
-/// a filter rewrites, such as one of Git LFS, may be listed although git itself would not list it.
-/// Changes inside submodules are not looked at.
+/// A file counts as modified if its unfiltered content differs from the index. A file that a filter
+/// rewrites (Git LFS, for example) may therefore be listed although git itself would not list it.
+/// Changes inside submodules are ignored.
 pub(crate) fn state(folder: &Path) -> FolderState {
     match place() {
         Ok(place) => state_through(folder, &place),
@@ -39,8 +39,9 @@ pub(crate) fn state(folder: &Path) -> FolderState {
     }
 }
 
-/// Returns where views are made: only this user's own processes reach it, and an agent that may
-/// write in its folder and in the folder for temporary files cannot.
+/// Returns the folder in which views are made. It is inside the state folder, which only this
+/// user's processes can reach. A sandboxed agent that may write only to its own folder and to the
+/// folder for temporary files cannot change it.
 fn place() -> Result<PathBuf> {
     let environment = Surroundings::read()?.environment;
     Ok(Paths::from_environment(&environment)?.state().join("git"))

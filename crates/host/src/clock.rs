@@ -1,4 +1,4 @@
-//! The system's clock, and identifiers that depend on it or on chance.
+//! The system clock, and ids that are made from the time or at random.
 
 use jiff::Timestamp;
 use segue_core::ports::Clock;
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::failpoints;
 
-/// The only user of the system's clock.
+/// The only code that reads the system clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn our_ids_are_in_the_order_of_time_and_the_vendors_are_random() {
+    fn new_ids_are_sorted_by_time_and_random_ids_are_version_4() {
         let ids: Vec<Uuid> = (0..1000).map(|_| SystemClock.new_id()).collect();
         assert!(ids.is_sorted());
         assert_eq!(ids[0].get_version_num(), 7);

@@ -1,4 +1,4 @@
-//! A file that is written piece by piece and has no name of its own before it is whole.
+//! A file that is written piece by piece. It gets its final name when it is complete.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
@@ -13,7 +13,7 @@ use crate::files::open_regular;
 
 const BUFFER: usize = 256 * 1024;
 
-/// What will be a file.
+/// An unfinished file. Dropping it removes the temporary file.
 #[derive(Debug)]
 pub(crate) struct Contents {
     path: PathBuf,
@@ -70,7 +70,8 @@ impl NewContents for Contents {
 
 impl Drop for Contents {
     fn drop(&mut self) {
-        // It was renamed, has its name beside this one, or is not wanted any more.
+        // After a rename the name is gone already, after a hard link it is not needed any more, and
+        // without `finish` the content is discarded.
         let _gone = fs::remove_file(&self.temporary);
     }
 }
@@ -92,14 +93,14 @@ mod tests {
     }
 
     #[test]
-    fn it_has_no_name_before_it_is_whole_and_never_half_a_content() {
+    fn file_appears_only_after_finish_and_a_dropped_one_leaves_nothing() {
         let temp = TempDir::new().unwrap();
         let path = temp.path().join("below/a/file.jsonl");
         let mut contents = begun(&path);
         contents.write(b"one\n").unwrap();
         assert!(!path.exists());
         drop(contents);
-        assert_eq!(names(path.parent().unwrap()), 0, "nothing is left of what was given up");
+        assert_eq!(names(path.parent().unwrap()), 0, "a dropped file leaves nothing behind");
         let mut contents = begun(&path);
         contents.write(b"one\n").unwrap();
         contents.finish(Taken::Refuse).unwrap();
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_the_name_is_kept_or_replaced_as_a_whole() {
+    fn finish_refuses_or_replaces_an_existing_file_as_asked() {
         let temp = TempDir::new().unwrap();
         let path = temp.path().join("file.jsonl");
         fs::write(&path, "old\ntorn").unwrap();

@@ -1,4 +1,5 @@
-//! Both sides of a daemon's start: who starts it waits for one line, and it says that line.
+//! Both sides of the daemon's start. The starting command waits for one line from the daemon, and
+//! the daemon writes it when it is ready or has failed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
@@ -20,29 +21,30 @@ use crate::lock::FileLock;
 use crate::paths::Paths;
 use crate::programs::this_program;
 
-/// How long a daemon may take to be ready; it may have a large store to migrate.
+/// How long a daemon may take until it is ready. It may have to migrate a large store.
 const READY_LIMIT: Duration = Duration::from_secs(60);
-/// More than any error is long.
+/// Maximum length of the line. No error is that long.
 const LONGEST_LINE: u64 = 64 << 10;
-/// A log larger than this is put aside at the next start.
+/// A log file larger than this is renamed at the next start.
 const LARGEST_LOG: u64 = 8 << 20;
-/// How much of the log is quoted when the daemon died without a word.
+/// How many bytes of the log an error quotes if the daemon died before it wrote its line.
 const QUOTED_LOG: usize = 2000;
-/// More than thousands of agents take; agents get this limit too, and some programs count up to it.
+/// Limit of open files: enough for thousands of agents. Agents inherit this limit, and some
+/// programs iterate up to it.
 const ENOUGH_FILES: u64 = 65536;
-/// The words after the program's name that make it the daemon.
+/// The arguments that make this program the daemon.
 const SUBCOMMAND: [&str; 2] = ["daemon", "run"];
 const READY: &str = "ready";
 const FAILED: &str = "error: ";
 
-/// A daemon that serves.
+/// A daemon that is ready to serve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ready {
     pub pid: u32,
 }
 
-/// Starts a daemon and returns when it serves. It blocks its thread. The daemon shares the start
-/// lock until then, so that nobody starts a second one if the caller dies meanwhile.
+/// Starts a daemon and returns when it serves. Blocks the thread. The daemon shares the start lock
+/// until then. If the caller dies meanwhile, no second daemon can be started.
 pub fn spawn_daemon(
     paths: &Paths,
     environment: &Environment,
@@ -57,15 +59,16 @@ pub fn spawn_daemon(
     start(command, lock.into(), &paths.log_file(), READY_LIMIT)
 }
 
-/// Tells whether these are the words of a daemon's command line.
+/// Returns whether this is the command line of a daemon.
 pub(crate) fn is_daemon(words: &[String]) -> bool {
     words.get(1..).is_some_and(|words| words == SUBCOMMAND)
 }
 
-/// Leaves the terminal and the folder of whoever started this process.
+/// Detaches this process from the terminal and the working folder of its parent.
 pub fn become_daemon() -> Result<()> {
     match rustix::process::setsid() {
-        // Somebody started it as the leader of a job, on purpose: then it stays in their session.
+        // A process group leader cannot call `setsid`. Its parent made it the leader on purpose, so
+        // it stays in the session of its parent.
         Ok(_) | Err(rustix::io::Errno::PERM) => {}
         Err(error) => return Err(Error::internal("cannot leave the terminal").caused_by(error)),
     }
@@ -73,20 +76,20 @@ pub fn become_daemon() -> Result<()> {
     std::env::set_current_dir("/").map_err(|error| cannot("enter", Path::new("/"), &error))
 }
 
-/// Lets this process have enough files open: whoever started it may have had few agents in mind,
-/// and each one takes some.
+/// Raises the limit of open files. The inherited limit may be low, and each agent needs several
+/// open files.
 fn raise_limit() {
     let limit = getrlimit(Resource::Nofile);
     let possible = limit.maximum.map_or(ENOUGH_FILES, |maximum| maximum.min(ENOUGH_FILES));
     if limit.current.is_some_and(|current| current < possible) {
-        // Where it cannot be raised the old one goes on.
+        // If the limit cannot be raised, the old one stays.
         let _raised = setrlimit(Resource::Nofile, Rlimit { current: Some(possible), ..limit });
     }
 }
 
 /// Reports the outcome of the start to the command that started this daemon, and releases its pipe
-/// and its lock. A failure is written as JSON for [`spawn_daemon`] alone: a person reads about it on
-/// standard error.
+/// and its lock. A failure is written as JSON, but only if [`spawn_daemon`] reads it: a person
+/// reads the error on standard error.
 pub fn announce(outcome: &Result<()>, start_lock: &Path) -> Result<()> {
     let line = match outcome {
         Ok(()) => format!("{READY}\n"),
@@ -96,7 +99,7 @@ pub fn announce(outcome: &Result<()>, start_lock: &Path) -> Result<()> {
         Err(_) => String::new(),
     };
     let mut stdout = io::stdout().lock();
-    // Nobody listens any more: they died, and the daemon is there for the next one.
+    // An error means that the starting command died. The daemon still serves the next command.
     let _heard = stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush());
     drop(stdout);
     let nowhere = File::options().read(true).write(true).open("/dev/null").and_then(|nowhere| {
@@ -107,8 +110,8 @@ pub fn announce(outcome: &Result<()>, start_lock: &Path) -> Result<()> {
     nowhere.map_err(|error| cannot("use", Path::new("/dev/null"), &error))
 }
 
-/// Tells whether this daemon was started by [`spawn_daemon`], which shares its start lock as standard
-/// input.
+/// Returns whether this daemon was started by [`spawn_daemon`], which shares its start lock as
+/// standard input.
 fn has_start_lock(start_lock: &Path) -> bool {
     let (Ok(stdin), Ok(lock)) = (rustix::fs::fstat(io::stdin()), rustix::fs::stat(start_lock))
     else {
@@ -117,7 +120,8 @@ fn has_start_lock(start_lock: &Path) -> bool {
     (stdin.st_dev, stdin.st_ino) == (lock.st_dev, lock.st_ino)
 }
 
-/// Tells whether a daemon gets a variable: it has no use for what belongs to an agent or a person.
+/// Returns whether the daemon inherits an environment variable. It does not need variables that
+/// belong to an agent or to a shell of the user.
 fn is_kept(name: &str) -> bool {
     const NAMES: [&str; 8] =
         ["HOME", "PATH", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SEGUE_HOME"];
@@ -146,10 +150,10 @@ fn start(mut command: Command, stdin: Stdio, log: &Path, limit: Duration) -> Res
     }
 }
 
-/// What a daemon said at its start.
+/// The result of waiting for the daemon's first line.
 enum Heard {
     Line(String),
-    /// It closed its end of the pipe without a line.
+    /// The daemon closed its end of the pipe without a line.
     Silence,
     NothingYet,
 }
@@ -190,9 +194,10 @@ fn failure(line: &str, log: &Path) -> Error {
     })
 }
 
-/// Words the death of a daemon: how it ended, and the last that its log says.
+/// Makes the error for a daemon that ended without a line: its exit status and the end of its log.
 fn without_a_word(mut child: Child, log: &Path) -> Error {
-    // Without its end of the pipe it cannot say any more that it serves: it must not linger.
+    // The daemon has closed its end of the pipe and can never report that it serves. Make sure that
+    // it is gone.
     let _ended_already = child.kill();
     let how = child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
     let error = Error::unavailable(format!("the daemon ended before it was ready: {how}"));

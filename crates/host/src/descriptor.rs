@@ -1,4 +1,4 @@
-//! Descriptors that tasks can wait for.
+//! File descriptors that async tasks can wait for.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -6,10 +6,10 @@ use std::os::fd::OwnedFd;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// Lets tasks wait until an owned descriptor is ready.
+/// Registers an owned file descriptor, so that tasks can wait until it is ready.
 #[expect(
     deprecated,
-    reason = "its successor is unsafe for types that may swap their descriptor; an owned one cannot"
+    reason = "its replacement is unsafe: some types can swap their descriptor; OwnedFd cannot"
 )]
 pub fn watched(descriptor: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
     AsyncFd::with_interest(descriptor, interest)

@@ -1,17 +1,21 @@
-//! What happens at the places that `segue_core::failpoint` names, in builds made for tests.
+//! The actions of failpoints (`segue_core::failpoint`), in builds for tests. All are configured
+//! with environment variables:
 //!
-//! `SEGUE_FAILPOINT=<name>[:n]` kills the process at the n-th hit of that name (the first, without
-//! a number); `SEGUE_FAILPOINT=list` kills nothing. Both append lines to the file in
-//! `SEGUE_FAILPOINT_LOG`, a role, a name and a process id each: where it died, or all it passed.
-//! `SEGUE_FAILPOINT_ROLE` restricts this to `cli`, `daemon` or `holder`, and
-//! `SEGUE_FAILPOINT_GATE` to the time in which that file exists: it goes with the process that
-//! dies. With `SEGUE_FAILPOINT_HOLD`, a
-//! named pipe, the process is not killed: it waits until somebody has opened that and closed it.
-//! The file in `SEGUE_FAILPOINT_CLOCK` has the seconds by which the clock is set forward or back.
+//! - `SEGUE_FAILPOINT=<name>[:n]` kills the process at the n-th hit of that name (default: the
+//!   first). `SEGUE_FAILPOINT=list` kills nothing.
+//! - `SEGUE_FAILPOINT_LOG` is a file to which both append lines of a role, a name and a process id.
+//!   `list` logs every hit; otherwise only the hit that kills the process is logged.
+//! - `SEGUE_FAILPOINT_ROLE` restricts this to `cli`, `daemon` or `holder`.
+//! - `SEGUE_FAILPOINT_GATE` is a file. Failpoints are active only while it exists. The process that
+//!   dies removes it.
+//! - `SEGUE_FAILPOINT_HOLD` is a named pipe. The process is not killed: it waits until another
+//!   process has opened that pipe and closed it.
+//! - `SEGUE_FAILPOINT_CLOCK` is a file with the number of seconds by which the clock is set forward
+//!   or back.
 
 use segue_core::model::Environment;
 
-/// Which of our processes this is.
+/// The kind of Segue process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Cli,
@@ -19,23 +23,23 @@ pub enum Role {
     Holder,
 }
 
-/// Does what the environment says about failpoints; nothing in a normal build.
+/// Configures failpoints from the environment. Does nothing in a normal build.
 #[cfg(not(feature = "failpoints"))]
 pub fn arm(_environment: &Environment, _role: Role) {}
 
-/// Returns how far the clock is from the machine's; nothing in a normal build.
+/// Returns the difference between our clock and the machine's. Always zero in a normal build.
 #[cfg(not(feature = "failpoints"))]
 pub(crate) fn clock_offset() -> jiff::SignedDuration {
     jiff::SignedDuration::ZERO
 }
 
-/// Returns how far the clock is from the machine's, for tests that set it.
+/// Returns the difference between our clock and the machine's, which tests can set.
 #[cfg(feature = "failpoints")]
 pub(crate) fn clock_offset() -> jiff::SignedDuration {
     armed::clock_offset()
 }
 
-/// Does what the environment says about failpoints.
+/// Configures failpoints from the environment.
 #[cfg(feature = "failpoints")]
 pub fn arm(environment: &Environment, role: Role) {
     armed::arm(environment, role);
@@ -68,15 +72,15 @@ mod armed {
     }
 
     pub(super) enum Wanted {
-        /// Every name is written down.
+        /// Log every name.
         List,
-        /// The process dies or waits at this name, when it was hit this often more.
+        /// Kill or hold the process at the `left`-th further hit of this name.
         Strike { name: String, left: AtomicU32 },
     }
 
     static CLOCK: OnceLock<PathBuf> = OnceLock::new();
 
-    /// Reads the seconds by which a test has set the clock.
+    /// Reads the number of seconds by which a test has set the clock.
     pub(super) fn clock_offset() -> SignedDuration {
         let seconds = CLOCK.get().and_then(|path| std::fs::read_to_string(path).ok());
         let seconds = seconds.and_then(|text| text.trim().parse().ok());
@@ -85,7 +89,7 @@ mod armed {
 
     pub(super) fn arm(environment: &Environment, role: Role) {
         if let Some(clock) = environment.get("SEGUE_FAILPOINT_CLOCK") {
-            // It is set once, by the first who reads the environment.
+            // Only the first call sets the path.
             let _set_already = CLOCK.set(PathBuf::from(clock));
         }
         let role = word(role);
@@ -137,7 +141,7 @@ mod armed {
     impl Armed {
         fn strike(&self) {
             let Some(hold) = &self.hold else {
-                // Whoever takes the place of this process lives.
+                // Remove the gate, so that the process that replaces this one is not killed.
                 self.gate.iter().for_each(|gate| drop(std::fs::remove_file(gate)));
                 die()
             };
@@ -163,7 +167,8 @@ mod armed {
     }
 
     fn die() -> ! {
-        // Killing oneself cannot fail; should it all the same, nothing more may happen here.
+        // Killing the own process cannot fail. If it does fail, this process must not do anything
+        // else.
         let _sent = kill_process(getpid(), Signal::KILL);
         loop {
             std::thread::park();
@@ -186,7 +191,7 @@ mod tests {
     use super::*;
     use crate::{Surroundings, atomic, points};
 
-    /// Not a test of its own: what the tests below start, in a process that may die.
+    /// Not a test by itself: the tests below run it in a child process, which may be killed.
     #[test]
     fn victim() {
         let surroundings = Surroundings::read().unwrap();
@@ -222,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_kills_nothing_and_names_every_point_in_order() {
+    fn list_logs_every_failpoint_in_order_and_kills_nothing() {
         let temp = opened();
         let (status, log) = run(temp.path(), "list", "daemon");
         assert!(status.success());
@@ -231,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn the_process_dies_at_the_named_hit_and_the_old_file_is_whole() {
+    fn process_dies_at_the_named_hit_and_no_file_is_torn() {
         for (failpoint, content) in [
             ("victim.write.before", None),
             ("victim.write.written", None),
@@ -250,13 +255,13 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_is_held_goes_on_when_the_pipe_is_closed() {
+    fn held_process_continues_when_the_pipe_is_closed() {
         let temp = opened();
         let hold = temp.path().join("hold");
         mknodat(CWD, &hold, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
         let mut command = command(temp.path(), "victim.write.after", "daemon");
         let mut child = command.env("SEGUE_FAILPOINT_HOLD", &hold).spawn().unwrap();
-        // This waits until the process has opened the other end.
+        // This blocks until the process has opened the other end.
         let held = fs::OpenOptions::new().write(true).open(&hold).unwrap();
         assert_eq!(fs::read_to_string(temp.path().join("file")).unwrap(), "one");
         drop(held);
@@ -265,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn another_role_is_left_alone() {
+    fn process_of_another_role_is_not_killed() {
         let temp = opened();
         let (status, log) = run(temp.path(), "victim.write.before", "holder");
         assert!(status.success());
@@ -273,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_counts_while_the_gate_is_shut() {
+    fn failpoint_without_its_gate_file_is_inactive() {
         let temp = TempDir::new().unwrap();
         let (status, log) = run(temp.path(), "victim.write.before", "daemon");
         assert!(status.success());
@@ -281,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_variable_nothing_is_armed() {
+    fn failpoints_are_armed_only_if_the_variable_is_set() {
         assert!(wanted(&Environment::default(), "cli").is_none());
         let set = Environment::new([("SEGUE_FAILPOINT".to_owned(), "a.b:3".to_owned())]);
         assert!(matches!(wanted(&set, "cli"), Some(Wanted::Strike { name, .. }) if name == "a.b"));

@@ -1,11 +1,11 @@
-//! What a failed look at the disk is called in front of a person.
+//! User-facing errors for failed file operations.
 
 use std::io;
 use std::path::Path;
 
 use segue_core::{Error, Kind};
 
-/// Words an I/O error: "cannot `action` `path`", with the hint that its cause allows.
+/// Makes an error "cannot `action` `path`" from an I/O error, with a hint if the cause allows one.
 pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error) -> Error {
     let worded = Error::new(kind_of(error), format!("cannot {action} `{}`", path.display()))
         .caused_by(error);
@@ -22,7 +22,7 @@ pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error) -> Error {
     }
 }
 
-/// Writes a path so that a shell takes it as one word.
+/// Quotes a path, so that a shell reads it as one word.
 pub fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);
@@ -34,7 +34,8 @@ pub fn quoted(path: &Path) -> String {
 
 fn kind_of(error: &io::Error) -> Kind {
     match error.kind() {
-        // Our own folders are meant: one that vanished is not something that a person named.
+        // These errors are about our own folders. A missing one is not a wrong name in the user's
+        // request.
         io::ErrorKind::NotFound
         | io::ErrorKind::PermissionDenied
         | io::ErrorKind::ReadOnlyFilesystem
@@ -49,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_is_unavailable_and_says_where_to_look() {
+    fn full_disk_is_unavailable_and_hints_at_df() {
         let full = io::Error::from(io::ErrorKind::StorageFull);
         let error = cannot("write", Path::new("/dev/a b/c"), &full);
         assert_eq!(error.kind, Kind::Unavailable);
@@ -58,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_in_a_path_cannot_end_the_quotes() {
+    fn quoted_escapes_a_single_quote_in_a_path() {
         assert_eq!(quoted(Path::new("/it's")), r"'/it'\''s'");
         assert_eq!(quoted(Path::new("/plain-1.x")), "/plain-1.x");
     }

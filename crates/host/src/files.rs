@@ -1,4 +1,4 @@
-//! Regular files of this machine, read in pieces.
+//! Reads and writes regular files on the local disk.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -13,7 +13,7 @@ use segue_core::ports::{FileFacts, Files, NewContents};
 use crate::contents::Contents;
 use crate::{atomic, points, process};
 
-/// The local disk.
+/// The files on the local disk.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LocalFiles;
 
@@ -85,7 +85,8 @@ impl Files for LocalFiles {
     }
 
     fn opened_in(&self, folder: &Path, pid: Option<u32>) -> Vec<(u32, PathBuf)> {
-        // What a process has open is named by its real path, whatever links led there.
+        // The kernel reports open files by their real paths, so symlinks in the folder's path are
+        // resolved first.
         let Ok(real) = fs::canonicalize(folder) else { return Vec::new() };
         let pids = pid.map_or_else(process::all, |pid| vec![pid]);
         let named = |path: &Path| path.parent() == Some(&*real);
@@ -116,14 +117,16 @@ impl Files for LocalFiles {
     }
 }
 
-/// Opens a regular file for reading; anything else, such as a pipe, could block or have effects.
+/// Opens a regular file for reading. Refuses other kinds: reading a pipe or a device could block or
+/// have side effects.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     open_regular_with(path, OpenOptions::new().read(true))
 }
 
 fn open_regular_with(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     refuse_irregular(&fs::metadata(path)?)?;
-    // Whatever took the file's place since then does not block, and is refused all the same.
+    // The file may have been replaced since then. Open the replacement without blocking, and check
+    // it again.
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = options.custom_flags(flags.bits().cast_signed()).open(path)?;
     refuse_irregular(&file.metadata()?)?;
@@ -163,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_is_what_was_asked_for_and_no_more() {
+    fn head_tail_and_read_at_return_only_the_requested_bytes() {
         let (_temp, path) = file(b"0123456789");
         assert_eq!(LocalFiles.head(&path, 3).unwrap(), b"012");
         assert_eq!(LocalFiles.tail(&path, 3).unwrap(), b"789");
@@ -173,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_huge_file_costs_as_much_as_that_of_a_small_one() {
+    fn tail_of_a_huge_file_reads_only_its_end() {
         let (_temp, path) = file(b"");
         File::options().write(true).open(&path).unwrap().set_len(1 << 40).unwrap();
         assert_eq!(LocalFiles.tail(&path, 4).unwrap(), [0; 4]);
@@ -181,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn pipes_and_devices_are_neither_read_nor_waited_for() {
+    fn pipes_devices_and_folders_are_refused_without_blocking() {
         let temp = TempDir::new().unwrap();
         let pipe = temp.path().join("pipe");
         mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
@@ -193,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_last_line_is_ended_once() {
+    fn end_last_line_adds_one_newline_to_a_torn_line() {
         let (_temp, path) = file(b"{\"a\":1}\n{\"b\"");
         assert!(LocalFiles.end_last_line(&path).unwrap());
         assert!(!LocalFiles.end_last_line(&path).unwrap());
@@ -203,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_nothing_and_an_absent_folder_is_empty() {
+    fn missing_files_and_folders_are_not_errors() {
         let (temp, path) = file(b"x");
         assert_eq!(LocalFiles.facts(&temp.path().join("no")).unwrap(), None);
         assert_eq!(LocalFiles.facts(&path.join("below a file")).unwrap(), None);
@@ -215,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_process_has_open_in_a_folder_is_found_behind_a_link() {
+    fn open_files_are_found_through_a_symlinked_folder() {
         let (temp, path) = file(b"x");
         let link = temp.path().join("link");
         std::os::unix::fs::symlink(temp.path(), &link).unwrap();
@@ -229,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn two_names_of_one_file_have_one_inode() {
+    fn hard_links_of_one_file_have_the_same_inode() {
         let (temp, path) = file(b"x");
         let other = temp.path().join("other");
         fs::hard_link(&path, &other).unwrap();

@@ -1,4 +1,4 @@
-//! A folder in which an agent shall work, and what git says about it.
+//! Checks a folder in which an agent is to work, and reads its git state.
 
 use std::fs;
 use std::io;
@@ -11,7 +11,8 @@ use segue_core::{Error, Result};
 use crate::failure::quoted;
 use crate::git;
 
-/// Looks at a folder: it must exist and be enterable; its real path is what counts.
+/// Checks that a folder exists and can be entered and read. Returns its real path, with its git
+/// commit and branch.
 pub(crate) fn look(path: &Path) -> Result<Folder> {
     if !path.is_absolute() {
         return Err(Error::usage(format!("`{}` is not an absolute path", path.display())));
@@ -58,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_known_by_its_real_path() {
+    fn look_returns_the_real_path_of_a_symlinked_folder() {
         let temp = TempDir::new().unwrap();
         let real = temp.path().canonicalize().unwrap().join("real");
         fs::create_dir(&real).unwrap();
@@ -68,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_working_folder_is_said_plainly() {
+    fn look_refuses_an_unusable_folder_with_the_reason() {
         let temp = TempDir::new().unwrap();
         let file = temp.path().join("file");
         fs::write(&file, "").unwrap();
@@ -86,13 +87,13 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_may_not_be_entered_is_a_usage_error() {
+    fn look_refuses_a_folder_without_permission_as_a_usage_error() {
         let temp = TempDir::new().unwrap();
         let locked = temp.path().join("locked");
         DirBuilder::new().mode(0o000).create(&locked).unwrap();
         let error = match look(&locked) {
             Err(error) => error,
-            // Nothing is closed to root; the words are the same.
+            // Root may enter every folder. Check the error alone.
             Ok(_) => refused(&locked, &io::ErrorKind::PermissionDenied.into()),
         };
         assert_eq!(error.kind, Kind::Usage);

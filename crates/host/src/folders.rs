@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use segue_core::model::{FleetName, FleetRecord, LaunchEnd, LaunchId, LaunchRecord, SessionId};
-use segue_core::ports::{Guarded, LaunchFolders};
+use segue_core::ports::{Guarded, LaunchPaths, LaunchRecords, TranscriptGuards};
 use segue_core::{Error, Result, failpoint};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,22 +21,24 @@ use crate::points;
 
 /// The name of the write-ahead record in a launch folder.
 pub const RECORD: &str = "session.json";
-/// The message and the instructions of a launch, which are not in its record.
+/// The name of the file with the message and the instructions of a launch. They are not in its
+/// record.
 const TEXTS: &str = "texts.json";
-/// The name of the file in which a holder says how its agent ended: a serialised [`LaunchEnd`].
+/// The name of the file in which a holder records how its agent ended: a serialised [`LaunchEnd`].
 pub const END: &str = "end.json";
-/// What a headless agent writes to its standard error.
+/// The name of the file with the standard error of a headless agent.
 pub(crate) const ERRORS: &str = "stderr.log";
-/// The name of the file that keeps a headless launch's output.
+/// The name of the file with the output of a headless launch.
 pub const STREAM: &str = "stream.jsonl";
 const MESSAGE: &str = "message.md";
-/// What hooks of the launch's vendor were told, a line each.
+/// The name of the file with the payloads of the vendor's hooks, one line each.
 pub(crate) const HOOKS: &str = "hooks.jsonl";
 const GUARD: &str = "guard";
-/// What the folder of a forgotten launch is called until all of it is gone.
+/// Prefix of the folder of a removed launch, until all of it is deleted.
 const REMOVED: &str = ".removed-";
 
-/// `launches/<id>/` and `fleets/<name>.json` under the state folder.
+/// The launch folders (`launches/<id>/`) and fleet files (`fleets/<name>.json`) in the state
+/// folder.
 #[derive(Clone, Debug)]
 pub struct DiskFolders {
     paths: Paths,
@@ -47,7 +49,8 @@ impl DiskFolders {
         Self { paths }
     }
 
-    /// A vendor may name the folder after the conversation, or the file: both are in the guard's path.
+    /// Returns the path of a transcript's guard. It contains the names of the folder and of the
+    /// file, because some vendors name the folder after the conversation and others the file.
     fn guard_of(&self, launch: LaunchId, transcript: &Path) -> Result<PathBuf> {
         let folder = transcript.parent().and_then(Path::file_name);
         let (Some(folder), Some(name)) = (folder, transcript.file_name()) else {
@@ -58,13 +61,14 @@ impl DiskFolders {
     }
 
     fn fleet_file(&self, fleet: &FleetName) -> Result<PathBuf> {
-        // Names from files were never checked; one that climbs out of the folder is refused here.
+        // Names that come from files were never checked. A name that leads out of the folder is
+        // refused here.
         let name = FleetName::parse(fleet.as_str())?;
         Ok(self.paths.fleets().join(format!("{name}.json")))
     }
 }
 
-impl LaunchFolders for DiskFolders {
+impl LaunchRecords for DiskFolders {
     fn write(&self, record: &LaunchRecord) -> Result<()> {
         let folder = self.paths.launch(record.launch.id);
         failpoint::hit("launch_folder.make.before");
@@ -72,7 +76,7 @@ impl LaunchFolders for DiskFolders {
         failpoint::hit("launch_folder.make.after");
         let mut record = record.clone();
         let file = folder.join(TEXTS);
-        // They stay as they are for the whole launch.
+        // The texts never change during a launch, so they are written once.
         if let Some(texts) = record.take_texts(TEXTS).filter(|_| !file.exists()) {
             write_json(&file, &texts, points!("texts.write"))?;
         }
@@ -95,36 +99,8 @@ impl LaunchFolders for DiskFolders {
         read_if_whole(&self.paths.launch(launch).join(END))
     }
 
-    fn stream(&self, launch: LaunchId) -> PathBuf {
-        self.paths.launch(launch).join(STREAM)
-    }
-
-    fn errors(&self, launch: LaunchId) -> PathBuf {
-        self.paths.launch(launch).join(ERRORS)
-    }
-
     fn last_words(&self, launch: LaunchId) -> Option<String> {
         last_words::read(&self.paths.launch(launch))
-    }
-
-    fn folder(&self, launch: LaunchId) -> PathBuf {
-        self.paths.launch(launch)
-    }
-
-    fn hooks(&self, launch: LaunchId) -> PathBuf {
-        self.paths.launch(launch).join(HOOKS)
-    }
-
-    fn message(&self, launch: LaunchId) -> PathBuf {
-        self.paths.launch(launch).join(MESSAGE)
-    }
-
-    fn import(&self, session: SessionId) -> PathBuf {
-        self.paths.imports().join(format!("{session}.json"))
-    }
-
-    fn reading(&self, session: SessionId) -> PathBuf {
-        self.paths.readings().join(session.to_string())
     }
 
     fn write_message(&self, launch: LaunchId, message: &str) -> Result<()> {
@@ -132,6 +108,41 @@ impl LaunchFolders for DiskFolders {
         atomic::write(&self.message(launch), message.as_bytes(), points!("message.write"))
     }
 
+    fn remove(&self, launch: LaunchId) -> Result<()> {
+        let folder = self.paths.launch(launch);
+        failpoint::hit("launch_folder.remove.before");
+        // Rename it first, so that a launch folder is either complete or gone.
+        let hidden = self.paths.launches().join(format!("{REMOVED}{launch}"));
+        let removed = unless_absent(fs::rename(&folder, &hidden))
+            .and_then(|()| unless_absent(sync_folder(&self.paths.launches())))
+            .and_then(|()| remove_hidden(&self.paths.launches()));
+        removed.map_err(|error| cannot("remove", &folder, &error))?;
+        failpoint::hit("launch_folder.remove.after");
+        Ok(())
+    }
+
+    fn write_fleet(&self, record: &FleetRecord) -> Result<()> {
+        let path = self.fleet_file(&record.fleet)?;
+        ensure_folder(&self.paths.fleets(), Openness::Private)?;
+        write_json(&path, record, points!("fleet.write"))
+    }
+
+    fn read_fleet(&self, fleet: &FleetName) -> Result<Option<FleetRecord>> {
+        read_if_whole(&self.fleet_file(fleet)?)
+    }
+
+    fn remove_fleet(&self, fleet: &FleetName) -> Result<()> {
+        let path = self.fleet_file(fleet)?;
+        failpoint::hit("fleet.remove.before");
+        let removed = unless_absent(fs::remove_file(&path))
+            .and_then(|()| unless_absent(sync_folder(&self.paths.fleets())));
+        removed.map_err(|error| cannot("remove", &path, &error))?;
+        failpoint::hit("fleet.remove.after");
+        Ok(())
+    }
+}
+
+impl TranscriptGuards for DiskFolders {
     fn guard(&self, launch: LaunchId, name: &Path, transcript: &Path) -> Result<Guarded> {
         guard::keep(transcript, &self.guard_of(launch, name)?)
     }
@@ -170,42 +181,39 @@ impl LaunchFolders for DiskFolders {
         unless_absent(fs::remove_file(self.guard_of(launch, name)?))
             .map_err(|error| cannot("unguard", name, &error))
     }
+}
 
-    fn write_fleet(&self, record: &FleetRecord) -> Result<()> {
-        let path = self.fleet_file(&record.fleet)?;
-        ensure_folder(&self.paths.fleets(), Openness::Private)?;
-        write_json(&path, record, points!("fleet.write"))
+impl LaunchPaths for DiskFolders {
+    fn folder(&self, launch: LaunchId) -> PathBuf {
+        self.paths.launch(launch)
     }
 
-    fn read_fleet(&self, fleet: &FleetName) -> Result<Option<FleetRecord>> {
-        read_if_whole(&self.fleet_file(fleet)?)
+    fn stream(&self, launch: LaunchId) -> PathBuf {
+        self.paths.launch(launch).join(STREAM)
     }
 
-    fn remove_fleet(&self, fleet: &FleetName) -> Result<()> {
-        let path = self.fleet_file(fleet)?;
-        failpoint::hit("fleet.remove.before");
-        let removed = unless_absent(fs::remove_file(&path))
-            .and_then(|()| unless_absent(sync_folder(&self.paths.fleets())));
-        removed.map_err(|error| cannot("remove", &path, &error))?;
-        failpoint::hit("fleet.remove.after");
-        Ok(())
+    fn errors(&self, launch: LaunchId) -> PathBuf {
+        self.paths.launch(launch).join(ERRORS)
     }
 
-    fn remove(&self, launch: LaunchId) -> Result<()> {
-        let folder = self.paths.launch(launch);
-        failpoint::hit("launch_folder.remove.before");
-        // Under another name first: a launch is there as a whole or not at all.
-        let hidden = self.paths.launches().join(format!("{REMOVED}{launch}"));
-        let removed = unless_absent(fs::rename(&folder, &hidden))
-            .and_then(|()| unless_absent(sync_folder(&self.paths.launches())))
-            .and_then(|()| remove_hidden(&self.paths.launches()));
-        removed.map_err(|error| cannot("remove", &folder, &error))?;
-        failpoint::hit("launch_folder.remove.after");
-        Ok(())
+    fn hooks(&self, launch: LaunchId) -> PathBuf {
+        self.paths.launch(launch).join(HOOKS)
+    }
+
+    fn message(&self, launch: LaunchId) -> PathBuf {
+        self.paths.launch(launch).join(MESSAGE)
+    }
+
+    fn import(&self, session: SessionId) -> PathBuf {
+        self.paths.imports().join(format!("{session}.json"))
+    }
+
+    fn reading(&self, session: SessionId) -> PathBuf {
+        self.paths.readings().join(session.to_string())
     }
 }
 
-/// Returns what is in a folder, without hidden entries: those are being made or removed.
+/// Returns the sorted entries of a folder. Skips hidden entries: they are being created or removed.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     let found = match fs::read_dir(folder) {
         Ok(found) => found,
@@ -219,18 +227,19 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Returns the record of a folder, if it is there, whole, and about that folder's launch.
+/// Returns the record of a launch folder. `None` if it is missing, damaged or about another launch.
 fn read_record(folder: &Path) -> Option<LaunchRecord> {
     let launch: LaunchId = name_of(folder).parse().ok()?;
     let mut record: LaunchRecord = read_json(&folder.join(RECORD)).ok()?;
     if record.texts.is_some() {
-        // Without its instructions an agent would be another one.
+        // Without its instructions the agent would behave differently. So a record without its
+        // texts does not count.
         record.put_texts(read_json(&folder.join(TEXTS)).ok()?);
     }
     (record.launch.id == launch && record.launch.session == record.session.id).then_some(record)
 }
 
-/// Removes what an earlier removal, cut short, left behind, along with this one's.
+/// Deletes the renamed folders of this removal and of earlier ones that were interrupted.
 fn remove_hidden(launches: &Path) -> io::Result<()> {
     let found = match fs::read_dir(launches) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -249,7 +258,7 @@ fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Reads a file that is written whole or not at all: what somebody damaged is as good as absent.
+/// Reads a file that Segue writes atomically. A damaged file is logged and treated as missing.
 fn read_if_whole<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     match read_json(path) {
         Ok(value) => Ok(Some(value)),

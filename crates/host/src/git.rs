@@ -1,4 +1,4 @@
-//! What a checkout has checked out, read from git's own files without starting git.
+//! Reads the checked-out commit and branch from git's own files, without running git.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -6,41 +6,42 @@ use std::path::{Path, PathBuf};
 
 use crate::files::open_regular;
 
-/// More than any HEAD, ref or `.git` file is long.
+/// Maximum number of bytes that are read of a HEAD, ref or `.git` file. Real files are smaller.
 const LONGEST_FILE: u64 = 4096;
-/// No file of a reference has a longer name.
+/// Maximum length of a branch name in bytes. The file of a ref cannot have a longer name.
 const LONGEST_BRANCH: usize = 255;
-/// More than the refs of a very large repository.
+/// Maximum number of bytes that are read of `packed-refs`. Those of very large repositories are
+/// smaller.
 const LONGEST_REFS: u64 = 256 << 20;
 
-/// What HEAD names.
+/// The commit and the branch that HEAD points to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// None in a repository without commits.
+    /// `None` in a repository without commits.
     pub(crate) commit: Option<String>,
-    /// None when HEAD is detached.
+    /// `None` if HEAD is detached or does not name a valid branch.
     pub(crate) branch: Option<String>,
 }
 
-/// Returns what is checked out in a folder or in the nearest one above it that is a checkout.
+/// Returns the HEAD of the checkout that contains the folder. `None` if there is no checkout.
 pub(crate) fn head(folder: &Path) -> Option<Head> {
     Repository::around(folder)?.head()
 }
 
-/// Git's folders of one checkout.
+/// The folders of one git checkout.
 #[derive(Debug)]
 pub(crate) struct Repository {
-    /// The folder whose files are checked out.
+    /// The folder with the checked-out files.
     pub(crate) checkout: PathBuf,
-    /// What belongs to this checkout alone.
+    /// The git folder of this checkout alone.
     pub(crate) folder: PathBuf,
-    /// What it shares with the other worktrees.
+    /// The git folder that this checkout shares with the other worktrees.
     pub(crate) common: PathBuf,
 }
 
 impl Repository {
-    /// Returns the repository of a folder or of the nearest one above it that is a checkout. A bare
-    /// repository is none.
+    /// Returns the checkout that contains the folder: the folder itself or its nearest ancestor. A
+    /// bare repository does not count.
     pub(crate) fn around(folder: &Path) -> Option<Self> {
         folder.ancestors().find_map(Self::of)
     }
@@ -70,7 +71,7 @@ impl Repository {
     }
 
     fn resolve(&self, reference: &str) -> Option<String> {
-        // A name that climbs out of the repository is not a ref.
+        // A ref must not lead out of the repository.
         if reference.split('/').any(|part| part == ".." || part.is_empty()) {
             return None;
         }
@@ -88,14 +89,14 @@ impl Repository {
     }
 }
 
-/// Accepts the name of a commit: 40 hexadecimal digits, or 64 with SHA-256.
+/// Returns the text if it is the id of a commit: 40 hexadecimal digits, or 64 with SHA-256.
 fn object(text: &str) -> Option<String> {
     let hexadecimal = text.bytes().all(|byte| byte.is_ascii_hexdigit());
     (matches!(text.len(), 40 | 64) && hexadecimal).then(|| text.to_owned())
 }
 
-/// Tells whether git allows this name for a branch. `HEAD` can contain any text, and the name of the
-/// branch is part of prompts and of what the terminal shows.
+/// Returns whether git allows this name for a branch. `HEAD` can contain any text, and the branch
+/// name becomes part of prompts and of terminal output.
 fn is_branch(name: &str) -> bool {
     let is_part = |part: &str| {
         !part.is_empty()
@@ -125,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_git_takes_for_a_branch_is_one() {
+    fn is_branch_accepts_only_names_that_git_allows() {
         for name in ["main", "feat/login", "v1.2", "käse", "a-b_c", "dependabot/npm/x-1.0"] {
             assert!(is_branch(name), "{name}");
         }
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn loose_refs_win_over_packed_ones_also_from_a_folder_below() {
+    fn loose_refs_take_precedence_over_packed_refs_also_from_a_subfolder() {
         let temp = TempDir::new().unwrap();
         let git = temp.path().join(".git");
         let below = temp.path().join("a/b");
@@ -205,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_nothing() {
+    fn invalid_head_files_yield_no_commit() {
         let temp = TempDir::new().unwrap();
         assert_eq!(head(temp.path()), None);
         put(temp.path().join("secret"), ONE);

@@ -1,4 +1,4 @@
-//! The guard: a second name for a live transcript, which survives the deletion of the first.
+//! The guard: a hard link to a live transcript. It survives the deletion of the transcript.
 
 use std::fs::{self, DirBuilder, Metadata, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -12,8 +12,8 @@ use segue_core::{Error, Result, failpoint};
 use crate::atomic::{sync_folder, temporary_name};
 use crate::failure::{cannot, quoted};
 
-/// Makes sure that the guard is a hard link to the transcript as it is now. The launch folder, two
-/// above the guard's own, must exist: a launch that was forgotten is not guarded anew.
+/// Makes sure that the guard is a hard link to the current transcript file. The launch folder, two
+/// levels above the guard's own folder, must exist: a removed launch gets no new guard.
 pub(crate) fn keep(transcript: &Path, guard: &Path) -> Result<Guarded> {
     let failed = |error: &io::Error| cannot("guard", transcript, error);
     let Some((real, now)) = regular(transcript).map_err(|error| failed(&error))? else {
@@ -26,7 +26,7 @@ pub(crate) fn keep(transcript: &Path, guard: &Path) -> Result<Guarded> {
     failpoint::hit("guard.link.before");
     let linked = make_folder_of(guard)
         .and_then(|()| match kept {
-            // A vendor that starts its file over must not take what was said with it.
+            // The vendor has started a new, shorter file. Keep the old content under another name.
             Some(kept) if kept.len() > now.len() => set_aside(guard),
             _ => Ok(()),
         })
@@ -40,7 +40,8 @@ pub(crate) fn keep(transcript: &Path, guard: &Path) -> Result<Guarded> {
     Ok(Guarded::Linked)
 }
 
-/// Links the guarded file back to its old name. A file that has the name now is not touched.
+/// Hard-links the guarded file back to its old path. Never overwrites: another file at that path is
+/// an error.
 pub(crate) fn restore(guard: &Path, transcript: &Path) -> Result<()> {
     let failed = |error: &io::Error| cannot("restore", transcript, error);
     let kept = fs::metadata(guard).map_err(|error| {
@@ -63,7 +64,7 @@ pub(crate) fn restore(guard: &Path, transcript: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Tells whether the transcript does not begin as what is guarded.
+/// Returns whether the beginning of the transcript is guarded but missing in the transcript.
 pub(crate) fn lacks_beginning(guard: &Path, transcript: &Path) -> bool {
     let earlier = earlier(guard);
     match (earlier.is_file(), transcript.is_file()) {
@@ -74,8 +75,8 @@ pub(crate) fn lacks_beginning(guard: &Path, transcript: &Path) -> bool {
     }
 }
 
-/// Puts what is guarded before what the transcript has now. Nothing is gone at any moment, and what
-/// is cut short in the middle can be repeated.
+/// Writes the guarded content in front of the transcript's current content. No content is missing
+/// at any time, and an interrupted call can be repeated.
 pub(crate) fn rejoin(guard: &Path, transcript: &Path) -> Result<()> {
     let failed = |error: io::Error| cannot("restore", transcript, &error);
     if lacks_beginning(guard, transcript) {
@@ -94,7 +95,7 @@ pub(crate) fn rejoin(guard: &Path, transcript: &Path) -> Result<()> {
     }
 }
 
-/// Keeps what is guarded under another name, behind what was kept so before.
+/// Keeps the guarded content under another name, behind content that was set aside before.
 fn set_aside(guard: &Path) -> io::Result<()> {
     let earlier = earlier(guard);
     if earlier.is_file() && !begin_alike(&earlier, guard) {
@@ -103,11 +104,12 @@ fn set_aside(guard: &Path) -> io::Result<()> {
     link(guard, &earlier)
 }
 
-/// How much of two files is compared: every line of a transcript has an id or a time of its own.
+/// How many bytes of two files are compared. This is enough, because every line of a transcript has
+/// its own id or timestamp.
 const BEGINNING: u64 = 4096;
 
-/// Tells whether two files begin with the same bytes, as far as the shorter one goes; one that
-/// cannot be read, or is empty, begins like none.
+/// Returns whether two files begin with the same bytes, up to the length of the shorter file.
+/// Returns `false` if a file is empty or cannot be read.
 fn begin_alike(one: &Path, other: &Path) -> bool {
     let beginning = |path: &Path| {
         let mut bytes = Vec::new();
@@ -119,7 +121,7 @@ fn begin_alike(one: &Path, other: &Path) -> bool {
     length > 0 && one[..length] == other[..length]
 }
 
-/// Writes the lines of these files, one file after the other, in place of what had the name.
+/// Replaces the file `name` with the lines of these files, one file after the other.
 fn join(parts: &[&Path], name: &Path) -> io::Result<()> {
     let temporary = temporary_name(name);
     let written = write_joined(parts, &temporary).and_then(|()| fs::rename(&temporary, name));
@@ -147,12 +149,12 @@ fn write_joined(parts: &[&Path], name: &Path) -> io::Result<()> {
     whole.sync_all()
 }
 
-/// Returns the real path and the facts of a regular file; nothing where there is none.
+/// Returns the real path and the metadata of a regular file. `None` if there is no file.
 fn regular(path: &Path) -> io::Result<Option<(PathBuf, Metadata)>> {
     let absent = |error: &io::Error| {
         matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
     };
-    // A hard link to a symbolic link would guard only the latter.
+    // A hard link to a symlink would guard only the symlink.
     let real = match fs::canonicalize(path) {
         Err(error) if absent(&error) => return Ok(None),
         real => real?,
@@ -165,18 +167,18 @@ fn regular(path: &Path) -> io::Result<Option<(PathBuf, Metadata)>> {
     }
 }
 
-/// Gives a file another name, in place of what had that name, at no moment without either.
+/// Hard-links a file to another name. Replaces an existing file of that name atomically.
 fn link(file: &Path, name: &Path) -> io::Result<()> {
     let temporary = temporary_name(name);
     fs::hard_link(file, &temporary)?;
     let renamed = fs::rename(&temporary, name);
-    // A rename between two names of one file does nothing, and leaves the temporary one.
+    // A rename between two links of one file does nothing and leaves the temporary name.
     let _gone_already = fs::remove_file(&temporary);
     renamed?;
     name.parent().map_or(Ok(()), sync_folder)
 }
 
-/// Makes the folder of a guard, and the one that all guards of the launch are in.
+/// Creates the folder of a guard and its parent, which contains all guards of the launch.
 fn make_folder_of(guard: &Path) -> io::Result<()> {
     let folders: Vec<&Path> = guard.ancestors().skip(1).take(2).collect();
     folders.into_iter().rev().try_for_each(make_folder)
@@ -190,7 +192,7 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns the name of what was guarded before the vendor started its file over.
+/// Returns the name of the content that was guarded before the vendor started a new file.
 fn earlier(guard: &Path) -> PathBuf {
     let mut name = guard.as_os_str().to_owned();
     name.push(".earlier");
@@ -201,7 +203,7 @@ fn is_same(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// Tells whether the filesystems cannot have such a link, as opposed to a failure to make it.
+/// Returns whether the filesystems do not support such a link, as opposed to another failure.
 fn is_impossible(error: &io::Error) -> bool {
     let never = [Errno::XDEV, Errno::PERM, Errno::OPNOTSUPP, Errno::NOSYS, Errno::MLINK];
     never.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
@@ -237,22 +239,23 @@ mod tests {
     }
 
     #[test]
-    fn a_transcript_that_was_begun_anew_is_put_together_again() {
+    fn rejoin_restores_the_beginning_of_a_restarted_transcript() {
         let (_temp, transcript, guard) = places();
         fs::write(&transcript, "one\ntwo\nthr").unwrap();
         keep(&transcript, &guard).unwrap();
         fs::remove_file(&transcript).unwrap();
-        assert!(!lacks_beginning(&guard, &transcript), "the guard alone is the whole of it");
+        assert!(!lacks_beginning(&guard, &transcript), "the guard alone has all content");
         for (added, whole) in
             [("four\n", "one\ntwo\nthr\nfour\n"), ("5\n", "one\ntwo\nthr\nfour\n5\n")]
         {
-            // Begun anew, with and without anybody who sees it.
+            // The vendor starts a new file: first with a call of `keep` afterwards, then without
+            // one.
             let _first = fs::remove_file(&transcript);
             fs::write(&transcript, added).unwrap();
             assert!(lacks_beginning(&guard, &transcript));
             if added == "four\n" {
                 keep(&transcript, &guard).unwrap();
-                assert!(lacks_beginning(&guard, &transcript), "it is set aside");
+                assert!(lacks_beginning(&guard, &transcript), "the old content is set aside");
             }
             for _twice in 0..2 {
                 rejoin(&guard, &transcript).unwrap();
@@ -265,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transcript_that_was_begun_anew_twice_is_put_together_again() {
+    fn rejoin_restores_a_transcript_that_was_restarted_twice() {
         let (_temp, transcript, guard) = places();
         for text in ["one\ntwo\nthree\n", "fourth\n", "five\n"] {
             let _first = fs::remove_file(&transcript);
@@ -279,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guard_follows_every_append_and_a_replaced_file() {
+    fn guard_follows_every_append_and_a_replaced_file() {
         let (_temp, transcript, guard) = places();
         fs::write(&transcript, "one\n").unwrap();
         assert_eq!(keep(&transcript, &guard).unwrap(), Guarded::Linked);
@@ -294,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_started_over_does_not_take_the_old_words_with_it() {
+    fn keep_sets_the_old_content_aside_if_the_file_was_started_over() {
         let (_temp, transcript, guard) = places();
         fs::write(&transcript, "a long conversation\n").unwrap();
         keep(&transcript, &guard).unwrap();
@@ -306,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_behind_a_symbolic_link_is_what_is_guarded() {
+    fn keep_guards_the_file_behind_a_symlink() {
         let (temp, transcript, guard) = places();
         symlink(temp.path().join("real"), &transcript).unwrap();
         assert_eq!(keep(&transcript, &guard).unwrap(), Guarded::NoTranscript);
@@ -317,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn another_filesystem_is_an_answer_and_not_a_failure() {
+    fn keep_reports_another_filesystem_without_an_error() {
         let (_temp, _, guard) = places();
         let Ok(elsewhere) = TempDir::new_in("/dev/shm") else { return };
         let transcript = elsewhere.path().join("conversation.jsonl");
@@ -327,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restore_never_overwrites_and_can_be_repeated() {
+    fn restore_never_overwrites_and_can_be_repeated() {
         let (_temp, transcript, guard) = places();
         fs::write(&transcript, "ours").unwrap();
         keep(&transcript, &guard).unwrap();
@@ -343,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_guard_nothing_is_made() {
+    fn restore_without_a_guard_creates_nothing() {
         let (temp, _, guard) = places();
         let transcript = temp.path().join("gone/conversation.jsonl");
         assert_eq!(restore(&guard, &transcript).unwrap_err().kind, Kind::NotFound);
@@ -351,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_not_a_transcript() {
+    fn keep_refuses_a_folder() {
         let (temp, _, guard) = places();
         assert!(keep(temp.path(), &guard).is_err());
     }

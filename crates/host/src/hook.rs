@@ -1,4 +1,5 @@
-//! What a vendor tells our hook: one line each in the launch's folder, daemon or not.
+//! Records the payloads of vendor hooks: one line each in the launch folder, even if no daemon
+//! runs.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read, Write as _};
@@ -12,21 +13,23 @@ use crate::Paths;
 use crate::folders::HOOKS;
 use crate::process;
 
-/// No payload that means something is longer; the rest of a longer one is not read.
+/// Maximum number of bytes that are read of a payload. No useful payload is longer.
 const LONGEST_PAYLOAD: u64 = 4 * 1024 * 1024;
 
-/// Texts are for people: a signal needs only their beginning.
+/// Maximum length of a text in a payload. Texts are for people: a signal needs only their
+/// beginning.
 const LONGEST_TEXT: usize = 2_000;
 
-/// One line of the file.
+/// One line of the hooks file.
 #[derive(Serialize, Deserialize)]
 struct Line {
-    /// The process that called, and those above it.
+    /// The ids of the calling process and of its ancestors.
     from: Vec<u32>,
     payload: Value,
 }
 
-/// Adds what the vendor says to the launch's file.
+/// Appends a payload of the vendor to the launch's hooks file. Fails if the payload is not JSON or
+/// the launch folder is missing.
 pub fn record(paths: &Paths, launch: LaunchId, said: impl Read) -> io::Result<()> {
     let mut payload: Value = serde_json::from_reader(said.take(LONGEST_PAYLOAD))?;
     shorten(&mut payload);
@@ -35,11 +38,11 @@ pub fn record(paths: &Paths, launch: LaunchId, said: impl Read) -> io::Result<()
     let mut line = serde_json::to_vec(&Line { from, payload })?;
     line.push(b'\n');
     let path = paths.launch(launch).join(HOOKS);
-    // One write to a file opened for appending: lines of hooks that run at once do not mix.
+    // A single write in append mode: lines of concurrent hooks do not mix.
     OpenOptions::new().append(true).create(true).mode(0o600).open(path)?.write_all(&line)
 }
 
-/// Returns what a line says, if the process that said it descends from this one.
+/// Returns the payload of a line if the process that reported it is `agent` or its descendant.
 pub fn payload_of(line: &str, agent: u32) -> Option<String> {
     let line: Line = serde_json::from_str(line).ok()?;
     line.from.contains(&agent).then(|| line.payload.to_string())
@@ -71,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_counts_only_for_the_process_that_it_descends_from() {
+    fn payload_is_returned_only_for_an_ancestor_of_its_process() {
         let home = TempDir::new().unwrap();
         let (paths, launch) = (paths(&home), LaunchId::new(Uuid::from_u128(7)));
         std::fs::create_dir_all(paths.launch(launch)).unwrap();
@@ -87,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_payload_or_no_launch_is_not_written() {
+    fn record_writes_nothing_without_valid_json_or_a_launch_folder() {
         let home = TempDir::new().unwrap();
         let (paths, launch) = (paths(&home), LaunchId::new(Uuid::from_u128(7)));
         assert!(record(&paths, launch, &b"{}"[..]).is_err());

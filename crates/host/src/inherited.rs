@@ -1,4 +1,5 @@
-//! Descriptors that a caller left open for us, and that a daemon must not keep open for ever.
+//! File descriptors that this process inherited from its caller. A daemon must not keep them open
+//! forever.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -8,8 +9,8 @@ use std::process::Command;
 
 use rustix::fs::OFlags;
 
-/// Returns a command for these words that does not pass on what this process itself inherited,
-/// such as the lock in `( flock 9; segue run -d … ) 9>lock`.
+/// Returns a command for these words. It does not pass on the descriptors that this process itself
+/// inherited, such as the lock in `( flock 9; segue run -d … ) 9>lock`.
 pub(crate) fn without_inherited(words: &[OsString]) -> Command {
     let (shell, inherited) = closable(inherited());
     let Some((program, arguments)) = words.split_first().filter(|_| !inherited.is_empty()) else {
@@ -20,7 +21,7 @@ pub(crate) fn without_inherited(words: &[OsString]) -> Command {
     };
     let mut script = String::from("exec \"$@\"");
     for descriptor in inherited {
-        // A `String` takes every write.
+        // Writing to a `String` cannot fail.
         let _written = write!(script, " {descriptor}>&-");
     }
     let mut command = Command::new(shell);
@@ -28,8 +29,9 @@ pub(crate) fn without_inherited(words: &[OsString]) -> Command {
     command
 }
 
-/// Returns a shell, and which of these descriptors it can close. A plain shell can name only those
-/// with one digit; whoever has opened others has nearly always done so with a larger shell.
+/// Returns a shell, and the descriptors that it can close. A plain `sh` can name only descriptors
+/// of one digit. If higher ones are open, the caller nearly always opened them with bash, so bash
+/// exists.
 fn closable(mut descriptors: Vec<u32>) -> (&'static str, Vec<u32>) {
     let larger = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
     let larger = larger.into_iter().find(|shell| Path::new(shell).exists());
@@ -42,7 +44,7 @@ fn closable(mut descriptors: Vec<u32>) -> (&'static str, Vec<u32>) {
     }
 }
 
-/// Returns the open descriptors, beyond the first three, that a started program would get.
+/// Returns the open descriptors above 2 that a spawned program would inherit.
 fn inherited() -> Vec<u32> {
     let open = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
     let open = open.filter_map(|entry| entry.file_name().to_str()?.parse().ok());

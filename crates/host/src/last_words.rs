@@ -1,6 +1,7 @@
-//! What an agent printed last, in a file of its launch folder.
+//! The last output of an agent, in a file of its launch folder.
 //!
-//! It is no part of the end record: it is written as well as it can be, and only explains.
+//! It is not part of the end record. It is written on a best-effort basis and only explains the
+//! end.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -15,20 +16,20 @@ use crate::files::open_regular;
 
 /// The name of the file.
 const FILE: &str = "last_output.txt";
-/// How much of an output is looked at.
+/// How many bytes at the end of an output are examined.
 pub(crate) const LOOKED_AT_BYTES: usize = 16 << 10;
 
-/// Returns what the agent of a launch printed last.
+/// Returns the last output of a launch's agent. `None` if no useful output was recorded.
 pub fn read(launch_folder: &Path) -> Option<String> {
     let mut text = Vec::new();
     let file = open_regular(&launch_folder.join(FILE)).ok()?;
     file.take(LOOKED_AT_BYTES as u64).read_to_end(&mut text).ok()?;
-    // An agent can write the file as well: what it may contain is checked again.
+    // The agent can write this file, too. So its content is filtered again.
     excerpt(&String::from_utf8_lossy(&text))
 }
 
-/// Writes down the end of an output, without values that must not be on disk. An output that says
-/// nothing leaves no file.
+/// Writes an excerpt of the end of an output, with secrets removed. Writes no file if the output
+/// has no useful text.
 pub(crate) fn write(
     launch_folder: &Path,
     output: &str,
@@ -42,7 +43,7 @@ pub(crate) fn write(
     file?.write_all(excerpt.as_bytes())
 }
 
-/// Returns the end of a file, as text.
+/// Returns the last [`LOOKED_AT_BYTES`] bytes of a file as text.
 pub(crate) fn end_of(path: &Path) -> io::Result<String> {
     let mut file = open_regular(path)?;
     let length = file.metadata()?.len();

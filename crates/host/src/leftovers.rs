@@ -1,4 +1,5 @@
-//! What dead launches left running: found by its cgroup or by the mark in its environment, and ended.
+//! Ends processes that dead launches left running. Such a process is recognized by its cgroup or by
+//! the launch mark in its environment.
 
 mod survey;
 
@@ -15,30 +16,33 @@ use self::survey::survey;
 use crate::cgroup;
 use crate::process::{self, ProcessHandle};
 
-/// The variable that marks every process of a launch.
+/// The environment variable that marks every process of a launch.
 pub const LAUNCH_MARK: &str = "SEGUE_LAUNCH";
 
-/// How long a process has to end by itself.
+/// How long a process has to exit after SIGTERM.
 const GRACE: Duration = Duration::from_millis(500);
-/// How long the kernel may take to end one that was killed.
+/// How long the kernel may take to end a killed process.
 const KILL_LIMIT: Duration = Duration::from_secs(10);
-/// More passes than a process can fork away from: those after the first do not wait.
+/// Maximum number of passes. Passes after the first do not wait, so no process can escape that many
+/// by forking.
 const PASSES: usize = 100;
-/// More looks than the start of a program takes.
+/// Maximum number of surveys. They are repeated while a process is executing a new program, which
+/// takes less time than that.
 const LOOKS: usize = 200;
 
-/// Returns the launch whose cgroup a process is in, or that its environment names.
+/// Returns the launch of a process: the launch whose cgroup contains it, or the one that its
+/// environment names.
 pub(crate) fn mark(pid: u32) -> Option<LaunchId> {
     member_of(pid).or_else(|| mark_in(&process::environment(pid)?))
 }
 
-/// Returns the launch whose cgroup a living process is in.
+/// Returns the launch whose cgroup contains a living process.
 fn member_of(pid: u32) -> Option<LaunchId> {
-    // A zombie stays in its cgroup until its parent takes its status.
+    // A zombie stays in its cgroup until its parent collects its exit status.
     cgroup::launch_of(pid).filter(|_| process::find(pid).is_some())
 }
 
-/// Returns every process that carries the mark of a launch, whichever.
+/// Returns every process that belongs to a launch, with the launch.
 pub(crate) fn marked() -> Vec<(u32, LaunchId)> {
     process::all().into_iter().filter_map(|pid| Some((pid, mark(pid)?))).collect()
 }
@@ -47,7 +51,7 @@ fn mark_in(environment: &[u8]) -> Option<LaunchId> {
     process::value_in(environment, LAUNCH_MARK)?.parse().ok()
 }
 
-/// Ends every process that carries one of the marks; returns when a look finds none.
+/// Ends every process of these dead launches. Returns when a survey finds no more of them.
 pub(crate) async fn end_marked(dead: &[LaunchId]) -> Result<Vec<Ended>> {
     let marks: HashSet<LaunchId> = dead.iter().copied().collect();
     let mut ended = Vec::new();
@@ -60,7 +64,8 @@ pub(crate) async fn end_marked(dead: &[LaunchId]) -> Result<Vec<Ended>> {
             cgroup::remove_all(dead.iter().copied());
             return Ok(ended);
         }
-        // Only the first pass is polite: what comes after it was started by something told to end.
+        // Only the first pass sends SIGTERM: processes that are found later were started by one
+        // that had received it.
         let grace = if ended.is_empty() { Some(GRACE) } else { None };
         end(&leftovers, &marks, grace).await?;
         ended.extend(leftovers.into_iter().map(|leftover| leftover.ended));
@@ -78,7 +83,7 @@ async fn end(
         signal(leftovers, Signal::TERM)?;
         wait(leftovers, grace).await?;
     }
-    // All at once where they have a cgroup: none can fork away from it.
+    // If they have a cgroup, kill all processes in it at once: no process can fork out of it.
     cgroup::kill_all(marks.iter().copied());
     signal(leftovers, Signal::KILL)?;
     if !wait(leftovers, KILL_LIMIT).await? {
@@ -88,19 +93,20 @@ async fn end(
     Ok(())
 }
 
-/// A process that carries the mark of a dead launch, held so that no other is hit.
+/// A process of a dead launch, with a handle, so that signals cannot hit another process.
 struct Leftover {
     ended: Ended,
     handle: ProcessHandle,
 }
 
-/// Looks at every process, again while one of them cannot be seen properly.
+/// Surveys all processes. Repeats this while a process cannot be examined properly.
 async fn find(marks: &HashSet<LaunchId>) -> Result<Vec<Leftover>> {
     for _ in 0..LOOKS {
         let seen = survey().await?;
         let ours = seen.marked.iter().filter(|(_, mark)| marks.contains(mark));
         let held: Vec<Option<Leftover>> = ours.map(|(pid, _)| hold(*pid, marks)).collect();
-        // One that cannot be held went, or went on to another program, while we looked at it.
+        // A process that cannot be held has exited, or has executed another program, in the
+        // meantime.
         let blurred = seen.blurred || held.iter().any(Option::is_none);
         let leftovers: Vec<Leftover> = held.into_iter().flatten().collect();
         if !leftovers.is_empty() || !blurred {
@@ -110,9 +116,10 @@ async fn find(marks: &HashSet<LaunchId>) -> Result<Vec<Leftover>> {
     Ok(Vec::new())
 }
 
-/// Takes hold of a process if it has one of the marks.
+/// Opens a handle of a process if it belongs to one of these launches.
 fn hold(pid: u32, marks: &HashSet<LaunchId>) -> Option<Leftover> {
-    // The mark is read between two looks that see the same process: it is that process's.
+    // The mark is read between two lookups that find the same process. So it is the mark of that
+    // process.
     let process = process::find(pid)?;
     mark(pid).is_some_and(|mark| marks.contains(&mark)).then_some(())?;
     let command = process::command_line(pid).unwrap_or_default();
@@ -127,7 +134,7 @@ fn signal(leftovers: &[Leftover], signal: Signal) -> Result<()> {
     })
 }
 
-/// Waits for all of them together; tells whether all are gone.
+/// Waits for all of these processes together. Returns whether all have exited.
 async fn wait(leftovers: &[Leftover], limit: Duration) -> Result<bool> {
     let deadline = Instant::now() + limit;
     for leftover in leftovers {
@@ -162,14 +169,14 @@ mod tests {
 
     use super::*;
 
-    /// A marked shell that is ended when it is dropped, also when its test fails.
+    /// A marked shell. It is killed on drop, also if its test fails.
     struct Marked {
         child: Child,
         launch: LaunchId,
     }
 
     impl Marked {
-        /// Starts a shell and waits for the line that says that it has done its part.
+        /// Starts a shell and waits for the line `up`, which the script prints when it is ready.
         fn shell(script: &str) -> Self {
             let launch = LaunchId::new(Uuid::new_v4());
             let mut command = Command::new("sh");
@@ -200,7 +207,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn everything_with_the_mark_ends_also_in_sessions_of_its_own() {
+    async fn end_marked_ends_all_marked_processes_also_in_other_sessions() {
         let dead = Marked::shell("setsid sh -c 'echo up; exec sleep 600' & wait");
         let alive = Marked::shell("echo up; sleep 600");
         let ended = end_marked(&[dead.launch]).await.unwrap();
@@ -214,7 +221,7 @@ mod tests {
     #[tokio::test]
     async fn zombie_in_the_cgroup_of_a_dead_launch_is_no_leftover() {
         let launch = LaunchId::new(Uuid::new_v4());
-        // Without cgroups nothing shows the launch of a zombie.
+        // The launch of a zombie is visible only with cgroups.
         let Ok(group) = cgroup::AgentGroup::make(launch) else { return };
         let mut command = Command::new("sh");
         command.args(["-c", "echo 0 > \"$0\"; cat"]).arg(group.entrance());
@@ -226,7 +233,7 @@ mod tests {
         while process::find(child.id()).is_some() {
             std::thread::yield_now();
         }
-        assert_eq!(cgroup::launch_of(child.id()), Some(launch), "the kernel shows it all the same");
+        assert_eq!(cgroup::launch_of(child.id()), Some(launch), "the kernel still reports it");
         assert_eq!((mark(child.id()), pids_of(launch)), (None, Vec::new()));
         assert_eq!(end_marked(&[launch]).await.unwrap(), []);
         child.wait().unwrap();
@@ -234,7 +241,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_process_that_does_not_listen_is_killed() {
+    async fn process_that_ignores_sigterm_is_killed() {
         let stubborn = Marked::shell("trap '' TERM; echo up; sleep 600 & wait; sleep 600");
         let ended = end_marked(&[stubborn.launch]).await.unwrap();
         assert!(!ended.is_empty());
@@ -242,7 +249,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_started_while_it_ends_is_ended_too() {
+    async fn process_started_while_its_launch_is_ended_is_ended_too() {
         let heir = Marked::shell(
             "trap 'setsid sleep 600 & exit' TERM; echo up; while :; do sleep 1; done",
         );
@@ -251,7 +258,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_marks_end_nothing() {
+    async fn end_marked_without_launches_ends_nothing() {
         assert_eq!(end_marked(&[]).await.unwrap(), []);
     }
 }

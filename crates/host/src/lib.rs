@@ -1,4 +1,5 @@
-//! This machine: holders, terminals, processes, files, clock.
+//! Everything that depends on this machine: holders, terminals, processes, files, locks and the
+//! clock.
 
 mod belongings;
 mod checkout;

@@ -1,4 +1,4 @@
-//! A listener that stays reachable: if somebody deletes its socket, it makes another one.
+//! A socket listener that stays reachable: if its socket file is deleted, it creates a new one.
 
 use std::fs;
 use std::future::pending;
@@ -13,20 +13,21 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::socket;
 use crate::watch::{Change, Watcher};
 
-/// Listens at a path as long as it lives.
+/// Listens at a path for as long as it lives.
 #[derive(Debug)]
 pub struct Listener {
     path: PathBuf,
     socket: UnixListener,
     file: FileId,
-    /// `None` if the system has no watch left; then a signal makes it look.
+    /// `None` if the system has no inotify watch left. Then only SIGHUP makes the listener check
+    /// its socket.
     watcher: Option<Watcher>,
     hangup: Signal,
-    /// The socket is gone and could not be made again; this was logged.
+    /// The socket file is gone and could not be created again. This was logged.
     is_lost: bool,
 }
 
-/// Names a file apart from its path.
+/// Identifies a file independently of its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileId {
     device: u64,
@@ -34,7 +35,7 @@ struct FileId {
 }
 
 impl FileId {
-    /// Returns the file at a path; `None` if there is none.
+    /// Returns the id of the file at a path. `None` if no file is there.
     fn at(path: &Path) -> Option<Self> {
         let facts = fs::symlink_metadata(path).ok()?;
         Some(Self { device: facts.dev(), inode: facts.ino() })
@@ -42,18 +43,19 @@ impl FileId {
 }
 
 impl Listener {
-    /// Listens at a path, for the owner alone. The caller holds the lock that makes it the only one
-    /// to listen there. SIGHUP makes it look after its socket from now on.
+    /// Listens at a path, with access for the owner only. The caller holds the lock that makes it
+    /// the only listener there. From now on, SIGHUP makes the listener check its socket.
     pub fn bind(path: &Path) -> Result<Self> {
         let hangup = signal(SignalKind::hangup())
             .map_err(|error| Error::internal("cannot listen to signals").caused_by(error))?;
-        // Watched first: a file that goes right after it was made is missed otherwise.
+        // Watch first: otherwise the deletion of a new socket file could be missed.
         let watcher = watch(path);
         let (socket, file) = bind(path)?;
         Ok(Self { path: path.to_owned(), socket, file, watcher, hangup, is_lost: false })
     }
 
-    /// Takes the next connection. It may be dropped at any time without losing one.
+    /// Accepts the next connection. The future may be dropped at any time without losing a
+    /// connection.
     pub async fn accept(&mut self) -> io::Result<UnixStream> {
         loop {
             let Self { socket, watcher, hangup, .. } = self;
@@ -65,7 +67,7 @@ impl Listener {
         }
     }
 
-    /// Listens at the path again if another file, or none, is there now.
+    /// Listens at the path again if the socket file is missing or was replaced.
     fn look_after(&mut self) {
         if self.watcher.is_none() {
             self.watcher = watch(&self.path);
@@ -78,7 +80,8 @@ impl Listener {
                 (self.socket, self.file, self.is_lost) = (socket, file, false);
                 tracing::warn!(path = %self.path.display(), "the socket was gone; it is there again");
             }
-            // The log may lie beside the socket: it must not wake this listener again and again.
+            // Log this only once: the log may be in the same folder as the socket, and each write
+            // to it would wake this listener again.
             Err(_) if self.is_lost => {}
             Err(error) => {
                 self.is_lost = true;
@@ -102,7 +105,7 @@ fn watch(path: &Path) -> Option<Watcher> {
     watched.inspect_err(|error| tracing::warn!(%error, "the socket is not watched")).ok()
 }
 
-/// Waits for a change beside the socket; for ever without a watcher.
+/// Waits for a change in the folder of the socket. Without a watcher, it waits forever.
 async fn changed(watcher: &mut Option<Watcher>) {
     let change = match watcher {
         Some(watcher) => watcher.next().await,
@@ -122,7 +125,7 @@ mod tests {
 
     use super::*;
 
-    /// Connects as often as it takes until the listener has made its socket again.
+    /// Retries until the listener has created its socket again, connects, and sends one byte.
     async fn exchange(listener: &mut Listener, path: &Path) {
         let client = async {
             let mut watcher = Watcher::new().unwrap();
@@ -140,7 +143,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_deleted_moved_or_replaced_socket_is_made_again() {
+    async fn deleted_moved_or_replaced_socket_is_created_again() {
         let temp = TempDir::new().unwrap();
         let path = temp.path().join("socket");
         let mut listener = Listener::bind(&path).unwrap();
@@ -149,7 +152,7 @@ mod tests {
         exchange(&mut listener, &path).await;
         fs::rename(&path, temp.path().join("away")).unwrap();
         exchange(&mut listener, &path).await;
-        // A socket that nobody listens at.
+        // A socket file without a listener.
         fs::remove_file(&path).unwrap();
         drop(UnixListener::bind(&path).unwrap());
         exchange(&mut listener, &path).await;
@@ -157,7 +160,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_socket_is_made_again_after_its_folder_was() {
+    async fn socket_is_created_again_after_its_folder_was_recreated() {
         let temp = TempDir::new().unwrap();
         let folder = temp.path().join("folder");
         fs::create_dir(&folder).unwrap();

@@ -1,4 +1,5 @@
-//! Locks between processes: a file that one of them has at a time, until it drops it or dies.
+//! Locks between processes. One process at a time holds the lock on a file, until it drops the lock
+//! or dies.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -9,15 +10,15 @@ use segue_core::Result;
 
 use crate::failure::cannot;
 
-/// A lock on a file, given back on drop and by the kernel when the process dies. The file stays.
+/// A lock on a file. It is released on drop, and by the kernel if the process dies. The file stays.
 #[derive(Debug)]
 pub struct FileLock {
-    /// Programs that are started meanwhile do not inherit it: it is opened close-on-exec.
+    /// Opened close-on-exec: programs that are started meanwhile do not inherit the lock.
     file: File,
 }
 
 impl FileLock {
-    /// Waits until nobody else has the lock. It blocks its thread.
+    /// Waits until the lock is free, and takes it. Blocks the thread.
     pub fn acquire_blocking(path: &Path) -> Result<Self> {
         loop {
             let file = open(path)?;
@@ -28,13 +29,14 @@ impl FileLock {
         }
     }
 
-    /// Takes the lock, or returns `None` when somebody else has it.
+    /// Takes the lock. Returns `None` if it is taken already.
     pub fn try_acquire(path: &Path) -> Result<Option<Self>> {
         Self::attempt(path, || open(path))
     }
 
-    /// Takes the lock of a file or folder that is there without opening it to write: whoever watches its
-    /// folder sees when another process gives the lock up, and nothing of this attempt.
+    /// Takes the lock of an existing file or folder without opening it for writing. A process that
+    /// watches the folder is not notified of this attempt, but is still notified when another
+    /// process releases the lock.
     pub fn try_acquire_unseen(path: &Path) -> Result<Option<Self>> {
         Self::attempt(path, || File::open(path).map_err(|error| cannot("lock", path, &error)))
     }
@@ -51,8 +53,8 @@ impl FileLock {
         }
     }
 
-    /// Returns another handle of the same lock, to be given to a program: the lock is free when all
-    /// of them are gone.
+    /// Returns another handle of the same lock, which can be passed to a program. The lock is
+    /// released when all handles are closed.
     pub fn share(&self) -> io::Result<File> {
         self.file.try_clone()
     }
@@ -78,7 +80,8 @@ fn wait_for(file: &File) -> io::Result<()> {
     }
 }
 
-/// Tells whether the path still names the locked file: two files would be two locks.
+/// Returns whether the path still names the locked file. If it was replaced, another process could
+/// lock the new file at the same time.
 fn is_named(file: &File, path: &Path) -> bool {
     match (file.metadata(), fs::metadata(path)) {
         (Ok(locked), Ok(named)) => (locked.dev(), locked.ino()) == (named.dev(), named.ino()),
@@ -97,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_has_it_at_a_time() {
+    fn try_acquire_returns_none_while_the_lock_is_held() {
         let temp = TempDir::new().unwrap();
         let path = temp.path().join("lock");
         let first = FileLock::try_acquire(&path).unwrap().unwrap();
@@ -107,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_gets_it_next() {
+    fn blocked_acquire_returns_when_the_lock_is_released() {
         let temp = TempDir::new().unwrap();
         let path = temp.path().join("lock");
         let first = FileLock::acquire_blocking(&path).unwrap();
@@ -125,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_started_meanwhile_does_not_keep_it() {
+    fn program_started_meanwhile_does_not_inherit_the_lock() {
         let temp = TempDir::new().unwrap();
         let path = temp.path().join("lock");
         let lock = FileLock::try_acquire(&path).unwrap().unwrap();
@@ -138,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_file_that_was_replaced_is_not_mistaken_for_the_lock() {
+    fn replaced_lock_file_is_a_new_lock() {
         let temp = TempDir::new().unwrap();
         let path = temp.path().join("lock");
         let _old = FileLock::try_acquire(&path).unwrap().unwrap();

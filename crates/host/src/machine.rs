@@ -1,4 +1,4 @@
-//! This machine as the flows see it.
+//! The `Machine` port for this machine.
 
 use std::path::Path;
 

@@ -1,9 +1,10 @@
-//! What killed holders leave behind where their agents have no cgroup: the daemon adopts and ends it.
+//! Ends the processes that killed holders leave behind. This is for agents without a cgroup.
 //!
-//! A holder is a subreaper, so that everything below its agent stays below it. If it is killed, the
-//! kernel gives its descendants to the next subreaper above it: the daemon that started it. They are
-//! known by their session (`setsid`): a holder leaves the daemon's session first of all, and no
-//! process can join a session. What the daemon starts for itself stays in its own.
+//! A holder is a subreaper, so all descendants of its agent stay below it. If it is killed, the
+//! kernel gives its descendants to the next subreaper above it: the daemon that started it. The
+//! daemon recognizes them by their session (`setsid`): a holder leaves the daemon's session before
+//! it does anything else, and no process can join an existing session. Processes that the daemon
+//! starts for itself stay in the daemon's session.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,20 +19,21 @@ use tokio::time::sleep;
 use crate::leftovers;
 use crate::process::{self, OwnChild, ProcessHandle};
 
-/// How long the kernel may take to end a process that was killed.
+/// How long the kernel may take to end a killed process.
 const KILL_LIMIT: Duration = Duration::from_secs(10);
-/// More passes than a process can fork away from.
+/// Maximum number of passes. No process can escape that many by forking.
 const PASSES: usize = 100;
-/// How long the processes that carry the mark of a launch are left to that launch's own end. An
-/// agent can put the mark on and off.
+/// How long processes with the mark of a launch are left to the regular end of that launch. There
+/// is a limit, because an agent can add and remove the mark itself.
 const LEFT_TO_ITS_LAUNCH: Duration = Duration::from_secs(2);
-/// How many looks in a row have to find no process. One that forks and ends all the time can be
-/// missed by a single look.
+/// How many consecutive checks must find no process. A single check can miss a process that forks
+/// and exits all the time.
 const EMPTY_LOOKS: usize = 10;
-/// Whoever started a child takes its status within this time; an adopted zombie stays longer.
+/// The age at which a zombie counts as adopted. The code that started a child collects its exit
+/// status within this time.
 const STATUS_TAKEN: Duration = Duration::from_secs(60);
 
-/// The holders that this process started and that were alive when it last looked.
+/// The holders that this process started and that were alive at the last check.
 static HOLDERS: Mutex<Vec<StartedHolder>> = Mutex::new(Vec::new());
 
 /// A holder that this process started.
@@ -41,14 +43,14 @@ struct StartedHolder {
     launch: LaunchId,
 }
 
-/// A holder that has ended, and whose descendants this process may have adopted.
+/// A holder that has exited. This process may have adopted its descendants.
 #[derive(Debug)]
 struct LostHolder {
     holder: StartedHolder,
     missed_at: Instant,
 }
 
-/// Whether processes of killed holders are still to be ended.
+/// Whether processes of killed holders still have to be ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Left {
     Nothing,
@@ -59,12 +61,13 @@ fn holders() -> MutexGuard<'static, Vec<StartedHolder>> {
     HOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Notes that a child is the holder of a launch. It must not have left this process's session yet.
+/// Records that a child is the holder of a launch. The child must not have left this process's
+/// session yet.
 pub(crate) fn expect_holder(pid: u32, launch: LaunchId) {
     holders().extend(process::find(pid).map(|process| StartedHolder { process, launch }));
 }
 
-/// Tells whether this process itself started a holder with this number that is still alive.
+/// Returns whether this process started a holder with this process id that is still alive.
 pub(crate) fn is_started_holder(pid: u32) -> bool {
     let started = holders().iter().find(|it| it.process.pid == pid).cloned();
     started.is_some_and(|it| process::is_alive(&it.process))
@@ -76,7 +79,7 @@ pub fn adopt() -> Result<()> {
         .map_err(|error| Error::internal("cannot adopt what holders leave behind").caused_by(error))
 }
 
-/// Ends the descendants of each holder that is killed, for as long as it is awaited.
+/// Ends the descendants of each killed holder, until the future is dropped.
 pub async fn end_adopted() -> Result<()> {
     let failed = |error| Error::internal("cannot listen to signals").caused_by(error);
     let mut child_ended = signal(SignalKind::child()).map_err(failed)?;
@@ -96,16 +99,16 @@ pub async fn end_adopted() -> Result<()> {
     }
 }
 
-/// Forgets the holders that have ended, and returns them.
+/// Removes the holders that have exited from the list, and returns them.
 fn take_lost_holders() -> impl Iterator<Item = StartedHolder> {
     let lost: Vec<StartedHolder> =
         holders().extract_if(.., |holder| !process::is_alive(&holder.process)).collect();
     lost.into_iter()
 }
 
-/// Ends every adopted process that is not older than the oldest of these holders, and all that
-/// descends from it. Those that carry the mark of their launch are left to the launch's own end at
-/// first, which reports them; with their end this process adopts what they started.
+/// Ends every adopted process that is not older than the oldest of these holders, and its
+/// descendants. Processes with the mark of their launch are first left to the regular end of that
+/// launch, which reports them. When they end, this process adopts their children.
 async fn end_left_by(lost: &[LostHolder]) -> Left {
     let since = lost.iter().map(|it| it.holder.process.started).min().unwrap_or_default();
     let is_left = |child: &ProcessRef| {
@@ -131,7 +134,7 @@ async fn end_left_by(lost: &[LostHolder]) -> Left {
     Left::Something
 }
 
-/// Kills a process. Its children are adopted by that, and met in the next pass.
+/// Kills a process. This process then adopts its children, and the next pass finds them.
 async fn end(child: &ProcessRef) {
     let Ok(Some(handle)) = ProcessHandle::open(child) else { return };
     match handle.signal(Signal::KILL) {
@@ -140,11 +143,12 @@ async fn end(child: &ProcessRef) {
     }
 }
 
-/// Returns the children of this process that it did not start.
+/// Returns the children that this process adopted, as opposed to those that it started.
 fn adopted() -> impl Iterator<Item = OwnChild> {
     let session = getsid(None).map_or(0, Pid::as_raw_pid);
     let children = process::own_children();
-    // Only now: a holder that is started meanwhile is in this list before it leaves the session.
+    // Read the list only now: a holder that is started meanwhile is in the list before it leaves
+    // the session.
     let holders = holders().clone();
     children
         .into_iter()
@@ -152,7 +156,7 @@ fn adopted() -> impl Iterator<Item = OwnChild> {
         .filter(move |child| !holders.iter().any(|holder| holder.process == child.process))
 }
 
-/// Takes the statuses that nobody else takes: of adopted processes.
+/// Collects the exit statuses that no other code collects: those of adopted processes.
 fn take_statuses(zombies: &mut HashMap<ProcessRef, Instant>) {
     let now = Instant::now();
     let session = getsid(None).map_or(0, Pid::as_raw_pid);
@@ -163,7 +167,8 @@ fn take_statuses(zombies: &mut HashMap<ProcessRef, Instant>) {
         let since = *zombies.entry(child.process.clone()).or_insert(now);
         if child.session != session || now.duration_since(since) > STATUS_TAKEN {
             let pid = i32::try_from(child.process.pid).ok().and_then(Pid::from_raw);
-            // It is taken at the same time by whoever started it: either way it is gone.
+            // The code that started the process may collect the status at the same time. Either way
+            // the zombie is gone.
             let _taken = pid.map(|pid| waitpid(Some(pid), WaitOptions::NOHANG));
         }
     }

@@ -1,4 +1,4 @@
-//! A program that shows a long text a screen at a time.
+//! Runs a pager: a program that shows a long text one screen at a time.
 
 use std::io::{self, Write as _};
 use std::os::fd::BorrowedFd;
@@ -10,17 +10,17 @@ use segue_core::model::Environment;
 use segue_core::{Error, Result};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Which variables name the user's pager, the first that is set first.
+/// The environment variables that name the user's pager. The first one that is set counts.
 const NAMES: [&str; 2] = ["SEGUE_PAGER", "PAGER"];
 
-/// What pagers are told where the user has told them nothing: show colours, leave at once where all
-/// fits, leave the screen as it is.
+/// Options of pagers, for users who have set none: show colours, exit at once if the text fits on
+/// the screen, and leave the screen as it is.
 const DEFAULTS: [(&str, &str); 2] = [("LESS", "FRX"), ("LV", "-c")];
 
-/// What a shell says when there is no such program, or it cannot be run.
+/// The exit codes of a shell if the program is missing or cannot be run.
 const NOT_RUN: [i32; 2] = [126, 127];
 
-/// The size of the terminal that standard output is.
+/// The size of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     pub rows: usize,
@@ -28,12 +28,12 @@ pub struct Size {
 }
 
 impl Size {
-    /// Returns the size of standard output; none where that is no terminal.
+    /// Returns the size of the terminal at standard output. `None` if that is not a terminal.
     pub fn of_output() -> Option<Self> {
         Self::of(stdout())
     }
 
-    /// Returns the size of standard error; none where that is no terminal.
+    /// Returns the size of the terminal at standard error. `None` if that is not a terminal.
     pub fn of_errors() -> Option<Self> {
         Self::of(stderr())
     }
@@ -43,25 +43,26 @@ impl Size {
             return None;
         }
         let size = tcgetwinsize(terminal).ok();
-        // A terminal that has no size is one of the usual size.
+        // A terminal without a size is treated as one of the usual size.
         let known = size.filter(|size| size.ws_row > 0 && size.ws_col > 0);
         let (rows, columns) = known.map_or((24, 80), |size| (size.ws_row, size.ws_col));
         Some(Self { rows: rows.into(), columns: columns.into() })
     }
 }
 
-/// A pager that was started. Whoever writes to it waits until the reader wants more.
+/// A running pager. A write blocks until the user wants to see more.
 #[derive(Debug)]
 pub struct Pager {
     child: Child,
     input: Option<ChildStdin>,
     name: String,
-    /// A key that interrupts is the pager's: this process outlives it.
+    /// Catches SIGINT: Ctrl-C is meant for the pager, and this process must outlive the pager.
     _interrupts: Option<Signal>,
 }
 
 impl Pager {
-    /// Starts the user's pager, or the usual one; none where there is none, or none is wanted.
+    /// Starts the user's pager, or `less`. Returns `None` if the user wants no pager (an empty
+    /// value or `cat`) or if it cannot be spawned.
     pub fn start(environment: &Environment) -> Option<Self> {
         let wanted = NAMES.into_iter().find_map(|name| environment.get(name)).map(str::trim);
         let (name, mut command) = match wanted {
@@ -80,7 +81,7 @@ impl Pager {
         Some(Self { child, input, name: name.to_owned(), _interrupts: interrupts })
     }
 
-    /// Gives the pager more; a broken pipe when its reader has left it.
+    /// Sends text to the pager. Returns a broken pipe error after the user has quit the pager.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.input {
             Some(input) => input.write_all(bytes),
@@ -88,7 +89,8 @@ impl Pager {
         }
     }
 
-    /// Waits until the reader has left.
+    /// Closes the input of the pager and waits until the user quits it. Returns an error if the
+    /// shell could not run the pager.
     pub fn finish(mut self) -> Result<()> {
         drop(self.input.take());
         let status = self.child.wait();
@@ -111,7 +113,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_users_own_pager_is_a_shell_command_and_gets_everything() {
+    async fn pager_of_the_user_runs_in_a_shell_and_receives_the_whole_text() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("seen");
         let command = format!("{{ echo $LESS $LV; cat; }} > {}", path.display());
@@ -126,7 +128,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_that_is_left_breaks_the_pipe_and_one_that_cannot_be_run_is_told() {
+    async fn quit_pager_breaks_the_pipe_and_missing_pager_is_a_config_error() {
         let mut left = Pager::start(&environment(&[("PAGER", "true")])).unwrap();
         let everything = vec![b'x'; 1 << 20];
         assert_eq!(left.write(&everything).unwrap_err().kind(), io::ErrorKind::BrokenPipe);

@@ -1,4 +1,4 @@
-//! Where Segue keeps its files, and who may look into them.
+//! The paths of Segue's files, and the checks of their owners and permissions.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
@@ -12,10 +12,11 @@ use segue_core::{Error, Result};
 use crate::atomic::sync_folder;
 use crate::failure::{cannot, quoted};
 
-/// The places of one Segue. Two with different values of `SEGUE_HOME` never meet.
+/// The paths of one installation of Segue. Installations with different values of `SEGUE_HOME`
+/// share no files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
-    /// `SEGUE_HOME`, when it is set.
+    /// `SEGUE_HOME`, if it is set.
     home: Option<PathBuf>,
     config: PathBuf,
     data: PathBuf,
@@ -23,7 +24,7 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// Finds the places: all under `SEGUE_HOME`, else in the XDG folders.
+    /// Finds the paths. All are below `SEGUE_HOME` if it is set, otherwise in the XDG folders.
     pub fn from_environment(environment: &Environment) -> Result<Self> {
         if let Some(home) = absolute(environment, "SEGUE_HOME")? {
             return Ok(Self {
@@ -53,7 +54,7 @@ impl Paths {
         self.data.join("segue.db")
     }
 
-    /// Returns where the copies of conversations are.
+    /// Returns the folder of the archived conversations.
     pub fn archive(&self) -> PathBuf {
         self.data.join("archive")
     }
@@ -66,12 +67,12 @@ impl Paths {
         self.state.join("launches")
     }
 
-    /// Returns the folder of conversations that a vendor's program has yet to take in.
+    /// Returns the folder of conversations that a vendor's program has yet to import.
     pub fn imports(&self) -> PathBuf {
         self.state.join("imports")
     }
 
-    /// Returns the folder of copies that are laid out to be read.
+    /// Returns the folder of archived copies that were unpacked to be read.
     pub fn readings(&self) -> PathBuf {
         self.state.join("readings")
     }
@@ -88,12 +89,12 @@ impl Paths {
         self.state.join("locks")
     }
 
-    /// Returns the lock that the holder of a session's live launch has.
+    /// Returns the lock that the holder of a session's live launch holds.
     pub fn session_lock(&self, session: SessionId) -> PathBuf {
         self.locks().join(format!("session-{session}"))
     }
 
-    /// Returns the real folder of the store, whatever links lead to it.
+    /// Returns the real folder of the store. Symlinks are resolved.
     pub fn store_folder(&self) -> PathBuf {
         let store = self.database().canonicalize().ok();
         let beside = store.and_then(|store| store.parent().map(Path::to_owned));
@@ -104,12 +105,13 @@ impl Paths {
         self.state.join("daemon.sock")
     }
 
-    /// Returns the lock that the daemon has while it lives.
+    /// Returns the lock that the daemon holds while it lives.
     pub fn daemon_lock(&self) -> PathBuf {
         self.locks().join("daemon")
     }
 
-    /// Returns the lock under which clients start a daemon, one at a time.
+    /// Returns the lock that a client holds while it starts a daemon, so that only one client at a
+    /// time does so.
     pub fn start_lock(&self) -> PathBuf {
         self.locks().join("start")
     }
@@ -118,7 +120,7 @@ impl Paths {
         self.state.join("daemon.log")
     }
 
-    /// Makes the folders that are missing, and refuses those that others could use.
+    /// Creates missing folders. Refuses folders that other users could access.
     pub fn ensure(&self) -> Result<()> {
         if let Some(home) = &self.home {
             ensure_folder(home, Openness::Readable)?;
@@ -130,12 +132,12 @@ impl Paths {
     }
 }
 
-/// How much of a folder others may have.
+/// The access that other users may have to a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Openness {
-    /// Nothing: what is in it is for its owner.
+    /// No access: the content is for the owner only.
     Private,
-    /// A look at it: what is private lies deeper, in folders of its own.
+    /// Read access: private content is deeper, in folders of its own.
     Readable,
 }
 
@@ -148,7 +150,7 @@ impl Openness {
     }
 }
 
-/// Makes a folder with mode 0700 if it is missing, and checks it.
+/// Creates a folder with mode 0700 if it is missing. Then checks its owner and its permissions.
 pub(crate) fn ensure_folder(folder: &Path, openness: Openness) -> Result<()> {
     match fs::metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => make_folder(folder)?,
@@ -160,7 +162,7 @@ pub(crate) fn ensure_folder(folder: &Path, openness: Openness) -> Result<()> {
     check_folder(folder, openness)
 }
 
-/// Names what is above a folder, or in its place, and is not a folder.
+/// Makes the error for a file in the place of a folder or of one of its parents.
 fn in_the_way(folder: &Path) -> Error {
     let file = folder.ancestors().find(|path| path.exists()).unwrap_or(folder);
     Error::config(format!("`{}` is not a folder", file.display()))
@@ -170,7 +172,7 @@ fn in_the_way(folder: &Path) -> Error {
 fn make_folder(folder: &Path) -> Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|error| cannot("make the folder", folder, &error))?;
-    // A umask may have taken bits away that the owner needs.
+    // The umask may have removed permissions that the owner needs.
     fs::set_permissions(folder, Permissions::from_mode(0o700))
         .map_err(|error| cannot("make the folder", folder, &error))?;
     match folder.parent() {
@@ -192,8 +194,8 @@ fn check_folder(folder: &Path, openness: Openness) -> Result<()> {
         .map_err(|error| cannot("write into the folder", folder, &error.into()))
 }
 
-/// Checks the folder of the user's settings, which say what is run. It need not exist, and the
-/// machine's administrator may own it.
+/// Checks the folder of the user's settings, because the settings define which programs are run.
+/// The folder need not exist, and root may own it.
 fn check_settings_folder(folder: &Path) -> Result<()> {
     let Ok(facts) = fs::metadata(folder) else { return Ok(()) };
     if facts.uid() != 0 {
@@ -241,7 +243,8 @@ fn home(environment: &Environment, wanted: &str) -> Result<PathBuf> {
     })
 }
 
-/// Returns a variable's path; an empty value counts as none, as the XDG specification has it.
+/// Returns the path in an environment variable. An empty value counts as unset, as the XDG
+/// specification requires.
 fn absolute(environment: &Environment, name: &str) -> Result<Option<PathBuf>> {
     let Some(value) = environment.get(name).filter(|value| !value.is_empty()) else {
         return Ok(None);
@@ -276,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn one_variable_moves_everything() {
+    fn segue_home_moves_all_paths() {
         let paths = paths_in(Path::new("/x"));
         assert_eq!(paths.config_file(), Path::new("/x/config.toml"));
         assert_eq!(paths.database(), Path::new("/x/data/segue.db"));
@@ -284,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn without_it_the_xdg_folders_count_and_their_defaults_are_under_home() {
+    fn without_segue_home_the_xdg_folders_or_their_defaults_are_used() {
         let paths = Paths::from_environment(&environment(&[
             ("HOME", "/home/a"),
             ("XDG_DATA_HOME", "/d"),
@@ -297,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn relative_and_missing_values_are_named() {
+    fn relative_or_missing_variable_is_named_in_the_error() {
         let table: &[(&[(&str, &str)], &str)] = &[
             (&[("SEGUE_HOME", "x/y")], "SEGUE_HOME"),
             (&[("HOME", "/h"), ("XDG_DATA_HOME", "data")], "XDG_DATA_HOME"),
@@ -313,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_made_for_their_owner_alone_and_a_second_time_is_fine() {
+    fn ensure_creates_private_folders_and_can_be_repeated() {
         let temp = TempDir::new().unwrap();
         let paths = paths_in(&temp.path().join("deep/er"));
         paths.ensure().unwrap();
@@ -324,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_others_could_use_is_refused_with_the_cure() {
+    fn ensure_refuses_a_folder_open_to_others_and_hints_at_chmod() {
         let temp = TempDir::new().unwrap();
         let paths = paths_in(temp.path());
         paths.ensure().unwrap();
@@ -340,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_home_that_others_can_only_read_will_do_but_not_one_they_can_write() {
+    fn ensure_accepts_a_home_that_others_read_but_not_one_they_write() {
         let temp = TempDir::new().unwrap();
         let paths = paths_in(temp.path());
         fs::set_permissions(temp.path(), Permissions::from_mode(0o755)).unwrap();
@@ -350,12 +353,12 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_somebody_else_is_refused_by_name() {
+    fn ensure_refuses_a_folder_of_another_user() {
         let temp = TempDir::new().unwrap();
         let paths = paths_in(temp.path());
         paths.ensure().unwrap();
         if chown(paths.data(), Some(12345), None).is_err() {
-            // Only root can give a folder away; the rule itself is then shown on `/`.
+            // Only root can change the owner of a folder. Otherwise check the rule with `/`.
             let error = check_folder(Path::new("/"), Openness::Readable).unwrap_err();
             assert!(error.message.contains("belongs to user 0"), "{error}");
             return;
@@ -366,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_others_could_write_are_refused() {
+    fn ensure_refuses_a_settings_folder_that_others_can_write() {
         let temp = TempDir::new().unwrap();
         let home = temp.path().to_str().unwrap();
         let paths = Paths::from_environment(&environment(&[("HOME", home)])).unwrap();
@@ -381,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_written_is_said_before_it_matters() {
+    fn ensure_refuses_a_folder_without_write_permission() {
         let temp = TempDir::new().unwrap();
         let paths = paths_in(temp.path());
         paths.ensure().unwrap();
@@ -389,7 +392,7 @@ mod tests {
         let outcome = paths.ensure();
         fs::set_permissions(paths.state(), Permissions::from_mode(0o700)).unwrap();
         if rustix::process::geteuid().is_root() {
-            // Nothing is closed to root.
+            // Root may write into every folder.
             return outcome.unwrap();
         }
         let error = outcome.unwrap_err();
@@ -398,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_in_the_way_is_named() {
+    fn ensure_refuses_a_file_in_the_place_of_a_folder() {
         let temp = TempDir::new().unwrap();
         fs::write(temp.path().join("state"), "x").unwrap();
         let error = paths_in(temp.path()).ensure().unwrap_err();

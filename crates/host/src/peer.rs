@@ -1,4 +1,5 @@
-//! Who connected to a socket: decided once, from a handle of the process and not from its number.
+//! Identifies the process that connected to a socket. This is done once per connection, with a
+//! handle of the process (pidfd), because a process id can be reused.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -13,7 +14,7 @@ use tokio::net::UnixStream;
 use crate::process::{self, Lineage, Member};
 use crate::{cgroup, daemon, hold, leftovers, orphans};
 
-/// Who is at the other end of a connection, as it was when this was asked.
+/// The process at the other end of a connection, as it was when [`Peer::of`] was called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
     pub uid: u32,
@@ -21,15 +22,16 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Looks at the process that connected. Ask right after the connection was accepted: one that
-    /// has ended by then is reported as unidentified, whoever has its descriptors.
+    /// Examines the process that connected. Call this right after the connection was accepted. A
+    /// process that has exited by then is reported as unidentified, even if another process has its
+    /// descriptors.
     pub fn of(stream: &UnixStream) -> Result<Self> {
         let failed = || Error::internal("cannot tell who connected");
         let credentials = stream.peer_cred().map_err(|error| failed().caused_by(error))?;
         let pid = credentials.pid().and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid > 0);
         let evidence = match pid.zip(pid.and_then(|pid| handle(stream, pid))) {
             Some((pid, handle)) => evidence_with(pid, &handle),
-            // Of another PID namespace, or ended.
+            // The process is in another PID namespace or has exited.
             None => Evidence::none(),
         };
         Ok(Self { uid: credentials.uid(), evidence })
@@ -45,8 +47,8 @@ fn handle(stream: &UnixStream, pid: u32) -> Option<OwnedFd> {
     }
 }
 
-/// Returns a handle on kernels before 6.5, which have none of the process that connected: of the
-/// process that has its number now.
+/// Returns a handle on kernels before 6.5, which have no handle of the process that connected. The
+/// handle is of the process that has its id now.
 fn handle_by_number(pid: u32) -> Option<OwnedFd> {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw)?;
     pidfd_open(pid, PidfdFlags::empty()).ok()
@@ -54,7 +56,7 @@ fn handle_by_number(pid: u32) -> Option<OwnedFd> {
 
 fn evidence_with(pid: u32, handle: &OwnedFd) -> Evidence {
     let found = evidence(pid);
-    // The number was this process's all the while, because it still lives.
+    // If the process is still alive, its id was not reused during the examination.
     if has_ended(handle) { Evidence::none() } else { found }
 }
 
@@ -68,7 +70,7 @@ fn has_ended(handle: &OwnedFd) -> bool {
     }
 }
 
-/// Collects what is known about a process's origin. The caller makes sure that it stays alive.
+/// Collects the evidence of a process's origin. The caller makes sure that the process stays alive.
 pub(crate) fn evidence(pid: u32) -> Evidence {
     let Lineage { members, reach } = process::lineage(pid);
     if reach == Reach::Unknown {
@@ -78,8 +80,8 @@ pub(crate) fn evidence(pid: u32) -> Evidence {
     Evidence { lineage: members.into_iter().map(|it| it.process).collect(), reach, trace }
 }
 
-/// Finds a sign of a launch in a lineage. Environments come last: an agent can make them long, and
-/// its own ancestors many.
+/// Finds a trace of a launch in a lineage. Environments are read last: an agent can make them long,
+/// and it can create many ancestors.
 fn trace(members: &[Member]) -> Option<Trace> {
     let is_any = |has_sign: fn(u32) -> bool| members.iter().any(|it| has_sign(it.process.pid));
     let sign = |found: bool, trace: Trace| found.then_some(trace);
@@ -92,20 +94,20 @@ fn is_like_a_holder(pid: u32) -> bool {
     hold::held_launch(&process::words(pid)).is_some()
 }
 
-/// Who listens at the socket of a launch.
+/// The process that listens at the socket of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Listener {
     /// The holder of the launch.
     Holder,
-    /// Another process: an agent can put a socket, or a link to one, in the place of a holder's.
+    /// Another process: an agent can replace a holder's socket by its own socket or by a symlink.
     Other,
-    /// A process of another PID namespace, about which nothing can be known.
+    /// A process of another PID namespace, which cannot be examined.
     Outside,
 }
 
 impl Listener {
-    /// Looks at the process that listens at the other end of a connection to the holder of the
-    /// launch that has this folder.
+    /// Examines the process that listens at the other end of a connection. `folder` is the folder
+    /// of the launch whose holder is expected there.
     pub(crate) fn of(stream: &UnixStream, folder: &Path) -> Self {
         match listening_pid(stream) {
             Some(0) => Self::Outside,
@@ -115,19 +117,19 @@ impl Listener {
     }
 }
 
-/// Tells whether whoever listens at the other end is in another PID namespace.
+/// Returns whether the listener at the other end is in another PID namespace.
 pub(crate) fn is_outside(stream: &UnixStream) -> bool {
     listening_pid(stream) == Some(0)
 }
 
-/// Returns the number that the listener at the other end has in this PID namespace; 0 if it has none
-/// there.
+/// Returns the process id of the listener in this PID namespace. 0 if it is in another one.
 fn listening_pid(stream: &UnixStream) -> Option<u32> {
     u32::try_from(stream.peer_cred().ok()?.pid()?).ok()
 }
 
-/// Finds a process that a daemon adopted when a holder died. What a daemon starts for itself stays
-/// in its session; a holder leaves it first of all, and no process can enter a session.
+/// Finds a process that a daemon adopted when a holder died. Processes that a daemon starts for
+/// itself stay in its session. A holder leaves that session before it does anything else, and no
+/// process can join a session.
 fn adopted(members: &[Member]) -> Option<Trace> {
     let is_adopted = |pair: &[Member]| match pair {
         [child, parent] => {
@@ -139,19 +141,20 @@ fn adopted(members: &[Member]) -> Option<Trace> {
     members.windows(2).any(is_adopted).then_some(Trace::Orphan)
 }
 
-/// Tells whether a process is an agent's, of whichever launch, or cannot be told from one.
+/// Returns whether a process belongs to an agent of any launch, or cannot be distinguished from
+/// one.
 pub fn is_of_an_agent(pid: u32) -> bool {
     let evidence = evidence(pid);
     evidence.reach == Reach::Unknown || evidence.trace.is_some()
 }
 
-/// Tells whether a process itself shows that an agent started it: in its cgroup or its environment.
+/// Returns whether the cgroup or the environment of a process shows that an agent started it.
 pub(crate) fn is_marked(pid: u32) -> bool {
     cgroup::launch_of(pid).is_some() || leftovers::mark(pid).is_some()
 }
 
-/// Tells whether an agent started a holder. Holders that this process started are known, so that
-/// their ancestors are not looked at each time.
+/// Returns whether an agent started a holder. Holders that this process started are known, so their
+/// ancestors need not be examined each time.
 fn is_agents_holder(pid: u32) -> bool {
     if orphans::is_started_holder(pid) {
         return false;
@@ -197,7 +200,7 @@ mod tests {
         let mut command = Command::new("cat");
         command.env(LAUNCH_MARK, launch).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // It answers when it is the program, and no longer a copy of this process.
+        // It answers only after `exec`, when it is no longer a copy of this process.
         std::io::Write::write_all(child.stdin.as_mut().unwrap(), b"x").unwrap();
         std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut [0]).unwrap();
         assert_eq!(evidence(child.id()).trace, Some(Trace::Mark));

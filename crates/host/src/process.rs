@@ -1,4 +1,5 @@
-//! Processes of this machine: which one it is, whose child, and how to end exactly that one.
+//! Processes of this machine: their identity, relatives, open files and environments, and handles
+//! to end exactly one of them.
 
 mod lineage;
 mod stat;
@@ -22,16 +23,17 @@ use self::stat::{Activity, Stat};
 pub use self::stopped::{is_stopped, stopped_below};
 use crate::descriptor::watched;
 
-/// More than the kernel lets an environment be.
+/// Maximum size of an environment in bytes. The kernel allows less.
 const LONGEST_ENVIRONMENT: usize = 8 << 20;
-/// More than nearly every environment is long.
+/// Number of bytes of one read. Nearly every environment is smaller.
 const ONE_READ: usize = 256 << 10;
-/// More than the lines about a process's cgroups are long.
+/// Maximum number of bytes that are read of a text in `/proc`. The list of a process's cgroups is
+/// shorter.
 const LONGEST_TEXT: usize = 1 << 20;
-/// As much of a command line as a person reads.
+/// Maximum number of bytes that are read of a command line. A person reads no more.
 const LONGEST_COMMAND: usize = 4096;
 
-/// Returns the process that has this number now; a zombie is nobody.
+/// Returns the process that has this id now. `None` if there is no such process or it is a zombie.
 pub fn find(pid: u32) -> Option<ProcessRef> {
     let stat = Stat::read(pid).filter(Stat::is_alive)?;
     Some(ProcessRef { pid, started: stat.started, boot: boot()?.to_owned() })
@@ -42,17 +44,17 @@ pub(crate) fn namespace() -> Option<String> {
     fs::read_link("/proc/self/ns/pid").ok()?.into_os_string().into_string().ok()
 }
 
-/// Tells whether this very process still runs.
+/// Returns whether this process still runs. Another process with the same id does not count.
 pub fn is_alive(process: &ProcessRef) -> bool {
     find(process.pid).as_ref() == Some(process)
 }
 
-/// Returns the parent's number; none for the first process and for one that is gone.
+/// Returns the id of the parent. `None` for the first process and for a missing one.
 pub fn parent(pid: u32) -> Option<u32> {
     Stat::read(pid).map(|stat| stat.parent).filter(|parent| *parent != 0)
 }
 
-/// Returns the numbers of the live children.
+/// Returns the ids of the live children.
 pub fn children(pid: u32) -> Vec<u32> {
     table().into_iter().filter(|stat| stat.parent == pid).map(|stat| stat.pid).collect()
 }
@@ -61,13 +63,13 @@ pub fn children(pid: u32) -> Vec<u32> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OwnChild {
     pub(crate) process: ProcessRef,
-    /// The session (`setsid`) that it is in.
+    /// The session (`setsid`) of the process.
     pub(crate) session: i32,
-    /// False for a zombie, whose status nobody has taken.
+    /// `false` for a zombie, whose exit status has not been collected yet.
     pub(crate) is_alive: bool,
 }
 
-/// Returns the children of this process, zombies included, without a look at every process.
+/// Returns the children of this process, including zombies, without reading all of `/proc`.
 pub(crate) fn own_children() -> Vec<OwnChild> {
     let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let lists =
@@ -85,7 +87,7 @@ fn own_child(pid: u32) -> Option<OwnChild> {
     Some(OwnChild { process, session: stat.session, is_alive: stat.is_alive() })
 }
 
-/// Returns the numbers of all live descendants, parents before their children.
+/// Returns the ids of all live descendants. Parents come before their children.
 pub fn descendants(pid: u32) -> Vec<u32> {
     let table = table();
     let mut found = vec![pid];
@@ -97,7 +99,7 @@ pub fn descendants(pid: u32) -> Vec<u32> {
     found.split_off(1)
 }
 
-/// Returns the numbers of all processes that can be seen.
+/// Returns the ids of all processes that this process can see.
 pub fn all() -> Vec<u32> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
@@ -105,20 +107,20 @@ pub fn all() -> Vec<u32> {
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Tells whether a process has a file open, as far as this user may know.
+/// Returns whether a process has a file open. `false` if this user may not see its open files.
 pub(crate) fn has_open(pid: u32, path: &Path) -> bool {
-    // What a process has open is named by its real path, whatever links led there.
+    // The kernel reports open files by their real paths, so symlinks are resolved first.
     let Ok(real) = fs::canonicalize(path) else { return false };
     open_files(pid).contains(&real)
 }
 
-/// Returns what a process has open, by its real path.
+/// Returns the real paths of the files that a process has open.
 pub(crate) fn open_files(pid: u32) -> Vec<PathBuf> {
     let Ok(descriptors) = fs::read_dir(format!("/proc/{pid}/fd")) else { return Vec::new() };
     descriptors.flatten().filter_map(|entry| fs::read_link(entry.path()).ok()).collect()
 }
 
-/// Returns the words of the command line, as far as a person would read it.
+/// Returns the words of the command line, up to the length that a person would read.
 pub(crate) fn words(pid: u32) -> Vec<String> {
     let bytes = read_bounded(pid, "cmdline", LONGEST_COMMAND).unwrap_or_default();
     let words = bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty());
@@ -135,15 +137,15 @@ pub fn command_line(pid: u32) -> Option<String> {
     Some(format!("[{}]", visible(String::from_utf8_lossy(&name).trim_end())))
 }
 
-/// Returns the value that a variable had when the process was started; none where that cannot be
-/// read, as with the processes of other users.
+/// Returns the value that an environment variable had when the process was started. `None` if it is
+/// unset or cannot be read, as with processes of other users.
 pub fn variable(pid: u32, name: &str) -> Option<String> {
     value_in(&environment(pid)?, name)
 }
 
-/// Returns a text that the kernel has about a process.
+/// Returns the text of a file in `/proc/<pid>`. `None` if it cannot be read.
 pub(crate) fn read_text(pid: u32, file: &str) -> Option<String> {
-    // Whatever it contains, it hides nothing that comes before or after.
+    // Invalid UTF-8 is replaced, so that it cannot hide the text before or after it.
     Some(String::from_utf8_lossy(&read_bounded(pid, file, LONGEST_TEXT)?).into_owned())
 }
 
@@ -160,7 +162,8 @@ fn is_leaderless(pid: u32) -> bool {
     Stat::read(pid).is_some_and(|stat| stat.activity == Activity::Leaderless)
 }
 
-/// Returns the environment of a process whose first thread, and what it shows, is gone.
+/// Returns the environment of a process whose first thread has exited. The other threads still show
+/// it.
 fn of_other_threads(pid: u32) -> Option<Vec<u8>> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
     let mut shown = threads.filter_map(|thread| {
@@ -170,7 +173,7 @@ fn of_other_threads(pid: u32) -> Option<Vec<u8>> {
     shown.find(|environment| !environment.is_empty())
 }
 
-/// Finds a variable in what [`environment`] returned.
+/// Finds an environment variable in the result of [`environment`].
 pub(crate) fn value_in(environment: &[u8], name: &str) -> Option<String> {
     let value = environment
         .split(|byte| *byte == 0)
@@ -178,18 +181,19 @@ pub(crate) fn value_in(environment: &[u8], name: &str) -> Option<String> {
     String::from_utf8(value.to_vec()).ok()
 }
 
-/// What can be seen of a process's environment at one moment.
+/// The environment of a process, as it can be seen at one point in time.
 pub(crate) enum EnvironmentNow {
     Known(Vec<u8>),
-    /// The process is being replaced by another program, and shows nothing.
+    /// The process is executing a new program and does not show an environment yet.
     BetweenPrograms,
-    /// It has none, is gone, or is not ours to look at.
+    /// The process has no environment, has exited, or belongs to another user.
     None,
 }
 
-/// Looks at a process's environment, and tells one that cannot be seen yet from one that is empty.
+/// Reads a process's environment. Distinguishes an environment that cannot be seen yet from an
+/// empty one.
 pub(crate) fn environment_now(pid: u32) -> EnvironmentNow {
-    // It may be through with its replacement between our two looks, hence again.
+    // The process may finish its `exec` between the two reads below, so try again.
     for _ in 0..5 {
         match environment(pid) {
             None => return EnvironmentNow::None,
@@ -216,14 +220,15 @@ fn shows_no_command(pid: u32) -> bool {
     read_bounded(pid, "cmdline", 1).is_some_and(|line| line.is_empty())
 }
 
-/// One process, held so that its number cannot come to mean another one.
+/// A handle (pidfd) of one process. It never refers to another process, even if the process id is
+/// reused.
 #[derive(Debug)]
 pub struct ProcessHandle {
     pidfd: OwnedFd,
 }
 
 impl ProcessHandle {
-    /// Takes hold of a process; `None` when it is gone.
+    /// Opens a handle of a process. `None` if the process has exited.
     pub fn open(process: &ProcessRef) -> io::Result<Option<Self>> {
         let Some(pid) = i32::try_from(process.pid).ok().and_then(Pid::from_raw) else {
             return Ok(None);
@@ -233,12 +238,12 @@ impl ProcessHandle {
             Err(Errno::SRCH) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        // Whoever has the number after it was opened is whom it was opened for, or `process` had
-        // gone before.
+        // If `process` is alive now, its id was not reused before the pidfd was opened. So the
+        // pidfd refers to `process`.
         Ok(is_alive(process).then_some(Self { pidfd }))
     }
 
-    /// Sends a signal; tells whether the process was there to get it.
+    /// Sends a signal. Returns whether the process was still there to receive it.
     pub fn signal(&self, signal: Signal) -> io::Result<bool> {
         match pidfd_send_signal(&self.pidfd, signal) {
             Ok(()) => Ok(true),
@@ -247,16 +252,16 @@ impl ProcessHandle {
         }
     }
 
-    /// Waits until the process has ended.
+    /// Waits until the process has exited.
     pub async fn gone(&self) -> io::Result<()> {
-        // A descriptor of its own for each wait: one can be registered only once.
+        // Each wait uses its own descriptor, because a descriptor can be registered only once.
         let pidfd = watched(self.pidfd.try_clone()?, Interest::READABLE)?;
         let ready = pidfd.readable().await?;
         drop(ready);
         Ok(())
     }
 
-    /// Waits until the process has ended, but not longer than this; tells whether it has.
+    /// Waits at most `limit` until the process has exited. Returns whether it has.
     pub async fn gone_within(&self, limit: Duration) -> io::Result<bool> {
         match tokio::time::timeout(limit, self.gone()).await {
             Ok(gone) => gone.map(|()| true),
@@ -278,8 +283,8 @@ fn boot() -> Option<&'static str> {
     boot.as_deref()
 }
 
-/// Reads a file of a process, nearly always at one go: between two goes the process may have
-/// become another program, and the rest of what it was before cannot be read any more.
+/// Reads a file of a process, nearly always with a single read. Between two reads the process may
+/// execute another program, and then the rest of the old content is lost.
 fn read_bounded(pid: u32, file: &str, limit: usize) -> Option<Vec<u8>> {
     let file = File::open(format!("/proc/{pid}/{file}")).ok()?;
     let mut bytes = Vec::new();
@@ -287,7 +292,7 @@ fn read_bounded(pid: u32, file: &str, limit: usize) -> Option<Vec<u8>> {
         bytes.reserve(ONE_READ.min(limit));
         let room = bytes.capacity() - bytes.len();
         match rustix::io::read(&file, spare_capacity(&mut bytes)) {
-            // There was room for more, so there is no more.
+            // The read did not fill the buffer, so this is the end of the file.
             Ok(count) if count < room => break,
             Ok(_) | Err(Errno::INTR) => {}
             Err(_) => return None,
@@ -307,7 +312,7 @@ mod tests {
 
     use super::*;
 
-    /// A child that ends when it is dropped, also when its test fails.
+    /// A child that is killed on drop, also if its test fails.
     struct Ends(Child);
 
     impl Drop for Ends {
@@ -317,7 +322,8 @@ mod tests {
         }
     }
 
-    /// Starts it and waits until it runs: a child can be seen before it is the program.
+    /// Starts a command and waits until it answers: a child is visible before it has executed the
+    /// program.
     fn started(command: &mut Command) -> Ends {
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut child = Ends(child);
@@ -333,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_alive_and_a_later_one_with_its_number_is_another() {
+    fn process_is_identified_by_its_id_start_time_and_boot() {
         let me = find(std::process::id()).unwrap();
         assert!(is_alive(&me));
         assert!(!is_alive(&ProcessRef { started: me.started + 1, ..me.clone() }));
@@ -343,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_is_found_with_its_command_and_its_mark() {
+    fn child_is_found_with_its_command_line_and_environment() {
         let child = cat(&["-", "u\u{1b}[31m"]);
         let pid = child.0.id();
         assert_eq!(parent(pid), Some(std::process::id()));
@@ -357,14 +363,14 @@ mod tests {
     }
 
     #[test]
-    fn a_zombie_is_nobody() {
+    fn zombie_counts_as_gone() {
         let mut child = cat(&[]);
         let process = find(child.0.id()).unwrap();
         let handle = ProcessHandle::open(&process).unwrap().unwrap();
         child.0.kill().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         assert!(runtime.block_on(handle.gone_within(Duration::from_secs(20))).unwrap());
-        // Nobody has collected its status yet: the number is still taken.
+        // Its exit status has not been collected yet, so the process id is still in use.
         assert!(Stat::read(process.pid).is_some());
         assert_eq!(find(process.pid), None);
         assert!(!is_alive(&process));
@@ -372,14 +378,14 @@ mod tests {
     }
 
     #[test]
-    fn a_process_without_an_environment_has_none() {
-        // The kernel's own threads, and nobody at all.
+    fn kernel_thread_and_missing_process_have_no_environment() {
+        // A kernel thread, and an id that no process has.
         assert!(matches!(environment_now(2), EnvironmentNow::None));
         assert!(matches!(environment_now(u32::MAX), EnvironmentNow::None));
     }
 
     #[tokio::test]
-    async fn a_signal_reaches_the_process_and_its_end_is_an_event() {
+    async fn signal_ends_the_process_and_gone_within_reports_it() {
         let child = cat(&[]);
         let process = find(child.0.id()).unwrap();
         let handle = ProcessHandle::open(&process).unwrap().unwrap();
@@ -390,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_another_process_cannot_be_opened() {
+    fn open_refuses_a_reused_process_id() {
         let child = cat(&[]);
         let mut process = find(child.0.id()).unwrap();
         process.started += 1;

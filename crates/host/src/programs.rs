@@ -1,4 +1,4 @@
-//! Where programs are: this one, and those of vendors.
+//! Finds programs: Segue itself and those of vendors.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -27,7 +27,8 @@ pub(crate) fn find(spec: &ProgramSpec, environment: &Environment) -> Option<Prog
     }
 }
 
-/// Returns the program that a script would start, where it is known to be.
+/// Returns the native program that a vendor's script would start, if it is at one of the known
+/// paths.
 fn native_beside(script: &Path, native: &[&str]) -> Option<PathBuf> {
     let real = fs::canonicalize(script).ok()?;
     let folder = real.parent()?;
@@ -35,18 +36,19 @@ fn native_beside(script: &Path, native: &[&str]) -> Option<PathBuf> {
     fs::canonicalize(found).ok()
 }
 
-/// Returns a path that starts this very program, also when its file was replaced meanwhile. It
-/// holds for any process, as long as this one lives.
+/// Returns a path that starts this program, even if its file was replaced meanwhile. The path is
+/// valid in every process for as long as this process lives.
 pub fn this_program() -> PathBuf {
     installed().unwrap_or_else(|| PathBuf::from(format!("/proc/{}/exe", std::process::id())))
 }
 
-/// Tells whether a program can be started by this name: a whole path, or a name in `PATH`.
+/// Returns whether a program can be started by this name: an absolute path, or a name in `PATH`.
 pub fn is_there(name: &str, environment: &Environment) -> bool {
     in_path(name, environment).is_some()
 }
 
-/// Looks for an executable in the absolute folders of `PATH`.
+/// Finds an executable in the absolute folders of `PATH`. A name with a slash must be an absolute
+/// path.
 pub(crate) fn in_path(name: &str, environment: &Environment) -> Option<PathBuf> {
     if name.contains('/') {
         return Some(PathBuf::from(name)).filter(|path| path.is_absolute() && is_executable(path));
@@ -54,7 +56,7 @@ pub(crate) fn in_path(name: &str, environment: &Environment) -> Option<PathBuf> 
     first(std::env::split_paths(environment.get("PATH").unwrap_or_default()), name)
 }
 
-/// Returns the file that this program was started from, if it is still the same one.
+/// Returns the file that this program was started from. `None` if it was replaced or deleted.
 fn installed() -> Option<PathBuf> {
     let path = std::env::current_exe().ok()?;
     let identity = |path: &Path| fs::metadata(path).map(|facts| (facts.dev(), facts.ino())).ok();
@@ -78,7 +80,7 @@ fn in_usual_places(name: &str, environment: &Environment) -> Option<PathBuf> {
     first(folders, name)
 }
 
-/// Returns the program folders of the installed versions, the newest first.
+/// Returns the program folders of the Node versions that nvm has installed, newest first.
 fn nvm_folders(nvm: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(nvm.join("versions/node")) else { return Vec::new() };
     let mut versions: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -86,14 +88,14 @@ fn nvm_folders(nvm: &Path) -> Vec<PathBuf> {
     versions.into_iter().map(|version| version.join("bin")).collect()
 }
 
-/// Reads `v22.4.1` as numbers, so that 9 is older than 10.
+/// Parses `v22.4.1` into numbers, so that 9 is older than 10.
 fn version_of(path: &Path) -> Vec<u64> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.trim_start_matches('v').split('.').map(|part| part.parse().unwrap_or(0)).collect()
 }
 
 fn first(folders: impl IntoIterator<Item = PathBuf>, name: &str) -> Option<PathBuf> {
-    // A relative folder would mean another program in every folder.
+    // A relative folder would name a different program in each working folder.
     let absolute = folders.into_iter().filter(|folder| folder.is_absolute());
     absolute.map(|folder| folder.join(name)).find(|path| is_executable(path))
 }
@@ -126,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn path_comes_first_then_the_usual_places_with_the_newest_nvm() {
+    fn find_searches_path_first_then_the_usual_folders_and_the_newest_nvm() {
         let temp = TempDir::new().unwrap();
         let home = temp.path();
         let bin = home.join("bin");
@@ -152,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_with_a_slash_is_taken_only_when_it_is_absolute() {
+    fn name_with_a_slash_must_be_an_absolute_path() {
         let temp = TempDir::new().unwrap();
         let program = temp.path().join("tool");
         put(&program, 0o755);
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_is_passed_over_for_the_program_that_it_starts() {
+    fn find_prefers_the_native_program_to_its_script() {
         let temp = TempDir::new().unwrap();
         let script = temp.path().join("lib/package/bin/agent.js");
         put(&script, 0o755);

@@ -1,4 +1,4 @@
-//! The process of a daemon, found without its help: it may be stopped, or hang.
+//! Finds the process of a daemon without asking the daemon, which may be stopped or hang.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -7,27 +7,27 @@ use std::time::Duration;
 
 use crate::process;
 
-/// Whether a process gets to run.
+/// Whether a process can run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     Running,
-    /// By a signal such as SIGSTOP, or by a debugger.
+    /// Stopped by a signal such as SIGSTOP, or by a debugger.
     Stopped,
     Gone,
 }
 
-/// Returns the process that has a lock on a file, as the kernel lists it; `None` if no process has
-/// one, or only one that this process cannot see.
+/// Returns the process that holds a lock on a file, according to the kernel. `None` if no process
+/// holds one, or if this process cannot see the holder.
 pub fn lock_holder(path: &Path) -> Option<u32> {
     let inode = fs::metadata(path).ok()?.ino();
     let locks = fs::read_to_string("/proc/locks").ok()?;
-    // The number of the device is not compared: some file systems show another one there.
+    // The device number is not compared, because some file systems show a different one there.
     let candidates = locks.lines().filter_map(|line| holder_of(line, inode));
     candidates.into_iter().find(|pid| process::has_open(*pid, path))
 }
 
-/// Returns the process in a line such as `1: FLOCK  ADVISORY  WRITE 4711 08:01:131 0 EOF` if that
-/// is about this inode. A line about a process that waits has an arrow in it.
+/// Returns the process id in a line such as `1: FLOCK  ADVISORY  WRITE 4711 08:01:131 0 EOF` if the
+/// line is about this inode. Returns `None` for a line about a waiting process: it has an arrow.
 fn holder_of(line: &str, inode: u64) -> Option<u32> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [_, "FLOCK", _, _, pid, place, ..] = words.as_slice() else { return None };
@@ -35,7 +35,7 @@ fn holder_of(line: &str, inode: u64) -> Option<u32> {
     (number.parse() == Ok(inode)).then(|| pid.parse().ok())?
 }
 
-/// Returns whether a process gets to run.
+/// Returns whether a process can run.
 pub fn condition(pid: u32) -> Condition {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let state = status.lines().find_map(|line| line.strip_prefix("State:"));
@@ -46,8 +46,8 @@ pub fn condition(pid: u32) -> Condition {
     }
 }
 
-/// Returns for how long the threads of a process have run or waited for a processor, added up;
-/// `None` if the kernel does not tell. It grows only while the process has something to do.
+/// Returns the total time that the threads of a process have run or waited for a processor. `None`
+/// if the kernel does not report it. The time grows only while the process has work to do.
 pub fn processor_demand(pid: u32) -> Option<Duration> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
     let paths = threads.flatten().map(|thread| thread.path().join("schedstat"));
@@ -55,7 +55,7 @@ pub fn processor_demand(pid: u32) -> Option<Duration> {
     demands.reduce(|sum, demand| sum + demand)
 }
 
-/// Reads a line such as `4711000 815000 42`: nanoseconds on a processor, nanoseconds in the queue
+/// Parses a line such as `4711000 815000 42`: nanoseconds on a processor, nanoseconds in the queue
 /// for one, and a count.
 fn demand_in(line: &str) -> Option<Duration> {
     let mut words = line.split_whitespace().map(|word| word.parse().ok());
@@ -74,7 +74,7 @@ mod tests {
     use crate::lock::FileLock;
 
     #[test]
-    fn the_process_that_has_a_lock_is_named_and_one_that_waits_for_it_is_not() {
+    fn lock_line_names_the_holder_but_not_a_waiting_process() {
         let held = "1: FLOCK  ADVISORY  WRITE 4711 08:01:131 0 EOF";
         assert_eq!(holder_of(held, 131), Some(4711));
         assert_eq!(holder_of(held, 31), None);
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lock_of_this_process_is_found() {
+    fn lock_holder_finds_the_lock_of_this_process() {
         let temp = TempDir::new().unwrap();
         let path = temp.path().join("lock");
         assert_eq!(lock_holder(&path), None);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stopped_process_is_told_from_one_that_runs_and_one_that_is_gone() {
+    fn condition_distinguishes_running_stopped_and_gone_processes() {
         let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
         let number = child.id();
         let pid = Pid::from_child(&child);

@@ -1,4 +1,5 @@
-//! A systemd scope for each holder, so that it outlives the login session that asked for it.
+//! A systemd scope for each holder, so that the holder outlives the login session that requested
+//! it.
 
 use std::path::Path;
 
@@ -6,8 +7,8 @@ use segue_core::model::{Environment, LaunchId};
 
 use crate::programs::in_path;
 
-/// Returns what goes before a holder's command line so that it runs in a scope of its own;
-/// nothing where the user has no systemd.
+/// Returns the words that precede a holder's command line to run it in its own scope. Empty if the
+/// user has no systemd manager or `systemd-run` is missing.
 pub fn prefix(environment: &Environment, launch: LaunchId) -> Vec<String> {
     if !has_user_manager(environment) {
         return Vec::new();
@@ -15,13 +16,13 @@ pub fn prefix(environment: &Environment, launch: LaunchId) -> Vec<String> {
     let Some(program) = in_path("systemd-run", environment) else { return Vec::new() };
     let Some(program) = program.to_str() else { return Vec::new() };
     let unit = format!("--unit=segue-{launch}");
-    // The holder makes a cgroup for its agent inside of the scope's.
+    // Delegation lets the holder create a cgroup for its agent inside the scope.
     let delegate = "--property=Delegate=yes";
     let words = [program, "--user", "--scope", "--quiet", "--collect", delegate, &unit, "--"];
     words.map(str::to_owned).to_vec()
 }
 
-/// Tells whether a user's processes survive the end of the last login session.
+/// Returns whether a user's processes survive the end of the last login session.
 pub fn linger_enabled(user: &str) -> bool {
     !user.is_empty()
         && !user.contains('/')
@@ -52,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scope_needs_both_the_manager_and_the_program() {
+    fn prefix_is_empty_without_the_user_manager_or_systemd_run() {
         let launch: LaunchId = "0198c0de-0000-7000-8000-000000000001".parse().unwrap();
         let temp = TempDir::new().unwrap();
         let environment = environment(temp.path(), temp.path());
@@ -74,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_name_cannot_lead_out_of_the_folder() {
+    fn linger_enabled_refuses_a_user_name_that_is_a_path() {
         assert!(!linger_enabled("../../.."));
         assert!(!linger_enabled(""));
     }

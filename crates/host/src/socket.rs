@@ -1,4 +1,4 @@
-//! Unix sockets at any path, also where the path is longer than an address can be.
+//! Unix sockets at any path, including paths that are too long for a socket address.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -18,11 +18,11 @@ use tokio::net::{UnixListener, UnixStream};
 
 use crate::failure::{cannot, quoted};
 
-/// The longest path that fits into an address with its final zero.
+/// The length of the longest path that fits into a socket address with its terminating zero.
 const LONGEST: usize = 107;
 
-/// Listens at a path, for the owner alone. The caller holds the lock that makes it the only one
-/// to listen there; a socket that nobody listens on any more is replaced.
+/// Listens at a path, with access for the owner only. The caller holds the lock that makes it the
+/// only listener there. A socket file without a listener is replaced.
 pub fn bind(path: &Path) -> Result<UnixListener> {
     let address = Address::of(path).map_err(|error| cannot("listen at", path, &error))?;
     remove_stale(path, &address)?;
@@ -33,7 +33,8 @@ pub fn bind(path: &Path) -> Result<UnixListener> {
     Ok(listener)
 }
 
-/// Connects to whoever listens at a path. One that ends before it takes the connection is nobody.
+/// Connects to the listener at a path. If it ends before it accepts the connection, the error is
+/// the same as without a listener.
 pub async fn connect(path: &Path) -> io::Result<UnixStream> {
     let address = Address::of(path)?;
     UnixStream::connect(address.path()).await.map_err(|error| match error.kind() {
@@ -42,8 +43,8 @@ pub async fn connect(path: &Path) -> io::Result<UnixStream> {
     })
 }
 
-/// Connects to whoever listens at a path. Waits for at most `limit` while more connections wait to
-/// be taken than the listener has room for; then the error is [`io::ErrorKind::TimedOut`].
+/// Connects to the listener at a path. If the listener's queue is full, waits at most `limit` for
+/// room in it; then the error is [`io::ErrorKind::TimedOut`].
 pub async fn connect_within(path: &Path, limit: Duration) -> io::Result<UnixStream> {
     match connect(path).await {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -56,7 +57,7 @@ pub async fn connect_within(path: &Path, limit: Duration) -> io::Result<UnixStre
     UnixStream::from_std(stream)
 }
 
-/// Has the kernel wait for room in the listener's queue.
+/// Lets the kernel wait for room in the listener's queue.
 fn connect_queued(path: &Path, limit: Duration) -> io::Result<BlockingStream> {
     let (family, kind, flags) = (AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC);
     let socket = socket_with(family, kind, flags, None)?;
@@ -70,7 +71,7 @@ fn connect_queued(path: &Path, limit: Duration) -> io::Result<BlockingStream> {
     }
 }
 
-/// Connects to whoever listens at a path, without a runtime.
+/// Connects to the listener at a path, without an async runtime.
 pub fn connect_blocking(path: &Path) -> io::Result<BlockingStream> {
     BlockingStream::connect(Address::of(path)?.path())
 }
@@ -78,7 +79,7 @@ pub fn connect_blocking(path: &Path) -> io::Result<BlockingStream> {
 /// A path that fits into a socket address.
 enum Address {
     Short(PathBuf),
-    /// Goes through the open folder, which must stay open while the path is used.
+    /// A path through the open folder, which must stay open while the path is used.
     ThroughFolder {
         path: PathBuf,
         _folder: OwnedFd,
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_socket_is_for_its_owner_alone() {
+    async fn socket_is_accessible_to_its_owner_only() {
         let temp = TempDir::new().unwrap();
         let path = temp.path().join("socket");
         exchange(&path).await;
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_path_that_is_too_long_for_an_address_works_all_the_same() {
+    async fn path_too_long_for_a_socket_address_works() {
         let temp = TempDir::new().unwrap();
         let deep = temp.path().join("d".repeat(200)).join("e".repeat(200));
         fs::create_dir_all(&deep).unwrap();
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_stale_socket_is_replaced_and_a_live_one_is_not() {
+    async fn bind_replaces_a_stale_socket_but_not_a_live_one() {
         let temp = TempDir::new().unwrap();
         let path = temp.path().join("socket");
         drop(bind(&path).unwrap());
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_that_is_no_socket_is_left_alone() {
+    async fn bind_refuses_a_file_that_is_not_a_socket() {
         let temp = TempDir::new().unwrap();
         let path = temp.path().join("socket");
         fs::write(&path, "precious").unwrap();
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_full_queue_is_waited_for_within_a_limit() {
+    async fn connect_within_waits_for_a_full_queue_until_the_limit() {
         let temp = TempDir::new().unwrap();
         let path = temp.path().join("socket");
         let flags = SocketFlags::CLOEXEC;
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_there_is_told_apart_from_nobody_listening() {
+    async fn connect_distinguishes_a_missing_socket_from_a_stale_one() {
         let temp = TempDir::new().unwrap();
         let path = temp.path().join("socket");
         assert_eq!(connect(&path).await.unwrap_err().kind(), io::ErrorKind::NotFound);

@@ -1,4 +1,4 @@
-//! What this process was given: its environment and its folder. Read once, here, and passed on.
+//! The environment and the working folder of this process. They are read only here, and passed on.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,22 +7,22 @@ use rustix::termios::tcgetwinsize;
 use segue_core::model::{Environment, TerminalSize};
 use segue_core::{Error, Result};
 
-/// The environment and the folder in which the program was started.
+/// The environment and the working folder in which the program was started.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
     pub environment: Environment,
     pub cwd: PathBuf,
-    /// Names of the variables that are not in `environment`, because their values are not UTF-8.
+    /// The names of the variables that are not in `environment` because their values are not UTF-8.
     pub left_out: Vec<String>,
 }
 
-/// Tells whether this process was given a variable, without reading the others.
+/// Returns whether this process has an environment variable, without reading the others.
 pub fn has_variable(name: &str) -> bool {
     std::env::var_os(name).is_some()
 }
 
 impl Surroundings {
-    /// Reads what the process was given.
+    /// Reads the environment and the working folder of this process.
     pub fn read() -> Result<Self> {
         let cwd = std::env::current_dir().map_err(|error| {
             Error::usage("cannot tell which folder this is: it was removed or may not be read")
@@ -34,8 +34,9 @@ impl Surroundings {
     }
 }
 
-/// Returns the size of the terminal of this process; `None` without one, and if it does not know
-/// its size. Commands whose output is redirected mostly have a terminal all the same.
+/// Returns the size of this process's terminal. `None` without a terminal, or if the terminal does
+/// not know its size. Looks at all three standard streams, because a command whose output is
+/// redirected usually still has a terminal.
 pub fn terminal_size() -> Option<TerminalSize> {
     let (input, output, errors) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
     let sizes = [tcgetwinsize(output), tcgetwinsize(input), tcgetwinsize(errors)];
@@ -45,8 +46,8 @@ pub fn terminal_size() -> Option<TerminalSize> {
 
 /// Splits variables into those that can be passed on unchanged and the names of the others.
 ///
-/// A value that is not UTF-8 is left out as a whole: an agent without a variable can say so, an
-/// agent with a silently changed one goes wrong. A name that is not UTF-8 cannot even be shown.
+/// A variable whose value is not UTF-8 is left out: an agent can report a missing variable, but a
+/// silently changed one leads to errors. A name that is not UTF-8 cannot even be shown.
 fn readable(variables: impl Iterator<Item = (OsString, OsString)>) -> (Environment, Vec<String>) {
     let mut kept = Vec::new();
     let mut left_out = Vec::new();
@@ -67,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_that_is_not_text_is_left_out_rather_than_changed() {
+    fn variable_with_a_non_utf8_value_is_left_out() {
         let torn = OsString::from_vec(vec![b'a', 0xff]);
         let (environment, left_out) = readable(
             [("GOOD".into(), "1".into()), ("TORN".into(), torn.clone()), (torn, "x".into())]
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_has_a_path_and_a_folder() {
+    fn read_returns_the_path_variable_and_an_absolute_folder() {
         let surroundings = Surroundings::read().unwrap();
         assert!(surroundings.environment.get("PATH").is_some());
         assert!(surroundings.cwd.is_absolute());

@@ -1,4 +1,4 @@
-//! Programs that one of our own programs runs as its tools, without a runtime.
+//! Programs that one of our own programs runs as tools, without an async runtime.
 
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use rustix::process::{Signal, getpid, kill_process};
 
-/// Starts one program, again and again, as a tool.
+/// Starts one program, repeatedly, as a tool.
 #[derive(Clone, Debug)]
 pub struct ToolRunner {
     program: PathBuf,
@@ -15,17 +15,18 @@ pub struct ToolRunner {
 }
 
 impl ToolRunner {
-    /// Prepares a program with the arguments that come first in every start.
+    /// Prepares a program. `leading` are the first arguments of every start.
     pub fn new(program: impl Into<PathBuf>, leading: impl IntoIterator<Item = String>) -> Self {
         Self { program: program.into(), leading: leading.into_iter().collect() }
     }
 
-    /// Prepares this very program, even if its file was replaced meanwhile.
+    /// Prepares this program itself, even if its file was replaced meanwhile.
     pub fn itself(subcommand: &str) -> Self {
         Self::new("/proc/self/exe", [subcommand.to_owned()])
     }
 
-    /// Starts the tool with additional variables. Its input and its errors go nowhere.
+    /// Starts the tool with additional environment variables. It has no standard input, and its
+    /// standard error is discarded.
     pub fn start(
         &self,
         arguments: &[String],
@@ -43,7 +44,7 @@ impl ToolRunner {
     }
 }
 
-/// A tool that was started. Dropping it ends nothing.
+/// A running tool. Dropping it does not end the process.
 #[derive(Debug)]
 pub struct ToolProcess {
     child: Child,
@@ -55,21 +56,21 @@ impl ToolProcess {
         self.child.id()
     }
 
-    /// Returns what the tool prints; it is at its end when the tool has ended.
+    /// Returns the tool's standard output. It is at EOF when the tool has exited.
     pub fn output(&self) -> BorrowedFd<'_> {
         self.output.as_fd()
     }
 
-    /// Ends the tool if it still runs, and collects its status.
+    /// Kills the tool if it still runs, and collects its exit status.
     pub fn end(&mut self) -> io::Result<()> {
         self.child.kill()?;
         self.child.wait().map(|_| ())
     }
 }
 
-/// Ends this process by a signal that nothing can catch.
+/// Kills this process with SIGKILL, which cannot be caught.
 pub fn die() {
-    // A process that cannot even end itself has nothing better to do than to go on.
+    // If even this fails, all that is left is to continue.
     let _impossible = kill_process(getpid(), Signal::KILL);
 }
 
@@ -84,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_gets_its_arguments_and_variables_and_ends_its_output() {
+    fn tool_gets_its_arguments_and_variables_and_its_output_ends() {
         let variables = [("WORD".to_owned(), "fox".to_owned())];
         let mut tool = shell().start(&["printf \"$WORD\"".to_owned()], &variables).unwrap();
         let mut said = String::new();
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_runs_is_ended() {
+    fn end_kills_a_running_tool() {
         let mut tool = shell().start(&["read line < /dev/zero".to_owned()], &[]).unwrap();
         tool.end().unwrap();
         let mut rest = Vec::new();
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_not_there_is_an_error() {
+    fn start_of_a_missing_program_is_an_error() {
         let runner = ToolRunner::new("/nonexistent/tool", []);
         assert_eq!(runner.start(&[], &[]).unwrap_err().kind(), io::ErrorKind::NotFound);
     }

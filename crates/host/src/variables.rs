@@ -1,4 +1,4 @@
-//! Files of variables in a folder.
+//! Reads the `.env` files of a folder.
 
 use std::fs::{self, OpenOptions};
 use std::io::Read as _;
@@ -8,14 +8,14 @@ use std::path::Path;
 use rustix::fs::OFlags;
 
 const START: &str = ".env";
-/// At most this many files are read.
+/// Maximum number of files that are read.
 const FILES: usize = 32;
-/// Only this many entries of a folder are looked at.
+/// Maximum number of entries of the folder that are examined.
 const ENTRIES: usize = 10_000;
-/// Longer files are not read: people write files of variables by hand.
+/// Maximum size of a file. Longer files are skipped: people write `.env` files by hand.
 const BYTES: u64 = 256 * 1024;
 
-/// Reads `.env` and the files whose names begin with it.
+/// Returns the contents of `.env` and of the files whose names begin with it.
 pub(crate) fn read(folder: &Path) -> Vec<String> {
     let Ok(real) = fs::canonicalize(folder) else { return Vec::new() };
     let Ok(entries) = fs::read_dir(&real) else { return Vec::new() };
@@ -26,10 +26,10 @@ pub(crate) fn read(folder: &Path) -> Vec<String> {
     paths.iter().filter_map(|path| read_inside(&real, path)).take(FILES).collect()
 }
 
-/// Reads a file if it is a short regular one in the folder, behind whatever links.
+/// Reads a file if it is short, regular and inside the folder after symlinks were resolved.
 fn read_inside(folder: &Path, path: &Path) -> Option<String> {
     let path = fs::canonicalize(path).ok().filter(|path| path.starts_with(folder))?;
-    // What took the file's place since then is not followed, and does not block.
+    // The file may have been replaced since then. Do not follow a symlink, and do not block.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let mut options = OpenOptions::new();
     let file = options.read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()?;
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_short_regular_files_of_the_folder_are_read() {
+    fn only_short_regular_files_inside_the_folder_are_read() {
         let top = tempfile::tempdir().unwrap();
         let folder = top.path().join("shop");
         fs::create_dir_all(folder.join("config")).unwrap();
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_does_not_block() {
+    fn named_pipe_is_skipped_without_blocking() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(".env");
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR).unwrap();

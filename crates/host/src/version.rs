@@ -1,14 +1,14 @@
-//! Which version of a program is installed, read from what lies around it: nothing is started.
+//! Finds the installed version of a program from the files and folders around it. Runs nothing.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 
-/// How far above a program the description of its package may be.
+/// How many levels above a program are searched for its version.
 const LEVELS: usize = 5;
 
-/// Returns the version of an installed program, where its place tells.
+/// Returns the version of an installed program. `None` if its location does not show it.
 pub(crate) fn of(program: &Path) -> Option<String> {
     let real = fs::canonicalize(program).ok()?;
     let folders = real.ancestors().skip(1).take(LEVELS);
@@ -16,7 +16,8 @@ pub(crate) fn of(program: &Path) -> Option<String> {
     described.or_else(|| of_path(&real))
 }
 
-/// Tells whether a folder is the program's own package and not one that merely has it inside.
+/// Returns whether a folder is part of the program's own package, and not of a package that has it
+/// as a dependency.
 fn in_package(program: &Path, folder: &Path) -> bool {
     let below = program.strip_prefix(folder).unwrap_or(program);
     !below.components().any(|part| part.as_os_str() == "node_modules")
@@ -28,7 +29,8 @@ fn of_package(folder: &Path) -> Option<String> {
     package["version"].as_str().filter(|it| looks_like_one(it)).map(str::to_owned)
 }
 
-/// Installers put each version of a program into a folder, or a file, of that name.
+/// Finds the version in the path. Installers put each version of a program into a folder or file of
+/// that name.
 fn of_path(program: &Path) -> Option<String> {
     let names = program.iter().rev().take(LEVELS).filter_map(|name| name.to_str());
     names.map(|name| name.trim_start_matches('v')).find(|it| looks_like_one(it)).map(str::to_owned)
@@ -58,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_tells_its_version() {
+    fn version_is_read_from_package_json() {
         let temp = TempDir::new().unwrap();
         put(&temp, "node_modules/tool/package.json", r#"{"version": "1.2.3"}"#);
         let script = put(&temp, "node_modules/tool/dist/bin/tool.js", "");
@@ -68,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_that_merely_has_it_inside_says_nothing() {
+    fn package_json_of_a_dependent_package_is_ignored() {
         let temp = TempDir::new().unwrap();
         put(&temp, "package.json", r#"{"version": "9.9.9"}"#);
         let program = put(&temp, "node_modules/tool/tool", "");
@@ -76,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_or_a_file_is_named_after_the_version() {
+    fn version_is_read_from_the_name_of_a_folder_or_file() {
         let temp = TempDir::new().unwrap();
         let file = put(&temp, "share/tool/versions/2.1.197", "");
         assert_eq!(of(&file).as_deref(), Some("2.1.197"));

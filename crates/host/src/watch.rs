@@ -1,9 +1,10 @@
-//! Changes in folders, as the kernel reports them; nothing here looks by itself.
+//! Watches folders for changes. The kernel reports them (inotify). Only `Lookout` polls, if no
+//! watch is available.
 //!
-//! A folder that does not exist yet is waited for in the nearest one above it that does. What is
-//! not noticed: that a folder *above* a watched one was renamed.
+//! If a folder does not exist yet, its nearest existing ancestor is watched until the folder
+//! appears. The rename of a folder *above* a watched one is not noticed.
 //!
-//! The kernel limits how much a user can watch. [`Error`]s about that have the kind
+//! The kernel limits how many folders a user can watch. [`Error`]s about that have the kind
 //! [`Unavailable`](segue_core::Kind::Unavailable) and name the setting.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -25,32 +26,32 @@ use tokio::io::unix::AsyncFd;
 use crate::descriptor::watched;
 use crate::failure::cannot;
 
-/// How often a [`Lookout`] without a watch has its folders looked at.
+/// Polling interval of a [`Lookout`] without a watch.
 const UNWATCHED_LOOK: Duration = Duration::from_millis(200);
 
-/// What happened in the watched folders.
+/// A change in the watched folders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Something at this path is new, different, or gone.
+    /// The file or folder at this path was created, changed or removed.
     At { path: PathBuf, gone: bool },
-    /// More happened than the kernel could remember: look at everything again.
+    /// The kernel has dropped events: examine everything again.
     Overflow,
-    /// A folder moved or was made again, and cannot be watched any more. Adding it tries again.
+    /// A folder was moved or recreated, and cannot be watched any more. Adding it again is a retry.
     Unwatched { folder: PathBuf, error: Error },
 }
 
-/// Watches folders, but not the folders in them.
+/// Watches folders, but not their subfolders.
 #[derive(Debug)]
 pub struct Watcher {
     inotify: AsyncFd<OwnedFd>,
-    /// Each wanted folder, and where it is waited for.
+    /// Each wanted folder, and the folder that is watched for it.
     aims: BTreeMap<PathBuf, Aim>,
-    /// The wanted folders that one of the kernel's watches serves.
+    /// The wanted folders that each inotify watch serves.
     served: HashMap<i32, BTreeSet<PathBuf>>,
     changes: VecDeque<Change>,
 }
 
-/// Waits for changes in a few folders, or looks now and then if the system has no watch left.
+/// Waits for changes in a few folders. Polls them if the system has no watch left.
 #[derive(Debug)]
 pub(crate) struct Lookout(Option<Watcher>);
 
@@ -75,7 +76,8 @@ impl Lookout {
     }
 }
 
-/// Where a wanted folder is waited for: it is there, or it is not and this is the nearest above it.
+/// The folder that is watched for a wanted folder: the wanted folder itself, or its nearest
+/// existing ancestor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Aim {
     watch: i32,
@@ -96,8 +98,8 @@ impl Watcher {
         })
     }
 
-    /// Begins to watch a folder; one that is watched already stays so. What is in it now is not
-    /// reported: look after this, not before.
+    /// Starts to watch a folder. Does nothing if it is watched already. Existing files are not
+    /// reported: list them after this call, not before.
     pub fn add(&mut self, folder: &Path) -> Result<()> {
         if !folder.is_absolute() {
             return Err(Error::internal(format!("`{}` is not absolute", folder.display())));
@@ -108,14 +110,14 @@ impl Watcher {
         self.aim(folder)
     }
 
-    /// Ends the watch of a folder.
+    /// Stops watching a folder.
     pub fn remove(&mut self, folder: &Path) {
         if let Some(aim) = self.aims.remove(folder) {
             self.leave(folder, aim.watch);
         }
     }
 
-    /// Waits for the next change. It may be dropped at any time without losing one.
+    /// Waits for the next change. The future may be dropped at any time without losing a change.
     pub async fn next(&mut self) -> Result<Change> {
         loop {
             if let Some(change) = self.changes.pop_front() {
@@ -165,7 +167,8 @@ impl Watcher {
         }
     }
 
-    /// Aims anew after the world changed; what could not be seen meanwhile is reported now.
+    /// Renews the watch of a folder. Reports the files that may have appeared while it was not
+    /// watched.
     fn aim_again(&mut self, folder: &Path) {
         let before = self.aims.remove(folder);
         if let Some(aim) = &before {
@@ -182,20 +185,21 @@ impl Watcher {
         }
     }
 
-    /// Watches the folder, or the nearest existing one above it.
+    /// Watches the folder, or its nearest existing ancestor.
     fn aim(&mut self, folder: &Path) -> Result<()> {
         loop {
             let at = nearest(folder);
             let flags = if at == folder { inside() } else { above() };
             let watch = match inotify::add_watch(self.inotify.get_ref(), at, flags) {
                 Ok(watch) => watch,
-                // It went away between the two looks.
+                // The folder was deleted after `nearest` found it.
                 Err(Errno::NOENT | Errno::NOTDIR) if at != Path::new("/") => continue,
                 Err(Errno::NOSPC) => return Err(too_many(&Errno::NOSPC.into(), "watches")),
                 Err(error) => return Err(cannot("watch", at, &error.into())),
             };
             self.served.entry(watch).or_default().insert(folder.to_owned());
-            // What was made before the watch was there would never be reported.
+            // A folder that was created before the watch existed would never be reported. So look
+            // again.
             if nearest(folder) == at {
                 self.aims.insert(folder.to_owned(), Aim { watch, at: at.to_owned() });
                 return Ok(());
@@ -204,13 +208,13 @@ impl Watcher {
         }
     }
 
-    /// Takes a folder from a watch, and ends the watch when it serves nobody.
+    /// Removes a folder from a watch. Ends the watch if it serves no other folder.
     fn leave(&mut self, folder: &Path, watch: i32) {
         let Some(wanted) = self.served.get_mut(&watch) else { return };
         wanted.remove(folder);
         if wanted.is_empty() {
             self.served.remove(&watch);
-            // The kernel may have ended it already, with the folder.
+            // The kernel may have ended the watch already, together with the folder.
             let _gone_already = inotify::remove_watch(self.inotify.get_ref(), watch);
         }
     }
@@ -223,14 +227,14 @@ impl Watcher {
     }
 }
 
-/// One event, out of the kernel's buffer.
+/// One event, copied from the kernel's buffer.
 struct Happened {
     watch: i32,
     flags: ReadFlags,
     name: Option<OsString>,
 }
 
-/// Reads what there is to read now.
+/// Reads the events that are available now.
 fn read(descriptor: &OwnedFd) -> io::Result<Vec<Happened>> {
     let mut buffer = [MaybeUninit::uninit(); 16 << 10];
     let mut reader = inotify::Reader::new(descriptor, &mut buffer);
@@ -257,7 +261,8 @@ fn inside() -> WatchFlags {
         | WatchFlags::MOVED_FROM
 }
 
-/// Only what can make a wanted folder appear: others write there all the time.
+/// Only events that can make a wanted folder appear: other programs write to these folders all the
+/// time.
 fn above() -> WatchFlags {
     WatchFlags::CREATE
         | WatchFlags::MOVED_TO
@@ -267,17 +272,17 @@ fn above() -> WatchFlags {
         | WatchFlags::MASK_ADD
 }
 
-/// Returns the folder, or the nearest one above it that exists.
+/// Returns the folder, or its nearest ancestor that exists.
 fn nearest(folder: &Path) -> &Path {
     folder.ancestors().find(|path| path.is_dir()).unwrap_or(Path::new("/"))
 }
 
-/// Returns the name that must appear in `at` before `folder` can be there.
+/// Returns the name that must appear in `at` before `folder` can exist.
 fn next_step<'a>(folder: &'a Path, at: &Path) -> Option<&'a OsStr> {
     folder.strip_prefix(at).ok()?.iter().next()
 }
 
-/// Words that the kernel has no `instances` or no `watches` left for this user.
+/// Makes the error for a user who has no inotify `instances` or no `watches` left.
 fn too_many(error: &io::Error, what: &str) -> Error {
     let setting = format!("fs.inotify.max_user_{what}");
     let limit = fs::read_to_string(format!("/proc/sys/fs/inotify/max_user_{what}"));

@@ -1,4 +1,4 @@
-//! What the command line asks of the daemon; starts it when it is not there.
+//! The client for the daemon's API. It starts the daemon if none runs.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,12 +8,13 @@ use http_body_util::BodyExt as _;
 use hyper::Method;
 use hyper::body::Incoming;
 use segue_core::api::{
-    AdoptReport, AdoptRequest, AnswerReport, AnswerRequest, AttachPoint, Caller, CancelRequest,
-    ConversationReport, ConversationRequest, DoctorReport, HandoffReport, HandoffRequest, Health,
-    ListRequest, MessageList, MessageView, MessagesRequest, PROTOCOL, RestoreReport, ResumeAnswer,
-    ResumeCount, ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SelectReport, SelectRequest,
-    SendReport, SendRequest, SessionList, SessionView, StopReport, StopRequest, Stranger,
-    TrustRequest, TrustView, TurnReport, UpRequest, WaitReport, WaitRequest,
+    AddressQuery, AdoptReport, AdoptRequest, AnswerReport, AnswerRequest, AttachPoint, Caller,
+    CancelRequest, ConversationReport, ConversationRequest, DoctorReport, DoctorRequest,
+    EventsQuery, FROM_NOW, HandoffReport, HandoffRequest, Health, ListRequest, MessageList,
+    MessageView, MessagesRequest, PROTOCOL, RestoreReport, ResumeAnswer, ResumeCount,
+    ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SelectReport, SelectRequest, SendReport,
+    SendRequest, SessionList, SessionView, StopReport, StopRequest, Stranger, TrustRequest,
+    TrustView, TurnReport, UpRequest, WaitReport, WaitRequest,
 };
 use segue_core::model::{Event, SessionId};
 use segue_core::ports::EventQuery;
@@ -26,19 +27,19 @@ use crate::connection::Connection;
 use crate::line::Line;
 use crate::liveness::Resident;
 use crate::resident::{self, Presence};
-use crate::routes::{AddressQuery, DoctorRequest, EventsQuery, FROM_NOW, query};
+use crate::routes::query;
 use crate::wiring::{Local, VERSION};
 
-/// How long an old daemon may take to finish what it does when it is replaced.
+/// How long an old daemon may take to exit when it is replaced.
 const HANDOVER: Duration = Duration::from_secs(20);
 
-/// How long the start of a daemon may take, which may have a large store to migrate.
+/// How long the start of a daemon may take. It may have to migrate a large store.
 const START: Duration = Duration::from_secs(90);
 
-/// Events as they happen.
+/// The path of the stream of events.
 const FOLLOW: &str = "/v1/events/follow";
 
-/// A connection to the daemon, in the words of the API.
+/// A client with a connection to the daemon.
 #[derive(Debug)]
 pub struct Client {
     line: Line,
@@ -46,18 +47,19 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects to the daemon; starts or replaces it if need be, but never from inside an agent.
+    /// Connects to the daemon. Starts or replaces it if necessary, but never from inside an agent.
     pub async fn connect(local: &Local) -> Result<Self> {
         local.paths().ensure()?;
         let running = Self::connect_running(local).await?;
-        // A connection to one that is to be replaced is not kept: it would wait for its end.
+        // Drop the connection to a daemon that is to be replaced: the daemon would wait until it is
+        // closed.
         match running.filter(|client| client.is_current(local)) {
             Some(client) => Ok(client.reconnecting(local)),
             None => Ok(Self::start(local).await?.reconnecting(local)),
         }
     }
 
-    /// Lets a request be sent again when its connection breaks, to a new daemon if need be.
+    /// Allows a request to be sent again if its connection breaks, to a new daemon if necessary.
     fn reconnecting(self, local: &Local) -> Self {
         Self { line: self.line.reconnecting(local), ..self }
     }
@@ -66,7 +68,7 @@ impl Client {
         self.line.connection()
     }
 
-    /// Connects to the daemon if there is one that takes requests.
+    /// Connects to the daemon if one runs and accepts requests.
     pub async fn connect_running(local: &Local) -> Result<Option<Self>> {
         match Presence::at_socket(local).await? {
             Presence::Running(client) => Ok(Some(client)),
@@ -74,12 +76,12 @@ impl Client {
         }
     }
 
-    /// Waits until somebody has started a daemon, and connects to it.
+    /// Waits until another process has started a daemon, and connects to it.
     pub async fn when_running(local: &Local) -> Result<Self> {
         let mut watcher = Watcher::new()?;
         watcher.add(local.paths().state())?;
         loop {
-            // Whoever starts one has the lock until it takes requests.
+            // The process that starts a daemon holds this lock until the daemon accepts requests.
             drop(start_lock(local).await?);
             if let Some(client) = Self::connect_running(local).await? {
                 return Ok(client);
@@ -92,14 +94,15 @@ impl Client {
         Self { line: Line::new(connection), health }
     }
 
-    /// Tells whether the daemon is of this very version; an agent takes what it finds, as long as
-    /// it speaks the same protocol.
+    /// Returns whether the daemon can be used. It must have exactly this version; inside an agent,
+    /// the same protocol is enough.
     fn is_current(&self, local: &Local) -> bool {
         let Health { version, protocol, .. } = &self.health;
         version == VERSION || (*protocol == PROTOCOL && local.is_inside_agent())
     }
 
-    /// Lock, probe, handshake, start, ready: whoever comes second finds the first one's daemon.
+    /// Starts a daemon: takes the start lock, checks for a running daemon, starts one, and waits
+    /// until it is ready. A process that comes second finds the daemon of the first.
     async fn start(local: &Local) -> Result<Self> {
         if local.is_inside_agent() {
             return Err(Error::unavailable("the daemon does not run")
@@ -122,7 +125,7 @@ impl Client {
         })
     }
 
-    /// Returns what the daemon said about itself when it was connected to.
+    /// Returns what the daemon reported about itself when the client connected.
     pub fn health(&self) -> &Health {
         &self.health
     }
@@ -140,7 +143,7 @@ impl Client {
         self.line.change(Method::POST, "/v1/up", request).await
     }
 
-    /// Makes more or fewer agents of one kind.
+    /// Starts or stops agents of one kind.
     pub async fn scale(&self, request: &ScaleRequest) -> Result<ScaleReport> {
         self.line.change(Method::POST, "/v1/scale", request).await
     }
@@ -150,7 +153,7 @@ impl Client {
         self.line.change(Method::POST, "/v1/resume", request).await
     }
 
-    /// Lists conversations that were begun by hand, or takes them in.
+    /// Lists conversations that were started without Segue, or adopts them.
     pub async fn adopt(&self, request: &AdoptRequest) -> Result<AdoptReport> {
         self.line.change(Method::POST, "/v1/adopt", request).await
     }
@@ -160,7 +163,7 @@ impl Client {
         self.line.change(Method::POST, "/v1/handoff", request).await
     }
 
-    /// Sends a message, and waits for as long as the request says.
+    /// Sends a message, and waits at most as long as the request allows.
     pub async fn send(&self, request: &SendRequest) -> Result<SendReport> {
         let rest = |spent: Duration| {
             let spent = u64::try_from(spent.as_millis()).unwrap_or(u64::MAX);
@@ -192,7 +195,7 @@ impl Client {
         self.line.ask(Method::GET, "/v1/sessions", &()).await
     }
 
-    /// Returns the sessions that pass filters.
+    /// Returns the sessions that match the filters.
     pub async fn list(&self, request: &ListRequest) -> Result<SessionList> {
         self.line.ask(Method::POST, "/v1/list", request).await
     }
@@ -201,18 +204,18 @@ impl Client {
         self.ask_about(Method::GET, "/v1/session", address, cwd).await
     }
 
-    /// Returns the session that can be answered: of a fleet the only one that asks something.
+    /// Returns the session to answer. A fleet means its only session that asks a question.
     pub async fn asking(&self, address: &str, cwd: &Path) -> Result<SessionView> {
         let address = AddressQuery { asking: true, ..AddressQuery::new(address, cwd, false) };
         self.line.ask(Method::GET, &query("/v1/session", &address)?, &()).await
     }
 
-    /// Returns the sessions that names mean.
+    /// Returns the sessions that the names mean.
     pub async fn select(&self, request: &SelectRequest) -> Result<SelectReport> {
         self.line.ask(Method::POST, "/v1/select", request).await
     }
 
-    /// Says where a conversation can be read.
+    /// Returns where a conversation can be read.
     pub async fn conversation(&self, request: &ConversationRequest) -> Result<ConversationReport> {
         self.line.ask(Method::POST, "/v1/conversation", request).await
     }
@@ -222,7 +225,7 @@ impl Client {
         self.line.ask(Method::POST, "/v1/resume/count", request).await
     }
 
-    /// Returns the conversations in the caller's folder that no session has.
+    /// Returns the conversations in the caller's folder that belong to no session.
     pub async fn strangers(&self, caller: &Caller) -> Result<Vec<Stranger>> {
         self.line.ask(Method::POST, "/v1/strangers", caller).await
     }
@@ -240,13 +243,13 @@ impl Client {
         self.line.change(Method::DELETE, &path, &()).await
     }
 
-    /// Returns events after a sequence number, the oldest first.
+    /// Returns events after a sequence number, oldest first.
     pub async fn events(&self, wanted: &EventQuery) -> Result<Vec<Event>> {
         let path = query("/v1/events", &EventsQuery::new(wanted))?;
         self.line.ask(Method::GET, &path, &()).await
     }
 
-    /// Follows events as they happen.
+    /// Streams events after a sequence number as they happen.
     pub async fn follow(&self, sessions: &[SessionId], after: i64) -> Result<EventStream> {
         let wanted = EventQuery { after, sessions: sessions.to_vec(), ..EventQuery::default() };
         let path = query(FOLLOW, &EventsQuery::new(&wanted))?;
@@ -256,7 +259,7 @@ impl Client {
         Ok(EventStream { body, pending: Vec::new(), resident })
     }
 
-    /// Follows events of all sessions from now on.
+    /// Streams events of all sessions from now on.
     pub async fn follow_from_now(&self) -> Result<EventStream> {
         self.follow(&[], FROM_NOW).await
     }
@@ -269,7 +272,7 @@ impl Client {
         self.line.change(Method::POST, "/v1/trust", request).await
     }
 
-    /// Asks the daemon to end, and waits until its process is gone; agents are not harmed.
+    /// Asks the daemon to stop, and waits until its process has ended. Agents continue.
     pub async fn shut_down(&self) -> Result<()> {
         let handle = resident::open(self.health.pid)?;
         let () = self.line.connection().ask(Method::POST, "/v1/shutdown", &()).await?;
@@ -291,8 +294,8 @@ impl Client {
     }
 }
 
-/// Waits until nobody else starts a daemon: neither a command, nor one that died and left a daemon
-/// that is not ready yet.
+/// Waits until no other process starts a daemon. That can be a command, or a daemon that is not
+/// ready yet although its command has died.
 pub(crate) async fn start_lock(local: &Local) -> Result<FileLock> {
     let path = local.paths().start_lock();
     let lock = blocking(move || FileLock::acquire_blocking(&path));
@@ -302,7 +305,7 @@ pub(crate) async fn start_lock(local: &Local) -> Result<FileLock> {
     })
 }
 
-/// Waits until no daemon has the lock: one that was just killed keeps it for a moment.
+/// Waits until no daemon holds the lock. A daemon that was just killed holds it for a short time.
 async fn wait_for_the_lock(local: &Local) -> Result<()> {
     let lock = local.paths().daemon_lock();
     let free = blocking(move || FileLock::acquire_blocking(&lock).map(drop));
@@ -324,7 +327,7 @@ async fn blocking<T: Send + 'static>(
         .unwrap_or_else(|error| Err(Error::internal("a task failed").caused_by(error)))
 }
 
-/// Events as they happen, one JSON line each.
+/// A stream of events, one JSON line each.
 #[derive(Debug)]
 pub struct EventStream {
     body: Incoming,
@@ -333,7 +336,7 @@ pub struct EventStream {
 }
 
 impl EventStream {
-    /// Returns the next event; `None` when the daemon ends.
+    /// Returns the next event. `None` if the daemon has ended.
     pub async fn next(&mut self) -> Option<Result<Event>> {
         loop {
             if let Some(end) = self.pending.iter().position(|byte| *byte == b'\n') {
@@ -349,7 +352,8 @@ impl EventStream {
         }
     }
 
-    /// Waits for an event, and takes all that are there by then. `None` when the daemon ends.
+    /// Waits for an event, and consumes all events that have arrived by then. `None` if the daemon
+    /// has ended.
     pub async fn next_burst(&mut self) -> Option<Result<()>> {
         let mut event = self.next().await?;
         while event.is_ok()

@@ -1,4 +1,4 @@
-//! Names for a shell that completes a command line: quickly, silently, and without starting anything.
+//! Returns names for shell completion. This must be quick and silent, and starts no process.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::client::Client;
 use crate::project::Project;
 use crate::wiring::{self, Local};
 
-/// Returns the sessions that the caller may reach; none if no daemon answers in time.
+/// Returns the sessions that the caller may reach. Empty if no daemon answers in time.
 pub fn sessions(local: &Local, longest: Duration) -> Vec<SessionView> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let Ok(runtime) = runtime else { return Vec::new() };
@@ -19,13 +19,13 @@ pub fn sessions(local: &Local, longest: Duration) -> Vec<SessionView> {
         Some(client.list(&all).await.ok()?.sessions)
     };
     let asked = runtime.block_on(async { tokio::time::timeout(longest, ask).await });
-    // A thread that still waits for the daemon is waited for by nobody.
+    // Do not wait for a thread that is still waiting for the daemon.
     runtime.shutdown_background();
     asked.ok().flatten().unwrap_or_default()
 }
 
-/// Returns the names of the agents of the project around a folder; none if it cannot be read.
-/// Nothing has to be trusted for that.
+/// Returns the names of the agents of the project around a folder. Empty if the project cannot be
+/// read. The project does not have to be trusted.
 pub fn agents(folder: &Path) -> Vec<String> {
     let project = Project::around(folder, wiring::vendors().as_ref()).ok().flatten();
     project.map_or_else(Vec::new, |project| {

@@ -16,10 +16,10 @@ use tokio::sync::Mutex;
 use crate::liveness::Resident;
 use crate::routes::not_utf8;
 
-/// A connection; requests go one after the other.
+/// A connection. It carries one request at a time.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    // An async mutex is the queue of requests here: the connection itself can carry only one.
+    // The async mutex queues requests, because the connection can carry only one at a time.
     sender: Mutex<SendRequest<Full<Bytes>>>,
     resident: Resident,
 }
@@ -36,7 +36,8 @@ impl Connection {
         Ok(Self { sender: Mutex::new(sender), resident })
     }
 
-    /// Asks and reads the whole answer; gives up when the daemon does not answer any more.
+    /// Sends a request and reads the whole response. Returns an error if the daemon stops
+    /// responding.
     pub(crate) async fn ask<B: Serialize + Sync, A: DeserializeOwned>(
         &self,
         method: Method,
@@ -46,8 +47,8 @@ impl Connection {
         Ok(self.try_ask((method, path, None), body).await?)
     }
 
-    /// Asks and reads the whole answer; tells a broken connection from an answer. Gives up when the
-    /// daemon does not answer any more.
+    /// Sends a request and reads the whole response. The error tells a broken connection from an
+    /// error response. Returns an error if the daemon stops responding.
     pub(crate) async fn try_ask<B: Serialize + Sync, A: DeserializeOwned>(
         &self,
         (method, path, id): (Method, &str, Option<RequestId>),
@@ -57,7 +58,7 @@ impl Connection {
         self.resident.answered(path, answer).await?
     }
 
-    /// Asks and reads the whole answer, however long that takes.
+    /// Sends a request and reads the whole response, without a timeout.
     pub(crate) async fn ask_unwatched<B: Serialize + Sync, A: DeserializeOwned>(
         &self,
         method: Method,
@@ -82,12 +83,12 @@ impl Connection {
         })
     }
 
-    /// Tells whether the daemon has hung up.
+    /// Returns whether the daemon has closed the connection.
     pub(crate) async fn is_broken(&self) -> bool {
         self.sender.lock().await.is_closed()
     }
 
-    /// Asks, and returns the answer's body to be read as it comes.
+    /// Sends a request, and returns the response body as a stream.
     pub(crate) async fn follow(&self, path: &str) -> Result<Incoming> {
         let answer = async { Ok(self.send((Method::GET, path, None), &()).await?) };
         Ok(self.resident.answered(path, answer).await?.into_body())
@@ -139,12 +140,12 @@ fn lost(error: hyper::Error) -> Failure {
     Failure::Broken(Error::unavailable("the connection to the daemon broke").caused_by(error))
 }
 
-/// Why a request has no good answer.
+/// Why a request failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The connection broke: the daemon may have done what it was asked or not.
+    /// The connection broke. The daemon may or may not have carried out the request.
     Broken(Error),
-    /// Nothing was sent, or the daemon answered with this error.
+    /// Nothing was sent, or the daemon responded with this error.
     Told(Error),
 }
 

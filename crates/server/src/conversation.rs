@@ -1,7 +1,7 @@
-//! Reading a conversation in the process of whoever wants to see it: the daemon has said where it is.
+//! Reads a conversation in the process of the client. The daemon only reports where it is stored.
 //!
-//! Turns are numbered from the beginning of their conversation; the first is 1. Where it would take
-//! long to find out, a turn has no number.
+//! Turns are numbered from the start of their conversation, beginning with 1. A turn has no number
+//! if finding it would take too long.
 
 mod follow;
 mod last;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use segue_core::api::{ConversationPart, ConversationReport};
 use segue_core::model::{Role, Turn, VendorSessionId};
-use segue_core::ports::{EachTurn, Files, Place, Vendor};
+use segue_core::ports::{EachTurn, Files, Place, TranscriptDatabase, Vendor};
 use segue_core::rules::digest::is_digest;
 use segue_core::{Error, Result};
 
@@ -23,35 +23,35 @@ use crate::wiring;
 
 pub use follow::{Follower, News};
 
-/// How much of a transcript is read at once when its own bytes are wanted.
+/// How many bytes of a transcript are read at once if its raw content is requested.
 const PIECE: usize = 256 * 1024;
 
-/// A turn and its number in the conversation, where that is known.
+/// A turn, and its number in the conversation if that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Numbered {
     pub index: Option<u64>,
     pub turn: Turn,
 }
 
-/// Is given one numbered turn after the other, and says whether it wants more.
+/// Called with each numbered turn. Returns whether to continue.
 pub type EachNumbered<'a> = dyn FnMut(Numbered) -> ControlFlow<()> + 'a;
 
-/// A conversation that can be read, as far as there is anything to read.
+/// A conversation to read. Its transcript may be missing.
 #[derive(Clone, Debug)]
 pub struct Reading {
     vendor: Arc<dyn Vendor>,
     files: Arc<dyn Files>,
     place: Place,
     id: Option<VendorSessionId>,
-    /// What people call it.
+    /// The name of the conversation for users.
     name: String,
     transcript: Option<PathBuf>,
     spoke: bool,
     window: Window,
 }
 
-/// Which turns of a conversation belong to its part of a story: what was carried over from another
-/// conversation is told there.
+/// The turns of a conversation that belong to its part of a story. Excludes turns that were carried
+/// over from another conversation: they are shown there.
 #[derive(Clone, Copy, Debug, Default)]
 struct Window {
     after: Option<Timestamp>,
@@ -59,8 +59,8 @@ struct Window {
 }
 
 impl Window {
-    /// Tells whether a turn was said in it. One without a time was not carried: what is carried has
-    /// one, or is in the message that tells of it.
+    /// Returns whether a turn belongs to this part. A turn without a timestamp does: turns that
+    /// were carried over have a timestamp or are in the digest message.
     fn has(self, turn: &Turn) -> bool {
         if self.after.is_some() && turn.role == Role::User && is_digest(&turn.text) {
             return false;
@@ -70,12 +70,12 @@ impl Window {
     }
 }
 
-/// Prepares to read each part of what the daemon found, in order.
+/// Prepares to read the parts that the daemon found, in order.
 pub fn readings(report: &ConversationReport) -> Result<Vec<Reading>> {
     let taken_over = |part: &ConversationPart| part.taken_over.as_ref().map(|it| it.at);
     let mut readings: Vec<Reading> = Vec::new();
     for (number, part) in report.parts.iter().enumerate() {
-        // Where the one before cannot be read, what was carried is all there is of it.
+        // If the previous part cannot be read, also show the turns that were carried over from it.
         let is_told = readings.last().is_some_and(|before| before.path().is_some());
         let after = taken_over(part).filter(|_| is_told);
         let until = report.parts.get(number + 1).and_then(taken_over);
@@ -109,13 +109,13 @@ impl Reading {
         })
     }
 
-    /// Says why nothing can be read of a conversation in which something was said.
+    /// Returns an error if the conversation is not empty but cannot be read.
     pub fn check(&self) -> Result<()> {
-        if self.path().is_some() || !self.spoke && self.vendor.keeps_transcripts() {
+        if self.path().is_some() || !self.spoke && self.vendor.transcripts().is_some() {
             return Ok(());
         }
         let Self { name, vendor, .. } = self;
-        if !vendor.keeps_transcripts() {
+        if vendor.transcripts().is_none() {
             let vendor = vendor.id();
             return Err(Error::not_found(format!("the conversation of `{name}` cannot be read"))
                 .caused_by(format!("`{vendor}` keeps no transcript that is known"))
@@ -129,7 +129,7 @@ impl Reading {
             .hint("run `segue doctor` to see what else is gone"))
     }
 
-    /// Returns what people call the conversation.
+    /// Returns the name of the conversation for users.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -147,18 +147,20 @@ impl Reading {
         })
     }
 
-    /// Reads the last turns, the oldest of them first. No more of a long transcript is read than
-    /// they need; then only those have a number that are near the beginning.
+    /// Reads the last turns, oldest first. Of a long transcript, reads only the end. Then turns
+    /// have numbers only if the start was reached.
     pub fn last(&self, count: usize, each: &mut EachNumbered<'_>) -> Result<()> {
         last::last(self, count, each)
     }
 
-    /// Reads the transcript's own bytes; of a conversation without a file of its own, what its
-    /// program would take in again.
+    /// Reads the raw content of the transcript. If the vendor stores conversations in a database,
+    /// reads the export that its program could import.
     pub fn raw(&self, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<()> {
         let Some(path) = self.path() else { return Ok(()) };
-        if !self.vendor.has_own_files() && !matches!(self.files.facts(&path), Ok(Some(_))) {
-            return self.exported(each);
+        if let Some(database) = self.vendor.transcript_database()
+            && !matches!(self.files.facts(&path), Ok(Some(_)))
+        {
+            return self.exported(database, each);
         }
         let mut offset = 0;
         loop {
@@ -172,9 +174,13 @@ impl Reading {
         }
     }
 
-    fn exported(&self, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<()> {
+    fn exported(
+        &self,
+        database: &dyn TranscriptDatabase,
+        each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> Result<()> {
         let Some(id) = &self.id else { return Ok(()) };
-        let exported = self.vendor.export(&self.place, id)?.ok_or_else(|| {
+        let exported = database.export(&self.place, id)?.ok_or_else(|| {
             Error::not_found(format!("`{}` has no file of its own", self.name))
                 .caused_by(format!("`{}` exports no conversation", self.vendor.id()))
                 .hint(format!("run `segue show {}` to read it", self.name))
@@ -184,28 +190,32 @@ impl Reading {
     }
 
     fn turns(&self, each: &mut EachTurn<'_>) -> Result<()> {
-        match self.path() {
-            Some(path) => self.vendor.turns(self.files.as_ref(), &path, each),
-            None => Ok(()),
+        match (self.path(), self.vendor.transcripts()) {
+            (Some(path), Some(transcripts)) => transcripts.turns(self.files.as_ref(), &path, each),
+            _ => Ok(()),
         }
     }
 
     fn turns_back(&self, each: &mut EachTurn<'_>) -> Result<()> {
-        match self.path() {
-            Some(path) => self.vendor.turns_back(self.files.as_ref(), &path, each),
-            None => Ok(()),
+        match (self.path(), self.vendor.transcripts()) {
+            (Some(path), Some(transcripts)) => {
+                transcripts.turns_back(self.files.as_ref(), &path, each)
+            }
+            _ => Ok(()),
         }
     }
 
-    /// Returns where the transcript is now: it may have come, gone or moved since the daemon looked.
+    /// Returns the current path of the transcript. The file may have appeared, disappeared or moved
+    /// since the daemon reported it.
     fn path(&self) -> Option<PathBuf> {
         let there = |path: &&PathBuf| {
-            !self.vendor.has_own_files() || matches!(self.files.facts(path), Ok(Some(_)))
+            self.vendor.transcript_database().is_some()
+                || matches!(self.files.facts(path), Ok(Some(_)))
         };
         self.transcript.as_ref().filter(there).cloned().or_else(|| {
-            let id = self.id.as_ref().filter(|_| self.vendor.keeps_transcripts())?;
-            self.vendor.extent(self.files.as_ref(), &self.place, id)?;
-            Some(self.vendor.transcript(self.files.as_ref(), &self.place, id))
+            let (id, transcripts) = (self.id.as_ref()?, self.vendor.transcripts()?);
+            transcripts.extent(self.files.as_ref(), &self.place, id)?;
+            Some(transcripts.transcript(self.files.as_ref(), &self.place, id))
         })
     }
 }

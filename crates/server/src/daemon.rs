@@ -1,4 +1,4 @@
-//! The daemon: one per user, may die at any time; agents go on.
+//! The daemon. There is one per user. It may die at any time, and agents continue without it.
 
 mod repair;
 mod serving;
@@ -14,38 +14,37 @@ use segue_host::{Paths, daemon as process};
 use segue_store as store;
 use tokio::sync::{OnceCell, watch};
 
-use crate::events::TellingStore;
 use crate::requests::Requests;
 use crate::supervisor::Supervisor;
 use crate::wiring::{self, Local};
 
 pub(crate) use serving::{CLOSE, GRACE};
 
-/// What the routes share.
+/// The state that all routes share.
 #[derive(Debug)]
 pub(crate) struct Daemon {
     pub(crate) paths: Paths,
     environment: Environment,
     pub(crate) owner: u32,
     pub(crate) started_at: Timestamp,
-    /// Opened at the start, else by the first request after whatever was in the way is gone.
+    /// Opened at the start. If that fails, each request tries again.
     opened: OnceCell<Opened>,
     ending: watch::Sender<bool>,
     pub(crate) requests: Arc<Requests>,
-    /// Two daemons on one store would each take the other's agents for lost.
+    /// Prevents a second daemon on the same store: each would consider the other's agents lost.
     _store_lock: FileLock,
 }
 
-/// What there is once the store is open; without it nothing can be done but `doctor`.
+/// The parts that need an open store. Without them only `doctor` works.
 #[derive(Debug)]
 struct Opened {
     supervisor: Arc<Supervisor>,
-    cursor: watch::Receiver<i64>,
     reconciled: watch::Receiver<bool>,
 }
 
-/// Runs the daemon until it is asked to end; tells whoever started it when it can be reached.
-/// Returns the lock, which is to go last: whoever waits for it may bind the socket again.
+/// Runs the daemon until it is asked to stop. Reports to the process that started it when it is
+/// ready, or why it is not. Returns the daemon's lock, which the caller must drop last: a process
+/// that waits for it may bind the socket.
 pub(crate) async fn run(local: Local) -> Result<FileLock> {
     let started = start(&local).await;
     let told = started.as_ref().map(|_| ()).map_err(Clone::clone);
@@ -94,13 +93,14 @@ async fn open(paths: &Paths) -> Result<Opened> {
             .caused_by("launch folders or a backup are there, so it was there before")
             .hint("run `segue doctor --fix` to rebuild it from them"));
     }
-    let (store, cursor) = TellingStore::new(store::open(&database).await?);
+    let store = store::open(&database).await?;
     let supervisor = Supervisor::new(wiring::ports(paths, store), paths.config_file());
     let reconciled = reconcile(Arc::clone(&supervisor));
-    Ok(Opened { supervisor, cursor, reconciled })
+    Ok(Opened { supervisor, reconciled })
 }
 
-/// Has the supervisor find out what became of every launch; the answer turns true when it knows.
+/// Starts to find out what happened to every launch. The returned value becomes true when that is
+/// done.
 fn reconcile(supervisor: Arc<Supervisor>) -> watch::Receiver<bool> {
     let (done, reconciled) = watch::channel(false);
     tokio::spawn(async move {
@@ -113,28 +113,23 @@ fn reconcile(supervisor: Arc<Supervisor>) -> watch::Receiver<bool> {
 }
 
 impl Daemon {
-    /// Opens the store unless it is open, or says why it cannot be.
+    /// Opens the store if it is not open. Returns an error if it cannot be opened.
     async fn opened(&self) -> Result<&Opened> {
         self.opened.get_or_try_init(|| open(&self.paths)).await
     }
 
-    /// Returns the supervisor once it knows what became of every launch.
+    /// Returns the supervisor after it has found out what happened to every launch.
     pub(crate) async fn ready(&self) -> Result<Arc<Supervisor>> {
         let opened = self.opened().await?;
-        // The sender goes only when the first look is over, one way or the other.
+        // The sender is dropped only after the first reconciliation, whether that succeeds or not.
         let mut reconciled = opened.reconciled.clone();
         let _over = reconciled.wait_for(|done| *done).await;
         Ok(Arc::clone(&opened.supervisor))
     }
 
-    pub(crate) fn cursor(&self) -> watch::Receiver<i64> {
-        let closed = || watch::channel(0).1;
-        self.opened.get().map_or_else(closed, |it| it.cursor.clone())
-    }
-
-    /// Returns when the daemon was asked to stop.
+    /// Waits until the daemon is asked to stop.
     pub(crate) async fn stopping(&self) {
-        // The sender is in `self`: it cannot be gone.
+        // `self` owns the sender, so this cannot fail.
         drop(self.ending.subscribe().wait_for(|ending| *ending).await);
     }
 

@@ -5,7 +5,6 @@ pub mod completion;
 mod connection;
 pub mod conversation;
 mod daemon;
-mod events;
 mod line;
 mod liveness;
 mod project;

@@ -1,7 +1,7 @@
-//! The client's line to the daemon: a request whose connection breaks is sent again.
+//! The client's connection to the daemon. A request whose connection breaks is sent again.
 //!
-//! A request that changes something carries an id, so that the daemon carries it out once however
-//! often it comes.
+//! A request that changes something has an id, so that the daemon carries it out once even if it
+//! arrives several times.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -19,17 +19,17 @@ use crate::client::Client;
 use crate::connection::{Connection, Failure};
 use crate::wiring::Local;
 
-/// How often a request is sent again at most.
+/// A request is sent again at most this many times.
 const RETRIES: usize = 3;
 
-/// How long a person waits without a word.
+/// How long a reconnection may take before the user is informed.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// The connection of a client, replaced when it breaks.
+/// The connection of a client. It is replaced when it breaks.
 #[derive(Debug)]
 pub(crate) struct Line {
     connection: Mutex<Arc<Connection>>,
-    /// `None` if a daemon that is gone stays gone.
+    /// What is needed to connect again. `None` disables reconnection.
     local: Option<Box<Local>>,
 }
 
@@ -38,7 +38,7 @@ impl Line {
         Self { connection: Mutex::new(Arc::new(connection)), local: None }
     }
 
-    /// Lets a broken connection be replaced, by one to a new daemon if need be.
+    /// Enables reconnection. A new daemon is started if necessary.
     pub(crate) fn reconnecting(self, local: &Local) -> Self {
         Self { local: Some(Box::new(local.clone())), ..self }
     }
@@ -48,7 +48,7 @@ impl Line {
         Arc::clone(&self.connection.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Asks for something that can be asked for again without harm.
+    /// Sends a request that can be repeated safely.
     pub(crate) async fn ask<A: DeserializeOwned>(
         &self,
         method: Method,
@@ -58,7 +58,7 @@ impl Line {
         self.attempts((method, path, None), |_| body).await
     }
 
-    /// Asks for a change.
+    /// Sends a request that changes something.
     pub(crate) async fn change<A: DeserializeOwned>(
         &self,
         method: Method,
@@ -68,7 +68,8 @@ impl Line {
         self.change_within(method, path, |_| body).await
     }
 
-    /// Asks for a change with a body that depends on how much time has passed.
+    /// Sends a request that changes something. `body` gets the time that has passed since the first
+    /// attempt.
     pub(crate) async fn change_within<B: Serialize + Sync, A: DeserializeOwned>(
         &self,
         method: Method,
@@ -105,7 +106,7 @@ impl Line {
     }
 }
 
-/// Waits for a new connection; tells a person about it if that takes long.
+/// Waits for a new connection. Informs the user if that takes long.
 async fn patiently(
     local: &Local,
     connecting: impl Future<Output = Result<Client>>,
@@ -121,7 +122,7 @@ async fn patiently(
     Ok(client?.into_connection())
 }
 
-/// Says honestly what is known about a request that got no answer.
+/// Adds to an error that it is unknown whether the request was carried out.
 fn given_up(error: Error, id: Option<RequestId>) -> Error {
     if id.is_none() {
         return error.hint("run the command again");

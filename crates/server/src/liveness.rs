@@ -1,5 +1,5 @@
-//! Whether the daemon still answers. A client that waits in silence for a process that is stopped
-//! or hangs would wait for ever.
+//! Checks whether the daemon still responds. Without this, a client would wait forever for a daemon
+//! that is stopped or hangs.
 
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -17,23 +17,24 @@ use tokio::time::{Instant, timeout};
 
 use crate::connection::Connection;
 
-/// How long the daemon may take to say that it is there.
+/// How long the daemon may take to answer a health request.
 pub(crate) const ANSWER: Duration = Duration::from_secs(5);
 
-/// How often that time begins anew for a daemon that works, or would if it got a processor: on a
-/// loaded machine it comes to its answer late.
+/// How often that timeout is extended for a daemon that works or waits for a processor. On a loaded
+/// machine it answers late.
 const LATE_ANSWERS: usize = 6;
 
-/// A daemon that runs or waits for a processor for at least this part of the time is not hung.
+/// A daemon that runs or waits for a processor during at least 1/`BUSY_PART` of the time is not
+/// considered hung.
 const BUSY_PART: u32 = 10;
 
-/// How long a request may take that has nothing to wait for.
+/// Timeout of a request that does not wait for anything.
 const QUICK: Duration = Duration::from_secs(60);
 
-/// The longest time between two looks at a daemon that takes long over a request.
+/// The longest pause between two health checks during a long request.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// A daemon as its clients see it: the socket, and the process that listens there.
+/// The daemon from a client's view: its socket, and the process that listens there.
 #[derive(Clone, Debug)]
 pub(crate) struct Resident {
     socket: PathBuf,
@@ -46,18 +47,19 @@ pub(crate) struct Dialled {
     pub(crate) resident: Resident,
 }
 
-/// Connects to the daemon's socket; `None` if nobody listens there.
+/// Connects to the daemon's socket. `None` if no daemon listens there.
 pub(crate) async fn dial(socket: &Path, lock: &Path) -> Result<Option<Dialled>> {
     use std::io::ErrorKind::{ConnectionRefused, NotFound, TimedOut};
     let resident = |pid| Resident { socket: socket.to_owned(), pid };
     match socket::connect_within(socket, ANSWER).await {
         Ok(stream) => {
-            // The kernel names the process that listens, whether it takes the connection or not.
+            // The kernel reports the listening process, even if that process does not accept the
+            // connection.
             let pid = stream.peer_cred().ok().and_then(|peer| u32::try_from(peer.pid()?).ok());
             let listener = Peer::of(&stream)?.evidence;
             match (listener.reach, listener.trace) {
                 (_, Some(_)) => Err(foreign(socket, pid)),
-                // It ended, whoever else has its socket.
+                // The daemon has ended, even if another process still has its socket open.
                 (Reach::Unknown, None) => Ok(None),
                 _ => Ok(Some(Dialled { stream, resident: resident(pid) })),
             }
@@ -70,7 +72,8 @@ pub(crate) async fn dial(socket: &Path, lock: &Path) -> Result<Option<Dialled>> 
     }
 }
 
-/// An agent's process in the daemon's place would be sent the environment of whoever calls.
+/// Returns the error for a listener that an agent started. It could pose as the daemon, and would
+/// get the environment of the caller.
 fn foreign(socket: &Path, pid: Option<u32>) -> Error {
     let error = Error::unavailable(format!("no daemon listens at `{}`", socket.display()));
     match pid {
@@ -82,12 +85,13 @@ fn foreign(socket: &Path, pid: Option<u32>) -> Error {
 }
 
 impl Resident {
-    /// Returns the process that listens at the socket, if the kernel names it.
+    /// Returns the process that listens at the socket. `None` if the kernel does not report it.
     pub(crate) fn pid(&self) -> Option<u32> {
         self.pid
     }
 
-    /// Asks the daemon on a connection how it is, and waits only as long as that may take.
+    /// Sends a health request on a connection. Returns an error if the daemon does not answer in
+    /// time.
     pub(crate) async fn health(&self, connection: &Connection) -> Result<Health> {
         let mut answer = pin!(connection.ask_unwatched(Method::GET, "/v1/health", &()));
         for _ in 0..LATE_ANSWERS {
@@ -106,8 +110,8 @@ impl Resident {
         self.pid.and_then(resident::processor_demand).unwrap_or_default()
     }
 
-    /// Waits for the answer to a request, for as long as the daemon shows that it is alive, and for
-    /// at most a minute if the request has nothing to wait for.
+    /// Waits for the response to a request as long as the daemon answers health requests. A request
+    /// that does not wait for anything has a timeout of one minute.
     pub(crate) async fn answered<T>(
         &self,
         path: &str,
@@ -132,8 +136,8 @@ impl Resident {
         }
     }
 
-    /// Fails if the daemon does not answer on a new connection. A daemon that is gone is no failure
-    /// here: it closes the connection that the request is on.
+    /// Returns an error if the daemon does not answer on a new connection. A daemon that has ended
+    /// is not an error here: the request's own connection is closed then.
     pub(crate) async fn check(&self) -> Result<()> {
         let stream = match socket::connect_within(&self.socket, ANSWER).await {
             Ok(stream) => stream,
@@ -147,7 +151,7 @@ impl Resident {
         }
     }
 
-    /// Words that the daemon does not answer at all, with the way out.
+    /// Returns the error for a daemon that does not respond at all, with hints how to recover.
     fn silent(&self) -> Error {
         let Some(pid) = self.pid else {
             return Error::unavailable("the daemon does not answer")
@@ -167,7 +171,7 @@ impl Resident {
         )
     }
 
-    /// Words that the daemon answers, but not to this request.
+    /// Returns the error for a daemon that answers health requests, but not this request.
     fn slow(&self, path: &str, after: Duration) -> Error {
         let who = self.pid.map(|pid| format!(" (process {pid})")).unwrap_or_default();
         let path = path.split('?').next().unwrap_or_default();
@@ -182,7 +186,7 @@ fn no_answer() -> String {
     format!("no answer within {} s", ANSWER.as_secs())
 }
 
-/// Returns how long a request may take; `None` if it waits for agents or for large files.
+/// Returns the timeout of a request. `None` if the request waits for agents or for large files.
 fn limit(path: &str) -> Option<Duration> {
     const QUICK_ONES: [&str; 6] =
         ["/v1/sessions", "/v1/attach", "/v1/messages", "/v1/cancel", "/v1/events", "/v1/shutdown"];
@@ -195,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_requests_without_a_wait_have_a_limit() {
+    fn only_requests_that_do_not_wait_have_a_timeout() {
         for quick in ["/v1/sessions", "/v1/messages?cwd=%2F", "/v1/events?after=0"] {
             assert_eq!(limit(quick), Some(QUICK), "{quick}");
         }

@@ -1,4 +1,4 @@
-//! The project file `segue.toml`: what is written there, and what it means.
+//! The project file `segue.toml`: reads it and resolves what it defines.
 
 mod settings;
 mod source;
@@ -11,7 +11,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use segue_core::model::{AgentName, Counts, FleetName, Permission, Restart, Timer, VendorId};
+use segue_core::model::{
+    AgentName, Counts, FleetName, Permission, Restart, SessionSettings, Timer, VendorDescription,
+    VendorId,
+};
 use segue_core::ports::Vendors;
 use segue_core::rules::address::{self, Unclear};
 use segue_core::rules::scale;
@@ -35,15 +38,17 @@ pub(crate) struct Project {
     pub(crate) folder: PathBuf,
     pub(crate) fleet: FleetName,
     pub(crate) agents: Vec<Agent>,
-    /// The names of the agents as they are written, each of which may be several.
+    /// The names of the agents as written in the file. With `count`, one name stands for several
+    /// agents.
     pub(crate) kinds: Vec<AgentName>,
     pub(crate) vendors: Described,
-    /// Everything that a person has to trust: what runs or loosens something or reaches an agent.
+    /// Everything that a user has to trust: settings that run a program, relax a permission, or
+    /// reach an agent.
     pub(crate) claims: Vec<Claim>,
     source: Arc<Source>,
 }
 
-/// A named worker, with its texts read.
+/// An agent of the project, with the contents of its text files.
 #[derive(Clone, Debug)]
 pub(crate) struct Agent {
     pub(crate) name: AgentName,
@@ -59,16 +64,33 @@ pub(crate) struct Agent {
     pub(crate) timers: Vec<Timer>,
 }
 
-/// What became of a fleet since its file was written.
+impl Agent {
+    /// Returns the settings of the agent's session. `description` is that of its vendor, if the
+    /// project file has one.
+    pub(crate) fn settings(&self, description: Option<VendorDescription>) -> SessionSettings {
+        SessionSettings {
+            description,
+            model: self.model.clone(),
+            permission: self.permission,
+            instructions: self.instructions.clone(),
+            restart: self.restart,
+            archive: self.archive,
+            args: self.args.clone(),
+            env: self.env.clone(),
+        }
+    }
+}
+
+/// How a fleet was changed since its file was written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scaled {
     pub(crate) counts: Counts,
-    /// The names of the sessions that there are.
+    /// The names of the existing sessions.
     pub(crate) sessions: BTreeSet<String>,
 }
 
 impl Project {
-    /// Reads the project around a folder, if there is one.
+    /// Reads the project around a folder. `None` if there is none.
     pub(crate) fn around(folder: &Path, vendors: &dyn Vendors) -> Result<Option<Self>> {
         root(folder).map(|root| Self::read(&root, vendors)).transpose()
     }
@@ -78,8 +100,8 @@ impl Project {
         Self::meant(folder, &source, (vendors, &Scaled::default()))
     }
 
-    /// Returns the same project with as many agents of a kind as somebody wanted since. Nothing is
-    /// read again: it has what was asked about.
+    /// Returns the same project with the requested number of agents of each kind. No file is read
+    /// again, so the texts stay those that the user has trusted.
     pub(crate) fn scaled(&self, vendors: &dyn Vendors, scaled: &Scaled) -> Result<Self> {
         let meant = Self::meant(&self.folder, &self.source, (vendors, scaled))?;
         Ok(Self { fleet: self.fleet.clone(), claims: self.claims.clone(), ..meant })
@@ -94,7 +116,7 @@ impl Project {
         written.mean(folder, source, (vendors, scaled))
     }
 
-    /// Returns the kind of agents of this name, which can be made more or fewer.
+    /// Returns the kind of agents with this name. Returns an error if the kind cannot be scaled.
     pub(crate) fn kind(&self, name: &str) -> Result<AgentName> {
         let known: Vec<_> = self.kinds.iter().map(AgentName::as_str).collect();
         let name = self.find(&known, name)?;
@@ -110,14 +132,14 @@ impl Project {
         }
     }
 
-    /// Returns the agent that a person means: its name, or the only one that begins so.
+    /// Returns the agent with this name, or the only agent whose name has this prefix.
     pub(crate) fn agent(&self, name: &str) -> Result<&Agent> {
         let known = self.agent_names();
         let name = self.find(&known, name)?;
         self.agent_of_name(name).ok_or_else(|| self.unknown(name, &known))
     }
 
-    /// Returns the agent whose whole name this is.
+    /// Returns the agent with exactly this name.
     pub(crate) fn whole_agent(&self, name: &str) -> Result<&Agent> {
         self.agent_of_name(name).ok_or_else(|| self.unknown(name, &self.agent_names()))
     }
@@ -140,8 +162,8 @@ impl Project {
             .hint(format!("its agents are: {}", known.join(", ")))
     }
 
-    /// Returns the agents that a person means by a word: the agent of this name, all agents of the
-    /// only kind that is called so or begins so, or the only agent that begins so.
+    /// Returns the agents that a word means: the agent with this name, all agents of the only kind
+    /// with this name or prefix, or the only agent with this prefix.
     pub(crate) fn agents_called(&self, word: &str) -> Result<Vec<&Agent>> {
         if let Some(agent) = self.agent_of_name(word) {
             return Ok(vec![agent]);
@@ -167,12 +189,12 @@ impl Project {
     }
 }
 
-/// No folder has a longer path (`PATH_MAX`). Looking at all folders above one that is longer would
-/// take as long as somebody wants.
+/// The longest path of a folder (`PATH_MAX`). A caller could send a much longer one, and checking
+/// all folders above it would take very long.
 const LONGEST_PATH: usize = 4096;
 
-/// Returns the nearest folder at or above this one that has a project file, whatever it is: one
-/// that cannot be read is an error later, and not as good as none.
+/// Returns the nearest folder at or above this one that contains a project file. The file may be
+/// unreadable: then reading it fails later, which is better than ignoring it.
 pub(crate) fn root(folder: &Path) -> Option<PathBuf> {
     if folder.as_os_str().len() > LONGEST_PATH {
         return None;

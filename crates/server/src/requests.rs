@@ -1,7 +1,8 @@
-//! Requests that change something are carried out once, however often a client sends them.
+//! Carries out a request that changes something once, even if a client sends it several times.
 //!
-//! Within one daemon a repeated request waits for the first one and gets its answer. A later daemon
-//! finds the steps that the first one recorded in the store together with what it did.
+//! Within one daemon, a repeated request waits for the first one and gets the same response. A
+//! later daemon finds the steps of the request in the store: they were recorded in the same commits
+//! as the changes.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
@@ -17,18 +18,19 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// Answers that are remembered of each caller. One caller's requests never displace another's.
+/// How many responses are kept per caller. The requests of one caller never displace those of
+/// another.
 const KEPT_PER_CALLER: usize = 64;
 
-/// How long an answer is remembered after its request came.
+/// How long a response is kept after its request arrived.
 const KEPT_FOR: Duration = Duration::from_secs(600);
 
-/// A longer answer is not stored: a later daemon carries the request out again.
+/// A response with more bytes is not stored. A later daemon carries out the request again.
 const LONGEST_STORED_ANSWER: usize = 256 * 1024;
 
 type Outcome = Result<Value>;
 
-/// The requests that this daemon carries out or has carried out a short time ago.
+/// The requests that this daemon carries out or has carried out recently.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
     known: Mutex<Known>,
@@ -37,40 +39,40 @@ pub(crate) struct Requests {
 #[derive(Debug, Default)]
 struct Known {
     entries: HashMap<RequestKey, Entry>,
-    /// The oldest first.
+    /// Oldest first.
     order: VecDeque<(RequestKey, Instant)>,
 }
 
 #[derive(Debug)]
 struct Entry {
     digest: u64,
-    /// `None` while the request is carried out.
+    /// `None` while the request is being carried out.
     outcome: watch::Receiver<Option<Outcome>>,
 }
 
-/// How much of a request outlives the daemon, beyond the steps that its work records by itself.
+/// How much of a request is stored, in addition to the steps that the work records itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// Nothing: repeating the work finds its own steps, or changes nothing.
+    /// Nothing. If the work is repeated, it finds its own steps or changes nothing.
     Nothing,
-    /// The work records its answer together with what it does.
+    /// The work stores its response in the same commit as its changes.
     Recorded,
-    /// The answer is recorded when the work is done.
+    /// The response is stored after the work is done.
     Answer,
 }
 
-/// One request, as it is carried out.
+/// One request that is carried out at most once.
 #[derive(Clone, Debug)]
 pub(crate) struct Once {
     requests: Arc<Requests>,
-    /// `None` if there is no store, which is to be repaired.
+    /// `None` if the store cannot be opened and has to be repaired.
     ports: Option<Ports>,
-    /// `None` if the client sent no id: then the work is done each time.
+    /// `None` if the client sent no id. Then the work is done every time.
     request: Option<(RequestKey, u64)>,
 }
 
 impl Once {
-    /// Identifies a request by its key and by what it asks for.
+    /// Identifies a request by its key and a hash of its content.
     pub(crate) fn new(
         requests: &Arc<Requests>,
         ports: Option<&Ports>,
@@ -82,12 +84,13 @@ impl Once {
         Self { requests: Arc::clone(requests), ports: ports.cloned(), request }
     }
 
-    /// Returns the key that the work records its steps under.
+    /// Returns the key under which the work records its steps.
     pub(crate) fn key(&self) -> Option<RequestKey> {
         self.request.map(|(key, _)| key)
     }
 
-    /// Does the work unless it was done or is being done. The work goes on if the client goes away.
+    /// Does the work, unless it was done before or is in progress. The work continues if the client
+    /// goes away. Returns an error if the id was used for a request with other content.
     pub(crate) async fn carry_out<T>(
         self,
         keep: Keep,
@@ -103,7 +106,7 @@ impl Once {
                 let outcome = sender.subscribe();
                 tokio::spawn(async move {
                     let done = work_or_answer(self.ports.as_ref(), key, keep, work).await;
-                    // What could not be done now may be possible when the client tries again.
+                    // The work may succeed when the client tries again.
                     if done.as_ref().is_err_and(|error| error.kind == Kind::Unavailable) {
                         self.requests.forget(key);
                     }
@@ -138,14 +141,14 @@ async fn work_or_answer<T: Serialize>(
     Ok(answer)
 }
 
-/// Returns the answer that an earlier daemon recorded.
+/// Returns the response that an earlier daemon stored.
 async fn answered(ports: &Ports, key: RequestKey) -> Result<Option<Value>> {
     let steps = ports.store.request(key).await?;
     let answer = steps.into_iter().find_map(|step| match step {
         RequestStep::Done { answer } => Some(answer),
         _ => None,
     });
-    // An answer of another version that cannot be parsed is none.
+    // A response of another version that cannot be parsed is ignored.
     Ok(answer.and_then(|answer| serde_json::from_str(&answer).ok()))
 }
 
@@ -157,13 +160,13 @@ async fn record_answer(ports: &Ports, key: RequestKey, answer: &Value) {
     let changes = step(ports, Some(key), RequestStep::Done { answer });
     failpoint::hit("request.done.before");
     if let Err(error) = ports.store.commit(Commit { changes, events: Vec::new() }).await {
-        // The work is done; only a later daemon would do it again.
+        // The work is done. At worst, a later daemon repeats it.
         tracing::warn!(%error, "the answer to a request cannot be recorded");
     }
     failpoint::hit("request.done.after");
 }
 
-/// Returns the change that records a step of a request; nothing for a request without an id.
+/// Returns the change that records a step of a request. Empty if the request has no id.
 pub(crate) fn step(ports: &Ports, key: Option<RequestKey>, step: RequestStep) -> Vec<Change> {
     let record = |key| RequestRecord { key, step, at: ports.clock.now() };
     key.map(|key| Change::RecordRequest(Box::new(record(key)))).into_iter().collect()
@@ -194,10 +197,10 @@ impl Requests {
 }
 
 impl Known {
-    /// Enters a request, or finds the one with the same key.
+    /// Adds a request, or returns the one with the same key.
     fn enter(&mut self, key: RequestKey, digest: u64) -> Result<Entered> {
         self.forget_old(key);
-        // A request whose work ended without an outcome can be carried out again.
+        // A request whose task ended without a result can be carried out again.
         let is_lost = |entry: &Entry| {
             entry.outcome.borrow().is_none() && entry.outcome.has_changed().is_err()
         };
@@ -217,8 +220,8 @@ impl Known {
         }
     }
 
-    /// Forgets answers that are old, and the oldest of a caller that has many. A request that is
-    /// still being carried out stays.
+    /// Removes old responses, and the oldest responses of a caller that has too many. A request in
+    /// progress is kept.
     fn forget_old(&mut self, next: RequestKey) {
         let of_caller = |(key, _): &&(RequestKey, Instant)| key.caller == next.caller;
         let mut too_many =

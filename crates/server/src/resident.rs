@@ -1,4 +1,4 @@
-//! The daemon as a process: whether it runs, and how it is ended.
+//! The daemon's process: finds it and ends it.
 
 use std::time::Duration;
 
@@ -13,21 +13,22 @@ use crate::connection::Connection;
 use crate::liveness::{self, Dialled};
 use crate::wiring::Local;
 
-/// How long a daemon may take to end once it was asked to: longer than it lets itself take.
+/// How long a daemon may take to exit after it was asked to. This is longer than the daemon's own
+/// limit.
 const END: Duration = Duration::from_secs(10);
 
-/// What there is of a daemon.
+/// Whether a daemon runs.
 #[derive(Debug)]
 pub enum Presence {
     Absent,
-    /// It was asked to stop, and its process is still there.
+    /// The daemon was asked to stop, and its process still exists.
     Stopping {
         pid: u32,
     },
     Running(Client),
 }
 
-/// What came of ending the daemon.
+/// How the daemon was ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     WasNotRunning,
@@ -37,18 +38,19 @@ pub enum Ended {
 }
 
 impl Presence {
-    /// Looks for the daemon. One that does not answer is an error that names its process.
+    /// Looks for the daemon. Returns an error that names its process if it does not respond.
     pub async fn find(local: &Local) -> Result<Self> {
         let found = Self::at_socket(local).await?;
         if matches!(found, Self::Absent) && !is_starting(local) {
-            // The socket goes before the process does.
+            // The socket disappears before the process does.
             let holder = resident::lock_holder(&local.paths().daemon_lock());
             return Ok(holder.map_or(found, |pid| Self::Stopping { pid }));
         }
         Ok(found)
     }
 
-    /// Looks for a daemon that listens. One that hangs up before it has answered is none.
+    /// Looks for a daemon that listens. A daemon that closes the connection before it answers
+    /// counts as absent.
     pub(crate) async fn at_socket(local: &Local) -> Result<Self> {
         let (socket, lock) = (local.paths().daemon_socket(), local.paths().daemon_lock());
         let Some(Dialled { stream, resident }) = liveness::dial(&socket, &lock).await? else {
@@ -64,15 +66,16 @@ impl Presence {
     }
 }
 
-/// Tells whether a command starts a daemon right now: that daemon has the lock before its socket.
+/// Returns whether a command is starting a daemon. That daemon takes its lock before it has a
+/// socket.
 fn is_starting(local: &Local) -> bool {
     resident::lock_holder(&local.paths().start_lock()).is_some()
 }
 
-/// Asks the daemon to end, and waits until its process is gone; agents are not harmed.
+/// Asks the daemon to stop, and waits until its process has ended. Agents continue.
 pub async fn stop(local: &Local) -> Result<Ended> {
     if is_starting(local) {
-        // One that is being started cannot be asked yet.
+        // A daemon that is still starting does not accept requests yet.
         drop(start_lock(local).await?);
     }
     match Presence::find(local).await? {
@@ -88,8 +91,8 @@ pub async fn stop(local: &Local) -> Result<Ended> {
     }
 }
 
-/// Ends the daemon's process with SIGKILL, without asking it anything. The store is whole at every
-/// moment, and agents are not harmed.
+/// Kills the daemon's process with SIGKILL, without a request to it. The store is consistent at any
+/// time, and agents continue.
 pub async fn kill(local: &Local) -> Result<Ended> {
     if local.is_inside_agent() {
         return Err(Error::usage("an agent may not end the daemon")
@@ -102,7 +105,7 @@ pub async fn kill(local: &Local) -> Result<Ended> {
     };
     let pid = match resident::lock_holder(&lock) {
         Some(pid) => Some(pid),
-        // Where the kernel does not list locks.
+        // The kernel may not list locks.
         None => listener().await,
     };
     let Some(pid) = pid else { return Ok(Ended::WasNotRunning) };
@@ -112,7 +115,7 @@ pub async fn kill(local: &Local) -> Result<Ended> {
     gone(pid, &handle).await.map(|_| Ended::Killed)
 }
 
-/// Takes hold of the daemon's process; `None` if it is gone.
+/// Opens a handle to the daemon's process. `None` if the process has ended.
 pub(crate) fn open(pid: u32) -> Result<Option<ProcessHandle>> {
     let Some(process) = process::find(pid) else { return Ok(None) };
     ProcessHandle::open(&process).map_err(|error| {
@@ -121,7 +124,7 @@ pub(crate) fn open(pid: u32) -> Result<Option<ProcessHandle>> {
     })
 }
 
-/// Waits for the end of a daemon that was told to end.
+/// Waits until a daemon that was asked to stop has ended. Returns an error after a timeout.
 pub(crate) async fn gone(pid: u32, handle: &ProcessHandle) -> Result<Ended> {
     if handle.gone_within(END).await.unwrap_or(false) {
         return Ok(Ended::Stopped);

@@ -1,15 +1,16 @@
-//! What there is of every vendor on this machine.
+//! Reports which vendors are installed on this machine.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use segue_core::api::{Exemption, VendorList, VendorReport};
 use segue_core::ports::{Machine, Proof, Stage, Vendor};
+use segue_core::rules::recovery::Resumes;
 use segue_core::rules::versions;
 
 use crate::wiring::{self, Local};
 
-/// Looks for every vendor's program, as the caller would find it. Nothing is started.
+/// Looks for every vendor's program in the caller's environment. Starts nothing.
 pub fn list(local: &Local) -> VendorList {
     let (machine, vendors) = (wiring::machine(), wiring::vendors().all());
     VendorList { vendors: vendors.iter().map(|it| report(it, machine.as_ref(), local)).collect() }
@@ -22,7 +23,7 @@ pub fn all() -> Vec<Arc<dyn Vendor>> {
 
 fn report(vendor: &Arc<dyn Vendor>, machine: &dyn Machine, local: &Local) -> VendorReport {
     let support = vendor.support();
-    let program = machine.find_program(&vendor.program(), local.environment());
+    let program = machine.find_program(&vendor.launching().program(), local.environment());
     let version = program.as_ref().and_then(|program| program.version.clone());
     VendorReport {
         newer_than_tried: versions::is_newer_than_tried(version.as_deref(), support.tried),
@@ -31,7 +32,7 @@ fn report(vendor: &Arc<dyn Vendor>, machine: &dyn Machine, local: &Local) -> Ven
         installed: program.is_some(),
         version,
         path: program.map(|program| program.path),
-        config_dir: vendor.config_dir(local.environment()).ok(),
+        config_dir: vendor.launching().config_dir(local.environment()).ok(),
         proof: proof(support.proof).to_owned(),
         versions_tried: support.tried.iter().map(|&it| it.to_owned()).collect(),
         capabilities: capabilities(vendor.as_ref()),
@@ -42,12 +43,11 @@ fn report(vendor: &Arc<dyn Vendor>, machine: &dyn Machine, local: &Local) -> Ven
 }
 
 fn capabilities(vendor: &dyn Vendor) -> BTreeMap<String, bool> {
-    let can = vendor.capabilities();
     let all = [
-        ("resume", can.resume),
-        ("verified", can.evidence_within.is_some()),
-        ("headless", can.headless),
-        ("guarded", vendor.keeps_transcripts() && vendor.has_own_files()),
+        ("resume", vendor.capabilities().resume == Resumes::Yes),
+        ("verified", vendor.signals().is_some()),
+        ("headless", vendor.launching().headless().is_some()),
+        ("guarded", vendor.transcript_files().is_some()),
     ];
     all.into_iter().map(|(name, can)| (name.to_owned(), can)).collect()
 }
@@ -57,7 +57,7 @@ fn proof(proof: Proof) -> &'static str {
         Proof::BuiltIn => "built in",
         Proof::Program => "tried with its program",
         Proof::Recordings => "from public descriptions, not tried",
-        Proof::Description => "described by somebody else",
+        Proof::Description => "known from public descriptions only",
     }
 }
 

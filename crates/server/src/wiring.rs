@@ -1,4 +1,4 @@
-//! The only file that names concrete parts: which store, which host, which vendors.
+//! The only file that chooses implementations: of the store, the host and the vendors.
 
 mod agent_host;
 
@@ -27,7 +27,7 @@ pub use segue_host::pager::{Pager, Size};
 /// The version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// This process's place in the world, read once.
+/// The paths and the environment of this process, read once.
 #[derive(Clone, Debug)]
 pub struct Local {
     paths: Paths,
@@ -48,21 +48,21 @@ impl Local {
         Ok(Self { paths, surroundings, notice: None })
     }
 
-    /// Has a person told, by this function, why a command takes long.
+    /// Sets the function that shows the user why a command takes long.
     #[must_use]
     pub fn with_notice(self, notice: fn(&str)) -> Self {
         Self { notice: Some(notice), ..self }
     }
 
-    /// Tells the person at the terminal why a command takes long, if there is one.
+    /// Shows the user why a command takes long. Does nothing if no function was set for that.
     pub(crate) fn notice(&self, text: &str) {
         if let Some(notice) = self.notice {
             notice(text);
         }
     }
 
-    /// Returns who asks, for a request, with the size of the terminal of this command, if it has
-    /// one.
+    /// Returns the caller for a request. Its environment includes the size of this command's
+    /// terminal, if there is one.
     pub fn caller(&self) -> Caller {
         let mut environment = self.environment().clone();
         if let Some(size) = surroundings::terminal_size() {
@@ -79,12 +79,14 @@ impl Local {
         &self.surroundings.environment
     }
 
-    /// Returns the names of the variables that cannot be passed on, because they are not UTF-8.
+    /// Returns the names of the environment variables that cannot be passed on because they are not
+    /// valid UTF-8.
     pub fn left_out(&self) -> &[String] {
         &self.surroundings.left_out
     }
 
-    /// Tells whether an agent called this process, also one that took its mark away.
+    /// Returns whether an agent started this process, even if the process has removed the mark from
+    /// its environment.
     pub fn is_inside_agent(&self) -> bool {
         self.environment().get(environment::LAUNCH).is_some()
             || peer::is_of_an_agent(std::process::id())
@@ -95,7 +97,7 @@ impl Local {
     }
 }
 
-/// Makes the parts that the flows are given.
+/// Creates the implementations that the flows use.
 pub(crate) fn ports(paths: &Paths, store: Arc<dyn Store>) -> Ports {
     Ports {
         store,
@@ -109,9 +111,10 @@ pub(crate) fn ports(paths: &Paths, store: Arc<dyn Store>) -> Ports {
     }
 }
 
-/// Begins to end what killed holders leave behind, and removes what they left until now.
+/// Removes the empty cgroups of ended launches, and starts to end the processes that killed holders
+/// leave behind.
 pub(crate) fn tidy_after_holders(paths: &Paths) {
-    use segue_core::ports::LaunchFolders as _;
+    use segue_core::ports::LaunchRecords as _;
     let folders = DiskFolders::new(paths.clone());
     cgroup::remove_empty(|launch| folders.end(launch).is_ok_and(|end| end.is_some()));
     tokio::spawn(async {
@@ -121,13 +124,13 @@ pub(crate) fn tidy_after_holders(paths: &Paths) {
     });
 }
 
-/// Refuses to be the daemon of agents whose holders are outside of this PID namespace: this process
-/// could not tell them from others, and may itself be below one of them.
+/// Returns an error if holders run outside of this PID namespace. The daemon could not identify
+/// their agents, and may itself run inside one of them.
 pub(crate) async fn refuse_outside_holders(paths: &Paths) -> Result<()> {
     LocalHolders::new(paths.clone()).refuse_outside().await
 }
 
-/// Deletes what an earlier daemon laid out to be read.
+/// Deletes the copies that an earlier daemon wrote for clients to read.
 pub(crate) fn forget_readings(paths: &Paths) {
     use segue_core::ports::Files as _;
     if let Err(error) = LocalFiles.remove(&paths.readings()) {
@@ -147,15 +150,15 @@ pub(crate) fn machine() -> Arc<dyn Machine> {
     Arc::new(LocalMachine)
 }
 
-/// Returns the time of this machine.
+/// Returns the current time.
 pub fn now() -> jiff::Timestamp {
     use segue_core::ports::Clock as _;
     SystemClock.now()
 }
 
-/// Tells whether any launch was ever recorded here.
+/// Returns whether a launch was ever recorded here.
 pub(crate) fn has_launches(paths: &Paths) -> Result<bool> {
-    use segue_core::ports::LaunchFolders as _;
+    use segue_core::ports::LaunchRecords as _;
     let (records, unreadable) = DiskFolders::new(paths.clone()).read_all()?;
     Ok(!records.is_empty() || !unreadable.is_empty())
 }
@@ -176,11 +179,11 @@ pub fn run_daemon() -> Result<()> {
     served.map(drop)
 }
 
-/// Sessions whose records may be on their way to the disk at the same time.
+/// How many sessions can write their records to disk at the same time.
 const WRITERS: usize = 4;
 
-/// Makes the runtime of the daemon. It mostly waits, but a record must be on disk before its
-/// process exists: with several threads no session waits for another one's disk.
+/// Creates the daemon's runtime. The daemon mostly waits, but a record must be on disk before its
+/// process is started. With several threads, no session waits for the disk writes of another.
 fn runtime() -> Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WRITERS)
@@ -194,13 +197,14 @@ fn start_log() {
     let subscriber = tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_ansi(false)
-        // Told on standard error as well, they would end the daemon when its disk is full.
+        // These errors would be printed on standard error, too. On a full disk that would end the
+        // daemon.
         .log_internal_errors(false);
-    // A second subscriber can only be a test's.
+    // Only a test can have set a subscriber before.
     let _first_wins = subscriber.try_init();
 }
 
-/// Says what about this machine a person should know.
+/// Returns findings about this machine that the user should know.
 pub(crate) fn machine_notes(environment: &Environment) -> Vec<Finding> {
     let user = environment.get("USER").or(environment.get("LOGNAME")).unwrap_or_default();
     let systemd = Path::new("/run/systemd/system").is_dir();
@@ -216,8 +220,8 @@ pub(crate) fn machine_notes(environment: &Environment) -> Vec<Finding> {
     }]
 }
 
-/// Reports how processes of agents are told from a person's, of so many live launches with so many
-/// cgroups.
+/// Reports how the processes of agents are told from the user's processes. Gets the number of live
+/// launches, and how many of them have a cgroup.
 pub(crate) fn protection_note((live, in_cgroups): (usize, usize)) -> Finding {
     let by_cgroups = "agents are told from you by their cgroups";
     let by_ancestry = "agents are told from you by their ancestry";
@@ -236,12 +240,12 @@ pub(crate) fn protection_note((live, in_cgroups): (usize, usize)) -> Finding {
     Finding { severity: Severity::Note, what, cure, curable: false, fixed: false }
 }
 
-/// Attaches this process's terminal to a session's.
+/// Attaches this process's terminal to the terminal of a session.
 pub async fn attach(point: &AttachPoint) -> Result<AttachEnd> {
     hold::attach(&point.socket, hold::UserTerminal::of_this_process()?).await
 }
 
-/// Returns what the agent of a session printed last.
+/// Returns the last output of a session's agent.
 pub fn last_words(point: &AttachPoint) -> Option<String> {
     segue_host::last_words::read(point.socket.parent()?)
 }
@@ -251,10 +255,10 @@ pub fn hold(arguments: Vec<OsString>) -> ExitCode {
     hold::run_holder(arguments)
 }
 
-/// Records what a vendor tells its hook on standard input. Whatever happens, the vendor is not
-/// disturbed: nothing is printed, and it ends well.
+/// Records what a vendor reports to its hook on standard input. It must not disturb the vendor, so
+/// it prints nothing and always succeeds.
 pub fn hook() -> ExitCode {
-    // Without a launch, or with one that is gone, there is nobody to tell.
+    // Without a launch, or if the launch is gone, there is nothing to record.
     let _nobody = Surroundings::read().and_then(|surroundings| {
         let paths = Paths::from_environment(&surroundings.environment)?;
         let launch = surroundings.environment.get(environment::LAUNCH).unwrap_or_default();
@@ -266,9 +270,9 @@ pub fn hook() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Becomes the agent: returns only if that fails.
+/// Replaces this process by the agent. Returns only if that fails.
 pub fn exec_agent(arguments: Vec<OsString>) -> ExitCode {
-    // The holder has heard why through a pipe; nobody reads this process's words.
+    // The error was reported to the holder through a pipe. The output of this process is not read.
     let _told = hold::exec_agent(arguments);
     ExitCode::FAILURE
 }

@@ -1,4 +1,4 @@
-//! Copies of the database: one from before each migration, and one or two recent ones.
+//! Copies of the database: one from before each migration, and one or two recent backups.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,8 @@ use crate::fault::{self, Fault};
 use crate::files::{beside, create_private, free_name, remove_whole, rename_new, sync_folder};
 use crate::soundness::is_sound;
 
-/// Copies the database to `<path>.before-<from>-to-<to>`, or the next free name; returns which.
+/// Copies the database to `<path>.before-<from>-to-<to>`, or to the next free name. Returns the
+/// path of the copy.
 pub(crate) fn before_migration(
     connection: &Connection,
     path: &Path,
@@ -23,7 +24,8 @@ pub(crate) fn before_migration(
     to: i64,
 ) -> Result<PathBuf> {
     let target = free_name(&beside(path, &format!(".before-{from}-to-{to}")));
-    // Whoever opens holds the opening lock: a partial copy is one that a killed process left.
+    // The caller holds the opening lock, so an existing partial copy is a leftover of a killed
+    // process.
     let partial = beside(path, ".backup-partial");
     let copied = copy(connection, &partial).and_then(|()| keep(&partial, &target));
     if let Err(fault) = copied {
@@ -33,13 +35,14 @@ pub(crate) fn before_migration(
     Ok(target)
 }
 
-/// How long the commits of a busy store are gathered before they are backed up.
+/// How long commits are collected before the store is backed up.
 const GATHERED_FOR: Duration = Duration::from_secs(60);
 
-/// A larger store is not backed up while its daemon ends: whoever waits for that waits for a person.
+/// Maximum size of a store that is backed up when its daemon exits. A user may be waiting for that
+/// exit.
 const LARGEST_AT_END_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Returns the newest backup that can be used.
+/// Returns the newest intact backup. `None` if there is none.
 pub(crate) fn newest(path: &Path) -> Option<PathBuf> {
     [".backup", ".backup-older"].map(|suffix| beside(path, suffix)).into_iter().find(|backup| {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
@@ -47,9 +50,9 @@ pub(crate) fn newest(path: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Keeps a backup of a store that is written to. It sleeps until something was committed, then for a
-/// minute, and then copies what is there, through a connection of its own. Dropping it backs up
-/// what was committed last.
+/// Backs up a store while it is in use. The thread sleeps until something was committed, then for a
+/// minute, and then copies the database through its own connection. Dropping this backs up the last
+/// commits, unless the store is too large.
 #[derive(Debug)]
 pub(crate) struct Keeper {
     committed: Option<SyncSender<()>>,
@@ -66,10 +69,10 @@ impl Keeper {
         Ok(Self { committed: Some(committed), thread: Some(thread) })
     }
 
-    /// Says that something was committed.
+    /// Notifies the thread that something was committed.
     pub(crate) fn committed(&self) {
         if let Some(committed) = &self.committed {
-            // If the thread was told already, it need not be told again.
+            // If the channel is full, the thread was notified already.
             let _told_already = committed.try_send(());
         }
     }
@@ -85,7 +88,8 @@ impl Drop for Keeper {
     }
 }
 
-/// Returns what tells a file from a later one of the same name.
+/// Returns the device and the inode of a file. They distinguish it from a later file of the same
+/// name.
 fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
     std::fs::metadata(path).map(|found| (found.dev(), found.ino()))
 }
@@ -104,16 +108,16 @@ fn keep_backed_up(path: &Path, own: (u64, u64), inbox: &Receiver<()>) {
         if ends && length > LARGEST_AT_END_BYTES {
             return;
         }
-        // A file that took the place of the store is not backed up over its backup.
+        // A file that has replaced the store must not overwrite the store's backup.
         if identity(path).is_ok_and(|found| found == own) {
-            // The next commit is the next occasion. A store that is damaged keeps the backup that
-            // it has.
+            // A failed backup is retried after the next commit. A damaged store keeps the backup
+            // that it has.
             let _tried = refresh(path);
         }
     }
 }
 
-/// Replaces the older of two backups by a new one, which has been looked at.
+/// Replaces the older of two backups by a new one, which was verified.
 fn refresh(path: &Path) -> Result<(), Fault> {
     let [partial, newest, older] =
         [".backup-new", ".backup", ".backup-older"].map(|suffix| beside(path, suffix));
@@ -121,7 +125,7 @@ fn refresh(path: &Path) -> Result<(), Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
     copy(&source, &partial)?;
     let verified = Connection::open_with_flags(&partial, flags).is_ok_and(|copied| {
-        // A backup is one file.
+        // This journal mode makes the backup a single file.
         let mode = copied.pragma_update_and_check(None, "journal_mode", "delete", |_| Ok(()));
         mode.is_ok() && is_sound(&copied)
     });

@@ -1,4 +1,4 @@
-//! One function per change; each finds what contradicts it and says so before it writes.
+//! One function per change. Each checks for conflicts, and reports them before it writes.
 
 mod bindings;
 mod fleets;
@@ -9,9 +9,8 @@ mod requests;
 mod sessions;
 
 use rusqlite::Transaction;
-use segue_core::Error;
 use segue_core::model::SessionId;
-use segue_core::ports::Change;
+use segue_core::ports::{Change, Missing};
 
 use crate::fault::Fault;
 use crate::read;
@@ -31,11 +30,8 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
             sessions::set_status(transaction, *session, *status, *at)
         }
         Change::MarkSpoke { session } => sessions::mark_spoke(transaction, *session),
-        Change::SetArchive { session, archive } => {
-            sessions::set_archive(transaction, *session, *archive)
-        }
-        Change::TightenPermission { session, permission, at } => {
-            sessions::tighten(transaction, *session, *permission, *at)
+        Change::Configure { session, settings } => {
+            sessions::configure(transaction, *session, settings)
         }
         Change::RenameSession { session, name } => sessions::rename(transaction, *session, name),
         Change::RemoveSession(session) => sessions::remove(transaction, *session),
@@ -54,14 +50,9 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
     }
 }
 
-/// Returns `fleet/name`; a session that is not there is not found.
+/// Returns `fleet/name` of a session. Fails if the session does not exist.
 fn address(transaction: &Transaction<'_>, session: SessionId) -> Result<String, Fault> {
     let sql = "SELECT fleet || '/' || name FROM sessions WHERE id = ?1";
     let found = read::one(transaction, sql, [Word(&session)], |row| row.get(0))?;
-    found.ok_or_else(|| no_session(session).into())
-}
-
-fn no_session(session: SessionId) -> Error {
-    Error::not_found(format!("no session has the id `{session}`"))
-        .hint("run `segue ls --all` to see all sessions")
+    found.ok_or_else(|| Missing::Session(session).into())
 }

@@ -1,4 +1,4 @@
-//! An open database and the files it is made of.
+//! An open database and its files.
 
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -10,18 +10,18 @@ use segue_core::Result;
 use crate::fault;
 use crate::files::beside;
 
-/// A connection that notices when its files are no longer the ones at its path.
+/// A connection that notices if its files at the path were deleted or replaced.
 #[derive(Debug)]
 pub(crate) struct Database {
     pub(crate) connection: Connection,
     path: PathBuf,
     parts: Vec<Part>,
-    /// The length of the database itself when it was opened.
+    /// The length of the database file when it was opened.
     length: u64,
 }
 
 impl Database {
-    /// Takes a connection in WAL mode that has read something, so that all its files are there.
+    /// Takes a connection in WAL mode that has read something, so that all its files exist.
     pub(crate) fn new(connection: Connection, path: &Path) -> Result<Self> {
         let parts = ["", "-wal", "-shm"]
             .into_iter()
@@ -36,8 +36,8 @@ impl Database {
         &self.path
     }
 
-    /// Fails when a file was deleted or replaced, for what is written then is lost with the last
-    /// handle; and when the database is shorter than it was, for it never shrinks by itself.
+    /// Fails if a file was deleted or replaced: later writes would be lost when the last handle is
+    /// closed. Also fails if the database is shorter than it was: it never shrinks by itself.
     pub(crate) fn check_files(&self) -> Result<()> {
         if !self.parts.iter().all(Part::is_still_there) {
             return Err(fault::gone(&self.path));
@@ -49,7 +49,7 @@ impl Database {
     }
 }
 
-/// One file of a database, told apart from any later one of the same name.
+/// One file of a database, which can be distinguished from a later file of the same name.
 #[derive(Debug)]
 struct Part {
     path: PathBuf,

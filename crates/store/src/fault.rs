@@ -1,13 +1,14 @@
-//! What can go wrong underneath, and how a person is told.
+//! Failures of SQLite and of file operations, and the errors that users see.
 
 use std::io;
 use std::path::Path;
 
 use rusqlite::ErrorCode;
 use rusqlite::ffi;
+use segue_core::ports::{Conflict, Missing};
 use segue_core::{Error, Kind};
 
-/// A failure before it is put into words: SQLite's own, or one that has its words already.
+/// A failure: an error of SQLite, or an error that is already worded for users.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Sqlite(rusqlite::Error),
@@ -26,8 +27,20 @@ impl From<Error> for Fault {
     }
 }
 
+impl From<Conflict> for Fault {
+    fn from(conflict: Conflict) -> Self {
+        Self::Told(conflict.into())
+    }
+}
+
+impl From<Missing> for Fault {
+    fn from(missing: Missing) -> Self {
+        Self::Told(missing.into())
+    }
+}
+
 impl Fault {
-    /// Puts the failure into words; the path is the store's.
+    /// Converts the failure to an error for users. `path` is the path of the store.
     pub(crate) fn told(self, path: &Path) -> Error {
         match self {
             Self::Told(error) => error,
@@ -36,7 +49,7 @@ impl Fault {
     }
 }
 
-/// Tells of a file operation that failed, such as "create the store".
+/// Makes the error for a failed file operation, such as "create the store".
 pub(crate) fn system(doing: &str, path: &Path, error: &io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
@@ -87,7 +100,7 @@ fn sqlite(path: &Path, error: &rusqlite::Error) -> Error {
 fn by_code(path: &Path, failure: ffi::Error) -> Error {
     match failure.code {
         _ if failure.extended_code == ffi::SQLITE_READONLY_DBMOVED => gone(path),
-        // The index of the write-ahead log could not grow: that is the disk, too.
+        // The index of the write-ahead log could not grow, which also means a full disk.
         _ if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => disk_full(path),
         ErrorCode::DiskFull => disk_full(path),
         ErrorCode::ReadOnly | ErrorCode::PermissionDenied => read_only(path),

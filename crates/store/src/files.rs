@@ -1,4 +1,5 @@
-//! The store's files: the database and what SQLite keeps beside it. Nothing here overwrites a file.
+//! The store's files: the database and the files that SQLite keeps beside it. Nothing here
+//! overwrites a file.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -14,18 +15,19 @@ use segue_core::{Error, Result};
 use crate::fault;
 use crate::lock::OpeningLock;
 
-/// What SQLite may keep beside a database: write-ahead log, its index, rollback journal.
+/// Suffixes of the files that SQLite may keep beside a database: write-ahead log, its index,
+/// rollback journal.
 pub(crate) const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 const FILE_MODE: u32 = 0o600;
 
-/// Tells whether a store is at this path.
+/// Returns whether a store exists at this path.
 pub fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-/// Moves a store that cannot be used out of the way, with what SQLite keeps beside it; returns where
-/// it is now: `segue.db.<label>`, or the next free name.
+/// Moves an unusable store out of the way, with the files that SQLite keeps beside it. Returns its
+/// new path: `segue.db.<label>`, or the next free name.
 pub fn set_aside(path: &Path, label: &str) -> Result<PathBuf> {
     let _lock = OpeningLock::take(path)?;
     match move_aside(path, label)? {
@@ -34,14 +36,16 @@ pub fn set_aside(path: &Path, label: &str) -> Result<PathBuf> {
     }
 }
 
-/// Moves whatever there is of a store aside; none when there is nothing. The caller has the lock.
+/// Moves all files of a store aside that exist. `None` if there are none. The caller holds the
+/// lock.
 pub(crate) fn move_aside(path: &Path, label: &str) -> Result<Option<PathBuf>> {
     if !whole(path).iter().any(|file| exists(file)) {
         return Ok(None);
     }
     let aside = free_name(&beside(path, &format!(".{label}")));
     hit("store.set_aside.before");
-    // The database goes first: a database without its log would open, with the newest commits gone.
+    // Move the database first: a database without its log could be opened, but without its newest
+    // commits.
     for (from, to) in whole(path).iter().zip(whole(&aside)) {
         if exists(from) {
             rename_new(from, &to).map_err(|error| fault::system("move aside", from, &error))?;
@@ -52,15 +56,15 @@ pub(crate) fn move_aside(path: &Path, label: &str) -> Result<Option<PathBuf>> {
     Ok(Some(aside))
 }
 
-/// Returns where a store is rebuilt; whatever an earlier attempt left there is gone.
+/// Returns the path at which a store is rebuilt. Removes the files of an earlier attempt.
 pub fn rebuilding(path: &Path) -> Result<PathBuf> {
     let place = beside(path, ".rebuilding");
     remove_whole(&place).map_err(|error| fault::system("rebuild", path, &error))?;
     Ok(place)
 }
 
-/// Puts a rebuilt store, which is closed, into the place of one that cannot be used; returns where
-/// that one is now, if there was one.
+/// Replaces an unusable store by a rebuilt one, which must be closed. Returns the new path of the
+/// old store, if there was one.
 pub fn publish_rebuilt(path: &Path, label: &str) -> Result<Option<PathBuf>> {
     let (place, whole) = (beside(path, ".rebuilding"), beside(path, ".rebuilt"));
     let failed = |error| fault::system("rebuild", path, &error);
@@ -74,14 +78,14 @@ pub fn publish_rebuilt(path: &Path, label: &str) -> Result<Option<PathBuf>> {
     Ok(aside)
 }
 
-/// Takes the last step of a rebuilding that was cut short; tells whether there was one.
+/// Takes the last step of a rebuild that was interrupted. Returns whether there was one.
 pub fn finish_rebuilt(path: &Path) -> Result<bool> {
     let whole = beside(path, ".rebuilt");
     if exists(path) || !exists(&whole) {
         return Ok(false);
     }
     let _lock = OpeningLock::take(path)?;
-    // A log without its database would be played into the new one.
+    // SQLite would replay a log without its database into the new database.
     move_aside(path, "orphan")?;
     let failed = |error| fault::system("rebuild", path, &error);
     hit("store.publish_rebuilt.before");
@@ -97,7 +101,7 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Returns the first of `name`, `name.2`, `name.3`, … at which there is no part of a database.
+/// Returns the first of `name`, `name.2`, `name.3`, … at which no file of a database exists.
 pub(crate) fn free_name(name: &Path) -> PathBuf {
     let is_free = |path: &PathBuf| !whole(path).iter().any(|file| exists(file));
     let numbered = (2u32..).map(|number| beside(name, &format!(".{number}")));
@@ -105,12 +109,12 @@ pub(crate) fn free_name(name: &Path) -> PathBuf {
     names.find(is_free).unwrap_or_else(|| name.to_owned())
 }
 
-/// Makes an empty file that only its owner can read; SQLite gives its companions the same mode.
+/// Creates an empty file that only its owner can read. SQLite gives its companions the same mode.
 pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).mode(FILE_MODE).open(path)
 }
 
-/// Removes a database and its companions, as far as they are there.
+/// Removes a database and its companions, if they exist.
 pub(crate) fn remove_whole(path: &Path) -> io::Result<()> {
     for file in whole(path) {
         match fs::remove_file(&file) {
@@ -121,7 +125,7 @@ pub(crate) fn remove_whole(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Renames a file to a name that must be free.
+/// Renames a file to a name that must not exist.
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => link_then_unlink(from, to),
@@ -129,12 +133,13 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Brings the folder's entries, not only the files' contents, to disk.
+/// Syncs the folder of a file, so that not only the content of files but also their names are
+/// durable.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// Renames on a filesystem that cannot refuse to replace by itself.
+/// Renames on a filesystem that has no rename without replacement.
 fn link_then_unlink(from: &Path, to: &Path) -> io::Result<()> {
     fs::hard_link(from, to)?;
     fs::remove_file(from)
@@ -149,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neither_way_of_renaming_replaces_a_file() {
+    fn rename_new_and_link_then_unlink_never_replace_a_file() {
         let folder = tempfile::tempdir().unwrap();
         let (from, to) = (folder.path().join("from"), folder.path().join("to"));
         for rename in [rename_new, link_then_unlink] {
@@ -183,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_set_aside_is_not_found() {
+    fn set_aside_without_a_store_is_not_found() {
         let folder = tempfile::tempdir().unwrap();
         let error = set_aside(&folder.path().join("segue.db"), "damaged").unwrap_err();
         assert_eq!(error.kind, segue_core::Kind::NotFound);

@@ -1,4 +1,4 @@
-//! Filesystems on which a database is not safe: those of other machines.
+//! Filesystems on which a database is not safe: network filesystems.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use segue_core::{Error, Result};
 
 use crate::fault;
 
-/// Network and cluster filesystems by the number that `statfs` gives.
+/// Network and cluster filesystems, by the magic number that `statfs` returns.
 const NETWORK: &[(u32, &str)] = &[
     (0x0000_6969, "NFS"),
     (0x0000_517B, "SMB"),
@@ -27,10 +27,10 @@ const NETWORK: &[(u32, &str)] = &[
     (0x2003_0528, "OrangeFS"),
 ];
 
-/// The number that all FUSE filesystems share; only the mount table tells them apart.
+/// The magic number that all FUSE filesystems share. Only the mount table distinguishes them.
 const FUSE: u32 = 0x6573_5546;
 
-/// FUSE filesystems of other machines, as the mount table calls them.
+/// FUSE network filesystems, by their type in the mount table.
 const NETWORK_FUSE: &[&str] = &[
     "fuse.sshfs",
     "fuse.rclone",
@@ -51,7 +51,7 @@ const NETWORK_FUSE: &[&str] = &[
 
 const MOUNT_TABLE: &str = "/proc/self/mountinfo";
 
-/// Refuses a folder on a filesystem where locks and memory maps are not to be relied on.
+/// Refuses a folder on a filesystem where locks and memory maps are not reliable.
 pub(crate) fn check(folder: &Path) -> Result<()> {
     let look = |error| fault::system("look at the filesystem of", folder, &error);
     let found = rustix::fs::statfs(folder).map_err(|errno| look(errno.into()))?;
@@ -64,12 +64,12 @@ pub(crate) fn check(folder: &Path) -> Result<()> {
     name.map_or(Ok(()), |name| Err(refusal(folder, &name)))
 }
 
-/// Returns the name of a network filesystem, by its number.
+/// Returns the name of a network filesystem with this magic number.
 fn network_name(magic: u32) -> Option<&'static str> {
     NETWORK.iter().find(|(number, _)| *number == magic).map(|(_, name)| *name)
 }
 
-/// Returns the kind of a FUSE mount, if it is one of another machine.
+/// Returns the type of a FUSE mount, if it is a network filesystem.
 fn network_fuse(folder: &Path) -> Option<String> {
     let device = rustix::fs::stat(folder).ok()?.st_dev;
     let table = std::fs::read_to_string(MOUNT_TABLE).ok()?;
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn network_filesystems_are_known_by_their_numbers_and_local_ones_pass() {
+    fn network_filesystems_are_recognized_and_local_ones_pass() {
         let network = [
             (0x6969, Some("NFS")),
             (0x517B, Some("SMB")),
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn fuse_mounts_are_told_apart_by_the_mount_table() {
+    fn fuse_mounts_are_distinguished_by_the_mount_table() {
         let table = "22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw\n\
                      90 22 0:51 / /mnt/far rw,nosuid shared:9 master:2 - fuse.sshfs me@far:/ rw\n\
                      91 22 0:52 / /mnt/near\\040disk rw - fuseblk /dev/sdb1 rw\n";
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_the_folder_the_reason_and_a_way_out() {
+    fn refusal_names_the_folder_the_reason_and_a_solution() {
         let error = refusal(Path::new("/mnt/far"), "NFS");
         assert_eq!(error.kind, segue_core::Kind::Config);
         assert!(error.message.contains("`/mnt/far`"));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_this_machine_passes() {
+    fn local_folder_passes() {
         check(tempfile::tempdir().unwrap().path()).unwrap();
     }
 }

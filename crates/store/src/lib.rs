@@ -1,8 +1,9 @@
-//! Memory: sessions, launches, bindings and events in SQLite.
+//! The store: sessions, launches, bindings and events in SQLite.
 //!
-//! One thread owns the connection (`sqlite`); everything else asks it. A commit is one transaction
-//! (`write`), on disk when it returns. Whatever could make that untrue (a network filesystem, a
-//! damaged or newer database, a file that is gone) is refused in words that a person understands.
+//! One thread owns the connection (`sqlite`), and all other code sends requests to it. A commit is
+//! one transaction (`write`), and is on disk when it returns. Everything that could make this
+//! untrue (a network filesystem, a damaged or newer database, a deleted file) is refused with a
+//! clear error.
 
 mod backup;
 mod change;
@@ -16,6 +17,7 @@ mod opening;
 mod read;
 mod rows;
 mod salvage;
+mod sessions;
 mod soundness;
 mod sqlite;
 mod values;
@@ -30,30 +32,29 @@ use segue_core::ports::{Salvaged, Store};
 pub use files::{exists, finish_rebuilt, publish_rebuilt, rebuilding, set_aside};
 pub use sqlite::SqliteStore;
 
-/// Looks at the store's file as it is on disk now: one that was overwritten can go on to work for
-/// whoever has it open. It blocks its thread.
+/// Checks the store's file as it is on disk now. An overwritten file may still work for a process
+/// that has it open. Blocks the thread.
 pub fn check(path: &Path) -> Result<()> {
     opening::check(path)
 }
 
-/// Reads what can be read from a store that cannot be used, and from its backup. It blocks its
-/// thread.
+/// Reads what can be read from an unusable store, and from its backup. Blocks the thread.
 pub fn salvage(path: &Path) -> Result<Salvaged> {
     salvage::salvage(path)
 }
 
-/// Tells whether a store was at this path whose backup is still there.
+/// Returns whether there is an intact backup of a store at this path.
 pub fn has_backup(path: &Path) -> bool {
     backup::newest(path).is_some()
 }
 
-/// Opens the store at this path, making a new one where there is none. Its folder must exist. Two
+/// Opens the store at this path. Creates it if it does not exist, but its folder must exist. Two
 /// recent backups are kept beside it.
 pub async fn open(path: &Path) -> Result<Arc<dyn Store>> {
     Ok(Arc::new(SqliteStore::open(path).await?.backed_up(path)?))
 }
 
-/// Opens a store that is not in its place yet, without a backup.
+/// Opens a store that is not at its final path yet, without a backup.
 pub async fn open_without_backup(path: &Path) -> Result<Arc<dyn Store>> {
     Ok(Arc::new(SqliteStore::open(path).await?))
 }

@@ -1,4 +1,4 @@
-//! One opener at a time: making, migrating and setting aside a store do not meet each other.
+//! The opening lock: only one process at a time creates, migrates or sets aside a store.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -11,7 +11,8 @@ use segue_core::Result;
 use crate::fault;
 use crate::files::beside;
 
-/// Held while a store is opened; `segue.db.lock` is there only as long as somebody holds it.
+/// Held while a store is opened. The file `segue.db.lock` exists only while a process holds the
+/// lock.
 #[derive(Debug)]
 pub(crate) struct OpeningLock {
     path: PathBuf,
@@ -19,7 +20,7 @@ pub(crate) struct OpeningLock {
 }
 
 impl OpeningLock {
-    /// Waits for its turn. A process that dies gives its turn up.
+    /// Waits until the lock is free, and takes it. If a process dies, the kernel releases its lock.
     pub(crate) fn take(store: &Path) -> Result<Self> {
         let path = beside(store, ".lock");
         let file = lock_file(&path).map_err(|error| fault::system("lock", store, &error))?;
@@ -29,7 +30,7 @@ impl OpeningLock {
 
 impl Drop for OpeningLock {
     fn drop(&mut self) {
-        // A file that stays is taken over by the next opener.
+        // If the file cannot be removed, the next process reuses it.
         drop(fs::remove_file(&self.path));
     }
 }
@@ -40,7 +41,8 @@ fn lock_file(path: &Path) -> io::Result<File> {
         let file =
             options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
         rustix::io::retry_on_intr(|| rustix::fs::flock(&file, FlockOperation::LockExclusive))?;
-        // The one before us removed the file when it let go: then ours is not the one others see.
+        // The previous owner may have removed the file when it released the lock. Then other
+        // processes see another file, so try again.
         if is_at(&file, path)? {
             return Ok(file);
         }
@@ -63,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_at_a_time_and_nothing_is_left() {
+    fn lock_is_exclusive_and_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let store = folder.path().join("segue.db");
         let inside = AtomicU32::new(0);

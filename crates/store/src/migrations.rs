@@ -1,4 +1,4 @@
-//! The shape of the database, one numbered step after another; a step is never edited.
+//! The schema of the database, as numbered steps. A step is never edited.
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use segue_core::Error;
@@ -6,14 +6,14 @@ use segue_core::failpoint::hit;
 
 use crate::fault::Fault;
 
-/// One step from the version before it.
+/// One step. It starts from the version before it.
 #[derive(Debug)]
 pub(crate) struct Migration {
     pub(crate) number: i64,
     pub(crate) sql: &'static str,
 }
 
-/// Every step, in order.
+/// All steps, in order.
 pub(crate) const ALL: &[Migration] = &[
     Migration { number: 1, sql: include_str!("../migrations/sqlite/0001_sessions.sql") },
     Migration { number: 2, sql: include_str!("../migrations/sqlite/0002_trusts.sql") },
@@ -22,6 +22,7 @@ pub(crate) const ALL: &[Migration] = &[
     Migration { number: 5, sql: include_str!("../migrations/sqlite/0005_archive.sql") },
     Migration { number: 6, sql: include_str!("../migrations/sqlite/0006_handoffs.sql") },
     Migration { number: 7, sql: include_str!("../migrations/sqlite/0007_requests.sql") },
+    Migration { number: 8, sql: include_str!("../migrations/sqlite/0008_queries.sql") },
 ];
 
 /// Returns the version that these steps lead to.
@@ -29,14 +30,15 @@ pub(crate) fn newest(migrations: &[Migration]) -> i64 {
     migrations.last().map_or(0, |migration| migration.number)
 }
 
-/// Returns the version of a database; 0 for one without any step.
+/// Returns the version of a database. 0 before the first step.
 pub(crate) fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// Brings a database to the newest version, each step in its own transaction.
+/// Migrates a database to the newest version. Each step has its own transaction.
 pub(crate) fn apply(connection: &mut Connection, migrations: &[Migration]) -> Result<(), Fault> {
-    // A step may have to rebuild a table that others refer to; each is checked as a whole instead.
+    // A step may have to rebuild a table that others refer to. So references are checked after each
+    // whole step.
     connection.pragma_update(None, "foreign_keys", false)?;
     let from = version(connection)?;
     for migration in migrations.iter().filter(|migration| migration.number > from) {
@@ -84,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_fails_leaves_the_version_and_the_data_before_it() {
+    fn failed_step_keeps_the_earlier_version_and_data() {
         let mut connection = Connection::open_in_memory().unwrap();
         let steps = [
             Migration {
@@ -101,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_breaks_references_is_undone() {
+    fn step_that_breaks_references_is_rolled_back() {
         let mut connection = Connection::open_in_memory().unwrap();
         let steps = [
             Migration {
@@ -118,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_database_at_the_newest_version_is_left_alone() {
+    fn database_at_the_newest_version_is_not_changed() {
         let mut connection = Connection::open_in_memory().unwrap();
         apply(&mut connection, ALL).unwrap();
         apply(&mut connection, ALL).unwrap();

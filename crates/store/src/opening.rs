@@ -1,4 +1,4 @@
-//! Opening: everything that must be true of a database before anything is written to it.
+//! Opens a database. Checks everything that must be true of it before anything is written to it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -19,16 +19,16 @@ use crate::lock::OpeningLock;
 use crate::migrations::{self, Migration};
 use crate::{backup, filesystem, soundness};
 
-/// Marks a database as ours; the first migration writes it.
+/// Identifies a database as ours. The first migration writes it.
 const APPLICATION_ID: i64 = 0x5365_6775;
 
-/// How long a write waits for another process that writes.
+/// How long a write waits for another process that is writing.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How much of the database is kept in memory, at most; negative means KiB.
+/// Maximum size of the database cache in memory. A negative value is in KiB.
 const CACHE_SIZE: i64 = -8192;
 
-/// Opens the database at a path, making one where there is none.
+/// Opens the database at a path. Creates it if it does not exist.
 pub(crate) fn open(path: &Path) -> Result<Database> {
     let path = real_path(path)?;
     filesystem::check(path.parent().unwrap_or(&path))?;
@@ -40,7 +40,8 @@ pub(crate) fn open(path: &Path) -> Result<Database> {
     open_existing(&path, migrations::ALL)
 }
 
-/// Looks at the database as it is on disk now, whoever has it open; nothing is made or written.
+/// Checks the database as it is on disk now, even if another process has it open. Creates no store
+/// and changes no stored data.
 pub(crate) fn check(path: &Path) -> Result<()> {
     if !exists(path) {
         return Err(fault::gone(path));
@@ -51,7 +52,7 @@ pub(crate) fn check(path: &Path) -> Result<()> {
     found.map_err(|fault| fault.told(&path))
 }
 
-/// Follows links, since SQLite keeps its companions beside the real file.
+/// Resolves symlinks, because SQLite keeps its companions beside the real file.
 fn real_path(path: &Path) -> Result<PathBuf> {
     if let Ok(real) = fs::canonicalize(path) {
         return Ok(real);
@@ -65,9 +66,10 @@ fn real_path(path: &Path) -> Result<PathBuf> {
     Ok(folder.join(name))
 }
 
-/// Makes a whole database under another name first, so that a file at the path is never half made.
+/// Creates a complete database under another name first, so that the file at the path is never
+/// incomplete.
 fn create(path: &Path) -> Result<()> {
-    // A log without its database would be played into the new one.
+    // SQLite would replay a log without its database into the new database.
     move_aside(path, "orphan")?;
     let new = beside(path, ".new");
     if let Err(fault) = build(&new).and_then(|()| publish(&new, path)) {
@@ -106,7 +108,8 @@ fn check_file(path: &Path) -> Result<()> {
     if !found.is_file() {
         return Err(fault::damaged(path).caused_by("it is not a file"));
     }
-    // A store is never made empty: this one was cut off, and a blank one would hide the loss.
+    // A store is never created empty. So this file was truncated, and a new store would hide the
+    // loss.
     if found.len() == 0 {
         return Err(fault::damaged(path).caused_by("the file is empty"));
     }
@@ -129,11 +132,12 @@ fn open_existing(path: &Path, migrations: &[Migration]) -> Result<Database> {
 fn connect(path: &Path) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    // SQLite falls back to reading where it cannot write.
+    // SQLite opens a database read-only if it cannot write to it.
     if connection.is_readonly("main")? {
         return Err(fault::read_only(path).caused_by("the file is read-only").into());
     }
-    // Until the database is accepted its log is left as it is, also when this connection closes.
+    // Until the database is accepted, its log must stay unchanged, even if this connection is
+    // closed.
     let log = fs::metadata(beside(path, "-wal")).map_or(0, |log| log.len());
     keep_log(&connection, log > 0)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
@@ -144,14 +148,15 @@ fn connect(path: &Path) -> Result<Connection, Fault> {
     Ok(connection)
 }
 
-/// Looks before anything is written: a database that is refused keeps every byte.
+/// Checks the database before anything is written, so that a refused database keeps every byte.
 fn inspect(connection: &Connection, path: &Path, migrations: &[Migration]) -> Result<(), Fault> {
     check_ownership(connection, path)?;
     check_version(connection, path, migrations)?;
     check_contents(connection, path)
 }
 
-/// Has the log stay beside the database, or be played into it, when the connection is closed.
+/// Sets whether the log stays beside the database when the connection is closed, or is copied into
+/// it.
 fn keep_log(connection: &Connection, keep: bool) -> Result<(), Fault> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep)?;
     Ok(())
@@ -217,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_commit_is_synced_and_references_are_checked() {
+    fn connection_syncs_commits_and_checks_references() {
         let folder = tempfile::tempdir().unwrap();
         let database = open(&folder.path().join("segue.db")).unwrap();
         let pragma = |name: &str| -> String {

@@ -1,4 +1,4 @@
-//! How rows become values of the model. Each list of columns stands beside the function that reads
+//! Converts rows to values of the model. Each list of columns is beside the function that reads
 //! them, in the same order.
 
 use std::ffi::OsStr;
@@ -11,7 +11,7 @@ use segue_core::model::{
     AgentName, Binding, Event, Fleet, Handoff, Launch, LaunchId, Message, NewEvent, Session,
     SessionId, Timer, Trust,
 };
-use segue_core::ports::{OpenLaunch, SessionSummary};
+use segue_core::ports::{OpenLaunch, Place, SessionSummary, VendorPlace};
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeOwned, IntoDeserializer as _};
 
@@ -54,7 +54,8 @@ fn read_session(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Session> {
     })
 }
 
-/// Follows the columns of a session with its newest binding, its open launch, and how many launches and open messages it has.
+/// The columns of a session, followed by its newest binding, its open launch, and the numbers of
+/// its launches and open messages.
 macro_rules! summary_columns {
     () => {
         concat!(
@@ -163,6 +164,19 @@ pub(crate) fn fleet(row: &Row<'_>) -> rusqlite::Result<Fleet> {
     Ok(Fleet { name: columns.word()?, folder: columns.optional_path()? })
 }
 
+/// Reads `vendor, config_dir, cwd`.
+pub(crate) fn vendor_place(row: &Row<'_>) -> rusqlite::Result<VendorPlace> {
+    let mut columns = Columns::of(row);
+    let vendor = columns.word()?;
+    let place = Place { config_dir: columns.path()?, cwd: columns.path()? };
+    Ok(VendorPlace { vendor, place })
+}
+
+/// Reads a single column that is a path.
+pub(crate) fn path(row: &Row<'_>) -> rusqlite::Result<PathBuf> {
+    Columns::of(row).path()
+}
+
 /// Reads `agent, count`.
 pub(crate) fn count(row: &Row<'_>) -> rusqlite::Result<(AgentName, u32)> {
     let mut columns = Columns::of(row);
@@ -218,7 +232,8 @@ pub(crate) fn word<T: DeserializeOwned>(row: &Row<'_>) -> rusqlite::Result<T> {
     Columns::of(row).word()
 }
 
-/// Takes the columns of a row one after the other; looking them up by name costs more than reading.
+/// Reads the columns of a row one after the other. A lookup by name costs more than the read
+/// itself.
 struct Columns<'row, 'statement> {
     row: &'row Row<'statement>,
     next: usize,

@@ -1,6 +1,6 @@
-//! Reading what can be read from a database that cannot be used any more, and from its backup.
+//! Reads what can be read from a database that is not usable any more, and from its backup.
 //!
-//! Only copies are opened: whatever is wrong with the files stays as it is.
+//! Only copies are opened, so that the damaged files are not changed.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -16,7 +16,7 @@ use segue_core::ports::{Salvaged, SalvagedSession};
 use crate::files::{beside, exists};
 use crate::{backup, fault, rows};
 
-/// Reads everything that can be read. It blocks its thread.
+/// Reads everything that can be read. Blocks the thread.
 pub(crate) fn salvage(path: &Path) -> Result<Salvaged> {
     let folder = beside(path, ".salvage");
     let failed = |error| fault::system("copy what is left of", path, &error);
@@ -42,7 +42,7 @@ fn make(folder: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(folder)
 }
 
-/// Copies a database with its log.
+/// Copies a database with its write-ahead log.
 fn copy(from: &Path, to: &Path) -> io::Result<PathBuf> {
     fs::copy(from, to)?;
     let log = beside(from, "-wal");
@@ -52,7 +52,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<PathBuf> {
     Ok(to.to_owned())
 }
 
-/// Opens a copy, if SQLite finds our tables in it.
+/// Opens a copy. `None` if SQLite does not find our tables in it.
 fn open(copy: &Path) -> Option<Connection> {
     let connection = Connection::open_with_flags(copy, OpenFlags::SQLITE_OPEN_READ_WRITE).ok()?;
     connection.pragma_update(None, "trusted_schema", false).ok()?;
@@ -61,8 +61,8 @@ fn open(copy: &Path) -> Option<Connection> {
     (found == 2).then_some(connection)
 }
 
-/// Gives a copy whose first page is damaged the first page of the backup: it names the pages at which
-/// the tables begin, and these stay where they are.
+/// Replaces the damaged first page of a copy by the first page of the backup. That page names the
+/// pages at which the tables begin, and those never change.
 fn mend(copy: &Path, folder: &Path) -> Option<Connection> {
     let mut backup = fs::File::open(folder.join("backup.db")).ok()?;
     let mut header = [0; 100];
@@ -76,7 +76,7 @@ fn mend(copy: &Path, folder: &Path) -> Option<Connection> {
     let length = fs::metadata(copy).ok()?.len();
     let pages = u32::try_from(length / u64::try_from(size).ok()?).ok()?;
     page.get_mut(28..32)?.copy_from_slice(&pages.to_be_bytes());
-    // Free pages are of no interest, and the list of them may be another one by now.
+    // Free pages are not needed, and the list of them may have changed since the backup.
     page.get_mut(32..40)?.fill(0);
     let mut file = OpenOptions::new().write(true).open(copy).ok()?;
     file.write_all(&page).ok()?;
@@ -84,13 +84,13 @@ fn mend(copy: &Path, folder: &Path) -> Option<Connection> {
     open(copy)
 }
 
-/// The databases that are read.
+/// The databases to read from.
 struct Sources {
     damaged: Option<Connection>,
     backup: Option<Connection>,
 }
 
-/// The rows of one table by their number.
+/// The rows of one table, by their row ids.
 struct Table<T> {
     rows: BTreeMap<i64, T>,
     is_whole: bool,
@@ -141,7 +141,8 @@ impl Sources {
         salvaged
     }
 
-    /// Reads a table from both; where both have a row it is the damaged store's, which is newer.
+    /// Reads a table from both databases. If both have a row, the row of the damaged store counts,
+    /// because it is newer.
     fn table<T>(
         &self,
         name: &'static str,
@@ -169,7 +170,8 @@ impl Sources {
     }
 }
 
-/// What a person is told about the reading.
+/// The names of the tables that could not be read completely, and of those that were completed from
+/// the backup. For the report to the user.
 struct Notes {
     unreadable: Vec<&'static str>,
     from_backup: Vec<&'static str>,
@@ -184,8 +186,8 @@ fn request(row: &Row<'_>) -> rusqlite::Result<RequestRecord> {
     Ok(RequestRecord { key, at: rows::word_at(row, 2)?, step: rows::json_at(row, 3)? })
 }
 
-/// Reads a table row by row. Behind a page that cannot be read it goes on, further and further away,
-/// until something can be read again.
+/// Reads a table row by row. After a page that cannot be read, it skips ahead in growing steps
+/// until rows can be read again.
 fn read<T>(
     connection: Option<&Connection>,
     sql: &str,
@@ -205,10 +207,10 @@ fn read<T>(
     table
 }
 
-/// More rows than a table of ours has on pages that cannot be read.
+/// Maximum number of rows to skip. No table has more rows than that on unreadable pages.
 const FARTHEST_LEAP: i64 = 1 << 40;
 
-/// Reads rows behind a number until the end. An error returns the last number that could be read.
+/// Reads the rows after a row id until the end. The error is the last row id that could be read.
 fn read_on<T>(
     connection: &Connection,
     sql: &str,
@@ -224,7 +226,7 @@ fn read_on<T>(
         last = number;
         match parse(row) {
             Ok(value) => drop(table.rows.insert(number, value)),
-            // Something was written over it.
+            // The row was overwritten with other data.
             Err(_) => table.is_whole = false,
         }
     }

@@ -1,9 +1,9 @@
-//! Whether everything in a database can be read.
+//! Checks whether everything in a database can be read.
 
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-/// Returns what is wrong with a database; `None` if it is sound. It reads all of it.
+/// Returns a defect of a database. `None` if it is intact. Reads the whole database.
 pub(crate) fn defect(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let verdict: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     if verdict != "ok" {
@@ -17,7 +17,7 @@ pub(crate) fn defect(connection: &Connection) -> rusqlite::Result<Option<String>
     Ok(None)
 }
 
-/// Tells whether a database can be read and nothing is wrong with it.
+/// Returns whether a database can be read and has no defect.
 pub(crate) fn is_sound(connection: &Connection) -> bool {
     defect(connection).is_ok_and(|defect| defect.is_none())
 }
@@ -27,8 +27,8 @@ fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
 }
 
-/// Looks for a text that cannot be read. SQLite's own check looks at the structure of pages only: a
-/// byte that changed inside a text passes it.
+/// Searches for text that is not valid UTF-8. SQLite's own check covers only the structure of
+/// pages, so it misses a changed byte inside a text.
 fn has_broken_text(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
     let name = table.replace('"', "\"\"");
     let mut statement = connection.prepare(&format!("SELECT * FROM \"{name}\""))?;

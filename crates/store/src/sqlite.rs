@@ -1,6 +1,6 @@
-//! The store as others see it; behind it one thread owns the connection.
+//! The `Store` port on SQLite. One thread owns the connection.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
@@ -8,29 +8,33 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 use segue_core::model::{
     Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, Message, MessageId, RequestKey,
-    RequestStep, Session, SessionId, Timer, Trust,
+    RequestStep, Session, SessionId, Timer, Trust, VendorId,
 };
-use segue_core::ports::{Commit, EventQuery, MessageQuery, SessionSummary, Store};
+use segue_core::ports::{
+    Commit, EventQuery, MessageQuery, SessionQuery, SessionSummary, Store, VendorPlace,
+};
 use segue_core::{Error, Result};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use crate::backup::Keeper;
 use crate::database::Database;
 use crate::fault::Fault;
-use crate::{opening, read, write};
+use crate::{opening, read, sessions, write};
 
 type Request = Box<dyn FnOnce(&mut Database) + Send>;
 
-/// A store in one SQLite file. Dropping it finishes what was asked, and closes the file.
+/// A store in one SQLite file. Dropping it completes the pending requests and closes the file.
 #[derive(Debug)]
 pub struct SqliteStore {
     requests: Option<mpsc::Sender<Request>>,
     thread: Option<JoinHandle<()>>,
     backup: Option<Keeper>,
+    /// The sequence number of the newest event.
+    newest_event: watch::Sender<i64>,
 }
 
 impl SqliteStore {
-    /// Opens the database at a path, making one where there is none.
+    /// Opens the database at a path. Creates it if it does not exist.
     pub async fn open(path: &Path) -> Result<Self> {
         let (requests, inbox) = mpsc::channel();
         let (ready, opened) = oneshot::channel();
@@ -41,8 +45,9 @@ impl SqliteStore {
             .map_err(|error| {
                 Error::unavailable("cannot start the store's thread").caused_by(error)
             })?;
-        opened.await.unwrap_or_else(|_| Err(stopped()))?;
-        Ok(Self { requests: Some(requests), thread: Some(thread), backup: None })
+        let newest = opened.await.unwrap_or_else(|_| Err(stopped()))?;
+        let (newest_event, _) = watch::channel(newest);
+        Ok(Self { requests: Some(requests), thread: Some(thread), backup: None, newest_event })
     }
 
     /// Keeps a backup beside the database from now on.
@@ -54,7 +59,7 @@ impl SqliteStore {
         Ok(self)
     }
 
-    /// Has the thread do something with the database, and waits for the answer.
+    /// Runs a function on the database in its thread, and waits for the result.
     async fn ask<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Database) -> Result<T, Fault> + Send + 'static,
@@ -62,7 +67,7 @@ impl SqliteStore {
         let (reply, answer) = oneshot::channel();
         let request: Request = Box::new(move |database| {
             let result = work(database).map_err(|fault| fault.told(database.path()));
-            // Nobody listens any more when the caller was cancelled; what was done stays done.
+            // The receiver is gone if the caller was cancelled. The work stays done.
             drop(reply.send(result));
         });
         let requests = self.requests.as_ref().ok_or_else(stopped)?;
@@ -97,6 +102,11 @@ impl Store for SqliteStore {
         if let Some(backup) = self.backup.as_ref().filter(|_| !is_empty) {
             backup.committed();
         }
+        self.newest_event.send_if_modified(|newest| {
+            let is_newer = cursor > *newest;
+            *newest = cursor.max(*newest);
+            is_newer
+        });
         Ok(cursor)
     }
 
@@ -104,8 +114,27 @@ impl Store for SqliteStore {
         self.read(move |connection| read::session(connection, id)).await
     }
 
-    async fn sessions(&self) -> Result<Vec<SessionSummary>> {
-        self.read(read::sessions).await
+    async fn sessions(&self, query: &SessionQuery) -> Result<Vec<SessionSummary>> {
+        let query = query.clone();
+        self.read(move |connection| sessions::list(connection, &query)).await
+    }
+
+    async fn count_sessions(&self, query: &SessionQuery) -> Result<u32> {
+        let query = query.clone();
+        self.read(move |connection| sessions::count(connection, &query)).await
+    }
+
+    async fn resting_places(&self, limit: u32) -> Result<Vec<VendorPlace>> {
+        self.read(move |connection| sessions::resting_places(connection, limit)).await
+    }
+
+    async fn vendor_ids(&self) -> Result<Vec<VendorId>> {
+        self.read(sessions::vendor_ids).await
+    }
+
+    async fn config_dirs(&self, vendor: &VendorId) -> Result<Vec<PathBuf>> {
+        let vendor = vendor.clone();
+        self.read(move |connection| sessions::config_dirs(connection, &vendor)).await
     }
 
     async fn launches(&self, session: SessionId) -> Result<Vec<Launch>> {
@@ -125,9 +154,19 @@ impl Store for SqliteStore {
         self.read(move |connection| read::events(connection, &query)).await
     }
 
+    async fn wait_for_events(&self, after: i64) -> Result<i64> {
+        let mut newest = self.newest_event.subscribe();
+        let waited = newest.wait_for(|newest| *newest > after).await;
+        waited.map(|newest| *newest).map_err(|_| stopped())
+    }
+
     async fn fleet(&self, name: &FleetName) -> Result<Option<Fleet>> {
         let name = name.clone();
         self.read(move |connection| read::fleet(connection, &name)).await
+    }
+
+    async fn fleet_names(&self) -> Result<Vec<FleetName>> {
+        self.read(read::fleet_names).await
     }
 
     async fn fleets_of(&self, folder: &Path) -> Result<Vec<Fleet>> {
@@ -148,8 +187,9 @@ impl Store for SqliteStore {
         self.read(move |connection| read::handoffs(connection, session)).await
     }
 
-    async fn all_handoffs(&self) -> Result<Vec<Handoff>> {
-        self.read(read::all_handoffs).await
+    async fn handoffs_of(&self, sessions: &[SessionId]) -> Result<Vec<Handoff>> {
+        let sessions = sessions.to_vec();
+        self.read(move |connection| read::handoffs_of(connection, &sessions)).await
     }
 
     async fn trust(&self, folder: &Path) -> Result<Option<Trust>> {
@@ -171,16 +211,24 @@ impl Store for SqliteStore {
     }
 }
 
-fn serve(path: &Path, ready: oneshot::Sender<Result<()>>, inbox: &mpsc::Receiver<Request>) {
-    match opening::open(path) {
-        Ok(mut database) => {
-            if ready.send(Ok(())).is_ok() {
+fn serve(path: &Path, ready: oneshot::Sender<Result<i64>>, inbox: &mpsc::Receiver<Request>) {
+    match open(path) {
+        Ok((mut database, newest_event)) => {
+            if ready.send(Ok(newest_event)).is_ok() {
                 inbox.iter().for_each(|request| request(&mut database));
             }
         }
-        // Nobody listens any more when the caller was cancelled.
+        // The receiver is gone if the caller was cancelled.
         Err(error) => drop(ready.send(Err(error))),
     }
+}
+
+/// Opens a database; returns it with the sequence number of its newest event.
+fn open(path: &Path) -> Result<(Database, i64)> {
+    let database = opening::open(path)?;
+    let newest = write::last_event(&database.connection);
+    let newest = newest.map_err(|error| Fault::from(error).told(database.path()))?;
+    Ok((database, newest))
 }
 
 fn stopped() -> Error {

@@ -1,4 +1,4 @@
-//! How values of the model are written into columns.
+//! Converts values of the model to columns.
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -9,7 +9,7 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use segue_core::model::SessionId;
 use serde::Serialize;
 
-/// A value that is never searched, as JSON.
+/// Stores a value as JSON. For values that are never searched.
 #[derive(Debug)]
 pub(crate) struct Json<'value, T>(pub(crate) &'value T);
 
@@ -20,7 +20,7 @@ impl<T: Serialize> ToSql for Json<'_, T> {
     }
 }
 
-/// A value whose JSON is a single string, as that string: identifiers, names and words.
+/// Stores a value whose JSON is a single string as that string: ids, names and words.
 #[derive(Debug)]
 pub(crate) struct Word<'value, T>(pub(crate) &'value T);
 
@@ -34,7 +34,7 @@ impl<T: Serialize> ToSql for Word<'_, T> {
     }
 }
 
-/// A moment, always with nine decimals, so that times sort as text.
+/// A timestamp, always with nine decimals, so that timestamps sort as text.
 #[derive(Debug)]
 pub(crate) struct Time(pub(crate) Timestamp);
 
@@ -44,7 +44,7 @@ impl ToSql for Time {
     }
 }
 
-/// A path: text where it is UTF-8, so that people can read it, else its bytes.
+/// A path. It is stored as text if it is UTF-8, so that people can read it, else as bytes.
 #[derive(Debug)]
 pub(crate) struct Location<'path>(pub(crate) &'path Path);
 
@@ -57,7 +57,8 @@ impl ToSql for Location<'_> {
     }
 }
 
-/// Returns how a caller is stored: the id of the session whose agent asks, empty for the user.
+/// Returns how a caller is stored: the id of the session whose agent sent the request, or an empty
+/// text for the user.
 pub(crate) fn caller(caller: Option<SessionId>) -> String {
     caller.map(|session| session.to_string()).unwrap_or_default()
 }

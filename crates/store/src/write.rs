@@ -1,6 +1,6 @@
-//! The one way in: changes and events in a single transaction.
+//! The only way to write: changes and events in a single transaction.
 
-use rusqlite::{Transaction, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 use segue_core::failpoint::hit;
 use segue_core::model::NewEvent;
 use segue_core::ports::Commit;
@@ -10,11 +10,12 @@ use crate::database::Database;
 use crate::fault::Fault;
 use crate::values::{Time, Word};
 
-/// Applies a commit; on disk when it returns. Returns the number of the last event in the log.
+/// Applies a commit. It is on disk when this returns. Returns the number of the last event in the
+/// log.
 pub(crate) fn commit(database: &mut Database, commit: &Commit) -> Result<i64, Fault> {
     database.check_files()?;
     hit("store.commit.before");
-    // Immediate: what is read to find a conflict cannot change before it is written.
+    // Immediate: data that is read to find a conflict cannot change before the write.
     let transaction =
         database.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for change in &commit.changes {
@@ -25,7 +26,7 @@ pub(crate) fn commit(database: &mut Database, commit: &Commit) -> Result<i64, Fa
     }
     let last = last_event(&transaction)?;
     transaction.commit()?;
-    // Files that went away meanwhile have taken the commit with them.
+    // If the files were deleted meanwhile, the commit is lost with them.
     database.check_files()?;
     hit("store.commit.after");
     Ok(last)
@@ -46,8 +47,9 @@ fn append(transaction: &Transaction<'_>, event: &NewEvent) -> rusqlite::Result<(
     Ok(())
 }
 
-fn last_event(transaction: &Transaction<'_>) -> rusqlite::Result<i64> {
-    transaction
+/// Returns the sequence number of the newest event; 0 if there is none.
+pub(crate) fn last_event(connection: &Connection) -> rusqlite::Result<i64> {
+    connection
         .prepare_cached("SELECT coalesce(max(seq), 0) FROM events")?
         .query_row([], |row| row.get(0))
 }
@@ -69,11 +71,11 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_that_finds_no_space_writes_nothing_and_the_next_one_works() {
+    fn commit_without_space_writes_nothing_and_the_next_one_works() {
         let folder = tempfile::tempdir().unwrap();
         let mut database = opening::open(&folder.path().join("segue.db")).unwrap();
         let first = commit(&mut database, &told(1)).unwrap();
-        // SQLite answers a database at its size limit as it does a disk without space.
+        // SQLite reports a database at its size limit like a full disk.
         database.connection.pragma_update(None, "max_page_count", 1).unwrap();
         let error = commit(&mut database, &told(100_000)).unwrap_err().told(database.path());
         assert_eq!((error.kind, error.message.as_str()), (Kind::Unavailable, "the disk is full"));

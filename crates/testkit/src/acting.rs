@@ -1,4 +1,4 @@
-//! Agents of one vendor in a world, and what tests have them do.
+//! Runs sessions of one vendor in a test `World`, with a scripted model.
 
 use serde_json::Value;
 
@@ -7,23 +7,26 @@ use crate::launches;
 use crate::model::{Exchange, Model};
 use crate::world::{Outcome, World};
 
-/// A world with a vendor's program, and the model that it talks to.
+/// A `World` and a scripted model for the tests of one vendor.
+///
+/// The test installs the vendor's program itself, for example with `with_claude`.
 #[derive(Debug)]
 pub struct Acting {
     pub model: Model,
     pub world: World,
-    /// What `segue run` is told before anything else.
+    /// The arguments that every `segue run` starts with.
     run: &'static [&'static str],
 }
 
 impl Acting {
-    /// Makes a world for this `segue`, in which sessions are begun with these words.
+    /// Creates a model, and a world for the `segue` program at this path. `run` has the arguments
+    /// that every `segue run` starts with, for example the vendor.
     pub fn new(segue: &str, run: &'static [&'static str]) -> Self {
         Self { model: Model::start(), world: World::new(segue), run }
     }
 
-    /// Starts an interactive session and waits until it has answered and its conversation is
-    /// guarded.
+    /// Starts an interactive session. Waits until the model has answered, the session is idle, and
+    /// the daemon has guarded its transcript.
     pub fn told(&self, name: &str, message: &str) -> Value {
         self.start(name, message);
         self.model.wait_answered(message);
@@ -36,12 +39,12 @@ impl Acting {
         assert_eq!(started.status, 0, "{started:#?}");
     }
 
-    /// Runs a headless turn in a new session; returns what it printed.
+    /// Runs a headless turn in a new session. Returns its exit code and its output.
     pub fn headless(&self, name: &str, message: &str) -> Outcome {
         self.run(&["--headless", "--name", name, message])
     }
 
-    /// Runs `segue run` with these words behind the usual ones.
+    /// Runs `segue run` with the usual arguments followed by these.
     pub fn run(&self, words: &[&str]) -> Outcome {
         let all = ["run"].iter().chain(self.run).chain(words);
         Outcome::of(&mut self.world.command(all))
@@ -51,7 +54,7 @@ impl Acting {
         self.wait_session(name, |session| session["status"] == "idle")
     }
 
-    /// Waits until the session is as wanted; looks again after each event.
+    /// Waits until the session satisfies a condition, which is checked again after each event.
     pub fn wait_session(&self, name: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
         let mut events = Events::of(&self.world);
         loop {
@@ -64,28 +67,30 @@ impl Acting {
         }
     }
 
-    /// Waits until the session's record says that something was said.
+    /// Waits until the record of the session's newest launch has `spoke` set. The daemon sets it
+    /// when it has seen and guarded the transcript.
     pub fn wait_spoke(&self, name: &str) -> Value {
         let session = self.world.session(name);
         let newest = || launches::of(&self.world, &session).pop().expect("a launch");
         let folder = newest().0;
-        launches::wait_until(&[&folder], "words", || newest().1.session.spoke);
+        launches::wait_until(&[&folder], "`spoke` is set", || newest().1.session.spoke);
         session
     }
 
-    /// Says something to a session and returns the request that it brings about.
+    /// Sends a message to a session. Returns the request with which it reached the model.
     pub fn ask(&self, name: &str, message: &str) -> Exchange {
         self.world.ok(["send", name, message]);
         self.model.wait_answered(message)
     }
 
-    /// The same, when the agent has written down that its turn is over.
+    /// Like `ask`, but also waits until the agent has recorded the end of its turn.
     pub fn ask_and_wait(&self, name: &str, message: &str) -> Exchange {
         self.world.ok(["send", name, "--wait", "--timeout", "60s", message]);
         self.model.wait_answered(message)
     }
 
-    /// Expects that a session's next request carries these words of its user, and no others.
+    /// Sends a message and asserts that its request has exactly these user messages: the earlier
+    /// ones in `said`, then `message`.
     pub fn assert_carries(&self, name: &str, said: &[&str], message: &str) -> Exchange {
         let exchange = self.ask_and_wait(name, message);
         let all: Vec<&str> = said.iter().copied().chain([message]).collect();
@@ -94,7 +99,7 @@ impl Acting {
     }
 }
 
-/// Returns how often a request tells the agent to go on after a start.
+/// Counts the user messages of a request in which Segue asks a restarted agent to continue.
 pub fn nudges(exchange: &Exchange) -> usize {
     exchange.user_texts().iter().filter(|said| said.contains("started again")).count()
 }

@@ -1,4 +1,4 @@
-//! The archive as it is on disk, and waiting for what is to be in it.
+//! Reads the archive's files on disk, and waits until a transcript is copied into it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,12 @@ use serde_json::Value;
 use crate::launches::wait_until;
 use crate::world::World;
 
-/// Returns the folder of all copies.
+/// Returns the archive's folder.
 pub fn folder(world: &World) -> PathBuf {
     world.database().with_file_name("archive")
 }
 
-/// Takes every copy away.
+/// Deletes the whole archive.
 pub fn remove_all(world: &World) {
     match fs::remove_dir_all(folder(world)) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => panic!("{error}"),
@@ -21,7 +21,8 @@ pub fn remove_all(world: &World) {
     }
 }
 
-/// Returns the records of all conversations of which there are copies.
+/// Returns the `manifest.json` of every archived conversation. Skips files that cannot be read or
+/// parsed.
 pub fn records(world: &World) -> Vec<Value> {
     let folders = |path: &Path| fs::read_dir(path).into_iter().flatten().flatten();
     let all = folders(&folder(world)).flat_map(|vendor| folders(&vendor.path()));
@@ -32,12 +33,12 @@ pub fn records(world: &World) -> Vec<Value> {
     visible.filter_map(|entry| read(entry.path())).collect()
 }
 
-/// Returns the record of a session's conversation.
+/// Returns the `manifest.json` of a session's conversation. `None` if it is not archived.
 pub fn record(world: &World, session: &Value) -> Option<Value> {
     records(world).into_iter().find(|record| record["id"] == session["vendor_session_id"])
 }
 
-/// Returns how much of a session's transcript is copied, of each copy that there is.
+/// Returns the number of bytes in each archived copy of a session's transcript.
 pub fn lengths(world: &World, session: &Value) -> Vec<u64> {
     let Some(record) = record(world, session) else { return Vec::new() };
     let streams = record["streams"].as_array().cloned().unwrap_or_default();
@@ -45,12 +46,13 @@ pub fn lengths(world: &World, session: &Value) -> Vec<u64> {
     own.filter_map(|stream| stream["length"].as_u64()).collect()
 }
 
-/// Waits until all of a transcript is copied.
+/// Waits until the newest archived copy is as long as the transcript.
 pub fn wait_kept(world: &World, session: &Value, transcript: &Path) {
     let length = || fs::metadata(transcript).expect("a transcript").len();
     let is_kept = || lengths(world, session).last() == Some(&length());
     let data = folder(world).parent().expect("a folder").to_owned();
-    // Folders appear one in the other.
+    // The archive's folders may be created one inside the other while this function waits. Each new
+    // one must be watched, too.
     let mut watched = vec![data.clone()];
     while !is_kept() {
         let known = watched.clone();
@@ -62,7 +64,7 @@ pub fn wait_kept(world: &World, session: &Value, transcript: &Path) {
     }
 }
 
-/// Returns the folders below a folder.
+/// Returns all folders inside a folder, recursively.
 fn below(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let folders = entries.map(|entry| entry.path()).filter(|path| path.is_dir());

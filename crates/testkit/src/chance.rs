@@ -1,15 +1,16 @@
-//! Chance that can be repeated.
+//! A random number generator whose output can be reproduced from its seed.
 
-/// A source of numbers that are the same for the same seed.
+/// A pseudorandom number generator. The same seed yields the same numbers.
 #[derive(Clone, Debug)]
 pub struct Chance(u64);
 
 impl Chance {
-    /// Begins with the seed in `SEGUE_SEED`, or with a new one; says which.
+    /// Uses the seed in the environment variable `SEGUE_SEED`, or a new seed from the clock. Prints
+    /// the seed.
     #[expect(
         clippy::new_without_default,
         clippy::print_stdout,
-        reason = "a test says how to repeat it"
+        reason = "the printed seed makes a failed test reproducible"
     )]
     pub fn new() -> Self {
         let given = std::env::var_os("SEGUE_SEED").and_then(|seed| seed.to_str()?.parse().ok());
@@ -19,17 +20,18 @@ impl Chance {
         Self(seed)
     }
 
-    /// Begins with this seed.
+    /// Uses this seed.
     pub fn of(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Returns a source of its own for a part of the test.
+    /// Returns an independent generator for one part of the test, derived from this one's state and
+    /// `number`.
     pub fn branch(&self, number: u64) -> Self {
         Self(self.0 ^ (number + 1).wrapping_mul(0xa076_1d64_78bd_642f))
     }
 
-    /// Returns a number from 0 up to, but not including, a limit.
+    /// Returns a number from 0 to `limit - 1`. Panics if `limit` is 0.
     pub fn below(&mut self, limit: usize) -> usize {
         // SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -1,3 +1,3 @@
-//! Suites that every implementation of a port has to pass.
+//! Test suites that every implementation of a port must pass.
 
 pub mod store;

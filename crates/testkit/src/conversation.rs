@@ -1,4 +1,5 @@
-//! Talking to a demo agent the way a typing person does, and reading what it answered.
+//! Types messages into a demo agent's terminal, as a person would, and reads the answers from its
+//! transcript.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,8 @@ pub fn ask(world: &World, session: &Value, question: &str) -> String {
     })
 }
 
-/// Waits until the session's conversation has this many whole turns; returns the last answer.
+/// Waits until the session's conversation has at least this many complete turns. Returns the last
+/// answer.
 pub fn wait_turns(world: &World, session: &Value, count: usize) -> String {
     let id = text(session, "vendor_session_id");
     runtime().block_on(async {
@@ -36,12 +38,16 @@ pub fn wait_turns(world: &World, session: &Value, count: usize) -> String {
     })
 }
 
-/// Waits until the only conversation there is has a whole turn; returns its id.
+/// Waits until the world's only conversation has a complete turn. Returns the conversation's id.
+///
+/// # Panics
+///
+/// If there is more than one conversation.
 pub fn wait_only(world: &World) -> String {
     runtime().block_on(async {
         let transcript = wait_for(world, "a transcript", || all(world).pop()).await;
         wait_for_turn(&transcript, 1).await;
-        assert_eq!(all(world).len(), 1, "the only conversation");
+        assert_eq!(all(world).len(), 1, "there is more than one conversation");
         transcript.file_stem().expect("a name").to_string_lossy().into_owned()
     })
 }
@@ -52,20 +58,20 @@ pub fn type_text(world: &World, session: &Value, bytes: &str) {
     runtime().block_on(type_into(world, launch, bytes));
 }
 
-/// Returns where a conversation's transcript is, if it is there.
+/// Returns the path of a conversation's transcript. `None` if the file does not exist.
 pub fn transcript(world: &World, vendor_session_id: &str) -> Option<PathBuf> {
     let name = format!("{vendor_session_id}.jsonl");
     all(world).into_iter().find(|path| path.ends_with(&name))
 }
 
-/// Returns the transcripts of all conversations.
+/// Returns the paths of the transcripts of all conversations.
 pub fn all(world: &World) -> Vec<PathBuf> {
     let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
     let folders = entries(&conversations(world)).map(|entry| entry.path());
     folders.flat_map(|folder| entries(&folder).map(|entry| entry.path())).collect()
 }
 
-/// Returns the newest launch of a session.
+/// Returns the id of the newest launch of a session.
 pub fn newest_launch(world: &World, session: &str) -> LaunchId {
     let launches = fs::read_dir(world.state().join("launches")).expect("launch folders");
     let records = launches.filter_map(|folder| {
@@ -138,12 +144,12 @@ async fn change(watcher: &mut Watcher, what: &str) {
     next.unwrap_or_else(|_| panic!("waited {DEADLINE:?} for {what}")).expect("a change");
 }
 
-/// Returns the answers of all whole turns.
+/// Returns the answers of all complete turns.
 fn turns(transcript: &Path) -> Vec<String> {
     exchanges(transcript).into_iter().map(|exchange| exchange.answer).collect()
 }
 
-/// Returns the answers of all whole turns in which this was the last thing that was said.
+/// Returns the answers of all complete turns whose last user message is `question`.
 fn answers(transcript: &Path, question: &str) -> Vec<String> {
     let all = exchanges(transcript).into_iter();
     all.filter(|it| it.question == question).map(|exchange| exchange.answer).collect()
@@ -169,14 +175,15 @@ fn exchanges(transcript: &Path) -> Vec<Exchange> {
     whole
 }
 
-/// Returns everything that a user said in a conversation.
+/// Returns the user messages of a transcript.
 pub fn said(transcript: &Path) -> Vec<String> {
     let all = records(transcript);
     let said = all.iter().filter(|record| record["type"] == "user");
     said.map(|record| record["text"].as_str().unwrap_or_default().to_owned()).collect()
 }
 
-/// Returns the records of a transcript that can be read.
+/// Returns the records of a transcript. Skips lines that are not JSON; a missing file has no
+/// records.
 pub fn records(transcript: &Path) -> Vec<Value> {
     let content = fs::read_to_string(transcript).unwrap_or_default();
     content.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()

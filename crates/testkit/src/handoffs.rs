@@ -1,11 +1,11 @@
-//! Handoffs as the store remembers them.
+//! Writes handoffs directly into a world's store.
 
 use segue_core::model::Handoff;
 use segue_core::ports::{Change, Commit};
 
 use crate::World;
 
-/// Has a world remember a handoff that nobody made. Its daemon is stopped for it.
+/// Stores a handoff that never took place. Stops the world's daemon first.
 pub fn remember(world: &World, handoff: &Handoff) {
     world.ok(["daemon", "stop"]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -1,4 +1,4 @@
-//! Holding a process at a failpoint, to do something behind its back.
+//! Pauses a Segue process at a failpoint, so that a test can act while the process waits.
 
 use std::fs::OpenOptions;
 use std::path::PathBuf;
@@ -11,22 +11,25 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use crate::processes;
 use crate::world::{DEADLINE, World};
 
-/// The variables that have a process wait.
+/// The environment variables that make a process wait at a failpoint.
 const VARIABLES: [&str; 3] = ["SEGUE_FAILPOINT", "SEGUE_FAILPOINT_ROLE", "SEGUE_FAILPOINT_HOLD"];
 
-/// A point at which the next process of its kind in a world waits.
+/// A failpoint at which the next process of one role (`cli`, `daemon` or `holder`) waits.
+///
+/// The process opens the named pipe `pipe` for reading, and waits until the writing end is opened
+/// and closed again.
 #[derive(Debug)]
 pub struct Hold {
     pipe: PathBuf,
 }
 
 impl Hold {
-    /// Has the next daemon wait at this point.
+    /// Makes the next daemon wait at this failpoint.
     pub fn at(world: &mut World, point: &str) -> Self {
         Self::process_at(world, "daemon", point)
     }
 
-    /// Has the next process of this role wait at this point.
+    /// Makes the next process of this role wait at this failpoint.
     pub fn process_at(world: &mut World, role: &str, point: &str) -> Self {
         let hold = Self::file(world);
         let values = [point, role, hold.pipe()];
@@ -34,7 +37,8 @@ impl Hold {
         hold
     }
 
-    /// Makes the pipe alone, for a command that gets the variables by itself.
+    /// Only creates the named pipe. The test sets the environment variables itself, on the command
+    /// that is to wait.
     pub fn file(world: &World) -> Self {
         let pipe = world.root().join("hold");
         mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a pipe");
@@ -46,21 +50,21 @@ impl Hold {
         self.pipe.to_str().expect("a plain path")
     }
 
-    /// Waits until the process has come there, does something, and lets it go on. Later ones wait
-    /// nowhere.
+    /// Waits until the process is at the failpoint, calls `act`, and lets the process continue.
+    /// Processes that start from now on do not wait.
     pub fn meanwhile(self, world: &mut World, act: impl FnOnce(&World)) {
         VARIABLES.iter().for_each(|name| world.unset(name));
         self.kept(|| act(world));
     }
 
-    /// Waits until the process has come there, does something, and lets it go on.
+    /// Waits until the process is at the failpoint, calls `act`, and lets the process continue.
     pub fn kept(self, act: impl FnOnce()) {
         let (sender, opened) = mpsc::channel();
         let pipe = self.pipe.clone();
         thread::spawn(move || {
-            // To open it takes until the other end is open, too.
+            // Opening one end of a named pipe blocks until the other end is open.
             let held = OpenOptions::new().write(true).open(pipe);
-            // The test may have stopped waiting.
+            // The send fails if the test has already timed out.
             let _gone = sender.send(held);
         });
         let held = opened.recv_timeout(DEADLINE).expect("a process at its failpoint");
@@ -71,14 +75,14 @@ impl Hold {
     }
 }
 
-/// Starts a command, and kills it and its daemon when the daemon comes to this point. A command that
-/// lived would start another daemon and ask again.
+/// Starts a command, and kills it and its daemon when the daemon reaches this failpoint. A command
+/// that survived would start another daemon and repeat its request.
 pub fn kill_both_at(world: &mut World, point: &str, start: impl FnOnce(&World) -> Child) {
     let hold = Hold::at(world, point);
     let mut command = start(world);
     hold.meanwhile(world, |world| {
         command.kill().and_then(|()| command.wait()).expect("the command is gone");
-        // A daemon that is held may answer nobody.
+        // The waiting daemon might not answer requests, so it is found by its command line.
         let is_daemon =
             |pid: &u32| processes::command_line(*pid).get(1).is_some_and(|word| word == "daemon");
         processes::kill_all(|| world.processes().into_iter().filter(is_daemon).collect());

@@ -1,4 +1,5 @@
-//! A test in namespaces of its own: no network but its own loopback, no processes but its own.
+//! Runs a test in its own Linux namespaces. It reaches no network except its own loopback
+//! interface, and it sees no processes except its own.
 
 use std::env;
 use std::fs;
@@ -7,19 +8,23 @@ use std::thread;
 
 use segue_conformance::isolation;
 
-/// Names the file that tells the process outside that the test has run inside.
+/// The environment variable with the path of the proof file. The isolated process writes to this
+/// file, so that the process outside knows that the test was found and run.
 const INSIDE: &str = "SEGUE_TEST_ISOLATED";
 
-/// Runs the test that calls it, and nothing else, where it reaches no network and where nothing
-/// that it starts outlives it. The test's own process waits outside.
+/// Runs the calling test, and no other, in its own namespaces: it reaches no network, and no
+/// process that it starts outlives it.
+///
+/// The first call starts the test program again inside the namespaces and waits for it. There, the
+/// same test calls this function again, which then calls `test`.
 ///
 /// # Panics
 ///
-/// When the test fails inside, or when this machine has no namespaces for it.
+/// If the test fails, or if this machine does not allow the namespaces.
 pub fn isolated(test: impl FnOnce()) {
     match env::var_os(INSIDE) {
         Some(proof) => {
-            fs::write(proof, "inside").expect("the proof that it runs");
+            fs::write(proof, "inside").expect("writing the proof file");
             test();
         }
         None => run_inside(&name()),
@@ -41,8 +46,8 @@ fn has_run(proof: &Path) -> bool {
     fs::metadata(proof).is_ok_and(|file| file.len() > 0)
 }
 
-/// Returns the name of the test that runs: its thread has it, and where there is but one thread
-/// the command line.
+/// Returns the name of the running test. It is the name of the test's thread. If the test runs on
+/// the main thread, it is the name on the command line, which must have `--exact`.
 fn name() -> String {
     let thread = thread::current();
     let named = thread.name().filter(|name| *name != "main").map(str::to_owned);

@@ -1,4 +1,4 @@
-//! Launch folders as they are on disk, and waiting for what is to be in them.
+//! Reads launch folders on disk, and waits for files in them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::world::World;
 
 pub use segue_conformance::wait::until as wait_until;
 
-/// Returns the folders of a session's launches with what is written in them, the oldest first.
+/// Returns the folder and the record of each of a session's launches, the oldest first.
 pub fn of(world: &World, session: &Value) -> Vec<(PathBuf, LaunchRecord)> {
     let own = |record: &LaunchRecord| session["id"] == record.session.id.to_string();
     let mut found: Vec<_> = all(world).into_iter().filter(|(_, record)| own(record)).collect();
@@ -18,7 +18,7 @@ pub fn of(world: &World, session: &Value) -> Vec<(PathBuf, LaunchRecord)> {
     found
 }
 
-/// Returns every launch folder whose record can be read.
+/// Returns every launch folder with its record. Skips folders whose record cannot be read.
 pub fn all(world: &World) -> Vec<(PathBuf, LaunchRecord)> {
     let folders = fs::read_dir(world.state().join("launches")).into_iter().flatten().flatten();
     let read = |folder: PathBuf| {
@@ -28,8 +28,8 @@ pub fn all(world: &World) -> Vec<(PathBuf, LaunchRecord)> {
     folders.filter_map(|folder| read(folder.path())).collect()
 }
 
-/// Waits until the newest launch guards the session's conversation, and its record says that
-/// something was said: from then on nothing can be lost without anybody's noticing.
+/// Waits until the newest launch has a guard (a hard link) of the session's transcript, and its
+/// record has `spoke` set. From then on, Segue notices if the transcript is lost.
 pub fn wait_guarded(world: &World, session: &Value) {
     let id = session["vendor_session_id"].as_str().expect("a conversation");
     let (folder, _) = of(world, session).pop().expect("a launch");
@@ -40,7 +40,7 @@ pub fn wait_guarded(world: &World, session: &Value) {
     wait_until(&watched, "a guard", || guard.is_file() && spoke());
 }
 
-/// Finds a file of this name in a folder or below it.
+/// Finds a file of this name in a folder, recursively.
 fn below(folder: &Path, name: &str) -> Option<PathBuf> {
     let entries: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().collect();
     let here = entries.iter().map(|entry| entry.path()).find(|path| path.ends_with(name));
@@ -48,14 +48,14 @@ fn below(folder: &Path, name: &str) -> Option<PathBuf> {
     here.or_else(|| entries.iter().filter(is_folder).find_map(|it| below(&it.path(), name)))
 }
 
-/// Returns where the launch of this folder guards a transcript.
+/// Returns the path at which the launch with this folder keeps its guard of a transcript.
 pub fn guard(folder: &Path, transcript: &Path) -> PathBuf {
     let mut names = transcript.iter().rev();
     let (name, parent) = (names.next().expect("a name"), names.next().expect("a folder"));
     folder.join("guard").join(parent).join(name)
 }
 
-/// Takes the guards of all of a session's launches away.
+/// Deletes the guards of all launches of a session.
 pub fn remove_guards(world: &World, session: &Value) {
     for (folder, _) in of(world, session) {
         match fs::remove_dir_all(folder.join("guard")) {
@@ -65,7 +65,8 @@ pub fn remove_guards(world: &World, session: &Value) {
     }
 }
 
-/// Takes away every copy that Segue has of a session's conversation.
+/// Deletes every copy that Segue has of a session's conversation: its guards, and the whole
+/// archive.
 pub fn remove_copies(world: &World, session: &Value) {
     remove_guards(world, session);
     crate::archive::remove_all(world);

@@ -1,8 +1,18 @@
 //! Test environments, fakes and contract suites.
+//!
+//! - A [`World`] is a temporary home, state folder and project folder, in which one test runs its
+//!   own Segue.
+//! - The scripted [`Model`] is an HTTP server that vendors' programs use as their model. Markers in
+//!   a user message, such as `[[say: hello]]`, decide its answer.
+//! - The demo agent is a vendor that is built into Segue. It needs no model.
+//! - A failpoint is a named place in Segue's code. In builds with the feature `failpoints`, a test
+//!   can kill or pause a process there.
+//! - A guard is a hard link in a launch folder to a transcript, which survives the deletion of the
+//!   vendor's file.
 #![expect(
     clippy::expect_used,
     clippy::panic,
-    reason = "a test that cannot even set its world up shall stop at once"
+    reason = "a test whose setup fails must stop at once"
 )]
 
 pub mod acting;

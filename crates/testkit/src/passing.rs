@@ -1,4 +1,5 @@
-//! Moments: when so many failpoints were passed, wherever.
+//! Lets a test act at a chosen time: when the processes of a `World` have passed a given number of
+//! failpoints.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,14 +11,14 @@ use tokio::runtime::Builder;
 
 use crate::world::{DEADLINE, World};
 
-/// Counts the failpoints that the processes of a world pass.
+/// Counts the failpoints that the processes of a world pass. Each of them is a line in a log file.
 #[derive(Debug)]
 pub struct Passing {
     log: PathBuf,
 }
 
 impl Passing {
-    /// Begins to count, in processes that are started from now on.
+    /// Starts to count. Includes only processes that are started from now on.
     pub fn count(world: &mut World) -> Self {
         let log = world.root().join("passing").join("points");
         fs::create_dir_all(log.parent().expect("a folder")).expect("a folder");
@@ -26,8 +27,8 @@ impl Passing {
         Self { log }
     }
 
-    /// Returns when so many more points were passed, or when all these commands have ended; tells
-    /// whether it was the former.
+    /// Waits until `more` further failpoints are passed, or until all these commands have exited.
+    /// Returns `true` if the failpoints came first.
     pub fn wait(&self, more: usize, commands: &[Child]) -> bool {
         let wanted = self.passed() + more;
         let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -39,7 +40,7 @@ impl Passing {
             while self.passed() < wanted {
                 let change = tokio::time::timeout(DEADLINE, watcher.next());
                 tokio::select! {
-                    change = change => drop(change.expect("something passes").expect("a change")),
+                    change = change => drop(change.expect("a failpoint").expect("a change")),
                     () = &mut all_gone => return false,
                 }
             }
@@ -54,7 +55,7 @@ impl Passing {
 
 async fn all_gone(commands: &[Child]) {
     for command in commands {
-        // One that has no number any more has ended.
+        // A command without a process has already exited.
         let Some(process) = process::find(command.id()) else { continue };
         if let Some(handle) = ProcessHandle::open(&process).expect("a process") {
             handle.gone().await.expect("its end");

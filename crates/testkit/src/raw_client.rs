@@ -1,4 +1,4 @@
-//! A client that keeps to HTTP only as far as it likes.
+//! An HTTP client that can send incomplete requests to the daemon.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -21,7 +21,7 @@ impl RawClient {
         self.0.get_mut().write_all(text.as_bytes()).expect("a daemon that reads");
     }
 
-    /// Sends the head of a request, and waits until the daemon waits for its body.
+    /// Sends the head of a request, and waits until the daemon asks for the body (`100 Continue`).
     pub fn begin(&mut self, request: &str, length: usize) {
         self.write(&format!(
             "{request} HTTP/1.1\r\nhost: segue\r\ncontent-type: application/json\r\n\
@@ -31,14 +31,14 @@ impl RawClient {
         assert_eq!(self.line(), "");
     }
 
-    /// Sends a whole request, and returns when the daemon deals with it.
+    /// Sends a complete request. The daemon has accepted its head when this function returns.
     pub fn ask(&mut self, request: &str, body: &Value) {
         let body = body.to_string();
         self.begin(request, body.len());
         self.write(&body);
     }
 
-    /// Reads an answer; returns its status and its body.
+    /// Reads a response. Returns its status code and its body.
     pub fn answer(&mut self) -> (u16, Value) {
         let status = self.line();
         let status = status
@@ -62,15 +62,17 @@ impl RawClient {
         (status, serde_json::from_slice(&body).expect("an answer of the daemon"))
     }
 
-    /// Waits until the daemon has closed the connection, without an answer.
+    /// Waits until the daemon closes the connection, and asserts that it sends no response.
     pub fn wait_closed(&mut self) {
         assert_eq!(self.line(), "");
     }
 
-    /// Returns the next line; an empty one at the end.
+    /// Returns the next line without its line break. An empty string also means the end of the
+    /// connection.
     fn line(&mut self) -> String {
         let mut line = String::new();
-        // A daemon that is gone has left the connection as it was, or has broken it off.
+        // A daemon that has exited either closed the connection (end of file) or reset it (an
+        // error). Both count as the end.
         let _broken = self.0.read_line(&mut line);
         line.trim_end().to_owned()
     }

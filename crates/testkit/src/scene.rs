@@ -1,4 +1,4 @@
-//! Sessions that were told a word, and what tests ask about them.
+//! Sessions of demo agents that were told to remember a word, and helpers to check and kill them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,8 @@ use serde_json::Value;
 use crate::events::Events;
 use crate::{Outcome, World, conversation, launches, processes};
 
-/// Starts a session that is told a word; returns when it has answered and its transcript is guarded.
+/// Starts a session whose first message tells it to remember a word. Waits until it has answered
+/// and its transcript is guarded.
 pub fn told(world: &World, name: &str, word: &str) -> Value {
     world.ok(["run", "-d", "--name", name, &format!("remember the word {word}")]);
     let session = world.session(name);
@@ -17,7 +18,8 @@ pub fn told(world: &World, name: &str, word: &str) -> Value {
     session
 }
 
-/// Writes a trusted project file; each agent is told its own name as its word.
+/// Writes a project file with these agents and trusts it. The prompt of each agent tells it to
+/// remember its own name.
 pub fn project(world: &World, fleet: &str, agents: &[&str]) {
     let mut file = vec![format!("[fleet]\nname = \"{fleet}\"\n")];
     for name in agents {
@@ -37,7 +39,7 @@ pub fn wait_all_told(world: &World) {
     }
 }
 
-/// The same, without these sessions, which are told nothing.
+/// Like `wait_all_told`, but skips the sessions in `others`, which get no message.
 pub fn wait_all_told_but(world: &World, others: &[&str]) {
     let is_told = |session: &Value| !others.contains(&text(session, "name"));
     for session in world.sessions().into_iter().filter(is_told) {
@@ -46,19 +48,20 @@ pub fn wait_all_told_but(world: &World, others: &[&str]) {
     }
 }
 
-/// Expects that a session is in a conversation in which this word was told.
+/// Asks a session for its word, and asserts that it answers with this one. This proves that the
+/// session continues the conversation in which it was told the word.
 pub fn assert_knows(world: &World, name: &str, word: &str) {
     let answer = conversation::ask(world, &world.session(name), "what is the word?");
     assert_eq!(answer, format!("The word is {word}."));
 }
 
-/// Returns one of the processes of a session: `pid` or `holder_pid`.
+/// Returns the process id in a field of a session: `pid` or `holder_pid`.
 pub fn process(session: &Value, which: &str) -> u32 {
     let pid = session[which].as_u64().and_then(|pid| u32::try_from(pid).ok());
     pid.unwrap_or_else(|| panic!("no {which} in {session:#}"))
 }
 
-/// Returns a text of a session or an event.
+/// Returns the string in a field of a session or an event.
 pub fn text<'a>(session: &'a Value, key: &str) -> &'a str {
     session[key].as_str().unwrap_or_else(|| panic!("no {key} in {session:#}"))
 }
@@ -74,12 +77,13 @@ pub fn kill_daemon(world: &World) {
     kill(process(&world.json(["daemon", "status", "--json"]), "pid"));
 }
 
-/// Returns where the transcript of a session's conversation is.
+/// Returns the path of the transcript of a session's conversation.
 pub fn transcript(world: &World, session: &Value) -> PathBuf {
     conversation::transcript(world, text(session, "vendor_session_id")).expect("a transcript")
 }
 
-/// Runs one turn of the agent by hand, in the project folder; returns its conversation's id.
+/// Runs one turn of the demo agent in the project folder without Segue. Returns the id of its
+/// conversation.
 pub fn by_hand(world: &World, message: &str) -> String {
     let outcome = Outcome::of(&mut world.command(["demo-agent", "--print", "--", message]));
     assert_eq!(outcome.status, 0, "{outcome:#?}");
@@ -88,7 +92,7 @@ pub fn by_hand(world: &World, message: &str) -> String {
     text(&init, "session_id").to_owned()
 }
 
-/// Waits for a session's next event of this kind whose text begins like this.
+/// Waits for the next event of this kind whose text starts with `text`.
 pub fn wait_event(events: &mut Events, kind: &str, text: &str) -> Value {
     let is_it = |event: &Value| {
         event["kind"] == kind && event["text"].as_str().is_some_and(|it| it.starts_with(text))
@@ -102,7 +106,7 @@ pub fn told_events(world: &World, name: &str, kind: &str) -> Vec<String> {
     events.map(|event| text(&event, "text").to_owned()).collect()
 }
 
-/// Returns the names in a folder.
+/// Returns the sorted names of the files in a folder. A missing folder has none.
 pub fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let mut names: Vec<String> =

@@ -1,4 +1,5 @@
-//! A shell in an agent's place: what it runs is called by an agent, below a real holder.
+//! A shell that a real holder runs in place of an agent. To Segue, the commands that a test runs in
+//! it are commands of that agent.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,15 +16,15 @@ use crate::conversation::{newest_launch, type_text};
 use crate::processes;
 use crate::world::{DEADLINE, Outcome, World};
 
-/// Whether the shell's environment tells to which launch it belongs.
+/// Whether the shell's environment has the variables that name its launch and session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     Kept,
-    /// As if the agent had cleared its environment at once.
+    /// The variables are missing, as if the agent had cleared its environment when it started.
     TakenAway,
 }
 
-/// A shell that the daemon takes for the agent of a session.
+/// A shell that the daemon treats as the agent of a session.
 #[derive(Debug)]
 pub struct StandIn<'a> {
     world: &'a World,
@@ -31,11 +32,11 @@ pub struct StandIn<'a> {
 }
 
 impl<'a> StandIn<'a> {
-    /// The size of its terminal: no other one in a test is like it.
+    /// The size of the shell's terminal. No other terminal in a test has this size.
     pub const SIZE: TerminalSize = TerminalSize { rows: 29, cols: 97 };
 
-    /// Ends the daemon and the session's processes, and holds a shell in the agent's place. The next
-    /// daemon finds it alive.
+    /// Kills the daemon, the session's holder and its agent. Starts a new holder for the session's
+    /// newest launch, with a shell in place of the agent. The next daemon finds that launch alive.
     pub fn of(world: &'a World, session: &Value, mark: Mark) -> Self {
         kill_daemon(world);
         for process in ["holder_pid", "pid"] {
@@ -62,8 +63,8 @@ impl<'a> StandIn<'a> {
         Self { world, session: session.clone() }
     }
 
-    /// Has the shell run a script in the project folder and waits for its end. `segue` is there as
-    /// `$SEGUE`.
+    /// Runs a script in the shell, in the project folder, and waits for its end. `$SEGUE` is the
+    /// path of the `segue` program.
     pub fn run(&self, script: &str) -> Outcome {
         let folder = tempfile::tempdir_in(self.world.root()).expect("a folder");
         let path = |name: &str| folder.path().join(name);
@@ -90,7 +91,7 @@ impl<'a> StandIn<'a> {
     }
 }
 
-/// Sends SIGKILL to the daemon, if there is one, and waits until it is gone.
+/// Sends SIGKILL to the daemon, if one runs, and waits until it is gone.
 pub fn kill_daemon(world: &World) {
     let status = world.json(["daemon", "status", "--json"]);
     if let Some(pid) = status["pid"].as_u64() {

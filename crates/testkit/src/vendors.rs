@@ -1,5 +1,5 @@
-//! The real command lines of vendors in a world: the least configuration with which they talk to
-//! the scripted model and ask nothing first.
+//! Installs the vendors' real programs in a `World`. Each gets the minimal configuration with which
+//! it talks to the scripted model and asks no questions at its first start.
 
 mod claude;
 mod codex;
@@ -30,7 +30,8 @@ pub use gemini::{GeminiHome, with_gemini};
 pub use opencode::{OpencodeHome, with_opencode};
 pub use pi::{PiHome, with_pi};
 
-/// Returns a command that runs a vendor's program as a user of the world would in the project.
+/// Returns a command that runs a vendor's program in the project folder with the world's
+/// environment, as a user would.
 pub fn command(
     world: &World,
     program: &str,
@@ -42,20 +43,20 @@ pub fn command(
     command
 }
 
-/// Has the pinned program of a vendor show a behaviour.
+/// Checks one behaviour of the conformance suite with the pinned release of a vendor's program.
 ///
 /// # Panics
 ///
-/// When it does not.
+/// If the program does not show the behaviour. A vendor that is exempt from the behaviour passes.
 pub fn show(segue: &str, vendor: &str, behaviour: &str) {
     show_with(installation(), segue, vendor, behaviour);
 }
 
-/// Makes an earlier release of a vendor's program the one that a world's commands find.
+/// Replaces the pinned program in a world's `PATH` with an earlier release of it.
 ///
 /// # Panics
 ///
-/// When it is not installed.
+/// If the earlier release is not installed.
 pub fn install_previous(world: &World, program: &str) {
     let earlier = previous().join("node_modules/.bin").join(program);
     let name = programs(world).join(program);
@@ -63,11 +64,11 @@ pub fn install_previous(world: &World, program: &str) {
     std::os::unix::fs::symlink(earlier.canonicalize().expect("a program"), name).expect("a link");
 }
 
-/// Has an earlier release of a vendor's program show a behaviour.
+/// Checks one behaviour of the conformance suite with an earlier release of a vendor's program.
 ///
 /// # Panics
 ///
-/// When it does not.
+/// If the program does not show the behaviour. A vendor that is exempt from the behaviour passes.
 pub fn show_previous(segue: &str, vendor: &str, behaviour: &str) {
     show_with(previous(), segue, vendor, behaviour);
 }
@@ -89,12 +90,12 @@ fn show_with(programs: PathBuf, segue: &str, vendor: &str, behaviour: &str) {
     }
 }
 
-/// Returns the names of everything that is asked of a vendor.
+/// Returns the names of all behaviours of the conformance suite.
 pub fn behaviours() -> Vec<&'static str> {
     segue_conformance::BEHAVIOURS.iter().map(|it| it.name).collect()
 }
 
-/// Returns what is not asked of which vendor, and why.
+/// Returns the behaviours that vendors are exempt from: the vendor, the behaviour and the reason.
 pub fn exemptions() -> Vec<(VendorId, &'static str, &'static str)> {
     let vendors = segue_vendors::all().all();
     let of = |vendor: &Arc<dyn Vendor>| {
@@ -105,60 +106,66 @@ pub fn exemptions() -> Vec<(VendorId, &'static str, &'static str)> {
     vendors.iter().flat_map(of).collect()
 }
 
-/// Returns the folder in a world where the vendors' programs are.
+/// Returns the folder of a world that has links to the vendors' programs.
 pub fn programs(world: &World) -> PathBuf {
     world.root().join("bin")
 }
 
-/// Returns one of the vendors.
+/// Returns the vendor with this id.
+///
+/// # Panics
+///
+/// If there is no such vendor.
 pub fn vendor(name: &str) -> Arc<dyn Vendor> {
     segue_vendors::all().get(&VendorId::new(name)).expect("a vendor")
 }
 
-/// Puts a vendor's program where the world's commands find it.
+/// Installs a vendor's pinned program in the `PATH` of the world's commands.
 fn install(world: &mut World, program: &str) {
     segue_conformance::install(world, program, find);
 }
 
-/// Makes all of these vendors' programs part of one world, and has them talk to one model.
+/// Installs the programs of all these vendors in one world, and configures them for one model.
+/// Skips vendors without a program of their own.
 pub fn with_all(world: &mut World, model: &Model, vendors: &[&str]) {
     for name in vendors {
         let vendor = vendor(name);
-        if let ProgramSpec::Named { name, .. } = vendor.program() {
+        if let ProgramSpec::Named { name, .. } = vendor.launching().program() {
             install(world, &name);
             segue_conformance::prepare(world, model, vendor.as_ref());
         }
     }
 }
 
-/// Finds one of the pinned programs, or else what every machine has.
+/// Finds a program: first among the pinned programs, then in this process's `PATH`.
 fn find(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     let pinned = std::iter::once(installation().join("node_modules/.bin"));
     pinned.chain(env::split_paths(&path)).map(|it| it.join(program)).find(|it| it.is_file())
 }
 
-/// Returns where `make vendors` has installed them.
+/// Returns the folder where `make vendors` installs the pinned programs.
 fn installation() -> PathBuf {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let place = env::var_os("SEGUE_TEST_VENDORS").unwrap_or_else(|| "target/vendors".into());
     top.join(place)
 }
 
-/// Returns where `make vendors` has installed the earlier releases.
+/// Returns the folder where `make vendors` installs the earlier releases.
 fn previous() -> PathBuf {
     let mut place = installation().into_os_string();
     place.push("-previous");
     place.into()
 }
 
-/// Returns the real path of a folder as text, as vendors note it.
+/// Returns the path of a folder with all symlinks resolved, as vendors store it in their settings.
 fn real(folder: &Path) -> String {
     let real = folder.canonicalize().expect("a folder");
     real.to_str().expect("a plain path").to_owned()
 }
 
-/// Changes a file with settings, of which the vendor may write some, too: those stay.
+/// Changes a settings file. Keeps the other settings in it, because the vendor may have written
+/// some of them.
 fn change(file: &Path, change: impl FnOnce(&mut Value)) {
     let text = fs::read(file).expect("settings");
     let mut settings = serde_json::from_slice(&text).expect("settings");

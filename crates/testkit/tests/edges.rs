@@ -1,5 +1,6 @@
-//! The layout is held by a test: which crate may see which, and what may be written where.
-#![expect(clippy::unwrap_used, reason = "a failure is a failed test")]
+//! Checks the layout of the workspace: which crate may depend on which, and which kind of code may
+//! be in which folder.
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
-/// Every edge between our crates; tests may see anything.
+/// Every allowed dependency between the crates of this workspace. Dev-dependencies are not checked.
 const EDGES: [(&str, &[&str]); 8] = [
     ("segue-core", &[]),
     ("segue-store", &["segue-core"]),
@@ -22,11 +23,11 @@ const EDGES: [(&str, &[&str]); 8] = [
     ),
 ];
 
-/// What the product without a machine may see of the world.
+/// The external crates that `segue-core` may depend on. `segue-core` must not access the machine.
 const CORE_SEES: [&str; 7] =
     ["async-trait", "jiff", "regex", "serde", "serde_json", "sha2", "uuid"];
 
-/// Heavy dependencies have one home each.
+/// Heavy dependencies, and the crates that may depend on them.
 const HOMES: [(&str, &[&str]); 7] = [
     ("rusqlite", &["segue-store", "segue-testkit", "segue-vendors"]),
     ("axum", &["segue-conformance", "segue-server"]),
@@ -47,37 +48,37 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 #[test]
-fn crates_see_only_what_they_may() {
+fn crates_depend_only_on_allowed_crates_of_the_workspace() {
     let dependencies = dependencies();
     let known: BTreeSet<&str> = EDGES.iter().map(|(name, _)| *name).collect();
     assert_eq!(known, dependencies.keys().map(String::as_str).collect());
     for (name, allowed) in EDGES {
         let ours = dependencies[name].iter().filter(|it| it.starts_with("segue-"));
         for other in ours {
-            assert!(allowed.contains(&other.as_str()), "{name} must not see {other}");
+            assert!(allowed.contains(&other.as_str()), "{name} must not depend on {other}");
         }
     }
 }
 
 #[test]
-fn core_sees_no_machine() {
+fn core_depends_only_on_allowed_crates() {
     for name in &dependencies()["segue-core"] {
         assert!(CORE_SEES.contains(&name.as_str()), "core must not depend on {name}");
     }
 }
 
 #[test]
-fn heavy_dependencies_have_one_home() {
+fn heavy_dependencies_are_used_only_by_allowed_crates() {
     let dependencies = dependencies();
     for (heavy, homes) in HOMES {
         for (name, all) in &dependencies {
             let at_home = homes.contains(&name.as_str());
-            assert!(!all.contains(heavy) || at_home, "{heavy} does not belong in {name}");
+            assert!(!all.contains(heavy) || at_home, "{name} must not use {heavy}");
         }
     }
 }
 
-/// Where something may be written, and the words that give it away.
+/// A rule for one kind of code: the words that identify it, and the folders in which it is allowed.
 struct Room {
     what: &'static str,
     words: &'static [&'static str],
@@ -102,7 +103,7 @@ const ROOMS: [Room; 5] = [
     Room {
         what: "SQL",
         words: &["SELECT ", "INSERT INTO", "UPDATE ", "DELETE FROM", "CREATE TABLE", "PRAGMA "],
-        // A vendor's own database is that vendor's format.
+        // A vendor's database is a format of that vendor, so the vendor's folder may query it.
         allowed: &[
             "crates/store/",
             "crates/conformance/",
@@ -130,7 +131,8 @@ const ROOMS: [Room; 5] = [
     Room {
         what: "the machine's clock or environment",
         words: &["SystemTime::now", "Timestamp::now", "env::var", "Uuid::now_v7", "Uuid::new_v4"],
-        // The built-in agent is a program of its own, that happens to be in the same file.
+        // The built-in demo agent is a separate program, although it is part of the same
+        // executable.
         allowed: &[
             "crates/host/",
             "crates/conformance/",
@@ -141,7 +143,7 @@ const ROOMS: [Room; 5] = [
 ];
 
 #[test]
-fn everything_is_in_its_room() {
+fn restricted_code_is_only_in_allowed_folders() {
     let mut astray = Vec::new();
     for (path, text) in production_code() {
         for room in &ROOMS {
@@ -151,10 +153,11 @@ fn everything_is_in_its_room() {
             }
         }
     }
-    assert!(astray.is_empty(), "in the wrong room:\n{}", astray.join("\n"));
+    assert!(astray.is_empty(), "code in the wrong folder:\n{}", astray.join("\n"));
 }
 
-/// Returns every source file without its tests and comments, by its path from the top.
+/// Returns the path of every source file, relative to the repository, and its code without tests
+/// and comments.
 fn production_code() -> Vec<(String, String)> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     let mut files = Vec::new();

@@ -1,13 +1,13 @@
-//! Every reader is tried with damaged transcripts: with all that has ever failed, and with as many
-//! new ones as a minute allows. `make fuzz` takes its time.
-#![expect(clippy::unwrap_used, reason = "a failure is a failed test")]
+//! Runs every fuzz target with damaged transcripts: with all inputs that failed before, and with
+//! new cases for at most a minute. `make fuzz` runs for longer.
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 use std::process::Command;
 
-/// So many of each target take well under a minute.
+/// The number of cases of each target. They take well under a minute.
 const CASES: &str = "250";
 
-/// Not to be unlucky on another day: the cases are always the same.
+/// A fixed seed makes the cases the same in every run, so that the test does not fail by chance.
 const SEED: &str = "1";
 
 fn fuzz(arguments: &[&str]) {
@@ -17,11 +17,11 @@ fn fuzz(arguments: &[&str]) {
 }
 
 #[test]
-fn what_has_failed_once_does_not_fail_again() {
+fn inputs_that_failed_before_pass() {
     fuzz(&["regressions"]);
 }
 
 #[test]
-fn a_minute_of_damaged_transcripts_breaks_no_promise() {
+fn damaged_transcripts_pass_the_checks_of_every_target() {
     fuzz(&["--seed", SEED, "--cases", CASES, "--seconds", "60"]);
 }

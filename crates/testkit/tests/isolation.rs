@@ -1,4 +1,5 @@
-//! Isolated tests reach nothing, fail when they fail, and leave nothing behind.
+//! Tests of `isolated`: an isolated test reaches no network, reports its failure, and leaves no
+//! process behind.
 
 use std::env;
 use std::fs;
@@ -10,7 +11,7 @@ use std::process::{Command, Stdio};
 use segue_testkit::{isolated, launches, processes};
 
 #[test]
-fn only_loopback_is_there() {
+fn an_isolated_test_sees_only_the_loopback_interface() {
     isolated(|| {
         let interfaces = fs::read_to_string("/proc/self/net/dev").unwrap();
         let names: Vec<&str> =
@@ -25,17 +26,18 @@ fn only_loopback_is_there() {
 }
 
 #[test]
-#[should_panic(expected = "`a_failure_inside_is_one_outside` failed in isolation")]
-fn a_failure_inside_is_one_outside() {
-    isolated(|| panic!("as it shall"));
+#[should_panic(expected = "`a_failure_of_an_isolated_test_is_reported` failed in isolation")]
+fn a_failure_of_an_isolated_test_is_reported() {
+    isolated(|| panic!("this failure is intended"));
 }
 
-/// Names the folder in which `stays` says that it is there.
+/// The environment variable with the folder in which `runs_until_it_is_killed` creates a file when
+/// it has started.
 const MARK: &str = "SEGUE_TEST_ISOLATION_MARK";
 
 #[test]
-#[ignore = "runs until it is killed, for the test below"]
-fn stays() {
+#[ignore = "not a test of its own: the test below starts and kills it"]
+fn runs_until_it_is_killed() {
     let Some(folder) = env::var_os(MARK).map(PathBuf::from) else { return };
     isolated(|| {
         let mut stray = Command::new("setsid").args(["sleep", "1000"]).spawn().unwrap();
@@ -45,15 +47,15 @@ fn stays() {
 }
 
 #[test]
-fn nothing_outlives_a_test_that_is_killed() {
+fn killing_an_isolated_test_ends_all_its_processes() {
     let folder = tempfile::tempdir().unwrap();
     let mut test = Command::new(env::current_exe().unwrap());
-    test.args(["--exact", "stays", "--ignored"]).env(MARK, folder.path());
+    test.args(["--exact", "runs_until_it_is_killed", "--ignored"]).env(MARK, folder.path());
     let mut test = test.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let there = folder.path().join("there");
     launches::wait_until(&[folder.path()], "a process inside", || there.exists());
     let all = processes::mentioning(folder.path());
-    assert!(all.len() > 3, "the test, its first process, itself again, and a stray: {all:?}");
+    assert!(all.len() > 3, "fewer than outer test, first process, inner test and stray: {all:?}");
     test.kill().unwrap();
     test.wait().unwrap();
     all.into_iter().for_each(processes::wait_gone);

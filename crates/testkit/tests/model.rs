@@ -1,5 +1,5 @@
-//! The scripted model itself, spoken to by hand.
-#![expect(clippy::unwrap_used, reason = "a failure is a failed test")]
+//! Tests the scripted model itself with raw HTTP requests.
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
@@ -12,7 +12,7 @@ fn connect(model: &Model) -> std::io::Result<TcpStream> {
     TcpStream::connect(model.url().trim_start_matches("http://"))
 }
 
-/// Sends a request that is the only one of its connection.
+/// Sends a request on a new connection, which the server closes after the response.
 fn ask(model: &Model, path: &str, body: &Value) -> TcpStream {
     let body = body.to_string();
     let mut stream = connect(model).unwrap();
@@ -32,7 +32,7 @@ fn rest(mut stream: TcpStream) -> String {
     text
 }
 
-/// Reads until a text has come.
+/// Reads until the response contains a text. Returns everything that it read.
 fn read_until(stream: &mut TcpStream, wanted: &str) -> String {
     let (mut text, mut buffer) = (String::new(), [0; 4096]);
     while !text.contains(wanted) {
@@ -61,7 +61,7 @@ fn whole(text: &str) -> Value {
 const MESSAGES: &str = "/v1/messages?beta=true";
 
 #[test]
-fn a_hold_lasts_until_it_is_released_and_no_longer_on_a_retry() {
+fn a_hold_waits_until_it_is_released_and_a_retry_does_not_wait() {
     let model = Model::start();
     let mut first = ask(&model, MESSAGES, &messages("[[hold: gate]] [[say: after]]"));
     let before = read_until(&mut first, "holding gate");
@@ -74,7 +74,7 @@ fn a_hold_lasts_until_it_is_released_and_no_longer_on_a_retry() {
 }
 
 #[test]
-fn a_failure_is_one_on_every_retry() {
+fn a_scripted_failure_is_repeated_on_every_retry() {
     let model = Model::start();
     for _ in 0..2 {
         let answer = rest(ask(&model, MESSAGES, &messages("[[status: 529]]")));
@@ -85,7 +85,7 @@ fn a_failure_is_one_on_every_retry() {
 }
 
 #[test]
-fn a_cut_answer_has_no_end() {
+fn a_cut_answer_lacks_its_end() {
     let model = Model::start();
     for body in [messages("[[cut]]"), whole("[[cut]]")] {
         let answer = rest(ask(&model, MESSAGES, &body));
@@ -96,7 +96,7 @@ fn a_cut_answer_has_no_end() {
 }
 
 #[test]
-fn a_slow_answer_comes_in_pieces() {
+fn a_slow_answer_is_streamed_in_pieces() {
     let model = Model::start();
     let answer = rest(ask(&model, MESSAGES, &messages("[[slow: 0.1]] [[say: at last]]")));
     assert!(answer.matches("content_block_delta").count() > 10, "{answer}");
@@ -104,7 +104,7 @@ fn a_slow_answer_comes_in_pieces() {
 }
 
 #[test]
-fn an_answer_need_not_stream() {
+fn a_request_without_streaming_gets_a_whole_answer() {
     let model = Model::start();
     let answer = rest(ask(&model, MESSAGES, &whole("[[say: a]] [[tool: ls]]")));
     let tool = r#"{"id":"toolu_"#;
@@ -116,12 +116,13 @@ fn an_answer_need_not_stream() {
 }
 
 #[test]
-fn a_refused_connection_is_accepted_again_on_the_same_port() {
+fn connections_are_refused_until_the_same_port_is_open_again() {
     let model = Model::start();
     let mut open = ask(&model, MESSAGES, &messages("[[hang]]"));
     read_until(&mut open, "hanging");
     model.refuse();
-    // What was open is closed, too: an end or a reset, but no more text.
+    // The open connection is closed, too. Reading returns an end of file or a reset, but no more
+    // text.
     assert_eq!(open.read(&mut [0; 16]).unwrap_or(0), 0);
     assert_eq!(connect(&model).unwrap_err().kind(), ErrorKind::ConnectionRefused);
     model.accept();
@@ -142,7 +143,7 @@ fn chat(text: &str, stream: bool) -> Value {
 }
 
 #[test]
-fn chat_completions_are_answered_in_pieces_and_whole() {
+fn chat_completions_are_answered_with_and_without_streaming() {
     let model = Model::start();
     let pieces = rest(ask(&model, CHAT, &chat("[[say: a]] [[tool: ls]]", true)));
     assert!(pieces.contains(r#""finish_reason":"tool_calls""#), "{pieces}");
@@ -165,7 +166,7 @@ fn contents(text: &str) -> Value {
 }
 
 #[test]
-fn gemini_is_answered_in_pieces_and_whole() {
+fn gemini_requests_are_answered_with_and_without_streaming() {
     let model = Model::start();
     let path = |task: &str| format!("/v1beta/models/m:{task}");
     let stream = path("streamGenerateContent?alt=sse");

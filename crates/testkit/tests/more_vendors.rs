@@ -1,6 +1,6 @@
-//! Gemini, Copilot, `OpenCode` and Pi against the scripted model: what the tests of the product
-//! build on.
-#![expect(clippy::panic, clippy::unwrap_used, reason = "a failure is a failed test")]
+//! Gemini CLI, Copilot CLI, `OpenCode` and Pi with the scripted model. The tests of the product
+//! rely on this behaviour.
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a panic fails the test")]
 
 use std::fs;
 use std::io::{Seek as _, Write as _};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 const ID: &str = "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11";
 
-/// An id of `OpenCode`.
+/// A session id in the format of `OpenCode`.
 const SES: &str = "ses_preset00000000000000000001";
 
 const TOOL: &str = "[[tool: echo by-a-tool | tee made]] [[say: done]]";
@@ -51,7 +51,8 @@ fn copilot(world: &World, arguments: &[&str], prompt: &str) -> Outcome {
     Outcome::of(&mut command(world, "copilot", all))
 }
 
-/// The prompt goes through standard input: an argument with a space in it gets quotes.
+/// Runs `opencode run` with the prompt on standard input, because `OpenCode` adds quotes to an
+/// argument that has a space in it.
 fn opencode(world: &World, arguments: &[&str], prompt: &str) -> Outcome {
     let mut input = tempfile::tempfile().unwrap();
     input.write_all(prompt.as_bytes()).and_then(|()| input.rewind()).unwrap();
@@ -64,14 +65,15 @@ fn pi(world: &World, arguments: &[&str], prompt: &str) -> Outcome {
     Outcome::of(&mut command(world, "pi", all))
 }
 
-/// Returns the newest event of this type among the lines of an output.
+/// Returns the last event of this type in an output of JSON lines.
 fn event(outcome: &Outcome, kind: &str) -> Value {
     let events = outcome.stdout.lines().filter_map(|it| serde_json::from_str::<Value>(it).ok());
     let found = events.rev().find(|it| it["type"] == kind);
     found.unwrap_or_else(|| panic!("no {kind}: {outcome:#?}"))
 }
 
-/// Expects two turns, the second of which carries the first one.
+/// Asserts that both turns succeeded, and that the request of the second turn also has the first
+/// turn.
 fn assert_carried(model: &Model, outcomes: [&Outcome; 2]) {
     for outcome in outcomes {
         assert_eq!(outcome.status, 0, "{outcome:#?}");
@@ -88,7 +90,7 @@ fn assert_carried(model: &Model, outcomes: [&Outcome; 2]) {
 }
 
 #[test]
-fn gemini_carries_its_first_turn() {
+fn gemini_sends_the_first_turn_again_after_a_resume() {
     isolated(|| {
         let model = Model::start();
         let world = gemini_world(&model);
@@ -103,7 +105,7 @@ fn gemini_carries_its_first_turn() {
 }
 
 #[test]
-fn copilot_carries_its_first_turn() {
+fn copilot_sends_the_first_turn_again_after_a_resume() {
     isolated(|| {
         let model = Model::start();
         let world = copilot_world(&model);
@@ -117,7 +119,7 @@ fn copilot_carries_its_first_turn() {
     });
 }
 
-/// Makes an empty conversation with an id of one's own choice.
+/// Imports an empty conversation with the id `SES` into `OpenCode`.
 fn preset(world: &World) {
     let info = json!({
         "id": SES, "slug": "preset", "directory": world.project(), "title": "preset",
@@ -131,7 +133,7 @@ fn preset(world: &World) {
 }
 
 #[test]
-fn opencode_carries_its_first_turn() {
+fn opencode_sends_the_first_turn_again_after_a_resume() {
     isolated(|| {
         let model = Model::start();
         let world = opencode_world(&model);
@@ -148,7 +150,7 @@ fn opencode_carries_its_first_turn() {
 }
 
 #[test]
-fn opencode_asks_for_a_title_by_itself() {
+fn opencode_sends_a_background_request_for_a_title() {
     isolated(|| {
         let model = Model::start();
         let world = opencode_world(&model);
@@ -161,7 +163,7 @@ fn opencode_asks_for_a_title_by_itself() {
 }
 
 #[test]
-fn pi_carries_its_first_turn() {
+fn pi_sends_the_first_turn_again_after_a_resume() {
     isolated(|| {
         let model = Model::start();
         let world = pi_world(&model);
@@ -179,7 +181,8 @@ fn pi_carries_its_first_turn() {
     });
 }
 
-/// Expects a call, its result, and nothing but the result's answer after it.
+/// Asserts that the tool ran, and that the second of exactly two requests has the tool call and its
+/// result.
 fn assert_tool_ran(model: &Model, world: &World, run: &Outcome) {
     assert_eq!(run.status, 0, "{run:#?}");
     assert_eq!(fs::read_to_string(world.project().join("made")).unwrap(), "by-a-tool\n");
@@ -197,7 +200,7 @@ fn carried(exchange: &Exchange) -> Step {
 }
 
 #[test]
-fn gemini_runs_the_tool() {
+fn gemini_runs_a_tool_and_sends_its_result() {
     isolated(|| {
         let model = Model::start();
         let world = gemini_world(&model);
@@ -207,7 +210,7 @@ fn gemini_runs_the_tool() {
 }
 
 #[test]
-fn copilot_runs_the_tool() {
+fn copilot_runs_a_tool_and_sends_its_result() {
     isolated(|| {
         let model = Model::start();
         let world = copilot_world(&model);
@@ -217,7 +220,7 @@ fn copilot_runs_the_tool() {
 }
 
 #[test]
-fn opencode_runs_the_tool() {
+fn opencode_runs_a_tool_and_sends_its_result() {
     isolated(|| {
         let model = Model::start();
         let world = opencode_world(&model);
@@ -227,7 +230,7 @@ fn opencode_runs_the_tool() {
 }
 
 #[test]
-fn pi_runs_the_tool() {
+fn pi_runs_a_tool_and_sends_its_result() {
     isolated(|| {
         let model = Model::start();
         let world = pi_world(&model);
@@ -239,7 +242,7 @@ fn pi_runs_the_tool() {
 const LIMIT: &str = "[[limit: 2030-01-01T10:00:00Z]]";
 
 #[test]
-fn gemini_tells_failures_of_the_model() {
+fn gemini_reports_failures_of_the_model() {
     isolated(|| {
         let model = Model::start();
         let world = gemini_world(&model);
@@ -267,7 +270,7 @@ fn gemini_tells_failures_of_the_model() {
 }
 
 #[test]
-fn copilot_tells_failures_of_the_model() {
+fn copilot_reports_failures_of_the_model() {
     isolated(|| {
         let model = Model::start();
         let world = copilot_world(&model);
@@ -287,7 +290,7 @@ fn copilot_tells_failures_of_the_model() {
 }
 
 #[test]
-fn opencode_tells_what_it_does_not_try_again() {
+fn opencode_reports_failures_that_it_does_not_retry() {
     isolated(|| {
         let model = Model::start();
         let world = opencode_world(&model);
@@ -300,7 +303,7 @@ fn opencode_tells_what_it_does_not_try_again() {
 }
 
 #[test]
-fn opencode_tries_for_ever_when_the_model_is_busy() {
+fn opencode_keeps_retrying_after_a_rate_limit() {
     isolated(|| {
         let model = Model::start();
         let world = opencode_world(&model);
@@ -314,7 +317,7 @@ fn opencode_tries_for_ever_when_the_model_is_busy() {
 }
 
 #[test]
-fn pi_tells_failures_of_the_model() {
+fn pi_reports_failures_of_the_model() {
     isolated(|| {
         let model = Model::start();
         let world = pi_world(&model);
@@ -341,8 +344,9 @@ fn pi_tells_failures_of_the_model() {
     });
 }
 
-/// Pastes a message of two lines into a program that waits for one. A held answer is drawn as far
-/// as it came, then the rest.
+/// Pastes a message of two lines into a program that waits for input. Asserts that the model gets
+/// both lines as one message, and that the program draws the first part of a held answer, and the
+/// rest when the answer is released.
 fn assert_pasted(model: &Model, mut terminal: Terminal, ready: &str) {
     assert!(terminal.shows(ready), "the screen is:\n{}", terminal.contents());
     terminal.write("\x1b[200~GAMMA [[hold: door]]\nDELTA\x1b[201~");
@@ -357,7 +361,7 @@ fn assert_pasted(model: &Model, mut terminal: Terminal, ready: &str) {
 }
 
 #[test]
-fn gemini_is_talked_to_in_a_terminal() {
+fn gemini_accepts_a_message_that_is_pasted_during_an_answer() {
     isolated(|| {
         let model = Model::start();
         let world = gemini_world(&model);
@@ -366,7 +370,8 @@ fn gemini_is_talked_to_in_a_terminal() {
         assert!(terminal.shows("piece 2 of"), "the screen is:\n{}", terminal.contents());
         terminal.write("\x1b[200~DELTA\nEPSILON\x1b[201~");
         assert!(terminal.shows("EPSILON"), "the screen is:\n{}", terminal.contents());
-        // For a moment after a paste the return key is a new line. The slow answer is longer.
+        // For a short time after a paste, Gemini CLI treats the return key as a line break. The
+        // slow answer takes longer than that.
         assert!(terminal.shows("turns=1"), "the screen is:\n{}", terminal.contents());
         terminal.write("\r");
         assert!(terminal.shows("turns=2"), "the screen is:\n{}", terminal.contents());
@@ -376,7 +381,7 @@ fn gemini_is_talked_to_in_a_terminal() {
 }
 
 #[test]
-fn copilot_is_talked_to_in_a_terminal() {
+fn copilot_accepts_a_pasted_message_of_two_lines_in_a_terminal() {
     isolated(|| {
         let model = Model::start();
         let world = copilot_world(&model);
@@ -386,7 +391,7 @@ fn copilot_is_talked_to_in_a_terminal() {
 }
 
 #[test]
-fn opencode_is_talked_to_in_a_terminal() {
+fn opencode_accepts_a_pasted_message_of_two_lines_in_a_terminal() {
     isolated(|| {
         let model = Model::start();
         let world = opencode_world(&model);
@@ -396,7 +401,7 @@ fn opencode_is_talked_to_in_a_terminal() {
 }
 
 #[test]
-fn pi_is_talked_to_in_a_terminal() {
+fn pi_accepts_a_pasted_message_of_two_lines_in_a_terminal() {
     isolated(|| {
         let model = Model::start();
         let world = pi_world(&model);
@@ -406,7 +411,7 @@ fn pi_is_talked_to_in_a_terminal() {
 }
 
 #[test]
-fn folders_that_nobody_trusts_are_asked_about() {
+fn gemini_and_copilot_ask_whether_to_trust_an_untrusted_folder() {
     isolated(|| {
         let model = Model::start();
         let mut world = World::new("/bin/false");

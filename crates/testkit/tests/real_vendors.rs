@@ -1,5 +1,5 @@
-//! The real command lines against the scripted model: what the tests of the product build on.
-#![expect(clippy::panic, clippy::unwrap_used, reason = "a failure is a failed test")]
+//! Claude Code and Codex with the scripted model. The tests of the product rely on this behaviour.
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a panic fails the test")]
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -50,7 +50,7 @@ fn thread(outcome: &Outcome) -> String {
     event["thread_id"].as_str().unwrap_or_else(|| panic!("no thread: {outcome:#?}")).to_owned()
 }
 
-/// Expects a second turn that carries the first one.
+/// Asserts that the request of the second turn also has the first turn.
 fn assert_carried(exchange: &Exchange, session: &str) {
     assert_eq!(exchange.session.as_deref(), Some(session));
     assert_eq!(exchange.user_texts(), ["first ALPHA", "second BETA"]);
@@ -61,7 +61,7 @@ fn assert_carried(exchange: &Exchange, session: &str) {
 }
 
 #[test]
-fn claude_carries_its_first_turn() {
+fn claude_sends_the_first_turn_again_after_a_resume() {
     isolated(|| {
         let model = Model::start();
         let world = claude_world(&model);
@@ -76,7 +76,7 @@ fn claude_carries_its_first_turn() {
 }
 
 #[test]
-fn codex_carries_its_first_turn() {
+fn codex_sends_the_first_turn_again_after_a_resume() {
     isolated(|| {
         let model = Model::start();
         let world = codex_world(&model);
@@ -92,7 +92,8 @@ fn codex_carries_its_first_turn() {
     });
 }
 
-/// Expects a call, its result, and nothing but the result's answer after it.
+/// Asserts that the tool ran, and that the second of exactly two requests has the tool call and its
+/// result.
 fn assert_tool_ran(model: &Model, world: &World) {
     assert_eq!(fs::read_to_string(world.project().join("made")).unwrap(), "by-a-tool\n");
     let last = model.conversations().pop().unwrap();
@@ -111,7 +112,7 @@ fn carried(exchange: &Exchange) -> Step {
 const TOOL: &str = "[[tool: echo by-a-tool | tee made]] [[say: done]]";
 
 #[test]
-fn claude_runs_the_tool() {
+fn claude_runs_a_tool_and_sends_its_result() {
     isolated(|| {
         let model = Model::start();
         let world = claude_world(&model);
@@ -122,7 +123,7 @@ fn claude_runs_the_tool() {
 }
 
 #[test]
-fn codex_runs_the_tool() {
+fn codex_runs_a_tool_and_sends_its_result() {
     isolated(|| {
         let model = Model::start();
         let world = codex_world(&model);
@@ -134,7 +135,7 @@ fn codex_runs_the_tool() {
 }
 
 #[test]
-fn claude_tells_failures_of_the_model() {
+fn claude_reports_failures_of_the_model() {
     isolated(|| {
         let model = Model::start();
         let world = claude_world(&model);
@@ -156,7 +157,7 @@ fn claude_tells_failures_of_the_model() {
 }
 
 #[test]
-fn claude_tells_when_a_limit_ends_to_subscribers() {
+fn claude_reports_the_end_of_a_limit_only_with_a_subscription() {
     isolated(|| {
         let model = Model::start();
         let mut world = claude_world(&model);
@@ -173,7 +174,7 @@ fn claude_tells_when_a_limit_ends_to_subscribers() {
 }
 
 #[test]
-fn codex_tells_failures_of_the_model() {
+fn codex_reports_failures_of_the_model() {
     isolated(|| {
         let model = Model::start();
         let world = codex_world(&model);
@@ -198,7 +199,8 @@ fn codex_tells_failures_of_the_model() {
     });
 }
 
-/// Talks to a program in a terminal: a held answer is drawn as far as it came, then the rest.
+/// Asserts that a program in a terminal draws the first part of a held answer, and draws the rest
+/// when the answer is released.
 fn assert_interactive(model: &Model, terminal: &mut Terminal) {
     model.wait_held("door");
     assert!(terminal.shows("holding door"), "the screen is:\n{}", terminal.contents());
@@ -209,7 +211,7 @@ fn assert_interactive(model: &Model, terminal: &mut Terminal) {
 }
 
 #[test]
-fn claude_asks_nothing_in_a_terminal() {
+fn claude_answers_in_a_terminal_without_asking_questions_first() {
     isolated(|| {
         let model = Model::start();
         let world = claude_world(&model);
@@ -220,7 +222,7 @@ fn claude_asks_nothing_in_a_terminal() {
 }
 
 #[test]
-fn codex_asks_nothing_in_a_terminal() {
+fn codex_answers_in_a_terminal_without_asking_questions_first() {
     isolated(|| {
         let model = Model::start();
         let world = codex_world(&model);
@@ -232,7 +234,7 @@ fn codex_asks_nothing_in_a_terminal() {
 }
 
 #[test]
-fn a_client_that_is_killed_has_left() {
+fn the_model_notices_that_a_killed_client_has_disconnected() {
     isolated(|| {
         let model = Model::start();
         let world = claude_world(&model);
@@ -250,7 +252,7 @@ const HOOKS: &str = r#"{"hooks": {
 }}"#;
 
 #[test]
-fn what_claude_adds_is_not_what_was_said() {
+fn text_that_claude_adds_to_a_request_is_no_user_message() {
     isolated(|| {
         let model = Model::start();
         let world = claude_world(&model);
@@ -267,7 +269,7 @@ fn what_claude_adds_is_not_what_was_said() {
 }
 
 #[test]
-fn what_codex_adds_is_not_what_was_said() {
+fn text_that_codex_adds_to_a_request_is_no_user_message() {
     isolated(|| {
         let model = Model::start();
         let world = codex_world(&model);
@@ -281,8 +283,8 @@ fn what_codex_adds_is_not_what_was_said() {
     });
 }
 
-/// Pastes a message while a tool runs, which then ends: the message is the user's, whichever way
-/// the vendor sends it.
+/// Pastes a message while a tool runs, and then lets the tool finish. Asserts that the model gets
+/// it as a user message, no matter in which form the vendor sends it.
 fn assert_said_meanwhile(model: &Model, world: &World, start: &Command) {
     let pipe = world.project().join("pipe");
     mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
@@ -293,22 +295,23 @@ fn assert_said_meanwhile(model: &Model, world: &World, start: &Command) {
     assert!(terminal.shows("EPSILON"), "the screen is:\n{}", terminal.contents());
     terminal.write("\r");
     tool.write_all(b"done\n").unwrap();
-    // It is read all the time: a program whose terminal is full does nothing else.
+    // `shows` reads the terminal while it waits. A program blocks if its terminal's buffer is full.
     assert!(terminal.shows("turns=2"), "the screen is:\n{}", terminal.contents());
     let asked = model.wait_answered("EPSILON");
     assert_eq!(asked.user_texts(), [MEANWHILE, "meanwhile EPSILON"]);
     assert!(asked.texts(Role::ToolResult)[0].contains("done"), "{:#?}", asked.turns);
 }
 
-/// The shell itself reads the pipe: what a program like `head` is to read Claude opens, too.
+/// The shell itself reads the pipe. If a program such as `head` read the file, Claude Code would
+/// open it, too.
 const MEANWHILE: &str = "DELTA [[tool: read line < pipe; echo $line]]";
 
 #[test]
-fn claude_is_told_something_meanwhile() {
+fn claude_sends_a_message_that_is_pasted_while_a_tool_runs() {
     isolated(|| {
         let model = Model::start();
         let world = claude_world(&model);
-        // In its own default mode it asks its service about each tool.
+        // Without this permission mode, Claude Code asks its service about each tool.
         let allowed = ["--permission-mode=default", "--allowedTools", "Bash", "--", MEANWHILE];
         let start = command(&world, "claude", allowed);
         assert_said_meanwhile(&model, &world, &start);
@@ -316,7 +319,7 @@ fn claude_is_told_something_meanwhile() {
 }
 
 #[test]
-fn codex_is_told_something_meanwhile() {
+fn codex_sends_a_message_that_is_pasted_while_a_tool_runs() {
     isolated(|| {
         let model = Model::start();
         let world = codex_world(&model);

@@ -1,8 +1,9 @@
-//! Ordinary code and logs pass redaction as they are: at most one line in ten thousand is touched.
+//! Redaction leaves ordinary code and logs unchanged: it changes at most one line in ten thousand.
 //!
-//! The corpus is what `Cargo.lock` pins: the sources of all dependencies as cargo has unpacked them,
-//! and this repository. The same lock file gives the same corpus.
-#![expect(clippy::expect_used, reason = "a test that fails shall stop at once")]
+//! The corpus has the files of this repository, and the sources of all dependencies as cargo has
+//! unpacked them. `Cargo.lock` pins the dependencies, so the same commit always has the same
+//! corpus.
+#![expect(clippy::expect_used, reason = "a panic fails the test")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,15 +11,17 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::MetadataCommand;
 use segue_core::rules::redaction::redact;
 
-/// One line in so many may be touched.
+/// Redaction may change one line in this many.
 const ONE_IN: usize = 10_000;
-/// No more is read: the test is to be short without optimization, too.
+/// At most this many bytes are read, so that the test is fast even without optimization.
 const BYTES: usize = 24 * 1024 * 1024;
-/// Longer files are tables that a program has written.
+/// Files with more bytes than this are skipped, because they are generated tables.
 const FILE: u64 = 256 * 1024;
-/// Packages whose subject are addresses with passwords: their tests are full of them.
+/// Packages that parse addresses with passwords. They are skipped, because their tests have many
+/// such addresses.
 const ABOUT_PASSWORDS: [&str; 3] = ["url", "http", "percent-encoding"];
-/// Parts of this repository that are about secrets.
+/// Files of this repository are skipped if their path contains one of these words, because they are
+/// about secrets.
 const ABOUT_SECRETS: [&str; 6] =
     ["redaction", "secrets.rs", "shapes", "fuzz", "handoff", "regressions"];
 
@@ -41,10 +44,10 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the files of dependencies and of this repository.
+/// Returns the files of this repository, followed by the files of its dependencies.
 fn corpus() -> Vec<PathBuf> {
     let mut command = MetadataCommand::new();
-    // Packages for other systems are not unpacked here.
+    // Cargo has not unpacked the packages that only other platforms need.
     let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let options = ["--offline", "--locked", "--filter-platform", &platform];
     let metadata = command.other_options(options.map(str::to_owned).to_vec());
@@ -72,10 +75,10 @@ fn corpus() -> Vec<PathBuf> {
 }
 
 #[test]
-fn at_most_one_line_in_ten_thousand_of_ordinary_code_is_touched() {
+fn redaction_changes_at_most_one_line_in_ten_thousand_of_ordinary_code() {
     let (mut lines, mut bytes, mut touched) = (0, 0, Vec::new());
     for path in corpus() {
-        // What is no text is of no interest.
+        // Files that are not UTF-8 text are skipped.
         let Ok(text) = fs::read_to_string(&path) else { continue };
         bytes += text.len();
         if bytes > BYTES {
@@ -83,7 +86,8 @@ fn at_most_one_line_in_ten_thousand_of_ordinary_code_is_touched() {
         }
         let left = redact(&text);
         lines += text.lines().count();
-        // A secret of many lines is one line afterwards: all of them were touched.
+        // Redaction replaces a secret of several lines with one line. All of its lines count as
+        // changed.
         let kept: std::collections::HashSet<&str> = left.lines().collect();
         let gone = text.lines().filter(|line| !kept.contains(line));
         touched.extend(gone.map(|line| format!("{}: {}", path.display(), line.trim())));

@@ -1,4 +1,4 @@
-//! Reading a file of lines from its end.
+//! Reads a file line by line, from its end to its beginning.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -9,21 +9,22 @@ use segue_core::ports::Files;
 const FIRST_PIECE: u64 = 64 * 1024;
 const LARGEST_PIECE: u64 = 1024 * 1024;
 
-/// How far back is read at most, whatever is in the file.
+/// Reading stops after at least this many bytes at the end of the file were read.
 const BUDGET: u64 = 4 * 1024 * 1024;
 
-/// How a reading ended.
+/// Why reading stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// It was told to.
+    /// The callback returned `ControlFlow::Break`.
     Asked,
-    /// At the beginning of the file.
+    /// The beginning of the file was reached.
     AtBeginning,
-    /// The budget was used up.
+    /// `BUDGET` bytes were read before the beginning was reached.
     TooFar,
 }
 
-/// Calls back with each line, the last one first, until it is told to stop.
+/// Calls `each` with every non-empty line, the last one first, until it returns
+/// `ControlFlow::Break`. `length` is the length of the file in bytes.
 pub(crate) fn each(
     files: &dyn Files,
     path: &Path,
@@ -31,7 +32,7 @@ pub(crate) fn each(
     mut each: impl FnMut(&[u8]) -> ControlFlow<()>,
 ) -> io::Result<Ended> {
     let (mut start, mut piece) = (length, FIRST_PIECE);
-    // The end of a line whose beginning has yet to be read.
+    // The end of a line whose beginning is not read yet.
     let mut partial = Vec::new();
     while start > 0 {
         if length - start >= BUDGET {
@@ -75,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_once_from_the_last_to_the_first_however_long_they_are() {
+    fn each_passes_every_line_once_from_the_last_to_the_first() {
         let mut bytes = Vec::new();
         let wanted = [3, 70_000, 1, 200_000, 65_536, 5];
         for length in wanted {
@@ -91,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_line_is_given_up() {
+    fn line_longer_than_the_budget_stops_reading() {
         let mut bytes = vec![b'x'; 6 * 1024 * 1024];
         bytes.extend(b"\nlast\n");
         assert_eq!(read(&bytes), (vec![4], Ended::TooFar));

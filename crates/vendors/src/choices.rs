@@ -1,4 +1,4 @@
-//! Which of a dialog's choices a person means, and the keys that take it.
+//! Finds the choice of a dialog that an answer means, and the keys that select it.
 
 use segue_core::ports::Answer;
 
@@ -6,7 +6,8 @@ pub(crate) const UP: &[u8] = b"\x1b[A";
 pub(crate) const DOWN: &[u8] = b"\x1b[B";
 pub(crate) const ENTER: &[u8] = b"\r";
 
-/// Returns the keys that move the mark from one choice to another and take that one.
+/// Returns the keys that move the mark from the choice `marked` to the choice `wanted` and confirm
+/// it.
 pub(crate) fn keys_to(wanted: usize, marked: usize) -> Vec<u8> {
     let key = if wanted < marked { UP } else { DOWN };
     let mut keys = key.repeat(wanted.abs_diff(marked));
@@ -14,13 +15,14 @@ pub(crate) fn keys_to(wanted: usize, marked: usize) -> Vec<u8> {
     keys
 }
 
-/// Returns the key that is the number of a choice.
+/// Returns the number key of the choice at this position: `1` for position 0.
 pub(crate) fn number_of(position: usize) -> Vec<u8> {
     (position + 1).to_string().into_bytes()
 }
 
-/// Returns the position of the choice that an answer means. `yes` and `no` are the first of these
-/// words that only one choice begins with.
+/// Returns the position of the choice that an answer means, or `None` if that is not exactly one
+/// choice. `yes` and `no` list the words that such a choice can begin with; the first word that
+/// identifies one choice counts.
 pub(crate) fn meant(
     choices: &[String],
     answer: &Answer,
@@ -34,8 +36,8 @@ pub(crate) fn meant(
     }
 }
 
-/// Returns the choice that is this word, or else the only one that begins with it: where several
-/// do, they grant different things.
+/// Returns the choice that equals this word, or else the only choice that begins with it. If
+/// several choices begin with it, they grant different things, so the result is `None`.
 fn plain(choices: &[String], word: &str) -> Option<usize> {
     let begins = |text: &str| {
         text.to_lowercase()
@@ -45,7 +47,8 @@ fn plain(choices: &[String], word: &str) -> Option<usize> {
     only(choices, word, begins)
 }
 
-/// Returns the choice of this number, or the only one that begins with these words.
+/// Returns the choice with this number. For other words, returns the choice that equals them, or
+/// else the only choice that begins with them.
 fn by_words(choices: &[String], words: &str) -> Option<usize> {
     if let Ok(number) = words.parse::<usize>() {
         return number.checked_sub(1).filter(|position| *position < choices.len());

@@ -1,4 +1,4 @@
-//! Reading a vendor's database while the vendor may write it.
+//! Reads a vendor's SQLite database while the vendor's program may write to it.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,10 +6,10 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row};
 use segue_core::{Error, Result};
 
-/// How long a vendor that is in the middle of a change is waited for.
+/// How long a read waits for a lock that the vendor's program holds during a write.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A vendor's database, which is never written to.
+/// A read-only connection to a vendor's database.
 #[derive(Debug)]
 pub(crate) struct Database {
     connection: Connection,
@@ -17,7 +17,7 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Opens a database; none where there is no such file.
+    /// Opens a database. Returns `None` if the file does not exist.
     pub(crate) fn open(path: &Path) -> Result<Option<Self>> {
         let shown = path.display().to_string();
         if !path.is_file() {
@@ -33,7 +33,7 @@ impl Database {
         Ok(Some(Self { connection, shown }))
     }
 
-    /// Returns what a query finds.
+    /// Runs a query and returns all of its rows, each converted by `read`.
     pub(crate) fn rows<T>(
         &self,
         query: &str,
@@ -47,7 +47,7 @@ impl Database {
         rows().map_err(|error| unreadable(&self.shown, &error))
     }
 
-    /// Returns the first row of what a query finds.
+    /// Runs a query and returns its first row, or `None` if it finds no row.
     pub(crate) fn row<T>(
         &self,
         query: &str,
@@ -66,7 +66,7 @@ fn unreadable(shown: &str, error: &rusqlite::Error) -> Error {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
             "put it back from a backup, then try again"
         }
-        // Columns that are not there any more.
+        // For example, a column that no longer exists.
         _ => "a newer version of the vendor's program may keep its conversations in another way",
     };
     Error::vendor(format!("cannot read `{shown}`")).caused_by(error).hint(hint)
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_vendor_has_just_written_is_read() {
+    fn committed_rows_are_read_during_an_open_write_transaction() {
         let folder = tempfile::tempdir().unwrap();
         let (path, writer) = made(folder.path());
         assert_eq!(said(&Database::open(&path).unwrap().unwrap()).unwrap(), ["a"]);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_vendor_has_left_is_read() {
+    fn rows_in_the_wal_of_a_killed_vendor_are_read() {
         let folder = tempfile::tempdir().unwrap();
         let (path, _writer) = made(folder.path());
         let left = folder.path().join("left");
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_absent_broken_locked_or_newer_is_no_panic() {
+    fn missing_database_is_none_and_a_broken_locked_or_newer_one_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         assert!(Database::open(&folder.path().join("absent.db")).unwrap().is_none());
         let broken = folder.path().join("broken.db");

@@ -1,4 +1,5 @@
-//! One folder per agent CLI: what to start, how to read it; starts nothing.
+//! Support for agent CLIs, one folder per vendor: command lines, and readers for the files and the
+//! output of the vendor's program. This crate spawns no process.
 
 mod backwards;
 mod choices;
@@ -32,7 +33,7 @@ use segue_core::model::{VendorDescription, VendorId};
 use segue_core::ports::{Files, Vendor, Vendors};
 use segue_core::{Error, Result};
 
-/// Returns every vendor that this build can drive; a new one is a line here.
+/// Returns every vendor that this build supports. A new vendor is registered in this list.
 pub fn all() -> Known {
     Known {
         vendors: vec![
@@ -49,14 +50,14 @@ pub fn all() -> Known {
     }
 }
 
-/// Reads a file that is one line of JSON as one that is too long to be held is read: long strings
-/// lose their middle. None where it is too long even so.
+/// Reads a file that contains one line of JSON, and cuts the middle out of long strings, as for a
+/// line that is too long to hold in memory. Returns `None` if the result is still too long.
 pub fn clipped(files: &dyn Files, path: &Path) -> io::Result<Option<Vec<u8>>> {
     let length = files.facts(path)?.map_or(0, |facts| facts.length);
     reading::read_clipped(files, path, (0, length))
 }
 
-/// The vendors that this build can drive.
+/// The vendors that this build supports.
 #[derive(Clone, Debug)]
 pub struct Known {
     vendors: Vec<Arc<dyn Vendor>>,
@@ -98,6 +99,14 @@ mod tests {
         let known = all();
         for vendor in known.all() {
             assert_eq!(known.get(&vendor.id()).unwrap().id(), vendor.id());
+        }
+    }
+
+    #[test]
+    fn every_vendor_that_takes_over_conversations_can_read_them() {
+        for vendor in all().all() {
+            let takes_over = vendor.conversion().is_some();
+            assert!(!takes_over || vendor.transcripts().is_some(), "{}", vendor.id());
         }
     }
 

@@ -1,4 +1,4 @@
-//! Reading files of lines, a piece at a time.
+//! Reads files line by line, in chunks of a fixed size.
 
 use std::io;
 use std::path::Path;
@@ -7,8 +7,8 @@ use segue_core::ports::Files;
 
 const PIECE: usize = 64 * 1024;
 
-/// Calls back with each whole line from this byte on, which is the beginning of a line; a last line
-/// that is torn is left out. An absent file has no lines.
+/// Calls `each` with every complete line from byte `offset` on, which must be the beginning of a
+/// line. An incomplete last line is skipped. A missing file has no lines.
 pub(crate) fn each_from(
     files: &dyn Files,
     path: &Path,

@@ -1,4 +1,4 @@
-//! No text of a user becomes an option of a vendor's program, whichever vendor it is.
+//! Tests for every vendor that no text from a user becomes an option of the vendor's program.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::samples::{Disk, plan, session};
 
-/// What somebody could write to have it taken for an option.
+/// Texts that a program could mistake for options.
 const TEXTS: [&str; 7] = [
     "--allowed-tools=Bash",
     "--dangerously-skip-permissions",
@@ -34,22 +34,23 @@ fn vendors() -> Vec<Arc<dyn Vendor>> {
     all
 }
 
-/// Returns the words of a launch; none if the vendor cannot be asked for it.
+/// Returns the arguments of a launch, or `None` if the vendor refuses it.
 fn command(
     vendor: &dyn Vendor,
     session: &Session,
     (mode, message): (LaunchMode, Option<&str>),
 ) -> Option<Vec<String>> {
     let unique = Uuid::from_u128(0x0198_0000_0000_7000_8000_0000_0000_0007);
-    let id = vendor.preset_id(session, unique);
+    let id = vendor.launching().preset_id(session, unique);
     let some = VendorSessionId::new(unique.to_string());
     let id = if mode == LaunchMode::Resume { id.or(Some(some)) } else { id };
     let disk = Disk::default();
-    vendor.command(&plan(session, &disk, (mode, id.as_ref(), message))).ok().map(|it| it.arguments)
+    let line = vendor.launching().command(&plan(session, &disk, (mode, id.as_ref(), message)));
+    line.ok().map(|it| it.arguments)
 }
 
-/// Expects the same options as those of a launch in which nobody wrote anything special: a word that
-/// begins with a dash is the same, or has the same flag before its value, or is behind `--`.
+/// Expects the same options as in a launch with ordinary texts: a word that begins with a dash is
+/// the same, or has the same flag before its value, or comes after `--`.
 fn assert_same_options(found: &[String], ordinary: &[String], about: &str) {
     assert_eq!(found.len(), ordinary.len(), "{about}: {found:?}");
     for (word, plain) in found.iter().zip(ordinary) {
@@ -107,9 +108,9 @@ fn instructions_are_never_an_option_of_any_vendors_program() {
 
 #[test]
 fn a_model_is_never_an_option_of_any_vendors_program() {
-    // What looks like one is refused before any vendor is asked.
+    // A model name that looks like an option is rejected before any vendor sees it.
     assert!(TEXTS.iter().all(|text| words::check_model(text).is_err()));
-    // Even if it were not, most programs take it in one word with its flag.
+    // Even without that check, most programs get the model in one word with its flag.
     let takes_separate_words = ["cursor", "openclaw", "pi"];
     for vendor in vendors().iter().filter(|it| !takes_separate_words.contains(&it.id().as_str())) {
         for (session, mode) in sessions() {

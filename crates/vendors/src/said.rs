@@ -1,4 +1,4 @@
-//! What the tests of the vendors' turns share.
+//! Helpers for tests that read and write turns.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -10,15 +10,16 @@ use segue_core::ports::{EachTurn, Transcription, TranscriptionOrder, Vendor};
 
 use crate::samples::Home;
 
-/// Reads a transcript in both directions, which must say the same.
+/// Reads a transcript in both directions and expects the same turns from both.
 pub(crate) fn turns_of(vendor: &dyn Vendor, home: &Home, path: &Path) -> Vec<Turn> {
+    let transcripts = vendor.transcripts().unwrap();
     both_ways(
-        |each| vendor.turns(&home.disk, path, each),
-        |each| vendor.turns_back(&home.disk, path, each),
+        |each| transcripts.turns(&home.disk, path, each),
+        |each| transcripts.turns_back(&home.disk, path, each),
     )
 }
 
-/// Returns what two ways to read a transcript give, which must be the same.
+/// Runs a forward and a backward reader and expects the same turns from both.
 pub(crate) fn both_ways(
     forwards: impl FnOnce(&mut EachTurn<'_>) -> Result<()>,
     backwards: impl FnOnce(&mut EachTurn<'_>) -> Result<()>,
@@ -35,15 +36,16 @@ pub(crate) fn both_ways(
     forward
 }
 
-/// Returns a turn as a short text: its role, its words, and of a tool what is known.
+/// Formats a turn as a short text: its role, the name of its tool with `!` if the tool failed, and
+/// its text.
 pub(crate) fn short(turn: &Turn) -> String {
     let failed = |tool: &Tool| if tool.failed { "!" } else { "" };
     let tool = turn.tool.as_ref().map(|tool| format!(" {}{}", tool.name, failed(tool)));
     format!("{}{}: {}", turn.role.word(), tool.unwrap_or_default(), turn.text)
 }
 
-/// Expects that a reader takes a transcript that is cut anywhere, and one with changed bytes, without
-/// a panic and in both directions alike.
+/// Expects that a reader accepts a transcript that is cut anywhere, and one with changed bytes,
+/// without a panic and with the same turns in both directions.
 pub(crate) fn is_robust(vendor: &dyn Vendor, path: &str, text: &str) {
     let home = Home::new();
     let step = (text.len() / 150).max(1);
@@ -69,7 +71,7 @@ pub(crate) fn is_robust(vendor: &dyn Vendor, path: &str, text: &str) {
     }
 }
 
-/// Returns a conversation of every sort of turn, as a writer is given it.
+/// Returns a conversation with every kind of turn, as it is passed to a writer.
 pub(crate) fn conversation() -> Vec<Turn> {
     let at = |second: i64| Timestamp::from_second(1_794_800_000 + second).ok();
     let tool = |id: &str, name: &str, failed| Tool { id: id.into(), name: name.into(), failed };
@@ -95,13 +97,15 @@ pub(crate) fn conversation() -> Vec<Turn> {
     turns.into_iter().zip(0..).map(|(turn, second)| turn.at(at(second))).collect()
 }
 
-/// Returns what is read of a written summary: it becomes something that the user said.
+/// Returns the turns as they are read after they were written: a summary becomes a message of the
+/// user.
 pub(crate) fn as_read(turns: &[Turn]) -> Vec<Turn> {
     let role = |turn: &Turn| if turn.role == Role::Summary { Role::User } else { turn.role };
     turns.iter().map(|turn| Turn { role: role(turn), ..turn.clone() }).collect()
 }
 
-/// Writes turns as the vendor does, onto a transcript or as one of their own.
+/// Writes turns in the vendor's format, either as an addition to the transcript `onto` or as a new
+/// transcript.
 pub(crate) fn written(
     vendor: &dyn Vendor,
     home: &Home,
@@ -118,7 +122,7 @@ pub(crate) fn written(
         now: Timestamp::UNIX_EPOCH,
         onto,
     };
-    let mut transcription = vendor.transcription(&order).unwrap().unwrap();
+    let mut transcription = vendor.conversion().unwrap().transcription(&order).unwrap();
     let mut bytes = Vec::new();
     transcription.writer.begin(&mut bytes);
     turns.iter().for_each(|turn| transcription.writer.turn(turn, &mut bytes));

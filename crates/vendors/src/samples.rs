@@ -1,4 +1,4 @@
-//! What the tests of the vendors share.
+//! Helpers for the tests of all vendors: a session, a command plan, and a temporary home.
 
 use std::fs;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -13,7 +13,7 @@ use segue_core::ports::{CommandPlan, FileFacts, Files, NewContents, Place};
 use serde_json::json;
 use tempfile::TempDir;
 
-/// A session as the flows would hand it over.
+/// Returns a session as the flows pass it to a vendor.
 pub(crate) fn session() -> Session {
     let value = json!({
         "id": "01980000-0000-7000-8000-000000000001", "name": "coder", "fleet": "shop",
@@ -26,7 +26,7 @@ pub(crate) fn session() -> Session {
     serde_json::from_value(value).unwrap()
 }
 
-/// What a command line is asked for, as the flows would ask.
+/// Returns a command plan as the flows pass it to a vendor.
 pub(crate) fn plan<'a>(
     session: &'a Session,
     files: &'a dyn Files,
@@ -46,7 +46,7 @@ pub(crate) fn plan<'a>(
     }
 }
 
-/// A home of the agent in a temporary folder.
+/// A vendor's config dir in a temporary folder.
 pub(crate) struct Home {
     pub(crate) folder: TempDir,
     pub(crate) place: Place,
@@ -68,7 +68,7 @@ impl Home {
     }
 }
 
-/// Files on disk, with a memory of how much was read.
+/// Files on disk. Counts the bytes that are read.
 #[derive(Debug, Default)]
 pub(crate) struct Disk {
     bytes_read: AtomicUsize,
@@ -80,7 +80,7 @@ impl Disk {
         self.bytes_read.load(Ordering::Relaxed)
     }
 
-    /// Says that a process has a file open.
+    /// Pretends that a process has a file open.
     pub(crate) fn open_in(&self, path: impl Into<PathBuf>, pid: u32) {
         self.opened.lock().unwrap().push((path.into(), pid));
     }

@@ -1,4 +1,4 @@
-//! Where transcripts are, and which there are by name and time.
+//! Finds the folder of a vendor's files, and lists transcripts by file name and modification time.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,9 @@ use segue_core::model::{Environment, VendorSessionId};
 use segue_core::ports::{Files, Kept};
 use segue_core::{Error, Result};
 
-/// Returns the folder that a variable names, or else the one that is usual: it has to be the same in
-/// every working folder.
+/// Returns the folder that the environment variable names, or else the default folder `usual`.
+/// Fails if there is neither, or if the path is relative: it must be the same in every working
+/// folder.
 pub(crate) fn home(
     environment: &Environment,
     (title, variable): (&str, &str),
@@ -27,7 +28,8 @@ pub(crate) fn home(
         .caused_by(format!("the folder of its files comes from `{variable}` or `HOME`")))
 }
 
-/// Returns the transcripts among these paths, by the id that their names have.
+/// Returns the transcripts among these paths. `id_of` reads the id from a path. Paths without an id
+/// or without metadata are skipped.
 pub(crate) fn kept(
     files: &dyn Files,
     paths: impl IntoIterator<Item = PathBuf>,
@@ -41,9 +43,9 @@ pub(crate) fn kept(
     paths.into_iter().filter_map(one).collect()
 }
 
-/// Returns what is in the folders that are in a folder.
+/// Returns the contents of all folders inside a folder.
 pub(crate) fn in_folders_of(files: &dyn Files, folder: &Path) -> io::Result<Vec<PathBuf>> {
     let folders = files.list(folder)?;
-    // A file among them is no folder, and one that cannot be entered has nothing for us.
+    // Entries that are files, and folders that cannot be read, are skipped.
     Ok(folders.iter().flat_map(|inner| files.list(inner).unwrap_or_default()).collect())
 }

@@ -20,12 +20,12 @@ fn command(line: &str) -> Command {
 }
 
 #[test]
-fn the_definition_of_the_commands_is_sound() {
+fn clap_accepts_the_definition_of_the_commands() {
     Arguments::command().debug_assert();
 }
 
 #[test]
-fn every_command_line_of_the_contract_is_understood() {
+fn valid_command_lines_are_parsed() {
     let lines = [
         "segue",
         "segue --json",
@@ -71,7 +71,7 @@ fn every_command_line_of_the_contract_is_understood() {
 }
 
 #[test]
-fn what_is_wrong_with_a_command_line_is_a_usage_error_with_a_hint() {
+fn invalid_command_lines_are_usage_errors_with_a_hint_at_the_help() {
     let lines = [
         "segue nonsense",
         "segue attach a b",
@@ -106,7 +106,7 @@ fn what_is_wrong_with_a_command_line_is_a_usage_error_with_a_hint() {
 }
 
 #[test]
-fn an_error_keeps_the_tips_and_names_the_command() {
+fn usage_error_keeps_the_tips_of_clap_and_names_the_command() {
     assert_eq!(
         failure("segue run --vender demo"),
         Error::usage("unexpected argument '--vender' found")
@@ -140,7 +140,7 @@ fn wrong_value_hints_at_the_help_of_its_command() {
 }
 
 #[test]
-fn wrong_number_is_answered_with_what_is_wanted() {
+fn invalid_number_error_describes_a_valid_number() {
     let table = [
         ("segue log --last abc", "'--last <N>': a whole number is wanted"),
         ("segue handoff a --to b --budget abc", "'--budget <CHARS>': a whole number is wanted"),
@@ -155,13 +155,13 @@ fn wrong_number_is_answered_with_what_is_wanted() {
 }
 
 #[test]
-fn wrong_mode_is_answered_with_the_modes() {
+fn unknown_handoff_mode_error_lists_the_modes() {
     let message = failure("segue handoff a --to b --mode bogus").message;
     assert!(["auto", "native", "digest"].iter().all(|mode| message.contains(mode)), "{message}");
 }
 
 #[test]
-fn help_is_a_command_too() {
+fn help_command_prints_the_same_text_as_the_help_flag() {
     let shown = |line: &str| match parsed(line) {
         Err(Stop::Show(help)) => help.render().to_string(),
         other => panic!("{line}: {other:?}"),
@@ -175,7 +175,7 @@ fn help_is_a_command_too() {
 }
 
 #[test]
-fn commands_of_later_versions_say_that_they_are_not_built_yet() {
+fn planned_commands_are_usage_errors_that_say_not_built_yet() {
     for command in NOT_BUILT {
         for line in [format!("segue {command} x --y"), format!("segue --json {command} --help")] {
             let error = failure(&line);
@@ -186,7 +186,7 @@ fn commands_of_later_versions_say_that_they_are_not_built_yet() {
 }
 
 #[test]
-fn help_shows_what_works_and_nothing_else() {
+fn help_omits_commands_and_flags_that_are_not_built_yet() {
     let help = Arguments::command().render_long_help().to_string();
     for command in NOT_BUILT {
         assert!(!help.contains(&format!("\n  {command} ")), "{command}");
@@ -213,7 +213,7 @@ fn help_and_version_are_shown_and_are_not_errors() {
 }
 
 #[test]
-fn json_may_stand_before_or_after_the_command() {
+fn json_flag_is_accepted_before_and_after_the_command() {
     for line in ["segue --json ls", "segue ls --json"] {
         assert!(parsed(line).unwrap().json, "{line}");
     }
@@ -223,7 +223,7 @@ fn json_may_stand_before_or_after_the_command() {
 }
 
 #[test]
-fn the_second_names_of_flags_mean_the_same() {
+fn session_is_an_alias_of_fleet_and_daemon_stop_is_not_forced_by_default() {
     let Command::Up(up) = command("segue up --session night") else { panic!() };
     assert_eq!(up.fleet.as_deref(), Some("night"));
     let Command::Daemon(daemon) = command("segue daemon stop") else { panic!() };

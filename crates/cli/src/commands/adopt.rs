@@ -1,4 +1,4 @@
-//! `segue adopt`
+//! `segue adopt`: creates sessions for conversations that were started without Segue.
 
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};

@@ -1,4 +1,4 @@
-//! `segue answer`
+//! `segue answer`: answers a question that an agent shows on its terminal.
 
 use clap::Args;
 use segue_core::api::{AnswerReport, AnswerRequest, SessionView};
@@ -38,7 +38,8 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     let Arguments { answer, question, .. } = arguments;
     let answer = answer.ok_or_else(|| unanswered(&session))?;
     let cwd = context.cwd().to_owned();
-    // The id, so that a repeated request means the same session after it was answered.
+    // Sends the session's id: if the request is retried after the answer, the name of a fleet could
+    // mean another session that asks by then.
     let request = AnswerRequest { cwd, session: session.session.to_string(), answer, question };
     let AnswerReport { dialog, .. } = client.answer(&request).await?;
     let session = SessionView { dialog: dialog.or(session.dialog), ..session };
@@ -52,7 +53,7 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     Ok(Ending::Done)
 }
 
-/// Makes the error about a command line without an answer, with what is asked.
+/// Makes the error about a command line without an answer. It contains the session's question.
 fn unanswered(session: &SessionView) -> Error {
     let error = Error::usage("no answer was given: use `yes`, `no` or a choice");
     let name = address(session);
@@ -69,7 +70,7 @@ fn unanswered(session: &SessionView) -> Error {
     }
 }
 
-/// The session as it was when it asked, and what came of it.
+/// The session as it was before the answer, and the outcome, as `segue answer --json` prints them.
 #[derive(Debug, Serialize)]
 struct Answered {
     #[serde(flatten)]

@@ -1,4 +1,4 @@
-//! `segue attach`
+//! `segue attach`: connects this terminal to the terminal of a session.
 
 mod choice;
 
@@ -55,12 +55,12 @@ pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<
     attach(&session, &client, context).await
 }
 
-/// Tells whether this command has a terminal to give to an agent.
+/// Returns whether standard input and standard output are terminals, which attaching needs.
 pub(crate) fn can_attach() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-/// Gives this terminal to the session until its user detaches or its agent ends.
+/// Connects this terminal to the session's terminal until the user detaches or the agent ends.
 pub(crate) async fn attach(
     session: &str,
     client: &Client,

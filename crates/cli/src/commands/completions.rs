@@ -1,4 +1,4 @@
-//! `segue completions`
+//! `segue completions`: prints the completion script for a shell.
 
 use clap::Args;
 use clap_complete::Shell;
@@ -37,7 +37,7 @@ mod tests {
     use crate::args;
 
     #[test]
-    fn every_shell_has_a_script_that_asks_this_program() {
+    fn every_shell_has_a_script_that_calls_this_program() {
         for shell in Shell::value_variants() {
             let script = complete::script(&shell.to_string()).unwrap();
             assert!(script.contains(complete::VARIABLE), "{shell}: {script}");
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn the_commands_that_work_are_completed_and_no_other() {
+    fn completion_omits_commands_that_are_not_built_yet() {
         let words = ["segue", ""].map(Into::into).to_vec();
         let mut command = args::Arguments::command();
         let found = clap_complete::engine::complete(&mut command, words, 1, None).unwrap();

@@ -1,4 +1,4 @@
-//! `segue daemon`
+//! `segue daemon`: starts the daemon, stops it, and shows its status.
 
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
@@ -42,21 +42,22 @@ pub(crate) struct Stop {
     pub(crate) force: bool,
 }
 
-/// What programs are told about the daemon.
+/// The status of the daemon as `--json` prints it.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Answer<'a> {
-    /// It takes requests.
+    /// Whether the daemon accepts requests.
     running: bool,
-    /// It was asked to stop, and its process is still there.
+    /// Whether the daemon was asked to stop and its process still exists.
     stopping: bool,
     pid: Option<u32>,
-    /// What a daemon that takes requests says about itself.
+    /// `None` unless the daemon accepts requests. The same holds for the following fields.
     version: Option<&'a str>,
     protocol: Option<u32>,
     started_at: Option<Timestamp>,
 }
 
-/// Carries out every action but `run`, which needs a process of its own shape.
+/// Runs every action except `run`. `main` handles `run` itself, because that process becomes the
+/// daemon.
 pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
     match arguments.action.unwrap_or(Action::Status) {
         Action::Start | Action::Run => start(context).await,

@@ -1,4 +1,4 @@
-//! `segue doctor`
+//! `segue doctor`: compares the store, the processes and the files, and repairs differences.
 
 use clap::Args;
 use segue_core::api::{DoctorReport, Finding, Severity};
@@ -37,7 +37,7 @@ pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<
     Ok(if sick { Ending::Told(Kind::Internal) } else { Ending::Done })
 }
 
-/// Tells whether a finding still asks for something.
+/// Returns whether a finding still needs an action: it is not a note and not fixed.
 fn is_open(finding: &Finding) -> bool {
     finding.severity != Severity::Note && !finding.fixed
 }
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_comes_with_its_cure_until_it_is_fixed() {
+    fn finding_is_shown_with_its_cure_until_it_is_fixed() {
         let findings = vec![
             finding(Severity::Problem, "the store is\ngone", Some("rebuild it"), false),
             finding(Severity::Warning, "a launch folder is torn", None, false),
@@ -98,7 +98,7 @@ note: logout ends the daemon
     }
 
     #[test]
-    fn notes_and_what_is_fixed_ask_for_nothing() {
+    fn notes_and_fixed_findings_are_not_open() {
         assert!(is_open(&finding(Severity::Problem, "x", None, false)));
         assert!(is_open(&finding(Severity::Warning, "x", None, false)));
         assert!(!is_open(&finding(Severity::Problem, "x", None, true)));

@@ -1,8 +1,9 @@
-//! Lengths of time as people type them.
+//! Durations in command-line arguments.
 
 use jiff::{SignedDuration, Span, SpanRelativeTo};
 
-/// Reads `30s`, `5m`, `1h30m`, `500ms` or `7d`.
+/// Parses a duration such as `30s`, `5m`, `1h30m`, `500ms` or `7d`. A day has 24 hours. A negative
+/// duration is an error.
 pub(crate) fn parse(text: &str) -> Result<SignedDuration, String> {
     let unclear = || format!("`{text}` is not a length of time such as 30s, 5m or 1h");
     let span: Span = text.parse().map_err(|_| unclear())?;
@@ -20,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn people_type_numbers_with_units() {
+    fn durations_with_units_are_parsed_and_other_texts_are_errors() {
         let table =
             [("30s", 30_000), ("500ms", 500), ("1h30m", 5_400_000), ("7d", 604_800_000), ("0s", 0)];
         for (text, wanted) in table {

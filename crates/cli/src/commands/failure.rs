@@ -1,4 +1,4 @@
-//! Failures of a turn, with what can be done about them.
+//! Errors about failed turns, with hints.
 
 use segue_core::Error;
 use segue_core::model::Failure;

@@ -1,4 +1,4 @@
-//! `segue` without a command: what there is in this folder, and what to do next.
+//! `segue` without a command: lists the sessions of this folder, and suggests next steps.
 
 use std::path::{Path, PathBuf};
 
@@ -18,26 +18,27 @@ use crate::render::time::since;
 /// The name of a project file.
 pub(crate) const PROJECT_FILE: &str = "segue.toml";
 
-/// How many unknown conversations are shown.
+/// At most this many unknown conversations are shown.
 const SHOWN: usize = 5;
 
-/// What there is in a folder.
+/// The sessions and conversations of a folder, as `--json` prints them.
 #[derive(Debug, Serialize)]
 struct Glance {
     folder: PathBuf,
     project_file: Option<PathBuf>,
     sessions: Vec<SessionView>,
     sessions_elsewhere: usize,
-    /// How many sessions `segue resume` would bring back here; unknown to an agent.
+    /// How many sessions `segue resume` would bring back here. `None` if the daemon rejects this
+    /// request, as it does if an agent makes it.
     to_bring_back: Option<usize>,
-    /// Conversations here that Segue does not know yet.
+    /// Conversations in this folder that belong to no session.
     unknown: Vec<Stranger>,
 }
 
 pub(crate) async fn run(context: &mut Context) -> Result<Ending> {
     let client = progress::connect(context).await?;
     let mut glance = look(context.cwd(), client.sessions().await?.sessions);
-    // An agent sees its own sessions only: for it there are no others.
+    // The daemon rejects this request if an agent makes it: an agent sees only its own sessions.
     glance.unknown = client.strangers(&context.caller()).await.unwrap_or_default();
     let resume = resume::here(context.caller());
     glance.to_bring_back = client.resume_count(&resume).await.ok().map(|it| it.to_bring_back);
@@ -74,7 +75,7 @@ fn project_file(cwd: &Path) -> Option<PathBuf> {
     cwd.ancestors().map(|folder| folder.join(PROJECT_FILE)).find(|file| file.is_file())
 }
 
-/// Returns the folder of the project around a folder, or the folder itself.
+/// Returns the nearest folder at or above `cwd` that has a project file, or `cwd` if there is none.
 pub(crate) fn home_of(cwd: &Path) -> PathBuf {
     let file = project_file(cwd);
     file.as_deref().and_then(Path::parent).unwrap_or(cwd).to_owned()
@@ -94,7 +95,7 @@ fn heading(glance: &Glance, home: Option<&Path>) -> String {
     }
 }
 
-/// Lists the newest of the conversations that were begun by hand.
+/// Returns a table of the newest conversations that were started without Segue.
 fn strangers(unknown: &[Stranger], now: Timestamp) -> Table {
     let mut table = Table::new(&["NOT KNOWN TO SEGUE YET", "SINCE", "BEGINS WITH"])
         .cutting(&[("BEGINS WITH", Cut::End)]);
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_steps_follow_from_what_there_is() {
+    fn next_steps_name_questions_sessions_to_resume_and_other_folders() {
         let mut some = glance(vec![
             session("coder", "waiting", Some("permission"), 1),
             session("busy", "working", None, 1),
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_conversations_come_with_the_command_that_takes_one_in() {
+    fn unknown_conversations_get_a_hint_with_the_adopt_command() {
         let stranger = |id: &str| -> Stranger {
             serde_json::from_value(serde_json::json!({
                 "vendor": "demo", "vendor_session_id": id, "began_at": "2026-01-02T03:11:12Z",
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_folder_is_told_how_to_begin() {
+    fn folder_without_sessions_gets_hints_for_the_first_start() {
         assert_eq!(
             next_steps(&glance(vec![])),
             [
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_heading_counts() {
+    fn heading_has_the_number_of_sessions() {
         let home = Some(Path::new("/home/ann"));
         assert_eq!(heading(&glance(vec![]), home), "no sessions in ~/shop");
         let one = glance(vec![session("a", "idle", None, 1)]);
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_home_to_what_works_below_it() {
+    fn sessions_in_the_folder_or_below_it_are_selected() {
         let all = vec![session("a", "idle", None, 1)];
         assert_eq!(at_home(Path::new("/home/ann"), all.clone()).len(), 1);
         assert_eq!(at_home(Path::new("/home/ann/shop"), all.clone()).len(), 1);

@@ -1,4 +1,4 @@
-//! `segue handoff`
+//! `segue handoff`: continues a conversation with another vendor.
 
 use clap::Args;
 use segue_core::Result;
@@ -78,7 +78,7 @@ impl Trial {
 }
 
 fn mode(word: &str) -> std::result::Result<Mode, String> {
-    // The parser of arguments has no place for hints.
+    // Clap accepts only a string as an error, so the hints go into the same line.
     Mode::parse(word).map_err(|error| error.in_one_line())
 }
 
@@ -127,7 +127,7 @@ fn show(report: &HandoffReport, trial: Trial, context: &mut Context) -> Result<(
     Ok(())
 }
 
-/// Shows the turns of a dry run as `segue show` does.
+/// Prints the turns of a dry run in the format of `segue show`.
 fn show_turns(report: &HandoffReport, context: &mut Context) -> Result<()> {
     let look = Look {
         colour: context.output.colour(),
@@ -142,7 +142,7 @@ fn show_turns(report: &HandoffReport, context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Returns how many secrets of which kind are not in what is carried.
+/// Returns a note with the number of secrets that were removed, by kind.
 fn removed(report: &HandoffReport) -> String {
     let total = usize::try_from(report.redacted.values().sum::<u64>()).unwrap_or(usize::MAX);
     if total == 0 {

@@ -1,4 +1,4 @@
-//! `segue init`
+//! `segue init`: writes a commented project file and its prompts.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
@@ -11,7 +11,8 @@ use serde::Serialize;
 use super::glance::PROJECT_FILE;
 use crate::context::{Context, Ending};
 
-/// The project file comes last: once it is there, everything it names is there.
+/// The files that `segue init` writes, in this order. The project file is last, so that all files
+/// that it names exist before it does.
 const FILES: [(&str, &str); 4] = [
     ("prompts/coder.md", include_str!("init/coder.md")),
     ("prompts/reviewer.md", include_str!("init/reviewer.md")),
@@ -25,7 +26,7 @@ const FILES: [(&str, &str); 4] = [
     Example:\n  segue init && segue up")]
 pub(crate) struct Arguments {}
 
-/// What was written, and what was there already.
+/// The files that were written, and the files that existed already.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 struct Written {
     written: Vec<&'static str>,
@@ -58,7 +59,7 @@ fn write_into(folder: &Path) -> Result<Written> {
     Ok(report)
 }
 
-/// Writes a file that is not there yet; returns false when it is.
+/// Writes a new file. Returns false if the file exists already.
 fn write_new(path: &Path, text: &str) -> io::Result<bool> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
@@ -69,7 +70,7 @@ fn write_new(path: &Path, text: &str) -> io::Result<bool> {
     };
     let result = fill(&mut file, path, text);
     if result.is_err() {
-        // Half a file would be left alone by the next try.
+        // The next `segue init` would not overwrite an incomplete file.
         fs::remove_file(path)?;
     }
     result.map(|()| true)

@@ -1,4 +1,4 @@
-//! `segue log`
+//! `segue log`: prints the events of sessions.
 
 use std::collections::HashMap;
 
@@ -24,9 +24,9 @@ use crate::render::style::{Colour, Tone};
 use crate::render::time::Clock;
 
 const PAGE: u32 = 1000;
-/// The width of the longest word for what happened.
+/// The width of the column of event kinds: the length of the longest kind.
 const KIND: usize = 20;
-/// Names are lined up to at most this width. A longer name moves only its own lines.
+/// The column of names is at most this wide. A longer name shifts only its own lines.
 const WIDEST_NAME: usize = 24;
 
 /// Show what happened: events, and bindings with their evidence
@@ -72,14 +72,14 @@ pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<
     Ok(tally.ending())
 }
 
-/// The log as far as it was shown.
+/// The state of `segue log`: its filter, the names of sessions, and the last event that it printed.
 struct Log {
     client: Client,
-    /// Only events of these sessions; all if there are none.
+    /// The sessions whose events are printed. If empty, all events are printed.
     sessions: Vec<SessionId>,
     look: Look,
     known: HashMap<SessionId, Named>,
-    /// The width of the column of names, for the sessions that were shown.
+    /// The width of the column of names.
     widest: usize,
     last: i64,
 }
@@ -90,7 +90,8 @@ struct Look {
     colour: Colour,
 }
 
-/// How a session is called; a session that is gone has no name any more.
+/// The name of an event's session. All fields are `None` if the session was removed, or if the
+/// event has no session.
 #[derive(Clone, Debug, Default, Serialize)]
 struct Named {
     name: Option<SessionName>,
@@ -141,7 +142,7 @@ impl Log {
     }
 
     async fn follow(&mut self, context: &mut Context) -> Result<()> {
-        // A connection that follows can be asked nothing else.
+        // A connection that streams events cannot carry other requests.
         let follower = progress::connect(context).await?;
         let mut events = follower.follow(&self.sessions, self.last).await?;
         let clock = context.clock().clone();
@@ -158,7 +159,7 @@ impl Log {
             .hint("run the same command again to go on"))
     }
 
-    /// Returns the line about an event, and remembers that it was shown.
+    /// Returns the line about an event, and records it as the last event that was printed.
     async fn text(&mut self, event: &Event, clock: &Clock) -> Result<String> {
         self.last = event.seq;
         let named = self.named(event.fact.session).await?;
@@ -169,7 +170,7 @@ impl Log {
         Ok(line(event, (&name, self.widest), clock, self.look.colour))
     }
 
-    /// Widens the column of names for the session of an event that is about to be shown.
+    /// Widens the column of names, if the session of an event that is printed next needs it.
     async fn make_room(&mut self, event: &Event) -> Result<()> {
         let named = self.named(event.fact.session).await?;
         self.widest = widened(self.widest, &shown_name(&named, event.fact.session));
@@ -195,13 +196,15 @@ fn named(session: &SessionView) -> Named {
     }
 }
 
-/// Returns the address of a session, or the id of one that is gone.
+/// Returns the address of a session, or its id if it was removed, or `-` if the event has no
+/// session.
 fn shown_name(named: &Named, session: Option<SessionId>) -> String {
     let gone = || session.map_or_else(|| "-".to_owned(), |id| id.to_string());
     named.address.clone().unwrap_or_else(gone)
 }
 
-/// Returns the width of the column of names after another name came.
+/// Returns the width of the column of names after `name` was added. A name that is longer than
+/// [`WIDEST_NAME`] does not widen it.
 fn widened(widest: usize, name: &str) -> usize {
     if name.len() > WIDEST_NAME { widest } else { widest.max(name.len()) }
 }
@@ -232,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_is_one_line() {
+    fn event_with_line_breaks_is_shown_on_one_line() {
         let event: Event = serde_json::from_value(json!({
             "seq": 7, "at": "2026-01-02T03:11:12.5Z",
             "session": "0198f9d2-0000-7000-8000-000000000001", "launch": null,

@@ -1,4 +1,4 @@
-//! `segue ls`
+//! `segue ls`: lists sessions.
 
 mod watch;
 
@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use segue_core::Result;
 use segue_core::api::{ListRequest, SessionList, SessionView};
+use segue_core::rules::listing;
 use serde::Serialize;
 
 use crate::complete;
@@ -54,7 +55,7 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
     let is_watched = arguments.watch;
-    let request = request(arguments, context.cwd());
+    let request = request(arguments, context.cwd())?;
     if is_watched {
         return watch::watch(&request, context).await;
     }
@@ -64,13 +65,14 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     Ok(Ending::Done)
 }
 
-fn request(arguments: Arguments, cwd: &Path) -> ListRequest {
+fn request(arguments: Arguments, cwd: &Path) -> Result<ListRequest> {
     let Arguments { all, fleet, vendor, status, cwd: folder, .. } = arguments;
     let folder = folder.map(|folder| cwd.join(folder));
-    ListRequest { all, fleets: fleet, vendors: vendor, statuses: status, folder }
+    let statuses = status.iter().map(|word| listing::find_status(word)).collect::<Result<_>>()?;
+    Ok(ListRequest { all, fleets: fleet, vendors: vendor, statuses, folder })
 }
 
-/// The list as programs read it.
+/// The list as `segue ls --json` prints it.
 #[derive(Serialize)]
 struct Sessions<'a> {
     sessions: &'a [SessionView],
@@ -102,7 +104,7 @@ fn show(list: &SessionList, request: &ListRequest, context: &mut Context) -> Res
     Ok(())
 }
 
-/// Returns the line about the sessions that are not shown.
+/// Returns the note about the sessions that are not shown.
 fn hidden(count: usize) -> String {
     format!("{} that ended more than a day ago: `segue ls --all`", counted(count, "session"))
 }

@@ -1,4 +1,4 @@
-//! `segue man`
+//! `segue man`: prints the manual page, or writes the pages of all commands.
 
 use std::path::{Path, PathBuf};
 
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_manual_page_names_the_commands_that_work() {
+    fn manual_page_omits_commands_that_are_not_built_yet() {
         let page = page().unwrap();
         assert!(page.contains("segue\\-resume(1)"), "{page}");
         assert!(page.contains("segue\\-handoff(1)"), "{page}");

@@ -1,9 +1,10 @@
-//! `segue messages`
+//! `segue messages`: lists the messages to agents, and cancels a queued one.
 
 use std::collections::BTreeSet;
 
 use clap::Args;
 use segue_core::api::{CancelRequest, MessageList, MessageView};
+use segue_core::model::MessageStateKind;
 use segue_core::{Kind, Result};
 use segue_server::wiring::Size;
 
@@ -16,10 +17,10 @@ use crate::render::style::Tone;
 use crate::render::table::{Cell, Cut, Table};
 use crate::render::time::since;
 
-/// At least so many characters of an id are shown.
+/// At least this many characters of an id are shown.
 const SHORTEST_ID: usize = 13;
 
-/// How much of a message a list shows.
+/// At most this many characters of a message are shown.
 const SHOWN: usize = 60;
 
 /// Show what is queued, delivered and uncertain
@@ -73,14 +74,12 @@ fn table(list: &MessageList, shortens: bool, surroundings: Surroundings<'_>) -> 
     let ids = list.messages.iter().map(|message| message.id.to_string()).collect();
     let ids = if shortens { shortest(ids) } else { ids };
     for (message, id) in list.messages.iter().zip(ids) {
-        let tone = match message.state.as_str() {
-            "uncertain" => Tone::Strong,
-            _ => Tone::Plain,
-        };
+        let is_uncertain = message.state.known() == Some(MessageStateKind::Uncertain);
+        let tone = if is_uncertain { Tone::Strong } else { Tone::Plain };
         table.row([
             Cell::new(id),
             Cell::new(&message.of.address),
-            Cell::toned(&message.state, tone),
+            Cell::toned(message.state.as_str(), tone),
             Cell::new(since(message.updated_at, surroundings.now)),
             Cell::new(beginning(&message.text)),
         ]);
@@ -88,7 +87,8 @@ fn table(list: &MessageList, shortens: bool, surroundings: Surroundings<'_>) -> 
     table
 }
 
-/// Returns as much of each id as tells them apart, for a person who types one.
+/// Shortens ids to prefixes of one length that are still unique, because the user may have to type
+/// one.
 fn shortest(ids: Vec<String>) -> Vec<String> {
     let sorted: BTreeSet<String> = ids.iter().cloned().collect();
     let sorted: Vec<String> = sorted.into_iter().collect();
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_shown_as_far_as_they_differ() {
+    fn ids_are_shortened_to_unique_prefixes() {
         let ids = |texts: &[&str]| texts.iter().map(|&it| it.to_owned()).collect::<Vec<_>>();
         let one = "0198f9d2-0000-7000-8000-000000000001";
         assert_eq!(shortest(ids(&[one])), ["0198f9d2-0000"]);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_shown_on_one_line() {
+    fn message_is_shown_on_one_line_and_cut_if_it_is_long() {
         assert_eq!(beginning("one\n two\tthree"), "one two three");
         let long = beginning(&"ä".repeat(100));
         assert_eq!(long.chars().count(), SHOWN);

@@ -1,4 +1,4 @@
-//! One file per command: its flags, its request, its answer.
+//! The commands, one file each. A file defines the flags, sends the request and prints the answer.
 
 pub(crate) mod adopt;
 pub(crate) mod answer;
@@ -35,7 +35,7 @@ use segue_core::Result;
 use crate::args::Command;
 use crate::context::{Context, Ending};
 
-/// Carries a command out that needs the daemon or may ask a person.
+/// Runs a command. `None` means `segue` without a command.
 #[expect(clippy::cognitive_complexity, reason = "one line per command")]
 pub(crate) async fn carry_out(command: Option<Command>, context: &mut Context) -> Result<Ending> {
     match command {

@@ -1,4 +1,4 @@
-//! What came of bringing sessions back, for `segue up` and `segue resume`.
+//! Prints the results of `segue up`, `segue resume` and `segue scale`, which bring sessions back.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +6,7 @@ use segue_core::api::{
     AgentOutcome, LeftAlone, Outcome, PlanReport, PlannedDecision, PlannedOutcome, RestoreReport,
     SurplusSession,
 };
+use segue_core::rules::bringing_back::Rest;
 use segue_core::{Kind, Result};
 
 use super::targets;
@@ -15,11 +16,11 @@ use crate::render::sessions::counted;
 use crate::render::style::{Colour, Tone};
 use crate::render::table::{Cell, Cut, Table};
 
-/// So many of the sessions that were left alone are named.
+/// Notes name at most this many sessions.
 const NAMED: usize = 5;
 
-/// Shows what came of each agent; the exit status says whether all are back. `command` is what was
-/// typed, for hints.
+/// Prints the outcome of each agent. The exit status reports whether all of them are back.
+/// `command` is the command that the user typed, for hints.
 pub(crate) fn show(report: &RestoreReport, command: &str, context: &mut Context) -> Result<Ending> {
     if context.wants_json() {
         context.output.json(report)?;
@@ -41,12 +42,12 @@ pub(crate) fn show(report: &RestoreReport, command: &str, context: &mut Context)
     Ok(ending(report.complete))
 }
 
-/// Says how a command ends that brought sessions back, or not all of them.
+/// Returns the ending of a command that brings sessions back. `complete` means that all are back.
 pub(crate) fn ending(complete: bool) -> Ending {
     if complete { Ending::Done } else { Ending::Told(Kind::Partial) }
 }
 
-/// Shows what would be done.
+/// Prints the plan of `segue resume --plan`.
 pub(crate) fn show_plan(
     report: &PlanReport,
     command: &str,
@@ -83,11 +84,12 @@ fn surplus(session: &SurplusSession) -> String {
     format!("{address} runs, and the project file has no agent `{agent}` any more")
 }
 
-/// Names the sessions that were left alone, with the reasons; of many only the first.
+/// Returns the note about sessions that were left alone, with the reasons. It names at most
+/// [`NAMED`] sessions. `None` if there are none.
 pub(crate) fn left_alone(sessions: &[LeftAlone]) -> Option<String> {
     let describe = |it: &LeftAlone| match &it.goes_on_as {
         Some(next) => format!("{} (goes on as {next})", it.address),
-        None => format!("{} ({})", it.address, it.why.replace('_', " ")),
+        None => format!("{} ({})", it.address, it.why.as_str().replace('_', " ")),
     };
     let mut named: Vec<String> = sessions.iter().take(NAMED).map(describe).collect();
     if sessions.len() > NAMED {
@@ -96,11 +98,12 @@ pub(crate) fn left_alone(sessions: &[LeftAlone]) -> Option<String> {
     (!named.is_empty()).then(|| format!("left alone: {}", named.join(", ")))
 }
 
-/// Returns the command that starts what was left alone.
+/// Returns a hint with the command that starts the sessions that were left alone. `None` if there
+/// are none, or if all of them go on in other sessions.
 fn ways_on(sessions: &[LeftAlone], command: &str) -> Option<String> {
     let ended: Vec<&LeftAlone> = sessions.iter().filter(|it| it.goes_on_as.is_none()).collect();
-    // `--stopped` starts none that never ran here: those have to be named.
-    let never_ran = |it: &&&LeftAlone| it.why == "never_ran";
+    // `--stopped` does not start sessions that never ran here. The user has to name them.
+    let never_ran = |it: &&&LeftAlone| it.why.known() == Some(Rest::NeverRan);
     let named = ended.iter().all(|it| never_ran(&it));
     let first = ended.iter().find(|it| !never_ran(it)).or(ended.first())?;
     let one = if command.starts_with("up") {
@@ -141,8 +144,8 @@ fn own_note(agent: &AgentOutcome) -> &str {
     agent.note.as_deref().unwrap_or_default()
 }
 
-/// Tells whether the note of a session is printed below the table. A cell of a table can be cut, and
-/// a person has to act on these notes.
+/// Returns whether the note of a session is printed below the table. The user has to act on such a
+/// note, and a cell of the table can be cut.
 fn is_explained(agent: &AgentOutcome) -> bool {
     let note = own_note(agent);
     let needs_person =
@@ -150,13 +153,13 @@ fn is_explained(agent: &AgentOutcome) -> bool {
     !note.is_empty() && (needs_person || note.contains(COMMAND))
 }
 
-/// A note with a command of Segue in it has something to paste.
+/// A note that contains this text has a command for the user to copy.
 const COMMAND: &str = "`segue ";
-/// Begins each hint of a note.
+/// Begins the first hint of a note. The hints are separated by `; `.
 const HINT: &str = "; run `segue ";
 
-/// Returns a line with the reason for each note, and its hints below it. Sessions with the same note
-/// share a line.
+/// Returns the reasons of the notes, one per line, each with its hints below it. Sessions with the
+/// same note share a line.
 fn reasons<'a>(notes: impl Iterator<Item = (&'a str, &'a str)>, colour: Colour) -> String {
     let mut grouped: Vec<(&str, Vec<&str>)> = Vec::new();
     for (address, note) in notes {
@@ -184,10 +187,11 @@ fn reasons<'a>(notes: impl Iterator<Item = (&'a str, &'a str)>, colour: Colour) 
     grouped.iter().map(text).collect()
 }
 
-/// Stands for the note of the row above.
+/// Replaces a note that is the same as in the row above.
 const AS_ABOVE: &str = "(as above)";
 
-/// Returns a note, or what refers to it if it was shown before: right above, or beside `first`.
+/// Returns a note. If an earlier row has the same note, returns a reference to that row (the row
+/// above, or the row of session `first`), if the reference is shorter.
 fn shortened(own: &str, above: &str, first: Option<&str>) -> String {
     let reference = match first {
         None => return own.to_owned(),
@@ -212,7 +216,8 @@ fn plan_table(report: &PlanReport) -> Table {
     table
 }
 
-/// Returns the short form of a decision whose reason is printed below the table.
+/// Returns the short form of a decision whose reason is printed below the table. `None` for the
+/// other decisions.
 fn short_plan(agent: &PlannedOutcome) -> Option<&'static str> {
     match agent.decision {
         PlannedDecision::Waiting => Some("runs and waits"),
@@ -291,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn each_agent_has_its_outcome() {
+    fn table_has_the_outcome_of_each_agent() {
         let expected = "\
 NAME         VENDOR  OUTCOME      NOTE
 shop/coder   demo    resumed
@@ -307,7 +312,7 @@ shop/writer  demo    handed over
     }
 
     #[test]
-    fn reasons_and_hints_are_whole_however_narrow_the_terminal_is() {
+    fn narrow_terminal_cuts_neither_reasons_nor_hints() {
         let mut report = report(false);
         let why = "cannot resume `shop/tester`: the transcript of conversation \
                    019f6f9c-0000-7000-8000-000000000001 is gone, and neither a guard nor the \
@@ -323,7 +328,7 @@ shop/writer  demo    handed over
     }
 
     #[test]
-    fn sessions_with_the_same_reason_share_its_line() {
+    fn sessions_with_the_same_reason_share_one_line() {
         let mut report = report(false);
         report.agents[0].outcome = Outcome::Fresh;
         report.agents[0].note = Some("two conversations\nmight be it".to_owned());
@@ -342,7 +347,7 @@ shop/writer  demo    handed over
     }
 
     #[test]
-    fn semicolon_in_a_reason_begins_no_hint() {
+    fn semicolon_in_a_reason_does_not_begin_a_hint() {
         let notes = [("shop/a", "asks for permission: `ls; pwd`; run `segue answer shop/a yes`")];
         let expected = "shop/a: asks for permission: `ls; pwd`\n  \
                         hint: run `segue answer shop/a yes`\n";
@@ -350,7 +355,7 @@ shop/writer  demo    handed over
     }
 
     #[test]
-    fn what_holds_for_many_is_said_once() {
+    fn note_that_is_repeated_in_the_next_row_becomes_as_above() {
         let mut report = report(false);
         for agent in &mut report.agents {
             agent.outcome = Outcome::Resumed;
@@ -362,7 +367,7 @@ shop/writer  demo    handed over
     }
 
     #[test]
-    fn repeated_note_refers_to_the_row_that_has_it() {
+    fn note_that_is_repeated_later_refers_to_the_first_session_with_it() {
         let mut report = report(false);
         report.agents[0].note = Some("the account is refused: sign in again".to_owned());
         report.agents[2].note = Some("the account is refused: sign in again".to_owned());
@@ -376,7 +381,7 @@ shop/writer  demo    handed over  (as for shop/coder)
     }
 
     #[test]
-    fn the_summary_says_whether_everybody_is_back() {
+    fn summary_reports_whether_all_agents_are_back_and_how_many_ask() {
         assert_eq!(summary(&report(false)), "3 agents: not complete (1 refused, 0 begun afresh)");
         assert_eq!(summary(&report(true)), "3 agents: all there");
         let mut asking = report(true);
@@ -389,7 +394,7 @@ shop/writer  demo    handed over  (as for shop/coder)
     }
 
     #[test]
-    fn agents_that_ran_already_are_counted_apart() {
+    fn summary_counts_agents_that_ran_already() {
         let mut some = report(true);
         some.agents[0].outcome = Outcome::Running;
         assert_eq!(summary(&some), "3 agents: all there, 1 of them ran already");
@@ -407,7 +412,7 @@ shop/writer  demo    handed over  (as for shop/coder)
     }
 
     #[test]
-    fn sessions_that_are_left_alone_are_named_with_the_command_that_starts_them() {
+    fn left_alone_sessions_are_named_with_the_command_that_starts_them() {
         assert_eq!((left_alone(&[]), ways_on(&[], "up")), (None, None));
         let one = [resting("coder", "stopped", None)];
         assert_eq!(left_alone(&one).unwrap(), "left alone: shop/coder (stopped)");
@@ -431,7 +436,7 @@ shop/writer  demo    handed over  (as for shop/coder)
     }
 
     #[test]
-    fn a_plan_names_the_conversation() {
+    fn plan_table_has_the_conversation_and_the_decision() {
         let report: PlanReport = serde_json::from_value(json!({ "plan": [
             agent("coder", &json!({
                 "decision": "resume", "note": "resume", "vendor_session_id": "abc",

@@ -1,13 +1,14 @@
-//! What an agent is told: from the command line or from standard input.
+//! Reads a prompt or a message from the command line or from standard input.
 
 use std::io::{self, Read};
 
 use segue_core::{Error, Result};
 
-/// Far more than any vendor takes; keeps a mistyped redirection from filling the memory.
+/// The maximum length of a text in bytes. It is far more than any vendor accepts, and keeps a
+/// mistyped redirection from filling the memory.
 const LONGEST: u64 = 16 * 1024 * 1024;
 
-/// What is said: the first message of a session, or one to an agent that runs.
+/// The kind of a text: the first message of a session, or a message to a running agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Saying {
     Prompt,
@@ -31,7 +32,8 @@ impl Saying {
     }
 }
 
-/// Returns the message that was given as an argument, `-` meaning standard input.
+/// Returns the text that was given as an argument, or the text from standard input if the argument
+/// is `-`. `None` if there is no argument.
 pub(crate) fn read(argument: Option<String>, saying: Saying) -> Result<Option<String>> {
     match argument {
         None => Ok(None),
@@ -54,11 +56,12 @@ fn from(input: impl Read, saying: Saying) -> Result<String> {
         Error::usage(format!("the {word} on standard input is not UTF-8"))
             .caused_by(error.utf8_error())
     })?;
-    // The line break that `echo` adds is not part of what was said.
+    // The line break that `echo` adds is not part of the text.
     checked(text.trim_end_matches(['\n', '\r']).to_owned(), saying)
 }
 
-/// Control characters may be meant; a zero byte cannot be handed to any program.
+/// Rejects an empty text and a text with a zero byte, which no program can get as an argument.
+/// Other control characters are allowed, because they can be intended.
 fn checked(text: String, saying: Saying) -> Result<String> {
     if text.trim().is_empty() {
         return Err(saying.empty());
@@ -77,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_arrives_as_it_is() {
+    fn valid_text_is_returned_unchanged() {
         let long = "x".repeat(1 << 20);
         for text in ["hello", "- a list\n- of things", "tab\tbell\u{7}escape\u{1b}[31m", &long] {
             assert_eq!(read(Some(text.to_owned()), Saying::Prompt).unwrap().as_deref(), Some(text));
@@ -87,13 +90,13 @@ mod tests {
     }
 
     #[test]
-    fn line_breaks_at_the_end_of_standard_input_are_not_said() {
+    fn line_breaks_at_the_end_of_standard_input_are_removed() {
         assert_eq!(from("hello\n".as_bytes(), Saying::Prompt).unwrap(), "hello");
         assert_eq!(from("two\n\nlines\r\n".as_bytes(), Saying::Prompt).unwrap(), "two\n\nlines");
     }
 
     #[test]
-    fn what_cannot_be_said_is_refused() {
+    fn text_that_is_empty_too_long_not_utf8_or_has_a_zero_byte_is_an_error() {
         let table: [(&[u8], &str); 4] = [
             (b"a\0b", "the prompt has a zero byte at offset 1"),
             (b"", "the prompt is empty"),

@@ -1,4 +1,4 @@
-//! `segue resume`
+//! `segue resume`: brings sessions back into their conversations.
 
 use clap::Args;
 use segue_core::Result;
@@ -56,12 +56,12 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     }
 }
 
-/// Returns the request to bring one fleet or session back: `segue up --resume NAME`.
+/// Returns the arguments that bring one fleet or session back, for `segue up --resume NAME`.
 pub(crate) fn of_one(name: String, fresh: Vec<String>, stopped: bool) -> Arguments {
     Arguments { names: vec![name], all: false, plan: false, stopped, fresh }
 }
 
-/// Returns the command as it was typed, as far as it chooses sessions.
+/// Returns the part of the typed command that selects sessions, such as `resume --all`.
 fn typed(arguments: &Arguments) -> String {
     let all = arguments.all.then_some("--all");
     let words = arguments.names.iter().map(String::as_str).chain(all);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_arguments_say_which_sessions_are_meant() {
+    fn names_all_and_fresh_decide_the_selection() {
         let named =
             |names: &[&str]| Selection::Named(names.iter().map(|&name| name.to_owned()).collect());
         assert_eq!(selection(&[], false, &[]), Selection::Here);

@@ -1,4 +1,4 @@
-//! `segue rm`
+//! `segue rm`: removes sessions, and with `--purge` their transcripts.
 
 use clap::Args;
 use segue_core::api::SessionView;
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     pub(crate) yes: bool,
 }
 
-/// A session that was forgotten, as it was before.
+/// A session as it was before its removal, as `segue rm --json` prints it.
 #[derive(Debug, Serialize)]
 struct Removed<'a> {
     #[serde(flatten)]
@@ -70,7 +70,8 @@ async fn remove(
     let name = address(session);
     let task = Task::new("ending and forgetting").of([name.clone()]);
     let task = task.goes_on(format!("{name} is being forgotten"), "run `segue ls --all` to see");
-    // The id, so that what was asked about is what is removed.
+    // Uses the id, so that exactly the confirmed session is removed: a name could mean another
+    // session by now.
     let id = session.session.to_string();
     watching(context, task, client.remove(&id, context.cwd(), purge)).await
 }
@@ -120,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_question_names_every_session() {
+    fn confirmation_question_names_every_session() {
         let names = |names: &[&str]| names.iter().map(|&it| it.to_owned()).collect::<Vec<_>>();
         let table: [(&[&str], bool, &str); 3] = [
             (&["a/b"], false, "forget a/b? its transcript stays"),

@@ -1,4 +1,4 @@
-//! `segue run`
+//! `segue run`: starts one agent.
 
 use std::path::PathBuf;
 
@@ -97,7 +97,7 @@ impl From<PermissionArgument> for Permission {
     }
 }
 
-/// What follows once the agent runs.
+/// What the command does after the agent has been started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Afterwards {
     Attach,
@@ -175,7 +175,7 @@ fn show_address(session: &SessionView, context: &mut Context) -> Result<Ending> 
     Ok(Ending::Done)
 }
 
-/// The session as `segue ls` shows it, with the end of its turn.
+/// The session with the result of its turn, as `segue run --json` prints them.
 #[derive(Serialize)]
 struct Turn<'a> {
     #[serde(flatten)]
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_flags_say_what_follows() {
+    fn flags_and_terminal_decide_what_follows_the_start() {
         let table: [(&[&str], bool, Afterwards); 9] = [
             (&["--wait", "x"], true, Afterwards::WaitForRest),
             (&["x"], true, Afterwards::Attach),
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_built_yet_or_makes_no_sense_is_refused() {
+    fn worktree_flag_and_headless_without_prompt_are_usage_errors() {
         let table: [(&[&str], &str); 2] = [
             (&["--worktree", "x", "y"], "`segue run --worktree` is not built yet"),
             (&["--headless"], "a headless run needs a prompt"),
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flag_reaches_the_daemon() {
+    fn every_flag_is_part_of_the_request() {
         let request = requested(&[
             "do it",
             "--vendor",
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_may_begin_with_a_dash_when_it_is_not_a_flag() {
+    fn prompt_with_a_space_may_begin_with_a_dash() {
         for prompt in
             ["- fix this\n- and that", "--help me with this", "-d is a flag", "-hello there"]
         {

@@ -1,4 +1,4 @@
-//! `segue scale`
+//! `segue scale`: changes how many agents of one kind run.
 
 use clap::Args;
 use segue_core::Result;

@@ -1,10 +1,11 @@
-//! `segue send`
+//! `segue send`: sends a message to an agent, exactly once.
 
 use std::time::Duration;
 
 use clap::Args;
 use jiff::SignedDuration;
 use segue_core::api::{MessageView, SelectReport, SendReport, SendRequest, SessionView, Until};
+use segue_core::model::{MessageStateKind, StatusKind};
 use segue_core::rules::dialog;
 use segue_core::{Error, Result};
 use segue_server::client::Client;
@@ -19,16 +20,16 @@ use crate::progress::{self, Task, watching};
 use crate::render::sessions::{address, asks};
 use crate::render::style::Tone;
 
-/// How long a turn may take that is waited for without a limit: for ever, in practice.
+/// The timeout of `--wait` without `--timeout`: a year, which is no limit in practice.
 const NO_LIMIT_MS: u64 = 365 * 24 * 3_600 * 1_000;
 
-/// How long a command that was interrupted looks for its message.
+/// How long an interrupted command may take to look up its message.
 const LAST_LOOK: Duration = Duration::from_secs(2);
 
 /// Tell an agent something, exactly once
 #[derive(Debug, Args)]
 #[command(after_help = "The message is recorded first and typed when the agent's input is free: \
-    never into a dialog, never over somebody's text. It ends with 0 when the agent has taken it; \
+    never into a dialog, never over unsent text. It ends with 0 when the agent has taken it; \
     after the timeout it ends with 4, and the message stays queued. If the agent asks a person \
     something, it does not wait for the timeout: it prints the question and ends with 4, and the \
     message is delivered after the answer. A fleet means each of its sessions: each gets a message \
@@ -99,12 +100,13 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     }
 }
 
-/// Returns the request for one session, by its id: a name may mean another one meanwhile.
+/// Returns the request for one session. It has the session's id, because a name could mean another
+/// session meanwhile.
 fn to(session: &SessionView, request: &SendRequest) -> SendRequest {
     SendRequest { session: session.session.to_string(), ..request.clone() }
 }
 
-/// Sends a message of its own to each session, and shows each answer when it comes.
+/// Sends a separate message to each session at the same time, and prints each result as it arrives.
 async fn send_to_all(
     requests: Vec<SendRequest>,
     sessions: &[SessionView],
@@ -141,11 +143,11 @@ async fn send_to_all(
     Ok(tally.ending())
 }
 
-/// Whether a session's name stands before what it said.
+/// Whether the name of the session is printed with its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Naming {
     Given,
-    /// There is only one.
+    /// Not printed, because there is only one session.
     Left,
 }
 
@@ -162,11 +164,11 @@ fn request(arguments: Arguments, until: Until, context: &Context) -> Result<Send
     })
 }
 
-/// Says what becomes of a message that is not waited for any longer.
+/// Makes the error of an interrupted command, with the state of its message.
 async fn left(request: &SendRequest, context: &Context) -> Error {
     let found = tokio::time::timeout(LAST_LOOK, queued_as(request, context)).await;
     let what = match found.ok().flatten() {
-        Some(message) if message.state == "queued" => {
+        Some(message) if message.state.known() == Some(MessageStateKind::Queued) => {
             format!("the message stays queued as {}", message.id)
         }
         Some(message) => format!("the message {} is {}", message.id, message.state),
@@ -175,7 +177,8 @@ async fn left(request: &SendRequest, context: &Context) -> Error {
     Error::unavailable(what).hint("run `segue messages` to see what becomes of it")
 }
 
-/// Finds the message among those of its session: the newest with its text.
+/// Finds the message of a request: the newest message of the session with the same text. `None` if
+/// it is not found or if the daemon cannot be asked.
 async fn queued_as(request: &SendRequest, context: &Context) -> Option<MessageView> {
     let client = Client::connect_running(&context.local).await.ok()??;
     let list = client.messages(std::slice::from_ref(&request.session), context.cwd()).await.ok()?;
@@ -186,14 +189,16 @@ fn default_limit(until: Until) -> u64 {
     if until == Until::TurnEnded { NO_LIMIT_MS } else { 30_000 }
 }
 
-/// Returns the exit status for a program that reads the rest.
+/// Returns the ending for `--json`. The printed report has the reason of a failure.
 fn ending(report: &SendReport, until: Until) -> Ending {
     if report.failure.is_some() {
         return Ending::Told(segue_core::Kind::Vendor);
     }
-    match report.message.state.as_str() {
+    match report.message.state.known() {
         _ if until == Until::Recorded => Ending::Done,
-        "delivered" if until == Until::Taken || report.turn_ended => Ending::Done,
+        Some(MessageStateKind::Delivered) if until == Until::Taken || report.turn_ended => {
+            Ending::Done
+        }
         _ => Ending::Told(segue_core::Kind::Conflict),
     }
 }
@@ -212,13 +217,13 @@ fn show(
     if let Some(failed) = &report.failure {
         return Err(failure::turn(&name, failed));
     }
-    match report.message.state.as_str() {
+    match report.message.state.known() {
         _ if until == Until::Recorded => {
             let name = if naming == Naming::Given { format!("  {name}") } else { String::new() };
             context.output.text(&format!("{id}{name}\n"))?;
             Ok(Ending::Done)
         }
-        "delivered" if report.turn_ended => {
+        Some(MessageStateKind::Delivered) if report.turn_ended => {
             if naming == Naming::Given {
                 let heading = context.output.colour().paint(Tone::Strong, &format!("{name}:"));
                 context.output.text(&format!("{heading}\n"))?;
@@ -226,14 +231,19 @@ fn show(
             context.output.words_of_agent(report.answer.as_deref().unwrap_or_default())?;
             Ok(Ending::Done)
         }
-        "delivered" if until == Until::Taken => Ok(Ending::Done),
-        "delivered" => Err(not_over(report, &name)),
-        "uncertain" => Err(Error::conflict(format!("nobody can tell whether `{name}` took it"))
-            .caused_by(report.note.as_deref().unwrap_or("nothing shows whether it arrived"))
-            .caused_by("it is not typed again")
-            .hint(format!("run `segue attach {name}` to look"))),
-        _ => Err(queued(report, &name)),
+        Some(MessageStateKind::Delivered) if until == Until::Taken => Ok(Ending::Done),
+        Some(MessageStateKind::Delivered) => Err(not_over(report, &name)),
+        Some(MessageStateKind::Uncertain) => Err(uncertain(report, &name)),
+        Some(MessageStateKind::Queued | MessageStateKind::Typing | MessageStateKind::Cancelled)
+        | None => Err(queued(report, &name)),
     }
+}
+
+fn uncertain(report: &SendReport, name: &str) -> Error {
+    Error::conflict(format!("nobody can tell whether `{name}` took it"))
+        .caused_by(report.note.as_deref().unwrap_or("nothing shows whether it arrived"))
+        .caused_by("it is not typed again")
+        .hint(format!("run `segue attach {name}` to look"))
 }
 
 fn not_over(report: &SendReport, name: &str) -> Error {
@@ -244,7 +254,7 @@ fn not_over(report: &SendReport, name: &str) -> Error {
     }
 }
 
-/// Returns how the question is answered that the session asks.
+/// Returns a hint how to answer the session's question.
 fn to_answer(report: &SendReport, name: &str) -> String {
     match &report.session.dialog {
         Some(dialog) => dialog::hint(dialog),
@@ -263,13 +273,15 @@ fn queued(report: &SendReport, name: &str) -> Error {
         Some(note) => error.caused_by(note),
         None => error,
     };
-    let error = match report.session.status.as_str() {
-        "ended" | "lost" => error.hint(to_deliver(name)),
-        "waiting" if !asks(&report.session) => error.hint(to_deliver(name)),
-        "waiting" => error.hint(to_answer(report, name)),
-        _ => error.hint("run `segue messages` to see what becomes of it"),
+    let error = match report.session.status.known() {
+        Some(StatusKind::Ended | StatusKind::Lost) => error.hint(to_deliver(name)),
+        Some(StatusKind::Waiting) if !asks(&report.session) => error.hint(to_deliver(name)),
+        Some(StatusKind::Waiting) => error.hint(to_answer(report, name)),
+        Some(StatusKind::Starting | StatusKind::Working | StatusKind::Idle) | None => {
+            error.hint("run `segue messages` to see what becomes of it")
+        }
     };
-    if report.message.state == "queued" {
+    if report.message.state.known() == Some(MessageStateKind::Queued) {
         return error.hint(format!("run `segue messages --cancel {id}` to take it back"));
     }
     error

@@ -1,4 +1,4 @@
-//! `segue show`
+//! `segue show`: prints a conversation.
 
 mod following;
 
@@ -74,7 +74,7 @@ pub(crate) struct How {
     pub(crate) no_pager: bool,
 }
 
-/// Reads how many turns are wanted.
+/// Parses a number of turns, which must be at least 1.
 fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("a whole number of turns, at least 1".to_owned()),
@@ -89,7 +89,7 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     }
     let parts = find(&arguments, context).await?;
     let readings = parts.iter().map(|(_, reading)| reading);
-    // Of a story the parts that are left are worth telling.
+    // If a part of a story cannot be read, the other parts are shown.
     let unreadable: Vec<Error> = readings.filter_map(|it| it.check().err()).collect();
     match unreadable.into_iter().next() {
         Some(error) if parts.len() == 1 => return Err(error),
@@ -111,7 +111,7 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     Ok(Ending::Done)
 }
 
-/// Asks the daemon where the conversation is.
+/// Asks the daemon where the conversation is stored. With `--story` it has several parts.
 async fn find(
     arguments: &Arguments,
     context: &Context,
@@ -153,7 +153,8 @@ fn show(
     Ok(())
 }
 
-/// Writes the transcript's own bytes; to a terminal without what it would act on.
+/// Writes the bytes of the transcript, without control characters if the output is a terminal.
+/// Returns the number of bytes that were read.
 fn raw(reading: &Reading, page: &mut Paged<'_>, mut counter: Counter) -> Result<u64> {
     let mut harmless = Size::of_output().map(|_| Harmless::default());
     let (mut written, mut shown) = (Ok(()), 0);
@@ -169,7 +170,7 @@ fn raw(reading: &Reading, page: &mut Paged<'_>, mut counter: Counter) -> Result<
     written.map(|()| shown)
 }
 
-/// Turns on their way to the reader.
+/// Writes turns to the output or the pager, and counts them.
 struct Telling<'a, 'b> {
     page: &'a mut Paged<'b>,
     look: Look,
@@ -192,7 +193,7 @@ impl Telling<'_, '_> {
         Ok(self.told)
     }
 
-    /// Tells one conversation as it is read.
+    /// Writes the turns of one conversation while they are read.
     fn part(&mut self, part: &(ConversationPart, Reading), last: Option<usize>) -> Result<()> {
         self.heading(part)?;
         let mut written = Ok(());
@@ -204,7 +205,8 @@ impl Telling<'_, '_> {
         written
     }
 
-    /// Tells the last turns of a story, which may be in several conversations.
+    /// Writes the last turns of a story. They can be in several conversations, so the conversations
+    /// are read from the newest to the oldest first.
     fn end_of_story(
         &mut self,
         parts: &[(ConversationPart, Reading)],
@@ -256,7 +258,8 @@ impl Telling<'_, '_> {
     }
 }
 
-/// Remembers a failure for whoever has the reading, and ends the reading with it.
+/// Stores a write error in `written` for the caller, and stops the reading. The callback of a
+/// reading can return only a `ControlFlow`.
 fn carry_on(next: Result<ControlFlow<()>>, written: &mut Result<()>) -> ControlFlow<()> {
     match next {
         Ok(next) => next,

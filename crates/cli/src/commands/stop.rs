@@ -1,4 +1,4 @@
-//! `segue stop`
+//! `segue stop`: ends the processes of sessions.
 
 use clap::Args;
 use segue_core::api::{Selection, StopOutcome, StopReport, StopRequest};
@@ -74,7 +74,7 @@ mod tests {
     use crate::render::style::Colour;
 
     #[test]
-    fn what_did_not_run_is_told_apart() {
+    fn table_distinguishes_stopped_sessions_from_sessions_that_did_not_run() {
         let stopped = [("coder", "stopped"), ("tester", "not_running")];
         let stopped = stopped.map(|(name, outcome)| {
             json!({

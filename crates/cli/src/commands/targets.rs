@@ -1,5 +1,5 @@
-//! Commands that take several sessions or fleets: each is carried out, whatever becomes of the
-//! others.
+//! Commands that take several sessions or fleets. Such a command is run for each of them, even if
+//! it fails for others.
 
 use segue_core::api::{FailedTarget, SelectReport, SelectRequest};
 use segue_core::{Error, Kind, Result};
@@ -7,18 +7,20 @@ use segue_server::client::Client;
 
 use crate::context::{Context, Ending};
 
-/// How names are read.
+/// Which sessions a name can mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Names {
-    /// The beginning of a name is enough; a fleet means also its sessions that ended for good.
+    /// The beginning of a name is enough. A fleet means all its sessions, also those that ended for
+    /// good.
     Loose,
-    /// As [`Self::Loose`], but a fleet means only sessions that go on.
+    /// Like [`Self::Loose`], but a fleet does not include sessions that ended for good, were
+    /// stopped on purpose or were handed over.
     Going,
     /// Only whole names and beginnings of ids.
     Whole,
 }
 
-/// Asks the daemon which sessions are meant. Fails if none of the names leads to a session.
+/// Asks the daemon which sessions the names mean. An error if no name matches a session.
 pub(crate) async fn select(
     client: &Client,
     context: &Context,
@@ -34,7 +36,7 @@ pub(crate) async fn select(
     client.select(&request).await
 }
 
-/// What came of a command for several sessions, counted while it runs.
+/// Counts the successes and failures of a command for several sessions.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     done: usize,
@@ -42,7 +44,8 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Begins with names that led to no session; reports them.
+    /// Makes a tally that contains the names for which no session was found, and prints their
+    /// errors.
     pub(crate) fn of(failed: &[FailedTarget], context: &mut Context) -> Self {
         let mut tally = Self::default();
         for FailedTarget { error, .. } in failed {
@@ -55,18 +58,19 @@ impl Tally {
         self.done += 1;
     }
 
-    /// Reports a failure: to a person, and with `--json` as a line of its own.
+    /// Counts a failure, and prints it on standard error and with `--json` also on standard output.
     pub(crate) fn fail(&mut self, error: &Error, context: &mut Context) {
         context.output.failure(error);
         self.failed.push(error.kind);
     }
 
-    /// Notes a failure that the answer itself has reported.
+    /// Counts a failure that the printed answer already reports.
     pub(crate) fn fail_silently(&mut self, kind: Kind) {
         self.failed.push(kind);
     }
 
-    /// Returns the end of the command: the first failure's own exit status if nothing was done.
+    /// Returns the ending of the command: `Done` without failures, `Partial` if only some sessions
+    /// failed, and otherwise the kind of the first failure.
     pub(crate) fn ending(&self) -> Ending {
         match (self.failed.first(), self.done) {
             (None, _) => Ending::Done,
@@ -76,7 +80,8 @@ impl Tally {
     }
 }
 
-/// Reports names that led to no session, of a command whose answer has them too.
+/// Prints the errors about failed names and sessions on standard error. With `--json` the answer
+/// contains them, too.
 pub(crate) fn report(failed: &[FailedTarget], context: &Context) {
     failed.iter().for_each(|it| context.output.complaint(&it.error));
 }
@@ -86,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_exit_status_is_8_if_some_failed_and_the_first_failures_own_if_all_did() {
+    fn ending_is_partial_if_some_targets_fail_and_the_first_failure_if_all_fail() {
         let table: [(usize, &[Kind], Ending); 5] = [
             (0, &[], Ending::Done),
             (2, &[], Ending::Done),

@@ -1,4 +1,4 @@
-//! `segue trust`, and the question that other commands ask when a project file is not trusted.
+//! `segue trust`, and the question that other commands ask if a project file is not trusted.
 
 use std::path::{Path, PathBuf};
 
@@ -51,8 +51,9 @@ pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<
     Ok(Ending::Done)
 }
 
-/// Does something that a project file may stand in the way of: on a terminal its person is shown
-/// what the file of that folder would run and asked, and a yes tries again.
+/// Runs `attempt`. If it fails because the project file of `folder` is not trusted, shows the user
+/// what the file asks for, and asks whether to allow it. After a yes runs `attempt` again. Without
+/// a terminal the failure is returned.
 pub(crate) async fn asking<T>(
     client: &Client,
     context: &Context,
@@ -64,7 +65,7 @@ pub(crate) async fn asking<T>(
         other => return other,
     };
     let question = TrustRequest { folder: folder.to_owned(), digest: None };
-    // Whatever else is wrong with the file is what the refusal says already.
+    // If the file is invalid, the refusal already says why.
     let Ok(view) = client.trust(&question).await else { return Err(refusal) };
     if view.trusted {
         return Err(refusal);
@@ -111,7 +112,7 @@ fn contents(folder: &str, view: &TrustView) -> String {
     format!("{all}\nthis changed since it was trusted:\n{}", changes.join("\n"))
 }
 
-/// Returns a line behind two spaces; the spaces that it begins with stay.
+/// Indents a line by two more spaces, and removes control sequences.
 fn indented(line: &str) -> String {
     let begin = line.len() - line.trim_start_matches(' ').len();
     format!("  {}{}", &line[..begin], one_line(&line[begin..]))
@@ -122,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_thing_the_file_would_run_is_on_a_line_of_its_own() {
+    fn contents_and_changes_are_shown_one_per_line_without_control_sequences() {
         let view = TrustView {
             folder: "/src/shop".into(),
             digest: "d".to_owned(),

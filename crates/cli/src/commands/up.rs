@@ -1,4 +1,4 @@
-//! `segue up`
+//! `segue up`: starts the agents of the project file, or brings them back.
 
 use clap::Args;
 use segue_core::Result;

@@ -1,4 +1,4 @@
-//! `segue vendors`
+//! `segue vendors`: lists the supported vendors and their installed programs.
 
 mod check;
 mod matrix;
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending
     }
 }
 
-/// Shows one behaviour of one vendor in this process.
+/// Checks one behaviour of one vendor in this process. `segue vendors check` starts such processes.
 pub(crate) fn rehearse(arguments: &[OsString]) -> ExitCode {
     check::rehearse(arguments)
 }
@@ -65,7 +65,7 @@ fn list(context: &mut Context) -> Result<Ending> {
     Ok(Ending::Done)
 }
 
-/// Describes an installed version that nobody has tried yet.
+/// Returns the note about an installed version that is newer than all tested versions.
 fn newer(vendor: &VendorReport) -> String {
     let installed = vendor.version.as_deref().unwrap_or_default();
     let tried = vendor.versions_tried.last().map_or("", String::as_str);
@@ -95,7 +95,7 @@ fn row(vendor: &VendorReport, context: &Context) -> [Cell; 5] {
     ]
 }
 
-/// Says in a few words what can be relied on.
+/// Returns the vendor's supported capabilities, and the kind of proof for them.
 fn support(vendor: &VendorReport) -> String {
     let can: Vec<&str> = vendor
         .capabilities

@@ -1,8 +1,9 @@
-//! `segue wait`
+//! `segue wait`: waits until sessions have a given status.
 
 use clap::{Args, ValueEnum};
 use jiff::SignedDuration;
 use segue_core::api::{SessionView, WaitReport, WaitRequest, WaitTarget};
+use segue_core::model::StatusKind;
 use segue_core::rules::dialog;
 use segue_core::{Error, Kind, Result};
 use segue_server::client::Client;
@@ -75,7 +76,7 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     Ok(tally.ending())
 }
 
-/// Waits for several sessions at the same time; shows each as soon as its wait is over.
+/// Waits for several sessions at the same time, and prints each result as it arrives.
 async fn wait_for_all(
     requests: Vec<(String, WaitRequest)>,
     tally: &mut Tally,
@@ -127,15 +128,15 @@ async fn waited(
     watching(context, task, client.wait(request)).await
 }
 
-/// Whether a session's name stands before its status.
+/// Whether the name of the session is printed with its status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Naming {
     Given,
-    /// There is only one.
+    /// Not printed, because there is only one session.
     Left,
 }
 
-/// The session as `segue ls` shows it, and why the wait is over.
+/// The session, and why the wait is over, as `segue wait --json` prints them.
 #[derive(Serialize)]
 struct Waited<'a> {
     #[serde(flatten)]
@@ -147,12 +148,12 @@ struct Waited<'a> {
 #[serde(rename_all = "snake_case")]
 enum WaitOutcome {
     Reached,
-    /// A person has to answer first.
+    /// The session waits for an action of the user, such as an answer.
     NeedsPerson,
     TimedOut,
 }
 
-/// Waits until an agent that was just started neither starts nor works.
+/// Waits until an agent that was just started is neither `starting` nor `working`.
 pub(crate) async fn for_rest(
     session: &SessionView,
     client: &Client,
@@ -218,9 +219,10 @@ fn wanted(target: WaitTarget) -> &'static str {
     }
 }
 
-/// Tells whether the wait is over because only a person can go on.
+/// Returns whether the wait is over because the session cannot go on without the user.
 fn needs_person(session: &SessionView, target: WaitTarget) -> bool {
-    matches!(target, WaitTarget::Idle | WaitTarget::Rest) && session.status == "waiting"
+    matches!(target, WaitTarget::Idle | WaitTarget::Rest)
+        && session.status.known() == Some(StatusKind::Waiting)
 }
 
 fn not_over(session: &SessionView) -> Error {

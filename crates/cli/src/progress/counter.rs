@@ -1,4 +1,4 @@
-//! Progress of work that is done on this thread: how much of it is done, once a second.
+//! A progress line for work that blocks this thread. It is redrawn at most once a second.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use super::line::Line;
 use super::{PATIENCE, text};
 use crate::context::Context;
 
-/// Counts for a person at a terminal.
+/// Shows on the terminal how much of the work is done.
 #[derive(Debug)]
 pub(crate) struct Counter {
     line: Option<Line>,
@@ -19,12 +19,12 @@ impl Counter {
         Self { line: Line::new(context), began: Instant::now(), drawn: Duration::ZERO }
     }
 
-    /// Makes one that shows nothing: the answer itself is on the terminal.
+    /// Makes a counter that shows nothing, for an answer that is itself written to the terminal.
     pub(crate) fn silent() -> Self {
         Self { line: None, began: Instant::now(), drawn: Duration::ZERO }
     }
 
-    /// Shows how far the work is, unless that was shown within the last second.
+    /// Redraws the line, unless it was drawn, or the work began, within the last second.
     pub(crate) fn show(&mut self, doing: impl FnOnce() -> String) {
         let Some(line) = &mut self.line else { return };
         let elapsed = self.began.elapsed();
@@ -34,7 +34,7 @@ impl Counter {
         }
     }
 
-    /// Takes the line away, so that something else can be written.
+    /// Erases the line, so that other output can be written.
     pub(crate) fn erase(&mut self) {
         if let Some(line) = &mut self.line {
             line.erase();

@@ -1,4 +1,4 @@
-//! Ctrl-C: noticed while a command waits, and as usual at any other time.
+//! Ctrl-C (SIGINT): ends a wait while a command waits, and ends the process at any other time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -6,17 +6,18 @@ use std::sync::{Arc, LazyLock};
 use segue_core::{Error, Result};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Whether an interrupt ends this process, as it does where nobody asks for it. A question on the
-/// terminal must not survive Ctrl-C because a wait before it noticed one.
+/// Whether SIGINT ends this process, which is the default action of the signal. Tokio's handler
+/// stays installed after the first wait; without this flag Ctrl-C could not end a later question on
+/// the terminal.
 static IS_FATAL: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
     let flag = Arc::new(AtomicBool::new(true));
     let number = SignalKind::interrupt().as_raw_value();
-    // Where it cannot be registered, interrupts are noticed while something is waited for.
+    // If the registration fails, SIGINT still ends a wait.
     let _registered = signal_hook::flag::register_conditional_default(number, Arc::clone(&flag));
     flag
 });
 
-/// Notices interrupts as long as it lives.
+/// Catches SIGINT as long as this value exists. Meanwhile the signal does not end the process.
 #[derive(Debug)]
 pub(crate) struct Interrupts(Signal);
 
@@ -28,7 +29,7 @@ impl Interrupts {
         Ok(Self(signal))
     }
 
-    /// Returns at the next interrupt.
+    /// Waits for the next SIGINT.
     pub(crate) async fn next(&mut self) {
         self.0.recv().await;
     }
@@ -40,7 +41,8 @@ impl Drop for Interrupts {
     }
 }
 
-/// Leaves interrupts to the pager from now on: its reader ends it, and this process with it.
+/// From now on SIGINT does not end this process: Ctrl-C is for the pager. This process ends when
+/// the user quits the pager.
 pub(crate) fn leave_to_pager() {
     IS_FATAL.store(false, Ordering::SeqCst);
 }

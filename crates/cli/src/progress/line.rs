@@ -1,4 +1,4 @@
-//! One line on standard error, rewritten in place and gone at the end.
+//! One line on standard error that is redrawn in place and erased at the end.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -10,29 +10,30 @@ use crate::render::plain::one_line;
 
 const ERASE: &str = "\r\u{1b}[2K";
 
-/// A line of the terminal that standard error is.
+/// The progress line. It needs a terminal as standard error.
 #[derive(Debug)]
 pub(crate) struct Line {
     is_drawn: bool,
 }
 
 impl Line {
-    /// Returns the line; `None` if nobody is there to read it, or a program reads the answer.
+    /// `None` if standard error is not a terminal, if `TERM` is missing or `dumb`, or with
+    /// `--json`.
     pub(crate) fn new(context: &Context) -> Option<Self> {
         let terminal = context.local.environment().get("TERM").unwrap_or("dumb");
         let wanted = io::stderr().is_terminal() && terminal != "dumb" && !context.wants_json();
         wanted.then_some(Self { is_drawn: false })
     }
 
-    /// Shows a text in place of what is shown now.
+    /// Replaces the text of the line.
     pub(crate) fn draw(&mut self, text: &str) {
         let columns = Size::of_errors().map_or(80, |size| size.columns);
-        // A full row would move the cursor to the next one.
+        // A text in the last column would move the cursor to the next row.
         Self::write(&cut(&one_line(text), columns.saturating_sub(1)));
         self.is_drawn = true;
     }
 
-    /// Takes away what is shown.
+    /// Erases the line, if it is drawn.
     pub(crate) fn erase(&mut self) {
         if std::mem::take(&mut self.is_drawn) {
             Self::write("");
@@ -41,7 +42,7 @@ impl Line {
 
     fn write(text: &str) {
         let mut terminal = io::stderr().lock();
-        // Progress that cannot be shown is no reason to fail.
+        // A progress line that cannot be written is no reason to fail.
         let _shown = terminal.write_all(format!("{ERASE}{text}").as_bytes());
         let _shown = terminal.flush();
     }
@@ -53,7 +54,7 @@ impl Drop for Line {
     }
 }
 
-/// Returns as much of a text as has room.
+/// Returns the beginning of a text that fits into this many columns.
 fn cut(text: &str, columns: usize) -> String {
     let mut used = 0;
     let fits = |character: &char| {
@@ -68,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_never_wider_than_the_terminal() {
+    fn text_wider_than_the_terminal_is_cut() {
         assert_eq!(cut("abc", 3), "abc");
         assert_eq!(cut("abcd", 3), "abc");
         assert_eq!(cut("a\u{6f22}b", 2), "a");

@@ -1,34 +1,38 @@
-//! What becomes of the sessions that a command is about, read again whenever one has changed.
+//! The statuses of the sessions that a command waits for. They are read again whenever a session
+//! has changed.
 
 use std::convert::Infallible;
 
 use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::api::SessionView;
+use segue_core::model::StatusKind;
 use segue_server::client::Client;
 use tokio::sync::watch;
 
 use crate::context::Context;
 use crate::render::sessions::{address, status};
 
-/// Which sessions a command is about.
+/// The sessions whose status the progress line shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum About {
     Nothing,
-    /// Those that have changed since the command began.
+    /// The sessions that have changed since the command began.
     Changed,
-    /// Sessions by name, address or id, and fleets.
+    /// Sessions by name, address, or at least four characters of the id; and fleets by name.
     Named(Vec<String>),
 }
 
-/// Sends the states of the sessions whenever they have changed, as long as the daemon can be asked.
+/// Sends the statuses of the sessions whenever a session has changed, until the connection to the
+/// daemon is lost. Never returns.
 pub(super) async fn follow(
     context: &Context,
     about: &About,
     states: watch::Sender<String>,
 ) -> Infallible {
     if *about != About::Nothing {
-        // The command itself reports what is wrong with the daemon.
+        // Ignores the error, because the command's own request reports what is wrong with the
+        // daemon.
         let _lost = follow_until_lost(context, about, &states).await;
     }
     std::future::pending().await
@@ -40,7 +44,7 @@ async fn follow_until_lost(
     states: &watch::Sender<String>,
 ) -> Result<()> {
     let began = context.surroundings().now;
-    // A connection that follows can be asked nothing else.
+    // A connection that streams events cannot carry other requests.
     let (Some(asked), Some(followed)) = (
         Client::connect_running(&context.local).await?,
         Client::connect_running(&context.local).await?,
@@ -58,11 +62,12 @@ async fn follow_until_lost(
     }
 }
 
-/// Returns the states of the sessions that are meant, those first that hold the command up.
+/// Returns the selected sessions with their statuses as text. The sessions that the command
+/// probably waits for come first, because the line can be cut at its end.
 fn words(about: &About, sessions: &[SessionView], began: Timestamp) -> String {
     let mut meant: Vec<&SessionView> =
         sessions.iter().filter(|session| is_meant(about, session, began)).collect();
-    meant.sort_by_key(|session| rank(&session.status));
+    meant.sort_by_key(|session| rank(session.status.known()));
     let words: Vec<String> =
         meant.iter().map(|session| format!("{} {}", address(session), status(session))).collect();
     words.join(", ")
@@ -82,11 +87,11 @@ fn is_meant(about: &About, session: &SessionView, began: Timestamp) -> bool {
     }
 }
 
-fn rank(status: &str) -> u8 {
+fn rank(status: Option<StatusKind>) -> u8 {
     match status {
-        "starting" => 0,
-        "waiting" => 1,
-        "working" => 2,
-        _ => 3,
+        Some(StatusKind::Starting) => 0,
+        Some(StatusKind::Waiting) => 1,
+        Some(StatusKind::Working) => 2,
+        Some(StatusKind::Idle | StatusKind::Ended | StatusKind::Lost) | None => 3,
     }
 }

@@ -1,13 +1,13 @@
-//! Errors: for people on standard error, for programs as JSON.
+//! Renders errors: as text for people, and as JSON for programs.
 
+use segue_core::api::ErrorAnswer;
 use segue_core::{Error, Result};
-use serde::Serialize;
 
 use super::json;
 use super::plain::plain;
 use super::style::{Colour, Tone};
 
-/// Returns the error, its causes and its hints, a line each.
+/// Returns the message, the causes and the hints as text, each on its own line.
 pub(crate) fn text(error: &Error, colour: Colour) -> String {
     let mut text = entry(&colour.paint(Tone::Bad, "error:"), &error.message);
     for cause in &error.causes {
@@ -21,15 +21,11 @@ pub(crate) fn text(error: &Error, colour: Colour) -> String {
 
 /// Returns `{"error": …}`.
 pub(crate) fn json(error: &Error) -> Result<String> {
-    json::line(&Answer { error })
+    json::line(&ErrorAnswer { error })
 }
 
-#[derive(Serialize)]
-struct Answer<'a> {
-    error: &'a Error,
-}
-
-/// Returns a labelled text; further lines of it are set in, so that none looks like a label.
+/// Returns a text with a label in front. Further lines of the text are indented, so that no line
+/// looks like another label.
 fn entry(label: &str, text: &str) -> String {
     let harmless = plain(text);
     format!("{label} {}\n", harmless.trim_end().replace('\n', "\n    "))
@@ -60,7 +56,7 @@ hint: run `segue stop shop/coder` first
     }
 
     #[test]
-    fn on_a_terminal_the_labels_have_colours() {
+    fn labels_are_coloured_if_colours_are_on() {
         let coloured = text(&error(), Colour::On);
         assert!(coloured.starts_with("\u{1b}[1;31merror:\u{1b}[0m session"), "{coloured:?}");
         assert_eq!(plain(&coloured), text(&error(), Colour::Off));
@@ -73,7 +69,7 @@ hint: run `segue stop shop/coder` first
     }
 
     #[test]
-    fn programs_get_kind_message_and_hints() {
+    fn json_error_has_kind_message_causes_and_hints() {
         assert_eq!(
             json(&Error::not_found("no session `x`").hint("run `segue ls`")).unwrap(),
             "{\"error\":{\"kind\":\"not_found\",\"message\":\"no session `x`\",\

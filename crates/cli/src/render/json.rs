@@ -11,7 +11,8 @@ pub(crate) fn line(value: &impl Serialize) -> Result<String> {
     Ok(escaped(&text) + "\n")
 }
 
-/// Escapes what JSON would allow but a terminal would act on; the value stays the same.
+/// Escapes characters that JSON allows, but that a terminal would act on or that would mislead a
+/// reader. The parsed value stays the same.
 fn escaped(text: &str) -> String {
     if !text.contains(is_misleading) {
         return text.to_owned();
@@ -31,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_document_is_one_line_that_no_terminal_acts_on_and_says_the_same() {
+    fn json_is_one_line_with_control_characters_escaped_and_the_value_unchanged() {
         let value = "red \u{1b}[31m \u{9b}31m \u{7f} \u{202e} two\nlines ü";
         let text = line(&value).unwrap();
         assert_eq!(text, "\"red \\u001b[31m \\u009b31m \\u007f \\u202e two\\nlines ü\"\n",);

@@ -1,4 +1,4 @@
-//! How things look: every function here turns facts into text and writes nothing.
+//! Rendering: the functions here turn values into text. They write nothing.
 
 pub(crate) mod error;
 pub(crate) mod json;

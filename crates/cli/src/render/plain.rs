@@ -1,4 +1,4 @@
-//! Takes the power over a terminal out of text that somebody else wrote.
+//! Removes control sequences from text that other people or programs wrote.
 
 pub(crate) use segue_core::rules::display::plain;
 

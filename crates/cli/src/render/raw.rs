@@ -1,17 +1,19 @@
-//! Bytes of somebody else's file on a terminal.
+//! Makes the bytes of a vendor's transcript safe for a terminal.
 
 use segue_core::rules::display::is_misleading;
 
-/// Takes the power over a terminal out of bytes that come in pieces.
+/// Removes control characters from bytes that arrive in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct Harmless {
-    /// The beginning of a character that the piece before ended in.
+    /// The first bytes of a UTF-8 character at the end of the previous piece. The other bytes come
+    /// with the next piece.
     begun: Vec<u8>,
 }
 
 impl Harmless {
-    /// Returns what can be shown of the next piece. Without the characters that begin them the rest
-    /// of control sequences is plain text.
+    /// Returns the printable text of the next piece. Only the control characters are removed. The
+    /// rest of a control sequence, such as `[31m`, stays: without its first character it is plain
+    /// text.
     pub(crate) fn text(&mut self, piece: &[u8]) -> String {
         let mut bytes = std::mem::take(&mut self.begun);
         bytes.extend_from_slice(piece);
@@ -22,7 +24,7 @@ impl Harmless {
     }
 }
 
-/// Returns how many of the last bytes begin a character that may go on.
+/// Returns the length of an incomplete UTF-8 character at the end of the bytes, or 0.
 fn unfinished(bytes: &[u8]) -> usize {
     let last = bytes.utf8_chunks().last().map_or(&[][..], |chunk| chunk.invalid());
     let may_go_on = std::str::from_utf8(last).is_err_and(|error| error.error_len().is_none());
@@ -34,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn characters_survive_any_cut_and_control_characters_none() {
+    fn multibyte_characters_survive_any_cut_and_control_characters_are_removed() {
         let text = "a\u{1b}[31mü漢🦀\u{9b}2J\tx\r\n\u{202e}".as_bytes();
         for cut in 0..=text.len() {
             let mut harmless = Harmless::default();

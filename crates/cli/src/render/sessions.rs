@@ -1,9 +1,10 @@
-//! Sessions in a table: name, vendor, status, since, where.
+//! Renders sessions: the table of `segue ls`, single fields, and hints about sessions.
 
 use std::path::Path;
 
 use jiff::Timestamp;
-use segue_core::api::SessionView;
+use segue_core::api::{MaybeKnown, SessionView};
+use segue_core::model::{StatusKind, WaitingFor};
 use segue_core::rules::dialog;
 pub(crate) use segue_core::rules::display::counted;
 
@@ -11,7 +12,7 @@ use super::style::Tone;
 use super::table::{Cell, Cut, Table};
 use super::time::since;
 
-/// What a table of sessions is drawn against.
+/// The current time and the user's home folder, which are needed to render times and paths.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings<'a> {
     pub(crate) now: Timestamp,
@@ -26,7 +27,7 @@ pub(crate) fn table(sessions: &[SessionView], surroundings: Surroundings<'_>) ->
         table.row([
             Cell::toned(address(session), Tone::Strong),
             Cell::new(session.vendor.as_str()),
-            Cell::toned(status(session), tone(&session.status)),
+            Cell::toned(status(session), tone(session.status.known())),
             Cell::new(since(session.updated_at, surroundings.now)),
             Cell::new(place(&session.cwd, surroundings.home)),
         ]);
@@ -39,7 +40,8 @@ pub(crate) fn address(session: &SessionView) -> String {
     session.address.clone()
 }
 
-/// Returns the command that answers what a session asks, and the question.
+/// Returns a hint for a session that asks a question: the command that answers it, and the
+/// question.
 pub(crate) fn asking(session: &SessionView) -> String {
     let name = address(session);
     let what = session.status_detail.as_deref().unwrap_or("something");
@@ -55,25 +57,36 @@ pub(crate) fn asking(session: &SessionView) -> String {
     }
 }
 
-/// Tells whether a session shows a question on its terminal.
+/// Returns whether a session asks a question on its terminal. A session that waits to be started
+/// does not.
 pub(crate) fn asks(session: &SessionView) -> bool {
-    let needs_resume = matches!(session.status_detail.as_deref(), Some("environment" | "choice"));
-    session.status == "waiting" && !needs_resume
+    session.status.known() == Some(StatusKind::Waiting)
+        && waiting_for(session).is_none_or(WaitingFor::needs_answer)
 }
 
-/// At most this many sessions are named in one command.
+fn waiting_for(session: &SessionView) -> Option<WaitingFor> {
+    session.waiting_for.as_ref().and_then(MaybeKnown::known)
+}
+
+/// Returns whether a session waits to be started for this reason. A conversation that goes on in
+/// another session or in another terminal is not to be started here.
+fn waits_to_start(session: &SessionView, reason: WaitingFor) -> bool {
+    waiting_for(session) == Some(reason)
+        && session.goes_on_as.is_none()
+        && session.open_in.is_none()
+}
+
+/// Hints name at most this many sessions.
 const NAMED: usize = 5;
 
-/// Returns the commands that start sessions which wait for that, with the reason.
+/// Returns hints for sessions that wait to be started: they need the user's environment, or their
+/// agent ended at once and the user has to choose.
 pub(crate) fn to_start(sessions: &[SessionView]) -> Vec<String> {
-    let waiting = |detail: &str| -> Vec<String> {
-        let waits = |it: &&SessionView| {
-            it.status == "waiting" && it.status_detail.as_deref() == Some(detail)
-        };
-        sessions.iter().filter(waits).map(address).collect()
+    let waiting = |reason: WaitingFor| -> Vec<String> {
+        sessions.iter().filter(|it| waits_to_start(it, reason)).map(address).collect()
     };
     let mut steps = Vec::new();
-    match waiting("environment").as_slice() {
+    match waiting(WaitingFor::Environment).as_slice() {
         [] => {}
         [only] => {
             steps.push(format!("run `segue resume {only}` to start it with your environment"));
@@ -90,7 +103,7 @@ pub(crate) fn to_start(sessions: &[SessionView]) -> Vec<String> {
             ));
         }
     }
-    for name in waiting("choice").iter().take(NAMED) {
+    for name in waiting(WaitingFor::Choice).iter().take(NAMED) {
         steps.push(format!(
             "run `segue log {name}` to see why it ended at once, `segue resume {name}` to try again"
         ));
@@ -100,7 +113,7 @@ pub(crate) fn to_start(sessions: &[SessionView]) -> Vec<String> {
 
 /// Returns a folder, with `~` for the home folder.
 pub(crate) fn place(folder: &Path, home: Option<&Path>) -> String {
-    // Every folder is below an empty path.
+    // `strip_prefix` with an empty path succeeds for every folder.
     let home = home.filter(|home| home.is_absolute());
     let below = home.and_then(|home| folder.strip_prefix(home).ok());
     match below {
@@ -114,17 +127,17 @@ pub(crate) fn place(folder: &Path, home: Option<&Path>) -> String {
 pub(crate) fn status(session: &SessionView) -> String {
     match &session.status_detail {
         Some(detail) => format!("{} ({detail})", session.status),
-        None => session.status.clone(),
+        None => session.status.to_string(),
     }
 }
 
-fn tone(status: &str) -> Tone {
+fn tone(status: Option<StatusKind>) -> Tone {
     match status {
-        "working" => Tone::Good,
-        "waiting" => Tone::Attention,
-        "lost" => Tone::Bad,
-        "ended" => Tone::Faint,
-        _ => Tone::Plain,
+        Some(StatusKind::Working) => Tone::Good,
+        Some(StatusKind::Waiting) => Tone::Attention,
+        Some(StatusKind::Lost) => Tone::Bad,
+        Some(StatusKind::Ended) => Tone::Faint,
+        Some(StatusKind::Starting | StatusKind::Idle) | None => Tone::Plain,
     }
 }
 
@@ -140,12 +153,14 @@ pub(crate) mod tests {
     /// Makes a session whose status changed `age` seconds before [`NOW`].
     pub(crate) fn session(name: &str, status: &str, detail: Option<&str>, age: i64) -> SessionView {
         let at = Timestamp::from_second(NOW - age).unwrap();
+        let waiting_for = detail.filter(|_| status == "waiting");
         serde_json::from_value(json!({
             "session": "0198f9d2-0000-7000-8000-000000000001",
             "id": "0198f9d2-0000-7000-8000-000000000001",
             "name": name, "fleet": "shop", "address": format!("shop/{name}"),
             "agent": null, "vendor": "demo", "vendor_session_id": null, "evidence": null,
-            "status": status, "status_detail": detail, "cwd": "/home/ann/shop", "worktree": null,
+            "status": status, "waiting_for": waiting_for, "status_detail": detail,
+            "cwd": "/home/ann/shop", "worktree": null,
             "branch": null, "headless": false, "pid": null, "holder_pid": null, "launches": 1,
             "created_at": at, "updated_at": at,
         }))
@@ -176,7 +191,7 @@ shop/tester    demo    ended (crashed: signal 9)  1d     ~/shop
     }
 
     #[test]
-    fn sessions_that_wait_to_be_started_come_with_the_command() {
+    fn sessions_that_wait_to_be_started_get_a_hint_with_the_command() {
         let waits = |name: &str, detail| session(name, "waiting", Some(detail), 1);
         assert_eq!(to_start(&[waits("a", "permission"), session("b", "idle", None, 1)]), [""; 0]);
         let expected = [
@@ -193,7 +208,28 @@ shop/tester    demo    ended (crashed: signal 9)  1d     ~/shop
     }
 
     #[test]
-    fn only_the_home_folder_itself_becomes_a_tilde() {
+    fn session_that_goes_on_elsewhere_neither_asks_nor_waits_to_be_started() {
+        let waits = session("a", "waiting", Some("choice"), 1);
+        assert!(!asks(&waits) && to_start(std::slice::from_ref(&waits)).len() == 1);
+        let detail = Some("open elsewhere: process 7 (agent)".to_owned());
+        let open = SessionView { open_in: Some(7), status_detail: detail, ..waits.clone() };
+        let handed_over = SessionView { goes_on_as: Some("shop/b".to_owned()), ..waits };
+        for session in [open, handed_over] {
+            assert!(!asks(&session) && to_start(&[session]).is_empty());
+        }
+    }
+
+    #[test]
+    fn words_of_a_newer_daemon_are_shown_as_they_are() {
+        let new = session("a", "dreaming", Some("of sheep"), 1);
+        assert_eq!((status(&new).as_str(), asks(&new)), ("dreaming (of sheep)", false));
+        assert_eq!(tone(new.status.known()), Tone::Plain);
+        let waits = session("a", "waiting", Some("new reason"), 1);
+        assert_eq!((status(&waits).as_str(), asks(&waits)), ("waiting (new reason)", true));
+    }
+
+    #[test]
+    fn absolute_home_folder_is_shown_as_a_tilde() {
         let home = Some(Path::new("/home/ann"));
         assert_eq!(place(Path::new("/home/ann"), home), "~");
         assert_eq!(place(Path::new("/home/ann/x/y"), home), "~/x/y");
@@ -203,7 +239,7 @@ shop/tester    demo    ended (crashed: signal 9)  1d     ~/shop
     }
 
     #[test]
-    fn one_is_not_plural() {
+    fn counted_uses_the_singular_for_one_only() {
         assert_eq!(counted(1, "session"), "1 session");
         assert_eq!(counted(0, "session"), "0 sessions");
     }

@@ -1,8 +1,9 @@
-//! Words in commands that can be pasted.
+//! Quotes words for shell commands that the user can copy from a message.
 
 use super::plain::one_line;
 
-/// Returns a word as a shell reads it back.
+/// Returns a word with quotes, if a shell needs them to read it as one word. Control sequences are
+/// removed, and line breaks become spaces.
 pub(crate) fn word(text: &str) -> String {
     let text = one_line(text);
     let is_safe = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
@@ -17,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_needs_quotes_gets_them() {
+    fn words_are_quoted_only_if_a_shell_needs_it() {
         let table = [
             ("shop/coder", "shop/coder"),
             ("/src/my shop", "'/src/my shop'"),

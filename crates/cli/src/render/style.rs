@@ -1,4 +1,4 @@
-//! Colours: what a piece of text means, and how that is shown where colours are wanted.
+//! Colours: the meaning of a piece of text, and the colour code for it.
 
 /// What a piece of text means to its reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(crate) enum Tone {
     Help,
 }
 
-/// Whether colours are wanted.
+/// Whether the output has colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Colour {
     On,
@@ -20,7 +20,7 @@ pub(crate) enum Colour {
 }
 
 impl Colour {
-    /// Returns the text in its tone. The text must be free of control characters already.
+    /// Returns the text in the colour of its tone. The text must not contain control characters.
     pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
         match (self, tone.code()) {
             (Self::On, Some(code)) if !text.is_empty() => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_are_used_only_where_they_are_wanted() {
+    fn paint_adds_a_code_only_if_colours_are_on_and_there_is_text_with_a_tone() {
         assert_eq!(Colour::On.paint(Tone::Good, "working"), "\u{1b}[32mworking\u{1b}[0m");
         assert_eq!(Colour::Off.paint(Tone::Good, "working"), "working");
         assert_eq!(Colour::On.paint(Tone::Plain, "idle"), "idle");

@@ -1,4 +1,4 @@
-//! Tables: columns as wide as their widest cell, counted in the columns of a terminal.
+//! Tables whose columns are as wide as their widest cell. Widths are counted in terminal columns.
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
@@ -12,28 +12,29 @@ const GAP: usize = 2;
 pub(crate) struct Table {
     heading: Vec<Cell>,
     rows: Vec<Vec<Cell>>,
-    /// The columns that may be cut to fit a terminal, in the order in which they are.
+    /// The columns that are cut first to fit a terminal, in the order in which they are cut.
     cuts: Vec<(usize, Cut)>,
 }
 
-/// Where a text that is too long loses characters.
+/// Where characters are removed from a text that is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// The end of a folder says more than its beginning.
+    /// At the beginning. For paths, because their end is more important.
     Front,
-    /// Both ends tell names apart: the fleet, and a number behind the name.
+    /// In the middle. For names, because they differ at both ends: in the fleet, and in the number
+    /// after the name.
     Middle,
     End,
 }
 
-/// The column that is cut in the middle.
+/// The heading of the column that is cut in the middle.
 const NAMES: &str = "NAME";
 
-/// The widths to which columns are cut, one step after the other until a line fits.
+/// The widths to which columns are cut. The steps are applied in this order until a line fits.
 const STEPS: [Step; 7] = [
     Step { columns: Columns::Chosen, width: 16 },
     Step { columns: Columns::Others, width: 24 },
-    // The longest status without its detail still fits.
+    // Still wide enough for the longest status without its detail (`starting`).
     Step { columns: Columns::Chosen, width: 8 },
     Step { columns: Columns::Others, width: 16 },
     Step { columns: Columns::Chosen, width: 4 },
@@ -49,7 +50,7 @@ struct Step {
 
 #[derive(Clone, Copy, Debug)]
 enum Columns {
-    /// The columns that were named to be cut, in their order.
+    /// The columns that were given to [`Table::cutting`], in that order.
     Chosen,
     /// All other columns, the last one first.
     Others,
@@ -64,7 +65,8 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// Makes a cell from any text, also from one that somebody else wrote.
+    /// Makes a cell from any text. Control sequences are removed, so the text may come from other
+    /// programs.
     pub(crate) fn new(text: impl AsRef<str>) -> Self {
         Self::toned(text, Tone::Plain)
     }
@@ -84,21 +86,21 @@ impl Table {
         Self { heading, rows: Vec::new(), cuts: Vec::new() }
     }
 
-    /// Names the columns that may be cut to fit a terminal, the least important first. The others
-    /// are cut if that is not enough or if they are very wide, the last column first.
+    /// Sets the columns that are cut first to fit a terminal, the least important one first. The
+    /// other columns are cut if that is not enough or if they are very wide, the last column first.
     pub(crate) fn cutting(mut self, columns: &[(&str, Cut)]) -> Self {
         let place = |title: &str| self.heading.iter().position(|cell| cell.text == title);
         self.cuts = columns.iter().filter_map(|(title, cut)| Some((place(title)?, *cut))).collect();
         self
     }
 
-    /// Adds a row; it has as many cells as the heading.
+    /// Adds a row. It must have as many cells as the heading.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// Returns the table as lines, each with its line break; nothing when there are no rows. No line
-    /// is wider than the terminal, if there is one.
+    /// Returns the table as text, or an empty string if there are no rows. `columns` is the width
+    /// of the terminal, to which lines are cut.
     pub(crate) fn render(&self, colour: Colour, columns: Option<usize>) -> String {
         if self.rows.is_empty() {
             return String::new();
@@ -113,7 +115,7 @@ impl Table {
         lines.map(|cells| line(&cells, &widths, colour)).collect()
     }
 
-    /// Makes columns narrower until a line has room.
+    /// Makes columns narrower until a line fits into the terminal.
     fn narrow(&self, widths: &mut [usize], columns: usize) {
         let gaps = GAP * widths.len().saturating_sub(1);
         for step in STEPS {
@@ -163,8 +165,8 @@ fn fitted(cells: &[Cell], widths: &[usize], cut: impl Fn(usize) -> Cut) -> Vec<C
     cells.iter().enumerate().map(fit).collect()
 }
 
-/// Returns a text that takes at most this many columns of a terminal, with an ellipsis where
-/// something is missing.
+/// Shortens a text to at most this many columns of a terminal, with an ellipsis in place of the
+/// removed characters.
 pub(crate) fn shortened(text: &str, width: usize, cut: Cut) -> String {
     if text.width() <= width {
         return text.to_owned();
@@ -175,7 +177,7 @@ pub(crate) fn shortened(text: &str, width: usize, cut: Cut) -> String {
         Cut::Front => format!("…{}", end(text, room)),
         Cut::Middle => {
             let begins = beginning(text, room.div_ceil(2));
-            // A wide character that did not fit in front leaves its room to the end.
+            // If a wide character did not fit at the beginning, the end gets its columns.
             let ends = end(text, room - begins.width());
             format!("{begins}…{ends}")
         }
@@ -191,7 +193,8 @@ fn end(text: &str, width: usize) -> String {
     end.into_iter().rev().collect()
 }
 
-/// Returns a function that tells of one character after the other whether it still fits.
+/// Returns a predicate for `take_while`: it accepts characters as long as they fit into `room`
+/// columns.
 fn fitting(mut room: usize) -> impl FnMut(&char) -> bool {
     move |character| {
         let needed = character.width().unwrap_or(0);
@@ -243,14 +246,14 @@ shop/coder  working  /src
     }
 
     #[test]
-    fn a_cell_cannot_break_the_table() {
+    fn control_characters_in_a_cell_do_not_break_the_table() {
         let mut table = Table::new(&["NAME", "NOTE"]);
         table.row([Cell::new("x\u{1b}[2J\ny"), Cell::new("\u{9b}31mred\r\nnext")]);
         assert_eq!(table.render(Colour::Off, None), "NAME  NOTE\nx y   red next\n");
     }
 
     #[test]
-    fn a_table_without_rows_is_nothing() {
+    fn table_without_rows_is_an_empty_string() {
         assert_eq!(Table::new(&["NAME"]).render(Colour::Off, None), "");
     }
 

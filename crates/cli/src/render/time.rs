@@ -27,7 +27,7 @@ pub(crate) fn since(then: Timestamp, now: Timestamp) -> String {
 /// The time zone in which timestamps are shown.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
-    /// `None` shows UTC, and says so.
+    /// `None` shows UTC, with a `Z` at the end.
     zone: Option<TimeZone>,
 }
 
@@ -37,13 +37,13 @@ impl Clock {
         Self { zone: None }
     }
 
-    /// Shows the user's time zone: `TZ` if it is set, else the machine's. Zones are known without
-    /// a database on the machine, too.
+    /// Shows the user's time zone: `TZ` if it is set, else the machine's, or UTC if neither is
+    /// known. The program contains a copy of the time zone database for machines that have none.
     pub(crate) fn local() -> Self {
         Self { zone: TimeZone::try_system().ok() }
     }
 
-    /// Returns a timestamp to the second.
+    /// Formats a timestamp with a precision of one second.
     pub(crate) fn moment(&self, at: Timestamp) -> String {
         match &self.zone {
             Some(zone) => at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn an_age_is_told_in_its_largest_unit() {
+    fn age_is_shown_in_its_largest_unit() {
         let table = [
             (0, "0s"),
             (59, "59s"),

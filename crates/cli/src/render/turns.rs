@@ -1,4 +1,4 @@
-//! What was said in a conversation: a block of text for each turn, or a line of JSON.
+//! Renders the turns of a conversation: a block of text or a line of JSON for each turn.
 
 use jiff::Timestamp;
 use segue_core::model::{Role, Turn, Usage};
@@ -13,8 +13,9 @@ use super::wrap::wrap;
 
 const INDENT: &str = "    ";
 
-/// How much is shown of what a tool was given, and of what it gave.
+/// How much of the arguments of a tool call is shown.
 const SHOWN_OF_CALL: Shown = Shown { lines: 6, characters: 600 };
+/// How much of the result of a tool call is shown.
 const SHOWN_OF_RESULT: Shown = Shown { lines: 10, characters: 1000 };
 
 /// How turns are shown.
@@ -22,9 +23,9 @@ const SHOWN_OF_RESULT: Shown = Shown { lines: 10, characters: 1000 };
 pub(crate) struct Look {
     pub(crate) colour: Colour,
     pub(crate) clock: Clock,
-    /// The width of the terminal; none where lines stay as they are.
+    /// The width of the terminal. `None` if lines are not wrapped.
     pub(crate) columns: Option<usize>,
-    /// Everything that tools were given and gave.
+    /// Shows the arguments and results of tool calls in full.
     pub(crate) full: bool,
 }
 
@@ -34,7 +35,7 @@ struct Shown {
     characters: usize,
 }
 
-/// Returns a turn as a block of lines, with an empty one behind it.
+/// Returns a turn as a block of lines, followed by an empty line.
 pub(crate) fn block(numbered: &Numbered, look: &Look) -> String {
     let turn = &numbered.turn;
     let width = look.columns.map(|columns| columns.saturating_sub(INDENT.len()));
@@ -80,7 +81,7 @@ fn heading(Numbered { index, turn }: &Numbered, look: &Look) -> String {
     pieces.into_iter().flatten().collect::<Vec<_>>().join("  ")
 }
 
-/// Returns what is shown of a turn's text, and what is said about the rest.
+/// Returns the part of a turn's text that is shown, and a note about the hidden rest.
 fn body(turn: &Turn, full: bool) -> (String, Option<String>) {
     let (text, shown) = match turn.role {
         Role::ToolCall => (plain(&arguments(&turn.text)), SHOWN_OF_CALL),
@@ -95,7 +96,8 @@ fn trimmed(text: &str) -> String {
     text.trim_end().trim_start_matches('\n').to_owned()
 }
 
-/// Returns the arguments of a tool a line each; what is no object stays as it is.
+/// Returns the arguments of a tool call, one per line. A text that is not a JSON object is returned
+/// unchanged.
 fn arguments(text: &str) -> String {
     let Ok(Value::Object(fields)) = serde_json::from_str(text) else { return text.to_owned() };
     let line = |(name, value): (&String, &Value)| match value {
@@ -107,7 +109,7 @@ fn arguments(text: &str) -> String {
 
 fn shortened(text: &str, shown: Shown) -> (String, Option<String>) {
     let lines: Vec<&str> = text.lines().collect();
-    // One line more is no longer than the line that says so.
+    // A single extra line is shown: the note about it would take a line, too.
     let kept = if lines.len() <= shown.lines + 1 { lines.len() } else { shown.lines };
     let first = lines[..kept].join("\n");
     let cut = first.char_indices().nth(shown.characters).map(|(at, _)| at);
@@ -123,7 +125,8 @@ fn shortened(text: &str, shown: Shown) -> (String, Option<String>) {
     (first.to_owned(), note)
 }
 
-/// Returns the line that comes before a part of a story.
+/// Returns the heading of one part of a story. A story is a chain of conversations that were handed
+/// over from one session to the next.
 pub(crate) fn divider(
     vendor: &str,
     name: &str,
@@ -150,7 +153,7 @@ pub(crate) struct Line<'a> {
     usage: Option<Usage>,
     tool_id: Option<&'a str>,
     failed: Option<bool>,
-    /// Whose part of a story it is.
+    /// The name of the conversation that the turn belongs to. Only with `--story`.
     #[serde(skip_serializing_if = "Option::is_none")]
     conversation: Option<&'a str>,
 }

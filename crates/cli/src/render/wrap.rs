@@ -1,12 +1,12 @@
-//! Text in lines that fit.
+//! Wraps text to the width of the terminal.
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// How many columns a tab takes where lines are counted in columns.
+/// Replaces a tab before the columns of a line are counted.
 const TAB: &str = "    ";
 
-/// Returns a line as lines of at most so many columns, broken between words where that is possible.
-/// Without a width it stays as it is.
+/// Splits a line into lines of at most `width` columns, between words if possible. Without a width
+/// the line is returned unchanged.
 pub(crate) fn wrap(line: &str, width: Option<usize>) -> Vec<String> {
     let Some(width) = width.map(|width| width.max(1)) else { return vec![line.to_owned()] };
     let line = line.replace('\t', TAB);
@@ -25,7 +25,7 @@ pub(crate) fn wrap(line: &str, width: Option<usize>) -> Vec<String> {
     lines
 }
 
-/// Breaks a text wherever a line is full.
+/// Splits a text whenever a line is full, also within a word.
 fn broken(text: &str, width: usize) -> Vec<String> {
     let (mut lines, mut last, mut columns) = (Vec::new(), String::new(), 0);
     for character in text.chars() {

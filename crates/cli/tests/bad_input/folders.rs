@@ -1,4 +1,4 @@
-//! Folders to work in that are gone, are none, or are closed.
+//! Working directories that are missing, are not folders, or may not be entered.
 
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
@@ -12,7 +12,7 @@ use segue_testkit::Outcome;
 use super::{assert_nothing_started, assert_refused, world};
 
 #[test]
-fn a_folder_that_is_none_is_named() {
+fn run_in_a_missing_folder_or_in_a_file_names_the_path() {
     let world = world();
     world.write("file", "");
     let table = [
@@ -29,7 +29,7 @@ fn a_folder_that_is_none_is_named() {
 }
 
 #[test]
-fn a_folder_that_was_removed_under_the_command_is_said_to_be() {
+fn run_in_a_removed_current_folder_is_refused() {
     let world = world();
     let gone = world.root().join("gone");
     fs::create_dir(&gone).unwrap();
@@ -43,7 +43,7 @@ fn a_folder_that_was_removed_under_the_command_is_said_to_be() {
 }
 
 #[test]
-fn a_folder_that_went_while_its_agent_was_away_is_asked_for() {
+fn resume_without_its_working_folder_is_refused_until_the_folder_is_back() {
     let world = world();
     let place = world.project().join("place");
     fs::create_dir(&place).unwrap();
@@ -58,7 +58,7 @@ fn a_folder_that_went_while_its_agent_was_away_is_asked_for() {
     assert_eq!(world.json(["resume", "coder", "--json"])["complete"], true);
 }
 
-/// A folder that is closed for a while: whoever clears up must get into it.
+/// A folder without permissions. They are restored on drop, so that the test can be cleaned up.
 struct Closed<'a>(&'a Path);
 
 impl<'a> Closed<'a> {
@@ -75,10 +75,10 @@ impl Drop for Closed<'_> {
 }
 
 #[test]
-fn a_folder_that_may_not_be_entered_or_read_is_refused() {
+fn run_in_a_folder_that_may_not_be_entered_or_read_is_refused() {
     let mut world = world();
     world.drop_privileges();
-    // One may be entered but not read, one neither.
+    // The first folder may be entered but not read, the second neither.
     for (name, mode) in [("dark", 0o311), ("closed", 0o000)] {
         let folder = world.project().join(name);
         fs::create_dir(&folder).unwrap();
@@ -94,7 +94,7 @@ fn a_folder_that_may_not_be_entered_or_read_is_refused() {
 }
 
 #[test]
-fn a_folder_whose_name_is_not_utf8_is_refused_with_words() {
+fn folder_whose_name_is_not_utf8_is_refused() {
     let world = world();
     let folder = world.project().join(OsStr::from_bytes(b"caf\xe9"));
     fs::create_dir(&folder).unwrap();
@@ -103,13 +103,13 @@ fn a_folder_whose_name_is_not_utf8_is_refused_with_words() {
         let expected = "a folder whose name is not UTF-8 cannot be worked in\n";
         assert_refused(&outcome, 2, expected);
     }
-    // What has nothing to do with the folder works there.
+    // Commands that do not use the current folder work there.
     let outcome = Outcome::of(world.command(["ls", "--json"]).current_dir(&folder));
     assert_eq!((outcome.status, outcome.stdout.as_str()), (0, "{\"sessions\":[]}\n"));
 }
 
 #[test]
-fn a_folder_with_spaces_and_quotes_works_and_what_is_said_about_it_can_be_pasted() {
+fn hint_for_a_folder_with_spaces_and_quotes_can_be_pasted_into_a_shell() {
     let world = world();
     let folder = world.project().join("it's a (\"ü\") $HOME");
     fs::create_dir(&folder).unwrap();
@@ -129,7 +129,7 @@ fn a_folder_with_spaces_and_quotes_works_and_what_is_said_about_it_can_be_pasted
 }
 
 #[test]
-fn two_folders_of_one_name_are_told_apart() {
+fn up_refuses_a_fleet_name_that_another_folder_uses() {
     let world = world();
     for folder in ["a/shop", "b/shop"] {
         let file = format!("{folder}/segue.toml");

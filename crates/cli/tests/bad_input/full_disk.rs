@@ -1,4 +1,4 @@
-//! A disk without space: said clearly, nothing is lost, and it works again when there is space.
+//! A full disk: the error names it, nothing is lost, and Segue works again when there is space.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -16,7 +16,7 @@ struct SmallDisk {
 }
 
 impl SmallDisk {
-    /// Makes one; none, and a word about it, where this machine does not allow that.
+    /// Creates the namespace. Returns `None` and prints a notice if this machine allows none.
     #[expect(clippy::print_stderr, reason = "a test that did not run says so")]
     fn new() -> Option<Self> {
         let mut world = world();
@@ -40,7 +40,7 @@ impl SmallDisk {
         Some(Self { keeper, world })
     }
 
-    /// Runs a shell command inside, with the path of `SEGUE_HOME` as its first word.
+    /// Runs a shell command inside the namespace. Its first argument is the path of `SEGUE_HOME`.
     fn shell(&self, script: &str) {
         let segue = self.world.command([""; 0]);
         let inside = segue.get_args().take_while(|word| *word != self.world.program());
@@ -68,7 +68,7 @@ impl Drop for SmallDisk {
 }
 
 #[test]
-fn a_full_disk_is_said_to_be_full_and_loses_nothing() {
+fn full_disk_is_reported_and_loses_nothing() {
     let Some(disk) = SmallDisk::new() else { return };
     let world = &disk.world;
     world.ok(["run", "-d", "--name", "coder", "remember the word papaya"]);
@@ -78,14 +78,14 @@ fn a_full_disk_is_said_to_be_full_and_loses_nothing() {
     let outcome = world.segue(["run", "-d", "--name", "late", "hello"]);
     assert_refused(&outcome, 7, "the disk is full\n");
     assert!(outcome.stderr.contains("df -h "), "{outcome:?}");
-    // What runs goes on, and can be seen and talked to.
+    // A running agent goes on, is listed, and answers.
     assert!(world.session("coder")["pid"].is_u64(), "{:#?}", world.sessions());
     answers(world, "coder", "which word, question 2?", "papaya");
     let outcome = world.segue(["stop", "coder"]);
     assert_eq!(outcome.status, 7, "{outcome:?}");
 
     disk.free();
-    // What could not be recorded is recorded then, and nothing has to be started anew.
+    // The stop that could not be recorded is recorded now, and no daemon has to be started again.
     let stopped =
         |event: &Value| event["kind"] == "status_changed" && event["text"] == "ended (stopped)";
     Events::of(world).wait_for(stopped).unwrap();
@@ -98,7 +98,7 @@ fn a_full_disk_is_said_to_be_full_and_loses_nothing() {
 }
 
 #[test]
-fn a_daemon_that_starts_on_a_full_disk_works_as_soon_as_there_is_space() {
+fn daemon_started_on_a_full_disk_works_as_soon_as_there_is_space() {
     let Some(disk) = SmallDisk::new() else { return };
     let world = &disk.world;
     disk.shell("mkdir -m 700 $1/state $1/data $1/state/launches $1/state/fleets $1/state/locks");

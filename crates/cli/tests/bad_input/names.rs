@@ -1,9 +1,9 @@
-//! Names that would leave their folder, look like flags, or paint the screen.
+//! Names that would leave their folder, look like flags, or send control sequences to the terminal.
 
 use super::{assert_nothing_started, assert_refused, world};
 
 #[test]
-fn a_name_with_spaces_slashes_or_control_characters_is_refused() {
+fn session_name_with_spaces_slashes_or_control_characters_is_refused() {
     let world = world();
     let long = "x".repeat(65);
     let table = [
@@ -28,7 +28,7 @@ fn a_name_with_spaces_slashes_or_control_characters_is_refused() {
 }
 
 #[test]
-fn a_fleet_has_a_name_like_that_too() {
+fn fleet_name_with_a_space_and_unknown_agent_are_refused() {
     let world = world();
     world.write("segue.toml", "[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n");
     world.ok(["trust", "--yes"]);
@@ -40,7 +40,7 @@ fn a_fleet_has_a_name_like_that_too() {
 }
 
 #[test]
-fn an_address_that_means_nothing_is_not_found() {
+fn malformed_address_is_not_found_or_refused() {
     let world = world();
     for address in ["a b", "a/b/c", "../x", "0198", "segue://session/x"] {
         for command in ["stop", "log", "resume"] {
@@ -58,7 +58,7 @@ fn an_address_that_means_nothing_is_not_found() {
 }
 
 #[test]
-fn a_session_is_not_forgotten_without_being_asked() {
+fn rm_without_a_terminal_or_yes_is_refused() {
     let world = world();
     world.ok(["run", "-d", "--name", "coder", "hello"]);
     let outcome = world.segue(["rm", "coder"]);

@@ -1,4 +1,4 @@
-//! Where Segue is told to keep its files: too deep, too open, not there, not its own.
+//! Folders for Segue's files: paths that are too long, too open, missing, or of another user.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, chown};
@@ -10,7 +10,7 @@ use segue_testkit::{Outcome, World};
 use super::{answers, assert_refused, world};
 
 #[test]
-fn a_home_too_long_for_a_socket_works_and_can_be_attached_to() {
+fn segue_home_longer_than_a_socket_path_works() {
     let mut world = world();
     let home = world.root().join("d".repeat(200)).join("e".repeat(200));
     world.set("SEGUE_HOME", home.to_str().unwrap());
@@ -24,7 +24,7 @@ fn a_home_too_long_for_a_socket_works_and_can_be_attached_to() {
 }
 
 #[test]
-fn a_folder_that_others_could_reach_is_refused_with_the_cure() {
+fn folder_that_is_open_to_other_users_is_refused_with_a_chmod_hint() {
     let world = world();
     world.ok(["ls"]);
     world.ok(["daemon", "stop"]);
@@ -44,12 +44,12 @@ fn a_folder_that_others_could_reach_is_refused_with_the_cure() {
 }
 
 #[test]
-fn a_folder_of_somebody_else_is_refused() {
+fn state_folder_of_another_user_is_refused() {
     let world = world();
     world.ok(["ls"]);
     world.ok(["daemon", "stop"]);
     if chown(world.state(), Some(12345), None).is_err() {
-        // Only root can give a folder away.
+        // Only root can change the owner of a folder.
         return;
     }
     let expected =
@@ -58,7 +58,7 @@ fn a_folder_of_somebody_else_is_refused() {
 }
 
 #[test]
-fn a_place_that_cannot_be_is_said_to_be_none() {
+fn relative_segue_home_and_segue_home_that_is_a_file_are_refused() {
     let world = world();
     world.write("file", "");
     let with_home =
@@ -72,13 +72,13 @@ fn a_place_that_cannot_be_is_said_to_be_none() {
 }
 
 #[test]
-fn without_a_home_it_says_what_to_set() {
+fn missing_home_variable_is_reported_with_the_variable_to_set() {
     let world = world();
     let mut command = world.command(["ls"]);
     let outcome = Outcome::of(command.env_remove("HOME").env_remove("SEGUE_HOME"));
     assert_refused(&outcome, 5, "cannot tell where files belong: neither HOME nor ");
     assert!(outcome.stderr.contains("export SEGUE_HOME="), "{outcome:?}");
-    // With a place for itself it needs no home; an agent that keeps files there does.
+    // With `SEGUE_HOME`, `segue ls` needs no `HOME`. An agent that keeps its files there needs it.
     let mut command = world.command(["ls", "--json"]);
     let outcome = Outcome::of(command.env_remove("HOME"));
     assert_eq!((outcome.status, outcome.stdout.as_str()), (0, "{\"sessions\":[]}\n"));
@@ -88,7 +88,7 @@ fn without_a_home_it_says_what_to_set() {
 }
 
 #[test]
-fn a_home_that_cannot_be_written_is_unavailable_until_it_can() {
+fn segue_home_without_write_permission_is_an_error_until_it_is_writable() {
     let mut world = world();
     world.drop_privileges();
     world.ok(["run", "-d", "--name", "coder", "hello"]);
@@ -101,7 +101,7 @@ fn a_home_that_cannot_be_written_is_unavailable_until_it_can() {
     assert_eq!(world.json(["resume", "--all", "--stopped", "--json"])["complete"], true);
 }
 
-/// Checks that a command says so while this is closed, and works again as soon as it is open.
+/// Checks that a command reports `error` while `path` has `mode`, and works again afterwards.
 fn closed_meanwhile(world: &World, path: &Path, mode: u32, error: &str) {
     let before = fs::metadata(path).unwrap().permissions();
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
@@ -113,7 +113,7 @@ fn closed_meanwhile(world: &World, path: &Path, mode: u32, error: &str) {
 }
 
 #[test]
-fn nothing_is_open_to_others_whatever_the_umask() {
+fn files_are_accessible_only_to_their_owner_with_any_umask() {
     for mask in ["0", "077"] {
         let mut world = world();
         let script = format!("umask {mask}; exec \"$@\"");
@@ -130,7 +130,7 @@ fn nothing_is_open_to_others_whatever_the_umask() {
     }
 }
 
-/// Checks that a folder and everything in it is for its owner alone.
+/// Checks that a folder and everything in it is accessible only to its owner.
 fn assert_closed(path: &Path) {
     let facts = fs::symlink_metadata(path).unwrap();
     let wanted = if facts.is_dir() { 0o700 } else { 0o600 };

@@ -7,7 +7,7 @@ use super::{assert_nothing_started, assert_refused, world};
 const CODER: &str = "[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n";
 
 #[test]
-fn a_mistake_is_told_with_file_line_and_fix_and_nothing_is_started() {
+fn mistake_is_reported_with_file_and_line_and_nothing_is_started() {
     let world = world();
     let table = [
         ("colour = \"red\"\n", 4, "unknown key `colour`, expected one of `name`, `vendor`"),
@@ -26,7 +26,7 @@ fn a_mistake_is_told_with_file_line_and_fix_and_nothing_is_started() {
         world.write("segue.toml", &format!("{CODER}{more}"));
         let expected = format!("`{}` line {line}: {words}", file.display());
         assert_refused(&world.segue(["up"]), 5, &expected);
-        // Nobody can be asked to trust what cannot be read, nor start anything there.
+        // A file that cannot be parsed cannot be trusted, and nothing can be started below it.
         assert_refused(&world.segue(["trust", "--yes"]), 5, &expected);
         assert_refused(&world.segue(["run", "-d", "hello"]), 5, &expected);
     }
@@ -36,7 +36,7 @@ fn a_mistake_is_told_with_file_line_and_fix_and_nothing_is_started() {
 }
 
 #[test]
-fn mistyped_vendor_is_answered_with_the_nearest_one() {
+fn mistyped_vendor_gets_the_nearest_name_as_a_hint() {
     let world = world();
     world.write("segue.toml", &CODER.replace("demo", "clade"));
     let outcome = world.segue(["up"]);
@@ -47,7 +47,7 @@ fn mistyped_vendor_is_answered_with_the_nearest_one() {
 }
 
 #[test]
-fn a_folder_without_a_file_is_told_how_to_get_one() {
+fn missing_or_unreadable_project_file_is_refused_with_a_hint() {
     let world = world();
     assert_refused(&world.segue(["up"]), 5, "no `segue.toml` is in this folder or above it\n");
     assert_refused(&world.segue(["trust"]), 3, "no `segue.toml` is in `");
@@ -57,7 +57,7 @@ fn a_folder_without_a_file_is_told_how_to_get_one() {
 }
 
 #[test]
-fn a_file_is_used_only_as_it_was_trusted() {
+fn changed_project_file_must_be_trusted_again() {
     let world = world();
     let file = |args: &str| world.write("segue.toml", &format!("{CODER}args = {args}\n"));
     file("[]");
@@ -71,7 +71,7 @@ fn a_file_is_used_only_as_it_was_trusted() {
     world.ok(["trust", "--yes"]);
     world.ok(["up"]);
     world.ok(["stop", "--all"]);
-    // What is changed beside what runs needs no word; what runs does.
+    // A changed comment needs no new trust. Changed arguments, permission or environment need it.
     world.write("segue.toml", &format!("# a comment\n{CODER}args = []\n"));
     world.ok(["up"]);
     world.ok(["stop", "--all"]);
@@ -94,7 +94,7 @@ fn assert_untrusted(world: &World) {
 }
 
 #[test]
-fn at_a_terminal_the_file_is_shown_and_asked_about() {
+fn up_at_a_terminal_shows_the_project_file_and_asks_for_trust() {
     let world = world();
     world.write("segue.toml", &format!("{CODER}args = [\"--own-id\"]\n"));
     let ask = |answer: &str| {

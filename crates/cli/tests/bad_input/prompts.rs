@@ -1,4 +1,4 @@
-//! First messages that are long, begin with a dash, or are no plain text.
+//! First messages that are long, begin with a dash, or are not plain text.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{assert_nothing_started, assert_refused, world};
 
-/// A prompt of a megabyte, with something to remember at its end.
+/// Returns a prompt of a megabyte that ends with a word to remember.
 fn megabyte(word: &str) -> Vec<u8> {
     format!("{}\nremember the word {word}\n", "all work and no play\n".repeat(50_000)).into_bytes()
 }
@@ -21,7 +21,7 @@ fn said_in(world: &World, session: &Value) -> Vec<String> {
 }
 
 #[test]
-fn a_megabyte_reaches_an_agent_at_a_terminal_and_is_remembered_after_a_resume() {
+fn megabyte_prompt_reaches_an_interactive_agent_and_is_known_after_a_resume() {
     let world = world();
     let outcome = world.with_input(["run", "-d", "--name", "coder", "-"], &megabyte("quince"));
     assert_eq!(outcome.status, 0, "{outcome:?}");
@@ -41,14 +41,14 @@ fn a_megabyte_reaches_an_agent_at_a_terminal_and_is_remembered_after_a_resume() 
 }
 
 #[test]
-fn a_megabyte_reaches_a_headless_agent() {
+fn megabyte_prompt_reaches_a_headless_agent() {
     let world = world();
     let outcome = world.with_input(["run", "--headless", "-"], &megabyte("medlar"));
     assert_eq!((outcome.status, outcome.stdout.as_str()), (0, "I will remember medlar.\n"));
 }
 
 #[test]
-fn what_is_said_arrives_as_it_was_said() {
+fn prompt_with_special_characters_arrives_unchanged() {
     let world = world();
     let prompts = [
         "- fix this\n- and that",
@@ -71,7 +71,7 @@ fn what_is_said_arrives_as_it_was_said() {
 }
 
 #[test]
-fn one_word_that_begins_with_a_dash_is_said_through_standard_input() {
+fn one_word_prompt_with_a_leading_dash_works_through_standard_input() {
     let world = world();
     let outcome = world.segue(["run", "-d", "-x"]);
     assert_refused(&outcome, 2, "unexpected argument '-x' found\n");
@@ -89,7 +89,7 @@ fn assert_nothing_started_yet(world: &World) {
 }
 
 #[test]
-fn what_cannot_be_said_starts_nothing() {
+fn invalid_prompt_starts_nothing() {
     let world = world();
     for (input, error) in [
         (&b"a\0b"[..], "the prompt has a zero byte at offset 1\n"),
@@ -106,7 +106,7 @@ fn what_cannot_be_said_starts_nothing() {
 }
 
 #[test]
-fn a_variable_that_is_not_utf8_is_said_to_be_left_out() {
+fn environment_variable_that_is_not_utf8_is_left_out_with_a_warning() {
     let world = world();
     let mut command = world.command(["run", "-d", "--name", "coder", "hello"]);
     command.env("TORN", OsStr::from_bytes(b"caf\xe9")).env("WHOLE", "1");

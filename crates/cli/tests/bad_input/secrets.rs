@@ -1,4 +1,4 @@
-//! Secrets on command lines and in project files: refused, and written nowhere.
+//! Secrets on command lines and in project files are refused, and are not written to disk.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use super::{assert_nothing_started, assert_refused, world};
 
 const SECRET: &str = "sk-0123456789abcdefghij";
 
-/// Returns the files below a folder in which the text is.
+/// Returns the paths of all files below a folder that contain the text.
 fn files_with(folder: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -25,7 +25,7 @@ fn files_with(folder: &Path, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_secret_for_the_vendors_program_is_refused_and_nowhere_on_disk() {
+fn secret_in_vendor_arguments_is_refused_and_not_written_to_disk() {
     let world = world();
     let flag = format!("--api-key={SECRET}");
     let table: [&[&str]; 5] = [
@@ -47,7 +47,7 @@ fn a_secret_for_the_vendors_program_is_refused_and_nowhere_on_disk() {
 }
 
 #[test]
-fn a_secret_in_a_project_file_is_not_copied() {
+fn secret_in_a_project_file_is_refused_and_not_copied() {
     let world = world();
     let agent = "[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n";
     world.write("segue.toml", &format!("{agent}env = {{ SHOP_API_KEY = \"{SECRET}\" }}\n"));
@@ -60,7 +60,7 @@ fn a_secret_in_a_project_file_is_not_copied() {
 }
 
 #[test]
-fn the_values_of_the_environment_are_on_no_disk() {
+fn environment_values_are_not_written_to_disk() {
     let mut world = world();
     world.set("SHOP_API_KEY", SECRET);
     world.ok(["run", "-d", "--name", "coder", "remember the word date"]);

@@ -1,4 +1,4 @@
-//! The user's own settings that cannot be read.
+//! Errors in the user's own settings.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use super::world;
 
 #[test]
-fn doctor_reports_settings_that_cannot_be_read_with_the_line_and_the_keys() {
+fn doctor_reports_settings_that_cannot_be_parsed_with_line_and_known_keys() {
     let world = world();
     world.ok(["ls"]);
     let file = world.segue_home().join("config.toml");
@@ -37,7 +37,7 @@ fn doctor_reports_settings_that_cannot_be_read_with_the_line_and_the_keys() {
 }
 
 #[test]
-fn doctor_reports_settings_that_may_not_be_read() {
+fn doctor_reports_settings_without_read_permission() {
     let mut world = world();
     world.drop_privileges();
     world.ok(["ls"]);
@@ -50,7 +50,7 @@ fn doctor_reports_settings_that_may_not_be_read() {
 }
 
 #[test]
-fn silence_that_makes_no_sense_is_refused_with_its_key() {
+fn doctor_reports_an_invalid_silence_with_its_key() {
     let world = world();
     world.ok(["ls"]);
     let file = world.segue_home().join("config.toml");
@@ -63,7 +63,7 @@ fn silence_that_makes_no_sense_is_refused_with_its_key() {
 }
 
 #[test]
-fn settings_that_name_what_is_not_there_are_findings_that_no_fix_cures() {
+fn settings_with_an_unknown_vendor_or_program_are_findings_without_a_fix() {
     let world = world();
     world.ok(["ls"]);
     let file = world.segue_home().join("config.toml");

@@ -1,4 +1,4 @@
-//! What comes from names, folders and agents cannot do anything to the terminal it is shown on.
+//! Text from names, folders and agents cannot send control sequences to the terminal that shows it.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use super::world;
 
 const RED: &str = "\u{1b}[31m";
 
-/// Returns what a command writes to a terminal, byte for byte.
+/// Returns the bytes that a command writes to a terminal.
 fn on_a_terminal(world: &World, arguments: &[&str]) -> String {
     let mut command = world.command(arguments);
     command.env("NO_COLOR", "1");
@@ -20,7 +20,7 @@ fn on_a_terminal(world: &World, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn control_sequences_in_a_folders_name_do_not_reach_a_terminal() {
+fn control_sequences_in_a_folder_name_do_not_reach_the_terminal() {
     let world = world();
     let folder = format!("evil{RED}\u{7}\u{9b}2Jfolder");
     fs::create_dir(world.project().join(&folder)).unwrap();
@@ -32,13 +32,13 @@ fn control_sequences_in_a_folders_name_do_not_reach_a_terminal() {
     }
     let shown = on_a_terminal(&world, &["ls"]);
     assert!(shown.contains("evil"), "{shown}");
-    // A program gets the name as it is.
+    // JSON output has the unchanged name.
     let listed = world.session("coder");
     assert!(listed["cwd"].as_str().unwrap().ends_with(&folder), "{listed}");
 }
 
 #[test]
-fn what_an_agent_answers_is_harmless_on_a_terminal_and_unchanged_in_a_pipe() {
+fn control_sequences_in_an_answer_are_removed_on_a_terminal_but_not_in_a_pipe() {
     let world = world();
     let prompt = format!("remember the word r{RED}ed");
     let shown = on_a_terminal(&world, &["run", "--headless", &prompt]);

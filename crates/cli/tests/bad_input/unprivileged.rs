@@ -1,4 +1,4 @@
-//! Somebody without privileges: everything works, and nobody else's Segue is touched.
+//! Users without privileges: everything works for them, and they cannot use another user's Segue.
 
 use segue_testkit::Outcome;
 use segue_testkit::conversation::wait_turns;
@@ -6,7 +6,7 @@ use segue_testkit::conversation::wait_turns;
 use super::{answers, assert_refused, world};
 
 #[test]
-fn somebody_without_privileges_runs_everything() {
+fn unprivileged_user_can_run_resume_stop_and_remove_sessions() {
     let mut world = world();
     world.drop_privileges();
     world.ok(["run", "-d", "--name", "coder", "remember the word rowan"]);
@@ -28,9 +28,9 @@ fn somebody_without_privileges_runs_everything() {
 }
 
 #[test]
-fn the_segue_of_one_user_is_closed_to_another() {
+fn one_users_segue_refuses_another_user() {
     if !rustix::process::geteuid().is_root() {
-        // There is nobody else whose Segue it could be.
+        // Only root can start processes of a second user.
         return;
     }
     let mut world = world();

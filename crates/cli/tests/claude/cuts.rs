@@ -1,4 +1,4 @@
-//! Kills in the middle of something.
+//! Kills in the middle of a turn, of a tool call, of a write and of a start.
 
 use std::fs;
 use std::io::Write as _;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::{Stage, nudges, records, transcripts};
 
 #[test]
-fn a_turn_that_was_cut_in_mid_stream_is_nudged_once() {
+fn turn_killed_in_mid_stream_is_nudged_once_after_the_resume() {
     isolated(|| {
         let stage = Stage::new();
         stage.start("coder", "ALPHA [[hold: door]]");
@@ -33,7 +33,7 @@ fn a_turn_that_was_cut_in_mid_stream_is_nudged_once() {
 }
 
 #[test]
-fn a_headless_turn_that_was_cut_goes_on() {
+fn killed_headless_turn_continues_after_the_resume() {
     isolated(|| {
         let stage = Stage::new();
         let [vendor, claude] = ["--vendor", "claude"];
@@ -53,7 +53,7 @@ fn a_headless_turn_that_was_cut_goes_on() {
 }
 
 #[test]
-fn a_tool_is_gone_when_its_agent_was_killed() {
+fn tool_process_is_killed_when_its_agent_is_killed() {
     isolated(|| {
         let stage = Stage::new();
         stage.start("coder", "ALPHA [[tool: echo $$ > pid; exec sleep 987]]");
@@ -73,7 +73,7 @@ fn a_tool_is_gone_when_its_agent_was_killed() {
 }
 
 #[test]
-fn a_torn_last_line_is_mended_before_the_resume() {
+fn partial_last_line_is_terminated_before_the_resume() {
     isolated(|| {
         let stage = Stage::new();
         let session = stage.told("coder", "remember ALPHA");
@@ -89,13 +89,13 @@ fn a_torn_last_line_is_mended_before_the_resume() {
         stage.wait_answers("coder", 2);
         let text = fs::read_to_string(&path).unwrap();
         let broken = |line: &&str| serde_json::from_str::<Value>(line).is_err();
-        assert_eq!(text.lines().skip(whole + 1).find(broken), None, "a record was glued to it");
+        assert_eq!(text.lines().skip(whole + 1).find(broken), None, "on the partial line");
         assert_eq!(text.lines().filter(broken).count(), 1);
     });
 }
 
 #[test]
-fn killed_before_the_first_word_it_is_told_its_message_again_once() {
+fn kill_before_the_transcript_exists_sends_the_first_message_again_once() {
     isolated(|| {
         let stage = Stage::new();
         stage.start("coder", "remember ALPHA");

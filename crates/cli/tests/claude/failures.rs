@@ -1,4 +1,4 @@
-//! Turns that fail: why is told, and the exit status says so.
+//! Failed turns: the error message names the cause, and the exit status is 6.
 
 use segue_testkit::isolated;
 use segue_testkit::scene::told_events;
@@ -7,7 +7,7 @@ use segue_testkit::vendors::subscribe_claude;
 use crate::Stage;
 
 #[test]
-fn failures_of_a_headless_turn_are_told_apart() {
+fn failed_headless_turn_exits_with_6_and_names_the_cause() {
     isolated(|| {
         let stage = Stage::new();
         let table = [
@@ -30,7 +30,7 @@ fn failures_of_a_headless_turn_are_told_apart() {
 }
 
 #[test]
-fn a_failed_turn_of_an_interactive_agent_is_told_of_and_it_goes_on() {
+fn failed_interactive_turn_is_recorded_and_the_agent_goes_on() {
     isolated(|| {
         let stage = Stage::new();
         stage.told("coder", "remember ALPHA");
@@ -47,7 +47,7 @@ fn a_failed_turn_of_an_interactive_agent_is_told_of_and_it_goes_on() {
 }
 
 #[test]
-fn the_end_of_a_usage_limit_is_told() {
+fn usage_limit_error_names_the_end_of_the_limit() {
     isolated(|| {
         let mut stage = Stage::new();
         subscribe_claude(&mut stage.world);

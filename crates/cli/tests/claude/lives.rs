@@ -1,4 +1,4 @@
-//! Whole lives: begun, killed, brought back, asked.
+//! Sessions that are started, killed and resumed, and then asked what they remember.
 
 use segue_testkit::vendors::install_previous;
 use segue_testkit::{Terminal, conversation, isolated};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::Stage;
 
 #[test]
-fn two_at_once_in_one_folder_come_back_each_as_itself() {
+fn two_agents_in_one_folder_resume_their_own_conversations() {
     isolated(|| {
         let stage = Stage::new();
         let words = [("one", "remember ALPHA"), ("two", "remember OMEGA")];
@@ -33,7 +33,7 @@ fn two_at_once_in_one_folder_come_back_each_as_itself() {
 }
 
 #[test]
-fn headless_turns_come_back_each_as_itself() {
+fn two_headless_sessions_resume_their_own_conversations() {
     isolated(|| {
         let stage = Stage::new();
         let words = [("one", "remember ALPHA"), ("two", "remember OMEGA")];
@@ -54,7 +54,7 @@ fn headless_turns_come_back_each_as_itself() {
 }
 
 #[test]
-fn a_cleared_conversation_is_left_for_the_newer_one() {
+fn resume_after_clear_uses_the_new_conversation() {
     isolated(|| {
         let stage = Stage::new();
         let before = stage.told("coder", "remember ALPHA");
@@ -73,7 +73,7 @@ fn a_cleared_conversation_is_left_for_the_newer_one() {
 }
 
 #[test]
-fn a_conversation_that_was_cleared_and_not_used_comes_back_empty() {
+fn resume_after_clear_without_a_new_message_is_empty() {
     isolated(|| {
         let stage = Stage::new();
         let before = stage.told("coder", "remember ALPHA");
@@ -89,7 +89,7 @@ fn a_conversation_that_was_cleared_and_not_used_comes_back_empty() {
 }
 
 #[test]
-fn a_status_is_what_the_agent_does() {
+fn status_follows_a_permission_question_and_its_answer() {
     isolated(|| {
         let stage = Stage::new();
         let [vendor, claude] = ["--vendor", "claude"];
@@ -107,7 +107,7 @@ fn a_status_is_what_the_agent_does() {
 }
 
 #[test]
-fn a_folder_that_is_not_trusted_is_asked_about_and_not_answered() {
+fn trust_question_is_reported_and_not_answered() {
     isolated(|| {
         let stage = Stage::new();
         stage.home.distrust(&stage.world.project());
@@ -135,12 +135,12 @@ fn ctrl_z_does_not_suspend_an_attached_agent() {
 }
 
 #[test]
-fn a_first_start_that_asks_for_a_theme_is_reported_with_the_way_to_answer() {
+fn theme_question_of_the_first_start_is_reported_with_the_answer_command() {
     isolated(|| assert_theme_is_asked_for(&Stage::new()));
 }
 
 #[test]
-fn an_earlier_release_that_asks_for_a_theme_is_reported_with_the_way_to_answer() {
+fn theme_question_of_the_previous_release_is_reported_with_the_answer_command() {
     isolated(|| {
         let stage = Stage::new();
         install_previous(&stage.world, "claude");

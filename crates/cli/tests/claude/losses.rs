@@ -1,4 +1,4 @@
-//! Transcripts that are deleted.
+//! Deleted transcripts.
 
 use std::fs;
 use std::time::{Duration, SystemTime};
@@ -21,7 +21,7 @@ fn a_transcript_deleted_while_nothing_runs_is_restored() {
 }
 
 #[test]
-fn a_transcript_deleted_while_its_agent_runs_is_restored_with_what_was_said_after() {
+fn transcript_deleted_while_its_agent_runs_is_restored_with_later_messages() {
     isolated(|| {
         let stage = Stage::new();
         let session = stage.told("coder", "remember ALPHA");
@@ -29,7 +29,7 @@ fn a_transcript_deleted_while_its_agent_runs_is_restored_with_what_was_said_afte
         let guard = launches::guard(&launches::of(&stage.world, &session)[0].0, &path);
         assert!(records(&guard).iter().any(is_answer), "no guard");
         fs::remove_file(&path).unwrap();
-        // It writes on under the old name, in a file that lacks the beginning.
+        // Claude Code writes a new file under the old name. The new file lacks the beginning.
         stage.ask("coder", "remember OMEGA");
         stage.wait_answers("coder", 1);
         stage.world.kill_everything();
@@ -40,7 +40,7 @@ fn a_transcript_deleted_while_its_agent_runs_is_restored_with_what_was_said_afte
 }
 
 #[test]
-fn a_transcript_that_nobody_has_is_a_loss_that_is_told() {
+fn resume_is_refused_if_no_copy_of_the_transcript_is_left() {
     isolated(|| {
         let stage = Stage::new();
         let session = stage.told("coder", "remember ALPHA");
@@ -48,12 +48,12 @@ fn a_transcript_that_nobody_has_is_a_loss_that_is_told() {
         fs::remove_file(stage.transcript(&session)).unwrap();
         launches::remove_copies(&stage.world, &session);
         stage.world.resume(["coder"]).assert_not_back("coder", "refused");
-        assert_eq!(stage.model.conversations().len(), 1, "nothing was begun");
+        assert_eq!(stage.model.conversations().len(), 1, "a new conversation was started");
     });
 }
 
 #[test]
-fn what_only_the_archive_has_comes_back_with_the_files_beside_it() {
+fn archive_restores_the_transcript_and_the_files_beside_it() {
     isolated(|| {
         let stage = Stage::new();
         let session = stage.told("coder", "remember ALPHA");
@@ -78,7 +78,7 @@ fn what_only_the_archive_has_comes_back_with_the_files_beside_it() {
 }
 
 #[test]
-fn what_its_own_clean_up_deletes_comes_back_from_the_archive() {
+fn transcript_deleted_by_the_vendors_clean_up_is_restored_from_the_archive() {
     isolated(|| {
         let stage = Stage::new();
         let session = stage.told("coder", "remember ALPHA");
@@ -89,10 +89,10 @@ fn what_its_own_clean_up_deletes_comes_back_from_the_archive() {
         let bytes = fs::read(&path).unwrap();
         let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
         fs::File::options().append(true).open(&path).unwrap().set_modified(old).unwrap();
-        // It cleans up after the first five seconds, where nobody types.
+        // In a headless turn Claude Code deletes old transcripts after the first five seconds.
         let turn = stage.headless("other", "[[tool: sleep 9]]");
         assert_eq!(turn.status, 0, "{turn:#?}");
-        assert!(!path.exists(), "it was not deleted: no clean-up");
+        assert!(!path.exists(), "Claude Code did not delete it");
         let report = stage.world.resume(["coder"]);
         report.assert_back("coder", "restored");
         assert!(fs::read(&path).unwrap().starts_with(&bytes));

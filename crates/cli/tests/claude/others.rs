@@ -1,4 +1,4 @@
-//! Other conversations and other processes beside a session's own.
+//! Other conversations and processes in the folder of a session.
 
 use segue_testkit::scene::told_events;
 use segue_testkit::vendors::command;
@@ -7,7 +7,7 @@ use segue_testkit::{Outcome, Terminal, isolated};
 use crate::{Stage, transcripts};
 
 #[test]
-fn a_newer_conversation_by_hand_is_not_taken_for_its_own() {
+fn newer_conversation_started_without_segue_is_not_resumed() {
     isolated(|| {
         let stage = Stage::new();
         stage.told("coder", "remember ALPHA");
@@ -22,7 +22,7 @@ fn a_newer_conversation_by_hand_is_not_taken_for_its_own() {
 }
 
 #[test]
-fn an_agent_that_runs_another_one_as_a_tool_is_not_bound_to_it() {
+fn agent_that_runs_claude_as_a_tool_stays_bound_to_its_own_conversation() {
     isolated(|| {
         let stage = Stage::new();
         let session = stage.told("coder", "remember ALPHA");
@@ -43,7 +43,7 @@ fn an_agent_that_runs_another_one_as_a_tool_is_not_bound_to_it() {
 }
 
 #[test]
-fn a_conversation_that_somebody_has_open_is_not_opened_a_second_time() {
+fn resume_is_refused_while_another_process_has_the_conversation_open() {
     isolated(|| {
         let stage = Stage::new();
         let session = stage.told("coder", "remember ALPHA");
@@ -51,7 +51,8 @@ fn a_conversation_that_somebody_has_open_is_not_opened_a_second_time() {
         let id = session["vendor_session_id"].as_str().unwrap();
         let by_hand = command(&stage.world, "claude", ["--resume", id]);
         let mut terminal = Terminal::start(&by_hand, 40, 120);
-        // The line below the input names the mode, which is another one in newer versions.
+        // The line below the input names the mode, which depends on the version. So the test waits
+        // for the input itself.
         terminal.wait_until("its input", |screen| {
             let shown = screen.contents();
             shown.contains("remember ALPHA") && shown.lines().any(|row| row.trim() == "❯")

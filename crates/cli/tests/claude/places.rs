@@ -10,7 +10,7 @@ use segue_testkit::{World, isolated, launches};
 
 use crate::Stage;
 
-/// Has a headless turn cut in this folder, and expects it to go on in the same conversation.
+/// Kills a headless turn in this folder. Checks that a resume continues the same conversation.
 fn assert_comes_back(stage: &Stage, number: usize, folder: &Path) {
     let (name, hold) = (format!("agent-{number}"), format!("door-{number}"));
     let message = format!("WORD-{number} [[hold: {hold}]]");
@@ -19,7 +19,7 @@ fn assert_comes_back(stage: &Stage, number: usize, folder: &Path) {
     let run = ["run", "--headless", "--name", &name, "--cwd", cwd, vendor, claude, &message];
     let mut command = stage.world.start(run);
     stage.model.wait_held(&hold);
-    // Only what is at the right place can be guarded.
+    // A guard exists only if Segue knows the right path of the transcript.
     let session = stage.wait_spoke(&name);
     launches::wait_guarded(&stage.world, &session);
     stage.world.kill_everything();
@@ -47,7 +47,7 @@ fn folders_with_awkward_names_keep_their_conversations() {
 }
 
 #[test]
-fn a_folder_behind_a_link_and_a_worktree_keep_their_conversations() {
+fn symlinked_folder_and_git_worktree_keep_their_conversations() {
     isolated(|| {
         let stage = Stage::new();
         let root = stage.world.root().join("places");
@@ -70,7 +70,7 @@ fn git(world: &World, arguments: &[&str]) {
 }
 
 #[test]
-fn two_config_dirs_have_each_their_own_conversations() {
+fn sessions_of_two_config_dirs_resume_in_their_own_config_dir() {
     isolated(|| {
         let mut stage = Stage::new();
         stage.told("usual", "remember ALPHA");
@@ -82,7 +82,7 @@ fn two_config_dirs_have_each_their_own_conversations() {
         stage.wait_spoke("other");
         stage.wait_idle("other");
         stage.world.kill_everything();
-        // The resuming command has the other one set for both.
+        // For both sessions, the environment of `resume` has the second config dir.
         let report = stage.world.resume(["--all"]);
         for (name, word) in [("usual", "remember ALPHA"), ("other", "remember OMEGA")] {
             report.assert_back(name, "resumed");

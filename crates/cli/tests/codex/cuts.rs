@@ -1,4 +1,4 @@
-//! Kills in the middle of something.
+//! Kills in the middle of a turn, of a tool call, of a write and of a start.
 
 use std::fs;
 use std::io::Write as _;
@@ -12,7 +12,7 @@ use segue_testkit::acting::nudges;
 use crate::Scenery;
 
 #[test]
-fn a_turn_that_was_cut_in_mid_stream_is_nudged_once() {
+fn turn_killed_in_mid_stream_is_nudged_once_after_the_resume() {
     isolated(|| {
         let scenery = Scenery::new();
         scenery.start("coder", "ALPHA [[hold: door]]");
@@ -34,7 +34,7 @@ fn a_turn_that_was_cut_in_mid_stream_is_nudged_once() {
 }
 
 #[test]
-fn a_tool_is_gone_when_its_agent_was_killed() {
+fn tool_process_is_killed_when_its_agent_is_killed() {
     isolated(|| {
         let scenery = Scenery::new();
         scenery.start("coder", "ALPHA [[tool: echo $$ > pid; exec sleep 987]]");
@@ -53,7 +53,7 @@ fn a_tool_is_gone_when_its_agent_was_killed() {
 }
 
 #[test]
-fn a_torn_last_line_is_mended_before_the_resume() {
+fn partial_last_line_is_terminated_before_the_resume() {
     isolated(|| {
         let scenery = Scenery::new();
         let session = scenery.told("coder", "remember ALPHA");
@@ -73,7 +73,7 @@ fn a_torn_last_line_is_mended_before_the_resume() {
 }
 
 #[test]
-fn a_kill_before_the_first_word_starts_it_again_under_the_same_id() {
+fn kill_before_the_first_turn_restarts_with_the_same_vendor_session_id() {
     isolated(|| {
         let mut scenery = Scenery::new();
         let run = ["run", "-d", "--name", "coder", "--vendor", "codex", "remember ALPHA"];

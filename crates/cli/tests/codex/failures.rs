@@ -1,4 +1,4 @@
-//! Turns that fail: what failed is told, with exit status 6.
+//! Failed turns: the error message names the cause, and the exit status is 6.
 
 use segue_testkit::isolated;
 use segue_testkit::scene::told_events;
@@ -6,7 +6,7 @@ use segue_testkit::scene::told_events;
 use crate::Scenery;
 
 #[test]
-fn failures_of_the_model_are_told_apart() {
+fn failed_headless_turn_exits_with_6_and_names_the_cause() {
     isolated(|| {
         let scenery = Scenery::new();
         for (number, (message, told)) in [
@@ -31,7 +31,7 @@ fn failures_of_the_model_are_told_apart() {
 }
 
 #[test]
-fn a_refused_connection_is_told_within_reason_and_the_next_turn_goes_on() {
+fn refused_connection_is_reported_and_the_next_turn_continues_the_conversation() {
     isolated(|| {
         let scenery = Scenery::new();
         scenery.model.refuse();
@@ -46,7 +46,7 @@ fn a_refused_connection_is_told_within_reason_and_the_next_turn_goes_on() {
 }
 
 #[test]
-fn an_interactive_turn_that_fails_leaves_an_agent_that_goes_on() {
+fn failed_interactive_turn_is_recorded_and_the_agent_goes_on() {
     isolated(|| {
         let scenery = Scenery::new();
         scenery.start("coder", "ALPHA [[status: 401]]");

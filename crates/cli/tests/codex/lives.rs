@@ -1,4 +1,4 @@
-//! Starts, kills and resumes: each conversation is carried, and never another one.
+//! Starts, kills and resumes: each session resumes its own conversation and no other.
 
 use std::os::unix::fs::symlink;
 
@@ -8,7 +8,7 @@ use segue_testkit::scene::text;
 use crate::Scenery;
 
 #[test]
-fn two_in_one_folder_come_back_each_with_its_own_words() {
+fn two_agents_in_one_folder_resume_their_own_conversations() {
     isolated(|| {
         let scenery = Scenery::new();
         scenery.start("alpha", "remember ALPHA");
@@ -34,7 +34,7 @@ fn two_in_one_folder_come_back_each_with_its_own_words() {
 }
 
 #[test]
-fn headless_turns_carry_their_own_conversation() {
+fn two_headless_sessions_resume_their_own_conversations() {
     isolated(|| {
         let scenery = Scenery::new();
         for (name, word) in [("alpha", "ALPHA"), ("beta", "BETA")] {
@@ -52,7 +52,7 @@ fn headless_turns_carry_their_own_conversation() {
 }
 
 #[test]
-fn two_headless_turns_that_were_killed_go_on_each_with_its_own_words() {
+fn two_killed_headless_turns_continue_their_own_conversations() {
     isolated(|| {
         let scenery = Scenery::new();
         let names = ["alpha", "beta"];
@@ -86,7 +86,7 @@ fn two_headless_turns_that_were_killed_go_on_each_with_its_own_words() {
 }
 
 #[test]
-fn three_at_once_on_a_fresh_home_all_come_up() {
+fn three_concurrent_starts_on_a_fresh_home_all_succeed() {
     isolated(|| {
         let scenery = Scenery::new();
         let names = ["one", "two", "three"];
@@ -110,7 +110,7 @@ fn three_at_once_on_a_fresh_home_all_come_up() {
 }
 
 #[test]
-fn the_command_line_says_what_the_session_is_to_be() {
+fn settings_of_the_project_file_reach_the_model_and_survive_a_resume() {
     isolated(|| {
         let scenery = Scenery::new();
         scenery.world.write(
@@ -138,7 +138,7 @@ fn the_command_line_says_what_the_session_is_to_be() {
 }
 
 #[test]
-fn one_that_was_never_told_anything_is_begun_again_under_its_id() {
+fn session_without_a_message_restarts_with_the_same_vendor_session_id() {
     isolated(|| {
         let scenery = Scenery::new();
         let started = scenery.run(&["-d", "--name", "coder"]);
@@ -157,7 +157,7 @@ fn one_that_was_never_told_anything_is_begun_again_under_its_id() {
 }
 
 #[test]
-fn a_home_behind_a_link_is_the_same_home() {
+fn config_dir_behind_a_symlink_is_the_same_config_dir() {
     isolated(|| {
         let mut scenery = Scenery::new();
         let link = scenery.world.root().join("link");

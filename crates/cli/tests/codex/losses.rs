@@ -1,4 +1,4 @@
-//! Conversations that are deleted, and homes that cannot go on with them.
+//! Deleted conversations, and settings that no longer allow a resume.
 
 use std::fs;
 
@@ -21,14 +21,14 @@ fn a_rollout_deleted_while_nothing_runs_is_restored() {
 }
 
 #[test]
-fn a_rollout_deleted_while_its_agent_runs_is_restored_with_what_was_said_after() {
+fn rollout_deleted_while_its_agent_runs_is_restored_with_later_messages() {
     isolated(|| {
         let scenery = Scenery::new();
         let session = scenery.told("coder", "remember ALPHA");
         let path = scenery.rollout(&session);
         fs::remove_file(&path).unwrap();
         let folder = launches::of(&scenery.world, &session).pop().unwrap().0;
-        // Nothing confirms the message: what is written to a name that is gone is not seen.
+        // The message is not confirmed: Segue does not see writes to a file whose name was deleted.
         let mut send = scenery.world.start(["send", "coder", "and BETA"]);
         scenery.model.wait_answered("and BETA");
         scenery.wait_idle("coder");
@@ -42,7 +42,7 @@ fn a_rollout_deleted_while_its_agent_runs_is_restored_with_what_was_said_after()
 }
 
 #[test]
-fn a_conversation_that_is_gone_for_good_is_refused_and_not_begun_blank() {
+fn resume_is_refused_if_no_copy_of_the_conversation_is_left() {
     isolated(|| {
         let scenery = Scenery::new();
         let session = scenery.told("coder", "remember ALPHA");
@@ -58,7 +58,7 @@ fn a_conversation_that_is_gone_for_good_is_refused_and_not_begun_blank() {
 }
 
 #[test]
-fn a_provider_that_is_no_longer_configured_is_told() {
+fn send_fails_if_the_model_provider_is_no_longer_configured() {
     isolated(|| {
         let scenery = Scenery::new();
         let turn = scenery.headless("coder", "remember ALPHA");
@@ -73,7 +73,7 @@ fn a_provider_that_is_no_longer_configured_is_told() {
 }
 
 #[test]
-fn an_interactive_agent_without_its_provider_says_why_it_does_not_come_back() {
+fn resume_is_refused_if_the_model_provider_is_no_longer_configured() {
     isolated(|| {
         let scenery = Scenery::new();
         scenery.told("coder", "remember ALPHA");
@@ -87,7 +87,7 @@ fn an_interactive_agent_without_its_provider_says_why_it_does_not_come_back() {
 }
 
 #[test]
-fn a_fork_and_the_conversation_that_it_goes_on_from_come_back_from_the_archive() {
+fn archive_restores_a_fork_and_its_parent_conversation() {
     isolated(|| {
         let scenery = Scenery::new();
         let parent = by_hand(&scenery, &["exec"], &["remember ALPHA"]);
@@ -109,7 +109,7 @@ fn a_fork_and_the_conversation_that_it_goes_on_from_come_back_from_the_archive()
         let said = ["remember ALPHA", "remember OMEGA"];
         scenery.acting.assert_carries("coder", &said, "what was it?");
 
-        // The older one alone, which nobody guards.
+        // Delete only the parent conversation, which has no guard.
         scenery.world.ok(["stop", "coder"]);
         let older = all.iter().position(|path| path.to_string_lossy().contains(&parent)).unwrap();
         fs::remove_file(&all[older]).unwrap();
@@ -121,7 +121,7 @@ fn a_fork_and_the_conversation_that_it_goes_on_from_come_back_from_the_archive()
     });
 }
 
-/// Runs Codex without Segue; returns the conversation that it was in.
+/// Runs Codex without Segue; returns the id of its conversation.
 fn by_hand(scenery: &Scenery, verb: &[&str], words: &[&str]) -> String {
     let flags = ["--json", "--skip-git-repo-check"];
     let all = verb.iter().chain(&flags).chain(words);

@@ -1,4 +1,5 @@
-//! Other Codexes in the same folder: never swapped, never rebound, never two writers.
+//! Other Codex processes in the same folder: sessions are never swapped or rebound, and no
+//! conversation has two writers.
 
 use segue_testkit::model::Stage;
 use segue_testkit::vendors::{command, programs};
@@ -9,7 +10,7 @@ use crate::{Scenery, rollouts};
 const BY_HAND: [&str; 3] = ["exec", "--json", "--skip-git-repo-check"];
 
 #[test]
-fn a_newer_conversation_by_hand_is_left_alone() {
+fn newer_conversation_started_without_segue_is_not_resumed() {
     isolated(|| {
         let scenery = Scenery::new();
         let session = scenery.told("coder", "remember ALPHA");
@@ -52,7 +53,7 @@ fn an_agent_that_runs_codex_as_a_tool_stays_in_its_own_conversation() {
 }
 
 #[test]
-fn a_conversation_that_is_open_by_hand_is_not_opened_twice() {
+fn resume_is_refused_while_another_process_has_the_conversation_open() {
     isolated(|| {
         let scenery = Scenery::new();
         let session = scenery.told("coder", "remember ALPHA");
@@ -66,7 +67,7 @@ fn a_conversation_that_is_open_by_hand_is_not_opened_twice() {
         let (_, named) = refused.stdout.split_once("is open in process ").unwrap();
         let digits: String = named.chars().take_while(char::is_ascii_digit).collect();
         drop(terminal);
-        // The program itself outlives the script that started it by a moment.
+        // Codex itself ends shortly after the script that started it.
         processes::wait_gone(digits.parse().unwrap());
         scenery.world.resume(["coder"]).assert_back("coder", "resumed");
         scenery.assert_carries("coder", &["remember ALPHA", "by hand"], "which word?");

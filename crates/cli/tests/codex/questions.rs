@@ -1,4 +1,5 @@
-//! Questions that Codex asks: shown as what they are, answered only by a person's command.
+//! Questions that Codex asks: the status shows the kind of question, and only a person's command
+//! answers it.
 
 use std::process::Command;
 
@@ -13,7 +14,7 @@ fn wait_waiting(scenery: &Scenery, reason: &str) {
 }
 
 #[test]
-fn a_command_beyond_the_sandbox_waits_for_a_permission_that_can_be_given() {
+fn command_beyond_the_sandbox_waits_for_permission_and_runs_after_yes() {
     isolated(|| {
         let scenery = Scenery::new();
         let message = "ALPHA [[ask: touch made]]";
@@ -27,7 +28,7 @@ fn a_command_beyond_the_sandbox_waits_for_a_permission_that_can_be_given() {
 }
 
 #[test]
-fn a_folder_that_nobody_trusts_waits_for_trust() {
+fn untrusted_folder_waits_for_trust_and_starts_after_yes() {
     isolated(|| {
         let mut scenery = Scenery::new();
         let project = scenery.world.project();

@@ -1,11 +1,11 @@
-//! What a person does inside the process: the session follows.
+//! Conversations that a person starts inside the vendor's process: the session follows them.
 
 use segue_testkit::{Terminal, isolated};
 
 use crate::Scenery;
 
 #[test]
-fn a_new_conversation_inside_the_process_is_the_one_that_comes_back() {
+fn resume_uses_the_conversation_that_was_started_inside_the_process() {
     isolated(|| {
         let scenery = Scenery::new();
         let before = scenery.told("coder", "remember ALPHA");

@@ -1,4 +1,4 @@
-//! A daemon of another version: replaced when a command comes, and no agent notices.
+//! A daemon of another version: the next command replaces it, and no agent is affected.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -11,8 +11,8 @@ use serde_json::json;
 
 use super::{alive, daemons, world};
 
-/// Plays the daemon of another version, in this process, until it is asked to end. Returns the
-/// requests that it got.
+/// Acts as a daemon of another version, in this process, until it is asked to shut down. Returns
+/// the requests that it received.
 fn other_version(world: &World) -> JoinHandle<Vec<String>> {
     let lock = File::options().write(true).open(world.state().join("locks/daemon")).unwrap();
     lock.lock().unwrap();
@@ -27,14 +27,14 @@ fn other_version(world: &World) -> JoinHandle<Vec<String>> {
                 requests.push(request);
             }
         }
-        // The listener goes before the lock, as it does with a real one.
+        // The listener is closed before the lock is released, as in a real daemon.
         drop(listener);
         drop(lock);
         requests
     })
 }
 
-/// Answers one request on a connection; none when the client has hung up.
+/// Answers one request on a connection. Returns `None` if the client has closed the connection.
 fn answer(client: &mut UnixStream) -> Option<String> {
     let mut reader = BufReader::new(client.try_clone().unwrap());
     let mut lines = Vec::new();
@@ -54,7 +54,7 @@ fn answer(client: &mut UnixStream) -> Option<String> {
     reader.read_exact(&mut vec![0; length]).unwrap();
     let request = lines[0].trim_end_matches(" http/1.1").replacen("post", "POST", 1);
     let body = if request.contains("health") {
-        // A process that has ended: the client waits for nobody's end but the lock's.
+        // No process has this pid. So the client waits only until the lock is released.
         json!({"version": "0.0.1", "protocol": 1, "pid": u32::MAX, "started_at": "2026-01-01T00:00:00Z"})
     } else {
         json!(null)
@@ -66,7 +66,7 @@ fn answer(client: &mut UnixStream) -> Option<String> {
 }
 
 #[test]
-fn a_daemon_of_another_version_is_replaced_and_no_agent_is_harmed() {
+fn daemon_of_another_version_is_replaced_and_agents_keep_running() {
     let world = world();
     world.ok(["run", "-d", "--name", "coder", "remember the word lime"]);
     let before = world.session("coder");

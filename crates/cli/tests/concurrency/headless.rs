@@ -6,14 +6,14 @@ use segue_testkit::isolated;
 
 use super::world;
 
-/// So many turns at a time are on both sides of the same moment again and again.
+/// Number of concurrent turns. With this many, turns often start at the moment when others end.
 const AT_ONCE: usize = 12;
 const ROUNDS: usize = 6;
 
-/// Without cgroups a daemon ends what it adopts from a holder that has ended. A holder that starts
-/// at that moment is its own.
+/// Without cgroups the daemon kills the processes that it adopts from a holder that has ended. It
+/// must not kill a holder that it starts at that moment, which is its own child.
 #[test]
-fn a_headless_turn_that_starts_while_another_ends_is_left_alone() {
+fn headless_turn_that_starts_while_another_ends_is_not_killed() {
     isolated(|| {
         let world = world();
         for round in 0..ROUNDS {

@@ -1,4 +1,4 @@
-//! What a caller left open is not kept open by what its command started.
+//! The daemon, the holder and the agent do not keep the caller's file descriptors open.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use segue_testkit::{Outcome, World};
 
 use super::{alive, daemons, world};
 
-/// A shell with the environment and the folder of a world; `$SEGUE` is its program.
+/// Returns a shell command with the environment and the folder of a world. `$SEGUE` is its program.
 fn shell(world: &World, shell: &str, script: &str) -> Command {
     let mut command = Command::new(shell);
     command.args(["-c", script]).current_dir(world.project()).env_clear();
@@ -16,7 +16,7 @@ fn shell(world: &World, shell: &str, script: &str) -> Command {
     command
 }
 
-/// Returns what the open descriptors of a process lead to.
+/// Returns the targets of a process's open file descriptors.
 fn open_files(pid: u32) -> Vec<String> {
     let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
     let target = |entry: fs::DirEntry| fs::read_link(entry.path()).ok();
@@ -25,9 +25,9 @@ fn open_files(pid: u32) -> Vec<String> {
 }
 
 #[test]
-fn a_command_substitution_ends_although_a_daemon_and_an_agent_were_started() {
+fn command_substitution_ends_while_the_daemon_and_the_agent_run() {
     let world = world();
-    // A shell waits until nobody has the other end of the pipe any more.
+    // The shell waits until no process has the other end of the pipe open.
     let script = "x=$($SEGUE run -d --name coder hello 2>&1); echo \"[$x]\"";
     let outcome = Outcome::of(&mut shell(&world, "sh", script));
     assert_eq!(outcome.status, 0, "{outcome:?}");
@@ -37,9 +37,10 @@ fn a_command_substitution_ends_although_a_daemon_and_an_agent_were_started() {
 }
 
 #[test]
-fn nothing_that_was_open_at_the_start_stays_open() {
+fn daemon_holder_and_agent_inherit_no_open_files_of_the_caller() {
     let world = world();
-    // Both streams are pipes here, and a script's own files and locks are open besides.
+    // Standard output and error are pipes here. Besides, the script has files of its own open, as a
+    // script with lock files does.
     let script = "exec 3>three 9>nine 12>twelve 13<>thirteen; $SEGUE run -d --name coder hello";
     let outcome = Outcome::of(&mut shell(&world, "bash", script));
     assert_eq!(outcome.status, 0, "{outcome:?}");
@@ -55,7 +56,7 @@ fn nothing_that_was_open_at_the_start_stays_open() {
 }
 
 #[test]
-fn a_daemon_does_not_keep_the_small_limits_of_whoever_started_it() {
+fn daemon_does_not_inherit_a_low_limit_of_open_files() {
     let world = world();
     let outcome = Outcome::of(&mut shell(&world, "sh", "ulimit -S -n 30; $SEGUE ls"));
     assert_eq!(outcome.status, 0, "{outcome:?}");

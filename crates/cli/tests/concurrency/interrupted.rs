@@ -1,4 +1,4 @@
-//! A resume that is interrupted goes on when it is repeated.
+//! A repeated resume finishes one that was interrupted.
 
 use rustix::process::Signal;
 use segue_testkit::conversation::{ask, wait_turns};
@@ -37,7 +37,7 @@ fn interrupted_by(signal: Signal) {
         assert!(["running", "resumed"].contains(&text(agent, "outcome")), "{agent}");
     }
     for (number, session) in world.sessions().iter().enumerate() {
-        // Once for the first time, once for the resume: nobody was started twice.
+        // One launch for the start and one for the resume: no session was started twice.
         assert_eq!(session["launches"], 2, "{session}");
         alive(session, "pid");
         let answer = ask(&world, session, "which word?");
@@ -46,11 +46,11 @@ fn interrupted_by(signal: Signal) {
 }
 
 #[test]
-fn a_resume_that_a_person_breaks_off_is_finished_by_the_next() {
+fn resume_interrupted_by_sigint_is_finished_by_the_next_resume() {
     interrupted_by(Signal::INT);
 }
 
 #[test]
-fn a_resume_whose_command_is_killed_is_finished_by_the_next() {
+fn resume_killed_by_sigkill_is_finished_by_the_next_resume() {
     interrupted_by(Signal::KILL);
 }

@@ -1,11 +1,11 @@
-//! Two Segues of one user in one folder, told apart by `SEGUE_HOME` alone.
+//! Two Segue instances of one user in one folder that differ only in `SEGUE_HOME`.
 
 use segue_testkit::conversation::{ask, wait_turns};
 use segue_testkit::{Outcome, World};
 
 use super::{alive, daemons, text, world};
 
-/// A second Segue with the home and the folder of the first.
+/// Returns a second Segue with the `HOME` of the first.
 fn beside(first: &World) -> World {
     let mut second = world();
     second.set("HOME", first.home().to_str().unwrap());
@@ -13,7 +13,7 @@ fn beside(first: &World) -> World {
 }
 
 #[test]
-fn two_homes_in_one_folder_never_meet() {
+fn two_segue_homes_in_one_folder_do_not_affect_each_other() {
     let first = world();
     let second = beside(&first);
     let there = |arguments: &[&str]| {
@@ -30,7 +30,7 @@ fn two_homes_in_one_folder_never_meet() {
     wait_turns(&first, &own, 1);
     assert!(first.ok(["doctor"]).starts_with("nothing is wrong\n"));
 
-    // What one does to everything does nothing to the other.
+    // Commands of the first instance for all of its sessions do not affect the second instance.
     first.ok(["stop", "--all"]);
     first.ok(["daemon", "stop"]);
     assert_eq!(alive(&second.session("coder"), "pid"), alive(&other, "pid"));

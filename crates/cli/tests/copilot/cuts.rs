@@ -1,4 +1,4 @@
-//! A kill in the middle of a tool, which the vendor mends when it comes back.
+//! A kill in the middle of a tool call. Copilot itself repairs the conversation on resume.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use segue_testkit::{isolated, launches, processes};
 use crate::Scenery;
 
 #[test]
-fn a_tool_is_gone_when_its_agent_was_killed() {
+fn tool_process_is_killed_when_its_agent_is_killed() {
     isolated(|| {
         let scenery = Scenery::new();
         scenery.start("coder", "ALPHA [[tool: echo $$ > pid; exec sleep 987]]");

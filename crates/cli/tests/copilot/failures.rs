@@ -1,4 +1,4 @@
-//! Turns that fail: what failed is told, with exit status 6.
+//! Failed turns: the error message names the cause, and the exit status is 6.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use segue_testkit::scene::{process, told_events};
 
 use crate::Scenery;
 
-/// A session's name, what makes its turn fail, and what is told of it.
+/// The name of a session, the message that makes its turn fail, and the expected error.
 const FAILURES: [(&str, &str, &str); 5] = [
     ("request", "[[status: 400]]", "the request was refused"),
     ("account", "[[status: 401]]", "the account was refused"),
@@ -25,10 +25,10 @@ fn fails(scenery: &Scenery, (name, message, told): (&str, &str, &str)) {
 }
 
 #[test]
-fn a_turn_that_fails_is_told_with_its_reason() {
+fn failed_headless_turn_exits_with_6_and_names_the_cause() {
     isolated(|| {
         let scenery = &Scenery::new();
-        // Most of the time is spent between the vendor's own tries.
+        // In parallel, because Copilot waits long between its own retries.
         std::thread::scope(|all| {
             for failure in FAILURES {
                 all.spawn(move || fails(scenery, failure));
@@ -38,7 +38,7 @@ fn a_turn_that_fails_is_told_with_its_reason() {
 }
 
 #[test]
-fn one_that_nobody_is_signed_in_to_says_so_and_waits_for_a_person() {
+fn missing_login_fails_a_headless_turn_and_makes_an_interactive_agent_wait() {
     isolated(|| {
         let mut scenery = Scenery::new();
         for name in ["PROVIDER_BASE_URL", "PROVIDER_API_KEY", "MODEL", "OFFLINE"] {
@@ -53,7 +53,7 @@ fn one_that_nobody_is_signed_in_to_says_so_and_waits_for_a_person() {
 }
 
 #[test]
-fn a_refused_connection_is_told_and_the_next_turn_goes_on() {
+fn refused_connection_is_reported_and_the_next_turn_continues_the_conversation() {
     isolated(|| {
         let scenery = Scenery::new();
         scenery.model.refuse();
@@ -68,7 +68,7 @@ fn a_refused_connection_is_told_and_the_next_turn_goes_on() {
 }
 
 #[test]
-fn an_interactive_turn_that_fails_leaves_an_agent_that_goes_on() {
+fn failed_interactive_turn_is_recorded_and_the_agent_goes_on() {
     isolated(|| {
         let scenery = Scenery::new();
         scenery.start("coder", "ALPHA [[status: 401]]");
@@ -84,7 +84,7 @@ fn an_interactive_turn_that_fails_leaves_an_agent_that_goes_on() {
 }
 
 #[test]
-fn a_headless_turn_that_was_terminated_is_no_success_though_it_exits_with_0() {
+fn terminated_headless_turn_fails_although_the_vendor_exits_with_0() {
     isolated(|| {
         let scenery = Scenery::new();
         let message = "ALPHA [[hold: door]]";

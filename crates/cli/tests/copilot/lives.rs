@@ -1,5 +1,5 @@
-//! Conversations through their lives: the id that is left, what a session is told, where it is at
-//! home.
+//! Copilot sessions over several launches: a new conversation inside the process, settings and a
+//! Copilot home that a resume keeps, and a session without a message.
 
 use segue_testkit::isolated;
 use segue_testkit::scene::text;
@@ -7,7 +7,7 @@ use segue_testkit::scene::text;
 use crate::Scenery;
 
 #[test]
-fn a_conversation_begun_inside_is_the_one_that_comes_back() {
+fn resume_uses_the_conversation_that_was_started_inside_the_process() {
     isolated(|| {
         let scenery = Scenery::new();
         let session = scenery.told("coder", "remember ALPHA");
@@ -29,7 +29,7 @@ fn a_conversation_begun_inside_is_the_one_that_comes_back() {
 }
 
 #[test]
-fn the_model_the_instructions_and_another_folder_of_files_are_kept_on_resume() {
+fn resume_keeps_the_model_the_instructions_and_the_copilot_home() {
     isolated(|| {
         let mut scenery = Scenery::new();
         let other = scenery.world.root().join("other-home");
@@ -61,7 +61,7 @@ fn the_model_the_instructions_and_another_folder_of_files_are_kept_on_resume() {
 }
 
 #[test]
-fn one_that_was_never_told_anything_is_begun_again_under_its_id() {
+fn session_without_a_message_restarts_with_the_same_vendor_session_id() {
     isolated(|| {
         let scenery = Scenery::new();
         let started = scenery.run(&["-d", "--name", "coder"]);

@@ -1,4 +1,4 @@
-//! Conversations that are deleted.
+//! Deleted conversations.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use segue_testkit::{isolated, launches};
 use crate::Scenery;
 
 #[test]
-fn what_was_deleted_is_restored_and_what_is_gone_for_good_is_not_begun_blank() {
+fn deleted_conversation_is_restored_or_refused_if_no_copy_is_left() {
     isolated(|| {
         let scenery = Scenery::new();
         let session = scenery.told("coder", "remember ALPHA");
@@ -21,7 +21,8 @@ fn what_was_deleted_is_restored_and_what_is_gone_for_good_is_not_begun_blank() {
         let next = scenery.ask("coder", "which word?");
         let [first, pasted, _] = next.user_texts().try_into().unwrap();
         assert_eq!(first, "remember ALPHA");
-        // The model is told to read what is too long: it is there again, too.
+        // Copilot stores a long message in a file and tells the model to read it. That file is
+        // restored, too.
         let (_, file) = pasted.split_once("<pasted_content file=\"").unwrap();
         let file = file.split('"').next().unwrap();
         assert_eq!(fs::read_to_string(file).unwrap().trim(), long.trim());

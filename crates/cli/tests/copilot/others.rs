@@ -1,4 +1,5 @@
-//! Copilots that a person has started: taken in, and never two writers.
+//! Copilot processes that a person started: their conversations can be adopted, and no conversation
+//! has two writers.
 
 use segue_testkit::vendors::command;
 use segue_testkit::{Outcome, Terminal, isolated, processes};
@@ -8,7 +9,7 @@ use crate::Scenery;
 const ID: &str = "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11";
 
 #[test]
-fn a_conversation_by_hand_is_taken_in_and_not_opened_while_it_is_on_a_screen() {
+fn adopted_conversation_is_not_resumed_while_another_process_has_it_open() {
     isolated(|| {
         let scenery = Scenery::new();
         let by_hand = [format!("--session-id={ID}"), "--prompt=remember ALPHA".to_owned()];
@@ -18,7 +19,7 @@ fn a_conversation_by_hand_is_taken_in_and_not_opened_while_it_is_on_a_screen() {
         assert_eq!(listed["candidates"][0]["vendor_session_id"], ID, "{listed:#}");
         assert_eq!(listed["candidates"][0]["begins"], "remember ALPHA", "{listed:#}");
         scenery.world.ok(["adopt", &format!("copilot:{ID}"), "--name", "coder"]);
-        // Nothing is said in it: there is no lock then.
+        // Copilot takes no lock, because no message is sent in this process.
         let by_hand = command(&scenery.world, "copilot", [format!("--resume={ID}")]);
         let mut terminal = Terminal::start(&by_hand, 40, 120);
         terminal.wait_for("/ commands");
@@ -32,8 +33,8 @@ fn a_conversation_by_hand_is_taken_in_and_not_opened_while_it_is_on_a_screen() {
     });
 }
 
-/// Returns the process that has the conversation open, by what is said about it. The program itself
-/// outlives the script that a person has started by a moment.
+/// Returns the pid in the note of a refused resume. That process is Copilot itself, which ends
+/// shortly after the script that started it.
 fn opener(refused: &Outcome) -> u32 {
     let (_, named) = refused.stdout.split_once("is open in process ").unwrap();
     let digits: String = named.chars().take_while(char::is_ascii_digit).collect();

@@ -1,14 +1,15 @@
-//! What it asks, and how it is broken off.
+//! Questions that Copilot asks, and interrupted turns.
 
 use segue_testkit::isolated;
 
 use crate::Scenery;
 
-/// Asks about the path first, and the answer that is marked there is not the plain one.
+/// A tool call outside the project. Copilot first asks about the path, and the answer that it
+/// preselects there is not the plain yes.
 const LOOKS_OUTSIDE: &str = "[[tool: ls /etc]]";
 
 #[test]
-fn questions_are_answered_plainly_and_a_turn_is_broken_off() {
+fn trust_and_permission_questions_are_answered_and_a_turn_is_interrupted() {
     isolated(|| {
         let scenery = Scenery::new();
         let waits = |reason: &str| {
@@ -26,7 +27,7 @@ fn questions_are_answered_plainly_and_a_turn_is_broken_off() {
         for answer in ["yes", "no"] {
             scenery.wait_idle("coder");
             scenery.world.ok(["send", "coder", LOOKS_OUTSIDE]);
-            // It is asked again: a plain yes is no yes for ever.
+            // Copilot asks again: a plain yes allows one tool call, not all later ones.
             waits("permission");
             scenery.world.ok(["answer", "coder", answer]);
         }

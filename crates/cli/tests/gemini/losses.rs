@@ -1,4 +1,5 @@
-//! What Gemini deletes with its default settings, and what somebody else deletes: nothing is lost.
+//! Transcripts that Gemini deletes with its default settings, and transcripts that are deleted by
+//! others: no conversation is lost.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +11,7 @@ use crate::{Place, wait_written};
 const BY_HAND: [&str; 2] = ["-p", "stray OMEGA"];
 
 #[test]
-fn a_start_by_hand_deletes_nothing_of_ours_but_what_is_too_old_and_that_is_restored() {
+fn start_without_segue_deletes_only_expired_transcripts_and_those_are_restored() {
     isolated(|| {
         let place = Place::new();
         let session = place.told("coder", "?remember ALPHA");
@@ -27,10 +28,10 @@ fn a_start_by_hand_deletes_nothing_of_ours_but_what_is_too_old_and_that_is_resto
             let name = path.to_string_lossy();
             name.contains(&id[..8]) && !name.contains(id)
         };
-        assert!(place.transcripts().iter().any(is_trigger), "no trigger");
+        assert!(place.transcripts().iter().any(is_trigger), "no empty file");
         let before = fs::read(place.transcript(&session)).unwrap();
         place.by_hand(&BY_HAND);
-        assert!(!aged.exists(), "it was not deleted: no retention");
+        assert!(!aged.exists(), "Gemini did not delete it");
         assert!(fs::read(place.transcript(&session)).unwrap().starts_with(&before));
         place.assert_carries("silent", &[], "remember GAMMA");
         wait_written(&place.transcript(&silent), "turns=1");
@@ -41,7 +42,8 @@ fn a_start_by_hand_deletes_nothing_of_ours_but_what_is_too_old_and_that_is_resto
         report.assert_back("old", "restored");
         report.assert_back("silent", "resumed");
         assert_eq!(place.world.session("silent")["vendor_session_id"], silent["vendor_session_id"]);
-        // What begins with `?` or `/` Gemini itself forgets.
+        // Gemini itself forgets messages that begin with `?` or `/`. So Segue puts a zero-width
+        // space before them.
         place.assert_carries("coder", &["\u{200b}?remember ALPHA"], "which word, coder?");
         place.assert_carries("old", &["remember BETA"], "which word, old?");
         place.assert_carries("silent", &["remember GAMMA"], "which word, silent?");
@@ -49,7 +51,7 @@ fn a_start_by_hand_deletes_nothing_of_ours_but_what_is_too_old_and_that_is_resto
 }
 
 #[test]
-fn what_gemini_finds_too_old_comes_back_from_the_archive_without_a_guard() {
+fn expired_transcript_without_a_guard_is_restored_from_the_archive() {
     isolated(|| {
         let place = Place::new();
         let session = place.told("old", "remember BETA");
@@ -60,7 +62,7 @@ fn what_gemini_finds_too_old_comes_back_from_the_archive_without_a_guard() {
         age(&path);
         launches::remove_guards(&place.world, &session);
         place.by_hand(&BY_HAND);
-        assert!(!path.exists(), "it was not deleted: no retention");
+        assert!(!path.exists(), "Gemini did not delete it");
         let report = place.world.resume(["old"]);
         report.assert_back("old", "restored");
         assert!(report.note("old").contains("archive"), "{report:?}");
@@ -69,7 +71,7 @@ fn what_gemini_finds_too_old_comes_back_from_the_archive_without_a_guard() {
     });
 }
 
-/// Makes a transcript older than Gemini keeps any.
+/// Makes a transcript older than Gemini's retention period.
 fn age(transcript: &Path) {
     let old = r#"{"$set":{"lastUpdated":"2020-01-01T00:00:00.000Z"}}"#;
     let text = fs::read_to_string(transcript).unwrap();
@@ -77,7 +79,7 @@ fn age(transcript: &Path) {
 }
 
 #[test]
-fn a_transcript_deleted_while_its_agent_runs_is_restored_with_what_was_said_after() {
+fn transcript_deleted_while_its_agent_runs_is_restored_with_later_messages() {
     isolated(|| {
         let place = Place::new();
         let session = place.told("coder", "remember ALPHA");
@@ -93,14 +95,15 @@ fn a_transcript_deleted_while_its_agent_runs_is_restored_with_what_was_said_afte
 }
 
 #[test]
-fn a_conversation_begun_inside_is_followed_and_comes_back_when_it_was_deleted() {
+fn deleted_conversation_that_was_started_inside_the_process_is_restored() {
     isolated(|| {
         let place = Place::new();
         let before = place.told("coder", "remember ALPHA");
         let mut person = Terminal::start(&place.world.command(["attach", "coder"]), 40, 120);
         person.wait_for("remember ALPHA");
         person.write("/clear");
-        // Enter is a new line if it comes together with a text: first its meaning is shown.
+        // Enter is a line break if it arrives together with text. So the test waits until Gemini
+        // shows the meaning of the command.
         person.wait_for("Clear the screen");
         person.press_enter();
         let left = before["vendor_session_id"].clone();
@@ -109,7 +112,8 @@ fn a_conversation_begun_inside_is_followed_and_comes_back_when_it_was_deleted() 
         drop(person);
         place.assert_carries("coder", &[], "remember OMEGA");
         place.wait_idle("coder");
-        // Deleted under its process it is begun anew by it, without what names it.
+        // If the file is deleted, the running process writes a new one without the first line,
+        // which has the session id.
         let path = named_by_gemini(&place, &cleared);
         wait_written(&path, "turns=1");
         fs::remove_file(&path).unwrap();
@@ -124,7 +128,7 @@ fn a_conversation_begun_inside_is_followed_and_comes_back_when_it_was_deleted() 
 }
 
 #[test]
-fn a_conversation_by_hand_is_taken_in_and_comes_back_when_it_was_deleted() {
+fn adopted_conversation_is_restored_after_its_transcript_is_deleted() {
     isolated(|| {
         let place = Place::new();
         place.by_hand(&BY_HAND);
@@ -144,7 +148,7 @@ fn a_conversation_by_hand_is_taken_in_and_comes_back_when_it_was_deleted() {
     });
 }
 
-/// Returns the file of a conversation whose name is Gemini's own.
+/// Returns the transcript of a conversation, in a file that Gemini named.
 fn named_by_gemini(place: &Place, session: &serde_json::Value) -> std::path::PathBuf {
     let id = session["vendor_session_id"].as_str().unwrap();
     let ending = format!("-{}.jsonl", &id[..8]);

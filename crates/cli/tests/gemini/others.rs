@@ -1,4 +1,5 @@
-//! A person's own Geminis in the same folder: a start of ours costs them nothing.
+//! A person's own Gemini processes in the same folder: a start through Segue deletes none of their
+//! conversations.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use segue_testkit::{Terminal, isolated, launches};
 use crate::Place;
 
 #[test]
-fn a_start_of_ours_deletes_nothing_that_a_person_needs() {
+fn start_through_segue_deletes_no_conversation_of_a_person() {
     isolated(|| {
         let place = Place::new();
         place.by_hand(&["-p", "remember PSI"]);
@@ -21,8 +22,8 @@ fn a_start_of_ours_deletes_nothing_that_a_person_needs() {
         let empty = trigger(&resumed);
 
         place.told("coder", "remember ALPHA");
-        // Gemini has found nothing in it, and nobody misses it.
-        assert!(!empty.exists(), "it was not deleted: no retention");
+        // Gemini has deleted the file without messages, which loses nothing.
+        assert!(!empty.exists(), "Gemini did not delete it");
         assert!(fs::read_to_string(&resumed).unwrap().contains("remember PSI"));
         person.write_until_shown("remember OMEGA");
         person.press_enter();
@@ -34,7 +35,7 @@ fn a_start_of_ours_deletes_nothing_that_a_person_needs() {
     });
 }
 
-/// Writes what Gemini leaves beside a transcript when it resumes it in a later minute.
+/// Writes the empty file that Gemini leaves beside a transcript if it resumes it in a later minute.
 fn trigger(transcript: &Path) -> PathBuf {
     let text = fs::read_to_string(transcript).unwrap();
     let name = transcript.file_name().unwrap().to_str().unwrap();
@@ -44,7 +45,7 @@ fn trigger(transcript: &Path) -> PathBuf {
     path
 }
 
-/// Returns the only transcript besides the known ones.
+/// Returns the only transcript that is not among the known ones.
 fn only(all: &[PathBuf], known: &[&PathBuf]) -> PathBuf {
     let found: Vec<&PathBuf> = all.iter().filter(|path| !known.contains(path)).collect();
     assert_eq!(found.len(), 1, "{found:?}");

@@ -1,7 +1,7 @@
-//! Whoever attaches sees every line that Gemini drew while nobody was attached.
+//! An attached terminal shows every line that Gemini drew while no terminal was attached.
 //!
-//! Gemini draws again only if the number of columns changes, and then only its input, from the last
-//! row of it up: whatever else it wrote is the terminal's to keep.
+//! Gemini redraws only if the number of columns changes, and then only its input, from the last row
+//! upwards. The holder must keep all other lines.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ const ROWS: u16 = 30;
 const COLUMNS: u16 = 100;
 const INPUT: &str = "Type your message";
 
-/// Starts a detached session from a terminal, with more lines than the terminal has.
+/// Starts a detached session from a terminal. Its message has more lines than the terminal.
 fn start(place: &Place) {
     let lines: Vec<String> = (1..=50).map(|number| format!("line {number:02}")).collect();
     let message = lines.join("\n");
@@ -37,10 +37,10 @@ fn snapshot(place: &Place) -> Snapshot {
     snapshot.unwrap().unwrap()
 }
 
-/// Returns the lines of the conversation on a screen.
+/// Returns the lines of the message that are on a screen.
 fn told(rows: &[String]) -> Vec<String> {
     let is_told = |row: &&String| row.contains("line ") && !row.contains(INPUT);
-    // The notice on entry is behind one of them.
+    // One of the rows ends with the notice that `segue attach` shows first.
     let line = |row: &str| row.split("  detach with").next().unwrap_or(row).trim().to_owned();
     rows.iter().filter(is_told).map(|row| line(row)).collect()
 }
@@ -50,10 +50,12 @@ fn rows(screen: &vt100::Screen) -> Vec<String> {
     screen.rows(0, columns.get()).map(|row| row.trim_end().to_owned()).collect()
 }
 
-/// Returns all lines that scroll mode has, from the first to the last.
+/// Pages through scroll mode from the first to the last line; returns all lines of the message.
 fn scrolled_through(person: &mut Terminal) -> BTreeSet<String> {
     person.write("\x1c[g");
-    person.wait_for("line 1/");
+    person.wait_until("the first page", |screen| {
+        position(screen).is_some_and(|position| position.starts_with("1/"))
+    });
     let mut all = BTreeSet::new();
     loop {
         all.extend(told(&rows(person.screen())));
@@ -61,16 +63,24 @@ fn scrolled_through(person: &mut Terminal) -> BTreeSet<String> {
             person.write("q");
             return all;
         }
-        // The status line is drawn after the lines.
-        let status = |screen: &vt100::Screen| rows(screen).pop();
-        let before = status(person.screen());
+        let before = position(person.screen());
         person.write("\x1b[6~");
-        person.wait_until("the next page", |screen| status(screen) != before);
+        person.wait_until("the next page", |screen| {
+            position(screen).is_some_and(|position| Some(&position) != before.as_ref())
+        });
     }
 }
 
+/// Returns the position in the status line of scroll mode, such as `1/76 30`. It is drawn after the
+/// lines of its page. `None` if it is only partly drawn.
+fn position(screen: &vt100::Screen) -> Option<String> {
+    let status = rows(screen).pop()?;
+    let (position, _) = status.split_once("line ")?.1.split_once('%')?;
+    Some(position.to_owned())
+}
+
 #[test]
-fn no_line_is_lost_at_the_first_attach_whatever_the_size_of_the_terminal() {
+fn first_attach_loses_no_line_at_any_terminal_size() {
     isolated(|| {
         for size in [(ROWS, COLUMNS), (24, 80), (40, 120), (24, COLUMNS)] {
             let place = Place::new();
@@ -84,11 +94,11 @@ fn no_line_is_lost_at_the_first_attach_whatever_the_size_of_the_terminal() {
     });
 }
 
-/// Attaches from a terminal of this size, and looks for lines that were on the screen before.
+/// Attaches from a terminal of this size. Checks that no line from before is lost.
 fn attach(place: &Place, (rows_now, columns_now): (u16, u16), lines: &[String]) {
     let attach = place.world.command(["attach", "coder"]);
     let mut person = Terminal::start(&attach, rows_now, columns_now);
-    // Its input is drawn for the new width, and the rest is as it was.
+    // Gemini draws its input for the new width, and leaves all other rows as they were.
     let rule = "▄".repeat(usize::from(columns_now));
     person.wait_until("the whole input", |screen| {
         let shown = rows(screen);
@@ -98,12 +108,12 @@ fn attach(place: &Place, (rows_now, columns_now): (u16, u16), lines: &[String]) 
     let fewer = usize::from(ROWS.saturating_sub(rows_now));
     assert!(kept.len() + fewer >= lines.len(), "{lines:#?} {kept:#?} {person:?}");
     assert_eq!(kept.last(), lines.last(), "{person:?}");
-    assert!(rows_now <= ROWS || kept.len() > lines.len(), "what was above is back: {person:?}");
+    assert!(rows_now <= ROWS || kept.len() > lines.len(), "no earlier lines: {person:?}");
     let all = scrolled_through(&mut person);
     let missing: Vec<_> = lines.iter().filter(|line| !all.contains(*line)).collect();
     assert!(missing.is_empty(), "{missing:?} of {all:?}");
     for number in 1..=50 {
-        // The first has the mark of the person's words before it.
+        // Gemini puts a mark before the first line of a user message.
         let line = format!("line {number:02}");
         assert!(all.iter().any(|row| row.ends_with(&line)), "{number} of {all:?}");
     }

@@ -1,4 +1,4 @@
-//! Turns that do not end well, and questions before the first one.
+//! Failed turns, and questions before the first turn.
 
 use segue_testkit::isolated;
 use segue_testkit::scene::told_events;
@@ -6,10 +6,10 @@ use segue_testkit::scene::told_events;
 use crate::Place;
 
 #[test]
-fn an_interactive_turn_that_fails_after_a_resume_is_told_and_the_next_goes_on() {
+fn failed_interactive_turn_is_recorded_and_the_agent_goes_on() {
     isolated(|| {
         let place = Place::new();
-        // What shows is written beside the transcript that was resumed.
+        // Gemini records the failure in a file of its own, beside the transcript that it resumed.
         place.start("coder", "ALPHA [[status: 401]]");
         let events = |kind: &str| told_events(&place.world, "coder", kind);
         place.wait_session("coder", |session| {
@@ -22,7 +22,7 @@ fn an_interactive_turn_that_fails_after_a_resume_is_told_and_the_next_goes_on() 
 }
 
 #[test]
-fn a_folder_that_nobody_trusts_waits_for_trust_and_headless_says_so() {
+fn untrusted_folder_fails_a_headless_turn_and_makes_an_interactive_agent_wait() {
     isolated(|| {
         let place = Place::new();
         place.home.distrust(&place.world.project());

@@ -11,9 +11,9 @@ fn attach(world: &World) -> Terminal {
     Terminal::start(&world.command(["attach"]), 24, 100)
 }
 
-/// Detaches, and expects that this session was attached to.
+/// Detaches, and checks that the terminal was attached to this session.
 fn assert_attached(mut person: Terminal, name: &str) {
-    // The agent's own prompt is there: it takes the detach key.
+    // The agent has drawn its prompt, so the terminal is attached and takes the detach key.
     person.wait_for("hello");
     person.write(DETACH);
     person.wait_for(&format!("detached from default/{name}"));
@@ -21,7 +21,7 @@ fn assert_attached(mut person: Terminal, name: &str) {
 }
 
 #[test]
-fn without_a_name_the_only_session_is_attached_to() {
+fn attach_without_a_name_takes_the_only_session() {
     let world = agents(&["fox"]);
     assert_attached(attach(&world), "fox");
     world.ok(["stop", "fox"]);
@@ -31,7 +31,7 @@ fn without_a_name_the_only_session_is_attached_to() {
 }
 
 #[test]
-fn without_a_name_the_only_session_that_asks_something_is_attached_to() {
+fn attach_without_a_name_takes_the_only_session_that_asks_a_question() {
     let world = agents(&["fox", "owl"]);
     world.ok(["send", "owl", "--no-wait", "/ask"]);
     world.ok(["wait", "owl", "--for", "waiting", "--timeout", "50s"]);
@@ -39,7 +39,7 @@ fn without_a_name_the_only_session_that_asks_something_is_attached_to() {
 }
 
 #[test]
-fn of_several_sessions_a_person_chooses_one_by_number_or_name() {
+fn attach_without_a_name_lets_a_person_choose_by_number_or_name() {
     let world = agents(&["fox", "owl"]);
     for (answer, name) in [("2\r", "owl"), ("fox\r", "fox"), ("9\r1\r", "fox")] {
         let mut person = attach(&world);

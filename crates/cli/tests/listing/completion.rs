@@ -1,4 +1,4 @@
-//! Completion in a real shell, and what the program answers to the others.
+//! Completion in a real shell, and the candidates that the program prints for other shells.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use segue_testkit::{Outcome, Terminal, World, scene};
 
 use crate::agents;
 
-/// A loaded machine may take longer than a person waits.
+/// Timeout for completion in tests. A loaded machine may need longer than the default of 0.3 s.
 const WAIT: &str = "50s";
 
 /// Puts `segue` on the `PATH` of a world.
@@ -20,7 +20,7 @@ fn with_path(world: &mut World) {
     world.set("PATH", format!("{}:/usr/bin:/bin", programs.display()));
 }
 
-/// Returns what the program answers to a shell for a command line whose last word is not complete.
+/// Returns the completion output for a command line whose last word is incomplete.
 fn candidates(world: &World, shell: &str, line: &[&str]) -> Outcome {
     let mut command = world.command(["--"].iter().chain(line));
     command.env("SEGUE_COMPLETE", shell).env("_CLAP_COMPLETE_INDEX", (line.len() - 1).to_string());
@@ -62,7 +62,7 @@ fn bash_completes_commands_sessions_and_flags_at_the_tab_key() {
 }
 
 #[test]
-fn names_of_every_kind_are_completed() {
+fn completion_offers_names_of_sessions_fleets_agents_and_vendors() {
     let world = crate::world();
     scene::project(&world, "shop", &["coder", "tester"]);
     world.ok(["up"]);
@@ -98,7 +98,7 @@ fn completion_starts_no_daemon_and_prints_no_error() {
     let world = crate::world();
     assert_eq!(words(&world, &["segue", "attach", ""]), Vec::<String>::new());
     assert_eq!(words(&world, &["segue", "resu"]), ["resume"]);
-    assert!(!world.segue_home().exists(), "something was written");
+    assert!(!world.segue_home().exists(), "completion wrote to SEGUE_HOME");
     assert_eq!(world.json(["daemon", "status", "--json"])["running"], false);
     world.write("segue.toml", "this is no project file");
     assert_eq!(words(&world, &["segue", "up", ""]), Vec::<String>::new());
@@ -107,11 +107,11 @@ fn completion_starts_no_daemon_and_prints_no_error() {
 }
 
 #[test]
-fn an_agent_completes_only_names_that_it_may_reach() {
+fn completion_for_an_agent_offers_only_sessions_that_it_may_reach() {
     let world = agents(&["fox", "owl"]);
     assert_eq!(words(&world, &["segue", "show", ""]), ["fox", "owl"]);
     let agent = StandIn::of(&world, &world.session("fox"), Mark::Kept);
-    // The daemon was stopped for the stand-in, and completion starts none.
+    // The stand-in needed the daemon stopped, and completion does not start one.
     world.ok(["ls"]);
     let variables = "SEGUE_COMPLETE=bash _CLAP_COMPLETE_INDEX=2 _CLAP_IFS=:";
     let outcome =

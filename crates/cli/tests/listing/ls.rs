@@ -1,4 +1,4 @@
-//! `segue ls`: which sessions are shown, and how.
+//! `segue ls` and `segue log`: which sessions and events they show, and how.
 
 use segue_testkit::{Terminal, World, scene};
 use serde_json::Value;
@@ -11,7 +11,7 @@ fn names(list: &Value) -> Vec<&str> {
     sessions.iter().map(|it| it["name"].as_str().unwrap()).collect()
 }
 
-/// Makes a stopped session look as if it had ended years ago.
+/// Stops a session and changes its record as if it had ended years ago.
 fn age(world: &World, name: &str) {
     world.ok(["stop", name]);
     world.ok(["daemon", "stop"]);
@@ -21,7 +21,7 @@ fn age(world: &World, name: &str) {
 }
 
 #[test]
-fn sessions_that_ended_more_than_a_day_ago_are_counted_and_shown_on_demand() {
+fn ls_counts_sessions_that_ended_over_a_day_ago_and_lists_them_with_all() {
     let world = agents(&["fox", "owl", "hen"]);
     world.ok(["stop", "hen"]);
     age(&world, "owl");
@@ -40,7 +40,7 @@ fn sessions_that_ended_more_than_a_day_ago_are_counted_and_shown_on_demand() {
 }
 
 #[test]
-fn a_list_is_filtered_by_fleet_vendor_status_and_folder() {
+fn ls_filters_by_fleet_vendor_status_and_folder() {
     let world = crate::world();
     scene::project(&world, "shop", &["coder"]);
     world.ok(["up"]);
@@ -80,7 +80,7 @@ fn a_list_is_filtered_by_fleet_vendor_status_and_folder() {
 }
 
 #[test]
-fn on_a_narrow_terminal_folders_are_shortened_and_names_are_whole() {
+fn ls_on_a_narrow_terminal_shortens_folders_but_not_names() {
     let world = agents(&["a-session-with-a-long-name"]);
     let wide = world.ok(["ls"]);
     assert!(wide.contains(world.project().to_str().unwrap()), "{wide}");
@@ -97,7 +97,7 @@ fn on_a_narrow_terminal_folders_are_shortened_and_names_are_whole() {
 }
 
 #[test]
-fn times_are_local_on_a_terminal_and_utc_for_programs() {
+fn log_prints_local_time_on_a_terminal_and_utc_in_a_pipe() {
     let mut world = agents(&["fox"]);
     let event = &crate::lines(&world.ok(["log", "fox", "--last", "1", "--json"]))[0];
     let at: jiff::Timestamp = event["at"].as_str().unwrap().parse().unwrap();
@@ -119,7 +119,7 @@ fn times_are_local_on_a_terminal_and_utc_for_programs() {
 }
 
 #[test]
-fn the_log_shows_its_last_events_and_uses_the_pager_for_long_ones() {
+fn log_shows_the_last_events_and_starts_a_pager_for_long_output() {
     let mut world = agents(&["fox"]);
     let all = crate::lines(&world.ok(["log", "fox", "--json"]));
     let last = crate::lines(&world.ok(["log", "fox", "--last", "2", "--json"]));

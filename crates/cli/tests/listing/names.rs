@@ -1,4 +1,4 @@
-//! Names by their beginning, and "did you mean".
+//! Names that are given by a prefix, and the hint "did you mean".
 
 use segue_testkit::{Outcome, scene};
 
@@ -13,7 +13,7 @@ fn assert_error(outcome: &Outcome, status: i32, words: &[&str]) {
 }
 
 #[test]
-fn the_beginning_of_a_name_is_enough_and_the_whole_name_wins() {
+fn unique_prefix_of_a_session_name_is_enough_except_for_rm() {
     let world = agents(&["code", "coder", "writer"]);
     assert_eq!(world.json(["wait", "wri", "--json"])["name"], "writer");
     assert_eq!(world.json(["wait", "code", "--json"])["name"], "code");
@@ -31,7 +31,7 @@ fn the_beginning_of_a_name_is_enough_and_the_whole_name_wins() {
 }
 
 #[test]
-fn agents_vendors_and_commands_are_found_by_their_beginning() {
+fn unique_prefix_of_an_agent_vendor_or_command_is_enough_except_for_fresh() {
     let world = crate::world();
     scene::project(&world, "shop", &["coder", "tester"]);
     let report = world.json(["up", "cod", "--json"]);
@@ -47,13 +47,13 @@ fn agents_vendors_and_commands_are_found_by_their_beginning() {
     assert!(list["vendors"].is_array(), "{list:#}");
     let unknown = world.segue(["resmue"]);
     assert_error(&unknown, 2, &["resmue", "'resume'"]);
-    // A conversation is begun anew only by a whole name.
+    // A flag that replaces the conversation needs the whole name.
     assert_error(&world.segue(["up", "--fresh", "cod"]), 3, &["there is no agent `cod`"]);
     assert_error(&world.segue(["resume", "--fresh", "cod"]), 3, &["did you mean `shop/coder`?"]);
 }
 
 #[test]
-fn the_beginning_of_a_built_in_and_of_a_described_vendor_starts_neither() {
+fn prefix_of_a_built_in_and_of_a_described_vendor_is_refused() {
     let world = crate::world();
     world.write("segue.toml", "[vendors.demon]\ncommand = [\"cat\"]\n");
     let several = world.segue(["run", "-d", "--vendor", "dem", "hi"]);

@@ -29,7 +29,7 @@ fn assert_partly(outcome: &Outcome, error: &str) {
 const NOBODY: &str = "error: there is no session or fleet `nobody`";
 
 #[test]
-fn an_unknown_name_does_not_keep_the_others_from_being_stopped() {
+fn unknown_name_among_several_does_not_affect_the_others() {
     let world = agents(&["fox", "owl", "hen"]);
     let stopped = world.segue(["stop", "fox", "nobody", "owl", "--json"]);
     assert_partly(&stopped, NOBODY);
@@ -52,7 +52,7 @@ fn an_unknown_name_does_not_keep_the_others_from_being_stopped() {
 }
 
 #[test]
-fn if_every_name_is_unknown_the_exit_status_is_that_of_the_first_failure() {
+fn exit_status_is_that_of_the_first_failure_if_every_name_is_unknown() {
     let world = agents(&["fox"]);
     for command in ["stop", "resume", "rm", "wait", "log", "messages"] {
         let outcome = world.segue([command, "nobody", "nothing"]);
@@ -67,7 +67,7 @@ fn if_every_name_is_unknown_the_exit_status_is_that_of_the_first_failure() {
 }
 
 #[test]
-fn a_fleet_stands_for_all_of_its_sessions() {
+fn fleet_name_selects_all_sessions_of_the_fleet() {
     let world = fleet();
     let waited = world.ok(["wait", "shop", "--for", "idle", "--timeout", "50s"]);
     let mut waited: Vec<&str> = waited.lines().collect();
@@ -93,7 +93,7 @@ fn a_fleet_stands_for_all_of_its_sessions() {
 }
 
 #[test]
-fn a_message_to_a_fleet_is_one_message_for_each_session() {
+fn send_to_a_fleet_sends_one_message_to_each_session() {
     let world = fleet();
     let sent = world.segue(["send", "shop", "--wait", "what is the word?", "--json"]);
     assert_eq!(sent.status, 0, "{sent:#?}");
@@ -116,7 +116,7 @@ fn a_message_to_a_fleet_is_one_message_for_each_session() {
 }
 
 #[test]
-fn an_answer_to_a_fleet_needs_one_session_that_asks() {
+fn answer_to_a_fleet_needs_exactly_one_session_that_asks() {
     let world = fleet();
     let nobody = world.segue(["answer", "sho", "yes"]);
     assert_eq!(nobody.status, 4, "{nobody:#?}");

@@ -1,4 +1,4 @@
-//! One JSON shape: whatever a command prints, a session looks the same in it.
+//! A session has the same JSON fields in the output of every command.
 
 use segue_testkit::{World, scene};
 use serde_json::{Map, Value};
@@ -7,7 +7,7 @@ use crate::lines;
 
 const OF_A_SESSION: [&str; 4] = ["session", "name", "fleet", "address"];
 
-const OF_LS: [&str; 25] = [
+const OF_LS: [&str; 27] = [
     "address",
     "agent",
     "branch",
@@ -22,6 +22,7 @@ const OF_LS: [&str; 25] = [
     "id",
     "launches",
     "name",
+    "open_in",
     "pid",
     "queued_messages",
     "session",
@@ -32,6 +33,7 @@ const OF_LS: [&str; 25] = [
     "usage",
     "vendor",
     "vendor_session_id",
+    "waiting_for",
     "worktree",
 ];
 
@@ -47,8 +49,8 @@ const OUTCOMES: [&str; 9] = [
     "refused",
 ];
 
-/// Checks everything that a command printed: one object a line, and in each of them every object
-/// that stands for a session.
+/// Checks the output of a command: each line is an object, and every object in it that represents a
+/// session has the expected fields.
 fn check(command: &str, printed: &str) -> Vec<Value> {
     let all = lines(printed);
     assert!(!all.is_empty(), "{command} printed nothing");
@@ -95,7 +97,7 @@ fn fields(value: &Value) -> Vec<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
-/// Runs a command with `--json`, whatever its exit status, and checks what it printed.
+/// Runs a command with `--json` and checks its output, whatever its exit status is.
 fn run<const N: usize>(world: &World, arguments: [&str; N]) -> Vec<Value> {
     let mut words = arguments.to_vec();
     words.push("--json");
@@ -177,6 +179,7 @@ fn check_ls(world: &World) {
         assert_eq!(session["id"], session["session"]);
         assert_eq!(session["queued_messages"], 0);
         assert_eq!((&session["task"], &session["usage"]), (&Value::Null, &Value::Null));
+        assert_eq!((&session["waiting_for"], &session["open_in"]), (&Value::Null, &Value::Null));
     }
 }
 
@@ -222,7 +225,7 @@ fn check_others(world: &World) {
 }
 
 #[test]
-fn what_is_unknown_is_null_and_never_missing() {
+fn unknown_value_is_null_and_its_field_is_never_missing() {
     let world = crate::world();
     let absent = run(&world, ["daemon", "status"]);
     for field in ["pid", "version", "protocol", "started_at"] {

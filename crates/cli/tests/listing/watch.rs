@@ -12,7 +12,7 @@ use crate::agents;
 
 const CTRL_C: &str = "\u{3}";
 
-/// A list that is watched by a program.
+/// A running `segue ls --watch` whose output a test reads.
 struct Watch {
     child: Child,
     lines: Receiver<String>,
@@ -33,7 +33,7 @@ impl Watch {
         Self { child, lines }
     }
 
-    /// Waits for the line that is meant, and returns it.
+    /// Waits for the first line that `is_meant` accepts, and returns it.
     fn wait_for(&self, what: &str, is_meant: impl Fn(&str) -> bool) -> String {
         loop {
             let line = self.lines.recv_timeout(DEADLINE);
@@ -60,14 +60,14 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        // It has ended, if the test got that far.
+        // The process has ended already if the test got that far.
         let _ended = self.child.kill();
         let _ended = self.child.wait();
     }
 }
 
 #[test]
-fn a_watched_list_prints_a_line_for_each_change_also_of_another_daemon() {
+fn ls_watch_prints_a_line_for_each_change_and_survives_a_daemon_restart() {
     let world = agents(&["fox"]);
     let watch = Watch::start(&world, ["ls", "--watch", "--json"]);
     let first = watch.wait_status("fox", "idle");
@@ -85,7 +85,7 @@ fn a_watched_list_prints_a_line_for_each_change_also_of_another_daemon() {
 }
 
 #[test]
-fn a_watched_list_says_that_the_daemon_has_ended_and_starts_no_other() {
+fn ls_watch_reports_that_the_daemon_has_ended_and_starts_none() {
     let world = agents(&["fox"]);
     let mut person = Terminal::start(&world.command(["ls", "--watch"]), 10, 80);
     person.wait_for("default/fox");
@@ -103,7 +103,7 @@ fn a_watched_list_says_that_the_daemon_has_ended_and_starts_no_other() {
 }
 
 #[test]
-fn a_watched_list_without_a_terminal_is_text_and_keeps_to_its_filters() {
+fn ls_watch_without_a_terminal_prints_text_and_applies_filters() {
     let world = agents(&["fox"]);
     let watch = Watch::start(&world, ["ls", "--watch", "--status", "idle"]);
     let first = watch.wait_for("fox", |line| line.contains("default/fox"));
@@ -114,7 +114,7 @@ fn a_watched_list_without_a_terminal_is_text_and_keeps_to_its_filters() {
 }
 
 #[test]
-fn a_watched_list_is_drawn_in_place_and_leaves_the_terminal_as_it_was() {
+fn ls_watch_redraws_in_place_and_restores_the_terminal() {
     let world = agents(&["fox"]);
     let mut person = Terminal::start(&world.command(["ls", "--watch"]), 10, 80);
     let before = person.settings();
@@ -130,7 +130,7 @@ fn a_watched_list_is_drawn_in_place_and_leaves_the_terminal_as_it_was() {
 }
 
 #[test]
-fn what_is_wrong_with_a_filter_is_told_before_anything_is_drawn() {
+fn ls_watch_reports_an_invalid_filter_before_it_draws() {
     let world = agents(&["fox"]);
     let mut person =
         Terminal::start(&world.command(["ls", "--watch", "--fleet", "nobody"]), 10, 80);

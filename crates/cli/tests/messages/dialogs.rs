@@ -1,4 +1,4 @@
-//! A message is never typed into a question, and questions are answered on purpose.
+//! A message is never typed into a question. Only a person answers a question.
 
 use segue_testkit::{World, conversation, scene};
 
@@ -6,7 +6,7 @@ use crate::scene::{
     agent, assert_error, assert_heard, heard, queued_as, states, wait_asking, wait_idle,
 };
 
-/// Returns everything that the agent answered.
+/// Returns all answers of the agent.
 fn outcomes(world: &World) -> String {
     let records = conversation::records(&scene::transcript(world, &world.session("alpha")));
     let said = records.iter().filter(|record| record["type"] == "assistant");
@@ -14,7 +14,7 @@ fn outcomes(world: &World) -> String {
 }
 
 #[test]
-fn a_message_waits_for_the_answer_to_a_permission_question() {
+fn message_waits_until_a_permission_question_is_answered() {
     for (answer, outcome) in
         [("yes", "I edited notes.txt."), ("no", "I left notes.txt as it was."), ("1", "I edited")]
     {
@@ -40,7 +40,7 @@ fn a_message_waits_for_the_answer_to_a_permission_question() {
 }
 
 #[test]
-fn a_message_waits_for_the_answer_to_a_question_and_choices_have_names() {
+fn message_waits_until_a_question_is_answered_with_a_prefix_of_a_choice() {
     let world = agent("alpha");
     world.ok(["send", "alpha", "/question"]);
     wait_asking(&world, "alpha", "question");
@@ -56,7 +56,7 @@ fn a_message_waits_for_the_answer_to_a_question_and_choices_have_names() {
 }
 
 #[test]
-fn an_answer_that_is_no_choice_of_the_question_lists_the_choices() {
+fn invalid_answer_is_refused_with_the_list_of_choices() {
     let world = agent("alpha");
     world.ok(["send", "alpha", "/question"]);
     wait_asking(&world, "alpha", "question");
@@ -70,7 +70,7 @@ fn an_answer_that_is_no_choice_of_the_question_lists_the_choices() {
 }
 
 #[test]
-fn an_answer_to_another_question_than_the_one_that_is_asked_is_refused() {
+fn answer_with_the_id_of_another_question_is_refused() {
     let world = agent("alpha");
     world.ok(["send", "alpha", "/ask"]);
     wait_asking(&world, "alpha", "permission");
@@ -82,7 +82,7 @@ fn an_answer_to_another_question_than_the_one_that_is_asked_is_refused() {
         assert!(other.stderr.contains(words), "{other:#?}");
     }
     assert_eq!(scene::told_events(&world, "alpha", "answered"), Vec::<String>::new());
-    // The command that is shown names the question.
+    // The suggested command names the question.
     assert!(command.ends_with(dialog["id"].as_str().unwrap()), "{dialog:#}");
     let words: Vec<&str> = command.split(' ').skip(1).collect();
     let answered = world.segue::<5>(words.try_into().unwrap());
@@ -93,7 +93,7 @@ fn an_answer_to_another_question_than_the_one_that_is_asked_is_refused() {
 }
 
 #[test]
-fn a_message_waits_until_the_folder_is_trusted() {
+fn message_waits_until_the_trust_question_is_answered() {
     let world = World::new(crate::program());
     world.ok(["run", "-d", "--name", "alpha", "hello", "--", "--ask-trust"]);
     wait_asking(&world, "alpha", "trust");
@@ -105,7 +105,7 @@ fn a_message_waits_until_the_folder_is_trusted() {
 }
 
 #[test]
-fn a_folder_that_is_not_trusted_ends_the_agent_and_keeps_the_message() {
+fn answering_no_to_the_trust_question_ends_the_agent_and_keeps_the_message() {
     let world = World::new(crate::program());
     world.ok(["run", "-d", "--name", "alpha", "hello", "--", "--ask-trust"]);
     wait_asking(&world, "alpha", "trust");
@@ -119,7 +119,7 @@ fn a_folder_that_is_not_trusted_ends_the_agent_and_keeps_the_message() {
 }
 
 #[test]
-fn nothing_is_answered_where_nothing_is_asked() {
+fn answer_is_refused_if_no_question_is_asked() {
     let world = agent("alpha");
     let idle = world.segue(["answer", "alpha", "yes"]);
     assert_error(&idle, 4, "`default/alpha` asks nothing that could be answered");
@@ -139,7 +139,7 @@ fn nothing_is_answered_where_nothing_is_asked() {
 }
 
 #[test]
-fn whoever_waits_for_a_turn_that_asks_is_told_so() {
+fn send_wait_ends_with_an_error_if_the_turn_asks_a_question() {
     let world = agent("alpha");
     let asked = world.segue(["send", "alpha", "/ask", "--wait"]);
     assert_error(&asked, 4, "the turn of `default/alpha` is not over");
@@ -150,7 +150,7 @@ fn whoever_waits_for_a_turn_that_asks_is_told_so() {
 }
 
 #[test]
-fn a_question_outlives_the_daemon_and_so_does_what_waits_under_it() {
+fn question_and_queued_message_survive_the_death_of_the_daemon() {
     let world = agent("alpha");
     world.ok(["send", "alpha", "/ask"]);
     wait_asking(&world, "alpha", "permission");

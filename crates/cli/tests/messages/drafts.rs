@@ -1,10 +1,10 @@
-//! A message is never typed over what an attached person is writing.
+//! A message is never typed while an attached person has a draft in the input.
 
 use segue_testkit::{Terminal, World};
 
 use crate::scene::{agent, assert_heard, messages, queued_as, wait_idle};
 
-/// Returns a person at the agent's terminal, who has typed something.
+/// Returns the terminal of an attached person who has typed a draft.
 fn typing(world: &World, draft: &str) -> Terminal {
     let mut person = Terminal::start(&world.command(["attach", "alpha"]), 24, 80);
     person.wait_for("messages from you");
@@ -20,19 +20,19 @@ fn started() -> World {
 }
 
 #[test]
-fn a_message_waits_until_a_draft_is_sent() {
+fn message_waits_until_a_draft_is_sent() {
     let world = started();
     let mut person = typing(&world, "half a thou");
     let over = world.segue(["send", "alpha", "over it", "--timeout", "1s"]);
     queued_as(&over);
-    assert!(over.stderr.contains("its input is not free"), "{over:#?}");
+    assert!(over.stderr.contains("there is unsent text in its input"), "{over:#?}");
     person.write("ght\r");
     wait_idle(&world, "alpha");
     assert_heard(&world, &["first", "half a thought", "over it"]);
 }
 
 #[test]
-fn a_message_waits_until_a_draft_is_cleared() {
+fn message_waits_until_a_draft_is_cleared() {
     let world = started();
     let mut person = typing(&world, "half a thou");
     let id = world.ok(["send", "alpha", "over it", "--no-wait"]);
@@ -44,7 +44,7 @@ fn a_message_waits_until_a_draft_is_cleared() {
 }
 
 #[test]
-fn keys_that_come_while_a_message_is_typed_come_after_it() {
+fn keys_pressed_while_a_message_is_typed_are_not_mixed_into_it() {
     let world = started();
     let mut person = typing(&world, "d");
     person.write("\x15");
@@ -59,7 +59,7 @@ fn keys_that_come_while_a_message_is_typed_come_after_it() {
 }
 
 #[test]
-fn a_draft_left_behind_is_still_a_draft() {
+fn draft_of_a_detached_person_still_holds_messages_back() {
     let world = started();
     let mut person = typing(&world, "unfinished");
     person.write("\x1cd");

@@ -1,4 +1,4 @@
-//! An agent that asks a person something before it shows its conversation.
+//! An agent that asks a person a question before it shows its conversation.
 
 use segue_testkit::events::Events;
 use segue_testkit::{Outcome, Report, World, launches, scene};
@@ -8,7 +8,7 @@ use crate::scene::{assert_error, heard, states, wait_asking, wait_idle};
 
 const ANSWER: &str = "run `segue answer shop/coder yes --question ";
 
-/// A project whose agent asks whether the folder is trusted before it shows anything else.
+/// Creates a project whose agent first asks whether the folder is trusted.
 fn asking(count: &str) -> World {
     let world = World::new(crate::program());
     world.write("start.md", "remember amber");
@@ -66,7 +66,7 @@ fn up_reports_a_trust_question_and_so_does_every_later_command() {
 }
 
 #[test]
-fn the_conversation_is_proven_after_the_answer_and_nothing_is_started_twice() {
+fn conversation_is_bound_after_the_answer_without_a_second_launch() {
     let world = asking("");
     assert_waiting(&up(&world), "coder");
     world.ok(["answer", "coder", "yes"]);
@@ -80,7 +80,7 @@ fn the_conversation_is_proven_after_the_answer_and_nothing_is_started_twice() {
 }
 
 #[test]
-fn an_agent_that_was_told_no_has_quit_and_asks_again_when_it_is_brought_up() {
+fn agent_that_quit_after_no_asks_again_at_the_next_up() {
     let world = asking("");
     assert_waiting(&up(&world), "coder");
     world.ok(["answer", "coder", "no"]);
@@ -96,7 +96,7 @@ fn an_agent_that_was_told_no_has_quit_and_asks_again_when_it_is_brought_up() {
 }
 
 #[test]
-fn agents_that_wait_for_a_person_hold_up_nobody() {
+fn agents_that_wait_for_a_person_do_not_block_other_starts() {
     let world = asking("count = 12\n");
     let report = up(&world);
     for number in 1..=12 {
@@ -107,7 +107,7 @@ fn agents_that_wait_for_a_person_hold_up_nobody() {
 }
 
 #[test]
-fn a_question_before_the_conversation_outlives_the_daemon() {
+fn trust_question_survives_the_death_of_the_daemon() {
     let world = asking("");
     assert_waiting(&up(&world), "coder");
     scene::kill_daemon(&world);
@@ -120,7 +120,7 @@ fn a_question_before_the_conversation_outlives_the_daemon() {
 }
 
 #[test]
-fn a_handoff_to_an_agent_that_asks_first_reports_the_question() {
+fn handoff_to_an_agent_that_asks_first_reports_the_question() {
     let world = asking("");
     scene::told(&world, "fox", "cedar");
     let report = world.json(["handoff", "fox", "--to", "coder", "--mode", "digest", "--json"]);
@@ -151,7 +151,7 @@ fn send_wait_to_an_agent_that_waits_for_a_person_returns_the_question() {
 }
 
 #[test]
-fn wait_for_idle_ends_with_the_question_and_wait_for_waiting_is_satisfied_by_it() {
+fn wait_for_idle_fails_with_the_question_and_wait_for_waiting_succeeds() {
     let world = asking("");
     assert_waiting(&up(&world), "coder");
     let waits = [world.segue(["wait", "coder"]), world.segue(["wait", "coder", "--for", "idle"])];
@@ -175,10 +175,10 @@ fn run_wait_ends_when_the_agent_asks_a_person() {
 }
 
 #[test]
-fn a_launch_that_shows_nothing_says_so_holds_up_nobody_and_can_be_stopped() {
+fn launch_that_shows_nothing_is_reported_blocks_no_start_and_can_be_stopped() {
     let world = World::new(crate::program());
     let mut events = Events::of(&world);
-    // They find their ids themselves: such launches start one after the other.
+    // These agents choose their own ids. Such launches start one after the other.
     world.ok(["run", "-d", "--name", "silent", "--", "--own-id", "--show-nothing"]);
     let missing = "starting (its program has not shown its conversation yet)";
     scene::wait_event(&mut events, "status_changed", missing);
@@ -196,7 +196,7 @@ fn a_launch_that_shows_nothing_says_so_holds_up_nobody_and_can_be_stopped() {
 }
 
 #[test]
-fn a_session_that_waits_for_the_right_to_start_can_be_stopped() {
+fn session_that_waits_for_its_turn_to_start_can_be_stopped() {
     let mut world = World::new(crate::program());
     let log = world.root().join("points");
     world.set("SEGUE_FAILPOINT", "list");

@@ -1,4 +1,4 @@
-//! A headless session: each message is a turn, and turns come one after the other.
+//! A headless session: each message is a turn, and turns run one after the other.
 
 use segue_testkit::events::Events;
 use segue_testkit::{Outcome, scene as kit};
@@ -8,7 +8,7 @@ use crate::scene::{
 };
 
 #[test]
-fn a_message_is_the_next_turn_of_the_same_conversation() {
+fn message_is_the_next_turn_of_the_same_conversation() {
     let world = headless("alpha");
     let before = world.session("alpha")["vendor_session_id"].clone();
     let told = world.ok(["send", "alpha", "--wait", "remember the word otter"]);
@@ -21,7 +21,7 @@ fn a_message_is_the_next_turn_of_the_same_conversation() {
 }
 
 #[test]
-fn turns_come_one_after_the_other_and_everybody_gets_their_own_answer() {
+fn concurrent_messages_run_one_after_the_other_and_get_their_own_answers() {
     let world = headless("alpha");
     world.ok(["send", "alpha", "/slow 1"]);
     let texts: Vec<String> = (0..4).map(|number| format!("remember the word w{number}")).collect();
@@ -41,7 +41,7 @@ fn turns_come_one_after_the_other_and_everybody_gets_their_own_answer() {
 }
 
 #[test]
-fn a_turn_that_fails_leaves_the_rest_in_the_queue() {
+fn failed_turn_leaves_later_messages_in_the_queue() {
     for (fails, why) in [("/fail", "failed, as it was told to"), ("/crash 3", "exit status 3")] {
         let world = headless("alpha");
         world.ok(["send", "alpha", "/slow 1"]);
@@ -64,20 +64,20 @@ fn a_turn_that_fails_leaves_the_rest_in_the_queue() {
         let of = |text: &str| all.iter().find(|it| it["text"] == text).unwrap();
         assert_eq!((&of(fails)["id"], &of(fails)["state"]), (&failed_id, &"delivered".into()));
         assert_eq!(of("the rest")["state"], "queued");
-        // The next message lets the queue go on, in order.
+        // The next message starts the queue again, in order.
         world.ok(["send", "alpha", "--wait", "go on"]);
         assert_heard(&world, &["/slow 1", "never mind", fails, "the rest", "go on"]);
     }
 }
 
 #[test]
-fn a_turn_outlives_the_daemon_and_the_queue_waits_for_a_command() {
+fn turn_survives_the_death_of_the_daemon_and_the_queue_waits_for_a_command() {
     let world = headless("alpha");
     world.ok(["send", "alpha", "/slow 2"]);
     world.ok(["send", "alpha", "--no-wait", "first"]);
     world.ok(["send", "alpha", "--no-wait", "second"]);
     kit::kill_daemon(&world);
-    // The environment for the next turn went with the daemon.
+    // The environment for the next turn was in the memory of the daemon, which is gone.
     let mut events = Events::of(&world);
     kit::wait_event(&mut events, "status_changed", "idle");
     assert_eq!(world.resume(["alpha"]).status, 0);
@@ -87,7 +87,7 @@ fn a_turn_outlives_the_daemon_and_the_queue_waits_for_a_command() {
 }
 
 #[test]
-fn an_interruption_ends_the_turn_and_begins_the_next() {
+fn send_with_interrupt_ends_the_turn_and_starts_the_next() {
     let world = headless("alpha");
     world.ok(["send", "alpha", "/hang"]);
     let said = world.ok(["send", "alpha", "--interrupt", "--wait", "remember the word otter"]);
@@ -96,7 +96,7 @@ fn an_interruption_ends_the_turn_and_begins_the_next() {
 }
 
 #[test]
-fn a_message_to_a_turn_that_was_killed_is_told_once() {
+fn message_queued_during_a_killed_turn_is_delivered_once() {
     let world = headless("alpha");
     world.ok(["send", "alpha", "/hang"]);
     world.ok(["send", "alpha", "--no-wait", "after it"]);

@@ -1,4 +1,4 @@
-//! Messages to an agent that is down or busy: kept, in order, and taken back on request.
+//! Messages to an agent that is down or busy: they are kept in order, and can be cancelled.
 
 use segue_testkit::{World, scene};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::scene::{
 };
 
 #[test]
-fn what_is_sent_while_the_agent_is_down_is_delivered_after_it_is_back() {
+fn message_to_a_stopped_agent_is_delivered_after_its_resume() {
     let world = agent("alpha");
     world.ok(["stop", "alpha"]);
     let first = world.segue(["send", "alpha", "first"]);
@@ -28,7 +28,7 @@ fn what_is_sent_while_the_agent_is_down_is_delivered_after_it_is_back() {
 }
 
 #[test]
-fn a_message_survives_the_death_of_everything() {
+fn queued_messages_survive_a_kill_of_all_processes() {
     let world = agent("alpha");
     world.ok(["send", "alpha", "/hang"]);
     world.ok(["send", "alpha", "--no-wait", "first"]);
@@ -38,12 +38,12 @@ fn a_message_survives_the_death_of_everything() {
     assert_eq!(world.resume(["--all"]).status, 0);
     wait_idle(&world, "alpha");
     let heard = heard(&world);
-    assert_eq!(heard.len(), 6, "with a nudge for the turn that was cut: {heard:?}");
+    assert_eq!(heard.len(), 6, "expected a nudge for the interrupted turn: {heard:?}");
     assert_eq!(heard[3..], ["first", "second", "third"]);
 }
 
 #[test]
-fn what_is_queued_can_be_taken_back() {
+fn queued_message_can_be_cancelled_and_a_settled_one_cannot() {
     let world = agent("alpha");
     world.ok(["send", "alpha", "delivered"]);
     world.ok(["stop", "alpha"]);
@@ -71,7 +71,7 @@ fn what_is_queued_can_be_taken_back() {
 }
 
 #[test]
-fn a_message_to_a_busy_agent_comes_after_the_turn() {
+fn message_to_a_busy_agent_is_delivered_after_the_turn() {
     let world = agent("alpha");
     world.ok(["send", "alpha", "/slow 2"]);
     let busy = world.segue(["send", "alpha", "--timeout", "1ms", "after it"]);
@@ -87,19 +87,19 @@ fn a_message_to_a_busy_agent_comes_after_the_turn() {
 }
 
 #[test]
-fn an_interruption_breaks_the_turn_off() {
+fn send_with_interrupt_ends_the_current_turn() {
     let world = agent("alpha");
     world.ok(["send", "alpha", "/hang"]);
     world.ok(["send", "alpha", "--interrupt", "stop, this first"]);
     wait_idle(&world, "alpha");
     assert_heard(&world, &["/hang", "stop, this first"]);
-    // Nothing to break off.
+    // No turn runs, so there is nothing to interrupt.
     world.ok(["send", "alpha", "--interrupt", "calmly"]);
     assert_heard(&world, &["/hang", "stop, this first", "calmly"]);
 }
 
 #[test]
-fn a_sender_stays_as_long_as_it_was_told_to() {
+fn send_waits_as_long_as_its_flags_demand() {
     let world = agent("alpha");
     let said = world.ok(["send", "alpha", "--wait", "remember the word otter"]);
     assert_eq!(said, "I will remember otter.\n");
@@ -116,7 +116,7 @@ fn a_sender_stays_as_long_as_it_was_told_to() {
 }
 
 #[test]
-fn a_turn_that_is_cut_while_somebody_waits_for_it_has_failed() {
+fn send_wait_fails_if_the_holder_dies_during_the_turn() {
     let world = agent("alpha");
     let sender = world.start(["send", "alpha", "--wait", "/hang"]);
     segue_testkit::events::Events::of(&world)
@@ -128,7 +128,7 @@ fn a_turn_that_is_cut_while_somebody_waits_for_it_has_failed() {
 }
 
 #[test]
-fn programs_get_exactly_the_fields_that_are_promised() {
+fn json_of_send_messages_wait_and_errors_has_exactly_the_documented_fields() {
     let world = agent("alpha");
     let message =
         ["address", "created_at", "fleet", "id", "name", "session", "state", "text", "updated_at"];
@@ -169,7 +169,7 @@ fn keys(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn the_log_tells_the_way_of_every_message() {
+fn log_has_every_state_of_a_message() {
     let world = agent("alpha");
     world.ok(["send", "alpha", "/ask"]);
     world.ok(["wait", "alpha", "--for", "waiting"]);
@@ -195,7 +195,7 @@ fn the_log_tells_the_way_of_every_message() {
 }
 
 #[test]
-fn two_senders_at_once_are_both_heard_once() {
+fn concurrent_messages_are_delivered_once_and_in_order() {
     let world = agent("alpha");
     let texts: Vec<String> = (0..8).map(|number| format!("at once {number}")).collect();
     std::thread::scope(|threads| {
@@ -209,7 +209,7 @@ fn two_senders_at_once_are_both_heard_once() {
     same_order(&world);
 }
 
-/// They are heard in the order in which they were recorded.
+/// Checks that the messages were delivered in the order in which they were recorded.
 fn same_order(world: &World) {
     let recorded: Vec<String> =
         messages(world).iter().map(|it| it["text"].as_str().unwrap().to_owned()).collect();

@@ -1,11 +1,11 @@
-//! Agents that can be told something, and what they heard.
+//! Agents that messages can be sent to, and the messages that they received.
 
 use segue_testkit::{Outcome, World, conversation};
 use serde_json::Value;
 
 use crate::program;
 
-/// Starts an agent and waits until it is ready.
+/// Creates a world with an agent, and waits until the agent is ready.
 pub(crate) fn agent(name: &str) -> World {
     let world = World::new(program());
     add(&world, name);
@@ -18,37 +18,37 @@ pub(crate) fn add(world: &World, name: &str) {
     wait_idle(world, name);
 }
 
-/// Makes a headless session whose first turn is over.
+/// Creates a world with a headless session whose first turn is over.
 pub(crate) fn headless(name: &str) -> World {
     let world = World::new(program());
     world.ok(["run", "--headless", "--name", name, "hello"]);
     world
 }
 
-/// Waits until an agent rests and nothing is left to be said to it.
+/// Waits until an agent is idle and has no queued messages.
 pub(crate) fn wait_idle(world: &World, name: &str) {
     assert_eq!(world.ok(["wait", name, "--for", "idle", "--timeout", "50s"]), "idle\n");
 }
 
-/// Waits until an agent asks something.
+/// Waits until an agent asks a question of this kind.
 pub(crate) fn wait_asking(world: &World, name: &str, what: &str) {
     let shown = world.ok(["wait", name, "--for", "waiting", "--timeout", "50s"]);
     assert_eq!(shown, format!("waiting ({what})\n"));
 }
 
-/// Returns everything that the conversations of this world were told.
+/// Returns all user messages in the conversations of this world.
 pub(crate) fn heard(world: &World) -> Vec<String> {
     let all = conversation::all(world);
     all.iter().flat_map(|transcript| conversation::said(transcript)).collect()
 }
 
-/// Expects that exactly these were said after the first word, in this order.
+/// Checks that exactly these user messages follow the first one, in this order.
 #[track_caller]
 pub(crate) fn assert_heard(world: &World, wanted: &[&str]) {
     assert_eq!(heard(world)[1..], *wanted);
 }
 
-/// Returns all messages as `segue messages` has them.
+/// Returns all messages that `segue messages` lists.
 pub(crate) fn messages(world: &World) -> Vec<Value> {
     world.json(["messages", "--json"])["messages"].as_array().unwrap().clone()
 }
@@ -58,14 +58,14 @@ pub(crate) fn states(world: &World) -> Vec<String> {
     messages(world).iter().map(|it| it["state"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Expects an error with this exit status that begins like this.
+/// Checks that a command failed with this exit status and an error that begins like this.
 #[track_caller]
 pub(crate) fn assert_error(outcome: &Outcome, status: i32, begins: &str) {
     assert_eq!((outcome.status, outcome.stdout.as_str()), (status, ""), "{outcome:#?}");
     assert!(outcome.stderr.starts_with(&format!("error: {begins}")), "{outcome:#?}");
 }
 
-/// Expects that a message is queued; returns its id.
+/// Checks that a message is queued; returns its id.
 #[track_caller]
 pub(crate) fn queued_as(outcome: &Outcome) -> String {
     assert_eq!(outcome.status, 4, "{outcome:#?}");

@@ -1,4 +1,4 @@
-//! An agent gets no further with messages than it gets without them.
+//! Messages give an agent no more rights than it has without them.
 
 use segue_testkit::World;
 use segue_testkit::stand_in::{Mark, StandIn};
@@ -14,7 +14,7 @@ fn refused(world: &World, agent: &StandIn<'_>, command: &str, why: &str) {
 }
 
 #[test]
-fn an_agent_neither_answers_itself_nor_reaches_strangers() {
+fn agent_may_not_answer_questions_or_reach_unrelated_sessions() {
     let world = agent("coder");
     add(&world, "other");
     world.ok(["stop", "other"]);
@@ -35,7 +35,7 @@ fn an_agent_neither_answers_itself_nor_reaches_strangers() {
 }
 
 #[test]
-fn an_agent_tells_its_child_and_itself() {
+fn agent_may_send_to_its_child_and_to_itself() {
     let world = agent("coder");
     let coder = StandIn::of(&world, &world.session("coder"), Mark::Kept);
     world.ok(["ls"]);

@@ -1,5 +1,5 @@
-//! Many messages to four agents while the daemon, holders and senders are killed at random moments:
-//! none is lost, and none is heard twice.
+//! Many messages to four agents while the daemon, holders and senders are killed at random times.
+//! No message is lost, and none is delivered twice.
 
 use std::collections::BTreeMap;
 use std::process::{Child, Command, Stdio};
@@ -13,22 +13,22 @@ use crate::{is_soak, program};
 use segue_testkit::chance::Chance;
 
 const AGENTS: usize = 4;
-/// More failpoints than are passed between two kills.
+/// At most this many failpoints are passed between two kills.
 const POINTS: usize = 200;
 /// More waits than any queue needs to become empty.
 const PATIENCE: usize = 20;
 
-/// What a sender knows about its message when it is done.
+/// What a sender knows about its message when its command has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
-    /// It was told that the message is recorded.
+    /// The command reported that the message is recorded.
     Recorded,
-    /// It died, or the daemon did, before it was told anything.
+    /// The command or the daemon died before the command reported anything.
     Nothing,
 }
 
 #[test]
-fn whatever_dies_every_message_is_heard_once() {
+fn random_kills_of_daemon_holders_and_senders_lose_or_repeat_no_message() {
     let chance = Chance::new();
     let each = if is_soak() { 250 } else { 50 };
     let mut world = World::new(program());
@@ -57,7 +57,8 @@ fn whatever_dies_every_message_is_heard_once() {
     check(world, &sent);
 }
 
-/// The time during which something may be killed: a process that lasts as long as its input.
+/// The period in which processes may be killed. It ends with the `cat` process, which ends when its
+/// input is closed.
 struct Storm {
     input: Option<std::process::ChildStdin>,
     calm: Option<Child>,
@@ -78,8 +79,8 @@ fn name(number: usize) -> String {
     format!("agent-{number}")
 }
 
-/// Sends to one agent, in one way or another, until so many messages are known to be recorded; returns
-/// when it has heard all that will come.
+/// Sends messages to one agent, in random ways, until `count` of them are known to be recorded.
+/// Returns when the agent is idle and its queue is empty.
 fn send_all(
     world: &World,
     number: usize,
@@ -115,16 +116,17 @@ fn send(world: &World, to: &str, text: &str, chance: &mut Chance) -> Known {
     };
     match outcome.status {
         0 => Known::Recorded,
-        // Not taken yet, or its turn is not over.
+        // The message is not delivered yet, or its turn is not over.
         4 => Known::Recorded,
-        // The turn failed: its agent died.
+        // The turn failed, because its agent died.
         6 => Known::Recorded,
         7 | -1 => Known::Nothing,
         _ => panic!("{text}: {outcome:#?}"),
     }
 }
 
-/// Kills the daemon or a holder at random moments until the storm is over; returns how many of each.
+/// Kills the daemon or a holder at random times until the storm is over or `most` processes were
+/// killed. Returns the number of killed daemons and of killed holders.
 fn kill_some(
     world: &World,
     passing: &Passing,
@@ -144,7 +146,7 @@ fn kill_some(
         kit::kill(all[chance.below(all.len())]);
         if role == "hold" {
             killed.1 += 1;
-            // Another daemon may be killed by nobody else: this is the one who kills.
+            // Only this thread kills daemons, so this command's daemon is not killed.
             let resumed = world.segue(["resume", "--all", "--json"]);
             assert_eq!(resumed.status, 0, "{resumed:#?}");
         } else {
@@ -160,7 +162,7 @@ fn is(pid: u32, role: &str) -> bool {
     processes::command_line(pid).get(1).is_some_and(|word| word == role)
 }
 
-/// Compares what was sent with what `segue messages` says and with what the agents heard.
+/// Compares the sent messages with `segue messages` and with the transcripts.
 fn check(world: &World, sent: &BTreeMap<String, Known>) {
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
     for text in heard(world).into_iter().filter(|text| text.starts_with("storm ")) {
@@ -188,7 +190,7 @@ fn check(world: &World, sent: &BTreeMap<String, Known>) {
     assert!(world.segue(["doctor"]).stdout.starts_with("nothing is wrong\n"));
 }
 
-/// Each agent heard its messages in the order in which they were sent.
+/// Checks that each agent received its messages in the order in which they were sent.
 fn in_order(world: &World) {
     for number in 0..AGENTS {
         let prefix = format!("storm {number} ");

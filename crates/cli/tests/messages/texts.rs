@@ -1,4 +1,4 @@
-//! Whatever is said arrives as it was said, or is refused with a reason.
+//! Every text arrives unchanged, or is refused with a reason.
 
 use std::fs;
 
@@ -24,7 +24,7 @@ const AWKWARD: [&str; 14] = [
 ];
 
 #[test]
-fn awkward_texts_arrive_as_they_are() {
+fn message_with_special_characters_arrives_unchanged() {
     let world = agent("alpha");
     for text in AWKWARD {
         let told = world.with_input(["send", "alpha", "-"], text.as_bytes());
@@ -35,7 +35,7 @@ fn awkward_texts_arrive_as_they_are() {
 }
 
 #[test]
-fn a_text_may_begin_with_a_dash_in_every_form() {
+fn message_may_begin_with_a_dash_as_argument_and_on_standard_input() {
     let world = agent("alpha");
     world.ok(["send", "alpha", "--", "-dash"]);
     world.ok(["send", "alpha", "- with spaces"]);
@@ -47,7 +47,7 @@ fn a_text_may_begin_with_a_dash_in_every_form() {
 }
 
 #[test]
-fn a_long_text_is_typed_and_a_very_long_one_is_read() {
+fn long_message_is_typed_and_a_very_long_one_is_passed_as_a_file() {
     let world = agent("alpha");
     let typed = format!("begin {} end", "long words \t and lines\n".repeat(2_200));
     assert!((50_000..60_000).contains(&typed.len()));
@@ -61,14 +61,14 @@ fn a_long_text_is_typed_and_a_very_long_one_is_read() {
     assert_eq!(messages(&world)[1]["text"], read);
 }
 
-/// Returns what the file contains that the agent was told to read.
+/// Returns the contents of the file that the agent is told to read.
 fn file_in(told: &str) -> String {
     let path = told.strip_prefix("Read the file ").unwrap();
     fs::read_to_string(path.strip_suffix(" and do what it says.").unwrap()).unwrap()
 }
 
 #[test]
-fn what_would_be_keys_is_read_instead_of_typed() {
+fn message_with_control_characters_is_passed_as_a_file() {
     let world = agent("alpha");
     let keys = ["red \u{1b}[31mtext", "end\u{1b}[201~\r\u{3}of a paste", "\u{1b}", "bell\u{7}"];
     for text in keys {
@@ -80,14 +80,14 @@ fn what_would_be_keys_is_read_instead_of_typed() {
 }
 
 #[test]
-fn lines_of_other_systems_are_lines() {
+fn crlf_line_ends_become_line_feeds() {
     let world = agent("alpha");
     assert_eq!(world.with_input(["send", "alpha"], b"one\r\ntwo\r\n").status, 0);
     assert_heard(&world, &["one\ntwo"]);
 }
 
 #[test]
-fn what_cannot_be_said_is_refused_and_leaves_nothing() {
+fn invalid_message_is_refused_and_not_recorded() {
     let world = agent("alpha");
     let long = "x".repeat(16 * 1024 * 1024 + 1);
     let table: [(&[u8], &str); 5] = [
@@ -110,7 +110,7 @@ fn what_cannot_be_said_is_refused_and_leaves_nothing() {
 }
 
 #[test]
-fn a_headless_agent_is_told_the_same() {
+fn headless_agent_gets_special_characters_and_long_messages_unchanged() {
     let world = headless("alpha");
     let mut wanted: Vec<String> = Vec::new();
     let control = "red \u{1b}[31mtext\u{1b}[201~\r\nand lines";
@@ -127,9 +127,9 @@ fn a_headless_agent_is_told_the_same() {
     assert_processes_gone(&world);
 }
 
-/// Nothing but the daemon is left.
+/// Checks that no agent process is left, and that there is one conversation.
 fn assert_processes_gone(world: &World) {
     let is_agent = |pid: &u32| processes::command_line(*pid).iter().any(|it| it == "demo-agent");
     assert_eq!(world.processes().into_iter().filter(is_agent).count(), 0);
-    assert_eq!(conversation::all(world).len(), 1, "one conversation");
+    assert_eq!(conversation::all(world).len(), 1, "not exactly one conversation");
 }

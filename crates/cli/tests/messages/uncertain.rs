@@ -1,4 +1,4 @@
-//! An agent that swallows what it is told: nobody can tell, and nothing is typed twice.
+//! An agent that swallows messages: nothing shows whether they arrived, and none is typed twice.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use crate::scene::{agent, assert_error, heard, messages, queued_as, states, wait
 const SWALLOWED: &str = "/stray";
 
 #[test]
-fn what_nothing_shows_is_uncertain_and_is_not_typed_again() {
+fn message_without_evidence_is_uncertain_and_is_not_typed_again() {
     let world = agent("alpha");
     let sender = world.start(["send", "alpha", SWALLOWED, "--timeout", "50s"]);
     let next = world.start(["send", "alpha", "after it", "--timeout", "50s"]);
@@ -33,7 +33,7 @@ fn what_nothing_shows_is_uncertain_and_is_not_typed_again() {
 }
 
 #[test]
-fn a_clock_that_steps_back_while_a_message_is_typed_does_not_keep_it_on_its_way() {
+fn clock_set_back_while_a_message_is_typed_does_not_delay_its_result() {
     let mut world = World::new(crate::program());
     let clock = world.root().join("clock");
     world.set("SEGUE_FAILPOINT_CLOCK", clock.to_str().unwrap());
@@ -47,9 +47,9 @@ fn a_clock_that_steps_back_while_a_message_is_typed_does_not_keep_it_on_its_way(
     assert_eq!(states(&world), ["uncertain"]);
 }
 
-/// Tells an agent something that its process takes no notice of, and kills everything.
+/// Sends a message that the agent's process does not read, and kills all processes.
 fn killed_on_the_way(world: &World) {
-    // What is typed from here on stays in the terminal.
+    // From here on, typed text stays in the terminal's input buffer.
     let mut person = Terminal::start(&world.command(["attach", "alpha"]), 30, 100);
     person.wait_for("This conversation has 1 message");
     person.write("/deaf\r");
@@ -59,7 +59,7 @@ fn killed_on_the_way(world: &World) {
     queued_as(&late);
     let end = Instant::now() + DEADLINE;
     while states(world) != ["typing"] {
-        assert!(Instant::now() < end, "it is never typed: {:#?}", messages(world));
+        assert!(Instant::now() < end, "the message was not typed: {:#?}", messages(world));
     }
     let on_its_way = messages(world)[0]["id"].as_str().unwrap().to_owned();
     let cancel = world.segue(["messages", "--cancel", &on_its_way]);
@@ -68,7 +68,7 @@ fn killed_on_the_way(world: &World) {
 }
 
 #[test]
-fn what_never_got_into_the_transcript_is_told_again() {
+fn typed_message_that_is_not_in_the_transcript_is_delivered_after_resume() {
     let world = agent("alpha");
     killed_on_the_way(&world);
     world.ok(["ls"]);
@@ -79,7 +79,7 @@ fn what_never_got_into_the_transcript_is_told_again() {
 }
 
 #[test]
-fn what_was_on_its_way_into_a_transcript_that_is_gone_is_uncertain() {
+fn typed_message_is_uncertain_if_the_transcript_is_missing() {
     let world = agent("alpha");
     let transcript = kit::transcript(&world, &world.session("alpha"));
     killed_on_the_way(&world);

@@ -1,4 +1,4 @@
-//! Waiting for an agent: for what, for how long, and by how many at once.
+//! `segue wait`: for which status, for how long, and by how many processes at once.
 
 use segue_testkit::events::Events;
 use segue_testkit::{World, scene};
@@ -11,7 +11,7 @@ fn until(world: &World, target: &str) -> segue_testkit::Outcome {
 }
 
 #[test]
-fn what_is_so_already_is_told_at_once_and_what_is_not_runs_out() {
+fn wait_returns_at_once_if_the_status_is_reached_and_otherwise_times_out() {
     let world = agent("alpha");
     assert_eq!(until(&world, "idle").stdout, "idle\n");
     for other in ["waiting", "ended"] {
@@ -37,13 +37,13 @@ fn what_is_so_already_is_told_at_once_and_what_is_not_runs_out() {
 }
 
 #[test]
-fn everybody_who_waits_is_told() {
+fn all_waiters_are_answered_when_the_status_changes() {
     let world = agent("alpha");
     world.ok(["send", "alpha", "/hang"]);
     let waiters = ["idle", "idle", "waiting", "ended"]
         .map(|target| world.start(["wait", "alpha", "--for", target]));
     let rest = world.start(["wait", "alpha"]);
-    // One that lost its patience is nobody's burden.
+    // A killed waiter does not affect the others.
     let mut gone = world.start(["wait", "alpha", "--for", "ended"]);
     gone.kill().unwrap();
     gone.wait().unwrap();
@@ -54,7 +54,7 @@ fn everybody_who_waits_is_told() {
     };
     let [idle, other_idle, waiting, ended] = waiters;
     assert_eq!(told(waiting), (Some(0), "waiting (permission)\n".to_owned()));
-    // Only a person can go on: whoever waits for rest need not wait for that.
+    // Only a person can continue, so commands that wait for `idle` get an error at once.
     for asked in [rest, idle, other_idle] {
         assert_eq!(told(asked), (Some(4), String::new()));
     }
@@ -65,7 +65,7 @@ fn everybody_who_waits_is_told() {
 }
 
 #[test]
-fn a_waiter_goes_on_waiting_after_sigkill_of_the_daemon() {
+fn wait_continues_after_sigkill_of_the_daemon() {
     let world = agent("alpha");
     let waiter = world.start(["wait", "alpha", "--for", "ended"]);
     let mut events = Events::of(&world);
@@ -78,7 +78,7 @@ fn a_waiter_goes_on_waiting_after_sigkill_of_the_daemon() {
 }
 
 #[test]
-fn idle_means_that_nothing_is_left_to_be_said() {
+fn wait_for_idle_returns_after_all_queued_messages_are_delivered() {
     let world = agent("alpha");
     let texts: Vec<String> = (0..5).map(|number| format!("number {number}")).collect();
     texts.iter().for_each(|text| drop(world.ok(["send", "alpha", "--no-wait", text])));
@@ -87,7 +87,7 @@ fn idle_means_that_nothing_is_left_to_be_said() {
 }
 
 #[test]
-fn whoever_stops_waiting_leaves_nothing_in_the_daemon() {
+fn killed_waiters_leave_no_open_connections_in_the_daemon() {
     let world = agent("alpha");
     let pid = scene::process(&world.json(["daemon", "status", "--json"]), "pid");
     let open = || std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count();
@@ -102,6 +102,7 @@ fn whoever_stops_waiting_leaves_nothing_in_the_daemon() {
     for _ in 0..20 {
         assert_eq!(until(&world, "ended").status, 4);
     }
-    // Connections are closed by the daemon when it notices, which it does before it answers others.
+    // The daemon notices that a client is gone, and closes its connection, before it answers other
+    // clients.
     assert!(open() <= before + 2, "{} descriptors, {before} before", open());
 }

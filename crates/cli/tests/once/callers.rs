@@ -1,4 +1,4 @@
-//! Whose request an id names.
+//! Request ids are scoped by caller.
 
 use segue_testkit::World;
 use segue_testkit::stand_in::{Mark, StandIn};
@@ -10,7 +10,7 @@ use crate::{agent, times_heard, wait_idle};
 const ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 
 #[test]
-fn the_same_id_is_the_same_request_also_for_the_next_daemon() {
+fn repeated_request_id_gets_the_first_answer_also_from_the_next_daemon() {
     let world = agent("alpha");
     let request = send(&world, "alpha", "said once");
     let (status, first) = ask(&world, "/v1/send", ID, &request);
@@ -26,7 +26,7 @@ fn the_same_id_is_the_same_request_also_for_the_next_daemon() {
 }
 
 #[test]
-fn one_id_for_two_requests_is_a_usage_error_and_bad_ids_are_refused() {
+fn reused_or_malformed_request_id_is_a_usage_error() {
     let world = agent("alpha");
     ask(&world, "/v1/send", ID, &send(&world, "alpha", "said once"));
     let (status, error) = ask(&world, "/v1/send", ID, &send(&world, "alpha", "another"));
@@ -37,7 +37,7 @@ fn one_id_for_two_requests_is_a_usage_error_and_bad_ids_are_refused() {
     assert_eq!(times_heard(&world, "another"), 0);
 }
 
-/// Not a test of its own: what the agent below runs to replay a request.
+/// Not a test of its own: the stand-in agent of the test below runs it to replay a request.
 #[test]
 fn replayer() {
     let Some(home) = std::env::var_os("REPLAY_HOME") else { return };
@@ -47,7 +47,7 @@ fn replayer() {
 }
 
 #[test]
-fn an_agent_that_replays_the_users_request_id_gets_nothing_of_its_answer() {
+fn agent_that_replays_the_users_request_id_does_not_get_the_users_answer() {
     let world = agent("alpha");
     let request = send(&world, "alpha", "for the agent");
     let (_, users) = ask(&world, "/v1/send", ID, &request);

@@ -1,4 +1,4 @@
-//! A connection that breaks after the daemon got the request.
+//! A connection that breaks after the daemon received the request.
 
 use segue_testkit::scene;
 use serde_json::Value;
@@ -31,7 +31,7 @@ fn run_over_a_broken_connection_is_repeated_and_starts_one_session() {
     for cut in CUTS {
         let world = agent("alpha");
         let proxy = Proxy::before(&world, "/v1/run", cut);
-        // No name: a second session would get another one.
+        // Without `--name`, a second session would get another name.
         let address = proxy.ok(["run", "-d", "said once"]);
         proxy.assert_sent_twice();
         let sessions = world.sessions();
@@ -78,7 +78,7 @@ fn every_other_change_over_a_broken_connection_gets_the_first_answer() {
         let proxy = Proxy::before(&world, "/v1/resume", cut);
         let outcome =
             json(&proxy.ok(["resume", "alpha", "--json"]))["agents"][0]["outcome"].clone();
-        // The first answer: after it, the agent would only be running.
+        // This is the first answer. A second `resume` would report `running`.
         assert!(outcome == "resumed" || outcome == "started", "{cut:?}: {outcome}");
         proxy.assert_sent_twice();
 
@@ -93,7 +93,7 @@ fn every_other_change_over_a_broken_connection_gets_the_first_answer() {
     assert_eq!(times_heard(&world, "never said"), 0);
 }
 
-/// Returns the conversations that the session was bound to by us.
+/// Returns the conversations that Segue itself bound the session to.
 fn bound_to(world: &segue_testkit::World) -> Vec<Value> {
     let bound = scene::told_events(world, "alpha", "bound");
     let ours = bound.iter().filter_map(|text| text.strip_suffix(" (preset)"));

@@ -1,4 +1,4 @@
-//! SIGKILL of the daemon at every point of a request that it carries out.
+//! SIGKILL of the daemon at every failpoint of a request.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use segue_testkit::{Outcome, World};
 
 use crate::{agent, times_heard, wait_idle};
 
-/// Runs a command and lists the points that the daemon passes.
+/// Runs a command; returns the failpoints that the daemon passes.
 fn points(mut world: World, command: fn(&World) -> Outcome) -> BTreeSet<String> {
     let log = world.root().join("points");
     world.ok(["daemon", "stop"]);
@@ -17,12 +17,12 @@ fn points(mut world: World, command: fn(&World) -> Outcome) -> BTreeSet<String> 
     let outcome = command(&world);
     assert_eq!(outcome.status, 0, "{outcome:#?}");
     let lines = fs::read_to_string(log).unwrap();
-    // Copies of what was said are made beside it, sooner or later.
+    // The archive is written in parallel, so its failpoints come at any time.
     let points = lines.lines().map(|line| line.split(' ').nth(1).unwrap().to_owned());
     points.filter(|point| !point.starts_with("archive.")).collect()
 }
 
-/// Kills the daemon once, at this point of a command; the command does not notice.
+/// Runs a command and kills the daemon once, at this failpoint. The command must still succeed.
 fn killed(world: &mut World, point: &str, command: fn(&World) -> Outcome) -> String {
     world.ok(["daemon", "stop"]);
     let gate = world.root().join("gate");
@@ -35,7 +35,7 @@ fn killed(world: &mut World, point: &str, command: fn(&World) -> Outcome) -> Str
     for name in ["SEGUE_FAILPOINT", "SEGUE_FAILPOINT_ROLE", "SEGUE_FAILPOINT_GATE"] {
         world.unset(name);
     }
-    // A point that was not passed this time kills nobody later.
+    // A failpoint that was not reached this time must not kill a later daemon.
     let _passed = fs::remove_file(gate);
     let log = || world.ok(["log"]);
     assert_eq!(outcome.status, 0, "{point}: {outcome:#?}\n{}", log());

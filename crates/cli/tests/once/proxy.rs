@@ -11,28 +11,28 @@ use std::thread;
 
 use segue_testkit::{Outcome, World};
 
-/// What a proxy does to the first request that it is to cut.
+/// What a proxy does to the first request to its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// The daemon gets the request, and the client hangs on a line that is cut without an answer.
+    /// The daemon answers, but the connection is closed before the client gets any of the answer.
     Answer,
-    /// The client gets half of the answer.
+    /// The connection is closed after the client got half of the answer.
     HalfOfTheAnswer,
-    /// The line is cut as soon as the request is through; the daemon is still busy with it.
+    /// The connection is closed as soon as the daemon has the request, while it still works on it.
     AtOnce,
 }
 
-/// A home whose daemon is the daemon of a world, behind a line that can be cut.
+/// A `SEGUE_HOME` whose socket leads to the daemon of a world. One connection to it is cut.
 #[derive(Debug)]
 pub(crate) struct Proxy<'world> {
     world: &'world World,
     home: PathBuf,
-    /// The requests of this path that came, in order.
+    /// The heads of the requests to the path, in order.
     seen: Arc<Mutex<Vec<String>>>,
 }
 
 impl<'world> Proxy<'world> {
-    /// Listens in a home of its own; cuts one request to this path.
+    /// Listens in a `SEGUE_HOME` of its own and cuts the first request to this path.
     pub(crate) fn before(world: &'world World, path: &str, cut: Cut) -> Self {
         let home = world.root().join("proxied");
         let _earlier = fs::remove_dir_all(&home);
@@ -58,14 +58,14 @@ impl<'world> Proxy<'world> {
         Outcome::of(self.world.command(arguments).env("SEGUE_HOME", &self.home))
     }
 
-    /// Runs a command through the proxy and expects it to succeed.
+    /// Runs a command through the proxy and checks that it succeeds.
     pub(crate) fn ok<const N: usize>(&self, arguments: [&str; N]) -> String {
         let outcome = self.segue(arguments);
         assert_eq!(outcome.status, 0, "segue {arguments:?}: {outcome:#?}");
         outcome.stdout
     }
 
-    /// Expects that the request came twice, with one id.
+    /// Checks that the request was sent twice with the same id.
     #[track_caller]
     pub(crate) fn assert_sent_twice(self) {
         let seen = self.seen.lock().unwrap().clone();
@@ -92,7 +92,8 @@ impl Relay {
                 self.seen.lock().unwrap().push(head.clone());
             }
             let cut = is_it.then(|| self.left.lock().unwrap().take()).flatten();
-            // In one piece: the daemon hangs up if it answers before a body that it does not need.
+            // In one write: the daemon closes the connection if it answers before it gets a body
+            // that it does not need.
             let request = [head.as_bytes(), &body].concat();
             if self.daemon.write_all(&request).is_err() {
                 break;
@@ -113,13 +114,13 @@ impl Relay {
                 break;
             }
         }
-        // A line that is gone already needs no cut.
+        // The connection may be closed already.
         let _gone = self.client.shutdown(Shutdown::Both);
         let _gone = self.daemon.shutdown(Shutdown::Both);
     }
 }
 
-/// Reads one HTTP message with a length; `None` at the end of the stream.
+/// Reads one HTTP message with a content length. Returns `None` at the end of the stream.
 fn message(stream: &mut UnixStream) -> Option<(String, Vec<u8>)> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {

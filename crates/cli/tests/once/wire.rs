@@ -7,12 +7,12 @@ use std::path::Path;
 use segue_testkit::World;
 use serde_json::Value;
 
-/// Asks the daemon; returns the status and the answer.
+/// Sends a request to the daemon; returns the status and the body of the answer.
 pub(crate) fn ask(world: &World, path: &str, id: &str, body: &Value) -> (u16, Value) {
     ask_at(&world.state().join("daemon.sock"), path, id, &body.to_string())
 }
 
-/// Asks the daemon at this socket.
+/// Sends a request to the daemon at this socket.
 pub(crate) fn ask_at(socket: &Path, path: &str, id: &str, body: &str) -> (u16, Value) {
     let mut stream = UnixStream::connect(socket).unwrap();
     let length = body.len();

@@ -1,4 +1,4 @@
-//! Headless turns, why they fail, and conversations that are gone.
+//! Headless turns, the causes of failed turns, and deleted conversations.
 
 use segue_testkit::scene::{text, told_events};
 use segue_testkit::{archive, isolated};
@@ -6,7 +6,7 @@ use segue_testkit::{archive, isolated};
 use crate::Scenery;
 
 #[test]
-fn words_are_carried_exactly_and_a_conversation_that_is_gone_is_not_begun_blank() {
+fn prompt_is_passed_exactly_and_resume_of_a_deleted_conversation_is_refused() {
     isolated(|| {
         let scenery = Scenery::new();
         let message = "remember  \"ALPHA\"\n\t--help -s 0x10 1e3 'x' \\ ünï";
@@ -32,7 +32,7 @@ fn words_are_carried_exactly_and_a_conversation_that_is_gone_is_not_begun_blank(
         assert!(doctor.stdout.contains("the transcript of `default/alpha` is gone"), "{doctor:#?}");
         assert_eq!(scenery.model.exchanges().len(), requests);
 
-        // What was copied before it was deleted is all that was said.
+        // The copy that was exported before the deletion has the whole conversation.
         let imported = scenery.opencode(&["import", "--pure", &exported]);
         assert_eq!(imported.status, 0, "{imported:#?}");
         scenery.world.resume(["alpha"]).assert_back("alpha", "resumed");
@@ -41,7 +41,7 @@ fn words_are_carried_exactly_and_a_conversation_that_is_gone_is_not_begun_blank(
 }
 
 #[test]
-fn a_conversation_that_was_deleted_is_taken_in_again_from_the_archive() {
+fn deleted_conversation_is_imported_again_from_the_archive() {
     isolated(|| {
         let scenery = Scenery::new();
         let turn = scenery.headless("alpha", "remember ALPHA [[tool: echo heron]]");
@@ -66,9 +66,9 @@ fn a_conversation_that_was_deleted_is_taken_in_again_from_the_archive() {
     });
 }
 
-/// `OpenCode` itself tries these for ever, and says nothing.
+/// `OpenCode` itself retries these failures forever, and reports nothing.
 #[test]
-fn what_never_ends_is_ended_and_told() {
+fn endless_retries_are_ended_and_reported_as_a_failed_turn() {
     isolated(|| {
         let scenery = Scenery::new();
         let limited = scenery.headless("limited", "[[limit: 2030-01-01T10:00:00Z]]");
@@ -76,7 +76,7 @@ fn what_never_ends_is_ended_and_told() {
         assert!(limited.stderr.contains("usage limit"), "{limited:#?}");
         let events = told_events(&scenery.world, "limited", "turn_failed");
         assert_eq!(events.len(), 1, "{events:?}");
-        // The session is gone; what was said in it stays in a database that is not ours.
+        // The session is removed. Its conversation stays in OpenCode's own database.
         scenery.world.ok(["rm", "--purge", "--yes", "limited"]);
         assert!(scenery.world.ok(["adopt", "--json"]).contains("[[limit: 2030"));
 

@@ -1,4 +1,4 @@
-//! One agent after another in a terminal: each start takes several seconds, so each is used for much.
+//! Interactive agents. Each start takes several seconds, so each test checks many things.
 
 use std::fs;
 
@@ -7,10 +7,10 @@ use segue_testkit::{Terminal, isolated};
 
 use crate::Scenery;
 
-/// The first message is said by the plugin, in the imported conversation; what comes later is typed.
-/// An agent that the agent starts as a tool has the same environment, and says nothing about it.
+/// Segue's plugin submits the first message in the imported conversation. Later messages are typed.
+/// An agent that runs as a tool has the same environment, but reports nothing for this session.
 #[test]
-fn a_conversation_comes_back_after_questions_another_conversation_and_a_kill() {
+fn session_resumes_after_permission_questions_a_new_conversation_and_a_kill() {
     isolated(|| {
         let scenery = Scenery::new();
         let first = "ALPHA  \"exactly\"\n [[tool: echo one | tee made]]";
@@ -45,7 +45,7 @@ fn a_conversation_comes_back_after_questions_another_conversation_and_a_kill() {
     });
 }
 
-/// Begins another conversation in the same process, as a person would.
+/// Starts another conversation in the same process, as a person would.
 fn begin_anew(scenery: &Scenery) {
     let attach = scenery.world.command(["attach", "coder"]);
     let mut terminal = Terminal::start(&attach, 40, 120);
@@ -57,7 +57,7 @@ fn begin_anew(scenery: &Scenery) {
 }
 
 #[test]
-fn a_turn_that_was_cut_goes_on_once_with_its_instructions_and_its_model() {
+fn killed_turn_continues_once_with_its_instructions_and_its_model() {
     isolated(|| {
         let scenery = Scenery::new();
         scenery.world.write(
@@ -82,7 +82,7 @@ fn a_turn_that_was_cut_goes_on_once_with_its_instructions_and_its_model() {
 }
 
 #[test]
-fn a_home_that_never_ran_it_needs_no_network_and_a_second_session_does_not_wait() {
+fn first_start_in_a_new_home_needs_no_network_and_does_not_delay_a_second() {
     isolated(|| {
         let scenery = Scenery::new();
         scenery.home.forget_installed();
@@ -94,7 +94,7 @@ fn a_home_that_never_ran_it_needs_no_network_and_a_second_session_does_not_wait(
         scenery.wait_idle("second");
         let turn = scenery.headless("turn", "remember GAMMA");
         assert_eq!(turn.status, 0, "{turn:#?}");
-        // What limits the installation is not for the tools of the agent.
+        // The npm settings that limit the installation must not reach the agent's tools.
         let limits = "[[tool: env | grep -i -c npm_config_fetch > limits; true]]";
         scenery.world.ok(["send", "first", "--no-wait", limits]);
         scenery.wait_session("first", |session| session["status_detail"] == "permission");

@@ -1,4 +1,4 @@
-//! Kills in the middle of something.
+//! Kills in the middle of a turn, of a tool call, of a write and of a start.
 
 use std::fs;
 use std::io::Write as _;
@@ -13,7 +13,7 @@ use segue_testkit::acting::nudges;
 use crate::{Scenery, transcripts};
 
 #[test]
-fn a_first_turn_that_was_cut_is_in_the_file_and_nudged_once() {
+fn killed_first_turn_is_in_the_transcript_and_nudged_once() {
     isolated(|| {
         let scenery = Scenery::new();
         scenery.start("coder", "ALPHA [[hold: door]]");
@@ -34,9 +34,9 @@ fn a_first_turn_that_was_cut_is_in_the_file_and_nudged_once() {
     });
 }
 
-/// Of a conversation that Pi began itself there is no file before its first answer.
+/// Pi writes no transcript of a conversation that it started itself until its first answer.
 #[test]
-fn a_first_turn_that_left_no_file_is_told_again_once() {
+fn killed_first_turn_without_a_transcript_is_sent_again_once() {
     isolated(|| {
         let scenery = Scenery::new();
         let before = scenery.told("coder", "remember ALPHA");
@@ -57,7 +57,7 @@ fn a_first_turn_that_left_no_file_is_told_again_once() {
 }
 
 #[test]
-fn a_headless_first_turn_that_was_cut_goes_on() {
+fn killed_headless_first_turn_continues_after_the_resume() {
     isolated(|| {
         let scenery = Scenery::new();
         let words = ["run", "--headless", "--vendor", "pi", "--name", "coder"];
@@ -76,7 +76,7 @@ fn a_headless_first_turn_that_was_cut_goes_on() {
 }
 
 #[test]
-fn a_kill_before_the_first_word_starts_it_again_under_the_same_id() {
+fn kill_before_the_first_turn_restarts_with_the_same_vendor_session_id() {
     isolated(|| {
         let mut scenery = Scenery::new();
         let run = ["run", "-d", "--name", "coder", "--vendor", "pi", "remember ALPHA"];
@@ -94,7 +94,7 @@ fn a_kill_before_the_first_word_starts_it_again_under_the_same_id() {
 }
 
 #[test]
-fn a_tool_is_gone_when_its_agent_was_killed() {
+fn tool_process_is_killed_when_its_agent_is_killed() {
     isolated(|| {
         let scenery = Scenery::new();
         scenery.start("coder", "ALPHA [[tool: echo $$ > pid; exec sleep 987]]");
@@ -112,9 +112,9 @@ fn a_tool_is_gone_when_its_agent_was_killed() {
     });
 }
 
-/// The resume after the next one would lose everything, if the line were left as it is.
+/// If the partial line stayed as it is, the second resume would lose the whole conversation.
 #[test]
-fn a_torn_last_line_costs_nothing_at_the_second_resume_either() {
+fn partial_last_line_loses_nothing_at_the_first_and_second_resume() {
     isolated(|| {
         let scenery = Scenery::new();
         let session = scenery.told("coder", "remember ALPHA");
@@ -122,7 +122,8 @@ fn a_torn_last_line_costs_nothing_at_the_second_resume_either() {
         let path = scenery.transcript(&session);
         let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(br#"{"type":"message","id":"0a0b0c0d","par"#).unwrap();
-        // It stays open here: whoever looks at a transcript is not in the conversation.
+        // The test keeps the file open. A process that merely has a transcript open does not count
+        // as a process that uses the conversation.
         scenery.world.resume(["coder"]).assert_back("coder", "resumed");
         scenery.assert_carries("coder", &["remember ALPHA"], "which word?");
         scenery.wait_idle("coder");

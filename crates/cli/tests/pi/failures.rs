@@ -1,4 +1,5 @@
-//! Turns that fail: what failed is told, with exit status 6, although Pi itself ends with 0.
+//! Failed turns: the error message names the cause, and the exit status is 6 although Pi itself
+//! exits with 0.
 
 use segue_testkit::isolated;
 use segue_testkit::scene::told_events;
@@ -7,10 +8,10 @@ use serde_json::json;
 use crate::Scenery;
 
 #[test]
-fn failures_of_the_model_are_told_apart() {
+fn failed_headless_turn_exits_with_6_and_names_the_cause() {
     isolated(|| {
         let scenery = Scenery::new();
-        // Each try would wait twice as long as the one before.
+        // Each retry would wait twice as long as the one before.
         scenery.home.change(|settings| settings["retry"] = json!({"enabled": false}));
         for (number, (message, told)) in [
             ("[[status: 400]]", "the request was refused"),
@@ -39,7 +40,7 @@ fn failures_of_the_model_are_told_apart() {
 }
 
 #[test]
-fn what_pi_tries_again_by_itself_is_one_failure_and_told_at_its_end() {
+fn retries_of_pi_are_reported_as_one_failure_at_their_end() {
     isolated(|| {
         let scenery = Scenery::new();
         let quick = json!({"enabled": true, "maxRetries": 2, "baseDelayMs": 50});
@@ -58,7 +59,7 @@ fn what_pi_tries_again_by_itself_is_one_failure_and_told_at_its_end() {
 }
 
 #[test]
-fn an_agent_without_a_key_says_so() {
+fn missing_api_key_is_reported_as_a_failed_turn() {
     isolated(|| {
         let scenery = Scenery::new();
         std::fs::remove_file(scenery.home.folder().join("models.json")).unwrap();

@@ -1,4 +1,4 @@
-//! Starts, kills and resumes in every kind of place.
+//! Starts, kills and resumes with settings, long folder names and a symlinked home.
 
 use std::os::unix::fs::symlink;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{Scenery, transcripts};
 
 #[test]
-fn the_command_line_says_what_the_session_is_to_be() {
+fn settings_of_the_project_file_reach_the_model_and_survive_a_resume() {
     isolated(|| {
         let scenery = Scenery::new();
         scenery.world.write(
@@ -40,9 +40,9 @@ fn the_command_line_says_what_the_session_is_to_be() {
     });
 }
 
-/// Pi has no argument for an id: it is in the file that Pi is told to go on with.
+/// Pi has no argument for an id. The id is in the transcript that Pi is told to resume.
 #[test]
-fn the_file_is_there_before_pi_and_pi_makes_no_other() {
+fn pi_writes_only_to_the_transcript_that_segue_prepared() {
     isolated(|| {
         let scenery = Scenery::new();
         let turn = scenery.headless("coder", "remember ALPHA");
@@ -60,7 +60,7 @@ fn the_file_is_there_before_pi_and_pi_makes_no_other() {
 }
 
 #[test]
-fn one_that_was_never_told_anything_is_begun_again_under_its_id() {
+fn session_without_a_message_restarts_with_the_same_vendor_session_id() {
     isolated(|| {
         let scenery = Scenery::new();
         let started = scenery.run(&["-d", "--name", "coder"]);
@@ -79,9 +79,9 @@ fn one_that_was_never_told_anything_is_begun_again_under_its_id() {
     });
 }
 
-/// Pi alone ends at once in such a folder.
+/// Without Segue, Pi ends at once in such a folder.
 #[test]
-fn a_folder_with_a_name_that_is_too_long_for_pi_is_none_for_us() {
+fn folder_with_a_name_too_long_for_pi_works_through_segue() {
     isolated(|| {
         let scenery = Scenery::new();
         let long = scenery.world.project().join("x".repeat(150)).join("ü".repeat(60));
@@ -99,7 +99,7 @@ fn a_folder_with_a_name_that_is_too_long_for_pi_is_none_for_us() {
 }
 
 #[test]
-fn a_home_behind_a_link_is_the_same_home() {
+fn config_dir_behind_a_symlink_is_the_same_config_dir() {
     isolated(|| {
         let mut scenery = Scenery::new();
         let link = scenery.world.root().join("link");

@@ -1,4 +1,4 @@
-//! Conversations that are deleted or damaged.
+//! Deleted and damaged conversations.
 
 use std::fs;
 
@@ -7,9 +7,9 @@ use segue_testkit::{isolated, launches};
 
 use crate::Scenery;
 
-/// Pi writes on without its first line, and would empty the file with the next start.
+/// Pi goes on writing a file without its first line, and would empty that file at the next start.
 #[test]
-fn a_transcript_deleted_while_its_agent_runs_is_put_together_again() {
+fn transcript_deleted_while_its_agent_runs_is_restored_with_later_messages() {
     isolated(|| {
         let scenery = Scenery::new();
         let session = scenery.told("coder", "remember ALPHA");
@@ -28,7 +28,7 @@ fn a_transcript_deleted_while_its_agent_runs_is_put_together_again() {
 }
 
 #[test]
-fn a_conversation_that_is_gone_for_good_is_refused_and_not_begun_blank() {
+fn resume_is_refused_if_no_copy_of_the_conversation_is_left() {
     isolated(|| {
         let scenery = Scenery::new();
         let session = scenery.told("coder", "remember ALPHA");
@@ -43,9 +43,9 @@ fn a_conversation_that_is_gone_for_good_is_refused_and_not_begun_blank() {
     });
 }
 
-/// Pi would empty the file, and end with 0.
+/// Pi itself would empty the file and exit with 0.
 #[test]
-fn a_damaged_first_line_is_told_and_the_file_stays_as_it_is() {
+fn resume_with_a_damaged_first_line_is_refused_and_leaves_the_file() {
     isolated(|| {
         let scenery = Scenery::new();
         let session = scenery.told("coder", "remember ALPHA");

@@ -1,4 +1,4 @@
-//! Other Pis in the same folder: never swapped, never rebound.
+//! Other Pi processes in the same folder: sessions are never swapped or rebound.
 
 use segue_testkit::model::Stage;
 use segue_testkit::scene::text;
@@ -8,7 +8,7 @@ use segue_testkit::{Outcome, isolated};
 use crate::{Scenery, transcripts};
 
 #[test]
-fn a_newer_conversation_by_hand_is_left_alone_until_it_is_taken_in() {
+fn newer_conversation_started_without_segue_is_not_resumed_until_adopted() {
     isolated(|| {
         let scenery = Scenery::new();
         let session = scenery.told("coder", "remember ALPHA");
@@ -51,9 +51,9 @@ fn an_agent_that_runs_pi_as_a_tool_stays_in_its_own_conversation() {
     });
 }
 
-/// Another Segue of the same user, which knows nothing of this one.
+/// The other process belongs to another Segue of the same user, which knows nothing of this one.
 #[test]
-fn a_conversation_that_another_segue_has_open_is_not_opened_twice() {
+fn resume_is_refused_while_another_segue_has_the_conversation_open() {
     isolated(|| {
         let mut scenery = Scenery::new();
         let session = scenery.told("coder", "remember ALPHA");

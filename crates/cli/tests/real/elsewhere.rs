@@ -1,5 +1,5 @@
-//! Transcripts on another filesystem than Segue's own: no guard is possible, and nobody pretends. What
-//! the archive has comes back all the same.
+//! Transcripts on another filesystem than Segue's own files: no guard is possible, and Segue
+//! reports that. The archive still restores them.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use segue_testkit::{World, archive, isolated};
 
 use crate::{Vendor, with_vendor};
 
-/// The folder in the home below which the vendor keeps its conversations.
+/// Returns the folder below which the vendor stores its conversations.
 fn conversations(world: &World, vendor: Vendor) -> std::path::PathBuf {
     world.home().join(match vendor {
         Vendor::Claude => ".claude/projects",
@@ -20,7 +20,7 @@ fn a_loss_without_a_guard_is_told(vendor: Vendor) {
     let folder = conversations(&world, vendor);
     std::fs::create_dir_all(&folder).unwrap();
     let mounted = Command::new("mount").args(["-t", "tmpfs", "tmpfs"]).arg(&folder).status();
-    assert!(mounted.unwrap().success(), "no other filesystem");
+    assert!(mounted.unwrap().success(), "cannot mount another filesystem");
     world.ok(["run", "-d", "--vendor", vendor.name(), "--name", "a", "the word is fox"]);
     world.ok(["wait", "a", "--for", "idle", "--timeout", "50s"]);
     let log = world.ok(["log", "a"]);
@@ -41,17 +41,17 @@ fn a_loss_without_a_guard_is_told(vendor: Vendor) {
     assert_eq!(report["agents"][0]["outcome"], "refused", "{report:#}");
     let note = report["agents"][0]["note"].as_str().unwrap();
     assert!(note.contains("--fresh"), "{note}");
-    assert_eq!(world.session("a")["pid"], serde_json::Value::Null, "something was started");
+    assert_eq!(world.session("a")["pid"], serde_json::Value::Null, "a process was started");
     let requests = model.conversations();
     assert!(requests.iter().all(|it| it.mentions("the word is fox")), "{requests:#?}");
 }
 
 #[test]
-fn a_loss_of_claude_without_a_guard_is_told() {
+fn claude_transcript_on_another_filesystem_is_restored_from_the_archive_only() {
     isolated(|| a_loss_without_a_guard_is_told(Vendor::Claude));
 }
 
 #[test]
-fn a_loss_of_codex_without_a_guard_is_told() {
+fn codex_transcript_on_another_filesystem_is_restored_from_the_archive_only() {
     isolated(|| a_loss_without_a_guard_is_told(Vendor::Codex));
 }

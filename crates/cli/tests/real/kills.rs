@@ -1,4 +1,4 @@
-//! Many messages, while daemons and holders are killed: none is lost, none arrives twice.
+//! Many messages while daemons and holders are killed: none is lost, and none arrives twice.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use segue_testkit::chance::Chance;
 
 const NAMES: [&str; 2] = ["a", "b"];
 
-/// How many messages there are; the long form has as many as anybody would send in a day.
+/// Returns the number of messages. The long form sends about as many as a user sends in a day.
 fn count() -> usize {
     if std::env::var_os("SEGUE_SOAK").is_some() { 500 } else { 16 }
 }
@@ -36,7 +36,7 @@ fn every_message_arrives_once(vendor: Vendor) {
     check(&world, &model);
 }
 
-/// Records a message; a daemon that was just killed is started again for it.
+/// Queues a message. The command starts a new daemon if the last one was killed.
 fn send(world: &World, name: &str, text: &str) {
     let sent = world.segue(["send", name, "--no-wait", text]);
     assert_eq!(sent.status, 0, "{sent:#?}");
@@ -54,8 +54,8 @@ fn kill_something(world: &World, chance: &mut Chance) {
     world.resume(["--all"]);
 }
 
-/// Every message is delivered or honestly uncertain, and the newest request of each conversation
-/// has each delivered one once.
+/// Checks that every message is delivered or uncertain, and that the newest request of each
+/// conversation has each delivered message once.
 fn check(world: &World, model: &Model) {
     let messages = world.json(["messages", "--json"]);
     let messages = messages["messages"].as_array().unwrap();
@@ -80,11 +80,11 @@ fn check(world: &World, model: &Model) {
 }
 
 #[test]
-fn every_message_to_claude_arrives_once() {
+fn messages_to_claude_arrive_once_while_daemon_and_holders_are_killed() {
     isolated(|| every_message_arrives_once(Vendor::Claude));
 }
 
 #[test]
-fn every_message_to_codex_arrives_once() {
+fn messages_to_codex_arrive_once_while_daemon_and_holders_are_killed() {
     isolated(|| every_message_arrives_once(Vendor::Codex));
 }

@@ -1,10 +1,11 @@
-//! Death at points of the foundation's matrix, with real agents in the place of the demo.
+//! Death of the daemon at failpoints of the survival matrix, with real agents instead of the demo
+//! agent.
 
 use segue_testkit::{Model, World, isolated, launches};
 
 use crate::{Vendor, with_vendor};
 
-/// Places in the daemon at which it dies while an agent is started.
+/// Failpoints at which the daemon dies while it starts an agent.
 const STARTING: [&str; 6] = [
     "launch.commit.after",
     "launch.record.after",
@@ -14,14 +15,14 @@ const STARTING: [&str; 6] = [
     "observe.commit.after",
 ];
 
-/// Places at which it dies while an agent is brought back.
+/// Failpoints at which the daemon dies while it resumes an agent.
 const RESUMING: [&str; 4] =
     ["resume.mend.after", "launch.commit.after", "holders.start.after", "launch.started.after"];
 
 const TOLD: &str = "the word is heron";
 
 fn start(world: &World, vendor: Vendor) {
-    // It fails where the daemon dies before it has answered.
+    // The command fails if the daemon dies before it answers.
     let _told = world.segue(["run", "-d", "--vendor", vendor.name(), "--name", "a", TOLD]);
 }
 
@@ -47,7 +48,8 @@ fn wait_recorded(world: &World) {
     launches::wait_until(&[&folder], "the transcript has the first turn", spoke);
 }
 
-/// The agent is there once, was told its word once, and goes on with its own conversation.
+/// Checks that there is one session, that it got its first message once, and that it continues its
+/// own conversation.
 fn check(world: &World, model: &Model, (vendor, point): (Vendor, &str)) {
     let at = format!("{vendor:?} at {point}");
     if world.sessions().is_empty() {
@@ -73,7 +75,7 @@ fn dies_while_it_starts(vendor: Vendor) {
         let (mut world, model) = with_vendor(vendor);
         die_at(&mut world, point);
         start(&world, vendor);
-        // Some points come only when the agent shows what it does.
+        // Some failpoints are reached only when the agent shows activity.
         world.segue(["wait", "a", "--timeout", "20s"]);
         live_on(&mut world);
         check(&world, &model, (vendor, point));
@@ -84,7 +86,7 @@ fn dies_while_it_is_brought_back(vendor: Vendor) {
     for point in RESUMING {
         let (mut world, model) = with_vendor(vendor);
         start(&world, vendor);
-        // Only a turn that the program has recorded can be brought back.
+        // Only a turn that the vendor's program has recorded can be resumed.
         model.wait_answered(TOLD);
         wait_recorded(&world);
         world.kill_everything();
@@ -96,21 +98,21 @@ fn dies_while_it_is_brought_back(vendor: Vendor) {
 }
 
 #[test]
-fn claude_survives_death_at_any_step_of_its_start() {
+fn claude_session_survives_death_of_the_daemon_at_any_step_of_its_start() {
     isolated(|| dies_while_it_starts(Vendor::Claude));
 }
 
 #[test]
-fn codex_survives_death_at_any_step_of_its_start() {
+fn codex_session_survives_death_of_the_daemon_at_any_step_of_its_start() {
     isolated(|| dies_while_it_starts(Vendor::Codex));
 }
 
 #[test]
-fn claude_survives_death_at_any_step_of_its_return() {
+fn claude_session_survives_death_of_the_daemon_at_any_step_of_its_resume() {
     isolated(|| dies_while_it_is_brought_back(Vendor::Claude));
 }
 
 #[test]
-fn codex_survives_death_at_any_step_of_its_return() {
+fn codex_session_survives_death_of_the_daemon_at_any_step_of_its_resume() {
     isolated(|| dies_while_it_is_brought_back(Vendor::Codex));
 }

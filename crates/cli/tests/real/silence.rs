@@ -1,4 +1,4 @@
-//! A headless turn that shows nothing for too long is ended, and that is said.
+//! A headless turn that shows nothing for too long is ended and reported as failed.
 
 use std::fs;
 
@@ -23,11 +23,11 @@ fn a_turn_that_hangs_is_ended(vendor: Vendor) {
 }
 
 #[test]
-fn a_turn_of_claude_that_hangs_is_ended() {
+fn silent_headless_turn_of_claude_is_ended_after_the_configured_time() {
     isolated(|| a_turn_that_hangs_is_ended(Vendor::Claude));
 }
 
 #[test]
-fn a_turn_of_codex_that_hangs_is_ended() {
+fn silent_headless_turn_of_codex_is_ended_after_the_configured_time() {
     isolated(|| a_turn_that_hangs_is_ended(Vendor::Codex));
 }

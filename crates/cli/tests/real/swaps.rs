@@ -1,4 +1,4 @@
-//! Several agents of one vendor in one folder: whatever is killed, each comes back as itself.
+//! Several agents of one vendor in one folder: after a kill, each resumes its own conversation.
 
 use std::process::{Child, Command};
 
@@ -47,7 +47,8 @@ fn start_all_at_once(world: &World, vendor: Vendor) {
     }
 }
 
-/// Asks an agent something that nobody else is asked; what it carries is its own, all of it.
+/// Sends an agent a question of its own. Checks that the request has all messages of this agent and
+/// no others.
 fn ask(world: &World, model: &Model, (name, word): (&str, &str), round: usize) {
     let question = format!("question-{name}-{round}.");
     let sent = world.segue(["send", name, "--wait", "--timeout", "50s", &question]);
@@ -59,11 +60,11 @@ fn ask(world: &World, model: &Model, (name, word): (&str, &str), round: usize) {
 }
 
 #[test]
-fn nobody_is_swapped_among_agents_of_claude() {
+fn four_claude_sessions_in_one_folder_resume_their_own_conversations() {
     isolated(|| nobody_is_swapped(Vendor::Claude));
 }
 
 #[test]
-fn nobody_is_swapped_among_agents_of_codex() {
+fn four_codex_sessions_in_one_folder_resume_their_own_conversations() {
     isolated(|| nobody_is_swapped(Vendor::Codex));
 }

@@ -9,7 +9,7 @@ use segue_testkit::{conversation, processes};
 use crate::world;
 
 #[test]
-fn an_agent_that_is_killed_is_resumed_by_itself() {
+fn killed_agent_is_resumed_automatically_with_its_id() {
     let world = world();
     let before = told(&world, "coder", "fox");
     let mut events = Events::of(&world);
@@ -25,13 +25,13 @@ fn an_agent_that_is_killed_is_resumed_by_itself() {
 }
 
 #[test]
-fn a_holder_that_is_killed_takes_its_agent_along_and_waits_to_be_brought_back() {
+fn killed_holder_ends_only_its_own_agent_and_the_session_waits_for_resume() {
     let world = world();
     let before = told(&world, "coder", "fox");
     let other = told(&world, "other", "owl");
     let mut events = Events::of(&world);
     kill(process(&before, "holder_pid"));
-    wait_event(&mut events, "launch_ended", "nobody knows how");
+    wait_event(&mut events, "launch_ended", "ended while Segue was not watching");
     wait_event(&mut events, "status_changed", "waiting (environment)");
     processes::wait_gone(process(&before, "pid"));
     let report = world.resume(["--all"]);
@@ -45,7 +45,7 @@ fn a_holder_that_is_killed_takes_its_agent_along_and_waits_to_be_brought_back() 
 }
 
 #[test]
-fn a_daemon_that_is_killed_is_not_missed_by_its_agents() {
+fn agents_keep_running_after_the_daemon_is_killed() {
     let world = world();
     let before = told(&world, "coder", "fox");
     kill_daemon(&world);
@@ -61,7 +61,7 @@ fn a_daemon_that_is_killed_is_not_missed_by_its_agents() {
 }
 
 #[test]
-fn an_agent_that_ended_while_no_daemon_watched_ended_as_its_holder_says() {
+fn agent_that_ended_without_a_daemon_gets_the_exit_status_from_its_holder() {
     let world = world();
     let quits = told(&world, "quits", "fox");
     let crashes = told(&world, "crashes", "owl");
@@ -81,7 +81,7 @@ fn an_agent_that_ended_while_no_daemon_watched_ended_as_its_holder_says() {
 }
 
 #[test]
-fn who_left_is_brought_back_only_by_name() {
+fn session_that_a_person_quit_is_resumed_only_by_name() {
     let world = world();
     let session = told(&world, "coder", "fox");
     let mut events = Events::of(&world);
@@ -89,7 +89,7 @@ fn who_left_is_brought_back_only_by_name() {
     wait_event(&mut events, "status_changed", "ended (quit)");
     let report = world.resume(["--all"]);
     assert_eq!((report.status, report.json["agents"].as_array().unwrap().len()), (0, 0));
-    assert_eq!(world.session("coder")["launches"], 1, "a clean quit is no crash");
+    assert_eq!(world.session("coder")["launches"], 1, "restarted after a clean quit");
     world.resume(["coder"]).assert_back("coder", "resumed");
     assert_knows(&world, "coder", "fox");
 }

@@ -1,4 +1,4 @@
-//! Folders that go away, hide behind links, or have unusual names.
+//! Folders that are moved away, are symlinks, or have unusual names.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::world;
 
 #[test]
-fn a_folder_that_is_gone_is_a_refusal_until_it_is_back() {
+fn resume_is_refused_while_the_folder_is_missing() {
     let world = world();
     let session = told(&world, "coder", "fox");
     world.kill_everything();
@@ -32,7 +32,7 @@ fn a_folder_that_is_gone_is_a_refusal_until_it_is_back() {
 }
 
 #[test]
-fn a_folder_that_was_moved_and_left_a_link_behind_is_not_the_same_place() {
+fn resume_is_refused_if_the_folder_was_moved_and_replaced_by_a_symlink() {
     let world = world();
     told(&world, "coder", "fox");
     world.kill_everything();
@@ -42,10 +42,10 @@ fn a_folder_that_was_moved_and_left_a_link_behind_is_not_the_same_place() {
     let report = world.resume(["coder"]);
     report.assert_not_back("coder", "refused");
     assert!(report.note("coder").contains("is gone"), "{report:#?}");
-    assert_eq!(world.session("coder")["launches"], 1, "it was started where its words are not");
+    assert_eq!(world.session("coder")["launches"], 1, "started in the wrong folder");
 }
 
-/// Runs, kills and resumes a session in a folder, from that folder.
+/// Starts, kills and resumes a session in a folder, with commands that run in that folder.
 fn survives_in(world: &World, folder: &Path, name: &str) -> Value {
     let mut run = world.command(["run", "-d", "--name", name, "remember the word fox"]);
     let outcome = Outcome::of(run.current_dir(folder));
@@ -62,13 +62,13 @@ fn survives_in(world: &World, folder: &Path, name: &str) -> Value {
 }
 
 #[test]
-fn a_folder_behind_a_link_is_the_folder_itself() {
+fn symlinked_folder_is_recorded_by_its_real_path() {
     let world = world();
     let link = world.root().join("link");
     symlink(world.project(), &link).unwrap();
     let session = survives_in(&world, &link, "linked");
     assert_eq!(text(&session, "cwd"), world.project().canonicalize().unwrap().to_str().unwrap());
-    // The same place by its other name is the same place.
+    // The real path and the symlink are the same folder.
     world.kill_everything();
     world.resume([]).assert_back("linked", "resumed");
     let mut run = world.command(["run", "-d", "--name", "given", "--cwd"]);
@@ -79,7 +79,7 @@ fn a_folder_behind_a_link_is_the_folder_itself() {
 }
 
 #[test]
-fn a_folder_may_have_any_name() {
+fn session_resumes_in_a_folder_with_an_unusual_name() {
     let world = world();
     for (number, folder) in
         ["with spaces and 'quotes\"", "größe-日本語-🦊", "-leading", "new\nline"]
@@ -90,12 +90,12 @@ fn a_folder_may_have_any_name() {
         fs::create_dir(&folder).unwrap();
         survives_in(&world, &folder, &format!("s{number}"));
     }
-    // Two folders that share one folder of transcripts do not meet.
+    // Each folder has a session of its own.
     assert_eq!(world.sessions().len(), 4);
 }
 
 #[test]
-fn two_folders_whose_transcripts_are_kept_together_do_not_meet() {
+fn two_folders_that_share_a_transcript_folder_resume_their_own_conversations() {
     let world = world();
     let (one, two) = (world.root().join("a.b"), world.root().join("a_b"));
     let sessions = [(&one, "one"), (&two, "two")].map(|(folder, name)| {
@@ -104,5 +104,5 @@ fn two_folders_whose_transcripts_are_kept_together_do_not_meet() {
     });
     let paths = sessions
         .map(|it| conversation::transcript(&world, text(&it, "vendor_session_id")).unwrap());
-    assert_eq!(paths[0].parent(), paths[1].parent(), "they are not kept together");
+    assert_eq!(paths[0].parent(), paths[1].parent(), "different transcript folders");
 }

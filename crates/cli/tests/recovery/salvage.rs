@@ -1,4 +1,5 @@
-//! A damaged store: what can be read of it is kept, what cannot is told, and nothing is said twice.
+//! A damaged store: readable records are kept, unreadable ones are reported, and no message is
+//! delivered twice.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
@@ -12,7 +13,7 @@ use crate::world;
 
 const PAGE: u64 = 4096;
 
-/// What a store has that no launch folder has.
+/// Creates a world whose store has records that no launch folder has.
 fn rich() -> World {
     let world = world();
     world.write("coder.md", "remember the word fox");
@@ -35,7 +36,7 @@ fn rich() -> World {
     world
 }
 
-/// What has to be there again.
+/// The records that must exist again after a repair.
 #[derive(Debug, PartialEq, Eq)]
 struct Kept {
     messages: Vec<(String, String)>,
@@ -67,7 +68,7 @@ fn overwrite(path: PathBuf, from: u64, length: u64) {
     file.write_all_at(&garbage, from).unwrap();
 }
 
-/// Inverts the first letter of a text on a page of the database.
+/// Inverts the first byte of a text on a page of the database.
 fn flip_first(world: &World, page: u64, text: &str) {
     let bytes = fs::read(world.database()).unwrap();
     let start = usize::try_from(page * PAGE).unwrap();
@@ -81,7 +82,7 @@ fn wal(world: &World) -> PathBuf {
     world.database().with_extension("db-wal")
 }
 
-/// Returns the pages of the database that have this text on them.
+/// Returns the numbers of the database pages that contain this text.
 fn pages_with(world: &World, text: &str) -> Vec<u64> {
     let bytes = fs::read(world.database()).unwrap();
     let has = |page: &[u8]| page.windows(text.len()).any(|it| it == text.as_bytes());
@@ -89,7 +90,8 @@ fn pages_with(world: &World, text: &str) -> Vec<u64> {
     (0..).zip(pages).filter(|(_, page)| has(page)).map(|(number, _)| number).collect()
 }
 
-/// Stops the daemon in good order, which leaves a backup, and damages the store.
+/// Stops the daemon cleanly, which leaves a backup, and damages the store. Then repairs the store
+/// and returns the report of `doctor --fix`.
 fn rebuilt_after(world: &World, damage: impl FnOnce(&World)) -> Value {
     world.ok(["daemon", "stop"]);
     damage(world);
@@ -110,7 +112,7 @@ fn all_is_kept_after(damage: impl FnOnce(&World)) {
     assert_said_once(&world);
 }
 
-/// Brings the agent back: what is queued is said, each once.
+/// Resumes the agent, and checks that each queued message is delivered once.
 fn assert_said_once(world: &World) {
     world.ok(["resume", "next"]);
     assert_eq!(world.ok(["wait", "next", "--for", "idle", "--timeout", "55s"]), "idle\n");
@@ -142,7 +144,7 @@ fn a_store_with_a_damaged_middle_keeps_messages_trust_timers_and_handoffs() {
 }
 
 #[test]
-fn a_store_with_damaged_pages_of_messages_keeps_them_by_its_backup() {
+fn damaged_pages_of_messages_are_restored_from_the_backup() {
     all_is_kept_after(|world| {
         for page in pages_with(world, "queued 1") {
             overwrite(world.database(), page * PAGE, PAGE);
@@ -151,26 +153,26 @@ fn a_store_with_damaged_pages_of_messages_keeps_them_by_its_backup() {
 }
 
 #[test]
-fn store_with_a_flipped_byte_in_a_message_keeps_it_by_its_backup() {
+fn message_with_an_inverted_byte_is_restored_from_the_backup() {
     all_is_kept_after(|world| {
         let backup = world.database().with_extension("db.backup");
         let before = fs::read(&backup).unwrap();
         for page in pages_with(world, "queued 1") {
             flip_first(world, page, "queued 1");
         }
-        // A daemon that finds it leaves the backup as it is.
+        // A daemon that finds the damage does not overwrite the backup.
         assert_eq!(world.segue(["send", "next", "--no-wait", "more"]).status, 7);
         assert_eq!(fs::read(&backup).unwrap(), before);
     });
 }
 
 #[test]
-fn a_store_that_is_gone_is_rebuilt_from_its_backup() {
+fn missing_store_is_rebuilt_from_its_backup() {
     all_is_kept_after(|world| fs::remove_file(world.database()).unwrap());
 }
 
 #[test]
-fn pages_of_messages_that_no_backup_has_are_told_as_unreadable_and_the_others_stay() {
+fn damaged_pages_without_a_backup_are_reported_and_other_messages_are_kept() {
     let world = rich();
     let report = rebuilt_after(&world, |world| {
         for name in names(world.database().parent().unwrap()) {
@@ -186,13 +188,13 @@ fn pages_of_messages_that_no_backup_has_are_told_as_unreadable_and_the_others_st
     assert!(told.contains("messages"), "{report:#}");
     let after = kept(&world);
     assert!(after.trusted);
-    assert!(!after.messages.is_empty(), "all are lost with one page");
+    assert!(!after.messages.is_empty(), "one damaged page lost all messages");
 }
 
 #[test]
-fn a_message_that_was_said_after_the_last_readable_commit_is_not_said_again() {
+fn message_delivered_after_the_last_readable_commit_is_not_delivered_again() {
     let world = rich();
-    // A backup in which everything is queued.
+    // This leaves a backup in which all messages are queued.
     world.ok(["daemon", "stop"]);
     assert_said_once(&world);
     kill_daemon(&world);
@@ -208,7 +210,7 @@ fn a_message_that_was_said_after_the_last_readable_commit_is_not_said_again() {
 }
 
 #[test]
-fn a_backup_is_private_and_there_are_at_most_two() {
+fn at_most_two_backups_exist_and_only_their_owner_can_read_them() {
     let world = world();
     world.ok(["run", "-d", "--name", "coder", "hello"]);
     for _ in 0..3 {

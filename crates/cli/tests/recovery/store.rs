@@ -1,4 +1,4 @@
-//! The store's file: deleted, overwritten, replaced; and what rebuilds it.
+//! The store's file is deleted, overwritten or replaced, and then rebuilt.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::world;
 
-/// What is true of a session whatever becomes of the store.
+/// Fields of a session that survive any damage to the store.
 const LASTING: [&str; 10] = [
     "id",
     "name",
@@ -29,8 +29,8 @@ const LASTING: [&str; 10] = [
     "created_at",
 ];
 
-/// A fleet at home in the project: one agent runs, one was resumed once and runs, one is stopped,
-/// one has left.
+/// Creates a fleet whose home is the project: one agent runs, one was resumed once and runs, one is
+/// stopped, and one was quit by a person.
 fn fleet() -> World {
     let world = world();
     project(&world, "shop", &["runs", "resumed", "stopped", "left"]);
@@ -51,7 +51,7 @@ fn lasting(world: &World) -> BTreeMap<String, Vec<Value>> {
     world.sessions().iter().map(|it| (text(it, "name").to_owned(), of(it))).collect()
 }
 
-/// Returns the store's files with what is in them, but for what every look at them changes.
+/// Returns the store's files and their contents, without the file that every reader changes.
 fn data(world: &World) -> BTreeMap<PathBuf, Vec<u8>> {
     let entries = fs::read_dir(world.database().parent().unwrap()).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
@@ -60,7 +60,7 @@ fn data(world: &World) -> BTreeMap<PathBuf, Vec<u8>> {
     steady.map(|path| (path.clone(), fs::read(path).unwrap())).collect()
 }
 
-/// What is done to the store's file.
+/// A function that damages the store's file.
 type Damage = fn(&World);
 
 fn delete(world: &World) {
@@ -81,7 +81,7 @@ enum Daemon {
     Stopped,
 }
 
-/// Damages the store, sees that nothing happens to it until somebody asks, then has it rebuilt.
+/// Damages the store, checks that nothing changes it without a request, and has it rebuilt.
 fn is_rebuilt_after(damage: Damage, daemon: Daemon) {
     let world = fleet();
     let before = lasting(&world);
@@ -111,10 +111,10 @@ fn assert_nothing_happens(world: &World) {
     assert!(look.stdout.starts_with("problem: the store"), "{look:#?}");
     assert!(look.stdout.contains("cure: run `segue doctor --fix`"), "{look:#?}");
     assert!(data(world) == files, "{:?} {:?}", data(world).keys(), files.keys());
-    assert_eq!(launches::all(world).len(), folders, "something was started");
+    assert_eq!(launches::all(world).len(), folders, "a launch was started");
 }
 
-/// What was in the place of the store is still there, under another name, byte for byte.
+/// Checks that the damaged file was kept under another name, byte for byte.
 fn assert_kept_aside(world: &World, damaged: Option<&Vec<u8>>) {
     let aside = data(world).into_iter().find(|(path, _)| {
         let name = path.file_name().unwrap().to_str().unwrap();
@@ -131,13 +131,13 @@ fn assert_works_again(world: &World, running: &[u32]) {
         let session = world.session(name);
         assert_eq!((text(&session, "status"), text(&session, "status_detail")), ("ended", detail));
     }
-    // Without a name: the fleet knows again which folder is its home.
+    // No name is given: the rebuilt store knows which folder is the home of the fleet.
     let report = world.resume([]);
     report.assert_back("runs", "running");
     report.assert_back("resumed", "running");
     world.resume(["stopped"]).assert_back("stopped", "resumed");
     let pids = ["runs", "resumed"].map(|name| process(&world.session(name), "pid"));
-    assert_eq!(pids, running, "an agent was touched");
+    assert_eq!(pids, running, "an agent was restarted");
     for name in ["runs", "resumed", "stopped"] {
         assert_knows(world, name, name);
     }
@@ -145,32 +145,32 @@ fn assert_works_again(world: &World, running: &[u32]) {
 }
 
 #[test]
-fn a_store_deleted_under_its_daemon_is_rebuilt() {
+fn store_deleted_while_the_daemon_runs_is_rebuilt() {
     is_rebuilt_after(delete, Daemon::Runs);
 }
 
 #[test]
-fn a_store_deleted_while_no_daemon_runs_is_rebuilt() {
+fn store_deleted_while_no_daemon_runs_is_rebuilt() {
     is_rebuilt_after(delete, Daemon::Stopped);
 }
 
 #[test]
-fn a_store_overwritten_under_its_daemon_is_rebuilt_and_kept() {
+fn store_overwritten_while_the_daemon_runs_is_rebuilt_and_the_file_is_kept() {
     is_rebuilt_after(overwrite, Daemon::Runs);
 }
 
 #[test]
-fn a_store_overwritten_while_no_daemon_runs_is_rebuilt_and_kept() {
+fn store_overwritten_while_no_daemon_runs_is_rebuilt_and_the_file_is_kept() {
     is_rebuilt_after(overwrite, Daemon::Stopped);
 }
 
 #[test]
-fn a_store_that_is_empty_is_rebuilt_and_kept() {
+fn empty_store_is_rebuilt_and_the_file_is_kept() {
     is_rebuilt_after(empty, Daemon::Stopped);
 }
 
 #[test]
-fn a_store_whose_log_was_left_behind_is_rebuilt_without_it() {
+fn write_ahead_log_of_a_deleted_store_is_moved_aside() {
     let world = world();
     let session = told(&world, "coder", "fox");
     kill_daemon(&world);
@@ -184,11 +184,11 @@ fn a_store_whose_log_was_left_behind_is_rebuilt_without_it() {
 }
 
 #[test]
-fn a_store_replaced_under_its_daemon_is_the_one_that_is_used_from_then_on() {
+fn store_replaced_by_an_older_copy_is_completed_from_the_launch_folders() {
     let world = world();
     told(&world, "coder", "fox");
     let copy = world.database().with_extension("copy");
-    // With the daemon's last word in it: it is written into the file when the daemon ends.
+    // The daemon writes its last commits into the file when it ends.
     world.ok(["daemon", "stop"]);
     fs::copy(world.database(), &copy).unwrap();
     let later = told(&world, "later", "owl");
@@ -200,7 +200,7 @@ fn a_store_replaced_under_its_daemon_is_the_one_that_is_used_from_then_on() {
     assert_eq!(run.status, 7, "{run:#?}");
     assert_eq!(world.segue(["doctor"]).status, 1);
     world.ok(["doctor", "--fix"]);
-    // The older file does not know what came after it; launch folders do.
+    // The older file lacks the session that was started later. The launch folders have it.
     let found = world.segue(["doctor"]);
     assert!(found.stdout.contains("the store does not know `default/later`"), "{found:#?}");
     world.ok(["doctor", "--fix"]);
@@ -212,7 +212,7 @@ fn a_store_replaced_under_its_daemon_is_the_one_that_is_used_from_then_on() {
 }
 
 #[test]
-fn a_rebuilt_store_knows_that_something_was_said() {
+fn rebuilt_store_knows_that_a_conversation_had_messages() {
     let world = world();
     let session = told(&world, "coder", "fox");
     world.kill_everything();
@@ -225,7 +225,7 @@ fn a_rebuilt_store_knows_that_something_was_said() {
 }
 
 #[test]
-fn everything_killed_and_the_store_deleted_at_once_is_no_loss() {
+fn kill_of_all_processes_and_deletion_of_the_store_lose_no_session() {
     let world = fleet();
     let before = lasting(&world);
     world.kill_everything();
@@ -240,7 +240,7 @@ fn everything_killed_and_the_store_deleted_at_once_is_no_loss() {
 }
 
 #[test]
-fn a_launch_folder_that_cannot_be_read_keeps_no_other_from_being_taken_in() {
+fn unreadable_launch_folder_is_reported_and_the_others_are_rebuilt() {
     let world = world();
     let lost = told(&world, "lost", "fox");
     told(&world, "coder", "owl");
@@ -254,7 +254,7 @@ fn a_launch_folder_that_cannot_be_read_keeps_no_other_from_being_taken_in() {
     assert!(left.contains(folder.to_str().unwrap()), "{report:#}");
     world.resume(["--all", "--stopped"]).assert_back("coder", "resumed");
     assert_knows(&world, "coder", "owl");
-    assert!(folder.join("guard").is_dir(), "what cannot be read is not thrown away");
+    assert!(folder.join("guard").is_dir(), "the unreadable folder was deleted");
     let alive = processes::is_alive(process(&world.session("coder"), "pid"));
     assert!(alive);
 }

@@ -1,4 +1,5 @@
-//! Conversations that are not ours, that may be ours, and that somebody else has open.
+//! Conversations of other processes, conversations that may belong to a session, and conversations
+//! that another process has open.
 
 use std::fs::{self, File};
 use std::time::Duration;
@@ -10,13 +11,13 @@ use segue_testkit::{Terminal, World, conversation, launches, processes};
 use crate::world;
 
 #[test]
-fn a_newer_stray_conversation_in_the_same_folder_is_not_picked_up() {
+fn newer_conversation_in_the_same_folder_is_not_resumed() {
     let world = world();
     let session = told(&world, "coder", "fox");
     world.kill_everything();
     let stray = by_hand(&world, "remember the word owl");
     let path = conversation::transcript(&world, &stray).unwrap();
-    assert_eq!(path.parent(), transcript(&world, &session).parent(), "not beside each other");
+    assert_eq!(path.parent(), transcript(&world, &session).parent(), "different folders");
     let future = path.metadata().unwrap().modified().unwrap() + Duration::from_secs(3600);
     File::options().append(true).open(&path).unwrap().set_modified(future).unwrap();
     let before = fs::read(&path).unwrap();
@@ -24,16 +25,16 @@ fn a_newer_stray_conversation_in_the_same_folder_is_not_picked_up() {
     report.assert_back("coder", "resumed");
     assert_eq!(report.agent("coder")["vendor_session_id"], session["vendor_session_id"]);
     assert_knows(&world, "coder", "fox");
-    assert_eq!(fs::read(&path).unwrap(), before, "the stray was written to");
+    assert_eq!(fs::read(&path).unwrap(), before, "the other conversation was written to");
 }
 
-/// Starts a session that is told a word, and loses sight of its conversation; returns that one's id.
+/// Starts a session with a word to remember, and loses the id of its conversation; returns that id.
 fn unbound(world: &mut World, name: &str, word: &str) -> String {
     lost_sight_of(world, name, &format!("remember the word {word}"))
 }
 
-/// Starts a session whose agent chooses its own id, and kills everything after it has spoken and
-/// before anybody saw that id; returns the id.
+/// Starts a session whose agent chooses its own id. Kills all processes after the first turn, and
+/// before Segue has seen that id. Returns the id.
 fn lost_sight_of(world: &mut World, name: &str, message: &str) -> String {
     let known = ids(world);
     let text = world.root().join("message");
@@ -65,7 +66,7 @@ fn folder_of_conversations(world: &World) -> std::path::PathBuf {
 }
 
 #[test]
-fn the_only_conversation_that_it_can_have_been_is_adopted_and_that_is_said() {
+fn only_matching_conversation_is_adopted_and_reported() {
     let mut world = world();
     let older = by_hand(&world, "remember the word fox");
     let id = unbound(&mut world, "coder", "fox");
@@ -82,7 +83,7 @@ fn the_only_conversation_that_it_can_have_been_is_adopted_and_that_is_said() {
 }
 
 #[test]
-fn a_first_message_that_went_through_a_file_is_known_again() {
+fn conversation_whose_first_message_was_in_a_file_is_recognised_and_adopted() {
     let mut world = world();
     let padding = "so much to say ".repeat(10_000);
     let id = lost_sight_of(&mut world, "coder", &format!("{padding}remember the word fox"));
@@ -93,7 +94,7 @@ fn a_first_message_that_went_through_a_file_is_known_again() {
 }
 
 #[test]
-fn two_conversations_that_it_can_have_been_are_listed_and_none_is_picked() {
+fn two_matching_conversations_are_listed_and_none_is_adopted() {
     let mut world = world();
     let own = unbound(&mut world, "coder", "fox");
     let stray = by_hand(&world, "remember the word fox");
@@ -109,7 +110,7 @@ fn two_conversations_that_it_can_have_been_are_listed_and_none_is_picked() {
 }
 
 #[test]
-fn a_conversation_that_begins_with_other_words_is_not_adopted() {
+fn conversation_with_another_first_message_is_not_adopted() {
     let mut world = world();
     let own = unbound(&mut world, "coder", "fox");
     fs::remove_file(conversation::transcript(&world, &own).unwrap()).unwrap();
@@ -121,7 +122,7 @@ fn a_conversation_that_begins_with_other_words_is_not_adopted() {
 }
 
 #[test]
-fn two_sessions_without_an_id_in_one_folder_are_not_guessed_at() {
+fn two_sessions_without_an_id_in_one_folder_are_refused() {
     let mut world = world();
     let first = unbound(&mut world, "one", "fox");
     let second = unbound(&mut world, "two", "owl");
@@ -134,7 +135,7 @@ fn two_sessions_without_an_id_in_one_folder_are_not_guessed_at() {
 }
 
 #[test]
-fn a_session_without_an_id_in_which_nothing_was_said_starts_again_with_its_message() {
+fn session_without_an_id_and_without_messages_starts_again_with_its_prompt() {
     let mut world = world();
     let run = ["run", "-d", "--name", "coder", "remember the word fox", "--", "--own-id"];
     kill_both_at(&mut world, "launch.record.after", |world| world.start(run));
@@ -144,17 +145,17 @@ fn a_session_without_an_id_in_which_nothing_was_said_starts_again_with_its_messa
     assert_knows(&world, "coder", "fox");
 }
 
-/// Opens a conversation by hand in a terminal, as its user would.
+/// Opens a conversation in a terminal without Segue, as its user would.
 fn open_by_hand(world: &World, id: &str) -> Terminal {
     let mut terminal = Terminal::start(&world.command(["demo-agent", "--resume", id]), 24, 80);
     terminal.wait_for("resumed after 1 message");
     terminal
 }
 
-/// Returns the process that says that it has a conversation open.
+/// Returns the process that is registered as having a conversation open.
 fn opener(world: &World, id: &str) -> u32 {
     let entries = fs::read_dir(world.home().join(".segue-demo/live")).unwrap();
-    // What is just being written is there under another name, and may be gone or empty.
+    // A file that is being written has a temporary name, and may be missing or empty.
     let texts = entries.filter_map(|entry| fs::read_to_string(entry.unwrap().path()).ok());
     let entry = texts.filter_map(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
     let of_it = entry.filter(|entry| entry["id"] == id);
@@ -167,6 +168,7 @@ fn assert_shown_as_open_elsewhere(world: &World, name: &str, pid: u32) {
     let detail = format!("open elsewhere: process {pid} (");
     let session = world.session(name);
     assert!(text(&session, "status_detail").starts_with(&detail), "{session:#}");
+    assert_eq!(session["open_in"], pid, "{session:#}");
     for shown in [world.ok(["ls"]), world.ok([])] {
         assert!(shown.contains(&detail), "{shown}");
     }
@@ -183,12 +185,13 @@ fn adopted_conversation_that_is_open_in_a_terminal_is_shown_as_open_elsewhere() 
     world.resume(["taken"]).assert_not_back("taken", "refused");
     terminal.write("/exit\r");
     assert_eq!(terminal.wait(), 0);
-    assert_eq!(text(&world.session("taken"), "status_detail"), "quit");
+    let closed = world.session("taken");
+    assert_eq!((text(&closed, "status_detail"), closed["open_in"].is_null()), ("quit", true));
     world.resume(["taken"]).assert_back("taken", "resumed");
 }
 
 #[test]
-fn a_conversation_that_somebody_else_has_open_is_refused_and_their_process_is_left_alone() {
+fn refused_resume_does_not_touch_the_process_that_has_the_conversation_open() {
     let world = world();
     let session = told(&world, "coder", "fox");
     let id = text(&session, "vendor_session_id");
@@ -211,7 +214,7 @@ fn a_conversation_that_somebody_else_has_open_is_refused_and_their_process_is_le
 }
 
 #[test]
-fn a_conversation_that_could_be_adopted_is_not_while_somebody_else_has_it_open() {
+fn matching_conversation_is_not_adopted_while_another_process_has_it_open() {
     let mut world = world();
     let id = unbound(&mut world, "coder", "fox");
     let terminal = open_by_hand(&world, &id);

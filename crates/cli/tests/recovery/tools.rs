@@ -1,4 +1,4 @@
-//! Tools that an agent started in process sessions of their own.
+//! Tools that an agent started in process sessions (`setsid`) of their own.
 
 use std::fs;
 
@@ -9,13 +9,13 @@ use serde_json::Value;
 
 use crate::world;
 
-/// Starts a session with such a tool; returns it and the tool's process.
+/// Starts a session with such a tool; returns the session and the tool's pid.
 fn with_tool(world: &World) -> (Value, u32) {
     let session = told(world, "coder", "fox");
     let answer = conversation::ask(world, &session, "/daemonize 600");
     let tool = answer.trim_end_matches('.').rsplit(' ').next().unwrap().parse().unwrap();
     assert!(processes::is_alive(tool), "{answer}");
-    assert_eq!(process_session(tool), tool, "it leads a process session of its own");
+    assert_eq!(process_session(tool), tool, "the tool has no process session of its own");
     (session, tool)
 }
 
@@ -25,7 +25,7 @@ fn process_session(pid: u32) -> u32 {
 }
 
 #[test]
-fn a_tool_is_gone_after_stop() {
+fn stop_ends_a_tool_with_its_own_process_session() {
     let world = world();
     let (_, tool) = with_tool(&world);
     world.ok(["stop", "coder"]);
@@ -34,7 +34,7 @@ fn a_tool_is_gone_after_stop() {
 }
 
 #[test]
-fn a_tool_is_gone_after_the_agents_own_exit() {
+fn exit_of_the_agent_ends_a_tool_with_its_own_process_session() {
     let world = world();
     let (session, tool) = with_tool(&world);
     let mut events = Events::of(&world);
@@ -44,27 +44,27 @@ fn a_tool_is_gone_after_the_agents_own_exit() {
 }
 
 #[test]
-fn a_tool_that_outlived_holder_and_agent_is_ended_and_told_of_by_the_daemon() {
+fn daemon_ends_and_reports_a_tool_that_outlived_its_holder() {
     let world = world();
     let (session, tool) = with_tool(&world);
     let mut events = Events::of(&world);
-    // The holder first: it would end the tool itself.
+    // Kill the holder first, because it would end the tool itself.
     kill(process(&session, "holder_pid"));
     let ended = wait_event(&mut events, "leftovers_ended", "ended what");
     assert!(text(&ended, "text").contains(&tool.to_string()), "{ended}");
     assert!(!processes::is_alive(tool));
-    wait_event(&mut events, "launch_ended", "nobody knows how");
+    wait_event(&mut events, "launch_ended", "ended while Segue was not watching");
 }
 
 #[test]
-fn a_tool_of_a_dead_launch_is_ended_before_the_next_launch_begins() {
+fn tool_of_a_dead_launch_is_ended_before_the_next_launch() {
     let world = world();
     let (session, tool) = with_tool(&world);
     kill_daemon(&world);
     kill(process(&session, "holder_pid"));
     processes::kill(process(&session, "pid"));
     processes::wait_gone(process(&session, "pid"));
-    assert!(processes::is_alive(tool), "nobody is there who could have ended it");
+    assert!(processes::is_alive(tool), "no process was left that could have ended it");
     world.resume(["coder"]).assert_back("coder", "resumed");
     assert!(!processes::is_alive(tool));
     let kinds: Vec<String> =
@@ -75,7 +75,7 @@ fn a_tool_of_a_dead_launch_is_ended_before_the_next_launch_begins() {
 }
 
 #[test]
-fn a_process_with_the_mark_of_a_launch_that_is_over_is_found_by_doctor() {
+fn doctor_finds_and_ends_a_process_that_is_marked_with_an_ended_launch() {
     let world = world();
     let session = told(&world, "coder", "fox");
     let launch = conversation::newest_launch(&world, text(&session, "id"));

@@ -1,4 +1,4 @@
-//! Transcripts that are deleted, left for new ones, or not found by the agent.
+//! Transcripts that are deleted, replaced by a new conversation, or not found by the agent.
 
 use std::fs;
 use std::io::Write as _;
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::world;
 
-/// Says something more and kills everything; returns the session as it was.
+/// Starts a session, sends a second message and kills all processes; returns the session as it was.
 fn talked_and_killed(world: &World) -> Value {
     let session = told(world, "coder", "fox");
     conversation::ask(world, &session, "hello");
@@ -43,7 +43,7 @@ fn a_transcript_deleted_while_nothing_runs_is_restored() {
 }
 
 #[test]
-fn a_transcript_deleted_while_its_agent_runs_is_restored_with_what_was_said_after() {
+fn transcript_deleted_while_its_agent_runs_is_restored_with_later_messages() {
     let world = world();
     let session = told(&world, "coder", "fox");
     let path = transcript(&world, &session);
@@ -51,8 +51,8 @@ fn a_transcript_deleted_while_its_agent_runs_is_restored_with_what_was_said_afte
     fs::remove_file(&path).unwrap();
     conversation::type_text(&world, &session, "remember the word owl\r");
     let is_there = || conversation::said(&guard).len() == 2;
-    // The kernel tells nobody of what is written to a name that is gone; but the agent says when it
-    // has written.
+    // The kernel reports no writes to a file whose name was deleted. So the test watches the
+    // agent's registry, which the agent updates after it has written.
     let live = world.home().join(".segue-demo/live");
     launches::wait_until(&[&live], "the second message", is_there);
     world.kill_everything();
@@ -62,7 +62,7 @@ fn a_transcript_deleted_while_its_agent_runs_is_restored_with_what_was_said_afte
 }
 
 #[test]
-fn an_agent_that_crashes_after_its_transcript_was_deleted_comes_back_by_itself() {
+fn crashed_agent_with_a_deleted_transcript_is_restored_automatically() {
     let world = world();
     let session = told(&world, "coder", "fox");
     fs::remove_file(transcript(&world, &session)).unwrap();
@@ -75,7 +75,7 @@ fn an_agent_that_crashes_after_its_transcript_was_deleted_comes_back_by_itself()
 }
 
 #[test]
-fn all_of_the_agents_files_deleted_is_no_loss() {
+fn deletion_of_all_vendor_files_loses_no_conversation() {
     let world = world();
     let first = talked_and_killed(&world);
     fs::remove_dir_all(world.home().join(".segue-demo")).unwrap();
@@ -84,14 +84,14 @@ fn all_of_the_agents_files_deleted_is_no_loss() {
     assert_knows(&world, "coder", "fox");
 }
 
-/// Deletes a session's transcript and its guards, while nothing runs.
+/// Deletes a session's transcript and all copies of it, while no process runs.
 fn lose(world: &World, session: &Value) {
     fs::remove_file(transcript(world, session)).unwrap();
     launches::remove_copies(world, session);
 }
 
 #[test]
-fn a_transcript_that_nobody_has_is_a_refusal_with_choices_and_never_blank() {
+fn resume_without_any_copy_of_the_transcript_is_refused_with_choices() {
     let world = world();
     let session = talked_and_killed(&world);
     lose(&world, &session);
@@ -105,7 +105,7 @@ fn a_transcript_that_nobody_has_is_a_refusal_with_choices_and_never_blank() {
             assert!(report.note("coder").contains(said), "{said}: {report:#?}");
         }
     }
-    assert_eq!(world.session("coder")["launches"], 1, "something was started");
+    assert_eq!(world.session("coder")["launches"], 1, "a launch was started");
     let found = world.segue(["doctor"]);
     assert!(
         found.status == 1 && found.stdout.contains("the transcript of `default/coder` is gone")
@@ -113,7 +113,7 @@ fn a_transcript_that_nobody_has_is_a_refusal_with_choices_and_never_blank() {
 }
 
 #[test]
-fn a_fresh_start_says_that_a_conversation_was_lost_and_keeps_its_id_in_the_log() {
+fn fresh_start_after_a_loss_keeps_the_old_vendor_session_id_in_the_log() {
     let world = world();
     let session = talked_and_killed(&world);
     lose(&world, &session);
@@ -131,7 +131,7 @@ fn a_fresh_start_says_that_a_conversation_was_lost_and_keeps_its_id_in_the_log()
 }
 
 #[test]
-fn a_fresh_start_that_was_killed_before_anything_was_said_has_lost_nothing_more() {
+fn killed_fresh_start_without_messages_starts_again_with_the_same_id() {
     let world = world();
     let session = talked_and_killed(&world);
     lose(&world, &session);
@@ -144,16 +144,16 @@ fn a_fresh_start_that_was_killed_before_anything_was_said_has_lost_nothing_more(
 }
 
 #[test]
-fn a_running_agent_can_be_started_fresh() {
+fn fresh_resume_of_a_running_agent_ends_it_and_keeps_the_old_transcript() {
     let world = world();
     let session = told(&world, "coder", "fox");
     world.resume(["--fresh", "coder"]).assert_not_back("coder", "fresh");
     assert!(!processes::is_alive(process(&session, "pid")));
     assert_ne!(world.session("coder")["vendor_session_id"], session["vendor_session_id"]);
-    assert!(transcript(&world, &session).is_file(), "the old conversation stays where it is");
+    assert!(transcript(&world, &session).is_file(), "the old transcript is missing");
 }
 
-/// Has the agent go on in another conversation; returns the session when that is known.
+/// Makes the agent change to another conversation; returns the session when Segue knows the new id.
 fn leave(world: &World, before: &Value, command: &str) -> Value {
     let mut events = Events::of(world);
     conversation::type_text(world, before, &format!("{command}\r"));
@@ -164,7 +164,7 @@ fn leave(world: &World, before: &Value, command: &str) -> Value {
 }
 
 #[test]
-fn a_conversation_that_was_cleared_for_a_new_one_is_not_the_one_that_comes_back() {
+fn resume_after_clear_uses_the_new_conversation() {
     let world = world();
     let first = told(&world, "coder", "fox");
     let second = leave(&world, &first, "/clear");
@@ -186,7 +186,7 @@ fn a_conversation_that_was_cleared_for_a_new_one_is_not_the_one_that_comes_back(
 }
 
 #[test]
-fn a_cleared_conversation_in_which_nothing_was_said_is_begun_without_the_old_words() {
+fn resume_after_clear_without_a_new_message_is_empty() {
     let world = world();
     let first = told(&world, "coder", "fox");
     let second = leave(&world, &first, "/clear");
@@ -198,11 +198,11 @@ fn a_cleared_conversation_in_which_nothing_was_said_is_begun_without_the_old_wor
     conversation::type_text(&world, &session, "what is the word?\r");
     let answer = conversation::wait_turns(&world, &session, 1);
     assert_eq!(answer, "I was told no word in this conversation.");
-    assert_eq!(conversation::said(&transcript(&world, &first)).len(), 1, "the old one was touched");
+    assert_eq!(conversation::said(&transcript(&world, &first)).len(), 1, "the old one was changed");
 }
 
 #[test]
-fn a_forked_conversation_comes_back_as_the_fork() {
+fn resume_after_fork_uses_the_fork() {
     let world = world();
     let first = told(&world, "coder", "fox");
     let fork = leave(&world, &first, "/fork");
@@ -215,11 +215,11 @@ fn a_forked_conversation_comes_back_as_the_fork() {
 }
 
 #[test]
-fn an_agent_that_silently_begins_a_blank_conversation_is_ended_and_not_bound() {
+fn agent_that_starts_an_empty_conversation_on_resume_is_ended_and_not_bound() {
     let mut world = world();
     let before = talked_and_killed(&world);
     world.set("SEGUE_DEMO_BLANK_ON_UNKNOWN", "1");
-    // The daemon has decided to resume what is there, and has not started anything yet.
+    // The daemon has decided to resume the conversation, but has not started the agent yet.
     let hold = Hold::at(&mut world, "launch.record.after");
     let resume = world.start(["resume", "--json", "coder"]);
     hold.meanwhile(&mut world, |world| fs::remove_file(transcript(world, &before)).unwrap());
@@ -237,14 +237,14 @@ fn an_agent_that_silently_begins_a_blank_conversation_is_ended_and_not_bound() {
     let agents = world.processes().into_iter().map(processes::command_line);
     assert_eq!(agents.filter(|line| line.iter().any(|it| it == "--permission")).count(), 0);
 
-    // The guard has what was deleted; that it failed before does not forbid to try it by name.
+    // The guard has the deleted transcript. After this failure only a resume by name tries again.
     world.resume(["--all"]).assert_not_back("coder", "refused");
     world.resume(["coder"]).assert_back("coder", "restored");
     assert_knows(&world, "coder", "fox");
 }
 
 #[test]
-fn an_agent_that_cannot_find_its_conversation_any_more_gets_it_back_at_the_next_attempt() {
+fn transcript_deleted_during_a_resume_is_restored_at_the_next_attempt() {
     let mut world = world();
     let before = talked_and_killed(&world);
     let hold = Hold::at(&mut world, "launch.record.after");
@@ -260,7 +260,7 @@ fn an_agent_that_cannot_find_its_conversation_any_more_gets_it_back_at_the_next_
 }
 
 #[test]
-fn a_headless_session_between_turns_gets_its_transcript_back_and_is_told_nothing() {
+fn resume_of_an_idle_headless_session_restores_its_transcript_without_a_turn() {
     let world = world();
     world.ok(["run", "--headless", "--name", "coder", "remember the word fox"]);
     let session = world.session("coder");
@@ -275,7 +275,7 @@ fn a_headless_session_between_turns_gets_its_transcript_back_and_is_told_nothing
 }
 
 #[test]
-fn a_line_that_a_kill_tore_swallows_nothing_that_is_said_later() {
+fn partial_last_line_does_not_swallow_later_messages() {
     let world = world();
     let session = talked_and_killed(&world);
     let path = transcript(&world, &session);
@@ -290,7 +290,7 @@ fn a_line_that_a_kill_tore_swallows_nothing_that_is_said_later() {
 }
 
 #[test]
-fn a_transcript_that_no_agent_can_read_ends_the_attempts_and_offers_choices() {
+fn unreadable_transcript_ends_the_restarts_and_offers_choices() {
     let world = world();
     let session = talked_and_killed(&world);
     let path = transcript(&world, &session);
@@ -300,8 +300,8 @@ fn a_transcript_that_no_agent_can_read_ends_the_attempts_and_offers_choices() {
     wait_event(&mut events, "gave_up", "gave up after 3 failures in a row");
     let after = world.session("coder");
     assert_eq!((text(&after, "status"), text(&after, "status_detail")), ("waiting", "choice"));
-    assert_eq!(after["vendor_session_id"], session["vendor_session_id"], "its binding stays");
-    assert_eq!(after["launches"], 4, "the first one, and three that died at once");
+    assert_eq!(after["vendor_session_id"], session["vendor_session_id"], "its binding changed");
+    assert_eq!(after["launches"], 4, "the first one, and three that died at their start");
     let report = world.resume(["--all"]);
     report.assert_not_back("coder", "refused");
     for said in ["`segue log default/coder`", "`segue resume default/coder`", "--fresh"] {
@@ -312,7 +312,7 @@ fn a_transcript_that_no_agent_can_read_ends_the_attempts_and_offers_choices() {
 }
 
 #[test]
-fn a_transcript_on_another_filesystem_has_no_guard_which_is_said_and_comes_from_the_archive() {
+fn transcript_on_another_filesystem_has_no_guard_and_comes_from_the_archive() {
     let mut world = world();
     let Ok(elsewhere) = tempfile::tempdir_in("/dev/shm") else { return };
     let device = |path: &Path| path.metadata().unwrap().dev();

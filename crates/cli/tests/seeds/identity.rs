@@ -1,4 +1,4 @@
-//! 29, 30 and 34 to 36: one conversation has one id, whatever happens.
+//! A conversation keeps one id, whatever happens.
 
 use std::collections::BTreeSet;
 use std::process::Child;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::world;
 
 #[test]
-fn seed_29_two_messages_in_one_conversation_have_one_id_and_the_state_has_it() {
+fn two_messages_in_one_conversation_keep_the_recorded_ids() {
     let world = world();
     let first = told(&world, "coder", "fox");
     conversation::ask(&world, &first, "hello again");
@@ -31,7 +31,7 @@ fn seed_29_two_messages_in_one_conversation_have_one_id_and_the_state_has_it() {
 }
 
 #[test]
-fn seed_30_a_session_that_was_at_work_when_everything_died_goes_on_under_its_ids() {
+fn session_killed_in_the_middle_of_a_turn_resumes_with_the_same_ids() {
     let world = world();
     let before = told(&world, "coder", "fox");
     let mut events = Events::of(&world);
@@ -48,13 +48,13 @@ fn seed_30_a_session_that_was_at_work_when_everything_died_goes_on_under_its_ids
         assert_eq!(after[same], before[same], "{same}");
     }
     assert_eq!(world.sessions().len(), 1);
-    // Told to go on, once, because its turn was cut off.
+    // The agent is told once to continue, because its turn was interrupted.
     conversation::wait_turns(&world, &after, 2);
     let said = conversation::said(&transcript(&world, &after));
     assert_eq!(said[..2], ["remember the word fox", "/slow 600"]);
     assert!(said.len() == 3 && said[2].contains("in the middle of this turn"), "{said:?}");
     assert_knows(&world, "coder", "fox");
-    // Not told anything the next time: it was at rest.
+    // This time the agent was idle, so it is told nothing.
     world.kill_everything();
     world.resume([]).assert_back("coder", "resumed");
     assert_knows(&world, "coder", "fox");
@@ -63,7 +63,7 @@ fn seed_30_a_session_that_was_at_work_when_everything_died_goes_on_under_its_ids
 }
 
 #[test]
-fn seed_34_an_id_never_changes_once_it_is_assigned() {
+fn ids_stay_the_same_after_a_stop_kills_and_a_rebuilt_store() {
     let world = world();
     let first = told(&world, "coder", "fox");
     let ids = |session: &Value| [session["id"].clone(), session["vendor_session_id"].clone()];
@@ -98,7 +98,7 @@ fn seed_34_an_id_never_changes_once_it_is_assigned() {
 }
 
 #[test]
-fn seed_35_two_windows_at_once_share_no_id_and_lose_nothing() {
+fn concurrent_runs_share_no_id_and_concurrent_resumes_start_each_agent_once() {
     let world = world();
     let names: Vec<String> = (0..6).map(|number| format!("s{number}")).collect();
     let message = "remember the word fox";
@@ -131,7 +131,7 @@ fn assert_done(window: Child) {
 }
 
 #[test]
-fn seed_36_a_status_that_anybody_has_seen_survives_a_kill_at_that_moment() {
+fn status_change_that_was_reported_survives_an_immediate_kill() {
     let world = world();
     world.ok(["run", "-d", "--name", "coder", "/slow 600"]);
     let mut events = Events::of(&world);

@@ -1,4 +1,4 @@
-//! 32 and 33: what is left when one half of the memory is deleted.
+//! What is left if either the transcripts or Segue's own files are deleted.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use segue_testkit::{Outcome, conversation, launches};
 use crate::world;
 
 #[test]
-fn seed_32_deleted_transcripts_are_reported_and_the_session_stays() {
+fn deleted_transcripts_are_reported_and_the_session_is_kept() {
     let world = world();
     let before = told(&world, "coder", "fox");
     world.kill_everything();
@@ -26,11 +26,11 @@ fn seed_32_deleted_transcripts_are_reported_and_the_session_stays() {
     assert_ne!(after["vendor_session_id"], before["vendor_session_id"]);
     let log = world.events("coder");
     let old = text(&before, "vendor_session_id");
-    assert!(log.iter().any(|event| text(event, "text").contains(old)), "the old id is forgotten");
+    assert!(log.iter().any(|event| text(event, "text").contains(old)), "the old id is missing");
 }
 
 #[test]
-fn seed_33_a_deleted_store_leaves_every_conversation_resumable() {
+fn deleted_store_is_rebuilt_and_its_conversations_can_be_resumed() {
     let world = world();
     let before = told(&world, "coder", "fox");
     world.kill_everything();
@@ -44,7 +44,7 @@ fn seed_33_a_deleted_store_leaves_every_conversation_resumable() {
 }
 
 #[test]
-fn seed_33_after_all_of_segues_files_are_deleted_the_conversation_is_still_there() {
+fn deletion_of_all_segue_files_leaves_the_conversation_resumable() {
     let world = world();
     let before = told(&world, "coder", "fox");
     let old = text(&before, "vendor_session_id");

@@ -1,4 +1,4 @@
-//! 1 to 3: what is written down about each agent.
+//! What Segue records about each agent.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::world;
 
-/// Expects that every session's newest launch has a record that says what the list says.
+/// Checks that the record of each session's newest launch agrees with the list of sessions.
 fn assert_recorded(world: &World) {
     for session in world.sessions() {
         let (folder, _) = launches::of(world, &session).pop().unwrap();
@@ -31,7 +31,7 @@ fn assert_recorded(world: &World) {
 }
 
 #[test]
-fn seed_01_every_launch_has_its_record_started_alone_or_in_a_group() {
+fn every_launch_has_a_record_started_alone_or_with_a_fleet() {
     let world = world();
     world.ok(["run", "-d", "--name", "alone", "hello"]);
     world.write(
@@ -50,12 +50,12 @@ fn seed_01_every_launch_has_its_record_started_alone_or_in_a_group() {
 }
 
 #[test]
-fn seed_02_the_state_has_name_and_id_of_every_agent_and_loads_without_an_id() {
+fn state_has_the_name_and_id_of_every_agent_and_loads_without_an_id() {
     let mut world = world();
     project(&world, "shop", &["coder", "tester"]);
     world.ok(["up"]);
     world.kill_everything();
-    // The agent that chooses its own id never got as far as having one.
+    // This agent chooses its own id. The daemon is killed before the agent has one.
     let run = ["run", "-d", "--name", "early", "hi", "--", "--own-id"];
     kill_both_at(&mut world, "launch.record.after", |world| world.start(run));
     let ids: BTreeMap<_, _> = world
@@ -70,7 +70,7 @@ fn seed_02_the_state_has_name_and_id_of_every_agent_and_loads_without_an_id() {
 }
 
 #[test]
-fn seed_03_the_fleets_file_lists_every_agent_with_vendor_and_id() {
+fn fleet_file_lists_every_agent_with_vendor_and_id() {
     let world = world();
     project(&world, "shop", &["coder", "tester"]);
     world.ok(["up", "--session", "night"]);
@@ -91,7 +91,7 @@ fn seed_03_the_fleets_file_lists_every_agent_with_vendor_and_id() {
     assert_eq!(known.len(), 2);
     assert_eq!(listed(&record()), known);
     assert_eq!(record()["fleet"], "night");
-    // Written again whenever a conversation is another one.
+    // The file is written again when an agent gets a new conversation.
     world.resume(["--fresh", "night/coder"]);
     let fresh = world.session("coder")["vendor_session_id"].clone();
     assert_ne!(fresh, known[0][3]);

@@ -1,4 +1,4 @@
-//! 4, 6 and 8 to 10: which conversation an agent goes on with.
+//! Which conversation an agent resumes.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -25,13 +25,13 @@ fn argv(world: &World, name: &str) -> Vec<String> {
     record.cli_command
 }
 
-/// Tells whether a command line has a flag with this value.
+/// Returns whether a command line has a flag with this value.
 fn has(argv: &[String], flag: &str, value: &str) -> bool {
     argv.windows(2).any(|pair| pair == [flag, value])
 }
 
 #[test]
-fn seed_04_each_agent_of_a_fleet_is_started_in_its_vendors_resume_form() {
+fn up_resume_starts_each_agent_with_its_vendors_resume_arguments() {
     let mut world = world();
     project(&world, "shop", &["coder", "tester"]);
     world.ok(["up", "--session", "night"]);
@@ -48,13 +48,13 @@ fn seed_04_each_agent_of_a_fleet_is_started_in_its_vendors_resume_form() {
         assert!(!argv.iter().any(|word| word == "--session-id"), "{argv:?}");
         assert_knows(&world, name, name);
     }
-    // One without an id has nothing to resume.
+    // A session without an id has nothing to resume.
     world.resume(["early"]).assert_back("early", "started");
     assert!(!argv(&world, "early").iter().any(|word| word == "--resume"));
 }
 
 #[test]
-fn seed_04_an_unknown_fleet_is_an_error_and_nothing_is_started() {
+fn up_resume_of_an_unknown_fleet_is_an_error_and_starts_nothing() {
     let world = world();
     told(&world, "coder", "fox");
     world.ok(["stop", "coder"]);
@@ -69,7 +69,7 @@ fn seed_04_an_unknown_fleet_is_an_error_and_nothing_is_started() {
 }
 
 #[test]
-fn seed_06_an_older_conversation_that_was_touched_is_not_the_one_that_is_resumed() {
+fn resume_uses_the_stored_id_although_another_transcript_was_touched_later() {
     let world = world();
     let older = by_hand(&world, "remember the word owl");
     let session = told(&world, "coder", "fox");
@@ -83,10 +83,10 @@ fn seed_06_an_older_conversation_that_was_touched_is_not_the_one_that_is_resumed
     assert_knows(&world, "coder", "fox");
 }
 
-/// The built-in vendor can always resume, so this is asked of the rule: no decision that could
-/// come of it has an id to go on with.
+/// The demo vendor can always resume, so this checks the recovery rule itself: neither decision has
+/// an id to resume.
 #[test]
-fn seed_08_a_vendor_that_cannot_resume_begins_anew() {
+fn vendor_that_cannot_resume_starts_without_an_id() {
     let seen = |spoke| Seen {
         process: Process::None,
         folder: Place::There,
@@ -103,7 +103,7 @@ fn seed_08_a_vendor_that_cannot_resume_begins_anew() {
 }
 
 #[test]
-fn seed_09_siblings_in_one_folder_each_resume_their_own_conversation() {
+fn siblings_in_one_folder_resume_their_own_conversations() {
     let world = world();
     let names = ["fox", "owl", "elk", "bee"];
     for (number, name) in names.into_iter().enumerate() {
@@ -161,11 +161,11 @@ fn everything(world: &World) -> Everything {
 }
 
 #[test]
-fn plan_that_a_program_asks_for_over_the_socket_resumes_nothing() {
+fn plan_requested_over_the_socket_resumes_nothing() {
     let world = world();
     told(&world, "fox", "amber");
     world.kill_everything();
-    // A daemon that runs.
+    // Start a daemon.
     world.ok(["ls"]);
     let caller = json!({"cwd": world.project(), "environment": {}});
     let request = json!({"caller": caller, "selection": "all", "fresh": [], "plan": true});
@@ -178,7 +178,7 @@ fn plan_that_a_program_asks_for_over_the_socket_resumes_nothing() {
 }
 
 #[test]
-fn seed_10_a_plan_starts_and_changes_nothing_and_live_agents_are_left_alone() {
+fn resume_plan_changes_nothing_and_resume_leaves_live_agents_running() {
     let world = world();
     let live = told(&world, "live", "fox");
     let killed = told(&world, "killed", "owl");

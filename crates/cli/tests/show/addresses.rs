@@ -1,4 +1,4 @@
-//! Which conversation is meant, and who may see it.
+//! Which conversation an address selects, and who may see it.
 
 use segue_testkit::stand_in::{Mark, StandIn};
 use segue_testkit::{Outcome, World, conversation, scene};
@@ -6,7 +6,7 @@ use segue_testkit::{Outcome, World, conversation, scene};
 use crate::{texts, turns};
 
 #[test]
-fn a_conversation_is_found_by_every_name_it_has() {
+fn show_accepts_session_names_session_ids_and_vendor_session_ids() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let session = scene::told(&world, "fox", "amber");
     let own = scene::text(&session, "vendor_session_id").to_owned();
@@ -14,7 +14,7 @@ fn a_conversation_is_found_by_every_name_it_has() {
     for address in ["fox", "default/fox", &own, &by_vendor, scene::text(&session, "id")] {
         assert_eq!(turns(&world, &[address]).len(), 2, "{address}");
     }
-    // A conversation that nobody has taken in.
+    // This conversation is not adopted by any session.
     let id = scene::by_hand(&world, "by hand");
     assert_eq!(texts(&turns(&world, &[&format!("demo:{id}")]))[0], "by hand");
     for address in ["nobody", "demo:unknown", "demo:", &id] {
@@ -29,7 +29,7 @@ fn a_conversation_is_found_by_every_name_it_has() {
 }
 
 #[test]
-fn a_conversation_that_a_session_had_before_can_be_read_under_its_own_id() {
+fn earlier_conversation_of_a_session_is_shown_by_its_vendor_session_id() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let session = scene::told(&world, "fox", "amber");
     let before = scene::text(&session, "vendor_session_id").to_owned();
@@ -42,7 +42,7 @@ fn a_conversation_that_a_session_had_before_can_be_read_under_its_own_id() {
 }
 
 #[test]
-fn an_agent_sees_its_own_conversation_and_no_other() {
+fn agent_may_show_only_its_own_conversation() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let session = scene::told(&world, "coder", "amber");
     let other = scene::told(&world, "other", "heron");
@@ -52,7 +52,7 @@ fn an_agent_sees_its_own_conversation_and_no_other() {
     world.ok(["ls"]);
     let own = agent.run("$SEGUE show coder --json");
     assert_eq!((own.status, own.stdout.lines().count()), (0, 2), "{own:#?}");
-    // The same words for all of them: whether there is such a session is not for an agent to know.
+    // All get the same error, because an agent must not learn whether a session exists.
     let expected =
         "error: an agent may not reach a session that is neither its own nor its child\n";
     let addresses =

@@ -1,11 +1,11 @@
-//! A conversation as it happens.
+//! `segue show --follow`: turns are printed as they happen.
 
 use segue_testkit::{Terminal, World, conversation, scene};
 
 use crate::{said, written};
 
 #[test]
-fn new_turns_are_shown_as_they_happen_until_it_is_interrupted() {
+fn follow_prints_new_turns_until_it_is_interrupted() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let session = scene::told(&world, "fox", "amber");
     let mut person = Terminal::start(&world.command(["show", "fox", "--follow"]), 40, 100);
@@ -20,7 +20,7 @@ fn new_turns_are_shown_as_they_happen_until_it_is_interrupted() {
 }
 
 #[test]
-fn one_that_has_not_begun_is_waited_for() {
+fn follow_waits_for_a_conversation_that_has_not_started() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     world.ok(["run", "-d", "--name", "mute"]);
     let mut person = Terminal::start(&world.command(["show", "mute", "-f", "--json"]), 40, 200);
@@ -32,7 +32,7 @@ fn one_that_has_not_begun_is_waited_for() {
 }
 
 #[test]
-fn a_file_that_is_replaced_is_followed_on() {
+fn follow_continues_after_the_transcript_is_replaced() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let (address, path) = written(&world, &[said("user", "one", 1), said("user", "two", 2)]);
     let mut person = Terminal::start(&world.command(["show", &address, "-f", "-n", "1"]), 40, 100);

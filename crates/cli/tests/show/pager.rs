@@ -1,4 +1,4 @@
-//! A person at a terminal reads long conversations through a pager.
+//! `segue show` on a terminal prints long conversations through a pager.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{said, written};
 
-/// A world with a pager of its own, which notes what it is given and prints a mark.
+/// Creates a world whose `SEGUE_PAGER` runs this script with the argument `word`.
 fn world(script: &str) -> World {
     let mut world = World::new(env!("CARGO_BIN_EXE_segue"));
     let pager = world.root().join("pager");
@@ -27,7 +27,7 @@ fn long(world: &World, turns: u32) -> String {
 }
 
 #[test]
-fn what_does_not_fit_goes_through_the_pager_and_what_fits_does_not() {
+fn only_output_longer_than_the_screen_goes_through_the_pager() {
     let world = world("echo \"paged: $1\"; tail -n 2");
     let address = long(&world, 50);
     let mut person = Terminal::start(&world.command(["show", &address]), 24, 80);
@@ -47,7 +47,7 @@ fn what_does_not_fit_goes_through_the_pager_and_what_fits_does_not() {
 }
 
 #[test]
-fn a_pager_that_is_left_early_ends_it_well_and_one_that_is_not_there_is_told() {
+fn pager_that_exits_early_is_no_error_and_a_missing_pager_is_one() {
     let mut world = world("head -n 1; exit 3");
     let address = long(&world, 20_000);
     let mut person = Terminal::start(&world.command(["show", &address]), 24, 80);
@@ -64,7 +64,7 @@ fn a_pager_that_is_left_early_ends_it_well_and_one_that_is_not_there_is_told() {
 }
 
 #[test]
-fn an_interrupt_is_the_pagers_own_affair() {
+fn ctrl_c_while_the_pager_runs_does_not_end_show() {
     let world = world("trap : INT; head -n 1; echo waiting; read line </dev/tty; echo left");
     let address = long(&world, 20_000);
     let mut person = Terminal::start(&world.command(["show", &address]), 24, 80);
@@ -76,7 +76,7 @@ fn an_interrupt_is_the_pagers_own_affair() {
 }
 
 #[test]
-fn roles_are_coloured_and_the_transcript_itself_is_harmless_on_a_terminal() {
+fn show_colours_roles_and_raw_output_has_no_control_characters_on_a_terminal() {
     let mut world = world("cat");
     let (address, path) = written(&world, &[said("user", "words", 1)]);
     fs::write(&path, fs::read_to_string(&path).unwrap() + "\u{1b}]0;title\u{7}\u{9b}2J end\n")
@@ -92,7 +92,7 @@ fn roles_are_coloured_and_the_transcript_itself_is_harmless_on_a_terminal() {
 }
 
 #[test]
-fn a_reader_that_goes_away_has_read_enough() {
+fn closed_pipe_ends_show_without_an_error() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let address = long(&world, 20_000);
     for more in ["--json", "--raw", "--full"] {
@@ -108,10 +108,10 @@ fn a_reader_that_goes_away_has_read_enough() {
 }
 
 #[test]
-fn reading_a_long_conversation_into_a_pipe_shows_on_the_terminal_how_far_it_is() {
+fn show_into_a_pipe_draws_its_progress_on_the_terminal() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let address = long(&world, 20_000);
-    // The reader begins late, and the pipe has no room for everything.
+    // The reader starts late, and the buffer of the pipe is too small for all of the output.
     let script = "\"$0\" show \"$1\" | { sleep 1.5; cat >/dev/null; }";
     let mut command = Command::new("sh");
     command.args(["-c", script]).arg(world.program()).arg(&address);

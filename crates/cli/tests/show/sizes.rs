@@ -1,4 +1,4 @@
-//! Long conversations, torn and huge lines, and only the end of them.
+//! Long conversations, partial and huge lines, and `--last`.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::{said, texts, turns, written};
 
 #[test]
-fn only_the_last_turns_under_their_numbers() {
+fn last_prints_the_last_turns_with_their_numbers() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let records: Vec<Value> = (1..=30).map(|n| said("user", &format!("turn {n}"), n)).collect();
     let (address, _) = written(&world, &records);
@@ -27,7 +27,7 @@ fn only_the_last_turns_under_their_numbers() {
 }
 
 #[test]
-fn torn_foreign_and_broken_lines_are_no_turns_and_hide_none() {
+fn partial_foreign_and_broken_lines_are_skipped_and_hide_no_turn() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let (address, path) = written(&world, &[said("user", "first", 1)]);
     let mut file = OpenOptions::new().append(true).open(path).unwrap();
@@ -44,7 +44,7 @@ fn torn_foreign_and_broken_lines_are_no_turns_and_hide_none() {
 }
 
 #[test]
-fn of_a_long_transcript_no_more_is_read_than_the_end() {
+fn last_reads_only_the_end_of_a_long_transcript() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let huge = "x".repeat(5 * 1024 * 1024);
     let records = [said("user", "first", 1), said("user", &huge, 2), said("user", "end", 3)];
@@ -54,7 +54,7 @@ fn of_a_long_transcript_no_more_is_read_than_the_end() {
     assert_eq!(last[0]["index"], Value::Null);
     let shown = world.ok(["show", &address, "-n", "1"]);
     assert!(shown.starts_with("user  2026-01-02"), "{shown}");
-    // At the beginning their numbers are known again.
+    // If reading reaches the beginning of the file, the numbers of the turns are known.
     let all = turns(&world, &[&address, "-n", "9"]);
     assert_eq!(all[2]["index"], 3);
     let text = all[1]["text"].as_str().unwrap();

@@ -1,4 +1,4 @@
-//! What was said before a conversation was handed over, and after.
+//! `segue show --story`: the turns from before and after a handoff.
 
 use std::fs;
 
@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::{texts, turns};
 
-/// A world in which `first` was handed over to `second`, which has what was carried as its beginning;
-/// returns the two sessions as they run.
+/// Starts `first` and `second`, and records a handoff from one to the other. The conversation of
+/// `second` begins with the carried turns. Returns both sessions.
 fn handed_over(world: &World, form: Form) -> [Value; 2] {
     let first = scene::told(world, "first", "amber");
     let second = scene::told(world, "second", "heron");
@@ -20,7 +20,7 @@ fn handed_over(world: &World, form: Form) -> [Value; 2] {
     let (header, rest) = kept.split_once('\n').unwrap();
     let carried = match form {
         Form::Native => carried.split_once('\n').unwrap().1.to_owned(),
-        // Said after the handoff, by whoever made it.
+        // Segue itself sent this message after the handoff.
         _ => rest.replacen("remember the word heron", "[Handed over by Segue]\\namber", 1),
     };
     fs::write(&own, format!("{header}\n{carried}{rest}")).unwrap();
@@ -42,10 +42,10 @@ fn handed_over(world: &World, form: Form) -> [Value; 2] {
 }
 
 #[test]
-fn a_story_is_told_in_order_and_nothing_twice() {
+fn story_prints_the_turns_of_both_sessions_in_order_and_once() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     handed_over(&world, Form::Native);
-    assert_eq!(turns(&world, &["second"]).len(), 4, "what was carried is in its own conversation");
+    assert_eq!(turns(&world, &["second"]).len(), 4, "it lacks the carried turns");
     let told = ["remember the word amber", "I will remember amber."];
     let told = [&told[..], &["remember the word heron", "I will remember heron."]].concat();
     for name in ["first", "second"] {
@@ -64,11 +64,11 @@ fn a_story_is_told_in_order_and_nothing_twice() {
     let divider = "\n── default/second (demo), handed over (native) 20";
     let (before, after) = shown.split_once(divider).unwrap();
     assert!(before.contains("I will remember amber.") && !after.contains("amber"), "{shown}");
-    assert!(world.ok(["show", "second"]).starts_with("1  user"), "no divider where no story is");
+    assert!(world.ok(["show", "second"]).starts_with("1  user"), "a divider without --story");
 }
 
 #[test]
-fn what_is_lost_of_a_story_does_not_hide_the_rest() {
+fn story_with_a_lost_transcript_still_prints_the_other_turns() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let [first, _] = handed_over(&world, Form::Native);
     world.ok(["stop", "first"]);
@@ -80,23 +80,23 @@ fn what_is_lost_of_a_story_does_not_hide_the_rest() {
     let carried = outcome.stdout.contains("remember the word amber");
     assert!(carried && outcome.stdout.contains("remember the word heron"), "{outcome:#?}");
     world.ok(["rm", "--yes", "first"]);
-    assert_eq!(turns(&world, &["second", "--story"]).len(), 4, "nobody else tells it any more");
+    assert_eq!(turns(&world, &["second", "--story"]).len(), 4, "the carried turns are missing");
 }
 
 #[test]
-fn an_agent_is_told_no_part_that_is_not_its_own() {
+fn story_shows_an_agent_only_its_own_session() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let [_, second] = handed_over(&world, Form::Native);
     let agent = StandIn::of(&world, &second, Mark::Kept);
     world.ok(["ls"]);
     let own = agent.run("$SEGUE show second --story --json");
     assert_eq!(own.status, 0, "{own:#?}");
-    assert_eq!(own.stdout.lines().count(), 4, "what was carried is its own: {own:#?}");
+    assert_eq!(own.stdout.lines().count(), 4, "the carried turns are missing: {own:#?}");
     assert!(!own.stdout.contains("default/first"), "{own:#?}");
 }
 
 #[test]
-fn the_message_that_tells_of_a_conversation_is_a_divider_in_its_story() {
+fn story_prints_a_divider_instead_of_the_digest_message() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     handed_over(&world, Form::Digest);
     let own = turns(&world, &["second"]);

@@ -20,7 +20,7 @@ fn put(world: &World, path: &str, text: &str) {
 }
 
 #[test]
-fn recorded_files_are_shown_by_the_vendors_own_names() {
+fn recorded_conversations_of_claude_and_codex_are_shown_by_vendor_session_id() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let claude = "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11";
     let codex = "01a1e1be-591b-79d0-85a7-3f4c36fd23d5";
@@ -41,7 +41,7 @@ fn recorded_files_are_shown_by_the_vendors_own_names() {
     assert_eq!(world.ok(["show", &address, "--raw"]), recorded);
     let all = turns(&world, &[&address]);
     let last = turns(&world, &[&address, "-n", "3"]);
-    assert_eq!(last, all[all.len() - 3..], "the same from both ends");
+    assert_eq!(last, all[all.len() - 3..], "reading from the end gives other turns");
 
     let codex = turns(&world, &[&format!("codex:{codex}")]);
     let roles: Vec<&str> = codex.iter().map(|turn| turn["role"].as_str().unwrap()).collect();
@@ -50,7 +50,7 @@ fn recorded_files_are_shown_by_the_vendors_own_names() {
 }
 
 #[test]
-fn a_conversation_in_a_database_is_shown_and_followed() {
+fn conversation_in_a_database_is_shown_and_followed() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let path = world.home().join(".local/share/opencode/opencode.db");
     fs::create_dir_all(path.parent().unwrap()).unwrap();

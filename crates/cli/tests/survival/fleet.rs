@@ -1,5 +1,5 @@
-//! Ten agents in one folder, each with a word of its own: whatever is killed whenever, ten right
-//! answers.
+//! Ten agents in one folder, each with a word of its own. After processes are killed at any time,
+//! all ten answers are right.
 
 use std::collections::BTreeMap;
 use std::process::Child;
@@ -13,20 +13,20 @@ use crate::{invariants, is_soak, program};
 use segue_testkit::chance::Chance;
 
 const SIZE: usize = 10;
-/// More points than bringing ten agents back passes.
+/// More failpoints than a resume of ten agents passes.
 const POINTS: usize = 700;
 
-/// When everything is killed.
+/// When all processes are killed.
 #[derive(Clone, Copy, Debug)]
 enum Moment {
     AtRest,
-    /// Some of them are in the middle of a turn.
+    /// While some agents are in the middle of a turn.
     Working,
-    /// One process after the other, so that they see each other go.
+    /// One process after the other, so that processes notice the deaths of others.
     OneByOne,
-    /// Somebody is just bringing them back.
+    /// While a command resumes the agents.
     ComingBack,
-    /// They are just being started, for the first time.
+    /// While the agents are started for the first time.
     Starting,
 }
 
@@ -34,10 +34,10 @@ const MOMENTS: [Moment; 5] =
     [Moment::AtRest, Moment::Working, Moment::OneByOne, Moment::ComingBack, Moment::Starting];
 
 #[test]
-fn everything_dies_at_once_at_random_moments() {
+fn fleet_survives_kills_of_all_processes_at_random_times() {
     let chance = Chance::new();
     let rounds = if is_soak() { 200 } else { 20 };
-    // Two fleets side by side use the time in which one waits for the disk.
+    // Two fleets in parallel use the time in which one of them waits for the disk.
     std::thread::scope(|threads| {
         for half in 0..2 {
             let mut chance = chance.branch(half);
@@ -52,7 +52,7 @@ fn everything_dies_at_once_at_random_moments() {
     });
 }
 
-/// Kills everything at a moment and brings it back.
+/// Kills all processes at this moment, and resumes the fleet.
 fn survive(fleet: Option<World>, moment: Moment, chance: &mut Chance) -> World {
     let world = match moment {
         Moment::Starting => starting(chance),
@@ -94,8 +94,8 @@ fn kill(world: &mut World, moment: Moment, chance: &mut Chance) {
     world.kill_everything();
 }
 
-/// Kills the daemon and the holders in any order. Agents go with their holders: one that is killed
-/// itself has crashed, which is another story.
+/// Kills the daemon and the holders in random order. Agents end with their holders. A killed agent
+/// would count as crashed, which other tests cover.
 fn kill_one_by_one(world: &World, chance: &mut Chance) {
     let is_agent = |pid: &u32| processes::command_line(*pid).iter().any(|it| it == "demo-agent");
     let mut left: Vec<u32> = world.processes().into_iter().filter(|pid| !is_agent(pid)).collect();
@@ -105,8 +105,8 @@ fn kill_one_by_one(world: &World, chance: &mut Chance) {
     }
 }
 
-/// Kills a world in which ten agents are just being started; starts those again that the commands
-/// did not get around to.
+/// Starts ten agents and kills all processes meanwhile. Then starts the agents that have no session
+/// yet.
 fn starting(chance: &mut Chance) -> World {
     let mut world = World::new(program());
     let passing = Passing::count(&mut world);
@@ -138,7 +138,7 @@ fn kill_all(world: &mut World, commands: &mut [Child]) {
 }
 
 #[test]
-fn only_the_daemon_dies() {
+fn killed_daemon_leaves_all_agents_running() {
     let world = ten();
     let mut chance = Chance::new();
     let before = processes_of(&world);
@@ -156,7 +156,7 @@ fn only_the_daemon_dies() {
 }
 
 #[test]
-fn only_some_holders_die() {
+fn killed_holders_affect_only_their_own_agents() {
     let world = ten();
     let mut chance = Chance::new();
     for _ in 0..3 {
@@ -204,13 +204,13 @@ fn assert_all_back(world: &World, report: &Report) {
     }
 }
 
-/// Returns each agent's conversation.
+/// Returns the vendor session id of each agent.
 fn ids(world: &World) -> BTreeMap<String, String> {
     let text = |session: &Value, key| scene::text(session, key).to_owned();
     world.sessions().iter().map(|it| (text(it, "name"), text(it, "vendor_session_id"))).collect()
 }
 
-/// Returns the processes of each agent and of its holder.
+/// Returns the pids of each agent and of its holder.
 fn processes_of(world: &World) -> BTreeMap<String, (u32, u32)> {
     let of = |session: &Value| {
         let name = scene::text(session, "name").to_owned();

@@ -1,4 +1,4 @@
-//! What must be so after anything was killed.
+//! Conditions that must hold after any kill.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,16 +9,16 @@ use serde_json::Value;
 
 use crate::scenarios::word;
 
-/// Brings everything back and checks that nothing is lost, doubled, left over, or said untruly.
+/// Resumes all sessions. Checks that nothing is lost, duplicated, left over or reported wrongly.
 pub(crate) fn check_all(world: &World) {
     check(world, word);
 }
 
-/// Checks the same where each agent's word is another one.
+/// Does the same as `check_all`. `word` returns the word that an agent must know.
 pub(crate) fn check(world: &World, word: fn(&str) -> String) {
     no_dead_marks(world);
     let report = all_back(world, ["resume", "--all", "--stopped", "--json"]);
-    // What was handed over comes back only by its name.
+    // A session that was handed over is resumed only by its name.
     for session in report["left_alone"].as_array().unwrap() {
         let address = session["address"].as_str().unwrap();
         all_back(world, ["resume", address, "--stopped", "--json"]);
@@ -46,7 +46,7 @@ fn all_back<const N: usize>(world: &World, command: [&str; N]) -> Value {
     report
 }
 
-/// The agent runs and knows its word.
+/// Checks that the agent runs and knows its word.
 fn interactive_is_whole(world: &World, session: &Value, word: fn(&str) -> String) {
     let pid = number(&session["pid"]);
     assert!(pid.is_some_and(processes::is_alive), "no agent: {session:#}");
@@ -54,7 +54,7 @@ fn interactive_is_whole(world: &World, session: &Value, word: fn(&str) -> String
     assert_eq!(answer, format!("The word is {}.", word(session["name"].as_str().unwrap())));
 }
 
-/// The turn is over, and its prompt was heard once.
+/// Checks that the turn is over, and that the conversation has its prompt once.
 fn headless_is_whole(world: &World, session: &Value, word: fn(&str) -> String) {
     assert_eq!(session["status"], "idle", "{session:#}");
     let id = session["vendor_session_id"].as_str().unwrap();
@@ -65,19 +65,19 @@ fn headless_is_whole(world: &World, session: &Value, word: fn(&str) -> String) {
     assert_eq!(times, 1, "{said:?}");
 }
 
-/// Every process that carries a mark carries that of the launch that is open.
+/// Checks that every process with a mark has the mark of an open launch.
 fn no_dead_marks(world: &World) {
     loop {
         let before = world.sessions();
         let marked = marked(world);
-        // What was just being started while we looked is looked at again.
+        // If a session has changed meanwhile, the processes are listed again.
         if world.sessions() == before {
             return carry_open_marks(world, &before, marked);
         }
     }
 }
 
-/// Returns the processes with a mark, and their marks.
+/// Returns all processes with a mark, and their marks.
 fn marked(world: &World) -> Vec<(u32, String)> {
     let mark = |pid| Some((pid, processes::variable(pid, "SEGUE_LAUNCH")?));
     world.processes().into_iter().filter_map(mark).collect()
@@ -96,7 +96,7 @@ fn carry_open_marks(world: &World, sessions: &[Value], marked: Vec<(u32, String)
         let session = open.get(&launch);
         assert!(session.is_some(), "process {pid} is left of launch {launch}: {line:?}");
         assert_eq!(processes::variable(pid, "SEGUE_SESSION").as_ref(), session);
-        assert_eq!(processes::variable(pid, "SEGUE_FAILPOINT_LOG"), None, "an agent knows of it");
+        assert_eq!(processes::variable(pid, "SEGUE_FAILPOINT_LOG"), None, "an agent inherits it");
         if line.iter().any(|word| word == "--permission") {
             let other = agents.insert(launch, pid);
             assert_eq!(other, None, "two agents of one session: {line:?}");
@@ -104,7 +104,7 @@ fn carry_open_marks(world: &World, sessions: &[Value], marked: Vec<(u32, String)
     }
 }
 
-/// There are a daemon, a holder for each agent, and nobody else.
+/// Checks that there are one daemon, one holder for each agent, and no other processes.
 fn nobody_else(world: &World, sessions: &[Value]) {
     let holders: Vec<u32> =
         sessions.iter().filter_map(|session| number(&session["holder_pid"])).collect();
@@ -112,7 +112,7 @@ fn nobody_else(world: &World, sessions: &[Value]) {
     for pid in world.processes() {
         match processes::command_line(pid).get(1).map(String::as_str) {
             Some("daemon") => daemons += 1,
-            // One whose agent was brought back by another may still be on its way out.
+            // A holder whose session was resumed by another holder may still be ending.
             Some("hold") if !holders.contains(&pid) => processes::wait_gone(pid),
             Some("hold" | "demo-agent") | None => {}
             Some(_) => panic!("what is {:?}?", processes::command_line(pid)),
@@ -121,7 +121,7 @@ fn nobody_else(world: &World, sessions: &[Value]) {
     assert_eq!(daemons, 1, "daemons");
 }
 
-/// What is said about an end was written down by whoever saw it.
+/// Checks that each reported exit is the one that was recorded in the launch folder.
 fn exits_are_honest(world: &World) {
     let log = world.ok(["log", "--json"]);
     let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -133,7 +133,7 @@ fn exits_are_honest(world: &World) {
         let seen: Option<LaunchEnd> = seen.map(|end| serde_json::from_slice(&end).unwrap());
         match seen.map_or(Exit::Unknown, |end| end.exit) {
             Exit::Unknown if !folder.exists() => {}
-            Exit::Unknown => assert!(is_unknown(text), "nobody saw that: {event}"),
+            Exit::Unknown => assert!(is_unknown(text), "no exit was recorded: {event}"),
             Exit::NeverStarted => assert!(is_unknown(text), "it never started: {event}"),
             exit => assert!(text.starts_with(&exit.to_string()), "{exit}, but: {event}"),
         }
@@ -141,7 +141,9 @@ fn exits_are_honest(world: &World) {
 }
 
 fn is_unknown(text: &str) -> bool {
-    ["nobody knows how", "unknown", "not started"].iter().any(|word| text.starts_with(word))
+    ["ended while Segue was not watching", "unknown", "not started"]
+        .iter()
+        .any(|word| text.starts_with(word))
 }
 
 fn number(value: &Value) -> Option<u32> {

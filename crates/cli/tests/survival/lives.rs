@@ -1,4 +1,4 @@
-//! What becomes of one agent: after a crash, a clean exit, a holder's death, a cut turn.
+//! One agent after a crash, a clean exit, the death of its holder, or a killed turn.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{invariants, program};
 
-/// Waits until the session is as wanted; looks again after each of its events.
+/// Waits until `is_wanted` accepts the session. Checks again after each change of a status.
 fn wait_session(world: &World, name: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
     let mut events = Events::of(world);
     loop {
@@ -33,7 +33,7 @@ fn said(world: &World, session: &Value) -> Vec<String> {
 }
 
 #[test]
-fn a_turn_that_was_cut_is_nudged_once_and_an_idle_agent_never() {
+fn killed_turn_is_nudged_once_and_an_idle_agent_never() {
     let world = World::new(program());
     let session = scene::told(&world, "alpha", "heron");
     conversation::type_text(&world, &session, "/slow 600\r");
@@ -56,7 +56,7 @@ fn a_turn_that_was_cut_is_nudged_once_and_an_idle_agent_never() {
 }
 
 #[test]
-fn a_crashed_agent_comes_back_by_itself_with_the_environment_that_is_on_no_disk() {
+fn crashed_agent_restarts_with_its_environment_which_is_not_on_disk() {
     const SECRET: &str = "a-secret-that-is-on-no-disk";
     let mut world = World::new(program());
     world.set("API_KEY", SECRET);
@@ -74,11 +74,11 @@ fn a_crashed_agent_comes_back_by_itself_with_the_environment_that_is_on_no_disk(
         assert!(!found, "the secret is in {}", file.display());
     }
     let names = fs::read_to_string(launches::of(&world, &back)[1].0.join("session.json")).unwrap();
-    assert!(names.contains("API_KEY"), "its name is written down");
+    assert!(names.contains("API_KEY"), "the name of the variable is not recorded");
 }
 
 #[test]
-fn a_daemon_that_dies_between_a_crash_and_the_restart_is_no_reason_to_ask() {
+fn agent_restarts_although_the_daemon_dies_between_crash_and_restart() {
     for point in ["observe.commit.after", "launch.commit.after", "holders.spawn.before"] {
         let mut world = World::new(program());
         world.set("API_KEY", "kept");
@@ -86,7 +86,7 @@ fn a_daemon_that_dies_between_a_crash_and_the_restart_is_no_reason_to_ask() {
         world.unset("API_KEY");
         scene::kill_daemon(&world);
         let hold = Hold::at(&mut world, point);
-        // The next daemon is held there; it has found the agent alive before.
+        // The next daemon is held at this failpoint. Before that, it has found the agent alive.
         let mut list = world.start(["ls"]);
         if point == "observe.commit.after" {
             processes::kill(scene::process(&session, "pid"));
@@ -110,25 +110,25 @@ fn a_daemon_that_dies_between_a_crash_and_the_restart_is_no_reason_to_ask() {
 }
 
 #[test]
-fn an_agent_that_was_left_is_not_started_again() {
+fn agent_that_a_person_quit_is_not_restarted() {
     let world = World::new(program());
     let session = scene::told(&world, "alpha", "heron");
     conversation::type_text(&world, &session, "/exit\r");
     let ended = wait_session(&world, "alpha", |it| it["status"] == "ended");
     assert_eq!(ended["status_detail"], "quit");
-    // Without its holder nobody has its environment, so nobody can start it.
+    // Only the holder has the environment. Without the holder, the agent cannot be restarted.
     processes::wait_gone(scene::process(&session, "holder_pid"));
     assert_eq!(scene::told_events(&world, "alpha", "restart_planned"), Vec::<String>::new());
     assert_eq!(world.session("alpha")["launches"], 1);
 
     let nothing = world.resume(["--all"]);
-    assert_eq!(nothing.json["agents"], Value::Array(Vec::new()), "nobody means what was left");
+    assert_eq!(nothing.json["agents"], Value::Array(Vec::new()), "a quit session was resumed");
     world.resume(["alpha"]).assert_back("alpha", "resumed");
     scene::assert_knows(&world, "alpha", "heron");
 }
 
 #[test]
-fn three_deaths_at_once_are_a_choice_for_a_person() {
+fn session_waits_for_a_choice_after_three_crashes_in_a_row() {
     let world = World::new(program());
     let session = scene::told(&world, "alpha", "heron");
     for launches in 1..=3 {
@@ -137,8 +137,9 @@ fn three_deaths_at_once_are_a_choice_for_a_person() {
     }
     let waiting = wait_session(&world, "alpha", |it| it["status"] == "waiting");
     assert_eq!(waiting["status_detail"], "choice");
+    assert_eq!(waiting["waiting_for"], "choice");
     assert_eq!(waiting["pid"], Value::Null);
-    // It would never be idle: whoever waits for that gets an answer.
+    // The session would never be idle, so `wait` returns an error.
     let wait = world.segue(["wait", "alpha", "--for", "idle"]);
     assert_eq!(wait.status, 4, "{wait:#?}");
     assert!(wait.stderr.contains("segue resume default/alpha"), "{wait:#?}");
@@ -155,24 +156,28 @@ fn three_deaths_at_once_are_a_choice_for_a_person() {
 }
 
 #[test]
-fn without_its_holder_an_agent_waits_for_an_environment() {
+fn session_whose_holder_was_killed_waits_for_an_environment() {
     let world = World::new(program());
     let session = scene::told(&world, "alpha", "heron");
     processes::kill(scene::process(&session, "holder_pid"));
     let waiting = wait_session(&world, "alpha", |it| it["status"] == "waiting");
     assert_eq!(waiting["status_detail"], "environment");
+    assert_eq!(waiting["waiting_for"], "environment");
     processes::wait_gone(scene::process(&session, "pid"));
-    assert_eq!(scene::told_events(&world, "alpha", "launch_ended"), ["nobody knows how"]);
+    assert_eq!(
+        scene::told_events(&world, "alpha", "launch_ended"),
+        ["ended while Segue was not watching"]
+    );
 
     world.resume(["--all"]).assert_back("alpha", "resumed");
     scene::assert_knows(&world, "alpha", "heron");
     invariants::check(&world, |_| "heron".to_owned());
 }
 
-/// A daemon dies while its holder is on the way; the next one must not start a second agent, and
-/// whoever comes late must not either.
+/// The daemon dies while its holder is starting. The next daemon must not start a second agent, and
+/// the late holder must not start one either.
 #[test]
-fn a_holder_that_comes_late_starts_nothing() {
+fn late_holder_of_an_abandoned_launch_starts_nothing() {
     let mut world = World::new(program());
     let hold = Hold::process_at(&mut world, "holder", "hold.lock.before");
     let mut run = world.start(["run", "-d", "--name", "alpha", "remember the word heron"]);
@@ -187,14 +192,15 @@ fn a_holder_that_comes_late_starts_nothing() {
     });
     late.into_iter().for_each(processes::wait_gone);
     let conversations = world.home().join(".segue-demo");
-    assert!(!conversations.exists(), "an agent was there");
+    assert!(!conversations.exists(), "an agent was started");
     world.resume(["--all"]).assert_back("alpha", "started");
     invariants::check(&world, |_| "heron".to_owned());
 }
 
-/// A daemon dies while its holder is about to start the agent; the next one waits for it.
+/// The daemon dies while its holder is about to start the agent. The next daemon waits for that
+/// holder.
 #[test]
-fn a_holder_on_its_way_is_waited_for() {
+fn next_daemon_waits_for_a_holder_that_is_about_to_start_its_agent() {
     let mut world = World::new(program());
     let hold = Hold::process_at(&mut world, "holder", "hold.lock.after");
     let mut run = world.start(["run", "-d", "--name", "alpha", "remember the word heron"]);
@@ -217,10 +223,10 @@ fn a_holder_on_its_way_is_waited_for() {
     invariants::check(&world, |_| "heron".to_owned());
 }
 
-/// An agent that is killed between making its transcript and writing to it leaves an empty file,
-/// and will not begin a conversation under an id that has one.
+/// An agent that is killed after it created its transcript, and before it wrote to it, leaves an
+/// empty file. It refuses to start a conversation under an id that has a file.
 #[test]
-fn an_empty_transcript_is_nothing_said_and_nothing_lost() {
+fn empty_transcript_counts_as_no_message_and_no_loss() {
     let mut world = World::new(program());
     let run = ["run", "-d", "--name", "alpha", "remember the word heron"];
     kill_both_at(&mut world, "launch.commit.after", |world| world.start(run));
@@ -228,11 +234,11 @@ fn an_empty_transcript_is_nothing_said_and_nothing_lost() {
     world.resume(["--all"]).assert_back("alpha", "started");
     scene::assert_knows(&world, "alpha", "heron");
 
-    // The same under the eyes of a daemon, which guards what it sees.
+    // The same while a daemon runs, which guards the transcripts that it sees.
     world.ok(["run", "-d", "--name", "beta"]);
     let beta = wait_session(&world, "beta", |it| it["status"] == "idle");
     make_empty_transcript(&world, &beta);
-    // What happens after it is told after it.
+    // The daemon handles changes in order. After this answer it has handled the empty file.
     conversation::ask(&world, &world.session("alpha"), "hello");
     world.kill_everything();
     world.resume(["--all"]).assert_back("beta", "started");

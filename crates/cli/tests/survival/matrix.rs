@@ -1,4 +1,4 @@
-//! SIGKILL at every step of everything that people do.
+//! SIGKILL at every failpoint of every scenario.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,7 +11,7 @@ use crate::points::{self, Point};
 use crate::scenarios::{self, Scenario};
 use crate::{invariants, is_soak, program};
 
-/// A scenario in which one process dies at one point.
+/// A scenario in which one process dies at one failpoint.
 #[derive(Clone)]
 struct Case {
     scenario: Scenario,
@@ -19,20 +19,21 @@ struct Case {
     hit: usize,
 }
 
-/// What came of a case.
+/// The result of a case.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Result {
     Survived,
-    /// Not every point is passed each time: what happens at the same time is told together.
+    /// The failpoint was not passed. Not every run passes it: concurrent events may be handled
+    /// together.
     NotReached,
     Failed,
 }
 
-/// How many cases run beside each other: they wait for the disk more than they work.
+/// Number of cases that run in parallel: they wait for the disk more than they work.
 const BESIDE: usize = 4;
 
 #[test]
-fn a_kill_at_any_step_loses_nothing() {
+fn sigkill_at_any_failpoint_of_any_scenario_loses_nothing() {
     let passed = beside(scenarios::ALL.to_vec(), list);
     let passed: Vec<_> = scenarios::ALL.iter().copied().zip(passed).collect();
     let cases = if is_soak() { all_cases(&passed) } else { some_cases(&passed) };
@@ -60,7 +61,7 @@ fn a_kill_at_any_step_loses_nothing() {
     assert!(names.len() >= 40 || chosen().is_some(), "{} points", names.len());
 }
 
-/// Runs a scenario in which nothing dies; returns the points that were passed.
+/// Runs a scenario without a kill; returns the failpoints that were passed, and how often.
 fn list(scenario: Scenario) -> BTreeMap<Point, usize> {
     let mut world = World::new(program());
     points::list_all(&mut world);
@@ -73,13 +74,15 @@ fn list(scenario: Scenario) -> BTreeMap<Point, usize> {
     assert!(outcome.status <= 0, "{}: {outcome:#?}", scenario.name);
     invariants::check_all(&world);
     let mut passed = points::passed(&world);
-    // Elsewhere copies are made beside what happens, sooner or later.
+    // In other scenarios the archive is written in parallel, at no fixed time. Its failpoints are
+    // left out.
     let is_sure = scenario.name.starts_with("archive");
     passed.retain(|point, _| is_sure || !point.name.starts_with("archive."));
     passed
 }
 
-/// Every point of every scenario, at its first hit, and at its second if there is one.
+/// Returns a case for every failpoint of every scenario, at its first hit, and one for its second
+/// hit if there is one.
 fn all_cases(passed: &[(Scenario, BTreeMap<Point, usize>)]) -> Vec<Case> {
     let mut cases = Vec::new();
     for (scenario, points) in passed {
@@ -91,7 +94,7 @@ fn all_cases(passed: &[(Scenario, BTreeMap<Point, usize>)]) -> Vec<Case> {
     cases
 }
 
-/// Every point once, and all that can happen to a message.
+/// Returns one case for every failpoint, and all cases of the scenarios that send a message.
 fn some_cases(passed: &[(Scenario, BTreeMap<Point, usize>)]) -> Vec<Case> {
     let (messages, others): (Vec<_>, Vec<_>) =
         passed.iter().cloned().partition(|(scenario, _)| scenario.name.starts_with("send"));
@@ -100,7 +103,8 @@ fn some_cases(passed: &[(Scenario, BTreeMap<Point, usize>)]) -> Vec<Case> {
     cases
 }
 
-/// Every point once, and every scenario about as often as any other that passes its points.
+/// Returns one case for every failpoint. Of the scenarios that pass the failpoint, it takes the one
+/// that was used least so far.
 fn spread(passed: &[(Scenario, BTreeMap<Point, usize>)]) -> Vec<Case> {
     let mut used: BTreeMap<&str, usize> = BTreeMap::new();
     let mut cases = Vec::new();
@@ -124,7 +128,8 @@ impl Case {
         chosen().is_none_or(|chosen| self.name().starts_with(&chosen))
     }
 
-    /// A first hit that two events told together made impossible is there at the next attempt.
+    /// Runs a case for a first hit up to three times: if two events were handled together, the
+    /// failpoint may be passed only in another attempt.
     fn run_until_reached(&self) -> Result {
         let attempts = if self.hit == 1 { 3 } else { 1 };
         let mut results = (0..attempts).map(|_| self.run());
@@ -151,12 +156,12 @@ impl Case {
     }
 }
 
-/// Returns the beginning of the names of the cases to which the run is restricted.
+/// Returns the prefix of the names of the cases to which the run is restricted.
 fn chosen() -> Option<String> {
     std::env::var_os("SEGUE_CASE").and_then(|value| value.into_string().ok())
 }
 
-/// Does something with each of many, a few at a time; returns what came of them in order.
+/// Applies `work` to all items, a few in parallel; returns the results in order.
 fn beside<T: Send, R: Send>(all: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let all: Vec<Mutex<Option<T>>> = all.into_iter().map(|it| Mutex::new(Some(it))).collect();

@@ -1,4 +1,4 @@
-//! Failpoints: which ones a scenario passes, and a death at one of them.
+//! Failpoints: which ones a scenario passes, and the death of a process at one of them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,25 +6,26 @@ use std::path::PathBuf;
 
 use segue_testkit::{World, processes};
 
-/// A place in one of our programs.
+/// A failpoint in the processes of one role.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Point {
     pub(crate) role: String,
     pub(crate) name: String,
 }
 
-/// Lets every process of a world write down the points that it passes while the gate is open.
+/// Makes every process of a world log the failpoints that it passes while the gate is open.
 pub(crate) fn list_all(world: &mut World) {
     arm(world, "list");
 }
 
-/// Lets the processes of one role die at a point while the gate is open.
+/// Makes a process of one role die when it passes a failpoint for the `hit`th time while the gate
+/// is open.
 pub(crate) fn kill_at(world: &mut World, point: &Point, hit: usize) {
     arm(world, &format!("{}:{hit}", point.name));
     world.set("SEGUE_FAILPOINT_ROLE", &point.role);
 }
 
-/// New processes know nothing of points.
+/// Removes the failpoint variables, so that new processes have no failpoints.
 pub(crate) fn forget(world: &mut World) {
     for name in ["SEGUE_FAILPOINT", "SEGUE_FAILPOINT_ROLE", "SEGUE_FAILPOINT_GATE"] {
         world.unset(name);
@@ -37,14 +38,14 @@ fn arm(world: &mut World, what: &str) {
     world.set("SEGUE_FAILPOINT_GATE", gate(world).to_str().unwrap());
 }
 
-/// From now on points count.
+/// Opens the gate: from now on failpoints are active.
 pub(crate) fn open_gate(world: &World) {
     fs::write(gate(world), "").unwrap();
 }
 
-/// From now on nothing dies by itself, and new processes know nothing of points.
+/// Closes the gate, so that no process dies at a failpoint, and removes the variables.
 pub(crate) fn disarm(world: &mut World) {
-    // The process that died has closed it already.
+    // The process that died has removed the gate already.
     fs::remove_file(gate(world)).or_else(missing_is_fine).unwrap();
     forget(world);
 }
@@ -53,7 +54,7 @@ fn missing_is_fine(error: std::io::Error) -> std::io::Result<()> {
     if error.kind() == std::io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }
 
-/// Returns how often one process passed each point, at most.
+/// Returns for each failpoint how often a single process passed it at most.
 pub(crate) fn passed(world: &World) -> BTreeMap<Point, usize> {
     let mut by_process: BTreeMap<(Point, u32), usize> = BTreeMap::new();
     for (point, pid) in lines(world) {
@@ -67,7 +68,7 @@ pub(crate) fn passed(world: &World) -> BTreeMap<Point, usize> {
     most
 }
 
-/// Tells whether some process died at its point; returns when it is gone.
+/// Returns whether a process died at its failpoint. Waits until that process is gone.
 pub(crate) fn has_killed(world: &World) -> bool {
     let killed = lines(world);
     killed.iter().for_each(|(_, pid)| processes::wait_gone(*pid));
@@ -78,7 +79,7 @@ fn lines(world: &World) -> Vec<(Point, u32)> {
     let text = fs::read_to_string(log(world)).unwrap_or_default();
     let line = |line: &str| {
         let words: Vec<&str> = line.split(' ').collect();
-        let &[role, name, pid] = words.as_slice() else { panic!("a strange line: {line}") };
+        let &[role, name, pid] = words.as_slice() else { panic!("an unexpected line: {line}") };
         (Point { role: role.to_owned(), name: name.to_owned() }, pid.parse().unwrap())
     };
     text.lines().map(line).collect()

@@ -1,5 +1,5 @@
-//! What people do, step by step: each scenario is a beginning, a command, and what may be said
-//! of it afterwards.
+//! What users do, step by step. Each scenario has a preparation, an action, and a check of what the
+//! command reported.
 
 use std::fs;
 use std::io::Write as _;
@@ -13,19 +13,19 @@ use segue_testkit::world::Outcome;
 use segue_testkit::{Terminal, World, archive, conversation, launches, processes};
 use serde_json::Value;
 
-/// Something that people do, during which anything may be killed.
+/// An action of a user during which any process may be killed.
 #[derive(Clone, Copy)]
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
-    /// Makes what is there before.
+    /// Creates the state before the action.
     pub(crate) prepare: fn(&World),
-    /// Does it, as far as it can be done.
+    /// Performs the action as far as possible; returns the outcome of its command.
     pub(crate) act: fn(&World) -> Outcome,
-    /// Returns when nothing more comes of it, or when that cannot be known any more.
+    /// Waits until the action has no more effects, or until that cannot be known any more.
     pub(crate) settle: fn(&World),
-    /// Checks that what the command said is so.
+    /// Checks that the output of the command is true.
     pub(crate) check: fn(&World, &Outcome),
-    /// Does what its user would do after it failed.
+    /// Does what a user would do after the action failed.
     pub(crate) repeat: fn(&World),
 }
 
@@ -141,7 +141,7 @@ pub(crate) const ALL: &[Scenario] = &[
         name: "rebuild-salvaged",
         prepare: |world| {
             with_session(world);
-            // A daemon that ends in good order leaves a backup.
+            // A daemon that ends cleanly leaves a backup.
             world.ok(["daemon", "stop"]);
             world.kill_everything();
             let file = fs::File::options().write(true).open(world.database()).unwrap();
@@ -326,15 +326,15 @@ pub(crate) const ALL: &[Scenario] = &[
     },
 ];
 
-/// The name of the session in which a conversation goes on.
+/// The name of the session that continues the conversation after a handoff.
 const NEXT: &str = "alpha-demo";
 
-/// What a session is told once.
+/// The message that a session is sent once.
 const MESSAGE: &str = "this is said once";
 
-/// Returns the word that a session is told.
+/// Returns the word that a session is to remember.
 pub(crate) fn word(name: &str) -> String {
-    // A conversation that was carried over knows the word of the session that it is from.
+    // A conversation that was handed over knows the word of the session that it comes from.
     format!("heron-of-{}", name.split('-').next().unwrap_or(name))
 }
 
@@ -342,7 +342,7 @@ fn told(name: &str) -> String {
     format!("remember the word {}", word(name))
 }
 
-/// Returns a prompt that is too long for one argument of an agent, but not of a command.
+/// Returns a prompt that is too long for an argument of an agent, but not for one of `segue`.
 fn long_prompt() -> String {
     format!("{} {}", told(NAME), "and this ".repeat(12_000))
 }
@@ -356,7 +356,7 @@ fn with_session(world: &World) {
     until_at_rest(world);
 }
 
-/// Makes a session without any process; returns its transcript.
+/// Creates a session without any process; returns its transcript.
 fn with_dead_session(world: &World) -> PathBuf {
     with_session(world);
     let id = world.session(NAME)["vendor_session_id"].as_str().unwrap().to_owned();
@@ -364,7 +364,7 @@ fn with_dead_session(world: &World) -> PathBuf {
     conversation::transcript(world, &id).unwrap()
 }
 
-/// Makes a session whose agent chose an id of its own, which nobody saw.
+/// Creates a session whose agent chose its own id, which Segue has not seen.
 fn with_unknown_id(world: &World) {
     let hold = Hold::file(world);
     let mut run = world.command(["run", "-d", "--name", NAME, &told(NAME), "--", "--own-id"]);
@@ -394,7 +394,7 @@ fn with_project(world: &World) {
     world.ok(["trust", "--yes"]);
 }
 
-/// Leaves a tool in a process session of its own, and nothing else.
+/// Leaves only one process: a tool in a process session of its own.
 fn with_leftovers(world: &World) {
     with_session(world);
     conversation::ask(world, &world.session(NAME), "/daemonize 600");
@@ -402,7 +402,7 @@ fn with_leftovers(world: &World) {
         let is_tool = |pid: &u32| processes::command_line(*pid).iter().any(|it| it == "--tool");
         world.processes().into_iter().filter(|pid| !is_tool(pid)).collect()
     });
-    assert_eq!(world.processes().len(), 1, "a tool");
+    assert_eq!(world.processes().len(), 1, "more than the tool is left");
 }
 
 fn kill_daemon(world: &World) {
@@ -458,7 +458,7 @@ fn hand_over_again(world: &World) {
     }
 }
 
-/// However often it is carried back, what was said is there once.
+/// Repeats the handoff back. The message must still be in the conversation only once.
 fn come_back_again(world: &World) {
     let again = world.segue(["handoff", NEXT, "--to", "demo", "--json"]);
     assert_eq!(again.status, 0, "{again:#?}");
@@ -476,7 +476,7 @@ fn stop_was_true(world: &World, outcome: &Outcome) {
     }
 }
 
-/// Returns how often the agent heard the message.
+/// Returns how often the message is in the conversations.
 fn times_heard(world: &World) -> usize {
     let all = conversation::all(world);
     let said = all.iter().flat_map(|transcript| conversation::said(transcript));
@@ -494,7 +494,7 @@ fn message_was_heard(world: &World, outcome: &Outcome) {
     }
 }
 
-/// A message that is recorded is heard exactly once, and one that is not is not heard.
+/// Checks that a recorded message is delivered exactly once, and one that is not recorded never.
 fn message_is_heard_if_recorded(world: &World) {
     assert_eq!(world.resume(["--all"]).status, 0);
     world.ok(["wait", NAME, "--for", "idle", "--timeout", "50s"]);
@@ -507,7 +507,7 @@ fn message_is_heard_if_recorded(world: &World) {
 fn assert_forgotten(world: &World) {
     assert_eq!(world.sessions(), Vec::<Value>::new());
     let launches = fs::read_dir(world.state().join("launches")).unwrap();
-    assert_eq!(launches.count(), 0, "a launch folder");
+    assert_eq!(launches.count(), 0, "a launch folder is left");
 }
 
 fn assert_purged(world: &World) {
@@ -537,7 +537,7 @@ fn attach_and_detach(world: &World) -> Outcome {
     Outcome { status, stdout: terminal.contents(), stderr: String::new() }
 }
 
-/// Waits until every agent rests, or nobody knows any more what it does.
+/// Waits until every session is idle, waiting, ended or lost.
 fn until_at_rest(world: &World) {
     until(world, |session| {
         ["idle", "waiting", "ended", "lost"].iter().any(|status| session["status"] == *status)
@@ -551,7 +551,7 @@ fn until_back_from_crash(world: &World) {
     });
 }
 
-/// Waits until all sessions are as wanted, or the daemon ends.
+/// Waits until `is_wanted` accepts all sessions, or until the daemon ends.
 fn until(world: &World, is_wanted: impl Fn(&Value) -> bool) {
     let mut events = Events::of(world);
     while !quiet_sessions(world).is_none_or(|sessions| sessions.iter().all(&is_wanted)) {
@@ -561,7 +561,7 @@ fn until(world: &World, is_wanted: impl Fn(&Value) -> bool) {
     }
 }
 
-/// Returns all sessions, by way of processes that pass no failpoint.
+/// Returns all sessions, with a command that passes no failpoint. `None` if the command fails.
 fn quiet_sessions(world: &World) -> Option<Vec<Value>> {
     let mut command = world.command(["ls", "--all", "--json"]);
     let outcome = Outcome::of(command.env_remove("SEGUE_FAILPOINT"));

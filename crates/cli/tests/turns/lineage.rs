@@ -1,5 +1,5 @@
-//! Codex's own conversations have another form than those that Segue begins for it, and a fork of one
-//! has only what came after it.
+//! Codex's own conversations have another format than those that Segue starts for it. A fork of a
+//! conversation has only the turns after the fork.
 
 use std::fs;
 
@@ -11,12 +11,12 @@ use serde_json::Value;
 use super::{Scenery, assert_same, foreign};
 
 #[test]
-fn what_was_said_by_hand_is_read_and_added_to_and_a_fork_of_it_is_whole() {
+fn codex_conversation_started_without_segue_can_be_read_extended_and_forked() {
     isolated(|| {
         let scenery = Scenery::new("codex", &["--vendor", "codex", "--permission", "auto"], true);
         let id = by_hand(&scenery, &["exec"], &["heron ü [[tool: echo heron]]"]);
         let first = scenery.transcript(&id);
-        assert!(fs::read_to_string(&first).unwrap().contains("\"ordinal\":"), "another form");
+        assert!(fs::read_to_string(&first).unwrap().contains("\"ordinal\":"), "wrong format");
         let said = scenery.read(&first);
         assert_eq!(said.len(), 4, "{said:#?}");
         scenery.write(&id, &foreign(), Some(&first));
@@ -30,7 +30,8 @@ fn what_was_said_by_hand_is_read_and_added_to_and_a_fork_of_it_is_whole() {
         assert_same(&forked[..all.len()], &all);
         assert_eq!(forked.len(), all.len() + 2, "{forked:#?}");
         assert_eq!(forked[all.len()].text, "in the fork");
-        assert_eq!(scenery.vendor.ancestors(&segue_host::LocalFiles, &path), [first]);
+        let own = scenery.vendor.transcript_files().unwrap();
+        assert_eq!(own.ancestors(&segue_host::LocalFiles, &path), [first]);
 
         scenery.world.ok(["adopt", &format!("codex:{fork}"), "--name", "coder"]);
         scenery.world.resume(["coder"]).assert_back("coder", "resumed");
@@ -39,7 +40,7 @@ fn what_was_said_by_hand_is_read_and_added_to_and_a_fork_of_it_is_whole() {
     });
 }
 
-/// Runs Codex without Segue; returns the conversation that it was in.
+/// Runs Codex without Segue; returns the id of its conversation.
 fn by_hand(scenery: &Scenery, verb: &[&str], words: &[&str]) -> String {
     let flags = ["--json", "--skip-git-repo-check"];
     let all = verb.iter().chain(&flags).chain(words);

@@ -11,7 +11,7 @@ fn terminal(world: &World, arguments: &[&str]) -> Terminal {
     Terminal::start(&world.command(arguments), 24, 100)
 }
 
-/// Starts an agent that is in the middle of a turn which never ends.
+/// Starts an agent that is in the middle of a turn that never ends.
 fn busy_agent() -> World {
     let world = agent("alpha");
     world.ok(["send", "alpha", "/hang"]);
@@ -19,7 +19,7 @@ fn busy_agent() -> World {
 }
 
 #[test]
-fn a_wait_shows_the_agent_and_its_status_and_leaves_no_trace_of_that() {
+fn wait_shows_the_session_and_its_status_and_clears_the_line_at_its_end() {
     let world = busy_agent();
     let mut person = terminal(&world, &["wait", "alpha", "--for", "ended"]);
     person.wait_for("s) waiting: default/alpha working");
@@ -30,7 +30,7 @@ fn a_wait_shows_the_agent_and_its_status_and_leaves_no_trace_of_that() {
 }
 
 #[test]
-fn the_line_follows_what_happens() {
+fn progress_line_follows_the_status_of_the_session() {
     let world = agent("alpha");
     let mut person = terminal(&world, &["wait", "alpha", "--for", "ended"]);
     person.wait_for("s) waiting: default/alpha idle");
@@ -39,7 +39,7 @@ fn the_line_follows_what_happens() {
 }
 
 #[test]
-fn nothing_is_shown_to_programs() {
+fn no_progress_line_is_drawn_in_a_pipe_or_with_json() {
     let world = agent("alpha");
     let piped = world.segue(["send", "alpha", "--wait", "/slow 2"]);
     assert_eq!((piped.status, piped.stderr.as_str()), (0, ""), "{piped:#?}");
@@ -50,7 +50,7 @@ fn nothing_is_shown_to_programs() {
 }
 
 #[test]
-fn an_interrupted_wait_says_that_the_agent_goes_on() {
+fn interrupted_wait_reports_that_the_agent_goes_on() {
     let world = busy_agent();
     let pid = scene::process(&world.session("alpha"), "pid");
     for arguments in [&["wait", "alpha", "--for", "ended"][..], &["wait", "alpha"]] {
@@ -67,7 +67,7 @@ fn an_interrupted_wait_says_that_the_agent_goes_on() {
 }
 
 #[test]
-fn an_interrupted_send_names_the_message_that_stays_queued() {
+fn interrupted_send_names_the_message_that_stays_queued() {
     let world = busy_agent();
     let mut person = terminal(&world, &["send", "alpha", "--timeout", "1h", "and then this"]);
     person.wait_for("s) waiting for the agent: default/alpha working");
@@ -81,7 +81,7 @@ fn an_interrupted_send_names_the_message_that_stays_queued() {
 }
 
 #[test]
-fn an_interrupted_headless_run_goes_on() {
+fn turn_goes_on_after_its_headless_run_is_interrupted() {
     let world = world();
     let mut person = terminal(&world, &["run", "--headless", "--name", "alpha", "/hang"]);
     person.wait_for("s) waiting: default/alpha working");
@@ -113,7 +113,7 @@ const COMMANDS: [&[&str]; 15] = [
 ];
 
 #[test]
-fn every_command_that_waits_for_the_daemon_says_so_and_can_be_interrupted() {
+fn every_command_that_waits_for_the_daemon_shows_it_and_can_be_interrupted() {
     let world = world();
     world.ok(["daemon", "start"]);
     let pid = daemon(&world);
@@ -144,7 +144,7 @@ fn daemon_stop_shows_that_it_waits_for_the_end_of_the_process() {
 }
 
 #[test]
-fn a_question_after_a_wait_is_ended_by_ctrl_c() {
+fn ctrl_c_at_a_question_ends_the_command() {
     let world = world();
     world.write("start.md", "hello");
     let agents = "[[agents]]\nname = \"coder\"\nvendor = \"demo\"\nprompt = \"start.md\"\n";
@@ -152,7 +152,7 @@ fn a_question_after_a_wait_is_ended_by_ctrl_c() {
     let mut person = terminal(&world, &["up"]);
     person.wait_for("allow this?");
     person.write(CTRL_C);
-    // By the signal itself.
+    // The signal itself ends the process.
     assert_eq!(person.wait(), -1, "{person:?}");
     assert_eq!(world.sessions().len(), 0);
 }

@@ -1,4 +1,4 @@
-//! Plays a daemon in this process: it has the lock and the socket, and answers as a test wants.
+//! Acts as a daemon in this process: it has the lock and the socket, and answers as a test demands.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -15,7 +15,7 @@ pub(crate) struct StandIn {
 }
 
 impl StandIn {
-    /// Takes the place of a world's daemon, which has ended.
+    /// Takes the place of a world's daemon, which must have ended.
     pub(crate) fn of(world: &World) -> Self {
         let lock = lock(world);
         let socket = world.state().join("daemon.sock");
@@ -23,7 +23,7 @@ impl StandIn {
         Self { listener: UnixListener::bind(&socket).unwrap(), lock }
     }
 
-    /// Keeps a processor busy for this long, with a client at the door, before it answers.
+    /// Keeps a processor busy for this long while a client waits for an answer.
     pub(crate) fn busy_for(self, time: Duration) -> Self {
         let began = Instant::now();
         while began.elapsed() < time {
@@ -32,19 +32,19 @@ impl StandIn {
         self
     }
 
-    /// Says to this many clients that it is stopping, and ends then.
+    /// Answers this many clients that it is stopping, and then ends.
     pub(crate) fn stop_after(self, clients: usize) {
         for _ in 0..clients {
             let (client, _) = self.listener.accept().unwrap();
             say_stopping(client);
         }
-        // The listener goes before the lock, as it does with a real one.
+        // The listener is closed before the lock is released, as in a real daemon.
         drop(self.listener);
         drop(self.lock);
     }
 }
 
-/// Takes the lock of a world's daemon, which has ended.
+/// Takes the lock of a world's daemon, which must have ended.
 pub(crate) fn lock(world: &World) -> File {
     let lock = File::options().write(true).open(world.state().join("locks/daemon")).unwrap();
     lock.lock().unwrap();

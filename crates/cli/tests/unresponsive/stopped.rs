@@ -1,4 +1,4 @@
-//! A daemon that does not answer: every command ends, names its process, and says what to do.
+//! A daemon that does not answer: every command ends, and names the daemon's process and a remedy.
 
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
@@ -13,7 +13,7 @@ use segue_testkit::{Outcome, Terminal, World, processes, scene};
 use crate::stand_in::StandIn;
 use crate::{agent, daemon, world};
 
-/// Every command that talks to the daemon, but `attach`, which needs a terminal.
+/// Every command that talks to the daemon, except `attach`, which needs a terminal.
 const COMMANDS: [&[&str]; 24] = [
     &[],
     &["up"],
@@ -65,7 +65,7 @@ fn assert_names_stopped(outcome: &Outcome, pid: u32) {
 }
 
 #[test]
-fn every_command_names_a_stopped_daemon_and_how_to_let_it_go_on() {
+fn every_command_names_a_daemon_that_got_sigstop_and_how_to_continue_it() {
     let world = agent("alpha");
     let pid = daemon(&world);
     processes::send(pid, Signal::STOP);
@@ -84,7 +84,7 @@ fn every_command_names_a_stopped_daemon_and_how_to_let_it_go_on() {
 }
 
 #[test]
-fn a_daemon_that_is_stopped_in_the_middle_of_a_wait_is_named() {
+fn send_wait_names_a_daemon_that_gets_sigstop_meanwhile() {
     let world = agent("alpha");
     let pid = daemon(&world);
     let mut events = Events::of(&world);
@@ -96,15 +96,15 @@ fn a_daemon_that_is_stopped_in_the_middle_of_a_wait_is_named() {
 }
 
 #[test]
-fn a_wait_that_takes_long_goes_on_while_the_daemon_answers() {
+fn long_wait_does_not_time_out_while_the_daemon_answers_health_requests() {
     let world = agent("alpha");
-    // Longer than the daemon may be silent.
+    // This takes longer than the timeout for an answer of the daemon.
     let answered = world.ok(["send", "alpha", "--wait", "/slow 7"]);
     assert!(!answered.is_empty());
 }
 
 #[test]
-fn a_daemon_whose_queue_of_connections_is_full_is_named() {
+fn stopped_daemon_with_a_full_connection_queue_is_named() {
     let world = world();
     world.ok(["daemon", "start"]);
     let pid = daemon(&world);
@@ -144,7 +144,7 @@ fn daemon_stop_force_ends_a_stopped_daemon_and_no_agent() {
 }
 
 #[test]
-fn a_daemon_that_runs_but_does_not_answer_is_named_with_the_way_to_end_it() {
+fn running_daemon_that_does_not_answer_is_named_with_the_command_to_end_it() {
     let world = world();
     world.ok(["daemon", "start"]);
     world.ok(["daemon", "stop"]);
@@ -160,7 +160,7 @@ fn a_daemon_that_runs_but_does_not_answer_is_named_with_the_way_to_end_it() {
 }
 
 #[test]
-fn a_daemon_that_works_for_longer_than_five_seconds_before_it_answers_is_waited_for() {
+fn busy_daemon_is_waited_for_longer_than_five_seconds() {
     let world = world();
     world.ok(["daemon", "start"]);
     world.ok(["daemon", "stop"]);

@@ -1,4 +1,4 @@
-//! A daemon that stops ends within seconds, whoever waits for it.
+//! A stopping daemon ends within seconds, even if clients wait for it.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Child;
@@ -15,7 +15,7 @@ fn wait_request(session: &str) -> Value {
     json!({"cwd": "/", "session": session, "target": "ended", "timeout_ms": null})
 }
 
-/// Starts `segue send --wait`, and returns when the daemon waits for the end of the turn.
+/// Starts `segue send --wait`; returns when the daemon waits for the end of the turn.
 fn waiting_sender(world: &World, name: &str) -> Child {
     let session = world.session(name)["id"].clone();
     let mut events = Events::of(world);
@@ -25,7 +25,7 @@ fn waiting_sender(world: &World, name: &str) -> Child {
     sender
 }
 
-/// Starts `segue log --follow`, and returns when it has printed something.
+/// Starts `segue log --follow`; returns when it has printed a line.
 fn follower(world: &World) -> Child {
     let mut follower = world.start(["log", "--follow", "--json"]);
     let mut line = String::new();
@@ -34,7 +34,7 @@ fn follower(world: &World) -> Child {
     follower
 }
 
-/// Everything that could hold up the end of a daemon.
+/// Clients that could delay the end of a daemon.
 struct Burdens {
     waiter: RawClient,
     half_body: RawClient,
@@ -61,7 +61,7 @@ impl Burdens {
         Self { waiter, half_body, _half_head: half_head, idle, sender, follower, stopped }
     }
 
-    /// Checks that everybody was told what happened.
+    /// Checks that every client got the right error.
     fn assert_told(mut self) {
         let (status, error) = self.waiter.answer();
         assert_eq!((status, &error["kind"]), (503, &json!("unavailable")), "{error}");
@@ -89,7 +89,7 @@ fn two_agents() -> World {
 }
 
 #[test]
-fn daemon_stop_ends_the_daemon_and_everybody_who_waits_for_it() {
+fn daemon_stop_ends_the_daemon_and_answers_all_waiting_clients() {
     let world = two_agents();
     let pid = daemon(&world);
     let agent = scene::process(&world.session("alpha"), "pid");
@@ -104,7 +104,7 @@ fn daemon_stop_ends_the_daemon_and_everybody_who_waits_for_it() {
 }
 
 #[test]
-fn sigterm_ends_the_daemon_and_everybody_who_waits_for_it() {
+fn sigterm_ends_the_daemon_and_answers_all_waiting_clients() {
     let world = two_agents();
     let pid = daemon(&world);
     let burdens = Burdens::of(&world);
@@ -114,7 +114,7 @@ fn sigterm_ends_the_daemon_and_everybody_who_waits_for_it() {
 }
 
 #[test]
-fn a_daemon_whose_process_is_still_there_is_shown_as_stopping() {
+fn daemon_whose_process_still_has_the_lock_is_shown_as_stopping() {
     let world = world();
     world.ok(["daemon", "start"]);
     world.ok(["daemon", "stop"]);
@@ -134,7 +134,7 @@ fn a_daemon_whose_process_is_still_there_is_shown_as_stopping() {
 }
 
 #[test]
-fn a_daemon_that_says_that_it_stops_is_shown_as_stopping() {
+fn daemon_that_reports_its_own_end_is_shown_as_stopping() {
     let world = world();
     world.ok(["daemon", "start"]);
     world.ok(["daemon", "stop"]);
@@ -147,12 +147,12 @@ fn a_daemon_that_says_that_it_stops_is_shown_as_stopping() {
 }
 
 #[test]
-fn a_command_waits_for_the_end_of_a_stopping_daemon_and_starts_a_new_one() {
+fn command_waits_for_the_end_of_a_stopping_daemon_and_starts_a_new_one() {
     let world = world();
     world.ok(["daemon", "start"]);
     world.ok(["daemon", "stop"]);
     let daemon = StandIn::of(&world);
-    // Each command looks twice: before and after it has the right to start a daemon.
+    // Each command checks twice: before and after it gets the lock for starting a daemon.
     let ending = std::thread::spawn(move || daemon.stop_after(2));
     assert_eq!(world.ok(["ls", "--json"]), "{\"sessions\":[]}\n");
     ending.join().unwrap();

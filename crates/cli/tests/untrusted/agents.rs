@@ -1,4 +1,4 @@
-//! A script in an agent's place. It calls `segue` as whatever an agent runs does.
+//! A script in an agent's place. It calls `segue` as any process of an agent could.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use segue_testkit::World;
 
-/// Writes a trusted project file with the vendor `script`, and runs what the script says as the
-/// agent `name`; returns what it has printed when it is through. The agent then goes on living.
-/// `$SEGUE` is this world's `segue`, `$HOLDER` the agent's holder.
+/// Writes a trusted project file with the vendor `script`, and runs the script as the agent `name`.
+/// Returns the output of the script when it has ended. The agent then stays alive. In the script,
+/// `$SEGUE` is this world's `segue`, and `$HOLDER` is the pid of the agent's holder.
 pub(super) fn run_as_agent(
     world: &World,
     (name, permission): (&str, &str),
@@ -35,12 +35,12 @@ pub(super) fn run_as_agent(
     let words = ["run", "-d", "--vendor", "script", "--name", name, "--permission", permission];
     let [a, b, c, d, e, f, g, h] = words;
     world.ok([a, b, c, d, e, f, g, h, "--", path]);
-    // Until every writer has closed it.
+    // This reads until every writer has closed the pipe.
     fs::read_to_string(output).unwrap()
 }
 
-/// Puts a program that leaves `text` in `name` of the world's folder `marks`, and stays, into a
-/// folder; returns the folder.
+/// Writes the program `name` into a folder; returns the folder. When it runs, the program creates a
+/// file in the world's folder `marks` that has the folder's name, and then keeps running.
 pub(super) fn program(world: &World, (folder, name): (&str, &str)) -> PathBuf {
     let marks = world.root().join("marks");
     fs::create_dir_all(&marks).unwrap();

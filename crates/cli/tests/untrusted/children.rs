@@ -1,5 +1,5 @@
-//! Sessions that an agent starts: their program and their environment are the agent's own, never
-//! what the agent's process sends along.
+//! Sessions that an agent starts: their program and environment come from the agent's own launch,
+//! never from what the calling process sends.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,14 +12,14 @@ use serde_json::Value;
 use super::agents::{program, run_as_agent};
 use super::with_and_without_privileges;
 
-/// Makes a world in which `gemini` is a program in the folder `good`.
+/// Sets a world up in which `gemini` is a program in the folder `good`.
 fn with_program(world: &mut World) {
     let good = program(world, ("good", "gemini"));
     world.set("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", good.display()));
     world.set("OWN_MARK", "of the parent");
 }
 
-/// What an agent would set to have its own code run outside its sandbox.
+/// Variables that an agent would set to run its own code outside its sandbox.
 const EVIL: &str = "PATH=$EVIL:$PATH LD_PRELOAD=/nowhere/evil.so NODE_OPTIONS=--require=/x \
     GEMINI_CLI_HOME=/nowhere BASH_ENV=/x PYTHONPATH=/x OWN_MARK=changed HOME=/nowhere";
 
@@ -103,7 +103,7 @@ fn the_next_turn_of_a_headless_child_has_its_parents_environment() {
 }
 
 #[test]
-fn without_its_holders_memory_an_agent_starts_nothing() {
+fn agent_starts_nothing_while_its_holder_does_not_answer() {
     with_and_without_privileges(|world| {
         with_program(world);
         let script = "kill -STOP $HOLDER\n\
@@ -117,7 +117,7 @@ fn without_its_holders_memory_an_agent_starts_nothing() {
 }
 
 #[test]
-fn an_agent_starts_others_in_its_own_folder_only_and_with_no_flags_of_its_own() {
+fn agent_may_start_others_only_in_its_own_folder_and_without_vendor_flags() {
     with_and_without_privileges(|world| {
         with_program(world);
         fs::create_dir(world.project().join("below")).unwrap();
@@ -130,7 +130,7 @@ fn an_agent_starts_others_in_its_own_folder_only_and_with_no_flags_of_its_own() 
              $SEGUE run -d --vendor demo hello -- --model m; echo status $?\n\
              $SEGUE run -d --vendor pi hello; echo status $?\n\
              $SEGUE run -d --vendor demo --cwd below --name child hello; echo status $?";
-        // One that may do anything in its folder is kept in it, too.
+        // An agent with permission `auto` is kept in its folder, too.
         for (name, permission) in [("coder", "ask"), ("loose", "auto")] {
             let said = run_as_agent(world, (name, permission), script);
             let outside = said.matches("an agent may not start an agent outside its own folder");
@@ -152,7 +152,7 @@ fn an_agent_starts_others_in_its_own_folder_only_and_with_no_flags_of_its_own() 
 }
 
 #[test]
-fn a_child_is_never_taken_for_an_agent_of_the_project() {
+fn child_of_an_agent_is_never_used_as_an_agent_of_the_project() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     let project = |agents: &[&str]| {
         let agent = |name: &&str| format!("[[agents]]\nname = \"{name}\"\nvendor = \"demo\"\n");
@@ -179,7 +179,7 @@ fn a_child_is_never_taken_for_an_agent_of_the_project() {
 }
 
 #[test]
-fn an_agent_takes_no_name_of_a_fleet() {
+fn child_of_an_agent_stays_in_the_fleet_of_its_parent() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
     world.write(
         "segue.toml",

@@ -1,4 +1,4 @@
-//! A repository whose configuration names programs, which no command of Segue may run.
+//! A repository whose configuration names programs. No command of Segue may run them.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -17,7 +17,8 @@ fn git(world: &World, arguments: &[&str]) {
     command.env("HOME", world.home()).env("GIT_CONFIG_NOSYSTEM", "1").output().unwrap();
 }
 
-/// Makes the project folder a repository that leaves a mark whatever of it is run.
+/// Makes the project folder a repository whose programs and hooks create a mark file; returns the
+/// path of that file.
 fn trapped(world: &World) -> PathBuf {
     let mark = world.root().join("marks/mark");
     fs::create_dir(mark.parent().unwrap()).unwrap();
@@ -73,7 +74,7 @@ fn no_command_springs_a_trap(world: &mut World) {
     let told = world.json([verb, from, to, demo, mode, digest, "--dry-run", "--json"]);
     let told = told["content"].as_str().unwrap();
     for part in ["feature/x", "first step", " M a"] {
-        assert!(told.contains(part), "the state of the folder is told: {told}");
+        assert!(told.contains(part), "the digest lacks the state of the folder: {told}");
     }
     world.ok(["handoff", "a", "--to", "demo", "--dry-run"]);
     world.ok(handoff);
@@ -91,11 +92,11 @@ fn no_command_springs_a_trap(world: &mut World) {
     world.ok(["vendors"]);
     assert!(!mark.exists(), "a program of the repository was run");
     git(world, &["status"]);
-    assert!(mark.exists(), "this was no trap");
-    assert!(!world.state().join("git").exists(), "nothing stays behind");
+    assert!(mark.exists(), "the trap does not work");
+    assert!(!world.state().join("git").exists(), "the temporary git folder is left");
 }
 
 #[test]
-fn no_command_runs_a_program_that_the_folders_repository_names() {
+fn no_command_runs_a_program_from_the_configuration_of_the_repository() {
     with_and_without_privileges(no_command_springs_a_trap);
 }

@@ -1,4 +1,4 @@
-//! Trust in a project file covers everything that reaches an agent, as it was when it was read.
+//! Trust in a project file covers every text that reaches an agent, exactly as it was read.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,7 +12,7 @@ fn file(world: &World, more: &str) {
     world.write("segue.toml", &format!("{agent}{more}"));
 }
 
-/// Expects that nothing is started, and returns what a person is told.
+/// Checks that nothing is started; returns the error message.
 #[track_caller]
 fn refused(world: &World) -> String {
     let known = world.sessions().len();
@@ -25,7 +25,7 @@ fn refused(world: &World) -> String {
 }
 
 #[test]
-fn a_prompt_or_instructions_that_changed_are_asked_about_again() {
+fn changed_prompt_instructions_or_model_need_new_trust() {
     with_and_without_privileges(|world| {
         file(world, "prompt = \"p.md\"\ninstructions = \"i.md\"\nmodel = \"small\"\n");
         world.write("p.md", "remember the word fox\n");
@@ -60,7 +60,7 @@ fn a_prompt_or_instructions_that_changed_are_asked_about_again() {
 }
 
 #[test]
-fn a_prompt_outside_the_project_is_refused_whatever_leads_there() {
+fn prompt_or_instructions_outside_the_project_folder_are_refused() {
     with_and_without_privileges(|world| {
         fs::write(world.home().join("id_rsa"), "secret\n").unwrap();
         symlink("../home/id_rsa", world.project().join("link.md")).unwrap();
@@ -84,7 +84,7 @@ fn a_prompt_outside_the_project_is_refused_whatever_leads_there() {
 }
 
 #[test]
-fn trust_from_an_earlier_version_leads_to_a_question() {
+fn trust_of_an_earlier_version_without_prompts_must_be_given_again() {
     with_and_without_privileges(|world| {
         file(world, "");
         world.ok(["trust", "--yes"]);
@@ -93,14 +93,14 @@ fn trust_from_an_earlier_version_leads_to_a_question() {
         let older = "agent coder: demo with permission auto, arguments []";
         assert_eq!(store.execute("UPDATE trusts SET digest = ?1", [older]).unwrap(), 1);
         drop(store);
-        assert!(refused(world).contains("it was trusted when prompts"), "it is asked about again");
+        assert!(refused(world).contains("it was trusted when prompts"), "the reason is missing");
         world.ok(["trust", "--yes"]);
         world.ok(["up"]);
     });
 }
 
 #[test]
-fn an_agent_is_told_the_very_text_that_was_trusted() {
+fn agent_gets_exactly_the_prompt_that_was_trusted() {
     with_and_without_privileges(|world| {
         file(world, "prompt = \"p.md\"\n");
         world.write("p.md", "remember the word {{agent}}");
@@ -116,7 +116,7 @@ fn an_agent_is_told_the_very_text_that_was_trusted() {
 }
 
 #[test]
-fn programs_get_a_digest_and_what_changed() {
+fn trust_json_has_a_digest_and_the_changes() {
     with_and_without_privileges(|world| {
         file(world, "prompt = \"p.md\"\n[vendors.mytool]\ncommand = [\"mytool\", \"chat\"]\n");
         world.write("p.md", "remember the word fox");
@@ -137,7 +137,7 @@ fn programs_get_a_digest_and_what_changed() {
         assert_eq!(second["changes"], serde_json::json!(changes), "{second:#}");
         assert_eq!(second["trusted"], true);
         assert_eq!(world.json(["trust", "--json"])["changes"], serde_json::json!([]));
-        // What an earlier version recorded has no words in it, and is still trusted.
+        // A record of an earlier version has no `words` in its claims, and is still trusted.
         world.ok(["daemon", "stop"]);
         let store = rusqlite::Connection::open(world.database()).unwrap();
         let older: String =

@@ -1,4 +1,4 @@
-//! Texts that would be options of a vendor's program if they got there.
+//! Texts that a vendor's program would take for options if they were passed on.
 
 use segue_testkit::{Outcome, World, conversation};
 
@@ -15,7 +15,7 @@ fn assert_refused(outcome: &Outcome, error: &str) {
 }
 
 #[test]
-fn a_model_an_id_or_an_address_that_looks_like_an_option_is_refused() {
+fn model_id_or_address_that_looks_like_an_option_is_refused() {
     with_and_without_privileges(|world| {
         world.ok(["run", "-d", "--name", "a", "hello"]);
         let long = "x".repeat(1000);
@@ -38,7 +38,7 @@ fn a_model_an_id_or_an_address_that_looks_like_an_option_is_refused() {
 }
 
 #[test]
-fn a_model_in_a_project_file_is_refused_with_its_line() {
+fn model_that_looks_like_an_option_in_a_project_file_is_refused_with_its_line() {
     with_and_without_privileges(|world| {
         let agent = "[[agents]]\nname = \"coder\"\nvendor = \"demo\"\nmodel = \"--x\"\n";
         world.write("segue.toml", agent);
@@ -56,7 +56,7 @@ fn says(world: &World, name: &str, text: &str) {
 }
 
 #[test]
-fn a_prompt_that_looks_like_an_option_arrives_as_a_prompt() {
+fn prompt_that_looks_like_an_option_arrives_as_text() {
     with_and_without_privileges(|world| {
         for (number, text) in ["--help", "-y", "--model=x", "- one\n- two"].into_iter().enumerate()
         {

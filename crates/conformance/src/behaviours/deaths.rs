@@ -1,4 +1,4 @@
-//! Deaths in the middle of something, and what they leave.
+//! Processes that die in the middle of a turn, and what they leave behind.
 
 use std::fs;
 use std::io::Write as _;
@@ -37,7 +37,7 @@ pub(super) fn in_tool(trial: &mut Trial) {
     let agent = trial.world.session("b")["pid"].as_u64().expect("an agent");
     processes::kill(u32::try_from(agent).expect("a process"));
     processes::wait_gone(tool);
-    // The restart is by itself, and the cut turn goes on once.
+    // Segue restarts the agent by itself, and the interrupted turn continues once.
     let nudged = trial.wait_answered("b", "started again");
     expect(
         nudges(&nudged) == 1 && nudged.mentions("BETA"),
@@ -49,7 +49,7 @@ pub(super) fn in_tool(trial: &mut Trial) {
     expect(*launches == 2, "it was started again once", || format!("{launches} launches"));
 }
 
-/// Starts an agent that runs a long tool; returns the tool's process.
+/// Starts an agent that runs a long tool. Returns the process id of the tool.
 fn start_tool(trial: &Trial) -> u32 {
     let message = "BETA [[tool: echo $$ > pid; exec sleep 987]]";
     let vendor = trial.vendor();

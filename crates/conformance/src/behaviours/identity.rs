@@ -1,4 +1,4 @@
-//! Which conversation an agent is in: never another one's, never a guess.
+//! Which conversation an agent is in: never that of another agent, and never a guess.
 
 use std::path::Path;
 use std::process::{Child, Command};
@@ -40,7 +40,8 @@ pub(super) fn two(trial: &mut Trial) {
     }
 }
 
-/// Another Segue beside this one, with the same home and folder, stands for a person's own hands.
+/// A second Segue with the same home and project folder stands for a person who starts the vendor's
+/// program manually.
 pub(super) fn stray(trial: &mut Trial) {
     let before = trial.told("a", "remember ALPHA");
     let own = trial.world.segue_home();
@@ -54,7 +55,8 @@ pub(super) fn stray(trial: &mut Trial) {
     trial.expect_carried("a", &["remember ALPHA"], "which word was it?");
 }
 
-/// Runs by hand what Segue ran to resume the conversation: then Segue must keep away from it.
+/// Runs manually the command with which Segue resumed the conversation. Segue must then refuse to
+/// resume the conversation.
 pub(super) fn held(trial: &mut Trial) {
     trial.told("a", "remember ALPHA");
     trial.world.ok(["stop", "a"]);
@@ -68,7 +70,7 @@ pub(super) fn held(trial: &mut Trial) {
     terminal.write_until_shown("by hand");
     terminal.press_enter();
     trial.model.wait_answered("by hand");
-    // The program is killed below: only what it has recorded by then can be carried on.
+    // The program is killed below, so only what it has recorded by then can be continued.
     trial.wait_recorded(&session, "by hand");
     let refused = trial.world.segue(["resume", "a"]);
     let expected = "`segue resume` refuses a conversation that a person has open (exit status 8)";
@@ -78,7 +80,7 @@ pub(super) fn held(trial: &mut Trial) {
     };
     let digits: String = named.chars().take_while(char::is_ascii_digit).collect();
     drop(terminal);
-    // The program itself outlives the script that started it by a moment.
+    // The program outlives the script that started it for a short time.
     processes::wait_gone(digits.parse().expect("a process"));
     trial.world.resume(["a"]).assert_back("a", "resumed");
     trial.wait_idle("a");
@@ -90,7 +92,8 @@ pub(super) fn held(trial: &mut Trial) {
     );
 }
 
-/// Returns the command of a session's newest launch, without what makes it one.
+/// Returns the command of a session's newest launch, without the environment that Segue adds to a
+/// launch.
 fn by_hand(trial: &Trial, session: &Value) -> Command {
     let folders = std::fs::read_dir(trial.world.state().join("launches")).expect("launches");
     let newest = folders.map(|entry| entry.expect("a launch").path()).max().expect("a launch");
@@ -128,7 +131,7 @@ pub(super) fn lost(trial: &mut Trial) {
     });
 }
 
-/// Takes away what Segue itself has of every conversation.
+/// Deletes Segue's own copies of every conversation: the archive and the guards.
 fn forget_copies(trial: &Trial) {
     let archive = trial.world.database().with_file_name("archive");
     if archive.is_dir() {

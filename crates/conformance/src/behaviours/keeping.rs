@@ -1,4 +1,4 @@
-//! What a session keeps: its transcript, its folder, its settings.
+//! What a session keeps across launches: its transcript, its folder and its settings.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Messages: what is sent arrives as it is, once, and never into a dialog or a draft.
+//! Messages arrive unchanged and once, and never in a dialog or a draft.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::expectation::{expect, quoted, unmet};
 use crate::trial::Trial;
 
-/// A text of each kind that some vendor takes for something else.
+/// Texts that one vendor or another could treat as something other than text.
 const TEXTS: [&str; 10] = [
     "plain words number0",
     "two lines of number1\nand the second",
@@ -79,7 +79,7 @@ fn start(text: &str) -> String {
     text.chars().take(200).collect()
 }
 
-/// Returns the text that the model received, or that of the file which it names.
+/// Returns the text that the model received. If that only names a file, returns the file's content.
 fn whole(received: &str) -> String {
     let file = received.split('"').find(|part| part.starts_with('/') && !part.contains('\n'));
     match file {
@@ -126,7 +126,7 @@ pub(super) fn draft(trial: &mut Trial) {
     let was_sent = trial.model.conversation_of("sent during the draft").is_some();
     let expected = "a message waits while a person's draft is in the input (exit status 4)";
     expect(early.status == QUEUED && !was_sent, expected, || early.to_string());
-    // A vendor takes text that comes all at once for a paste, and the Enter in it for a new line.
+    // Vendors treat text that arrives all at once as a paste, and an Enter in it as a new line.
     person.write("ght");
     person.wait_for("half a thought");
     person.press_enter();

@@ -1,4 +1,4 @@
-//! Turns that nobody disturbs, and headless ones.
+//! Undisturbed turns, and headless turns.
 
 use std::process::Child;
 
@@ -62,7 +62,8 @@ pub(super) fn headless_killed(trial: &mut Trial) {
     }
     for (name, (before, was_recorded)) in names.into_iter().zip(ids.into_iter().zip(recorded)) {
         trial.wait_idle(name);
-        // Nothing can go on from a conversation without a message, and its id may be taken.
+        // A conversation without a recorded message cannot be continued, and its id may be taken.
+        // The session may then be in another conversation.
         if was_recorded {
             trial.expect_same_conversation(name, &before);
         }

@@ -1,4 +1,4 @@
-//! Anthropic Messages: requests read, answers and failures written.
+//! The Anthropic Messages API: parses requests, and writes answers and failures.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use super::play::{Fails, Failure, Voice, event};
 use super::request::Asked;
 use super::tool::{Call, Shell};
 
-/// What Claude puts around a message that it was given while it worked.
+/// The text that Claude Code puts before a message that it was given while it worked.
 const QUEUED: &str = "The user sent a new message while you were working:";
 
-/// How the vendor's words behind such a message begin, in its versions.
+/// How the text begins that Claude Code puts after such a message. Versions differ.
 const BEHIND_QUEUED: [&str; 2] = ["\n\nIMPORTANT:", "\n\nThis is how Claude Code surfaces"];
 
-/// Texts in the user's place that Claude writes itself.
+/// How texts in the user's role begin that Claude Code writes itself.
 const OWN: [&str; 9] = [
     "<local-command-",
     "<command-name>",
@@ -31,19 +31,19 @@ const OWN: [&str; 9] = [
     "CRITICAL: Respond with TEXT ONLY.",
 ];
 
-/// How a request begins that Claude makes for itself although it looks like a turn.
+/// How a request begins that Claude Code makes for itself, although it looks like a turn.
 const BACKGROUND: [&str; 3] = [
     "[SUGGESTION MODE:",
     "CRITICAL: Respond with TEXT ONLY.",
     "Your task is to create a detailed summary of the conversation so far",
 ];
 
-/// Texts in the assistant's place that Claude writes itself.
+/// Texts in the assistant's role that Claude Code writes itself.
 const SYNTHETIC: [&str; 2] = ["No response requested.", "(no content)"];
 
 const SUMMARY: &str = "This session is being continued from a previous conversation";
 
-/// Reads a request.
+/// Parses a request.
 pub(crate) fn read(headers: &HeaderMap, body: Value) -> Asked {
     let tools: Vec<&Value> = body["tools"].as_array().into_iter().flatten().collect();
     let named = tools.iter().filter_map(|it| Some((it["name"].as_str()?, &it["input_schema"])));
@@ -64,7 +64,7 @@ fn messages(body: &Value) -> impl DoubleEndedIterator<Item = &Value> {
     body["messages"].as_array().into_iter().flatten()
 }
 
-/// Returns the blocks of a message; text that stands alone is one.
+/// Returns the blocks of a message. A plain text is one block.
 fn blocks(message: &Value) -> Vec<Value> {
     match &message["content"] {
         Value::String(text) => vec![json!({"type": "text", "text": text})],
@@ -112,7 +112,8 @@ fn result(content: &Value) -> String {
     blocks.iter().filter_map(|block| block["text"].as_str()).collect()
 }
 
-/// Returns what the user said in a text: not the reminders, but messages that are in one.
+/// Returns the user's messages in a text. Reminders of the vendor are left out, except the messages
+/// that they contain.
 fn user(text: &str) -> Vec<Said> {
     let (mut own, mut said, mut rest) = (String::new(), Vec::new(), text);
     while let Some((before, after)) = rest.split_once("<system-reminder>") {
@@ -122,7 +123,7 @@ fn user(text: &str) -> Vec<Said> {
         rest = behind;
     }
     own.push_str(rest);
-    // Where two messages of the user meet, Claude ends the first one with a newline.
+    // If two messages of the user follow each other, Claude Code ends the first one with a newline.
     let whole = own.strip_suffix('\n').unwrap_or(&own);
     let own = if own.len() == text.len() { whole } else { own.trim() };
     if own.trim_start().starts_with(QUEUED) {
@@ -150,7 +151,7 @@ pub(crate) struct Messages {
     id: String,
     model: Value,
     blocks: Vec<Value>,
-    /// The text of the block that is open.
+    /// The text of the open block.
     open: Option<String>,
     calls: bool,
 }
@@ -292,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_a_person_said_is_the_users() {
+    fn only_messages_of_a_person_have_the_user_role() {
         assert_eq!(user_texts(" a <b>\n\tc\n"), [" a <b>\n\tc"]);
         assert_eq!(user_texts("<system-reminder>\nx\n</system-reminder>\n\n"), [""; 0]);
         assert_eq!(user_texts("hello\n<system-reminder>x</system-reminder>"), ["hello"]);
@@ -305,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_have_roles_of_their_own() {
+    fn tool_calls_and_results_have_their_own_roles() {
         let body = json!({"messages": [
             {"role": "user", "content": "q"},
             {"role": "assistant", "content": [{"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}]},

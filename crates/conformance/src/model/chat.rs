@@ -1,4 +1,4 @@
-//! `OpenAI` Chat Completions: requests read, answers and failures written.
+//! The `OpenAI` Chat Completions API: parses requests, and writes answers and failures.
 
 use std::sync::Arc;
 
@@ -13,19 +13,19 @@ use super::request::Asked;
 use super::responses::Responses;
 use super::tool::{Call, Shell};
 
-/// In which headers vendors tell the id of a conversation.
+/// Headers in which vendors send the id of a conversation.
 const SESSION: [&str; 2] = ["x-session-id", "x-session-affinity"];
 
-/// Elements in the user's place that vendors put around what a person said.
+/// Elements that vendors put before or after a person's message.
 const AROUND: [&str; 3] = ["current_datetime", "system_reminder", "system-reminder"];
 
-/// Texts in the user's place that vendors write themselves.
+/// How texts in the user's role begin that vendors write themselves.
 const OWN: [&str; 1] = ["Generate a title for this conversation:"];
 
-/// How a message begins that has what a compaction left.
+/// How a message begins that contains the summary of a compaction.
 const SUMMARIES: [&str; 1] = ["The conversation history before this point was compacted"];
 
-/// Reads a request.
+/// Parses a request.
 pub(crate) fn read(headers: &HeaderMap, body: Value) -> Asked {
     let tools: Vec<&Value> = body["tools"].as_array().into_iter().flatten().collect();
     let functions = tools.iter().map(|it| &it["function"]);
@@ -66,7 +66,7 @@ fn call(call: &Value) -> Said {
     Said::new(Role::ToolCall, format!("{} {}", text("name"), text("arguments")))
 }
 
-/// Returns what the user said in a text, if anything.
+/// Returns the user's message in a text. `None` if it contains none.
 fn user(text: &str) -> Option<Said> {
     let begins = |begin: &&str| text.trim_start().starts_with(*begin);
     if SUMMARIES.iter().any(begins) {
@@ -76,12 +76,12 @@ fn user(text: &str) -> Option<Said> {
         return None;
     }
     let own = AROUND.iter().fold(text.to_owned(), |text, name| without(&text, name));
-    // What stands alone is left as it is, with its blank space.
+    // A text without such elements keeps the whitespace around it.
     let own = if own.len() == text.len() { own.as_str() } else { own.trim() };
     (!own.trim().is_empty()).then(|| Said::new(Role::User, own))
 }
 
-/// Takes all elements of this name out of a text.
+/// Removes all elements of this name from a text.
 fn without(text: &str, name: &str) -> String {
     let (begin, end) = (format!("<{name}>"), format!("</{name}>"));
     let (mut own, mut rest) = (String::new(), text);
@@ -188,7 +188,8 @@ impl Fails for Completion {
     fn failure(status: u16) -> Failure {
         let mut failure = Responses::failure(status);
         if status == 429 {
-            // Otherwise vendors wait for longer and longer: more than a minute in all.
+            // Without this header, vendors wait longer before each retry: more than a minute in
+            // total.
             failure.headers.push(("retry-after", "1".to_owned()));
         }
         failure
@@ -214,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_a_person_said_is_the_users() {
+    fn only_messages_of_a_person_have_the_user_role() {
         let function = json!({"name": "bash", "arguments": "{}"});
         let body = json!({"messages": [
             {"role": "system", "content": "rules"},

@@ -1,4 +1,4 @@
-//! Gemini's `generateContent`: requests read, answers and failures written.
+//! Gemini's `generateContent` API: parses requests, and writes answers and failures.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::play::{Fails, Failure, Voice, data};
 use super::request::Asked;
 use super::tool::{Call, Shell};
 
-/// Texts in the user's place that the command line writes itself.
+/// How texts in the user's role begin that Gemini CLI writes itself.
 const OWN: [&str; 5] = [
     "<session_context>",
     "<hook_context>",
@@ -20,10 +20,10 @@ const OWN: [&str; 5] = [
     "System: ",
 ];
 
-/// How a text begins that has what a compression left.
+/// How a text begins that contains the summary of a compression.
 const SUMMARY: &str = "<state_snapshot>";
 
-/// Reads a request.
+/// Parses a request.
 pub(crate) fn read(body: Value) -> Asked {
     let tools = body["tools"].as_array().into_iter().flatten();
     let declared: Vec<&Value> =
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_a_person_said_is_the_users() {
+    fn only_messages_of_a_person_have_the_user_role() {
         let body = json!({"contents": [
             {"role": "user", "parts": [{"text": "<session_context>\nx</session_context>"}]},
             {"role": "user", "parts": [{"text": "one"}, {"text": "more"}]},

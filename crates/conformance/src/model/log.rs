@@ -1,4 +1,5 @@
-//! What the model was asked and what became of it: the proof that a history was carried.
+//! The log of all requests to the model and of their answers. It proves which history a request
+//! carried.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -9,7 +10,7 @@ use super::script::Step;
 use crate::expectation::quoted;
 use crate::world::DEADLINE;
 
-/// How many requests are kept as they came. They are large, and a long test makes thousands.
+/// How many request bodies are kept. They are large, and a long test makes thousands.
 const KEPT: usize = 50;
 
 /// The wire format of a request.
@@ -21,19 +22,19 @@ pub enum Api {
     Gemini,
 }
 
-/// Who said something in a conversation.
+/// The author of a part of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     User,
     Assistant,
-    /// A tool that the assistant called, with its arguments as JSON.
+    /// A tool call of the assistant, with its arguments as JSON.
     ToolCall,
     ToolResult,
-    /// What a compaction left of what was said before.
+    /// The summary with which a compaction replaced earlier messages.
     Summary,
 }
 
-/// One thing that was said, without what the vendor put around it.
+/// One part of a conversation, without what the vendor added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
     pub role: Role,
@@ -46,52 +47,53 @@ impl Said {
     }
 }
 
-/// How far an answer is.
+/// How far an answer has been sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// The request was read; nothing of the answer need have been sent.
+    /// The request was parsed. Possibly nothing of the answer was sent yet.
     Arrived,
-    /// What comes before the hold of this name was sent; it waits to be released.
+    /// Everything before the hold of this name was sent. The answer waits to be released.
     Holding(String),
-    /// What comes before a hang was sent; nothing more will be.
+    /// Everything before a hang was sent. Nothing more will be sent.
     Hanging,
-    /// Everything was handed to the connection: text, tool call or failure.
+    /// Everything was passed to the connection: text, tool call or failure.
     Whole,
-    /// The connection was closed in the middle, as the script has it.
+    /// The connection was closed in the middle of the answer, as the script demands.
     Cut,
-    /// The client went away before the end.
+    /// The client disconnected before the end.
     Left,
 }
 
-/// A request, and what it was answered.
+/// A request and its answer.
 #[derive(Clone, Debug)]
 pub struct Exchange {
-    /// Its place among all requests, from one.
+    /// The number of the request, from 1.
     pub number: usize,
     pub api: Api,
     pub path: String,
-    /// The vendor's own id of the conversation, as its headers tell it.
+    /// The vendor's own id of the conversation, from the request's headers.
     pub session: Option<String>,
-    /// The conversation as a person would tell it, the oldest first.
+    /// The conversation, the oldest part first.
     pub turns: Vec<Said>,
     /// Whether the request offers tools.
     pub tools: bool,
-    /// Whether the vendor asks for itself: titles, counted tokens, suggestions, compactions.
+    /// Whether the vendor makes the request for itself: for titles, token counts, suggestions or
+    /// compactions.
     pub background: bool,
     /// The steps of the answer.
     pub answer: Vec<Step>,
     pub stage: Stage,
-    /// The request as it came; nothing in all but the newest ones.
+    /// The body of the request. Null in all but the newest requests.
     pub body: Arc<Value>,
 }
 
 impl Exchange {
-    /// Returns all that the user said, the oldest first.
+    /// Returns all messages of the user, the oldest first.
     pub fn user_texts(&self) -> Vec<&str> {
         self.texts(Role::User)
     }
 
-    /// Returns all that the assistant said, the oldest first.
+    /// Returns all messages of the assistant, the oldest first.
     pub fn assistant_texts(&self) -> Vec<&str> {
         self.texts(Role::Assistant)
     }
@@ -101,18 +103,18 @@ impl Exchange {
         own.map(|said| said.text.as_str()).collect()
     }
 
-    /// Returns the newest thing that the user said.
+    /// Returns the newest message of the user. Empty if there is none.
     pub fn newest(&self) -> &str {
         self.user_texts().pop().unwrap_or_default()
     }
 
-    /// Tells whether anybody said this word in the conversation.
+    /// Returns whether any part of the conversation contains this text.
     pub fn mentions(&self, word: &str) -> bool {
         self.turns.iter().any(|said| said.text.contains(word))
     }
 }
 
-/// All exchanges, and waiting for them.
+/// All exchanges, and a way to wait for them.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     exchanges: Mutex<Vec<Exchange>>,
@@ -120,7 +122,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Notes a request; returns its number.
+    /// Records a request. Returns its number.
     pub(crate) fn add(&self, mut exchange: Exchange) -> usize {
         let mut exchanges = self.lock();
         let number = exchanges.len() + 1;
@@ -145,8 +147,8 @@ impl Log {
         self.lock().clone()
     }
 
-    /// Waits until one is so, which it may be already; returns the oldest one that is. After the
-    /// deadline it returns what there was instead.
+    /// Waits until an exchange matches. Returns the oldest one that does. It may match already.
+    /// After the deadline, returns a list of all exchanges as the error.
     pub(crate) fn wait_for(&self, wanted: impl Fn(&Exchange) -> bool) -> Result<Exchange, String> {
         let end = Instant::now() + DEADLINE;
         let mut exchanges = self.lock();

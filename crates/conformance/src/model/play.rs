@@ -1,4 +1,4 @@
-//! Playing an answer over a connection, piece by piece, whatever the API.
+//! Sends an answer over a connection, piece by piece, for every API.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -19,11 +19,12 @@ use super::log::{Log, Stage};
 use super::script::Step;
 use super::tool::{Call, Shell};
 
-/// In how many pieces a slow text comes. Each is a paragraph: terminals draw whole ones at once.
+/// How many pieces a slow text has. Each piece is a paragraph, because programs draw a complete
+/// paragraph at once.
 const PIECES: u32 = 10;
 
-/// How an API writes an answer. Each function returns what goes over the connection at once;
-/// without streaming that is nothing before the end.
+/// How an API writes an answer. Each function returns the text that is sent next. Without
+/// streaming, that is empty until the end.
 pub(crate) trait Voice: Send + 'static {
     fn begin(&mut self) -> String;
     fn text(&mut self, piece: &str) -> String;
@@ -46,7 +47,7 @@ pub(crate) trait Fails {
     fn limit(until: Timestamp) -> Failure;
 }
 
-/// An answer that is to be played.
+/// An answer to send.
 pub(crate) struct Play<V> {
     pub(crate) number: usize,
     pub(crate) steps: Vec<Step>,
@@ -56,11 +57,11 @@ pub(crate) struct Play<V> {
     pub(crate) released: watch::Receiver<BTreeSet<String>>,
 }
 
-/// Why an answer is not played to its end.
+/// The answer was not sent to its end.
 struct Stopped(Stage);
 
 impl<V: Voice + Fails> Play<V> {
-    /// Begins; the rest of the answer comes while the response is read.
+    /// Begins the response. The rest of the answer is sent while the client reads the response.
     pub(crate) fn respond(self) -> Response {
         let failure = match self.steps.first() {
             Some(Step::Status(status)) => V::failure(*status),
@@ -86,7 +87,7 @@ impl<V: Voice + Fails> Play<V> {
         };
         if stage == Stage::Cut {
             let cut = io::Error::new(io::ErrorKind::ConnectionAborted, "cut by the script");
-            // The client may be gone; then it is cut already.
+            // If the client has disconnected, the connection is cut already.
             let _gone = sender.send(Err(cut)).await;
         }
         self.log.advance(self.number, stage);
@@ -130,7 +131,7 @@ impl<V: Voice + Fails> Play<V> {
                 self.call(call, sender).await
             }
             Step::AwaitTool(number) => self.call(Some(Shell::wait(*number)), sender).await,
-            // They are only ever the first step, and answered before anything is sent.
+            // These are always the first step, and are answered before anything is sent.
             Step::Status(_) | Step::Limit(_) => Ok(()),
         }
     }
@@ -203,7 +204,7 @@ impl axum::response::IntoResponse for Failure {
     }
 }
 
-/// The pieces of an answer as the body of a response.
+/// The pieces of an answer, as the body of a response.
 struct Pieces(mpsc::Receiver<io::Result<String>>);
 
 impl Stream for Pieces {

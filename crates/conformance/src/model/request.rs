@@ -1,4 +1,4 @@
-//! What all APIs' requests have in common.
+//! The common form of the requests of all APIs.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::log::{Api, Exchange, Said, Stage};
 use super::script::{self, Step};
 use super::tool::Shell;
 
-/// A request that was read.
+/// A parsed request.
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) api: Api,
@@ -17,18 +17,18 @@ pub(crate) struct Asked {
     pub(crate) shell: Option<Shell>,
     pub(crate) tools: bool,
     pub(crate) background: bool,
-    /// The shape of the answer, where the request asks for one.
+    /// The JSON schema of the answer, if the request contains one.
     pub(crate) schema: Option<Value>,
     pub(crate) body: Arc<Value>,
 }
 
 impl Asked {
-    /// Tells whether the answer is to come in pieces.
+    /// Returns whether the request asks for a streamed answer.
     pub(crate) fn streams(&self) -> bool {
         self.body["stream"] == true
     }
 
-    /// Decides the answer. No marker counts in what a vendor asks for itself.
+    /// Decides the answer. Markers do not count in requests that a vendor makes for itself.
     pub(crate) fn plan(&self) -> Vec<Step> {
         match &self.schema {
             Some(schema) => vec![Step::Say(filled(schema).to_string())],
@@ -37,7 +37,7 @@ impl Asked {
         }
     }
 
-    /// Returns the entry of the log.
+    /// Returns the log entry of the request.
     pub(crate) fn exchange(&self, path: &str, answer: Vec<Step>) -> Exchange {
         Exchange {
             number: 0,
@@ -54,7 +54,7 @@ impl Asked {
     }
 }
 
-/// Returns something of this shape.
+/// Returns a value that matches this JSON schema.
 pub(crate) fn filled(schema: &Value) -> Value {
     let properties = schema["properties"].as_object().into_iter().flatten();
     if let Some(first) = schema["enum"].get(0) {

@@ -1,4 +1,4 @@
-//! `OpenAI` Responses: requests read, answers and failures written.
+//! The `OpenAI` Responses API: parses requests, and writes answers and failures.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::play::{Fails, Failure, Voice, event};
 use super::request::Asked;
 use super::tool::{Call, Shell};
 
-/// Texts in the user's place that Codex writes itself.
+/// How texts in the user's role begin that Codex writes itself.
 const OWN: [&str; 9] = [
     COMPACTION,
     "<environment_context>",
@@ -25,12 +25,12 @@ const OWN: [&str; 9] = [
     "<hook_",
 ];
 
-/// How the newest text begins when Codex asks to compact.
+/// How the newest text begins if Codex requests a compaction.
 const COMPACTION: &str = "You are performing a CONTEXT CHECKPOINT COMPACTION";
 
 const SUMMARY: &str = "Another language model started to solve this problem";
 
-/// Reads a request.
+/// Parses a request.
 pub(crate) fn read(headers: &HeaderMap, body: Value) -> Asked {
     let tools: Vec<&Value> = body["tools"].as_array().into_iter().flatten().collect();
     let named = tools.iter().filter_map(|it| Some((it["name"].as_str()?, &it["parameters"])));
@@ -95,7 +95,7 @@ pub(crate) struct Responses {
     id: String,
     model: Value,
     items: Vec<Value>,
-    /// The id and the text of the message that is open.
+    /// The id and the text of the open message.
     open: Option<(String, String)>,
 }
 
@@ -120,7 +120,7 @@ impl Responses {
         self.done(message(&id, "completed", &[part]))
     }
 
-    /// Adds a whole item.
+    /// Adds a complete item.
     fn done(&mut self, item: Value) -> String {
         let index = self.items.len();
         let done =
@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_a_person_said_is_the_users() {
+    fn only_messages_of_a_person_have_the_user_role() {
         let message = |role: &str, text: &str| json!({"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]});
         let body = json!({"tools": [], "input": [
             message("developer", "<permissions instructions>"),

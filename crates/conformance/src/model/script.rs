@@ -1,21 +1,22 @@
-//! What the model answers: decided by the request alone, so that a retry is answered alike.
+//! Decides what the model answers. Only the request decides, so that a retry gets the same answer.
 //!
-//! Markers in the newest thing that the user said are played in their order:
+//! Markers in the user's newest message are played in their order:
 //!
 //! | marker | answer |
 //! |---|---|
 //! | `[[say: TEXT]]` | this text |
-//! | `[[slow: 3]]` | text in pieces for so many seconds |
+//! | `[[slow: 3]]` | text in pieces, over this many seconds |
 //! | `[[hold: NAME]]` | some text, then nothing until the test releases the name |
-//! | `[[hang]]` | some text, then nothing any more |
+//! | `[[hang]]` | some text, then nothing more |
 //! | `[[cut]]` | some text, then the connection is closed in the middle |
-//! | `[[tool: COMMAND]]` | the request's own shell tool is called; what follows is played with its result |
-//! | `[[ask: COMMAND]]` | the same, in a way that its user is asked about |
+//! | `[[tool: COMMAND]]` | a call of the request's shell tool; the rest follows its result |
+//! | `[[ask: COMMAND]]` | the same, in a way that the agent has to ask its user about |
 //! | `[[status: 429]]` | this HTTP status with the vendor's error |
-//! | `[[limit: 2026-11-16T10:00:00Z]]` | a usage limit that ends then |
+//! | `[[limit: 2026-11-16T10:00:00Z]]` | a usage limit that ends at this time |
 //!
-//! `status` and `limit` are played only where nothing was sent before. After the last marker, and
-//! without any, the answer says what was carried: `turns=N first=<<…>> last=<<…>>`.
+//! `status` and `limit` are played only if nothing was sent before. After the last marker, or if
+//! there is no marker, the answer reports what the request carried:
+//! `turns=N first=<<…>> last=<<…>>`.
 
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ use jiff::Timestamp;
 use super::log::{Role, Said};
 use super::tool::unfinished;
 
-/// How much of a text an answer repeats.
+/// How many characters of a text an answer repeats.
 const REPEATED: usize = 200;
 
 /// One part of an answer.
@@ -36,15 +37,15 @@ pub enum Step {
     Hang,
     Cut,
     Tool(String),
-    /// A tool call that needs more than the agent may do by itself.
+    /// A tool call that needs a permission from the user.
     Ask(String),
-    /// Waits on for a tool that said that it still runs, by the number that it gave.
+    /// Waits for a tool that still runs. The number comes from the tool's result.
     AwaitTool(u64),
     Status(u16),
     Limit(Timestamp),
 }
 
-/// Decides the answer to a conversation: steps up to the first tool call, failure or end.
+/// Decides the answer to a conversation: the steps up to the first tool call, failure or end.
 pub(crate) fn plan(turns: &[Said]) -> Vec<Step> {
     let newest = turns.iter().rposition(|said| said.role == Role::User);
     let (text, since) = newest.map_or(("", turns), |at| (turns[at].text.as_str(), &turns[at..]));
@@ -55,7 +56,7 @@ pub(crate) fn plan(turns: &[Said]) -> Vec<Step> {
     }
     let mut steps = markers(text).into_iter();
     for _ in states.iter().filter(|running| running.is_none()) {
-        // What came before a tool that has answered was played already.
+        // The steps before a tool call that has a result were played already.
         let _played = steps.by_ref().find(|step| matches!(step, Step::Tool(_) | Step::Ask(_)));
     }
     let mut plan = up_to_the_end(steps);
@@ -65,7 +66,7 @@ pub(crate) fn plan(turns: &[Said]) -> Vec<Step> {
     plan
 }
 
-/// Tells whether nothing can follow in the same answer.
+/// Returns whether no other step can follow in the same answer.
 fn ends(step: &Step) -> bool {
     matches!(
         step,
@@ -95,7 +96,7 @@ fn up_to_the_end(steps: impl Iterator<Item = Step>) -> Vec<Step> {
     plan
 }
 
-/// Says how much of the conversation came with the request.
+/// Returns a text that reports how much of the conversation the request carried.
 pub(crate) fn carried(turns: &[Said]) -> String {
     let said: Vec<&str> =
         turns.iter().filter(|it| it.role == Role::User).map(|it| it.text.as_str()).collect();
@@ -122,7 +123,7 @@ fn markers(text: &str) -> Vec<Step> {
     found
 }
 
-/// Finds the end of a marker, which may have others in it.
+/// Finds the end of a marker, which may contain other markers.
 fn closing(inside: &str) -> Option<usize> {
     let (mut depth, mut at) = (0_usize, 0);
     while let Some(pair) = inside.as_bytes().get(at..at + 2) {
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_say_what_was_carried() {
+    fn answer_without_markers_reports_what_the_request_carried() {
         let turns = [user("one [[hang]]"), Said::new(Role::Assistant, "a [[cut]]"), user("two")];
         let said = "turns=2 first=<<one [[hang]]>> last=<<two>>".to_owned();
         assert_eq!(plan(&turns), [Step::Say(said)]);
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_still_runs_is_waited_for() {
+    fn running_tool_is_waited_for_before_the_next_marker() {
         let asked = user("[[tool: sleep 100]] [[tool: ls]]");
         let runs = result("Process running with session ID 77\n");
         assert_eq!(plan(&[asked.clone(), runs.clone()]), [Step::AwaitTool(77)]);
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_come_before_everything_or_not_at_all() {
+    fn failure_is_played_only_as_the_first_step() {
         assert_eq!(plan(&[user("[[status: 429]] [[say: a]]")]), [Step::Status(429)]);
         let when = "2026-11-16T10:00:00Z";
         let limit = plan(&[user(&format!("[[limit: {when}]]"))]);
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_marker_is_text() {
+    fn text_in_brackets_that_is_no_marker_is_ignored() {
         for text in ["[[", "[[say", "[[unknown: 1]]", "if [[ -f x ]]", "[[slow: never]]"] {
             assert!(markers(text).is_empty(), "{text}");
         }

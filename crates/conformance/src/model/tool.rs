@@ -1,23 +1,25 @@
-//! The shell tool that a request offers, under whatever name, and how it is called.
+//! The shell tool that a request offers, whatever its name is, and how it is called.
 
 use serde_json::{Map, Value, json};
 
 use super::request::filled;
 
-/// What vendors call the tool that runs a command in a shell.
+/// Names of the tools that run a command in a shell.
 const NAMES: [&str; 6] =
     ["Bash", "bash", "exec_command", "shell", "shell_command", "run_shell_command"];
 
-/// What they call the command.
+/// Names of the parameter for the command.
 const PARAMETERS: [&str; 2] = ["command", "cmd"];
 
-/// The longest that a tool may be asked to wait before it says that the command still runs.
+/// The longest time in milliseconds that a tool can wait before it reports that the command still
+/// runs.
 const PATIENCE: u32 = 30_000;
 
-/// How tools are told not to leave a command to itself too soon.
+/// Parameters, with their values, that stop tools from leaving a command in the background too
+/// early.
 const WAITS: [(&str, u32); 2] = [("yield_time_ms", PATIENCE), ("initial_wait", 600)];
 
-/// What a tool says that did not wait for its command's end.
+/// The text with which a tool reports that its command still runs.
 const RUNNING: &str = "Process running with session ID ";
 
 /// A tool of a request that runs commands.
@@ -27,7 +29,7 @@ pub(crate) struct Shell {
     schema: Value,
 }
 
-/// A call to make: the tool's name and its arguments.
+/// A tool call: the tool's name and its arguments.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) name: String,
@@ -35,7 +37,7 @@ pub(crate) struct Call {
 }
 
 impl Shell {
-    /// Finds it among the tools of a request.
+    /// Finds the shell tool among the tools of a request.
     pub(crate) fn among<'a>(tools: impl Iterator<Item = (&'a str, &'a Value)>) -> Option<Self> {
         let mut known = tools.filter(|(name, _)| NAMES.contains(name));
         known.next().map(|(name, schema)| Self { name: name.to_owned(), schema: schema.clone() })
@@ -60,7 +62,8 @@ impl Shell {
         Some(Call { name: self.name.clone(), arguments: Value::Object(arguments) })
     }
 
-    /// Returns the call that runs a command outside of the agent's limits, where it knows any.
+    /// Returns the call that runs a command outside of the agent's sandbox. If the tool has no
+    /// parameter for that, returns the usual call.
     pub(crate) fn ask(&self, command: &str) -> Option<Call> {
         let mut call = self.run(command)?;
         if self.schema["properties"].get("sandbox_permissions").is_some() {
@@ -70,14 +73,14 @@ impl Shell {
         Some(call)
     }
 
-    /// Returns the call that waits on for a command that still runs.
+    /// Returns the call that continues to wait for a command that still runs.
     pub(crate) fn wait(number: u64) -> Call {
         let arguments = json!({"session_id": number, "chars": "", "yield_time_ms": PATIENCE});
         Call { name: "write_stdin".to_owned(), arguments }
     }
 }
 
-/// Returns the number of the command that a tool's result says to be running still.
+/// Returns the number of the command that still runs according to a tool's result.
 pub(crate) fn unfinished(result: &str) -> Option<u64> {
     let (_, after) = result.split_once(RUNNING)?;
     let digits: String = after.chars().take_while(char::is_ascii_digit).collect();

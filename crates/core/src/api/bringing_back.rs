@@ -2,9 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::MaybeKnown;
 use crate::model::{AgentName, FleetName, SessionId, SessionName, VendorId};
+use crate::rules::bringing_back::Rest;
 
-/// A session that is left alone: it was ended on purpose, or never ran here.
+/// A session that is not brought back: it was ended on purpose, handed over, or adopted and never
+/// run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftAlone {
     pub session: SessionId,
@@ -12,14 +15,13 @@ pub struct LeftAlone {
     pub fleet: FleetName,
     pub address: String,
     pub vendor: VendorId,
-    /// `stopped`, `quit`, `handed_over` or `never_ran`.
-    pub why: String,
-    /// The address of the session in which its conversation goes on.
+    pub why: MaybeKnown<Rest>,
+    /// The address of the session in which its conversation continues.
     pub goes_on_as: Option<String>,
 }
 
-/// A session that runs as an agent which the project file does not have any more: the agent was
-/// removed from it, or its `count` lowered.
+/// A running session of an agent that the project file does not contain any more: the agent was
+/// removed, or its `count` was lowered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SurplusSession {
     pub session: SessionId,
@@ -28,13 +30,6 @@ pub struct SurplusSession {
     pub address: String,
     pub agent: AgentName,
     pub vendor: VendorId,
-    /// The command that ends it.
+    /// The command that stops the session.
     pub stop: String,
-}
-
-/// `POST /v1/resume/count`: what `segue resume` would do here.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ResumeCount {
-    /// How many sessions do not run and would be brought back.
-    pub to_bring_back: usize,
 }

@@ -1,12 +1,12 @@
-//! Where a conversation can be read: the daemon only says that, whoever asked reads it.
+//! Where a conversation can be read. The daemon only returns the path; the client reads the file.
 
 use std::path::PathBuf;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Caller, SessionView};
-use crate::model::{VendorDescription, VendorId, VendorSessionId};
+use super::{Caller, MaybeKnown, SessionView};
+use crate::model::{Form, VendorDescription, VendorId, VendorSessionId};
 
 /// `POST /v1/conversation`
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -14,40 +14,40 @@ pub struct ConversationRequest {
     pub caller: Caller,
     /// A session, or `VENDOR:ID`.
     pub address: String,
-    /// Also what was handed over to it, and from whom.
+    /// Also include the earlier and later conversations that handoffs connect with it.
     pub story: bool,
 }
 
-/// The conversation, or with its story all that were handed over to it, the oldest first.
+/// The conversation. With `story`, all conversations that are linked to it by handoffs, oldest
+/// first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConversationReport {
     pub parts: Vec<ConversationPart>,
 }
 
-/// One conversation, and where it can be read.
+/// A conversation and where it can be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConversationPart {
-    /// None for a conversation that no session has.
+    /// `None` if the conversation belongs to no session.
     pub session: Option<SessionView>,
     pub vendor: VendorId,
-    /// What the project file says about a vendor of its own.
+    /// The project file's description of the vendor, if the project file defines it.
     pub description: Option<VendorDescription>,
-    /// None while the vendor has not said which conversation it is.
+    /// `None` until the vendor has shown the id of the conversation.
     pub vendor_session_id: Option<VendorSessionId>,
     pub config_dir: PathBuf,
     pub cwd: PathBuf,
-    /// None where nothing can be read.
+    /// `None` if there is no transcript to read.
     pub transcript: Option<PathBuf>,
-    /// Something was said in it, so that the absence of a transcript is a loss.
+    /// The conversation has content, so that a missing transcript is a loss.
     pub spoke: bool,
-    /// How it took over from the part before it.
+    /// How the previous part was handed over to this one. `None` for the first part.
     pub taken_over: Option<TakenOver>,
 }
 
-/// How a conversation went over to another session.
+/// How a conversation was handed over to another session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TakenOver {
-    /// `native` or `digest`.
-    pub mode: String,
+    pub mode: MaybeKnown<Form>,
     pub at: Timestamp,
 }

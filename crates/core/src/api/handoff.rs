@@ -1,13 +1,14 @@
-//! Carrying a conversation over to another vendor.
+//! Requests and reports for handing a conversation over to another vendor.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Caller, SessionRef};
-use crate::model::{Dialog, Role, Tool, Turn, VendorId};
+use super::{Caller, MaybeKnown, SessionRef};
+use crate::model::{Dialog, Form, Role, Tool, Turn, VendorId};
 use crate::rules::handoff::Mode;
+use crate::word_enum::word_enum;
 
 /// `POST /v1/handoff`
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -15,72 +16,73 @@ pub struct HandoffRequest {
     pub caller: Caller,
     /// A session, or `vendor:id`.
     pub from: String,
-    /// A vendor, or an agent of the project.
+    /// The vendor or the agent of the project that continues the conversation.
     pub to: String,
     pub name: Option<String>,
     pub mode: Mode,
-    /// In characters.
+    /// Maximum size of the transferred turns, in characters.
     pub budget: Option<usize>,
-    /// Does not wait for the end of the old agent's turn.
+    /// Interrupt the old agent's turn instead of waiting for its end.
     pub interrupt: bool,
-    /// Only says what would be carried.
+    /// Only report what would be transferred.
     #[serde(default)]
     pub dry_run: DryRun,
 }
 
-/// Whether anything is carried, or only shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DryRun {
-    #[default]
-    No,
-    /// Shows the turns.
-    Turns,
-    /// Shows the turns, and what the vendor's own file would contain.
-    Raw,
+word_enum! {
+    /// Whether a handoff is a dry run, and what the dry run shows.
+    #[derive(Default)]
+    pub enum DryRun {
+        #[default]
+        No = "no",
+        /// Shows the turns.
+        Turns = "turns",
+        /// Shows the turns and the content that the vendor's own file would have.
+        Raw = "raw",
+    }
 }
 
-/// What came of it.
+/// The result of a handoff.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HandoffReport {
-    /// The address of the session that the conversation is from.
+    /// The address of the session that the conversation comes from.
     pub from: String,
-    /// The address of the session that it goes on in.
+    /// The address of the session in which the conversation continues.
     pub to: String,
-    /// The session that it goes on in.
+    /// The session in which the conversation continues.
     #[serde(flatten)]
     pub of: SessionRef,
     pub vendor: VendorId,
-    /// It goes on turn by turn, and has no terminal.
+    /// The session runs one turn per launch and has no terminal.
     pub headless: bool,
-    /// `native`, `digest`, or `plain` where there was nothing to carry.
-    pub mode: String,
+    /// `native`, `digest`, or `plain` if there was nothing to transfer.
+    pub mode: MaybeKnown<Form>,
     pub turns_carried: u64,
-    /// None where nobody counted them.
+    /// `None` if the omitted turns were not counted.
     pub turns_left_out: Option<u64>,
     pub chars: u64,
     pub note: Option<String>,
-    /// What the next agent asks a person before it goes on.
+    /// The question that the next agent shows to the user before it continues.
     #[serde(default)]
     pub dialog: Option<Dialog>,
-    /// How many secrets of which kind are not in what is carried.
+    /// How many secrets were removed from the transferred text, by kind.
     #[serde(default)]
     pub redacted: BTreeMap<String, u64>,
-    /// With a dry run: the turns that would be carried.
+    /// With a dry run: the turns that would be transferred.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<CarriedTurn>,
-    /// With a dry run: the message that would tell of the conversation, or what the vendor's own
-    /// file would contain if that was asked for.
+    /// With a dry run: the message that would describe the conversation. With [`DryRun::Raw`]: the
+    /// content that the vendor's own file would have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }
 
-/// A turn that would be carried.
+/// A turn that would be transferred.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CarriedTurn {
     pub role: Role,
     pub text: String,
-    /// The name of the tool of a call or a result.
+    /// The name of the tool, if the turn is a tool call or a tool result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -100,7 +102,7 @@ impl CarriedTurn {
         }
     }
 
-    /// Returns it as a turn, for whoever shows turns.
+    /// Converts it into a [`Turn`] for display.
     pub fn to_turn(&self) -> Turn {
         let failed = self.failed;
         let tool = self.tool.clone().map(|name| Tool { id: String::new(), name, failed });

@@ -1,19 +1,20 @@
-//! Sessions in answers: the same fields with the same names everywhere.
+//! Sessions in responses. All responses use the same fields with the same names.
 
 use std::path::PathBuf;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::MaybeKnown;
 use crate::model::{
-    AgentName, Dialog, Evidence, FleetName, Session, SessionId, SessionName, Usage, VendorId,
-    VendorSessionId,
+    AgentName, Dialog, Evidence, FleetName, Session, SessionId, SessionName, StatusKind, Usage,
+    VendorId, VendorSessionId, WaitingFor,
 };
 
-/// Which session an object stands for.
+/// Identifies the session that a response object is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionRef {
-    /// `None` if the session does not exist: it could not be made, or was not meant to be.
+    /// `None` if the session does not exist: it could not be created, or the request creates none.
     pub session: Option<SessionId>,
     pub name: SessionName,
     pub fleet: FleetName,
@@ -22,12 +23,12 @@ pub struct SessionRef {
 }
 
 impl SessionRef {
-    /// Names a session that exists.
+    /// Refers to a session that exists.
     pub fn of(session: &Session) -> Self {
         Self { session: Some(session.id), ..Self::of_draft(session) }
     }
 
-    /// Names a session that does not exist yet.
+    /// Refers to a session that does not exist yet.
     pub fn of_draft(session: &Session) -> Self {
         Self {
             session: None,
@@ -42,7 +43,7 @@ impl SessionRef {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionView {
     pub session: SessionId,
-    /// The same as `session`: programs of earlier versions read it.
+    /// The same as `session`, for programs that were written for earlier versions.
     pub id: SessionId,
     pub name: SessionName,
     pub fleet: FleetName,
@@ -52,46 +53,52 @@ pub struct SessionView {
     pub vendor: VendorId,
     pub vendor_session_id: Option<VendorSessionId>,
     pub evidence: Option<Evidence>,
-    pub status: String,
+    pub status: MaybeKnown<StatusKind>,
+    /// What it waits for, if its status is `waiting`.
+    #[serde(default)]
+    pub waiting_for: Option<MaybeKnown<WaitingFor>>,
+    /// Details of the status as a text for people. Programs read the other fields.
     pub status_detail: Option<String>,
-    /// The address of the session in which its conversation goes on, if it was handed over.
+    /// The id of a process that Segue did not start and that has the conversation open.
+    #[serde(default)]
+    pub open_in: Option<u32>,
+    /// The address of the session in which its conversation continues, if it was handed over.
     #[serde(default)]
     pub goes_on_as: Option<String>,
-    /// What it asks a person.
+    /// The question that the agent shows to the user.
     #[serde(default)]
     pub dialog: Option<Dialog>,
     pub cwd: PathBuf,
     pub worktree: Option<PathBuf>,
     pub branch: Option<String>,
-    /// The queued work that it was started for.
+    /// The queued task that the session was started for.
     #[serde(default)]
     pub task: Option<String>,
     pub headless: bool,
     pub pid: Option<u32>,
     pub holder_pid: Option<u32>,
     pub launches: u32,
-    /// Messages that the agent has not taken yet.
+    /// The number of messages that have not arrived yet.
     #[serde(default)]
     pub queued_messages: u32,
-    /// What its conversation has used; `None` while nobody counts it.
+    /// The tokens that its conversation has used. `None` if they are not counted.
     #[serde(default)]
     pub usage: Option<Usage>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
 
-/// `POST /v1/list`: which sessions are wanted, in the words of a person.
+/// `POST /v1/list`: filters for sessions, as the user wrote them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListRequest {
     /// Includes sessions that ended more than a day ago.
     pub all: bool,
-    /// Fleets, whole or by the beginning of their names.
+    /// Names of fleets, or prefixes of names.
     pub fleets: Vec<String>,
-    /// Vendors, whole or by the beginning of their names.
+    /// Names of vendors, or prefixes of names.
     pub vendors: Vec<String>,
-    /// Words for statuses.
-    pub statuses: Vec<String>,
-    /// Only sessions that work in this folder or below.
+    pub statuses: Vec<StatusKind>,
+    /// Only sessions that work in this folder or in a folder below it.
     pub folder: Option<PathBuf>,
 }
 
@@ -99,7 +106,8 @@ pub struct ListRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionList {
     pub sessions: Vec<SessionView>,
-    /// Sessions that are wanted, but ended more than a day ago.
+    /// The number of sessions that match the filters but are hidden because they ended more than a
+    /// day ago.
     #[serde(default)]
     pub hidden: usize,
 }

@@ -1,4 +1,4 @@
-//! What `segue vendors` tells.
+//! The report of `segue vendors`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,40 +7,41 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::VendorId;
 
-/// Every vendor, and what there is of it on this machine.
+/// Every vendor and its installation on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VendorList {
     pub vendors: Vec<VendorReport>,
 }
 
-/// What a vendor can do, and what there is of it on this machine.
+/// What a vendor supports and how it is installed on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VendorReport {
     pub name: VendorId,
-    /// What people call it.
+    /// The name of the vendor for users.
     pub title: String,
     pub installed: bool,
     pub path: Option<PathBuf>,
     pub version: Option<String>,
-    /// Where its conversations are for whoever asks.
+    /// The vendor's config folder for the caller's environment. It contains the conversations.
     pub config_dir: Option<PathBuf>,
-    /// What its support rests on.
+    /// How the support for the vendor was tested.
     pub proof: String,
     pub versions_tried: Vec<String>,
-    /// The installed version is newer than every version that was tried.
+    /// The installed version is newer than every tested version.
     #[serde(default)]
     pub newer_than_tried: bool,
-    /// What can be done with it: `resume` a conversation, have it `verified` that it is the right
-    /// one, run it `headless`, have its transcript `guarded` against deletion.
+    /// Which operations the vendor supports: `resume` a conversation, have it `verified` that the
+    /// resumed conversation is the right one, run `headless`, have the transcript `guarded` against
+    /// deletion.
     pub capabilities: BTreeMap<String, bool>,
-    /// What `segue vendors check` does not ask of it, and why.
+    /// The behaviours that `segue vendors check` does not test for this vendor, and why.
     pub exempt: Vec<Exemption>,
     pub notes: Vec<String>,
-    /// How its program is installed.
+    /// How to install the vendor's program.
     pub install: String,
 }
 
-/// A behaviour that is not asked of a vendor.
+/// A behaviour that is not tested for a vendor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exemption {
     pub behaviour: String,

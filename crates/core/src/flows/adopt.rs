@@ -1,4 +1,4 @@
-//! Taking in conversations that were begun by hand.
+//! Adopts conversations that a user started without Segue.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,51 +13,58 @@ use crate::flows::SessionState;
 use crate::flows::elsewhere::known_homes;
 use crate::flows::look::claimed;
 use crate::model::{Binding, Environment, EventKind, Evidence, Session, VendorId, VendorSessionId};
-use crate::ports::{Change, Commit, Kept, Live, Place, Ports, Vendor};
+use crate::ports::{Change, Commit, Kept, Live, Place, Ports, SessionQuery, Vendor};
 
-/// How much of a first message is shown.
+/// At most this many characters of a first message are shown.
 const SHOWN: usize = 80;
 
-/// Which conversations are of interest.
+/// Filters for conversations that can be adopted.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
     pub vendor: Option<VendorId>,
     pub id: Option<VendorSessionId>,
-    /// Those that were begun in this folder.
+    /// Only conversations that were started in this folder.
     pub cwd: Option<PathBuf>,
-    /// Those in which something happened since then.
+    /// Only conversations that changed at or after this timestamp.
     pub since: Option<Timestamp>,
     pub at_most: Option<usize>,
 }
 
-/// Lists conversations that no session has, the newest first. Only of those that are returned is
-/// more read than name and time.
+/// Lists conversations that belong to no session, newest first. Reads names and timestamps of all
+/// conversations, and the beginnings of as few as needed to fill the result.
 pub async fn candidates(
     ports: &Ports,
     environment: &Environment,
     wanted: &Wanted,
 ) -> Result<Vec<AdoptCandidate>> {
-    let sessions = ports.store.sessions().await?;
-    let known: BTreeSet<VendorSessionId> = claimed(ports, &sessions).await?.into_iter().collect();
     let mut kept = Vec::new();
     for vendor in vendors(ports, wanted.vendor.as_ref())? {
-        for home in known_homes(&sessions, vendor.as_ref(), environment) {
+        for home in known_homes(ports, vendor.as_ref(), environment).await? {
             kept.extend(of_home(ports, &vendor, &home, wanted)?);
         }
     }
+    let known = known(ports, &kept).await?;
     kept.retain(|(_, _, kept)| !known.contains(&kept.id));
     kept.sort_by(|a, b| (b.2.modified, &b.2.id).cmp(&(a.2.modified, &a.2.id)));
     let read = kept.iter().filter_map(|(vendor, home, kept)| candidate(ports, vendor, home, kept));
     let read = read.filter(|it| wanted.cwd.as_ref().is_none_or(|cwd| it.cwd == *cwd));
     let mut candidates: Vec<_> = read.take(wanted.at_most.unwrap_or(usize::MAX)).collect();
-    // Whoever takes all of them in is not shown any.
+    // Without these filters the caller adopts all candidates and shows none of them.
     if wanted.at_most.is_some() || wanted.cwd.is_some() {
         mark_open(ports, &mut candidates);
     }
     Ok(candidates)
 }
 
-/// Says of each candidate which process has it open.
+/// Returns the ids of those found conversations that belong or belonged to a session.
+async fn known(ports: &Ports, found: &[Found]) -> Result<BTreeSet<VendorSessionId>> {
+    let ids = found.iter().map(|(_, _, kept)| kept.id.clone()).collect();
+    let query = SessionQuery { vendor_sessions: Some(ids), ..SessionQuery::default() };
+    let sessions = ports.store.sessions(&query).await?;
+    Ok(claimed(ports, &sessions).await?.into_iter().collect())
+}
+
+/// Sets for each candidate the PID of the process that has it open.
 fn mark_open(ports: &Ports, candidates: &mut [AdoptCandidate]) {
     let mut live = BTreeMap::new();
     for candidate in candidates {
@@ -69,11 +76,13 @@ fn mark_open(ports: &Ports, candidates: &mut [AdoptCandidate]) {
     }
 }
 
-/// Lists the processes that live and have a conversation of this place open.
+/// Lists the live processes that have a conversation of this place open. Returns an empty list if
+/// the vendor cannot be asked.
 pub fn open_in(ports: &Ports, vendor: &VendorId, place: &Place) -> Vec<Live> {
-    // What cannot be told is asked again, with care, before anything is started.
+    // Errors are ignored here: the same question is asked again, with error handling, before any
+    // process is started.
     let vendor = ports.vendors.get(vendor).ok();
-    let live = vendor.and_then(|vendor| vendor.live(ports.files.as_ref(), place).ok());
+    let live = vendor.and_then(|it| it.transcripts()?.live(ports.files.as_ref(), place).ok());
     let mut live = live.unwrap_or_default();
     live.retain(|live| {
         let process = ports.machine.process(live.pid);
@@ -97,7 +106,8 @@ fn of_home(
     home: &Path,
     wanted: &Wanted,
 ) -> Result<Vec<Found>> {
-    let mut kept = vendor.kept(ports.files.as_ref(), home).map_err(|error| {
+    let Some(transcripts) = vendor.transcripts() else { return Ok(Vec::new()) };
+    let mut kept = transcripts.kept(ports.files.as_ref(), home).map_err(|error| {
         Error::vendor(format!("cannot list the conversations in `{}`", home.display()))
             .caused_by(error)
     })?;
@@ -106,14 +116,16 @@ fn of_home(
     Ok(kept.into_iter().map(|kept| (Arc::clone(vendor), home.to_owned(), kept)).collect())
 }
 
-/// Reads how a conversation begins; what cannot be read or was never begun is no candidate.
+/// Reads the beginning of a conversation. `None` if it cannot be read or if the conversation is
+/// empty.
 fn candidate(
     ports: &Ports,
     vendor: &Arc<dyn Vendor>,
     home: &Path,
     kept: &Kept,
 ) -> Option<AdoptCandidate> {
-    let beginning = vendor.beginning(ports.files.as_ref(), kept).ok().flatten()?;
+    let transcripts = vendor.transcripts()?;
+    let beginning = transcripts.beginning(ports.files.as_ref(), kept).ok().flatten()?;
     let begins = beginning.first_message.map(|text| text.chars().take(SHOWN).collect());
     Some(AdoptCandidate {
         vendor: vendor.id(),
@@ -127,7 +139,8 @@ fn candidate(
     })
 }
 
-/// Makes a session of a conversation; `along` is recorded in the same commit. Nothing is started.
+/// Creates a session that is bound to a conversation, and records `along` in the same commit.
+/// Starts no process.
 pub async fn take_in(
     ports: &Ports,
     session: Session,

@@ -1,4 +1,4 @@
-//! Copying conversations into the archive, and making room in it.
+//! Copies conversations into the archive and deletes copies when it is too large.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -7,17 +7,17 @@ use crate::error::Result;
 use crate::model::{EventKind, Launch, NewEvent, Session, SessionId, Status, VendorSessionId};
 use crate::ports::{
     ArchiveOrder, Archived, Change, Commit, Content, DamagedCopy, Holding, Place, Ports,
-    SessionSummary,
+    SessionQuery, SessionSummary, TranscriptStorage,
 };
 use crate::rules::archive::{Claim, to_drop};
 
-/// Returns under what a session's conversation is filed.
+/// Returns the archive key of a session's conversation.
 pub(crate) fn filed(session: &Session, id: &VendorSessionId) -> Archived {
     Archived { vendor: session.vendor.clone(), id: id.clone() }
 }
 
-/// Copies what is new in a conversation of a session, if it is to be archived; returns how many
-/// bytes that were. It reads and writes files for as long as that takes.
+/// Copies the new part of a session's conversation into the archive, unless archiving is off for
+/// the session. Returns the number of bytes copied. Blocks while it reads and writes files.
 pub fn keep(ports: &Ports, session: &Session, id: &VendorSessionId) -> Result<u64> {
     match order(ports, session, id)? {
         Some(order) => ports.archive.keep(&order),
@@ -26,33 +26,29 @@ pub fn keep(ports: &Ports, session: &Session, id: &VendorSessionId) -> Result<u6
 }
 
 fn order(ports: &Ports, session: &Session, id: &VendorSessionId) -> Result<Option<ArchiveOrder>> {
-    let vendor = ports.vendors.of(session)?;
-    if !session.archive || !vendor.keeps_transcripts() {
-        return Ok(None);
-    }
-    let place = place(session);
-    let mut order = ArchiveOrder {
-        conversation: filed(session, id),
-        content: Content::Export(Vec::new()),
-        belongings: vendor.belongings(&place, id),
-        ancestors: Vec::new(),
-        now: ports.clock.now(),
-        place,
+    let (vendor, place) = (ports.vendors.of(session)?, place(session));
+    let transcripts = vendor.transcripts().filter(|_| session.archive);
+    let Some(transcripts) = transcripts else { return Ok(None) };
+    let (content, belongings, ancestors) = match transcripts.storage() {
+        TranscriptStorage::Files(own) => {
+            let files = ports.files.as_ref();
+            let transcript = own.transcript(files, &place, id);
+            let ancestors = own.ancestors(files, &transcript);
+            (Content::Transcript(transcript), own.belongings(&place, id), ancestors)
+        }
+        TranscriptStorage::Database(database) => match database.export(&place, id)? {
+            Some(document) => (Content::Export(document), None, Vec::new()),
+            None => return Ok(None),
+        },
     };
-    if vendor.has_own_files() {
-        let transcript = vendor.transcript(ports.files.as_ref(), &order.place, id);
-        order.ancestors = vendor.ancestors(ports.files.as_ref(), &transcript);
-        order.content = Content::Transcript(transcript);
-        return Ok(Some(order));
-    }
-    let document = vendor.export(&order.place, id)?;
-    Ok(document.map(|document| ArchiveOrder { content: Content::Export(document), ..order }))
+    let (conversation, now) = (filed(session, id), ports.clock.now());
+    Ok(Some(ArchiveOrder { conversation, content, belongings, ancestors, now, place }))
 }
 
-/// Returns the conversations of all sessions, with the session that each belongs to.
+/// Maps the conversations of all sessions to their sessions.
 pub async fn owners(ports: &Ports) -> Result<HashMap<Archived, Session>> {
     let mut owners = HashMap::new();
-    for SessionSummary { session, .. } in ports.store.sessions().await? {
+    for SessionSummary { session, .. } in ports.store.sessions(&SessionQuery::default()).await? {
         for binding in ports.store.bindings(session.id).await? {
             owners.insert(filed(&session, &binding.vendor_session), session.clone());
         }
@@ -60,16 +56,16 @@ pub async fn owners(ports: &Ports) -> Result<HashMap<Archived, Session>> {
     Ok(owners)
 }
 
-/// From where a new copy of a conversation can be made.
+/// The source for a new copy of a conversation.
 #[derive(Clone, Debug)]
 pub struct Renewal {
     order: ArchiveOrder,
-    /// For a person: `its transcript`, or `its guard`.
+    /// For the user: `its transcript` or `its guard`.
     pub from: &'static str,
 }
 
-/// Finds what a new copy of a conversation can be made from: the vendor's own transcript, else what
-/// a launch guards. `None` if nothing else has it, or it is not to be archived.
+/// Finds the source for a new copy of a conversation: the vendor's own transcript, or else the
+/// newest guard. `None` if neither exists, or if the conversation is not archived.
 pub fn renewal(
     ports: &Ports,
     session: &Session,
@@ -84,7 +80,8 @@ pub fn renewal(
         return Ok(Some(Renewal { order, from: "its transcript" }));
     }
     let vendor = ports.vendors.of(session)?;
-    let name = vendor.restored_as(ports.files.as_ref(), &order.place, id);
+    let Some(own) = vendor.transcript_files() else { return Ok(None) };
+    let name = own.restored_as(ports.files.as_ref(), &order.place, id);
     let guarded = |launch: &Launch| ports.folders.guarded(launch.id, &name);
     let guard = launches.iter().rev().find_map(guarded);
     Ok(guard.map(|guard| {
@@ -93,20 +90,21 @@ pub fn renewal(
     }))
 }
 
-/// Sets a damaged copy aside and makes a new one; returns where the damaged one is then.
+/// Moves a damaged copy to another folder and makes a new copy. Returns the path of the damaged
+/// copy.
 pub fn renew(ports: &Ports, copy: &DamagedCopy, renewal: &Renewal) -> Result<PathBuf> {
     let aside = ports.archive.set_aside(copy)?;
     ports.archive.keep(&renewal.order)?;
     Ok(aside)
 }
 
-/// Tells whether a conversation was changed since it was copied.
+/// Returns whether a conversation was never copied, or was changed after it was copied. `false` if
+/// it is not archived from a file.
 pub fn is_behind(ports: &Ports, session: &Session, id: &VendorSessionId) -> bool {
     let Ok(vendor) = ports.vendors.of(session) else { return false };
-    if !session.archive || !vendor.keeps_transcripts() || !vendor.has_own_files() {
-        return false;
-    }
-    let transcript = vendor.transcript(ports.files.as_ref(), &place(session), id);
+    let own = vendor.transcript_files().filter(|_| session.archive);
+    let Some(own) = own else { return false };
+    let transcript = own.transcript(ports.files.as_ref(), &place(session), id);
     ports.archive.lacks(&filed(session, id), &transcript)
 }
 
@@ -119,7 +117,9 @@ pub fn remove<'a>(
     ids.into_iter().try_for_each(|id| ports.archive.remove(&filed(session, id)))
 }
 
-/// Drops what has to go so that the archive is no larger than this, and says so.
+/// Deletes copies until the archive has at most `limit` bytes. Copies of live sessions are never
+/// deleted, so the archive can stay larger. Records an event for each deleted copy and returns the
+/// deleted copies.
 pub async fn make_room(ports: &Ports, limit: u64) -> Result<Vec<Holding>> {
     if ports.archive.size()? <= limit {
         return Ok(Vec::new());
@@ -135,10 +135,11 @@ pub async fn make_room(ports: &Ports, limit: u64) -> Result<Vec<Holding>> {
     Ok(dropped)
 }
 
-/// Returns whose every conversation is; what several sessions have is the liveliest one's.
+/// Returns for each conversation the session that it belongs to. If several sessions have it, a
+/// live session takes precedence.
 async fn claims(ports: &Ports) -> Result<HashMap<Archived, (Claim, SessionId)>> {
     let mut claims = HashMap::new();
-    for summary in ports.store.sessions().await? {
+    for summary in ports.store.sessions(&SessionQuery::default()).await? {
         let claim = if goes_on(&summary) { Claim::Live } else { Claim::Resting };
         for binding in ports.store.bindings(summary.session.id).await? {
             let filed = filed(&summary.session, &binding.vendor_session);

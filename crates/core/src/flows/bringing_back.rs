@@ -1,4 +1,4 @@
-//! What is looked at before `rules::bringing_back` decides.
+//! Collects the facts that `rules::bringing_back` needs for its decision.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,15 +8,16 @@ use crate::model::{Handoff, Session, SessionId};
 use crate::ports::{MessageQuery, Ports, SessionSummary};
 use crate::rules::bringing_back::{self, AskedFor, BringingBack, LastSeen, Rest};
 
-/// Decides about one session after the other.
+/// Decides for several sessions whether they are brought back. Reads the unsettled messages once
+/// for all of them.
 #[derive(Debug)]
 pub struct Sorter<'a> {
     ports: &'a Ports,
-    /// The sessions that messages wait for.
+    /// Sessions that have unsettled messages.
     with_messages: BTreeSet<SessionId>,
 }
 
-/// A session that is left alone, and the one in which its conversation goes on.
+/// Why a session is not brought back, and the session in which its conversation continues.
 #[derive(Clone, Debug)]
 pub struct Resting {
     pub rest: Rest,
@@ -30,8 +31,8 @@ impl<'a> Sorter<'a> {
         Ok(Self { ports, with_messages: open.iter().map(|message| message.session).collect() })
     }
 
-    /// Returns what is to be done with a session, and where its conversation goes on if that is not
-    /// here.
+    /// Returns what to do with a session, and the session in which its conversation continues, if
+    /// any.
     async fn decide(&self, summary: &SessionSummary) -> Result<(BringingBack, Option<Session>)> {
         let session = &summary.session;
         let successor = successor(self.ports, summary).await?;
@@ -46,7 +47,7 @@ impl<'a> Sorter<'a> {
         Ok((bringing_back::bringing_back(&seen), successor))
     }
 
-    /// Tells why a session is left alone; `None` if it runs or is brought back.
+    /// Returns why a session is not brought back. `None` if it runs or is brought back.
     pub async fn resting(
         &self,
         summary: &SessionSummary,
@@ -61,7 +62,8 @@ impl<'a> Sorter<'a> {
     }
 }
 
-/// Returns the session in which the conversation of one that does not run goes on.
+/// Returns the session in which the conversation of this session continues. `None` if this session
+/// runs, or if its conversation was not handed over.
 pub async fn successor(ports: &Ports, summary: &SessionSummary) -> Result<Option<Session>> {
     if summary.open.is_some() {
         return Ok(None);
@@ -70,18 +72,20 @@ pub async fn successor(ports: &Ports, summary: &SessionSummary) -> Result<Option
     successor_after(ports, &steps, summary.session.id).await
 }
 
-/// Returns the same for many sessions, with one look at all handoffs.
+/// Returns the successors of many sessions, with one query for their handoffs.
 pub async fn successors(
     ports: &Ports,
     sessions: &[SessionSummary],
 ) -> Result<HashMap<SessionId, Session>> {
     let mut steps: HashMap<SessionId, Vec<Handoff>> = HashMap::new();
-    for step in ports.store.all_handoffs().await? {
+    let resting = sessions.iter().filter(|it| it.open.is_none()).map(|it| it.session.id);
+    let resting: Vec<SessionId> = resting.collect();
+    for step in ports.store.handoffs_of(&resting).await? {
         steps.entry(step.to).or_default().push(step.clone());
         steps.entry(step.from).or_default().push(step);
     }
     let mut successors = HashMap::new();
-    for id in sessions.iter().filter(|it| it.open.is_none()).map(|it| it.session.id) {
+    for id in resting {
         if let Some(steps) = steps.get(&id)
             && let Some(next) = successor_after(ports, steps, id).await?
         {
@@ -107,7 +111,8 @@ async fn successor_after(
     }
 }
 
-/// Refuses a command about a session whose conversation goes on in another one.
+/// Returns an error if the session's conversation continues in another session. The error suggests
+/// `segue COMMAND` with that session.
 pub async fn refuse_handed_over(
     ports: &Ports,
     summary: &SessionSummary,
@@ -122,7 +127,7 @@ pub async fn refuse_handed_over(
 }
 
 impl Resting {
-    /// Returns the line of a report.
+    /// Returns the entry for a report.
     pub fn report(&self, session: &Session) -> LeftAlone {
         LeftAlone {
             session: session.id,
@@ -130,12 +135,13 @@ impl Resting {
             fleet: session.fleet.clone(),
             address: session.address(),
             vendor: session.vendor.clone(),
-            why: self.rest.word().to_owned(),
+            why: self.rest.into(),
             goes_on_as: self.successor.as_ref().map(Session::address),
         }
     }
 
-    /// Words the refusal to start a session whose conversation goes on in another one.
+    /// Returns the error for a resume of this session. If its conversation continues in another
+    /// session, the error lists the alternatives.
     pub fn refusal(&self, session: &Session) -> Error {
         let address = session.address();
         let error = Error::conflict(format!("cannot resume `{address}`: {}", self.reason()));
@@ -149,7 +155,7 @@ impl Resting {
             ))
     }
 
-    /// Says in one line why the session is left alone.
+    /// Returns the reason why the session is not brought back, as one line for the user.
     pub fn reason(&self) -> String {
         match &self.successor {
             Some(successor) => format!("its conversation goes on as `{}`", successor.address()),

@@ -1,5 +1,7 @@
-//! Where conversations can be read. Nothing of them is read here: they may be large.
+//! Finds the files in which conversations can be read. The conversations are not read here because
+//! they may be large.
 
+use std::io;
 use std::path::PathBuf;
 
 use crate::api::ConversationPart;
@@ -8,15 +10,15 @@ use crate::flows::archive;
 use crate::flows::elsewhere::known_homes;
 use crate::flows::view;
 use crate::model::{Environment, Launch, Session, VendorId, VendorSessionId};
-use crate::ports::{Kept, Place, Ports, SessionSummary, Vendor};
+use crate::ports::{Conversation, Kept, Place, Ports, SessionQuery, SessionSummary, Vendor};
 
-/// Returns where the conversation that a session is in can be read.
+/// Returns where the current conversation of a session can be read.
 pub async fn of_session(ports: &Ports, summary: &SessionSummary) -> Result<ConversationPart> {
     let bound = summary.binding.as_ref().map(|binding| &binding.vendor_session);
     part(ports, summary, bound).await
 }
 
-/// Returns where a conversation can be read that a session has, or had.
+/// Returns where the current or an earlier conversation of a session can be read.
 pub async fn part(
     ports: &Ports,
     summary: &SessionSummary,
@@ -45,7 +47,8 @@ pub async fn part(
     })
 }
 
-/// Lays out what only the archive has of a conversation, and returns where it can be read.
+/// Unpacks the archive's copy of a conversation for reading and returns the path of the transcript.
+/// `None` if the archive has no copy.
 fn archived(ports: &Ports, session: &Session, id: &VendorSessionId) -> Result<Option<PathBuf>> {
     let conversation = archive::filed(session, id);
     if !ports.archive.has(&conversation) {
@@ -58,32 +61,41 @@ fn archived(ports: &Ports, session: &Session, id: &VendorSessionId) -> Result<Op
     ports.archive.read_out(&conversation, &folder).map(Some)
 }
 
-/// Returns the session that has this conversation, or had it.
+/// Returns the session that this conversation belongs or belonged to.
 pub async fn owner(
     ports: &Ports,
     vendor: &VendorId,
     id: &VendorSessionId,
 ) -> Result<Option<SessionSummary>> {
-    let sessions = ports.store.sessions().await?;
-    for summary in sessions.into_iter().filter(|it| it.session.vendor == *vendor) {
-        let bindings = ports.store.bindings(summary.session.id).await?;
-        if bindings.iter().any(|binding| binding.vendor_session == *id) {
-            return Ok(Some(summary));
-        }
-    }
-    Ok(None)
+    let sessions = ports.store.sessions(&SessionQuery::vendor_session(vendor, id)).await?;
+    Ok(sessions.into_iter().next())
 }
 
-/// Returns where a conversation can be read that no session has.
+/// Reads the data that decisions about one conversation need. `None` if there is no conversation, or
+/// if its vendor has no transcripts.
+pub fn read(
+    ports: &Ports,
+    vendor: &dyn Vendor,
+    place: &Place,
+    id: &VendorSessionId,
+) -> Result<Option<Conversation>> {
+    match vendor.transcripts() {
+        Some(transcripts) => transcripts.conversation(ports.files.as_ref(), place, id),
+        None => Ok(None),
+    }
+}
+
+/// Returns where a conversation that belongs to no session can be read. Searches all known config
+/// folders of the vendor.
 pub async fn of_nobody(
     ports: &Ports,
     environment: &Environment,
     (vendor, id): (&VendorId, &VendorSessionId),
 ) -> Result<ConversationPart> {
     let vendor = ports.vendors.get(vendor)?;
-    let sessions = ports.store.sessions().await?;
-    for config_dir in known_homes(&sessions, vendor.as_ref(), environment) {
-        let kept = vendor.kept(ports.files.as_ref(), &config_dir).unwrap_or_default();
+    for config_dir in known_homes(ports, vendor.as_ref(), environment).await? {
+        let kept = vendor.transcripts().map(|it| it.kept(ports.files.as_ref(), &config_dir));
+        let kept = kept.and_then(io::Result::ok).unwrap_or_default();
         if let Some(kept) = kept.into_iter().find(|kept| kept.id == *id) {
             return Ok(found(ports, vendor.as_ref(), config_dir, kept));
         }
@@ -93,8 +105,9 @@ pub async fn of_nobody(
 }
 
 fn found(ports: &Ports, vendor: &dyn Vendor, config_dir: PathBuf, kept: Kept) -> ConversationPart {
-    // One whose beginning cannot be read may still be read from its end.
-    let beginning = vendor.beginning(ports.files.as_ref(), &kept).ok().flatten();
+    // If the beginning cannot be read, the end of the conversation may still be readable.
+    let beginning = vendor.transcripts().map(|it| it.beginning(ports.files.as_ref(), &kept));
+    let beginning = beginning.and_then(io::Result::ok).flatten();
     ConversationPart {
         session: None,
         vendor: vendor.id(),
@@ -108,20 +121,19 @@ fn found(ports: &Ports, vendor: &dyn Vendor, config_dir: PathBuf, kept: Kept) ->
     }
 }
 
-/// Returns the transcript that is there: the vendor's own, else what a launch guards.
+/// Returns the path of the vendor's own transcript, or else of the newest guard. `None` if neither
+/// exists.
 fn transcript(
     ports: &Ports,
     vendor: &dyn Vendor,
     (place, id): (&Place, &VendorSessionId),
     launches: &[Launch],
 ) -> Option<PathBuf> {
-    if !vendor.keeps_transcripts() {
-        return None;
-    }
-    let files = ports.files.as_ref();
-    let own = vendor.extent(files, place, id).map(|_| vendor.transcript(files, place, id));
+    let (transcripts, files) = (vendor.transcripts()?, ports.files.as_ref());
+    let own =
+        transcripts.extent(files, place, id).map(|_| transcripts.transcript(files, place, id));
     let guarded = || {
-        let name = vendor.restored_as(files, place, id);
+        let name = vendor.transcript_files()?.restored_as(files, place, id);
         launches.iter().rev().find_map(|launch| ports.folders.guarded(launch.id, &name))
     };
     own.or_else(guarded)

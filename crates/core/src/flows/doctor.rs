@@ -1,4 +1,4 @@
-//! Comparing store, launch folders, processes and transcripts; and the cures.
+//! Compares the store, launch folders, processes and transcripts, and fixes differences.
 
 mod holders;
 
@@ -12,16 +12,16 @@ use crate::model::{
     EventKind, Exit, Fleet, FleetName, Launch, LaunchEnd, LaunchId, LaunchRecord, NewEvent,
     SessionId,
 };
-use crate::ports::{Change, Commit, EventQuery, Ports};
+use crate::ports::{Change, Commit, EventQuery, Ports, SessionQuery};
 
-/// What `segue doctor` does about what it finds.
+/// Whether `segue doctor` only reports problems or also fixes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     Look,
     Fix,
 }
 
-/// Compares everything with everything; with [`Mode::Fix`] cures what can be cured.
+/// Checks for all known problems. With [`Mode::Fix`], fixes those that can be fixed.
 pub async fn examine(ports: &Ports, mode: Mode) -> Result<Vec<Finding>> {
     let (records, unreadable) = ports.folders.read_all()?;
     let mut findings = unreadable_folders(&unreadable);
@@ -36,7 +36,7 @@ fn problem(severity: Severity, what: String, cure: &str) -> Finding {
     Finding { severity, what, cure: Some(cure.to_owned()), curable: false, fixed: false }
 }
 
-/// Returns a problem that [`Mode::Fix`] cures.
+/// Returns a problem that [`Mode::Fix`] can fix.
 fn curable(what: String, cure: &str) -> Finding {
     Finding { curable: true, ..problem(Severity::Problem, what, cure) }
 }
@@ -49,8 +49,8 @@ fn unreadable_folders(unreadable: &[PathBuf]) -> Vec<Finding> {
     unreadable.iter().map(told).collect()
 }
 
-/// Launch folders of sessions that the store does not know, the newest session first: it is the one
-/// that a name belongs to now.
+/// Finds launch folders of sessions that are missing in the store. The newest session comes first:
+/// if several sessions had the same name, the newest one has it now.
 async fn unknown_sessions(
     ports: &Ports,
     records: &[LaunchRecord],
@@ -78,7 +78,7 @@ async fn unknown_sessions(
             };
             match cured {
                 Ok(()) => finding.fixed = true,
-                // One that cannot be helped does not keep the others from it.
+                // If one session cannot be fixed, the others still are.
                 Err(error) => finding.what = format!("{}: {error}", finding.what),
             }
         }
@@ -104,8 +104,8 @@ async fn was_removed(ports: &Ports, id: SessionId) -> Result<bool> {
     Ok(events.iter().any(|event| event.fact.kind == EventKind::SessionRemoved))
 }
 
-/// Rebuilds an empty store from the launch folders; returns how many sessions it has then, and what
-/// could not be taken in.
+/// Rebuilds an empty store from the launch folders. Returns the number of rebuilt sessions and the
+/// problems that remain.
 pub async fn rebuild(ports: &Ports) -> Result<(usize, Vec<Finding>)> {
     let (records, unreadable) = ports.folders.read_all()?;
     let sessions = unknown_sessions(ports, &records, Mode::Fix).await?;
@@ -114,7 +114,8 @@ pub async fn rebuild(ports: &Ports) -> Result<(usize, Vec<Finding>)> {
     Ok((taken_in.len(), open))
 }
 
-/// Writes a session, its launches and its ledger into the store, as its newest folder has them.
+/// Writes a session, its launches and its bindings into the store. The session's data come from its
+/// newest launch folder.
 async fn take_in(ports: &Ports, launches: &[&LaunchRecord]) -> Result<()> {
     let Some(newest) = launches.last() else { return Ok(()) };
     let session = newest.session.clone();
@@ -123,8 +124,8 @@ async fn take_in(ports: &Ports, launches: &[&LaunchRecord]) -> Result<()> {
     for record in launches {
         let launch = Launch { end: None, ..record.launch.clone() };
         changes.push(Change::CreateLaunch(Box::new(launch)));
-        // The newest stays open, whatever its folder says: the next look at it finds a live holder
-        // or an end, and the status that goes with that.
+        // The newest launch stays open even if its folder records an end. The next check of the
+        // session finds a live holder or the end, and sets the matching status.
         if record.launch.id != newest.launch.id {
             let (launch, end) = (record.launch.id, end_of(ports, record)?);
             changes.push(Change::EndLaunch { launch, end });
@@ -150,7 +151,7 @@ async fn take_in(ports: &Ports, launches: &[&LaunchRecord]) -> Result<()> {
     Ok(())
 }
 
-/// Returns what makes a fleet known as its own file has it.
+/// Returns the changes that create a fleet as recorded in its own file.
 fn fleet(ports: &Ports, name: &FleetName) -> Result<Vec<Change>> {
     let record = ports.folders.read_fleet(name)?;
     let (folder, counts) = record.map(|it| (it.folder, it.counts)).unwrap_or_default();
@@ -162,14 +163,15 @@ fn fleet(ports: &Ports, name: &FleetName) -> Result<Vec<Change>> {
     Ok(changes)
 }
 
-/// Returns the end of a launch that another one came after.
+/// Returns the end of a launch that has a successor. Such a launch is over, even if no end was
+/// recorded.
 fn end_of(ports: &Ports, LaunchRecord { launch, .. }: &LaunchRecord) -> Result<LaunchEnd> {
     let known = launch.end.or(ports.folders.end(launch.id)?);
     let unknown = LaunchEnd { exit: Exit::Unknown, asked: false, at: launch.created_at };
     Ok(known.unwrap_or(unknown))
 }
 
-/// Processes that carry the mark of a launch that is over.
+/// Finds processes that are marked with the id of a launch that has ended.
 async fn leftovers(ports: &Ports, mode: Mode) -> Result<Vec<Finding>> {
     let open: HashSet<LaunchId> =
         ports.store.open_launches().await?.iter().map(|launch| launch.id).collect();
@@ -179,7 +181,8 @@ async fn leftovers(ports: &Ports, mode: Mode) -> Result<Vec<Finding>> {
         .machine
         .marked()
         .into_iter()
-        // A mark that we have no folder of belongs to another Segue: not ours to end.
+        // A launch without a folder here belongs to another Segue home. Its processes must not be
+        // ended.
         .filter(|(_, launch)| known.contains(launch) && !open.contains(launch))
         .collect();
     let mut findings: Vec<Finding> = left
@@ -198,27 +201,30 @@ async fn leftovers(ports: &Ports, mode: Mode) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Conversations whose transcript is gone.
+/// Finds conversations whose transcript is missing.
 async fn lost_transcripts(ports: &Ports) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for summary in ports.store.sessions().await? {
+    for summary in ports.store.sessions(&SessionQuery::default()).await? {
         let Some(binding) = summary.binding.filter(|_| summary.session.spoke) else { continue };
         let Ok(vendor) = ports.vendors.of(&summary.session) else { continue };
+        let Some(transcripts) = vendor.transcripts() else { continue };
         let place = crate::ports::Place {
             config_dir: summary.session.config_dir.clone(),
             cwd: summary.session.cwd.clone(),
         };
         let id = &binding.vendor_session;
-        let path = vendor.transcript(ports.files.as_ref(), &place, id);
-        let is_gone = if vendor.has_own_files() {
-            matches!(ports.files.facts(&path), Ok(None))
-        } else {
-            matches!(vendor.conversation(ports.files.as_ref(), &place, id), Ok(None))
+        let (path, own) =
+            (transcripts.transcript(ports.files.as_ref(), &place, id), vendor.transcript_files());
+        let is_gone = match own {
+            Some(_) => matches!(ports.files.facts(&path), Ok(None)),
+            None => matches!(transcripts.conversation(ports.files.as_ref(), &place, id), Ok(None)),
         };
         if is_gone {
             let launches = ports.store.launches(summary.session.id).await?;
-            let name = vendor.restored_as(ports.files.as_ref(), &place, &binding.vendor_session);
-            let guarded = launches.iter().any(|it| ports.folders.has_guard(it.id, &name));
+            let name = own.map(|own| own.restored_as(ports.files.as_ref(), &place, id));
+            let guards =
+                |name: &PathBuf| launches.iter().any(|it| ports.folders.has_guard(it.id, name));
+            let guarded = name.as_ref().is_some_and(guards);
             let filed = archive::filed(&summary.session, id);
             let archived = !guarded && ports.archive.has(&filed);
             let keeper = guarded.then_some("its guard").or(archived.then_some("the archive"));

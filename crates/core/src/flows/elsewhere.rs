@@ -1,27 +1,30 @@
-//! A conversation that is not in its own config dir, but in another one that is known.
+//! Searches the other known config dirs for a conversation that is missing in its session's config
+//! dir.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::flows::SessionState;
+use crate::flows::{SessionState, conversation};
 use crate::model::{Environment, VendorSessionId};
-use crate::ports::{Place, Ports, SessionSummary, Vendor};
+use crate::ports::{Place, Ports, Vendor};
 
-/// Returns the config dirs of a vendor: those of its sessions, and the one that a command would use.
-pub(crate) fn known_homes(
-    sessions: &[SessionSummary],
+/// Returns the config dirs of a vendor: those of its sessions, and the default one for this
+/// environment.
+pub(crate) async fn known_homes(
+    ports: &Ports,
     vendor: &dyn Vendor,
     environment: &Environment,
-) -> BTreeSet<PathBuf> {
-    let own = sessions.iter().filter(|it| it.session.vendor == vendor.id());
-    let mut homes: BTreeSet<PathBuf> = own.map(|it| it.session.config_dir.clone()).collect();
-    // One whose folder cannot be told has nothing there.
-    homes.extend(vendor.config_dir(environment));
-    homes
+) -> Result<BTreeSet<PathBuf>> {
+    let own = ports.store.config_dirs(&vendor.id()).await?;
+    let mut homes: BTreeSet<PathBuf> = own.into_iter().collect();
+    // If the default config dir cannot be determined, it is left out.
+    homes.extend(vendor.launching().config_dir(environment));
+    Ok(homes)
 }
 
-/// Adds to a refusal where the conversation is, if it is anywhere, and how to go on with it there.
+/// Adds to a refusal the other config dirs that contain the conversation, and the command to
+/// continue it there.
 pub(crate) async fn offer(
     ports: &Ports,
     state: &SessionState,
@@ -29,14 +32,13 @@ pub(crate) async fn offer(
     error: Error,
 ) -> Result<Error> {
     let vendor = ports.vendors.of(&state.session)?;
-    let sessions = ports.store.sessions().await?;
     let own = &state.session;
     let has_it = |home: &Path| {
         let place = Place { config_dir: home.to_owned(), cwd: own.cwd.clone() };
-        // What cannot be read is nothing that could be offered.
-        matches!(vendor.conversation(ports.files.as_ref(), &place, id), Ok(Some(_)))
+        // A conversation that cannot be read cannot be offered.
+        matches!(conversation::read(ports, vendor.as_ref(), &place, id), Ok(Some(_)))
     };
-    let homes = known_homes(&sessions, vendor.as_ref(), environment);
+    let homes = known_homes(ports, vendor.as_ref(), environment).await?;
     let found = homes.into_iter().filter(|home| *home != own.config_dir);
     Ok(found.filter(|home| has_it(home)).fold(error, |error, home| {
         let (name, address, vendor) = (&own.name, own.address(), &own.vendor);

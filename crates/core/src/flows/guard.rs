@@ -1,38 +1,32 @@
-//! The first line of defence: a hard link to the live transcript in the launch folder.
+//! Guards a transcript against deletion with a hard link in the launch folder.
+
+use std::path::Path;
 
 use crate::error::Result;
 use crate::failpoint;
 use crate::flows::SessionState;
-use crate::model::EventKind;
-use crate::ports::{Change, Commit, Guarded, Ports};
+use crate::model::{EventKind, LaunchId, VendorSessionId};
+use crate::ports::{Change, Commit, Guarded, Ports, TranscriptFiles, TranscriptStorage};
 
-/// Guards the transcript of the conversation that the session is in, if there is one yet, and
-/// remembers that something was said.
+/// Guards the transcript of the session's current conversation if it exists, and records that the
+/// conversation has content.
 pub async fn keep(ports: &Ports, state: &mut SessionState) -> Result<()> {
     let Some(launch) = state.launches.last().map(|launch| launch.id) else { return Ok(()) };
     let Some(id) = state.vendor_session().cloned() else { return Ok(()) };
     let vendor = ports.vendors.of(&state.session)?;
-    if !vendor.keeps_transcripts() {
-        return Ok(());
-    }
-    // A vendor that was killed at its beginning leaves a file with nothing in it: no conversation.
-    // One that cannot be read is guarded all the same.
+    let Some(transcripts) = vendor.transcripts() else { return Ok(()) };
+    // A vendor process that was killed right after its start leaves a transcript without content,
+    // which is no conversation. A transcript that cannot be read is still guarded.
     if !state.session.spoke
-        && let Ok(None) = vendor.conversation(ports.files.as_ref(), &state.place(), &id)
+        && let Ok(None) = transcripts.conversation(ports.files.as_ref(), &state.place(), &id)
     {
         return Ok(());
     }
-    let transcript = vendor.transcript(ports.files.as_ref(), &state.place(), &id);
-    let guarded = if vendor.has_own_files() {
-        let name = vendor.restored_as(ports.files.as_ref(), &state.place(), &id);
-        ports.folders.guard(launch, &name, &transcript)?
-    } else {
-        Guarded::Already
+    let transcript = transcripts.transcript(ports.files.as_ref(), &state.place(), &id);
+    let guarded = match transcripts.storage() {
+        TranscriptStorage::Files(own) => link(ports, state, own, (launch, &id, &transcript))?,
+        TranscriptStorage::Database(_) => Guarded::Already,
     };
-    failpoint::hit("guard.link.after");
-    if let Some(folder) = vendor.belongings(&state.place(), &id) {
-        ports.folders.guard_belongings(launch, &folder)?;
-    }
     if guarded == Guarded::NoTranscript || state.session.spoke {
         return Ok(());
     }
@@ -44,6 +38,22 @@ pub async fn keep(ports: &Ports, state: &mut SessionState) -> Result<()> {
     }
     state.commit(ports, commit).await?;
     failpoint::hit("guard.spoke.after");
-    // A store that is rebuilt from this record must know that there is something to lose.
+    // If the store is rebuilt from this record, it must know that a missing transcript is a loss.
     state.write_record(ports)
+}
+
+/// Guards a transcript and the files that accompany it.
+fn link(
+    ports: &Ports,
+    state: &SessionState,
+    own: &dyn TranscriptFiles,
+    (launch, id, transcript): (LaunchId, &VendorSessionId, &Path),
+) -> Result<Guarded> {
+    let name = own.restored_as(ports.files.as_ref(), &state.place(), id);
+    let guarded = ports.folders.guard(launch, &name, transcript)?;
+    failpoint::hit("guard.link.after");
+    if let Some(folder) = own.belongings(&state.place(), id) {
+        ports.folders.guard_belongings(launch, &folder)?;
+    }
+    Ok(guarded)
 }

@@ -1,4 +1,4 @@
-//! Carrying a conversation over: reading it from one vendor, writing it down as another's.
+//! Hands a conversation over: reads it from one vendor and writes it in another vendor's format.
 
 mod writing;
 
@@ -8,53 +8,65 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{Role, Turn, VendorSessionId};
-use crate::ports::{Files, Place, Ports, Vendor};
+use crate::ports::{Files, Place, Ports, Transcripts, Vendor};
 use crate::rules::carry::{Carried, Cleaner, Gathering, News};
 use crate::rules::redaction::{KnownSecrets, Redactor, Removed};
 
 pub use writing::{Destination, Written, convert, preview, takes_native, undo, write};
 
-/// What is left out is counted when the transcript is no longer than this: it costs a reading of
-/// the whole.
+/// Omitted turns are counted only if the transcript has at most this many bytes, because counting
+/// reads the whole transcript.
 const COUNTED: u64 = 16 * 1024 * 1024;
 
-/// A conversation that is to be carried.
+/// A conversation to hand over.
 #[derive(Clone, Debug)]
 pub struct Source {
     pub vendor: Arc<dyn Vendor>,
     pub place: Place,
     pub id: VendorSessionId,
-    /// Where it can be read: the vendor's own file, or what was kept of it.
+    /// The file to read: the vendor's own transcript, a guard or a copy from the archive.
     pub transcript: PathBuf,
 }
 
-/// How much of a conversation is carried.
+impl Source {
+    fn transcripts(&self) -> Result<&dyn Transcripts> {
+        transcripts_of(self.vendor.as_ref())
+    }
+}
+
+/// Returns a vendor's transcripts, or an error if it has none that can be read.
+fn transcripts_of(vendor: &dyn Vendor) -> Result<&dyn Transcripts> {
+    let none = || Error::vendor(format!("`{}` keeps no transcript that is known", vendor.id()));
+    vendor.transcripts().ok_or_else(none)
+}
+
+/// How much of a conversation is handed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amount {
-    /// In characters.
+    /// Maximum size in characters.
     pub budget: usize,
-    /// Only what was said later; the rest is there already.
+    /// Only turns after this timestamp. The target has the earlier turns already.
     pub since: Option<Timestamp>,
 }
 
-/// A conversation on its way.
+/// The part of a conversation that is handed over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// The oldest first, as another vendor can take them.
+    /// Oldest first, in a form that every vendor accepts.
     pub turns: Vec<Turn>,
-    /// What it all began with.
+    /// The first message of the conversation.
     pub task: Option<Turn>,
     pub is_cut: bool,
-    /// None where nobody counted them.
+    /// The number of omitted turns. `None` if they were not counted.
     pub left_out: Option<u64>,
-    /// Secrets that are not in it.
+    /// The secrets that were removed from the turns.
     pub removed: Removed,
 }
 
 impl Packet {
-    /// Tells whether anything was said.
+    /// Returns whether there is a message of the user or of the agent.
     pub fn has_words(&self) -> bool {
         self.turns.iter().any(|turn| matches!(turn.role, Role::User | Role::Assistant))
     }
@@ -64,7 +76,8 @@ impl Packet {
     }
 }
 
-/// Reads what is carried, within its budget, without secrets.
+/// Reads the newest turns of a conversation that fit into the budget, and removes secrets from
+/// them.
 pub fn pack(
     ports: &Ports,
     source: &Source,
@@ -75,7 +88,7 @@ pub fn pack(
     let mut gathering = Gathering::knowing(amount.budget, known.clone());
     let (mut taken, mut is_full) = (0, false);
     let mut news = amount.since.map(News::new);
-    source.vendor.turns_back(files, &source.transcript, &mut |turn| {
+    source.transcripts()?.turns_back(files, &source.transcript, &mut |turn| {
         if !is_news(&mut news, &turn) {
             return ControlFlow::Break(());
         }
@@ -93,7 +106,7 @@ pub fn pack(
         gathering.finish(first, total.map(|total| total.saturating_sub(taken)));
     let left_out = total.map(|total| total.saturating_sub(turns.len() as u64));
     let mut redactor = Redactor::new(known.clone());
-    // What a later turn names is removed from the earlier ones, too.
+    // A secret that only a later turn identifies is removed from the earlier turns, too.
     turns.iter().for_each(|turn| redactor.learn(&turn.text));
     let task = task.map(|task| Turn { text: redactor.redact(&task.text).into_owned(), ..task });
     redactor.take_removed();
@@ -105,19 +118,20 @@ pub fn pack(
     Ok(Packet { turns: clean, task, is_cut, left_out, removed })
 }
 
-/// Tells whether a turn is carried: all are, unless only those are that were said since.
+/// Returns whether a turn is handed over. If `news` is `None`, all turns are.
 fn is_news(news: &mut Option<News>, turn: &Turn) -> bool {
     news.as_mut().is_none_or(|news| news.is_news(turn))
 }
 
 fn first_task(ports: &Ports, source: &Source) -> Result<Option<Turn>> {
-    let known = source.vendor.conversation(ports.files.as_ref(), &source.place, &source.id)?;
+    let known =
+        source.transcripts()?.conversation(ports.files.as_ref(), &source.place, &source.id)?;
     let began = known.as_ref().map(|it| it.began_at);
     let text = known.and_then(|it| it.first_message);
     Ok(text.map(|text| Turn::new(Role::User, text).at(began)))
 }
 
-/// Counts the turns of a conversation that is not too long for it.
+/// Counts the turns of a conversation. `None` if its transcript is longer than [`COUNTED`].
 fn count(files: &dyn Files, source: &Source, since: Option<Timestamp>) -> Result<Option<u64>> {
     let facts = files.facts(&source.transcript).ok().flatten();
     if facts.is_none_or(|facts| facts.length > COUNTED) {
@@ -125,7 +139,7 @@ fn count(files: &dyn Files, source: &Source, since: Option<Timestamp>) -> Result
     }
     let mut total = 0;
     let mut news = since.map(News::new);
-    source.vendor.turns_back(files, &source.transcript, &mut |turn| {
+    source.transcripts()?.turns_back(files, &source.transcript, &mut |turn| {
         if !is_news(&mut news, &turn) {
             return ControlFlow::Break(());
         }
@@ -135,33 +149,35 @@ fn count(files: &dyn Files, source: &Source, since: Option<Timestamp>) -> Result
     Ok(Some(total))
 }
 
-/// Returns when the last thing was said that has a time; none where nothing was.
+/// Returns the timestamp of the newest turn that has one. `None` if no turn has a timestamp.
 pub fn newest(ports: &Ports, source: &Source) -> Result<Option<Timestamp>> {
     let mut newest = None;
-    source.vendor.turns_back(ports.files.as_ref(), &source.transcript, &mut |turn| {
+    source.transcripts()?.turns_back(ports.files.as_ref(), &source.transcript, &mut |turn| {
         newest = turn.at;
         if newest.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     Ok(newest)
 }
 
-/// Tells whether anything was said in a conversation.
+/// Returns whether a conversation contains a message or a summary.
 pub fn has_words(ports: &Ports, source: &Source) -> Result<bool> {
     let mut has_words = false;
-    source.vendor.turns_back(ports.files.as_ref(), &source.transcript, &mut |turn| {
+    source.transcripts()?.turns_back(ports.files.as_ref(), &source.transcript, &mut |turn| {
         has_words |= matches!(turn.role, Role::User | Role::Assistant | Role::Summary);
         if has_words { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     Ok(has_words)
 }
 
-/// Returns what makes turns fit for another vendor; those without a time are as old as the task.
+/// Returns the cleaner that converts turns into a form for any vendor. Turns without a timestamp
+/// get that of the first message.
 fn cleaner(ports: &Ports, source: &Source, task: Option<&Turn>) -> Cleaner {
     let began = task.and_then(|task| task.at).unwrap_or_else(|| ports.clock.now());
     Cleaner::new(&prefix(&source.id), began)
 }
 
-/// Makes ids of tools that no other step of the same conversation makes.
+/// Returns the prefix for the ids of tool calls. It comes from the source's id, so that another
+/// handoff of the same conversation creates other ids.
 fn prefix(id: &VendorSessionId) -> String {
     let plain: String = id.as_str().chars().filter(char::is_ascii_alphanumeric).collect();
     let end = plain.len().saturating_sub(8);

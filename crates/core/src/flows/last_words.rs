@@ -1,4 +1,4 @@
-//! What an agent printed before it ended.
+//! The last output of an agent before it ended.
 
 use crate::flows::SessionState;
 use crate::model::{LaunchEnd, LaunchId, Status, WaitingFor};
@@ -6,7 +6,7 @@ use crate::ports::Ports;
 use crate::rules::last_words;
 use crate::rules::restarts::Failures;
 
-/// Returns the last output of a launch if that explains its end.
+/// Returns the last output of a launch if it may explain the end of the launch.
 pub fn of_launch(
     ports: &Ports,
     state: &SessionState,
@@ -14,20 +14,21 @@ pub fn of_launch(
     end: LaunchEnd,
 ) -> Option<String> {
     let vendor = ports.vendors.of(&state.session).ok()?;
-    // Where nothing ever shows a conversation, its absence means nothing.
-    let can_show = vendor.capabilities().evidence_within.is_some();
+    // If the vendor never shows which conversation it is in, this evidence is missing in every
+    // launch and indicates no failure.
+    let can_show = vendor.signals().is_some();
     let has_shown = state.is_confirmed(launch) || !can_show;
     last_words::explain(end, has_shown).then(|| ports.folders.last_words(launch))?
 }
 
-/// Returns the last output of a session that does not run, if that explains why.
+/// Returns the last output of a session that does not run, if it may explain why.
 pub fn of_session(ports: &Ports, state: &SessionState) -> Option<String> {
     let launch = state.launches.last()?;
     of_launch(ports, state, launch.id, launch.end?)
 }
 
-/// Says why a session does not run, as causes of an error: that automatic attempts ended, and what
-/// its agent printed last.
+/// Returns the reasons why a session does not run, as causes of an error: that automatic restarts
+/// were given up, and the last output of its agent.
 pub fn why_not_running(ports: &Ports, state: &SessionState) -> Vec<String> {
     let gave_up = state.session.status == Status::Waiting(WaitingFor::Choice);
     let ended_at = state.launches.last().and_then(|launch| launch.end).map(|end| end.at);

@@ -1,4 +1,4 @@
-//! Starting a process for a session: the record first, the process after it.
+//! Starts a process for a session. The launch is recorded before the process is started.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,39 +16,71 @@ use crate::ports::{
 };
 use crate::rules::{environment, terminal, words};
 
-/// Runs a program with further variables.
+/// The program that runs another program with additional environment variables.
 const ENV: &str = "/usr/bin/env";
 
-/// One argument of a command cannot be much larger than this; a longer message goes into a file.
+/// Maximum length in bytes of a message on a command line. The kernel limits the size of one
+/// argument to little more. A longer message goes into a file.
 const LONGEST_ARGUMENT: usize = 100_000;
 
-/// How long an agent has to go whose start failed all the same.
+/// Grace period for an agent that runs although its start failed.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What is to be started.
+/// A request to start a launch.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct LaunchRequest {
     pub mode: LaunchMode,
+    /// The conversation to begin or to continue. `None` begins one whose id the vendor chooses.
     pub id: Option<VendorSessionId>,
     pub message: Option<String>,
-    /// A conversation that the vendor's program takes in first.
+    /// A conversation that the vendor's program imports first.
     pub import: Option<PathBuf>,
-    /// The environment of the command that asks for it.
+    /// The environment of the command that asks for the launch.
     pub environment: Environment,
-    /// The session itself is made in the same commit.
-    pub first: bool,
-    /// The message of the outbox that the command line carries.
-    pub carries: Option<MessageId>,
-    /// What is recorded together with the launch.
+    /// The session itself is created in the same commit.
+    pub creates_session: bool,
+    /// The queued message that the command line contains.
+    pub queued_message: Option<MessageId>,
+    /// Changes and events that are committed together with the launch.
     pub along: Commit,
 }
 
-/// Records a launch, then starts it. When this fails the session says so, and nothing runs.
-pub async fn start(ports: &Ports, state: &mut SessionState, wish: Wish) -> Result<Held> {
-    let (order, files) = prepare(ports, &state.session, &wish, next_number(state))?;
+impl LaunchRequest {
+    /// Begins a conversation.
+    pub fn fresh(id: Option<VendorSessionId>, environment: Environment) -> Self {
+        Self::new(LaunchMode::Fresh, id, environment)
+    }
+
+    /// Continues a conversation.
+    pub fn resume(id: VendorSessionId, environment: Environment) -> Self {
+        Self::new(LaunchMode::Resume, Some(id), environment)
+    }
+
+    pub fn new(mode: LaunchMode, id: Option<VendorSessionId>, environment: Environment) -> Self {
+        Self {
+            mode,
+            id,
+            message: None,
+            import: None,
+            environment,
+            creates_session: false,
+            queued_message: None,
+            along: Commit::default(),
+        }
+    }
+}
+
+/// Records a launch, then starts its holder. If the start fails after the launch was recorded, the
+/// launch is recorded as ended and its processes are ended.
+pub async fn start(
+    ports: &Ports,
+    state: &mut SessionState,
+    request: LaunchRequest,
+) -> Result<Held> {
+    let (order, files) = prepare(ports, &state.session, &request, next_number(state))?;
     let launch = order.record.launch.id;
-    record(ports, state, &wish, &order.record.launch).await?;
-    let written = write_down(ports, state, &wish, &files)
+    record(ports, state, &request, &order.record.launch).await?;
+    let written = write_down(ports, state, &request, &files)
         .and_then(|()| neighbours::guard(ports, state, launch));
     let error = match written {
         Ok(()) => match hold(ports, state, order).await {
@@ -74,27 +106,27 @@ fn next_number(state: &SessionState) -> u32 {
 fn prepare(
     ports: &Ports,
     session: &Session,
-    wish: &Wish,
+    request: &LaunchRequest,
     number: u32,
 ) -> Result<(StartOrder, Vec<NewFile>)> {
     let vendor = ports.vendors.of(session)?;
-    let program = find_program(ports, vendor.as_ref(), &wish.environment)?;
+    let program = find_program(ports, vendor.as_ref(), &request.environment)?;
     let folder = folder(ports, session)?;
     let id = LaunchId::new(ports.clock.new_id());
     let Planned { line, preparation, variables, input } =
-        planned(ports, vendor.as_ref(), session, wish, (id, program.version.as_deref()))?;
+        planned(ports, vendor.as_ref(), session, request, (id, program.version.as_deref()))?;
     let before = preparation.map_or_else(Vec::new, |arguments| argv(&program, arguments));
     let before = with_variables(before, variables);
-    let shown = shown(ports, vendor.as_ref(), session, wish, (id, program.version.as_deref()))?;
+    let shown = shown(ports, vendor.as_ref(), session, request, (id, program.version.as_deref()))?;
     let shown = argv(&program, shown.unwrap_or_else(|| line.arguments.clone()));
     let argv = argv(&program, line.arguments);
     let mut launch = Launch {
         id,
         session: session.id,
         number,
-        mode: wish.mode,
-        planned: wish.id.clone(),
-        message: wish.message.clone(),
+        mode: request.mode,
+        planned: request.id.clone(),
+        message: request.message.clone(),
         program: program.path,
         argv: shown,
         cwd: session.cwd.clone(),
@@ -106,16 +138,21 @@ fn prepare(
         agent: None,
         end: None,
     };
-    let mut environment = agent_environment(vendor.as_ref(), session, &launch, &wish.environment);
-    vendor.tell_environment(session, &ports.folders.folder(launch.id), &mut environment);
+    let mut environment =
+        agent_environment(vendor.as_ref(), session, &launch, &request.environment);
+    vendor.launching().tell_environment(
+        session,
+        &ports.folders.folder(launch.id),
+        &mut environment,
+    );
     launch.environment = environment.names();
     let record = LaunchRecord::new(session.clone(), launch, Vec::new());
-    let size = terminal::size(&wish.environment);
+    let size = terminal::size(&request.environment);
     Ok((StartOrder { record, argv, before, input, environment, size }, line.files))
 }
 
-/// Looks at the folder of a session. An agent chose the one of its child, and could have put a
-/// symlink into its place since then.
+/// Returns facts about a session's folder. Fails if another agent started the session and the path
+/// leads to another folder now: that agent chose the path and could have put a symlink there.
 fn folder(ports: &Ports, session: &Session) -> Result<Folder> {
     let folder = ports.machine.folder(&session.cwd)?;
     if session.parent.is_none() || folder.real_path == session.cwd {
@@ -128,19 +165,20 @@ fn folder(ports: &Ports, session: &Session) -> Result<Folder> {
 }
 
 fn find_program(ports: &Ports, vendor: &dyn Vendor, caller: &Environment) -> Result<Program> {
-    ports.machine.find_program(&vendor.program(), caller).ok_or_else(|| {
+    let program = vendor.launching().program();
+    ports.machine.find_program(&program, caller).ok_or_else(|| {
         Error::vendor(format!("the program of `{}` is not installed", vendor.id()))
-            .caused_by(vendor.program().absence())
+            .caused_by(program.absence())
             .hint("install it, or choose another agent with `--vendor`")
     })
 }
 
-/// What a vendor wants to be started.
+/// What a vendor needs for a launch.
 struct Planned {
     line: CommandLine,
-    /// The arguments of what has to be run before it.
+    /// The arguments for a preparation that runs before the launch.
     preparation: Option<Vec<String>>,
-    /// The variables that it is given besides.
+    /// Additional environment variables for the preparation, as `NAME=value`.
     variables: Vec<String>,
     input: Option<PathBuf>,
 }
@@ -149,19 +187,20 @@ fn planned(
     ports: &Ports,
     vendor: &dyn Vendor,
     session: &Session,
-    wish: &Wish,
+    request: &LaunchRequest,
     (launch, version): (LaunchId, Option<&str>),
 ) -> Result<Planned> {
-    // Whatever a command line is made of: an older Segue, a handoff or a vendor's file may have it.
+    // The model and the id become arguments. They are checked here because they may come from an
+    // older Segue version, a handoff or a vendor's file.
     session.model.as_deref().map_or(Ok(()), words::check_model)?;
-    wish.id.as_ref().map_or(Ok(()), words::check_id)?;
-    let message = wish.message.as_deref().map(|message| said(ports, launch, message));
-    let import = wish.import.clone().or_else(|| missing_import(ports, vendor, session, wish));
+    request.id.as_ref().map_or(Ok(()), words::check_id)?;
+    let message = request.message.as_deref().map(|message| said(ports, launch, message));
+    let import = request.import.clone().or_else(|| missing_import(ports, vendor, session, request));
     let plan = CommandPlan {
         session,
         version,
-        mode: wish.mode,
-        id: wish.id.as_ref(),
+        mode: request.mode,
+        id: request.id.as_ref(),
         message: message.as_deref(),
         import: import.as_deref(),
         files: ports.files.as_ref(),
@@ -169,37 +208,41 @@ fn planned(
         hook: &hook(ports),
         now: ports.clock.now(),
     };
-    let (preparation, input) = (vendor.preparation(&plan), vendor.standard_input(&plan));
-    let variables = vendor.preparation_variables(&plan);
-    Ok(Planned { line: vendor.command(&plan)?, preparation, variables, input })
+    let launching = vendor.launching();
+    Ok(Planned {
+        line: launching.command(&plan)?,
+        preparation: launching.preparation(&plan),
+        variables: launching.preparation_variables(&plan),
+        input: launching.headless().and_then(|it| it.standard_input(&plan)),
+    })
 }
 
-/// Stands for the message in the arguments that are recorded.
+/// Replaces the message in the recorded arguments.
 const MESSAGE_WORD: &str = "<message>";
 
-/// Stands for the instructions in the arguments that are recorded.
+/// Replaces the instructions in the recorded arguments.
 const INSTRUCTIONS_WORD: &str = "<instructions>";
 
-/// Returns the arguments as they are recorded: without the words of the message and of the
-/// instructions. `None` if there are none.
+/// Returns the arguments to record, with placeholders for the message and the instructions. `None`
+/// if the launch has neither, so that its real arguments can be recorded.
 fn shown(
     ports: &Ports,
     vendor: &dyn Vendor,
     session: &Session,
-    wish: &Wish,
+    request: &LaunchRequest,
     launched: (LaunchId, Option<&str>),
 ) -> Result<Option<Vec<String>>> {
-    if wish.message.is_none() && session.instructions.is_none() {
+    if request.message.is_none() && session.instructions.is_none() {
         return Ok(None);
     }
     let mut session = session.clone();
     session.instructions = session.instructions.map(|_| INSTRUCTIONS_WORD.to_owned());
-    let message = wish.message.as_ref().map(|_| MESSAGE_WORD.to_owned());
-    let wish = Wish { message, ..wish.clone() };
-    Ok(Some(planned(ports, vendor, &session, &wish, launched)?.line.arguments))
+    let message = request.message.as_ref().map(|_| MESSAGE_WORD.to_owned());
+    let request = LaunchRequest { message, ..request.clone() };
+    Ok(Some(planned(ports, vendor, &session, &request, launched)?.line.arguments))
 }
 
-/// Returns a command line that is given these variables.
+/// Returns a command line that runs the command with these environment variables.
 fn with_variables(command: Vec<String>, variables: Vec<String>) -> Vec<String> {
     if command.is_empty() || variables.is_empty() {
         return command;
@@ -207,21 +250,23 @@ fn with_variables(command: Vec<String>, variables: Vec<String>) -> Vec<String> {
     std::iter::once(ENV.to_owned()).chain(variables).chain(command).collect()
 }
 
-/// Returns what the vendor has to take in before a launch that nobody gave anything to take in.
+/// Finds a pending import for a resume whose request names none. `None` if the vendor has the
+/// conversation already.
 fn missing_import(
     ports: &Ports,
     vendor: &dyn Vendor,
     session: &Session,
-    wish: &Wish,
+    request: &LaunchRequest,
 ) -> Option<PathBuf> {
-    let id = wish.id.as_ref().filter(|_| wish.mode == LaunchMode::Resume)?;
+    let id = request.id.as_ref().filter(|_| request.mode == LaunchMode::Resume)?;
     let document = pending_import(ports, vendor, session)?;
     let place = Place { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() };
-    let known = vendor.conversation(ports.files.as_ref(), &place, id);
+    let known = vendor.transcript_database()?.conversation(ports.files.as_ref(), &place, id);
     matches!(known, Ok(None)).then_some(document)
 }
 
-/// Returns a conversation that was carried to the session and that its vendor has yet to take in.
+/// Returns the document with a conversation that was handed over to the session, for import by the
+/// vendor's program. `None` if there is no document, or if the vendor has files of its own.
 pub(crate) fn pending_import(
     ports: &Ports,
     vendor: &dyn Vendor,
@@ -229,7 +274,7 @@ pub(crate) fn pending_import(
 ) -> Option<PathBuf> {
     let document = ports.folders.import(session.id);
     let is_there = |path: &PathBuf| matches!(ports.files.facts(path), Ok(Some(_)));
-    Some(document).filter(|path| !vendor.has_own_files() && is_there(path))
+    Some(document).filter(|path| vendor.transcript_database().is_some() && is_there(path))
 }
 
 fn argv(program: &Program, arguments: Vec<String>) -> Vec<String> {
@@ -239,11 +284,12 @@ fn argv(program: &Program, arguments: Vec<String>) -> Vec<String> {
     argv
 }
 
-/// Returns the shell command that vendors call as their hook.
+/// Returns the shell command that vendors run as their hook.
 fn hook(ports: &Ports) -> String {
     let spec = ProgramSpec::Itself { subcommand: "hook" };
     let program = ports.machine.find_program(&spec, &Environment::default());
-    // A program that was replaced meanwhile has no path that would outlive this process.
+    // If the program file was replaced, its only path is in `/proc` and becomes invalid when this
+    // process ends.
     let program = program.filter(|program| !program.path.starts_with("/proc"));
     program.map_or_else(
         || "true".to_owned(),
@@ -254,8 +300,9 @@ fn hook(ports: &Ports) -> String {
     )
 }
 
-/// Returns what a running agent itself is told: a message, or where to read one that is too long or
-/// cannot be typed, which is on disk when this returns.
+/// Returns the text to type for a running agent: the message, or an instruction to read the message
+/// from a file. A file is used if the message is too long or cannot be typed. The file is on disk
+/// when this returns.
 pub(crate) fn said_later(
     ports: &Ports,
     launch: LaunchId,
@@ -273,7 +320,8 @@ pub(crate) fn said_later(
     Ok(told_to_read(&path))
 }
 
-/// Returns what an agent was told about a message that was too long to be typed, in both ways.
+/// Returns the two possible instructions to read a long message from a file: the typed one, and the
+/// one on a command line. They name different files.
 pub(crate) fn file_told_of(ports: &Ports, launch: LaunchId, id: MessageId) -> [String; 2] {
     let path = ports.folders.folder(launch).join(format!("message-{id}.md"));
     [told_to_read(&path), told_to_read(&ports.folders.message(launch))]
@@ -283,7 +331,8 @@ fn told_to_read(path: &Path) -> String {
     format!("Read the file {} and do what it says.", path.display())
 }
 
-/// Returns what the agent itself is told: a long message, or where to read it.
+/// Returns the text for the command line: the message, or, if it is too long, an instruction to
+/// read it from the launch's message file.
 pub(crate) fn said(ports: &Ports, launch: LaunchId, message: &str) -> String {
     if !is_long(message) {
         return message.to_owned();
@@ -291,7 +340,8 @@ pub(crate) fn said(ports: &Ports, launch: LaunchId, message: &str) -> String {
     told_to_read(&ports.folders.message(launch))
 }
 
-/// Other control characters than these are keys, or end a paste.
+/// Returns whether a message can be pasted. Control characters other than newline and tab act as
+/// keys or end the paste.
 fn can_be_typed(message: &str) -> bool {
     !message.chars().any(|it| it.is_control() && !matches!(it, '\n' | '\t'))
 }
@@ -308,25 +358,25 @@ fn agent_environment(
 ) -> Environment {
     let mut environment = environment::for_agent(caller, session, launch);
     let place = Place { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() };
-    vendor.prepare_environment(&place, &mut environment);
+    vendor.launching().prepare_environment(&place, &mut environment);
     environment
 }
 
-/// Makes the launch durable in the store.
+/// Commits the launch to the store.
 async fn record(
     ports: &Ports,
     state: &mut SessionState,
-    wish: &Wish,
+    request: &LaunchRequest,
     launch: &Launch,
 ) -> Result<()> {
     let mut commit = Commit::default();
-    if wish.first {
+    if request.creates_session {
         commit.changes.push(Change::CreateSession(Box::new(state.session.clone())));
         commit.events.push(state.event(ports, EventKind::SessionCreated, state.session.address()));
     }
-    commit.changes.extend(wish.along.changes.iter().cloned());
+    commit.changes.extend(request.along.changes.iter().cloned());
     commit.changes.push(Change::CreateLaunch(Box::new(launch.clone())));
-    if let Some(binding) = preset(state, wish, launch) {
+    if let Some(binding) = preset(state, request, launch) {
         commit.events.push(state.event(
             ports,
             EventKind::Bound,
@@ -334,9 +384,9 @@ async fn record(
         ));
         commit.changes.push(Change::AddBinding(binding));
     }
-    if let Some(message) = wish.carries {
+    if let Some(message) = request.queued_message {
         let vendor = ports.vendors.of(&state.session)?;
-        let found_in = (launch.id, wish.id.as_ref());
+        let found_in = (launch.id, request.id.as_ref());
         let trace = messages::trace(ports, state, vendor.as_ref(), found_in);
         let (change, event) = messages::departure(ports, state, message, trace);
         commit.changes.push(change);
@@ -345,12 +395,12 @@ async fn record(
     let (status, event) = state.status_change(ports, Status::Starting);
     commit.changes.push(status);
     commit.events.push(event);
-    let planned = format!("launch {} ({:?})", launch.number, launch.mode).to_lowercase();
+    let planned = format!("launch {} ({})", launch.number, launch.mode.word());
     commit.events.push(state.event(ports, EventKind::LaunchPlanned, planned));
     for event in &mut commit.events {
         event.launch = Some(launch.id);
     }
-    commit.events.extend(wish.along.events.iter().cloned());
+    commit.events.extend(request.along.events.iter().cloned());
     failpoint::hit("launch.commit.before");
     state.commit(ports, commit).await?;
     failpoint::hit("launch.commit.after");
@@ -359,8 +409,14 @@ async fn record(
     Ok(())
 }
 
-/// Writes the launch's folder, which its holder needs, and the files that the vendor needs.
-fn write_down(ports: &Ports, state: &SessionState, wish: &Wish, files: &[NewFile]) -> Result<()> {
+/// Writes the launch's folder, which its holder needs, and the files that the vendor's program
+/// needs.
+fn write_down(
+    ports: &Ports,
+    state: &SessionState,
+    request: &LaunchRequest,
+    files: &[NewFile],
+) -> Result<()> {
     state.write_record(ports)?;
     failpoint::hit("launch.record.after");
     for file in files {
@@ -370,15 +426,16 @@ fn write_down(ports: &Ports, state: &SessionState, wish: &Wish, files: &[NewFile
     }
     failpoint::hit("launch.files.after");
     let launch = state.open().map(|launch| launch.id);
-    match (launch, wish.message.as_deref().filter(|message| is_long(message))) {
+    match (launch, request.message.as_deref().filter(|message| is_long(message))) {
         (Some(launch), Some(message)) => ports.folders.write_message(launch, message),
         _ => Ok(()),
     }
 }
 
-/// Returns the ledger's line for an id that we chose and that it does not have yet.
-fn preset(state: &SessionState, wish: &Wish, launch: &Launch) -> Option<Binding> {
-    let id = wish.id.as_ref().filter(|_| wish.mode == LaunchMode::Fresh)?;
+/// Returns the binding for an id that Segue chose for a new conversation. `None` if Segue chose no
+/// id, or if the session is bound to it already.
+fn preset(state: &SessionState, request: &LaunchRequest, launch: &Launch) -> Option<Binding> {
+    let id = request.id.as_ref().filter(|_| request.mode == LaunchMode::Fresh)?;
     (state.vendor_session() != Some(id)).then(|| Binding {
         session: state.session.id,
         launch: Some(launch.id),
@@ -404,7 +461,8 @@ async fn hold(ports: &Ports, state: &mut SessionState, order: StartOrder) -> Res
     Ok(held)
 }
 
-/// Sees to it that nothing of a start that failed runs or will run; returns how it ended.
+/// Ends all processes of a failed start and prevents a late holder from starting the agent. Returns
+/// how the launch ended.
 async fn end_of_failed_start(
     ports: &Ports,
     state: &SessionState,
@@ -422,12 +480,13 @@ async fn end_of_failed_start(
     Ok(end.or(ports.folders.end(launch)?).unwrap_or(unknown))
 }
 
-/// Closes a launch whose start failed. Whether its agent ran for a moment may be unknown.
+/// Records the end of a launch whose start failed. It may be unknown whether the agent ran for a
+/// short time.
 async fn close(ports: &Ports, state: &mut SessionState, end: LaunchEnd, why: &Error) -> Result<()> {
     let Some(launch) = state.open().map(|launch| launch.id) else { return Ok(()) };
     let (status, told) = match end.exit {
         Exit::NeverStarted => (Status::Ended(How::NeverStarted), "not started".to_owned()),
-        Exit::Unknown => (Status::Lost, "nobody knows how".to_owned()),
+        Exit::Unknown => (Status::Lost, "ended while Segue was not watching".to_owned()),
         exit => (Status::Lost, exit.to_string()),
     };
     let (status, event) = state.status_change(ports, status);

@@ -1,53 +1,60 @@
-//! Looking at everything that a decision about a session needs. Nothing here changes anything.
+//! Collects all facts that a decision about a session needs. Changes nothing.
 
 use crate::error::Result;
-use crate::flows::{SessionState, archive, launch};
+use crate::flows::{SessionState, archive, conversation, launch};
 use crate::model::{How, Launch, LaunchId, Status, VendorSessionId, WaitingFor};
-use crate::ports::{Conversation, Live, Ports, SessionSummary, Vendor};
+use crate::ports::{
+    Conversation, Live, Ports, SessionQuery, SessionSummary, TranscriptFiles, TranscriptStorage,
+    Vendor, WriteMode,
+};
 use crate::rules::display::program_name;
 use crate::rules::recovery::{
-    Candidate, History, Place, Process, Resumes, Seen, Transcript, Turn, Unproven,
+    Candidate, History, Place, Process, Seen, Transcript, Turn, Unproven,
 };
 
-/// Whether a person asked for this very session, which is a choice, or for many at once.
+/// Whether the user named exactly this session, which counts as a decision, or selected many
+/// sessions at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     ByName,
     InBulk,
 }
 
-/// What was seen, and what is needed to act on it.
+/// The facts about a session, and the data that are needed to carry out a decision.
 #[derive(Clone, Debug)]
 pub struct Sight {
     pub seen: Seen,
-    /// The conversation of the proven id, where its transcript is there.
+    /// The conversation of the proven id. `None` if its transcript is missing.
     pub conversation: Option<Conversation>,
 }
 
-/// Looks at a session's processes, folder, ledger and transcript.
+/// Checks a session's processes, folder, bindings and transcript.
 pub async fn look(ports: &Ports, state: &SessionState, asked: Asked) -> Result<Sight> {
     let vendor = ports.vendors.of(&state.session)?;
     let proven = state.vendor_session().cloned();
     let process = process(ports, state, vendor.as_ref(), proven.as_ref()).await?;
     let conversation = match &proven {
-        Some(id) => vendor.conversation(ports.files.as_ref(), &state.place(), id)?,
+        Some(id) => conversation::read(ports, vendor.as_ref(), &state.place(), id)?,
         None => None,
     };
-    let unproven = match proven {
+    let unproven = match &proven {
         Some(_) => Unproven::default(),
         None => unproven(ports, state, vendor.as_ref()).await?,
     };
-    // A link to another folder is not the place in which the vendor would look.
+    // Without transcripts nothing shows whether anything was said in a conversation.
+    let may_have_spoken = proven.is_some() && vendor.transcripts().is_none();
+    // A symlink to another folder counts as missing: the vendor would not find the conversation
+    // there.
     let there = ports.machine.folder(&state.session.cwd);
     let there = there.is_ok_and(|folder| folder.real_path == state.session.cwd);
     let seen = Seen {
         process,
         folder: if there { Place::There } else { Place::Gone },
         transcript: transcript(ports, state, vendor.as_ref(), conversation.as_ref()),
-        spoke: state.session.spoke || conversation.is_some(),
+        spoke: state.session.spoke || conversation.is_some() || may_have_spoken,
         proven,
         unproven,
-        vendor: if vendor.capabilities().resume { Resumes::Yes } else { Resumes::No },
+        vendor: vendor.capabilities().resume,
         turn: turn(state, conversation.as_ref()),
         history: history(state, asked),
     };
@@ -67,11 +74,19 @@ async fn process(
         return Ok(Process::Ours);
     }
     let Some(id) = id else { return Ok(Process::None) };
-    let live = vendor.live(ports.files.as_ref(), &state.place())?;
+    let live = live(ports, state, vendor)?;
     Ok(foreign(ports, &state.launches, &live, id))
 }
 
-/// Returns somebody else's process that has the conversation of a session with these launches open.
+/// Lists the processes that claim conversations in the session's place.
+fn live(ports: &Ports, state: &SessionState, vendor: &dyn Vendor) -> Result<Vec<Live>> {
+    match vendor.transcripts() {
+        Some(transcripts) => transcripts.live(ports.files.as_ref(), &state.place()),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Returns a process that has conversation `id` open and does not belong to one of these launches.
 pub(crate) fn foreign(
     ports: &Ports,
     launches: &[Launch],
@@ -86,7 +101,8 @@ pub(crate) fn foreign(
     })
 }
 
-/// Tells whether a process that claims the conversation lives and is not a leftover of ours.
+/// Returns whether a process that reports the conversation as open is alive and is not a leftover
+/// of one of these launches.
 fn is_foreign(ports: &Ports, launches: &[Launch], live: &Live) -> bool {
     let Some(process) = ports.machine.process(live.pid) else { return false };
     if live.started.is_some_and(|started| started != process.started) {
@@ -103,45 +119,51 @@ fn transcript(
     conversation: Option<&Conversation>,
 ) -> Transcript {
     let Some(id) = state.vendor_session() else { return Transcript::Gone };
-    if !vendor.keeps_transcripts() {
-        // Nobody can look: it is there if anything ran that can have begun it.
+    let Some(transcripts) = vendor.transcripts() else {
+        // Without transcripts this cannot be checked. The conversation counts as present if an
+        // agent process that could have started it ever ran.
         let ran = state.launches.iter().any(|launch| launch.agent.is_some());
         return if ran { Transcript::There } else { Transcript::Gone };
-    }
-    let archived = || ports.archive.has(&archive::filed(&state.session, id));
-    if !vendor.has_own_files() {
-        let is_there = conversation.is_some()
-            || launch::pending_import(ports, vendor, &state.session).is_some();
-        return if is_there {
-            Transcript::There
-        } else if archived() {
-            Transcript::Archived
-        } else {
-            Transcript::Gone
-        };
-    }
-    let path = vendor.transcript(ports.files.as_ref(), &state.place(), id);
-    let name = vendor.restored_as(ports.files.as_ref(), &state.place(), id);
-    let guarding = |launch: &&Launch| ports.folders.has_guard(launch.id, &name);
-    let newest = state.launches.iter().rev().find(guarding).map(|launch| launch.id);
-    let lacks =
-        |launch| vendor.only_appends() && ports.folders.lacks_beginning(launch, &name, &path);
-    match newest {
-        Some(launch) if conversation.is_none() || lacks(launch) => Transcript::Guarded(launch),
-        _ if conversation.is_some() => Transcript::There,
-        _ if archived() => Transcript::Archived,
-        _ => Transcript::Gone,
+    };
+    let is_there = conversation.is_some();
+    let kept = match transcripts.storage() {
+        TranscriptStorage::Files(own) => guarded(ports, state, own, (id, is_there)),
+        TranscriptStorage::Database(_) => None,
+    };
+    let is_there = is_there || launch::pending_import(ports, vendor, &state.session).is_some();
+    match kept {
+        Some(launch) => Transcript::Guarded(launch),
+        None if is_there => Transcript::There,
+        None if ports.archive.has(&archive::filed(&state.session, id)) => Transcript::Archived,
+        None => Transcript::Gone,
     }
 }
 
-/// Tells where a headless session is between its turns.
+/// Returns the newest launch whose guard has turns that the transcript lacks.
+fn guarded(
+    ports: &Ports,
+    state: &SessionState,
+    own: &dyn TranscriptFiles,
+    (id, is_there): (&VendorSessionId, bool),
+) -> Option<LaunchId> {
+    let path = own.transcript(ports.files.as_ref(), &state.place(), id);
+    let name = own.restored_as(ports.files.as_ref(), &state.place(), id);
+    let guarding = |launch: &&Launch| ports.folders.has_guard(launch.id, &name);
+    let newest = state.launches.iter().rev().find(guarding)?.id;
+    let appends = own.write_mode() == WriteMode::Append;
+    let lacks = || appends && ports.folders.lacks_beginning(newest, &name, &path);
+    (!is_there || lacks()).then_some(newest)
+}
+
+/// Returns whether a headless session's turn was interrupted or is over. Interactive sessions have
+/// no such state.
 pub(crate) fn turn(state: &SessionState, conversation: Option<&Conversation>) -> Turn {
     if !state.session.headless {
         return Turn::Interactive;
     }
     let cut = conversation.is_none_or(|conversation| conversation.turn_open);
-    // Where nobody saw the process end the transcript decides; a turn that is known to have failed
-    // is to be tried again.
+    // If the end of the process was not observed, the transcript decides. A turn that is known to
+    // have failed counts as interrupted, so that it is tried again.
     let failed = matches!(
         state.session.status,
         Status::Ended(How::TurnFailed | How::Failed(_) | How::Crashed(_))
@@ -157,8 +179,11 @@ fn history(state: &SessionState, asked: Asked) -> History {
 async fn unproven(ports: &Ports, state: &SessionState, vendor: &dyn Vendor) -> Result<Unproven> {
     let neighbours = neighbours(ports, state).await?;
     let claimed = claimed(ports, &neighbours).await?;
-    let conversations = vendor.conversations(ports.files.as_ref(), &state.place())?;
-    let live = vendor.live(ports.files.as_ref(), &state.place())?;
+    let conversations = match vendor.transcripts() {
+        Some(transcripts) => transcripts.conversations(ports.files.as_ref(), &state.place())?,
+        None => Vec::new(),
+    };
+    let live = live(ports, state, vendor)?;
     let candidates = conversations
         .iter()
         .filter(|it| !claimed.contains(&it.id))
@@ -168,20 +193,21 @@ async fn unproven(ports: &Ports, state: &SessionState, vendor: &dyn Vendor) -> R
     Ok(Unproven { only_one, candidates })
 }
 
-/// Returns the other sessions of the same vendor, config dir and folder.
+/// Returns the other sessions with the same vendor, config dir and folder.
 async fn neighbours(ports: &Ports, state: &SessionState) -> Result<Vec<SessionSummary>> {
     let own = &state.session;
-    let mut sessions = ports.store.sessions().await?;
-    sessions.retain(|SessionSummary { session, .. }| {
-        session.id != own.id
-            && session.vendor == own.vendor
-            && session.config_dir == own.config_dir
-            && session.cwd == own.cwd
-    });
+    let query = SessionQuery {
+        vendor: Some(own.vendor.clone()),
+        config_dir: Some(own.config_dir.clone()),
+        cwd: Some(own.cwd.clone()),
+        ..SessionQuery::default()
+    };
+    let mut sessions = ports.store.sessions(&query).await?;
+    sessions.retain(|it| it.session.id != own.id);
     Ok(sessions)
 }
 
-/// Returns every id that these sessions have or had.
+/// Returns every vendor session id that these sessions are or were bound to.
 pub(crate) async fn claimed(
     ports: &Ports,
     sessions: &[SessionSummary],

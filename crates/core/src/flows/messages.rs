@@ -1,36 +1,38 @@
-//! Messages to an agent: recorded first, typed once, judged by the transcript.
+//! Messages to an agent. A message is recorded first and typed once. The transcript then shows
+//! whether it arrived.
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::{SessionState, launch};
 use crate::model::{
     EventKind, LaunchId, Message, MessageId, MessageState, RequestKey, RequestRecord, RequestStep,
     Status, Trace, VendorSessionId,
 };
-use crate::ports::{Change, Commit, Ports, Screen, TypeOrder, Typed, Vendor};
+use crate::ports::{Change, Commit, Conflict, Ports, Screen, TypeOrder, Typed, Vendor};
 use crate::rules::delivery::{self, Launch, Patience, Seen, Transcript, Verdict};
 
-/// A revision that no screen has: an order with it only asks whether the message was typed before.
+/// A revision that no screen has. An order with this revision types nothing; it only asks whether
+/// the message was typed before.
 const NO_REVISION: u64 = u64::MAX;
 
-/// What came of trying to type the next message.
+/// The result of an attempt to type the next message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attempt {
-    /// Nothing is to be typed, or not now.
+    /// There is no message to type, or the agent is not ready.
     Nothing,
-    /// This message is on its way.
+    /// The holder types this message.
     Typed(MessageId),
-    /// A message was typed, and nothing will ever show whether it arrived.
+    /// A message was typed, but its arrival can never be confirmed.
     Unconfirmed,
-    /// Something was drawn or typed in the last moment: it is to be tried again when that is over.
+    /// The agent drew or a user typed just before. Try again when that has stopped.
     Disturbed,
-    /// The holder did not say whether it types this message.
+    /// The holder did not answer whether it types this message.
     Unanswered(MessageId, Error),
 }
 
-/// Takes a message in; it is durable when this returns, together with the step of the request that
-/// it came with and with what else is recorded along. If the request queued a message before, that
-/// message is returned.
+/// Queues a message. When this returns, the message is on disk, together with the step of its
+/// request and with `along`. If the request queued a message before, the id of that message is
+/// returned.
 pub async fn add(
     ports: &Ports,
     state: &mut SessionState,
@@ -40,7 +42,7 @@ pub async fn add(
     let recorded = record(ports, state, text, (request, along)).await;
     let Some(request) = request else { return recorded };
     match recorded {
-        Err(error) if error.kind == Kind::Conflict => {
+        Err(error) if is_repeated(&error) => {
             let queued = |step: RequestStep| match step {
                 RequestStep::Queued { message, .. } => Some(message),
                 _ => None,
@@ -50,6 +52,10 @@ pub async fn add(
         }
         result => result,
     }
+}
+
+fn is_repeated(error: &Error) -> bool {
+    matches!(error.conflict.as_deref(), Some(Conflict::RequestRepeated { .. }))
 }
 
 async fn record(
@@ -81,7 +87,8 @@ async fn record(
     Ok(id)
 }
 
-/// Takes a message back that is not on its way yet; `along` is recorded in the same commit.
+/// Cancels a message that is still queued, and records `along` in the same commit. Returns a
+/// conflict error if the message is being typed or is settled.
 pub async fn cancel(
     ports: &Ports,
     state: &mut SessionState,
@@ -100,7 +107,7 @@ pub async fn cancel(
     }
 }
 
-/// Types the oldest message if the agent's input is ready for it.
+/// Types the oldest message if the agent's input is ready.
 pub async fn type_next(ports: &Ports, state: &mut SessionState) -> Result<Attempt> {
     let Some(launch) = state.open().map(|launch| launch.id) else { return Ok(Attempt::Nothing) };
     let Some(message) = state.outbox.first().filter(|it| it.state == MessageState::Queued) else {
@@ -109,10 +116,10 @@ pub async fn type_next(ports: &Ports, state: &mut SessionState) -> Result<Attemp
     let (id, text) = (message.id, message.text.clone());
     let vendor = ports.vendors.of(&state.session)?;
     let Some(screen) = ports.holders.screen(launch).await? else { return Ok(Attempt::Nothing) };
-    if !delivery::may_type(state.session.status, vendor.read_screen(&screen)) {
+    if !delivery::may_type(state.session.status, vendor.interaction().read_screen(&screen)) {
         return Ok(Attempt::Nothing);
     }
-    let text = vendor.typing(&launch::said_later(ports, launch, id, &text)?).text;
+    let text = vendor.interaction().typing(&launch::said_later(ports, launch, id, &text)?).text;
     put_on_its_way(ports, state, vendor.as_ref(), (id, launch)).await?;
     let order = TypeOrder { message: id, text, revision: screen.revision };
     failpoint::hit("message.type.before");
@@ -120,11 +127,11 @@ pub async fn type_next(ports: &Ports, state: &mut SessionState) -> Result<Attemp
     failpoint::hit("message.type.after");
     match typed {
         Ok(Typed::Changed) => {
-            back_into_the_queue(ports, state, id, "somebody typed, or the screen changed").await?;
+            back_into_the_queue(ports, state, id, "a person typed, or the screen changed").await?;
             Ok(Attempt::Disturbed)
         }
         Ok(Typed::Now | Typed::Before) => {
-            let patience = delivery::patience_after_typing(vendor.keeps_transcripts());
+            let patience = delivery::patience_after_typing(vendor.transcripts().is_some());
             if patience == Patience::Over && settle(ports, state, patience).await? {
                 return Ok(Attempt::Unconfirmed);
             }
@@ -134,23 +141,25 @@ pub async fn type_next(ports: &Ports, state: &mut SessionState) -> Result<Attemp
     }
 }
 
-/// Presses Enter once more if the message that is on its way is still in the agent's input: a
-/// program that is busy can miss a key.
+/// Presses Enter again if a typed message is still in the agent's input: a busy program can miss a
+/// key.
 pub async fn press_enter_again(ports: &Ports, state: &SessionState, id: MessageId) -> Result<()> {
     let Some(launch) = state.open().map(|launch| launch.id) else { return Ok(()) };
     let Some(message) = state.outbox.iter().find(|it| it.id == id) else { return Ok(()) };
     let vendor = ports.vendors.of(&state.session)?;
     let Some(screen) = ports.holders.screen(launch).await? else { return Ok(()) };
-    let text = vendor.typing(&launch::said_later(ports, launch, id, &message.text)?).text;
-    if delivery::is_left_in_input(vendor.read_screen(&screen), &screen, &text) {
-        // If anything was drawn or typed meanwhile it is not pressed, and looked at again later.
+    let text =
+        vendor.interaction().typing(&launch::said_later(ports, launch, id, &message.text)?).text;
+    if delivery::is_left_in_input(vendor.interaction().read_screen(&screen), &screen, &text) {
+        // If the agent drew or a user typed meanwhile, the key is not pressed. A later call checks
+        // again.
         let _pressed = ports.holders.press(launch, b"\r", screen.revision).await?;
     }
     Ok(())
 }
 
-/// Finds out what became of the message that is on its way, and records it; tells whether anything
-/// changed.
+/// Determines whether the message that was being typed has arrived, and records the result. Returns
+/// whether the message's state changed.
 pub async fn settle(ports: &Ports, state: &mut SessionState, patience: Patience) -> Result<bool> {
     let on_its_way = state.outbox.iter().find_map(|message| match &message.state {
         MessageState::Typing(trace) => Some((message.id, message.text.clone(), trace.clone())),
@@ -179,27 +188,27 @@ pub async fn settle(ports: &Ports, state: &mut SessionState, patience: Patience)
     Ok(true)
 }
 
-/// Says why nobody can tell whether a message arrived.
+/// Returns why it is unknown whether a message arrived.
 pub fn why_uncertain(vendor: &dyn Vendor) -> String {
-    if vendor.keeps_transcripts() {
+    if vendor.transcripts().is_some() {
         return "nothing shows whether it arrived".to_owned();
     }
     format!("it was typed; `{}` has no transcript that could confirm it", vendor.id())
 }
 
-/// Says what became of the launch that a message was given to.
+/// Returns the state of the launch that a message was sent to.
 fn became_of(state: &SessionState, launch: LaunchId) -> Launch {
     let is_last = state.launches.last().is_some_and(|last| last.id == launch);
     if state.open().is_some_and(|open| open.id == launch) {
         return Launch::Alive;
     }
-    // Between turns a headless session is idle only after one that went well.
+    // A headless session is idle between turns only if its last turn succeeded.
     let answered = state.session.headless && is_last && state.session.status == Status::Idle;
     if answered { Launch::Answered } else { Launch::Over }
 }
 
-/// Asks the holder whether a message that was to be typed before a crash was typed; one that was
-/// not is in the queue again.
+/// Asks the holder whether it typed the message that is recorded as being typed, for example after
+/// a crash of the daemon. A message that was not typed is queued again.
 pub async fn take_up(ports: &Ports, state: &mut SessionState) -> Result<()> {
     let Some(open) = state.open().map(|launch| launch.id) else { return Ok(()) };
     let typing = |message: &&Message| matches!(&message.state, MessageState::Typing(trace) if trace.launch == open);
@@ -213,14 +222,14 @@ pub async fn take_up(ports: &Ports, state: &mut SessionState) -> Result<()> {
     match ports.holders.type_message(open, &order).await? {
         Typed::Changed => back_into_the_queue(ports, state, id, "it was not typed").await,
         Typed::Before | Typed::Now => {
-            let keeps_transcripts = ports.vendors.of(&state.session)?.keeps_transcripts();
-            let patience = delivery::patience_after_typing(keeps_transcripts);
+            let vendor = ports.vendors.of(&state.session)?;
+            let patience = delivery::patience_after_typing(vendor.transcripts().is_some());
             settle(ports, state, patience).await.map(drop)
         }
     }
 }
 
-/// Returns what is on the screen of the open launch.
+/// Returns the screen of the open launch. `None` if no launch is open or the session is headless.
 pub async fn screen(ports: &Ports, state: &SessionState) -> Result<Option<Screen>> {
     match state.open() {
         Some(launch) if !state.session.headless => ports.holders.screen(launch.id).await,
@@ -228,7 +237,7 @@ pub async fn screen(ports: &Ports, state: &SessionState) -> Result<Option<Screen
     }
 }
 
-/// Returns the change and the fact that put a message on its way to a launch.
+/// Returns the change and the event that record a message as being typed.
 pub(crate) fn departure(
     ports: &Ports,
     state: &SessionState,
@@ -240,14 +249,15 @@ pub(crate) fn departure(
     (Change::SetMessage { message, state, at: event.at }, event)
 }
 
-/// Returns where a message that is about to be said will be found.
+/// Returns where a message that is about to be sent will appear: the launch, the conversation and
+/// the current length of its transcript.
 pub(crate) fn trace(
     ports: &Ports,
     state: &SessionState,
     vendor: &dyn Vendor,
     (launch, conversation): (LaunchId, Option<&VendorSessionId>),
 ) -> Trace {
-    let extent = |id| vendor.extent(ports.files.as_ref(), &state.place(), id);
+    let extent = |id| vendor.transcripts()?.extent(ports.files.as_ref(), &state.place(), id);
     let offset = conversation.and_then(extent);
     Trace { launch, conversation: conversation.cloned(), offset: offset.unwrap_or(0) }
 }
@@ -302,7 +312,8 @@ async fn move_on_with(
     Ok(())
 }
 
-/// Looks for the message in what was said since it was put on its way.
+/// Searches for a message in the part of the transcript that was recorded after the message was
+/// sent.
 fn look_for(
     ports: &Ports,
     state: &SessionState,
@@ -317,11 +328,13 @@ fn look_for(
         launch::said_later(ports, trace.launch, id, text)
     };
     let Ok(said) = said else { return Transcript::CannotTell };
-    // What goes by the command line is recorded as it is, or in the form of what is typed.
-    let mut wanted = vec![vendor.typing(&said).recorded_as];
+    // The transcript contains a message from the command line either unchanged or in the form of a
+    // typed message.
+    let mut wanted = vec![vendor.interaction().typing(&said).recorded_as];
     wanted.extend(Some(said).filter(|_| state.session.headless));
     let found = look_in(ports, state, vendor, ((then, trace.offset), &wanted));
-    // The agent may have gone to a conversation of which nobody knew until this was said in it.
+    // The agent may have switched to a new conversation that became known only when this message
+    // was recorded in it.
     let next = now.filter(|now| *now != then && found != Transcript::HasIt);
     match next.map(|next| look_in(ports, state, vendor, ((next, 0), &wanted))) {
         Some(Transcript::HasIt) => Transcript::HasIt,
@@ -329,15 +342,16 @@ fn look_for(
     }
 }
 
-/// Looks for a message in all of its session's conversation, whenever it was said.
+/// Searches for a message in all conversations of its session, from their beginnings.
 pub(crate) fn anywhere(
     ports: &Ports,
     state: &SessionState,
     message: &Message,
 ) -> Result<Transcript> {
     let vendor = ports.vendors.of(&state.session)?;
-    let mut wanted = vec![message.text.clone(), vendor.typing(&message.text).recorded_as];
-    // A long message was written to a file, of which the agent was told.
+    let mut wanted =
+        vec![message.text.clone(), vendor.interaction().typing(&message.text).recorded_as];
+    // A long message was written to a file, and the agent got an instruction to read the file.
     wanted.extend(
         state.launches.iter().flat_map(|launch| launch::file_told_of(ports, launch.id, message.id)),
     );
@@ -355,14 +369,16 @@ fn look_in(
     vendor: &dyn Vendor,
     ((conversation, offset), wanted): ((&VendorSessionId, u64), &[String]),
 ) -> Transcript {
+    let Some(transcripts) = vendor.transcripts() else { return Transcript::CannotTell };
     let files = ports.files.as_ref();
-    let extent = vendor.extent(files, &state.place(), conversation);
-    // One that is gone has nothing, which proves nothing: it may have been written to all the same.
+    let extent = transcripts.extent(files, &state.place(), conversation);
+    // A missing transcript is no evidence: the message may have been recorded before the file was
+    // deleted.
     let is_gone = extent.is_none() && state.session.spoke;
     if is_gone || extent.unwrap_or(0) < offset {
         return Transcript::CannotTell;
     }
-    match vendor.said_since(files, &state.place(), conversation, offset) {
+    match transcripts.said_since(files, &state.place(), conversation, offset) {
         Ok(said) if said.iter().any(|it| is_one_of(it, wanted)) => Transcript::HasIt,
         Ok(_) => Transcript::HasItNot,
         Err(_) => Transcript::CannotTell,

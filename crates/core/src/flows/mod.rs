@@ -1,12 +1,13 @@
-//! The verbs, each written against the ports alone.
+//! The operations on sessions. They access the outside world only through the ports.
 //!
-//! Whoever calls them owns the session's [`SessionState`] and calls one at a time; that is what makes
-//! them simple.
+//! The caller owns the session's [`SessionState`] and runs one operation at a time, so that the
+//! operations need no locks.
 
 pub mod adopt;
 pub mod archive;
 pub mod bringing_back;
 pub mod conversation;
+pub mod create;
 pub mod doctor;
 mod elsewhere;
 pub mod guard;
@@ -15,6 +16,7 @@ pub mod last_words;
 pub mod launch;
 pub mod look;
 pub mod messages;
+pub mod naming;
 pub mod neighbours;
 pub mod observe;
 pub mod open_elsewhere;

@@ -1,4 +1,5 @@
-//! Others' transcripts that a start may delete: guarded before it, put back after it.
+//! Protects transcripts of other conversations that the start of a vendor's program may delete.
+//! They are guarded before the start and restored after it.
 
 use std::path::Path;
 
@@ -7,10 +8,13 @@ use crate::flows::SessionState;
 use crate::model::{EventKind, LaunchId};
 use crate::ports::{Commit, Guarded, Ports};
 
-/// Guards what the start of this launch endangers. What cannot be guarded keeps nobody from starting.
+/// Guards the transcripts that the start of this launch may delete. A transcript that cannot be
+/// guarded does not prevent the start.
 pub(crate) fn guard(ports: &Ports, state: &mut SessionState, launch: LaunchId) -> Result<()> {
     let vendor = ports.vendors.of(&state.session)?;
-    let mut endangered = vendor.endangered(ports.files.as_ref(), &state.place());
+    let own = vendor.transcript_files();
+    let endangered = own.map(|own| own.endangered(ports.files.as_ref(), &state.place()));
+    let mut endangered = endangered.unwrap_or_default();
     endangered.retain(|path| {
         let guarded = ports.folders.guard(launch, path, path);
         matches!(guarded, Ok(Guarded::Linked | Guarded::Already))
@@ -19,8 +23,9 @@ pub(crate) fn guard(ports: &Ports, state: &mut SessionState, launch: LaunchId) -
     Ok(())
 }
 
-/// Puts back what the start has deleted, with what its writer has said since. What cannot be put back
-/// stays in its guard, and is no reason to end the launch.
+/// Restores the transcripts that the start deleted, and keeps the text that their vendor processes
+/// have appended since. A transcript that cannot be restored stays in its guard; the launch goes
+/// on.
 pub async fn put_back(ports: &Ports, state: &mut SessionState, launch: LaunchId) -> Result<()> {
     let mut events = Vec::new();
     for path in &state.endangered {
@@ -38,7 +43,8 @@ pub async fn put_back(ports: &Ports, state: &mut SessionState, launch: LaunchId)
     state.commit(ports, Commit { changes: Vec::new(), events }).await
 }
 
-/// The start is over: from now on who deletes a transcript means it.
+/// Restores deleted transcripts for the last time and removes the guards. The start is over, so
+/// that a later deletion of a transcript is intentional.
 pub async fn leave(ports: &Ports, state: &mut SessionState, launch: LaunchId) -> Result<()> {
     put_back(ports, state, launch).await?;
     for path in std::mem::take(&mut state.endangered) {

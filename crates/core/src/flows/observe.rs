@@ -1,11 +1,11 @@
-//! Carrying out what `rules::lifecycle` decides about an observation.
+//! Carries out the actions that `rules::lifecycle` decides for an observation.
 
 use std::time::Duration;
 
 use crate::error::Result;
 use crate::failpoint;
 use crate::flows::state::TurnWord;
-use crate::flows::{SessionState, last_words};
+use crate::flows::{SessionState, conversation, last_words};
 use crate::model::{
     Binding, EventKind, Evidence, Exit, Failure, LaunchEnd, LaunchId, Status, VendorSessionId,
     WaitingFor,
@@ -15,18 +15,18 @@ use crate::rules;
 use crate::rules::lifecycle::{self, Action, Kept, Observation};
 use crate::rules::restarts::Failures;
 
-/// How long an agent that came up in the wrong conversation has to go by itself.
+/// Grace period for an agent that started in the wrong conversation to exit by itself.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How much of a standard error is read.
+/// At most this many bytes are read from the end of standard error.
 const LAST_WORDS: usize = 16 * 1024;
 
-/// What the owner of the session has to do after an observation.
+/// What the owner of the session must do after an observation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowUp {
-    /// The ledger has a new line: its copies are to be written again.
+    /// A binding was added. Copies of it, such as the fleet's file, must be written again.
     Bound,
-    /// The launch came up in another conversation and was ended.
+    /// The launch started in another conversation and was ended.
     Refused {
         found: VendorSessionId,
     },
@@ -34,7 +34,7 @@ pub enum FollowUp {
     Ended,
 }
 
-/// Applies a signal of the launch's own process.
+/// Applies a signal of the launch's own process to the session.
 pub async fn signal(
     ports: &Ports,
     state: &mut SessionState,
@@ -45,13 +45,15 @@ pub async fn signal(
         let word = TurnWord { ok: *ok, text: text.clone(), failure: failure.clone() };
         let word = word.after(state.turn.as_ref());
         let known = state.turn.replace(word).and_then(|turn| turn.failure);
-        // What two sources say about a turn is said once, and what one of them says twice.
+        // Two sources can report the same failure, and one source can report it twice. It is
+        // recorded only once.
         let again = |known: Failure| failure.as_ref().is_some_and(|it| it.message == known.message);
         if known.is_some_and(again) {
             return Ok(Vec::new());
         }
     }
-    // What went wrong before is over when the agent works again; a headless launch has one turn.
+    // When the agent works again, the result of its previous turn is obsolete. A headless launch
+    // has only one turn, so its result is kept.
     if matches!(signal, Signal::Activity { activity: Activity::Working, .. })
         && !state.session.headless
     {
@@ -69,7 +71,7 @@ pub async fn signal(
     Ok(follow_ups)
 }
 
-/// Applies the end of a launch.
+/// Applies the end of a launch to the session.
 pub async fn ended(
     ports: &Ports,
     state: &mut SessionState,
@@ -90,8 +92,8 @@ pub async fn ended(
     apply(ports, state, launch, &Observation::Ended { end, environment, failures }).await
 }
 
-/// Adds what the output of a turn that is over did not tell: the answer, which the transcript has,
-/// or why there never was a turn.
+/// Completes the result of a headless turn if the output did not contain it: takes the answer from
+/// the transcript, or the reason for a failed start from standard error.
 async fn complete_turn(
     ports: &Ports,
     state: &mut SessionState,
@@ -101,8 +103,8 @@ async fn complete_turn(
     let vendor = ports.vendors.of(&state.session)?;
     match (&state.turn, state.vendor_session()) {
         (Some(TurnWord { ok: true, text, .. }), Some(id)) if text.is_empty() => {
-            let conversation = vendor.conversation(ports.files.as_ref(), &state.place(), id);
-            // A transcript that cannot be read makes no failure of a turn that went well.
+            let conversation = conversation::read(ports, vendor.as_ref(), &state.place(), id);
+            // The turn succeeded, even if its transcript cannot be read.
             let answer = conversation.ok().flatten().and_then(|it| it.last_answer);
             if let (Some(turn), Some(answer)) = (&mut state.turn, answer) {
                 turn.text = answer;
@@ -111,7 +113,7 @@ async fn complete_turn(
         (None, _) if !end.asked && !end.exit.is_clean() => {
             let errors = ports.files.tail(&ports.folders.errors(launch), LAST_WORDS);
             let errors = String::from_utf8_lossy(&errors.unwrap_or_default()).into_owned();
-            if let Some(failure) = vendor.last_words(&errors) {
+            if let Some(failure) = vendor.signals().and_then(|it| it.last_words(&errors)) {
                 let failure = Some(failure);
                 let word = Signal::TurnEnded { ok: false, text: String::new(), failure };
                 signal(ports, state, launch, word).await?;
@@ -122,25 +124,26 @@ async fn complete_turn(
     Ok(())
 }
 
-/// Reads on its terminal why an agent ended before it came up.
+/// Reads from the screen why an agent ended before it showed its conversation.
 async fn hear_last_words(ports: &Ports, state: &mut SessionState, launch: LaunchId) -> Result<()> {
-    // Without its holder nobody knows what it showed.
+    // Without the holder, the last screen is unknown.
     let Ok(Some(screen)) = ports.holders.screen(launch).await else { return Ok(()) };
     let vendor = ports.vendors.of(&state.session)?;
-    if let Some(failure) = vendor.last_words(&lines(&screen)) {
+    let Some(sources) = vendor.signals() else { return Ok(()) };
+    if let Some(failure) = sources.last_words(&lines(&screen)) {
         let word = Signal::TurnEnded { ok: false, text: String::new(), failure: Some(failure) };
         signal(ports, state, launch, word).await?;
     }
     Ok(())
 }
 
-/// Returns what a screen shows with the lines put together that were too long for it.
+/// Returns the text of a screen. Rows that the terminal wrapped are joined to one line.
 fn lines(screen: &Screen) -> String {
     let length = |row: &String| row.chars().count();
     let longest = screen.rows.iter().map(length).max().unwrap_or(0);
     let ended = |row: &String| match longest - length(row) {
         0 => row.clone(),
-        // The space at its end is not kept.
+        // Rows have no trailing spaces: this row was full, and its last character was a space.
         1 => format!("{row} "),
         _ => format!("{row}\n"),
     };
@@ -158,7 +161,8 @@ async fn apply(
         end_leftovers(ports, state, launch).await?;
     }
     if actions.iter().any(|action| matches!(action, Action::RefuseConversation { .. })) {
-        // Ended first: once it is recorded, nobody looks at that process again.
+        // The process is ended before the refusal is recorded, because it is not checked again
+        // after that.
         ports.holders.stop(launch, GRACE).await?;
         failpoint::hit("observe.refuse.after");
     }
@@ -189,7 +193,7 @@ async fn end_leftovers(ports: &Ports, state: &mut SessionState, launch: LaunchId
     state.commit(ports, Commit { changes: Vec::new(), events }).await
 }
 
-/// Adds the durable part of an action to the commit.
+/// Adds the changes and events of an action to the commit.
 fn plan(
     ports: &Ports,
     state: &SessionState,
@@ -250,7 +254,7 @@ fn plan(
 fn told(end: LaunchEnd, output: Option<&str>) -> String {
     match (end.exit, end.asked, output) {
         (exit, true, _) => format!("{exit}, as asked"),
-        (Exit::Unknown, false, _) => "nobody knows how".to_owned(),
+        (Exit::Unknown, false, _) => "ended while Segue was not watching".to_owned(),
         (exit, false, None) => exit.to_string(),
         (exit, false, Some(output)) => format!("{exit}; {}", rules::last_words::cause(output)),
     }

@@ -1,68 +1,87 @@
-//! Conversations of sessions that somebody has open in a terminal of their own.
+//! Finds conversations of sessions that are open in processes outside of Segue.
 
-use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::collections::BTreeMap;
 
-use crate::api::SessionView;
 use crate::error::Result;
 use crate::flows::look;
-use crate::model::{SessionId, VendorId, VendorSessionId};
-use crate::ports::{Live, Place, Ports, SessionSummary};
+use crate::model::{Session, SessionId, VendorId};
+use crate::ports::{Live, Place, Ports, SessionQuery, SessionSummary, VendorPlace};
 use crate::rules::recovery::Process;
 
-/// So many places of vendors are looked at, those of the newest sessions: some vendors can only be
-/// asked through every process of the machine.
-const PLACES: usize = 32;
+/// At most this many places are checked, those of the newest sessions. For some vendors, one check
+/// reads the open files of every process on the machine.
+const MAX_PLACES: u32 = 32;
 
-/// How the detail of a status begins that says where a conversation is open.
+/// The beginning of a status detail that names the process in which a conversation is open.
 const OPEN_ELSEWHERE: &str = "open elsewhere";
 
-/// Tells whether a session is shown as open in a terminal elsewhere.
-pub fn is_described(view: &SessionView) -> bool {
-    view.status_detail.as_deref().is_some_and(|detail| detail.starts_with(OPEN_ELSEWHERE))
-}
+/// The processes that report open conversations, by vendor.
+pub type LiveClaims = Vec<(VendorId, Vec<Live>)>;
 
-/// A session without a process, whose conversation a process claims.
+/// A session without an open launch whose conversation is open in another process.
 #[derive(Clone, Debug)]
-pub struct Claimed {
-    session: SessionId,
-    id: VendorSessionId,
-    live: Vec<Live>,
+pub struct OpenElsewhere {
+    pub summary: SessionSummary,
+    /// The process in which it is open.
+    pub pid: u32,
+    /// Names the process, for the user.
+    pub detail: String,
 }
 
-/// Returns the sessions whose conversations some process claims. It reads what vendors write down,
-/// and for some vendors what every process has open.
-pub fn claimed(ports: &Ports, sessions: &[SessionSummary]) -> Vec<Claimed> {
-    let mut places: BTreeMap<(VendorId, PathBuf, PathBuf), Vec<Live>> = BTreeMap::new();
-    let mut claimed = Vec::new();
-    for SessionSummary { session, binding, open, .. } in sessions.iter().rev() {
-        let (Some(binding), None) = (binding, open) else { continue };
-        let place = Place { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() };
-        let key = (session.vendor.clone(), place.config_dir.clone(), place.cwd.clone());
-        if !places.contains_key(&key) && places.len() == PLACES {
-            continue;
-        }
-        let Ok(vendor) = ports.vendors.of(session) else { continue };
-        let live = places
-            .entry(key)
-            .or_insert_with(|| vendor.live(ports.files.as_ref(), &place).unwrap_or_default());
-        let id = &binding.vendor_session;
-        let own: Vec<Live> = live.iter().filter(|it| it.id == *id).cloned().collect();
-        if !own.is_empty() {
-            claimed.push(Claimed { session: session.id, id: id.clone(), live: own });
-        }
-    }
-    claimed
+/// Returns the places that a list of all sessions checks.
+pub async fn places(ports: &Ports) -> Result<Vec<VendorPlace>> {
+    ports.store.resting_places(MAX_PLACES).await
 }
 
-/// Describes, for each session whose conversation is open elsewhere, in which process that is.
-pub async fn describe(ports: &Ports, claimed: Vec<Claimed>) -> Result<HashMap<SessionId, String>> {
-    let mut open = HashMap::new();
-    for Claimed { session, id, live } in claimed {
-        let launches = ports.store.launches(session).await?;
-        if let Process::Foreign { pid, command } = look::foreign(ports, &launches, &live, &id) {
-            open.insert(session, format!("{OPEN_ELSEWHERE}: process {pid} ({command})"));
+/// Returns the place to check for one session. `None` if it has an open launch.
+pub fn place_of(summary: &SessionSummary) -> Option<VendorPlace> {
+    let Session { vendor, config_dir, cwd, .. } = &summary.session;
+    let place = Place { config_dir: config_dir.clone(), cwd: cwd.clone() };
+    summary.open.is_none().then(|| VendorPlace { vendor: vendor.clone(), place })
+}
+
+/// Finds the processes that report open conversations in these places. Blocks: it reads the
+/// vendors' files, and for some vendors the open files of every process.
+pub fn live_claims(ports: &Ports, places: Vec<VendorPlace>) -> LiveClaims {
+    let live = |VendorPlace { vendor, place }: VendorPlace| {
+        // If one place cannot be read, the others are still checked.
+        let known = ports.vendors.get(&vendor).ok()?;
+        let live = known.transcripts()?.live(ports.files.as_ref(), &place).ok()?;
+        (!live.is_empty()).then_some((vendor, live))
+    };
+    places.into_iter().filter_map(live).collect()
+}
+
+/// Returns the sessions without an open launch whose conversations these processes have open.
+pub async fn sessions(ports: &Ports, claims: LiveClaims) -> Result<Vec<OpenElsewhere>> {
+    let mut sessions: BTreeMap<SessionId, OpenElsewhere> = BTreeMap::new();
+    for (vendor, live) in claims {
+        let ids = live.iter().map(|it| it.id.clone()).collect();
+        let query = SessionQuery {
+            vendor: Some(vendor),
+            vendor_sessions: Some(ids),
+            ..SessionQuery::default()
+        };
+        for summary in ports.store.sessions(&query).await? {
+            if let Some((pid, command)) = foreign_process(ports, &summary, &live).await? {
+                let detail = format!("{OPEN_ELSEWHERE}: process {pid} ({command})");
+                sessions.insert(summary.session.id, OpenElsewhere { summary, pid, detail });
+            }
         }
     }
-    Ok(open)
+    Ok(sessions.into_values().collect())
+}
+
+/// Returns the id and the command of the process that has the conversation of a session open.
+async fn foreign_process(
+    ports: &Ports,
+    summary: &SessionSummary,
+    live: &[Live],
+) -> Result<Option<(u32, String)>> {
+    let (Some(binding), None) = (&summary.binding, &summary.open) else { return Ok(None) };
+    let launches = ports.store.launches(summary.session.id).await?;
+    Ok(match look::foreign(ports, &launches, live, &binding.vendor_session) {
+        Process::Foreign { pid, command } => Some((pid, command)),
+        _ => None,
+    })
 }

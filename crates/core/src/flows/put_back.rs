@@ -1,4 +1,4 @@
-//! Putting a conversation back that is gone from its place: from a guard, else from the archive.
+//! Restores a missing conversation from a guard or from the archive.
 
 use std::path::{Path, PathBuf};
 
@@ -7,11 +7,11 @@ use crate::failpoint;
 use crate::flows::SessionState;
 use crate::flows::archive::filed;
 use crate::model::{EventKind, LaunchId, VendorSessionId};
-use crate::ports::{Commit, Ports, RestoreOrder};
+use crate::ports::{Commit, Ports, RestoreOrder, TranscriptFiles, WriteMode};
 use crate::rules::recovery::Keeper;
 
-/// Puts the transcript back, with what belongs to it. For a vendor without files it is a document
-/// that its program has to take in; that one is returned.
+/// Restores the transcript and the files that accompany it. For a vendor without transcript files,
+/// returns the path of a document that the vendor's program must import.
 pub(super) async fn put_back(
     ports: &Ports,
     state: &mut SessionState,
@@ -27,7 +27,7 @@ pub(super) async fn put_back(
     Ok(import)
 }
 
-/// Says from where a transcript came back.
+/// Returns a note for the user about the source of a restored transcript.
 pub(super) fn note(from: Keeper) -> &'static str {
     match from {
         Keeper::Guard(_) => "the transcript was gone; its guard had it",
@@ -42,16 +42,20 @@ fn from_guard(
     launch: LaunchId,
 ) -> Result<String> {
     let vendor = ports.vendors.of(&state.session)?;
-    let transcript = vendor.transcript(ports.files.as_ref(), &state.place(), id);
-    let name = vendor.restored_as(ports.files.as_ref(), &state.place(), id);
+    let own = vendor.transcript_files().ok_or_else(|| {
+        Error::internal(format!("`{}` has no transcript files, but a guard", vendor.id()))
+    })?;
+    let transcript = own.transcript(ports.files.as_ref(), &state.place(), id);
+    let name = own.restored_as(ports.files.as_ref(), &state.place(), id);
+    let appends = own.write_mode() == WriteMode::Append;
     failpoint::hit("restore.link.before");
-    if vendor.only_appends() && ports.folders.lacks_beginning(launch, &name, &transcript) {
+    if appends && ports.folders.lacks_beginning(launch, &name, &transcript) {
         ports.folders.rejoin(launch, &name, &transcript)?;
     } else {
         ports.folders.restore(launch, &name)?;
     }
     failpoint::hit("restore.link.after");
-    if let Some(folder) = vendor.belongings(&state.place(), id) {
+    if let Some(folder) = own.belongings(&state.place(), id) {
         ports.folders.restore_belongings(launch, &folder)?;
     }
     Ok(format!("{} from the guard of launch {launch}", name.display()))
@@ -64,33 +68,38 @@ fn from_archive(
 ) -> Result<(String, Option<PathBuf>)> {
     let vendor = ports.vendors.of(&state.session)?;
     let conversation = filed(&state.session, id);
-    if !vendor.has_own_files() {
+    let Some(own) = vendor.transcript_files() else {
         let none = || Error::internal(format!("`{}` was never started", state.session.address()));
         let launch = state.launches.last().ok_or_else(none)?;
         let folder = ports.folders.folder(launch.id);
         let document = ports.archive.read_out(&conversation, &folder)?;
         return Ok((format!("conversation {id} from the archive"), Some(document)));
-    }
-    let name = vendor.restored_as(ports.files.as_ref(), &state.place(), id);
+    };
+    let name = own.restored_as(ports.files.as_ref(), &state.place(), id);
     ports.archive.restore(&RestoreOrder {
         conversation,
         transcript: Some(name.clone()),
-        belongings: vendor.belongings(&state.place(), id),
+        belongings: own.belongings(&state.place(), id),
         config_dir: state.session.config_dir.clone(),
     })?;
     Ok((format!("{} from the archive", name.display()), None))
 }
 
-/// Puts those transcripts back that the conversation goes on from, if they are gone: nobody guards
-/// them.
-pub(super) fn ancestors(ports: &Ports, state: &SessionState, id: &VendorSessionId) -> Result<()> {
+/// Restores missing transcripts of earlier conversations that this conversation continues. They
+/// have no guards, so that only the archive has copies of them.
+pub(super) fn ancestors(
+    ports: &Ports,
+    state: &SessionState,
+    own: &dyn TranscriptFiles,
+    id: &VendorSessionId,
+) -> Result<()> {
     let conversation = filed(&state.session, id);
     let kept = ports.archive.ancestors(&conversation);
     if kept.is_empty() {
         return Ok(());
     }
-    let (vendor, files) = (ports.vendors.of(&state.session)?, ports.files.as_ref());
-    let there = vendor.ancestors(files, &vendor.transcript(files, &state.place(), id));
+    let files = ports.files.as_ref();
+    let there = own.ancestors(files, &own.transcript(files, &state.place(), id));
     let is_there = |kept: &PathBuf| {
         let same = |path: &&PathBuf| path.file_name() == kept.file_name();
         let exists = |path: &Path| matches!(files.facts(path), Ok(Some(_)));

@@ -1,32 +1,33 @@
-//! Bringing a session back: carrying out what `rules::recovery` decided.
+//! Brings a session back as `rules::recovery` decided.
 
 use std::path::{Path, PathBuf};
 
 use crate::api::{Outcome, PlannedDecision};
 use crate::error::{Error, Result};
 use crate::failpoint;
+use crate::flows::launch::{self, LaunchRequest};
 use crate::flows::look::{self, Sight};
-use crate::flows::{SessionState, elsewhere, last_words, launch, put_back};
+use crate::flows::{SessionState, conversation, elsewhere, last_words, put_back};
 use crate::model::{
     Binding, Environment, EventKind, Evidence, Launch, LaunchMode, MessageId, MessageState, Status,
     VendorSessionId,
 };
-use crate::ports::{Change, Commit, Guarded, Ports};
+use crate::ports::{Change, Commit, Guarded, Ports, TranscriptFiles};
 use crate::rules::recovery::{Candidate, Decision, Keeper, Refusal, Turn};
 
-/// Said to an agent whose turn was cut off, and only then.
+/// Message to an agent whose turn was interrupted. It is not sent in any other case.
 const NUDGE: &str = "Your process ended in the middle of this turn and was started again. \
                      Look at what is already done, then go on.";
 
-/// What carrying out a decision led to.
+/// The result of carrying out a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Done {
-    /// Nothing had to be started.
+    /// No process had to be started.
     Settled {
         outcome: Outcome,
         note: Option<String>,
     },
-    /// A process was started; its outcome is true once the process shows its conversation.
+    /// A process was started. The outcome is confirmed when the process shows its conversation.
     Launched {
         outcome: Outcome,
         note: Option<String>,
@@ -36,7 +37,7 @@ pub enum Done {
     },
 }
 
-/// Carries out a decision, up to the start of a process.
+/// Carries out a decision, up to the start of a process. The process is not observed here.
 pub async fn carry_out(
     ports: &Ports,
     state: &mut SessionState,
@@ -96,8 +97,8 @@ pub async fn carry_out(
     }
 }
 
-/// Begins the next turn of a headless session with the oldest message of its outbox, if its
-/// conversation can go on.
+/// Starts the next turn of a headless session with its oldest queued message, if its conversation
+/// can be continued.
 pub async fn next_turn(
     ports: &Ports,
     state: &mut SessionState,
@@ -118,30 +119,25 @@ pub async fn next_turn(
         }
         Decision::StartAgain | Decision::Fresh => {
             let vendor = ports.vendors.of(&state.session)?;
-            (LaunchMode::Fresh, vendor.preset_id(&state.session, ports.clock.new_id()))
+            (LaunchMode::Fresh, vendor.launching().preset_id(&state.session, ports.clock.new_id()))
         }
         other => return carry_out(ports, state, sight, other, environment).await,
     };
     if let Some(id) = id.as_ref().filter(|_| mode == LaunchMode::Resume) {
         mend(ports, state, id)?;
     }
-    let (message, carries) = (Some(text), Some(carries));
-    let wish = launch::Wish {
-        mode,
-        id,
-        message,
+    let request = LaunchRequest {
+        message: Some(text),
         import,
-        environment,
-        first: false,
-        carries,
-        along: Commit::default(),
+        queued_message: Some(carries),
+        ..LaunchRequest::new(mode, id, environment)
     };
-    launch::start(ports, state, wish).await?;
+    launch::start(ports, state, request).await?;
     Ok(launched(Outcome::Resumed, None))
 }
 
-/// Tells whether a headless session whose conversation was put back is between turns. One that has
-/// yet to be taken in cannot be looked at; what was known before counts.
+/// Returns whether a headless session whose conversation was restored is between turns. A
+/// conversation that is not imported yet cannot be read, so that the session's last status decides.
 fn is_over(state: &SessionState, sight: &Sight, import: Option<&Path>) -> bool {
     match import {
         Some(_) => state.session.headless && state.session.status == Status::Idle,
@@ -149,7 +145,7 @@ fn is_over(state: &SessionState, sight: &Sight, import: Option<&Path>) -> bool {
     }
 }
 
-/// Says that a headless session is between turns, where nobody saw its last one end.
+/// Sets the status of a headless session to idle if the end of its last turn was not observed.
 async fn rest(ports: &Ports, state: &mut SessionState) -> Result<()> {
     if state.session.status == Status::Idle {
         return Ok(());
@@ -176,48 +172,40 @@ async fn resume(
     mend(ports, state, &id)?;
     let message = message_for(state, sight);
     let carries = message.as_deref().and_then(|message| carried(state, message));
-    let mode = LaunchMode::Resume;
-    let wish = launch::Wish {
-        mode,
-        id: Some(id),
+    let request = LaunchRequest {
         message,
         import,
-        environment,
-        first: false,
-        carries,
-        along: Commit::default(),
+        queued_message: carries,
+        ..LaunchRequest::resume(id, environment)
     };
-    launch::start(ports, state, wish).await?;
+    launch::start(ports, state, request).await?;
     Ok(())
 }
 
-/// Sees to it that all of a conversation is there, and ends a torn last line, so that the vendor's
-/// next record is not glued to it.
+/// Restores missing parts of a conversation, and ends an incomplete last line, so that the vendor's
+/// next record starts on a new line.
 fn mend(ports: &Ports, state: &SessionState, id: &VendorSessionId) -> Result<()> {
     let vendor = ports.vendors.of(&state.session)?;
-    if !vendor.keeps_transcripts() || !vendor.has_own_files() {
-        return Ok(());
-    }
-    put_back::ancestors(ports, state, id)?;
-    let transcript = vendor.transcript(ports.files.as_ref(), &state.place(), id);
+    let Some(own) = vendor.transcript_files() else { return Ok(()) };
+    put_back::ancestors(ports, state, own, id)?;
+    let transcript = own.transcript(ports.files.as_ref(), &state.place(), id);
     ports.files.end_last_line(&transcript).map_err(|error| {
         Error::internal(format!("cannot mend the last line of `{}`", transcript.display()))
             .caused_by(error)
     })?;
     failpoint::hit("resume.mend.after");
-    rename(ports, state, id, &transcript)
+    rename(ports, state, own, (id, &transcript))
 }
 
-/// Gives a transcript the name under which it is put back: its process is gone, and the next one may
-/// not leave one alone that has another.
+/// Renames a transcript to the path at which it would be restored. This is safe because its process
+/// is gone. It is needed because the next process may delete a transcript with another name.
 fn rename(
     ports: &Ports,
     state: &SessionState,
-    id: &VendorSessionId,
-    transcript: &Path,
+    own: &dyn TranscriptFiles,
+    (id, transcript): (&VendorSessionId, &Path),
 ) -> Result<()> {
-    let vendor = ports.vendors.of(&state.session)?;
-    let name = vendor.restored_as(ports.files.as_ref(), &state.place(), id);
+    let name = own.restored_as(ports.files.as_ref(), &state.place(), id);
     let Some(launch) = state.launches.last().filter(|_| name != *transcript) else { return Ok(()) };
     let guarded = ports.folders.guard(launch.id, &name, transcript)?;
     if !matches!(guarded, Guarded::Linked | Guarded::Already) {
@@ -231,14 +219,15 @@ fn rename(
     ports.folders.restore(launch.id, &name)
 }
 
-/// Returns the message of the outbox that a headless agent is told again.
+/// Returns the id of the queued message that a headless agent gets again.
 fn carried(state: &SessionState, told: &str) -> Option<MessageId> {
     let next = state.outbox.first().filter(|message| message.state == MessageState::Queued)?;
     (state.session.headless && next.text == told).then_some(next.id)
 }
 
-/// Returns what a resumed agent is told: to go on, if its turn was cut; a headless one that was
-/// ended before its message got into the transcript is told that message again.
+/// Returns the message for a resumed agent. If its turn was interrupted, the message asks it to
+/// continue. A headless agent that ended before its message was in the transcript gets that message
+/// again.
 fn message_for(state: &SessionState, sight: &Sight) -> Option<String> {
     if sight.conversation.as_ref().is_some_and(|conversation| conversation.turn_open) {
         return Some(NUDGE.to_owned());
@@ -254,7 +243,7 @@ fn with_conversation(
     id: &VendorSessionId,
 ) -> Result<Sight> {
     let vendor = ports.vendors.of(&state.session)?;
-    let conversation = vendor.conversation(ports.files.as_ref(), &state.place(), id)?;
+    let conversation = conversation::read(ports, vendor.as_ref(), &state.place(), id)?;
     Ok(Sight { seen: sight.seen.clone(), conversation })
 }
 
@@ -274,8 +263,9 @@ async fn adopt(ports: &Ports, state: &mut SessionState, id: &VendorSessionId) ->
     Ok(())
 }
 
-/// Begins the conversation that was never begun: with the message and under the id of the launch
-/// that was to begin it; without a message where the agent had left an earlier one for it.
+/// Starts a conversation that is still empty, with the message and the id of the launch that should
+/// have started it. No message is sent if the agent had switched to this conversation from an
+/// earlier one: the message belongs to the earlier one.
 async fn start_again(
     ports: &Ports,
     state: &mut SessionState,
@@ -285,7 +275,8 @@ async fn start_again(
     let since = first.map_or(&[][..], |first| &state.launches[first..]);
     if left_another(state, since) {
         let vendor = ports.vendors.of(&state.session)?;
-        let can_be_told = vendor.preset_id(&state.session, ports.clock.new_id()).is_some();
+        let can_be_told =
+            vendor.launching().preset_id(&state.session, ports.clock.new_id()).is_some();
         let id = match state.vendor_session().filter(|_| can_be_told).cloned() {
             Some(id) => unused(ports, state, id)?,
             None => None,
@@ -301,28 +292,31 @@ async fn start_again(
     start_fresh(ports, state, (id, message), environment, Vec::new()).await
 }
 
-/// Returns this id, or another one if a file is in its place: no vendor begins a conversation over
-/// what a killed process left there.
+/// Returns this id, or a new one if the transcript's path is taken: vendors do not start a
+/// conversation if a killed process left a file there.
 fn unused(
     ports: &Ports,
     state: &SessionState,
     id: VendorSessionId,
 ) -> Result<Option<VendorSessionId>> {
     let vendor = ports.vendors.of(&state.session)?;
-    if vendor.is_free(ports.files.as_ref(), &state.place(), &id) {
+    // Without transcripts nothing shows whether the id is in use.
+    let transcripts = vendor.transcripts();
+    if transcripts.is_some_and(|it| it.is_free(ports.files.as_ref(), &state.place(), &id)) {
         return Ok(Some(id));
     }
-    Ok(vendor.preset_id(&state.session, ports.clock.new_id()))
+    Ok(vendor.launching().preset_id(&state.session, ports.clock.new_id()))
 }
 
-/// Tells whether these launches were in another conversation before the one that is bound now.
+/// Returns whether these launches were in another conversation before the one that is bound now.
 fn left_another(state: &SessionState, launches: &[Launch]) -> bool {
     let own = |it: &&Binding| launches.iter().any(|launch| it.launch == Some(launch.id));
     let other = |it: &Binding| Some(&it.vendor_session) != state.vendor_session();
     state.bindings.iter().filter(own).any(other)
 }
 
-/// Starts a new conversation; the old one stays in the ledger. `along` is recorded with the launch.
+/// Starts a new conversation. The bindings of the old one are kept. `along` is recorded in the same
+/// commit as the launch.
 pub async fn fresh(
     ports: &Ports,
     state: &mut SessionState,
@@ -330,7 +324,7 @@ pub async fn fresh(
     along: Vec<Change>,
 ) -> Result<()> {
     let vendor = ports.vendors.of(&state.session)?;
-    let id = vendor.preset_id(&state.session, ports.clock.new_id());
+    let id = vendor.launching().preset_id(&state.session, ports.clock.new_id());
     start_fresh(ports, state, (id, None), environment, along).await
 }
 
@@ -341,23 +335,15 @@ async fn start_fresh(
     environment: Environment,
     along: Vec<Change>,
 ) -> Result<()> {
-    let mode = LaunchMode::Fresh;
-    let carries = message.as_deref().and_then(|message| carried(state, message));
-    let wish = launch::Wish {
-        mode,
-        id,
-        message,
-        import: None,
-        environment,
-        first: false,
-        carries,
-        along: Commit { changes: along, events: Vec::new() },
-    };
-    launch::start(ports, state, wish).await?;
+    let queued_message = message.as_deref().and_then(|message| carried(state, message));
+    let along = Commit { changes: along, events: Vec::new() };
+    let request =
+        LaunchRequest { message, queued_message, along, ..LaunchRequest::fresh(id, environment) };
+    launch::start(ports, state, request).await?;
     Ok(())
 }
 
-/// Returns the word for a decision; for `--plan`.
+/// Converts a decision for the report of `--plan`.
 pub fn planned(decision: &Decision) -> PlannedDecision {
     match decision {
         Decision::Attach => PlannedDecision::Running,
@@ -371,7 +357,7 @@ pub fn planned(decision: &Decision) -> PlannedDecision {
     }
 }
 
-/// Says in one line what a decision would do; for `--plan`.
+/// Describes in one line what a decision would do, for `--plan`.
 pub fn describe(decision: &Decision, name: &str) -> String {
     match decision {
         Decision::Attach => "runs: nothing to do".to_owned(),

@@ -1,4 +1,4 @@
-//! Putting what was read from a damaged store into a new one.
+//! Copies the data that were read from a damaged store into a new store.
 
 use std::collections::BTreeSet;
 
@@ -7,15 +7,15 @@ use crate::error::Result;
 use crate::failpoint;
 use crate::flows::{SessionState, messages};
 use crate::model::{EventKind, Message, MessageState, NewEvent, RequestRecord, SessionId};
-use crate::ports::{Change, Commit, Ports, Salvaged, SalvagedSession};
+use crate::ports::{Change, Commit, Ports, Salvaged, SalvagedSession, SessionQuery};
 use crate::rules::delivery::Transcript;
 use crate::rules::salvage::{Typist, message_state};
 
-/// How many changes are committed together.
+/// At most this many changes or events are committed together.
 const BATCH: usize = 500;
 
-/// Puts everything into the store that is not there yet, after the launch folders were taken in.
-/// Returns what a person has to know about it.
+/// Adds all data that the store does not have yet. The launch folders must have been read before.
+/// Returns findings for the user.
 pub async fn restore(ports: &Ports, salvaged: Salvaged) -> Result<Vec<Finding>> {
     let mut lost = Lost::default();
     let removed = removed(&salvaged.events);
@@ -48,7 +48,7 @@ pub async fn restore(ports: &Ports, salvaged: Salvaged) -> Result<Vec<Finding>> 
     Ok(report(read, uncertain, lost))
 }
 
-/// What could be read, but could not be put into the new store.
+/// Data that could be read but not added to the new store.
 #[derive(Debug, Default)]
 struct Lost(Vec<String>);
 
@@ -58,10 +58,11 @@ fn removed(events: &[NewEvent]) -> BTreeSet<SessionId> {
 }
 
 async fn known(ports: &Ports) -> Result<BTreeSet<SessionId>> {
-    Ok(ports.store.sessions().await?.iter().map(|it| it.session.id).collect())
+    let sessions = ports.store.sessions(&SessionQuery::default()).await?;
+    Ok(sessions.iter().map(|it| it.session.id).collect())
 }
 
-/// Commits changes that do not depend on each other; one that is refused keeps no other out.
+/// Commits independent changes. If the store refuses one of them, the others are still committed.
 async fn put(
     ports: &Ports,
     what: &str,
@@ -85,7 +86,7 @@ async fn put(
     Ok(())
 }
 
-/// Creates a session that no launch folder knows.
+/// Creates a session unless it was already created from its launch folders.
 async fn take_in(ports: &Ports, salvaged: SalvagedSession, lost: &mut Lost) -> Result<()> {
     let SalvagedSession { session, launches, bindings } = salvaged;
     if ports.store.session(session.id).await?.is_some() {
@@ -108,7 +109,7 @@ async fn take_in(ports: &Ports, salvaged: SalvagedSession, lost: &mut Lost) -> R
     Ok(())
 }
 
-/// Puts the messages back, in their order; returns how many became uncertain.
+/// Adds the messages in their order. Returns how many became uncertain.
 async fn put_messages(
     ports: &Ports,
     salvaged: impl Iterator<Item = Message>,

@@ -1,4 +1,4 @@
-//! Small values for tests.
+//! Sample values for tests.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! A session as its one owner holds it in memory: always a copy of what the store has.
+//! The copy of a session that its only owner keeps in memory. It always matches the store.
 
 use std::path::PathBuf;
 
@@ -12,23 +12,24 @@ use crate::model::{
 use crate::ports::{Change, Commit, MessageQuery, Place, Ports};
 use crate::rules::lifecycle::{OpenStanding, Standing};
 
-/// A session, its launches and its ledger.
+/// A session, its launches and its bindings.
 #[derive(Clone, Debug)]
 pub struct SessionState {
     pub session: Session,
     pub launches: Vec<Launch>,
     pub bindings: Vec<Binding>,
-    /// The open launch's word about its turn, if it is headless.
+    /// The result of the last turn that the newest launch reported.
     pub turn: Option<TurnWord>,
-    /// Who said what the open launch does now.
+    /// The source of the open launch's current activity.
     pub source: Option<Source>,
-    /// Messages whose fate is not settled, the oldest first.
+    /// Messages that are not settled yet, oldest first.
     pub outbox: Vec<Message>,
-    /// Others' transcripts that the open launch's start may delete; they are guarded.
+    /// Transcripts of other conversations that the start of the open launch may delete. They are
+    /// guarded.
     pub endangered: Vec<PathBuf>,
 }
 
-/// What a launch said about its last turn.
+/// What a launch reported about its last turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnWord {
     pub ok: bool,
@@ -41,7 +42,8 @@ impl TurnWord {
         self.failure.as_ref().map(|failure| failure.class)
     }
 
-    /// Keeps what was said before about the same failure and is not said again: when it ends.
+    /// Keeps the reset time of an earlier report if both reports have the same class of failure and
+    /// the new one has no reset time.
     pub(crate) fn after(mut self, before: Option<&Self>) -> Self {
         let known = before.and_then(|turn| turn.failure.as_ref());
         if let (Some(failure), Some(known)) = (&mut self.failure, known)
@@ -54,7 +56,7 @@ impl TurnWord {
 }
 
 impl SessionState {
-    /// Begins the memory of a session that the store does not have yet.
+    /// Creates the state of a session that is not in the store yet.
     pub fn new(session: Session) -> Self {
         Self {
             session,
@@ -67,7 +69,7 @@ impl SessionState {
         }
     }
 
-    /// Loads what the store has.
+    /// Loads a session from the store.
     pub async fn load(ports: &Ports, id: SessionId) -> Result<Self> {
         let unknown = || Error::not_found(format!("there is no session `{id}`"));
         let session = ports.store.session(id).await?.ok_or_else(unknown)?;
@@ -79,12 +81,12 @@ impl SessionState {
         Ok(Self { session, launches, bindings, turn: None, source: None, outbox, endangered })
     }
 
-    /// Returns the launch that is thought to be alive.
+    /// Returns the newest launch if it has no recorded end.
     pub fn open(&self) -> Option<&Launch> {
         self.launches.last().filter(|launch| launch.is_open())
     }
 
-    /// Returns the newest line of the ledger.
+    /// Returns the newest binding.
     pub fn bound(&self) -> Option<&Binding> {
         self.bindings.last()
     }
@@ -93,13 +95,14 @@ impl SessionState {
         self.bound().map(|binding| &binding.vendor_session)
     }
 
-    /// Tells whether the launch's own process has shown which conversation it is in.
+    /// Returns whether the launch's own process has shown which conversation it is in.
     pub fn is_confirmed(&self, launch: LaunchId) -> bool {
         let own = |it: &&Binding| it.launch == Some(launch) && it.evidence != Evidence::Preset;
         self.bindings.iter().any(|it| own(&it))
     }
 
-    /// Tells whether a launch is in another conversation than the one that it began with.
+    /// Returns whether a launch has left the conversation that it started with, even if it returned
+    /// to it later.
     pub fn has_moved_on(&self, launch: LaunchId) -> bool {
         let mut own = self.bindings.iter().filter(|it| it.launch == Some(launch));
         let first = own.next().map(|binding| &binding.vendor_session);
@@ -110,7 +113,7 @@ impl SessionState {
         Place { config_dir: self.session.config_dir.clone(), cwd: self.session.cwd.clone() }
     }
 
-    /// Returns what the rules of the life cycle look at.
+    /// Returns the facts that `rules::lifecycle` needs.
     pub fn standing(&self) -> Standing {
         Standing {
             status: self.session.status,
@@ -128,7 +131,7 @@ impl SessionState {
         }
     }
 
-    /// Commits changes with their events, and then does the same to this copy.
+    /// Commits changes with their events, and then applies the changes to this copy.
     pub async fn commit(&mut self, ports: &Ports, commit: Commit) -> Result<()> {
         let changes = commit.changes.clone();
         ports.store.commit(commit).await?;
@@ -136,8 +139,8 @@ impl SessionState {
         Ok(())
     }
 
-    /// Applies a change that was committed. Changes of other sessions, which a commit may contain as
-    /// well, leave this copy as it is.
+    /// Applies a committed change. A commit may also contain changes of other sessions; they are
+    /// ignored.
     fn apply(&mut self, change: Change) {
         let own = self.session.id;
         match change {
@@ -147,11 +150,8 @@ impl SessionState {
             }
             Change::MarkSpoke { session } if session == own => self.session.spoke = true,
             Change::RenameSession { session, name } if session == own => self.session.name = name,
-            Change::SetArchive { session, archive } if session == own => {
-                self.session.archive = archive;
-            }
-            Change::TightenPermission { session, permission, .. } if session == own => {
-                self.session.permission = permission;
+            Change::Configure { session, settings } if session == own => {
+                self.session.configure(*settings);
             }
             Change::CreateLaunch(launch) if launch.session == own => self.launches.push(*launch),
             Change::SetProcesses { launch, holder, agent } => {
@@ -175,8 +175,7 @@ impl SessionState {
             Change::SetStatus { .. }
             | Change::MarkSpoke { .. }
             | Change::RenameSession { .. }
-            | Change::SetArchive { .. }
-            | Change::TightenPermission { .. }
+            | Change::Configure { .. }
             | Change::CreateLaunch(_)
             | Change::AddBinding(_)
             | Change::AddMessage(_)
@@ -203,7 +202,7 @@ impl SessionState {
         self.launches.iter_mut().find(|launch| launch.id == id)
     }
 
-    /// Returns a fact about this session.
+    /// Creates an event about this session.
     pub fn event(&self, ports: &Ports, kind: EventKind, text: impl Into<String>) -> NewEvent {
         NewEvent {
             at: ports.clock.now(),
@@ -214,7 +213,7 @@ impl SessionState {
         }
     }
 
-    /// Returns the change and the fact of a new status.
+    /// Returns the change and the event for a new status.
     pub fn status_change(&self, ports: &Ports, status: Status) -> (Change, NewEvent) {
         let text = match status.detail() {
             Some(detail) => format!("{} ({detail})", status.word()),
@@ -224,7 +223,7 @@ impl SessionState {
         (Change::SetStatus { session: self.session.id, status, at: event.at }, event)
     }
 
-    /// Writes the newest launch's `session.json` again, with what is known now.
+    /// Writes the newest launch's `session.json` again with the current state.
     pub fn write_record(&self, ports: &Ports) -> Result<()> {
         let Some(launch) = self.launches.last() else { return Ok(()) };
         let record = LaunchRecord::new(self.session.clone(), launch.clone(), self.bindings.clone());
@@ -236,20 +235,20 @@ impl SessionState {
 mod tests {
     use super::*;
     use crate::flows::samples::session;
-    use crate::model::{Permission, SessionName};
+    use crate::model::{SessionName, SessionSettings};
 
     #[test]
     fn change_of_another_session_leaves_this_one_as_it_is() {
         let (own, other) = (session(1, "own"), session(2, "other"));
         let mut state = SessionState::new(own.clone());
         let at = Timestamp::MAX;
+        let unarchived = SessionSettings { archive: false, ..own.settings() };
         let changes = |session: SessionId| {
             [
                 Change::SetStatus { session, status: Status::Idle, at },
                 Change::MarkSpoke { session },
                 Change::RenameSession { session, name: SessionName::parse("new").unwrap() },
-                Change::SetArchive { session, archive: false },
-                Change::TightenPermission { session, permission: Permission::Ask, at },
+                Change::Configure { session, settings: Box::new(unarchived.clone()) },
             ]
         };
         changes(other.id).into_iter().for_each(|change| state.apply(change));

@@ -1,44 +1,43 @@
-//! The conversations that were handed over from one session to the next, as one story.
+//! Collects the conversations that handoffs connect, from the first session to the last.
 
 use std::collections::BTreeSet;
 
 use crate::api::{ConversationPart, TakenOver};
 use crate::error::Result;
 use crate::flows::conversation;
-use crate::model::{Handoff, SessionId, VendorSessionId};
-use crate::ports::{Ports, SessionSummary};
-use crate::rules::scope::Scope;
+use crate::model::{Handoff, Principal, SessionId, VendorSessionId};
+use crate::ports::{Ports, SessionQuery, SessionSummary};
 use crate::rules::story;
 
-/// Returns where each part of a session's story can be read, the oldest first. What is forgotten, or
-/// not for the caller to see, is left out.
+/// Returns where each conversation that handoffs connect with this session can be read, oldest
+/// first. Sessions that were removed or that the caller may not see are left out.
 pub async fn parts(
     ports: &Ports,
-    scope: &Scope,
+    principal: &Principal,
     summary: &SessionSummary,
 ) -> Result<Vec<ConversationPart>> {
     let steps = story::steps(&linked(ports, summary.session.id).await?, summary.session.id);
     let Some(first) = steps.first() else {
         return Ok(vec![conversation::of_session(ports, summary).await?]);
     };
-    let sessions = ports.store.sessions().await?;
-    let tellers = [first.from].into_iter().chain(steps.iter().map(|step| step.to));
+    let tellers: Vec<SessionId> =
+        [first.from].into_iter().chain(steps.iter().map(|step| step.to)).collect();
+    let sessions = ports.store.sessions(&SessionQuery::ids(tellers.clone())).await?;
     let mut parts = Vec::new();
-    for (number, teller) in tellers.enumerate() {
+    for (number, teller) in tellers.into_iter().enumerate() {
         let known = sessions.iter().find(|it| it.session.id == teller);
-        let known = known.filter(|it| scope.allow_session(teller, it.session.parent).is_ok());
+        let known = known.filter(|it| principal.allow_session(teller, it.session.parent).is_ok());
         let Some(known) = known else { continue };
         let before = number.checked_sub(1).and_then(|number| steps.get(number));
         let id = id_of(known, before, steps.get(number));
         let mut part = conversation::part(ports, known, id).await?;
-        part.taken_over =
-            before.map(|step| TakenOver { mode: step.form.word().to_owned(), at: step.at });
+        part.taken_over = before.map(|step| TakenOver { mode: step.form.into(), at: step.at });
         parts.push(part);
     }
     Ok(parts)
 }
 
-/// Returns which conversation a session was in between two steps.
+/// Returns the conversation that a session was in between two handoffs.
 fn id_of<'a>(
     teller: &'a SessionSummary,
     before: Option<&'a Handoff>,
@@ -55,7 +54,7 @@ fn id_of<'a>(
     }
 }
 
-/// Returns every handoff between sessions that are linked with this one, however far.
+/// Returns all handoffs between sessions that are connected with this one, directly or indirectly.
 async fn linked(ports: &Ports, session: SessionId) -> Result<Vec<Handoff>> {
     let (mut open, mut seen) = (vec![session], BTreeSet::new());
     let mut handoffs: Vec<Handoff> = Vec::new();

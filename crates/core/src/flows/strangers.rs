@@ -1,4 +1,5 @@
-//! Conversations in a folder that no session has: begun by hand, with any vendor.
+//! Finds conversations in a folder that belong to no session: a user started them without Segue,
+//! with any vendor.
 
 use std::path::Path;
 
@@ -6,23 +7,22 @@ use crate::api::Stranger;
 use crate::error::Result;
 use crate::flows::look::claimed;
 use crate::model::{Environment, VendorSessionId};
-use crate::ports::{Conversation, Place, Ports, Vendor};
+use crate::ports::{Conversation, Place, Ports, SessionQuery, Vendor};
 
-/// How much of a first message is shown.
+/// At most this many characters of a first message are shown.
 const SHOWN: usize = 80;
 
-/// Lists them, the newest first.
+/// Lists the conversations in `cwd` that belong to no session, newest first.
 pub async fn strangers(
     ports: &Ports,
     cwd: &Path,
     environment: &Environment,
 ) -> Result<Vec<Stranger>> {
-    let mut sessions = ports.store.sessions().await?;
-    sessions.retain(|it| it.session.cwd == cwd);
-    let known = claimed(ports, &sessions).await?;
+    let query = SessionQuery { cwd: Some(cwd.to_owned()), ..SessionQuery::default() };
+    let known = claimed(ports, &ports.store.sessions(&query).await?).await?;
     let mut strangers = Vec::new();
     for vendor in ports.vendors.all() {
-        // A vendor whose files cannot be read does not hide the others.
+        // If the files of one vendor cannot be read, the others are still listed.
         let found = unknown(ports, vendor.as_ref(), cwd, environment, &known);
         strangers.extend(found.unwrap_or_default());
     }
@@ -37,8 +37,10 @@ fn unknown(
     environment: &Environment,
     known: &[VendorSessionId],
 ) -> Result<Vec<Stranger>> {
-    let place = Place { config_dir: vendor.config_dir(environment)?, cwd: cwd.to_owned() };
-    let conversations = vendor.conversations(ports.files.as_ref(), &place)?;
+    let Some(transcripts) = vendor.transcripts() else { return Ok(Vec::new()) };
+    let config_dir = vendor.launching().config_dir(environment)?;
+    let place = Place { config_dir, cwd: cwd.to_owned() };
+    let conversations = transcripts.conversations(ports.files.as_ref(), &place)?;
     let strange = conversations.into_iter().filter(|it| !known.contains(&it.id));
     Ok(strange.map(|it| stranger(vendor, it)).collect())
 }

@@ -1,10 +1,10 @@
-//! Sessions as people and scripts see them.
+//! Converts sessions into the form that users and scripts see.
 
 use crate::api::{MessageView, SessionRef, SessionView};
 use crate::error::Result;
 use crate::flows::SessionState;
 use crate::model::{FleetMember, FleetName, FleetRecord, Message, Session};
-use crate::ports::{OpenLaunch, Ports, SessionSummary};
+use crate::ports::{OpenLaunch, Ports, SessionActivity, SessionQuery, SessionSummary};
 
 /// Returns one session as `segue ls --json` shows it.
 pub fn session(summary: &SessionSummary) -> SessionView {
@@ -20,8 +20,10 @@ pub fn session(summary: &SessionSummary) -> SessionView {
         vendor: session.vendor.clone(),
         vendor_session_id: binding.as_ref().map(|it| it.vendor_session.clone()),
         evidence: binding.as_ref().map(|it| it.evidence),
-        status: session.status.word().to_owned(),
+        status: session.status.kind().into(),
+        waiting_for: session.status.waiting_for().map(Into::into),
         status_detail: session.status.detail(),
+        open_in: None,
         goes_on_as: None,
         dialog: None,
         cwd: session.cwd.clone(),
@@ -39,7 +41,7 @@ pub fn session(summary: &SessionSummary) -> SessionView {
     }
 }
 
-/// Adds to a session that was handed over where its conversation goes on.
+/// Adds the session in which the conversation continues to the view of a handed-over session.
 pub fn goes_on_as(view: &mut SessionView, successor: &Session) {
     let next = successor.address();
     let details = view.status_detail.take().into_iter();
@@ -48,7 +50,7 @@ pub fn goes_on_as(view: &mut SessionView, successor: &Session) {
     view.goes_on_as = Some(next);
 }
 
-/// Returns the summary of a session from its owner's copy.
+/// Creates the summary of a session from its state in memory.
 pub fn summary(state: &SessionState) -> SessionSummary {
     SessionSummary {
         session: state.session.clone(),
@@ -63,21 +65,33 @@ pub fn summary(state: &SessionState) -> SessionSummary {
     }
 }
 
-/// Writes `fleets/<name>.json` again, unless that is what it says.
+/// Updates `fleets/<name>.json` if its content has changed. Deletes the file if it would list no
+/// session.
 pub async fn write_fleet(ports: &Ports, name: &FleetName) -> Result<()> {
     let folder = ports.store.fleet(name).await?.and_then(|fleet| fleet.folder);
-    let sessions = ports.store.sessions().await?;
-    let agents: Vec<FleetMember> =
-        sessions.iter().filter(|it| it.session.fleet == *name).map(member).collect();
-    if agents.is_empty() {
+    let members = members(ports, name).await?;
+    if members.is_empty() {
         return ports.folders.remove_fleet(name);
     }
     let written_at = ports.clock.now();
     let counts = ports.store.counts(name).await?;
-    let record = FleetRecord { fleet: name.clone(), folder, agents, counts, written_at };
+    let record = FleetRecord { fleet: name.clone(), folder, agents: members, counts, written_at };
     let written = ports.folders.read_fleet(name)?;
     let written = written.map(|written| FleetRecord { written_at, ..written });
     if written.as_ref() == Some(&record) { Ok(()) } else { ports.folders.write_fleet(&record) }
+}
+
+/// Returns the sessions for the fleet's file: sessions of agents and unsettled sessions. Other
+/// sessions are left out because a fleet can have thousands of them.
+async fn members(ports: &Ports, fleet: &FleetName) -> Result<Vec<FleetMember>> {
+    let agents = SessionQuery { is_agents: true, ..SessionQuery::fleet(fleet) };
+    let unsettled =
+        SessionQuery { activity: Some(SessionActivity::Unsettled), ..SessionQuery::fleet(fleet) };
+    let mut sessions = ports.store.sessions(&agents).await?;
+    let others = ports.store.sessions(&unsettled).await?;
+    sessions.extend(others.into_iter().filter(|it| it.session.agent.is_none()));
+    sessions.sort_by_key(|it| (it.session.created_at, it.session.id));
+    Ok(sessions.iter().map(member).collect())
 }
 
 fn member(summary: &SessionSummary) -> FleetMember {
@@ -90,12 +104,12 @@ fn member(summary: &SessionSummary) -> FleetMember {
     }
 }
 
-/// Returns a message as it is shown.
+/// Returns a message as `segue messages --json` shows it.
 pub fn message(session: &Session, message: &Message) -> MessageView {
     MessageView {
         id: message.id,
         of: SessionRef::of(session),
-        state: message.state.word().to_owned(),
+        state: message.state.kind().into(),
         text: message.text.clone(),
         created_at: message.created_at,
         updated_at: message.updated_at,

@@ -1,4 +1,4 @@
-//! Which vendor conversation a session is, and how that is known.
+//! The link between a session and the vendor's conversation, and the evidence for it.
 
 use std::fmt;
 
@@ -6,8 +6,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{LaunchId, SessionId, VendorSessionId};
+use crate::word_enum::word_enum;
 
-/// One line of the ledger session ↔ vendor's id. Lines are added, never changed.
+/// One entry of the ledger that maps a session to a vendor's session id. Entries are added, never
+/// changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Binding {
     pub session: SessionId,
@@ -17,44 +19,28 @@ pub struct Binding {
     pub at: Timestamp,
 }
 
-/// How a vendor's id came to be known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Evidence {
-    /// We chose it and told the vendor; nothing has confirmed it yet.
-    Preset,
-    /// The vendor's output stream named it.
-    Stream,
-    /// A hook that the vendor called named it.
-    Hook,
-    /// The vendor's own list of live processes names it with our process.
-    Registry,
-    /// Our process holds the vendor's lock of it.
-    Lock,
-    /// Our process, which was told it, has written to its transcript.
-    Transcript,
-    /// We wrote it through the vendor's own import.
-    Import,
-    /// Found by us under the strict rule of `rules::recovery`.
-    Discovered,
-    /// A person said so.
-    Adopted,
-}
-
-impl Evidence {
-    /// Returns the word used in tables and JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Preset => "preset",
-            Self::Stream => "stream",
-            Self::Hook => "hook",
-            Self::Registry => "registry",
-            Self::Lock => "lock",
-            Self::Transcript => "transcript",
-            Self::Import => "import",
-            Self::Discovered => "discovered",
-            Self::Adopted => "adopted",
-        }
+word_enum! {
+    /// How Segue learned a vendor's session id.
+    pub enum Evidence {
+        /// Segue chose the id and passed it to the vendor. No evidence has confirmed it yet.
+        Preset = "preset",
+        /// The vendor's output stream contained the id.
+        Stream = "stream",
+        /// A hook that the vendor called reported the id.
+        Hook = "hook",
+        /// The vendor's own list of live processes contains the id together with the launch's
+        /// process.
+        Registry = "registry",
+        /// The launch's process holds the vendor's lock on this conversation.
+        Lock = "lock",
+        /// The launch's process was given the id and has written to the transcript of that id.
+        Transcript = "transcript",
+        /// Segue created the conversation through the vendor's own import.
+        Import = "import",
+        /// Segue found the conversation under the strict conditions of `rules::recovery`.
+        Discovered = "discovered",
+        /// The user assigned the conversation to the session.
+        Adopted = "adopted",
     }
 }
 

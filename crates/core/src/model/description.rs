@@ -1,15 +1,15 @@
-//! An agent CLI that a project file describes.
+//! A vendor that a project file describes.
 
 use serde::{Deserialize, Serialize};
 
-/// What `[vendors.NAME]` says: how to start it, and how to go on with a conversation.
+/// The contents of `[vendors.NAME]`: how to start the agent CLI and how to resume a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VendorDescription {
     pub command: Vec<String>,
-    /// Added on a fresh start, with `{id}` filled in; absent where it takes no id.
+    /// Arguments for a fresh start, with `{id}` filled in. `None` if the CLI accepts no id.
     pub new: Option<Vec<String>>,
-    /// Added on a resume, with `{id}` filled in; absent where it cannot resume.
+    /// Arguments for a resume, with `{id}` filled in. `None` if the CLI cannot resume.
     pub resume: Option<Vec<String>>,
-    /// Where its transcript is, with `{id}` and `~` filled in.
+    /// Path of the transcript, with `{id}` and `~` filled in.
     pub transcript: Option<String>,
 }

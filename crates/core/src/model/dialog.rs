@@ -7,13 +7,13 @@ use super::WaitingFor;
 /// A question that only a person can answer, as the agent's screen shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dialog {
-    /// Told apart from every other question: an answer that names it is given to no other.
+    /// Unique id of this question. An answer that names it is never given to another question.
     pub id: String,
     pub kind: WaitingFor,
-    /// The words of the question in one line; empty if they cannot be read from the screen.
+    /// Text of the question in one line. Empty if it cannot be read from the screen.
     pub question: String,
-    /// The choices in the order of their numbers, which begin with 1.
+    /// The choices in the order of their numbers, which start at 1.
     pub choices: Vec<String>,
-    /// The command that answers it.
+    /// The command with which a user answers the question.
     pub answer: String,
 }

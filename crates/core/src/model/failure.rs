@@ -5,56 +5,43 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// What the vendor said about a turn that failed.
+use crate::word_enum::word_enum;
+
+/// What the vendor reported about a failed turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     pub class: FailureClass,
-    /// The vendor's own words.
+    /// The vendor's own text.
     pub message: String,
-    /// When a usage limit ends, where the vendor says so.
+    /// When a usage limit ends. `None` if the vendor does not report it.
     pub resets_at: Option<Timestamp>,
 }
 
-/// The kinds of failure that ask for different cures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FailureClass {
-    /// The service would not take the request.
-    Request,
-    /// The service does not know who asks, or does not allow it.
-    Account,
-    /// The account has used what it may use for now.
-    UsageLimit,
-    /// The service failed, or has too much to do.
-    Service,
-    /// The service could not be reached.
-    Connection,
-    /// The answer broke off.
-    Stream,
-    /// Nothing was heard for longer than anything should take.
-    Silence,
-    /// The vendor's own settings do not allow it.
-    Settings,
-    Other,
+word_enum! {
+    /// Categories of failures. Each needs a different remedy.
+    pub enum FailureClass {
+        /// The service rejected the request.
+        Request = "request",
+        /// The service could not authenticate the account, or denied it access.
+        Account = "account",
+        /// The account has reached a usage limit.
+        UsageLimit = "usage_limit",
+        /// The service failed or is overloaded.
+        Service = "service",
+        /// The service could not be reached.
+        Connection = "connection",
+        /// The connection ended in the middle of the answer.
+        Stream = "stream",
+        /// No output arrived within the longest time that a turn may be silent.
+        Silence = "silence",
+        /// The vendor's own settings forbid the action.
+        Settings = "settings",
+        Other = "other",
+    }
 }
 
 impl FailureClass {
-    /// Returns the word used in the store and in JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Request => "request",
-            Self::Account => "account",
-            Self::UsageLimit => "usage_limit",
-            Self::Service => "service",
-            Self::Connection => "connection",
-            Self::Stream => "stream",
-            Self::Silence => "silence",
-            Self::Settings => "settings",
-            Self::Other => "other",
-        }
-    }
-
-    /// Returns what a person can do about it.
+    /// Returns advice for the user about this kind of failure.
     pub fn advice(self) -> &'static str {
         match self {
             Self::Request => "change the message or the model: the same request fails again",

@@ -1,4 +1,4 @@
-//! Agents that run together under one human name.
+//! Agents of a project that run together under one name.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,30 +8,31 @@ use serde::{Deserialize, Serialize};
 
 use super::{AgentName, FleetName, SessionName, VendorId, VendorSessionId};
 
-/// A set of agents that one command brings back.
+/// The agents of a project. One command brings all of them back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fleet {
     pub name: FleetName,
-    /// The project folder; none for the fleet of sessions that were started outside any project.
+    /// The project folder. `None` for the fleet of sessions that were started outside any project.
     pub folder: Option<PathBuf>,
 }
 
-/// How many agents of a kind there are, where somebody said so after the project file did.
+/// Number of agents by agent name, as set with `segue scale`. It overrides `count` of the project
+/// file.
 pub type Counts = BTreeMap<AgentName, u32>;
 
-/// What `fleets/<name>.json` holds: a copy for people and for `segue doctor`.
+/// The contents of `fleets/<name>.json`: a copy for users and for `segue doctor`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FleetRecord {
     pub fleet: FleetName,
     pub folder: Option<PathBuf>,
     pub agents: Vec<FleetMember>,
-    /// What `segue scale` said.
+    /// Numbers that were set with `segue scale`.
     #[serde(default, skip_serializing_if = "Counts::is_empty")]
     pub counts: Counts,
     pub written_at: Timestamp,
 }
 
-/// One line of a [`FleetRecord`].
+/// One agent in a [`FleetRecord`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FleetMember {
     pub name: SessionName,
@@ -41,11 +42,11 @@ pub struct FleetMember {
     pub session_id: Option<VendorSessionId>,
 }
 
-/// A person's word that a project file may run what it says.
+/// Records that the user allows a project file to run what it contains.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trust {
     pub folder: PathBuf,
-    /// Everything in the file that runs or loosens something or reaches an agent.
+    /// Everything in the file that runs a program, loosens a limit or reaches an agent as text.
     pub digest: String,
     pub at: Timestamp,
 }

@@ -1,44 +1,35 @@
-//! A conversation that went on under another session.
+//! A conversation that continues in another session.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{SessionId, VendorSessionId};
+use crate::word_enum::word_enum;
 
-/// One step of a conversation from a session to the next.
+/// One step of a conversation from one session to the next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Handoff {
     pub from: SessionId,
     pub to: SessionId,
-    /// The vendors' own ids, at the moment of the step; none where the vendor had yet to choose it.
+    /// The vendor's session ids at the time of the handoff. `None` if the vendor had not chosen one
+    /// yet.
     pub from_conversation: Option<VendorSessionId>,
     pub to_conversation: Option<VendorSessionId>,
     pub form: Form,
     pub turns_carried: u64,
-    /// None where nobody counted them.
+    /// `None` if the turns were not counted.
     pub turns_left_out: Option<u64>,
     pub at: Timestamp,
 }
 
-/// In which form a conversation was carried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Form {
-    /// As turns, in the target's own transcript.
-    Native,
-    /// As one message that tells about it.
-    Digest,
-    /// There was nothing to carry.
-    Plain,
-}
-
-impl Form {
-    /// Returns the word used in tables and JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Native => "native",
-            Self::Digest => "digest",
-            Self::Plain => "plain",
-        }
+word_enum! {
+    /// The form in which a conversation was handed over.
+    pub enum Form {
+        /// As turns in the target vendor's own transcript.
+        Native = "native",
+        /// As one message that summarizes the conversation.
+        Digest = "digest",
+        /// The conversation was empty.
+        Plain = "plain",
     }
 }

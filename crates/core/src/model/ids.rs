@@ -1,4 +1,4 @@
-//! Identifiers: ours are UUIDv7 and immutable, a vendor's is an opaque text.
+//! Identifiers. Segue's own ids are UUIDv7 and never change; a vendor's id is an opaque string.
 
 use std::fmt;
 use std::str::FromStr;
@@ -42,21 +42,21 @@ macro_rules! uuid_id {
 }
 
 uuid_id! {
-    /// Names one conversation, for ever.
+    /// Identifies one conversation permanently.
     SessionId
 }
 uuid_id! {
-    /// Names one process life of a session.
+    /// Identifies one process life of a session.
     LaunchId
 }
 
 uuid_id! {
-    /// Names one message to an agent.
+    /// Identifies one message to an agent.
     MessageId
 }
 
 uuid_id! {
-    /// Names one request of a client; a repeated request has the same id.
+    /// Identifies one request of a client. A repeated request has the same id.
     RequestId
 }
 
@@ -82,7 +82,7 @@ macro_rules! text_id {
 }
 
 text_id! {
-    /// A vendor's own name for a conversation; opaque to us.
+    /// A vendor's own id of a conversation. Segue does not interpret it.
     VendorSessionId
 }
 text_id! {
@@ -110,7 +110,8 @@ macro_rules! name {
         }
 
         impl $name {
-            /// Accepts 1 to 64 letters, digits, `-` and `_`, beginning with a letter or a digit.
+            /// Parses a name of 1 to 64 letters, digits, `-` and `_` that begins with a letter or
+            /// digit.
             pub fn parse(text: &str) -> Result<Self> {
                 check_name($what, text)?;
                 Ok(Self(text.to_owned()))
@@ -120,11 +121,11 @@ macro_rules! name {
 }
 
 name! {
-    /// The human name of a set of agents that run together.
+    /// The name of a set of agents that run together.
     FleetName, "a fleet"
 }
 name! {
-    /// The name of a worker in the configuration.
+    /// The name of an agent in the configuration.
     AgentName, "an agent"
 }
 name! {
@@ -133,7 +134,7 @@ name! {
 }
 
 const LONGEST_NAME: usize = 64;
-/// The length of a name that is suggested instead of one that is too long.
+/// Length to which a name that is too long is cut for the suggestion.
 const SUGGESTED_LENGTH: usize = 24;
 
 fn check_name(what: &str, text: &str) -> Result<()> {
@@ -154,7 +155,7 @@ fn suggestion(text: &str) -> String {
     let dashed: String =
         text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let words: Vec<&str> = dashed.split('-').filter(|word| !word.is_empty()).collect();
-    // A cut name is recognized as such only if much of it is missing.
+    // A user notices that a name was cut only if much of it is missing.
     let joined = words.join("-");
     let length = if joined.len() > LONGEST_NAME { SUGGESTED_LENGTH } else { LONGEST_NAME };
     let joined: String = joined.chars().take(length).collect();
@@ -166,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_could_leave_their_folder_or_look_like_flags_are_refused() {
+    fn names_that_contain_path_characters_or_look_like_flags_are_rejected() {
         for bad in
             ["", "a b", "a/b", "../x", "-v", "_x", "ä", "a\nb", "a\u{1b}[31m", &"x".repeat(65)]
         {
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_name_comes_with_one_that_would_do() {
+    fn rejected_name_comes_with_a_valid_suggestion() {
         let error = SessionName::parse("my agent/1").unwrap_err();
         assert_eq!(error.hints, ["use a name such as `my-agent-1`"]);
         let error = SessionName::parse(&"x".repeat(65)).unwrap_err();

@@ -7,8 +7,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{LaunchId, ProcessRef, SessionId, VendorSessionId};
+use crate::word_enum::word_enum;
 
-/// One process life: what was started, where, when, and how it ended.
+/// One process life of a session: what was started, where, when, and how it ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
     pub id: LaunchId,
@@ -16,16 +17,18 @@ pub struct Launch {
     /// 1 for the session's first launch.
     pub number: u32,
     pub mode: LaunchMode,
-    /// The vendor's id that this launch was asked to use, if one could be asked for.
+    /// The vendor's session id that this launch was asked to use. `None` if the vendor accepts
+    /// none.
     pub planned: Option<VendorSessionId>,
-    /// The message that the command line carries, so that a launch that never spoke can be repeated.
+    /// The message on the command line. It is kept so that a launch whose agent never answered can
+    /// be repeated.
     pub message: Option<String>,
     pub program: PathBuf,
     pub argv: Vec<String>,
     pub cwd: PathBuf,
     pub vendor_version: Option<String>,
     pub git_commit: Option<String>,
-    /// Names only; the values live in the holder's memory.
+    /// Names of the environment variables. Only the holder's memory has the values.
     pub environment: Vec<String>,
     pub created_at: Timestamp,
     pub holder: Option<ProcessRef>,
@@ -34,25 +37,25 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// Tells whether nobody has recorded an end yet.
+    /// Returns whether no end of the launch is recorded yet.
     pub fn is_open(&self) -> bool {
         self.end.is_none()
     }
 }
 
-/// Whether a launch begins a conversation or goes on with one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LaunchMode {
-    Fresh,
-    Resume,
+word_enum! {
+    /// Whether a launch starts a new conversation or resumes one.
+    pub enum LaunchMode {
+        Fresh = "fresh",
+        Resume = "resume",
+    }
 }
 
 /// The end of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchEnd {
     pub exit: Exit,
-    /// `segue stop` asked for it.
+    /// `segue stop` requested the end.
     pub asked: bool,
     pub at: Timestamp,
 }
@@ -63,14 +66,14 @@ pub struct LaunchEnd {
 pub enum Exit {
     Code(i32),
     Signal(i32),
-    /// Nobody collected its status: this is never a success.
+    /// No process collected the exit status. This is never treated as a success.
     Unknown,
-    /// It was never started.
+    /// The process was never started.
     NeverStarted,
 }
 
 impl Exit {
-    /// Tells whether the user left the agent, as opposed to a crash.
+    /// Returns whether the user quit the agent, as opposed to a crash.
     pub fn is_clean(self) -> bool {
         self == Self::Code(0)
     }

@@ -4,8 +4,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{LaunchId, MessageId, SessionId, VendorSessionId};
+use crate::word_enum::word_enum;
 
-/// Something that an agent is to be told, exactly once.
+/// A text for an agent that is delivered exactly once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     pub id: MessageId,
@@ -16,43 +17,85 @@ pub struct Message {
     pub updated_at: Timestamp,
 }
 
-/// How far a message has come.
+/// Delivery state of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "state", content = "of")]
 pub enum MessageState {
     Queued,
-    /// It is on its way: from now on only the transcript can tell whether it arrived.
+    /// The holder was asked to type the message. From now on only the transcript shows whether it
+    /// arrived.
     Typing(Trace),
     Delivered,
-    /// Nobody can tell whether it arrived; it is not sent again.
+    /// It is unknown whether the message arrived. It is not sent again.
     Uncertain,
     Cancelled,
 }
 
-/// To whom a message is being typed, and where it will be found.
+word_enum! {
+    /// A [`MessageState`] without its details. Its words are the tags of a serialized
+    /// [`MessageState`].
+    pub enum MessageStateKind {
+        Queued = "queued",
+        Typing = "typing",
+        Delivered = "delivered",
+        Uncertain = "uncertain",
+        Cancelled = "cancelled",
+    }
+}
+
+/// The launch that a message is being typed to, and where to look for it in the transcript.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {
     pub launch: LaunchId,
-    /// None where the vendor chooses its own id: then it is the one that the launch is bound to.
+    /// `None` if the vendor chooses its own id. Then it is the conversation that the launch is
+    /// bound to.
     pub conversation: Option<VendorSessionId>,
-    /// How long the transcript was before.
+    /// Length of the transcript before the message was typed, as `Vendor::extent` returned it.
     pub offset: u64,
 }
 
 impl MessageState {
-    /// Returns the word used in tables, JSON and the store.
-    pub fn word(&self) -> &'static str {
+    /// Returns the state without its details.
+    pub fn kind(&self) -> MessageStateKind {
         match self {
-            Self::Queued => "queued",
-            Self::Typing(_) => "typing",
-            Self::Delivered => "delivered",
-            Self::Uncertain => "uncertain",
-            Self::Cancelled => "cancelled",
+            Self::Queued => MessageStateKind::Queued,
+            Self::Typing(_) => MessageStateKind::Typing,
+            Self::Delivered => MessageStateKind::Delivered,
+            Self::Uncertain => MessageStateKind::Uncertain,
+            Self::Cancelled => MessageStateKind::Cancelled,
         }
     }
 
-    /// Tells whether nothing more will happen to it.
+    /// Returns the word used in tables, JSON and the store.
+    pub fn word(&self) -> &'static str {
+        self.kind().word()
+    }
+
+    /// Returns whether this state is final.
     pub fn is_settled(&self) -> bool {
         matches!(self, Self::Delivered | Self::Uncertain | Self::Cancelled)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn tag_of_a_serialized_message_state_is_the_word_of_its_kind() {
+        let launch = LaunchId::new(Uuid::from_u128(1));
+        let all = [
+            MessageState::Queued,
+            MessageState::Typing(Trace { launch, conversation: None, offset: 0 }),
+            MessageState::Delivered,
+            MessageState::Uncertain,
+            MessageState::Cancelled,
+        ];
+        assert_eq!(all.each_ref().map(MessageState::kind).as_slice(), MessageStateKind::ALL);
+        for state in all {
+            assert_eq!(serde_json::to_value(&state).unwrap()["state"], state.word());
+        }
     }
 }

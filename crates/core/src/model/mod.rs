@@ -1,4 +1,4 @@
-//! The words of the product as types; one file per word.
+//! The vocabulary of Segue as types, one file per concept.
 
 mod binding;
 mod description;
@@ -10,6 +10,7 @@ mod handoff;
 mod ids;
 mod launch;
 mod message;
+mod principal;
 mod process;
 mod record;
 mod request;
@@ -32,13 +33,14 @@ pub use ids::{
     VendorSessionId,
 };
 pub use launch::{Exit, Launch, LaunchEnd, LaunchMode};
-pub use message::{Message, MessageState, Trace};
+pub use message::{Message, MessageState, MessageStateKind, Trace};
+pub use principal::{AccessToken, Principal, TokenScope};
 pub use process::{Environment, ProcessRef};
 pub use record::{LaunchRecord, LaunchTexts};
 pub use request::{RequestKey, RequestRecord, RequestStep};
-pub use session::{Permission, Restart, Session};
+pub use session::{Permission, Restart, Session, SessionSettings};
 pub use source::Source;
-pub use status::{How, Status, WaitingFor};
+pub use status::{How, Status, StatusKind, WaitingFor};
 pub use terminal_size::TerminalSize;
 pub use timer::Timer;
 pub use turn::{Role, Tool, Turn, Usage};

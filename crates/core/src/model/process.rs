@@ -1,21 +1,21 @@
-//! Processes as facts: which one, and with what environment.
+//! Processes and their environments as plain data.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// One process, told apart from any later one that gets the same number.
+/// One process. It is never confused with a later process that gets the same PID.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ProcessRef {
     pub pid: u32,
-    /// Clock ticks since boot at which it began.
+    /// Start time of the process in clock ticks since boot.
     pub started: u64,
-    /// The boot in which it ran.
+    /// Id of the boot in which the process ran.
     pub boot: String,
 }
 
-/// Environment variables; values are never printed.
+/// Environment variables. `Debug` output shows only names, never values.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Environment(BTreeMap<String, String>);
@@ -33,7 +33,7 @@ impl Environment {
         self.0.insert(name.into(), value.into());
     }
 
-    /// Drops every variable whose name the predicate refuses.
+    /// Removes every variable for whose name the predicate returns `false`.
     pub fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) {
         self.0.retain(|name, _| keep(name));
     }

@@ -5,28 +5,28 @@ use serde::{Deserialize, Serialize};
 
 use super::{Binding, Launch, Session, VendorSessionId};
 
-/// Everything needed to do a launch again, on disk before its process exists.
+/// Everything that is needed to repeat a launch. It is on disk before the process exists.
 ///
-/// The first five fields are the contract with people and scripts; the rest lets `segue doctor`
-/// rebuild the store.
+/// The first five fields are a stable interface for users and scripts. `segue doctor` uses the
+/// other fields to rebuild the store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchRecord {
     pub agent_id: String,
     pub cli_command: Vec<String>,
     pub session_name: String,
-    /// The vendor's id; null until it is known.
+    /// The vendor's session id. `null` until it is known.
     pub session_id: Option<VendorSessionId>,
     pub spawned_at: Timestamp,
     pub session: Session,
     pub launch: Launch,
     pub bindings: Vec<Binding>,
-    /// The file beside it that has the texts; `None` if there are none.
+    /// Name of the file next to this one that contains the texts. `None` if there are no texts.
     #[serde(default)]
     pub texts: Option<String>,
 }
 
-/// The texts of a launch, which are in a file of their own: `session.json` is for people to look at
-/// and to pass on.
+/// The texts of a launch. They are in a separate file because users look at `session.json` and
+/// share it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchTexts {
     pub instructions: Option<String>,
@@ -34,8 +34,8 @@ pub struct LaunchTexts {
 }
 
 impl LaunchRecord {
-    /// Takes the texts out of the record, which names the file that has them from now on. `None` if
-    /// there are none.
+    /// Moves the texts out of the record and stores the name of the file that contains them.
+    /// Returns `None` if there are no texts.
     pub fn take_texts(&mut self, file: &str) -> Option<LaunchTexts> {
         let instructions = self.session.instructions.take();
         let texts = LaunchTexts { instructions, message: self.launch.message.take() };
@@ -44,7 +44,7 @@ impl LaunchRecord {
         texts
     }
 
-    /// Puts the texts back.
+    /// Puts the texts back into the record.
     pub fn put_texts(&mut self, LaunchTexts { instructions, message }: LaunchTexts) {
         self.session.instructions = instructions;
         self.launch.message = message;

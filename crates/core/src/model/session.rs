@@ -6,13 +6,16 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{AgentName, FleetName, SessionId, SessionName, Status, VendorDescription, VendorId};
+use super::{
+    AgentName, FleetName, How, SessionId, SessionName, Status, VendorDescription, VendorId,
+};
+use crate::word_enum::word_enum;
 
-/// One conversation with an agent. It outlives processes.
+/// One conversation with an agent. It outlives the agent's processes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "three answers that have no more to do with each other"
+    reason = "three settings that are independent of each other"
 )]
 pub struct Session {
     pub id: SessionId,
@@ -20,10 +23,10 @@ pub struct Session {
     pub fleet: FleetName,
     pub agent: Option<AgentName>,
     pub vendor: VendorId,
-    /// What the project file says about a vendor of its own.
+    /// The project file's description of the vendor, if the project defines its own.
     #[serde(default)]
     pub description: Option<VendorDescription>,
-    /// The real path of the folder it works in.
+    /// The folder in which the agent works, without symlinks.
     pub cwd: PathBuf,
     /// The vendor's configuration folder at the first launch.
     pub config_dir: PathBuf,
@@ -32,59 +35,141 @@ pub struct Session {
     pub instructions: Option<String>,
     pub headless: bool,
     pub restart: Restart,
-    /// Its conversations are copied into our own archive.
+    /// Whether the session's conversations are copied into the archive.
     #[serde(default = "by_default")]
     pub archive: bool,
-    /// Arguments added to the vendor's own.
+    /// Additional arguments for the vendor's program.
     pub args: Vec<String>,
-    /// Variables from the project file: never secrets.
+    /// Environment variables from the project file. They are never secrets.
     pub env: BTreeMap<String, String>,
-    /// The session whose agent started this one.
+    /// The session whose agent started this session.
     pub parent: Option<SessionId>,
     pub status: Status,
-    /// Something was said in the conversation that it is bound to: a transcript was seen, so that
-    /// its absence is a loss.
+    /// The bound conversation has content: its transcript was seen, so a missing transcript means
+    /// loss.
     pub spoke: bool,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
 
+/// The part of a session that comes from the project file and may change while the session exists.
+/// A change takes effect with the next launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionSettings {
+    pub description: Option<VendorDescription>,
+    pub model: Option<String>,
+    pub permission: Permission,
+    pub instructions: Option<String>,
+    pub restart: Restart,
+    pub archive: bool,
+    pub args: Vec<String>,
+    pub env: BTreeMap<String, String>,
+}
+
+impl Default for SessionSettings {
+    fn default() -> Self {
+        Self {
+            description: None,
+            model: None,
+            permission: Permission::Ask,
+            instructions: None,
+            restart: Restart::OnCrash,
+            archive: true,
+            args: Vec::new(),
+            env: BTreeMap::new(),
+        }
+    }
+}
+
+impl SessionSettings {
+    /// Returns the keys of the project file whose values differ and that change the next launch.
+    pub fn differences(&self, other: &Self) -> Vec<&'static str> {
+        let is_different = [
+            ("vendors", self.description != other.description),
+            ("model", self.model != other.model),
+            ("permission", self.permission != other.permission),
+            ("instructions", self.instructions != other.instructions),
+            ("args", self.args != other.args),
+            ("env", self.env != other.env),
+        ];
+        is_different.into_iter().filter(|(_, differs)| *differs).map(|(key, _)| key).collect()
+    }
+}
+
 impl Session {
-    /// Returns `fleet/name`, the address that is unique on this machine.
+    pub fn settings(&self) -> SessionSettings {
+        SessionSettings {
+            description: self.description.clone(),
+            model: self.model.clone(),
+            permission: self.permission,
+            instructions: self.instructions.clone(),
+            restart: self.restart,
+            archive: self.archive,
+            args: self.args.clone(),
+            env: self.env.clone(),
+        }
+    }
+
+    pub fn configure(&mut self, settings: SessionSettings) {
+        let SessionSettings {
+            description,
+            model,
+            permission,
+            instructions,
+            restart,
+            archive,
+            args,
+            env,
+        } = settings;
+        self.description = description;
+        self.model = model;
+        self.permission = permission;
+        self.instructions = instructions;
+        self.restart = restart;
+        self.archive = archive;
+        self.args = args;
+        self.env = env;
+    }
+
+    /// Returns whether the session rests for good: its user ended it, or its last turn is over.
+    /// Nothing happens to it before a request names it.
+    pub fn is_settled(&self) -> bool {
+        match self.status {
+            Status::Ended(How::Quit | How::Stopped | How::TurnFailed | How::Failed(_)) => true,
+            Status::Idle => self.headless,
+            Status::Ended(How::Crashed(_) | How::NeverStarted)
+            | Status::Starting
+            | Status::Working
+            | Status::Waiting(_)
+            | Status::Lost => false,
+        }
+    }
+
+    /// Returns `fleet/name`, which is unique on this machine.
     pub fn address(&self) -> String {
         format!("{}/{}", self.fleet, self.name)
     }
 }
 
-/// What was recorded before there was an archive is kept in it too.
+/// Default of `Session::archive` for records that were written before the archive existed.
 fn by_default() -> bool {
     true
 }
 
-/// How much an agent may do without asking; ordered from tight to loose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Permission {
-    Ask,
-    AcceptEdits,
-    Auto,
-}
-
-impl Permission {
-    /// Returns the word used in files and flags.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Ask => "ask",
-            Self::AcceptEdits => "accept-edits",
-            Self::Auto => "auto",
-        }
+word_enum! {
+    /// What an agent may do without asking, ordered from strict to loose.
+    #[derive(PartialOrd, Ord)]
+    pub enum Permission {
+        Ask = "ask",
+        AcceptEdits = "accept-edits",
+        Auto = "auto",
     }
 }
 
-/// What happens when the process ends by itself with a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Restart {
-    OnCrash,
-    Never,
+word_enum! {
+    /// What to do when the process ends by itself with a failure.
+    pub enum Restart {
+        OnCrash = "on-crash",
+        Never = "never",
+    }
 }

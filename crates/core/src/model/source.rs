@@ -1,8 +1,8 @@
-//! How it is known what an agent does.
+//! Where information about an agent's activity comes from.
 
 use std::fmt;
 
-/// Where a signal about an agent's activity came from.
+/// The source of a signal about an agent's activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
     /// The vendor's own list of live processes.
@@ -10,13 +10,14 @@ pub enum Source {
     /// A hook that the vendor called.
     Hook,
     Transcript,
-    /// A headless launch's output.
+    /// The output of a headless launch.
     Stream,
     /// The terminal's title.
     Title,
-    /// The input on the terminal, where the vendor says in no other way that it waits there.
+    /// The input field on the terminal. Used for vendors that give no other signal when they are
+    /// idle.
     Input,
-    /// What the terminal shows: believed only while nothing better has spoken.
+    /// The screen contents. Used only until a better source has sent a signal.
     Screen,
 }
 

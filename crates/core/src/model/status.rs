@@ -1,77 +1,99 @@
-//! What a session is doing now.
+//! What a session does at the moment.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Exit, FailureClass};
+use crate::word_enum::word_enum;
 
-/// What a session is doing, as far as anybody can know.
+/// What a session does, as far as this can be known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "status", content = "detail")]
 pub enum Status {
-    /// A launch is recorded; its process has not yet shown what it does.
+    /// A launch is recorded, but its process has not shown yet what it does.
     Starting,
     Working,
     Waiting(WaitingFor),
     Idle,
     Ended(How),
-    /// Its process vanished and nobody knows how it ended; a resume may bring it back.
+    /// The process disappeared and its exit status is unknown. A resume may bring the session back.
     Lost,
 }
 
-/// What must happen before a waiting session goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WaitingFor {
-    /// The vendor asks whether the folder is trusted.
-    Trust,
-    /// The vendor asks whether it may run a tool.
-    Permission,
-    /// The agent asked its user something.
-    Question,
-    /// A restart needs environment values that only a person's command can bring.
-    Environment,
-    /// It failed too often; a person must choose how to go on.
-    Choice,
+word_enum! {
+    /// A [`Status`] without its details. Its words are the tags of a serialized [`Status`].
+    pub enum StatusKind {
+        Starting = "starting",
+        Working = "working",
+        Waiting = "waiting",
+        Idle = "idle",
+        Ended = "ended",
+        Lost = "lost",
+    }
+}
+
+word_enum! {
+    /// What a waiting session waits for.
+    pub enum WaitingFor {
+        /// The vendor asks whether the folder is trusted.
+        Trust = "trust",
+        /// The vendor asks whether it may run a tool.
+        Permission = "permission",
+        /// The agent asks its user a question.
+        Question = "question",
+        /// A restart needs environment variables that only a command of the user can supply.
+        Environment = "environment",
+        /// The agent failed too often. The user must choose how to continue.
+        Choice = "choice",
+    }
 }
 
 /// How the last launch of a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum How {
-    /// The user left the agent: exit status 0, no signal.
+    /// The user quit the agent: exit code 0, no signal.
     Quit,
-    /// `segue stop`.
+    /// The user ran `segue stop`.
     Stopped,
     /// The process ended by itself with a failure.
     Crashed(Exit),
-    /// A headless turn ended without the vendor's word that it went well.
+    /// A headless turn ended, and the vendor did not report success.
     TurnFailed,
-    /// A headless turn failed, and the vendor said why.
+    /// A headless turn failed, and the vendor reported the reason.
     Failed(FailureClass),
     /// The process could not be started.
     NeverStarted,
 }
 
 impl Status {
-    /// The words of all statuses.
-    pub const WORDS: [&'static str; 6] =
-        ["starting", "working", "waiting", "idle", "ended", "lost"];
-
-    /// Returns the word used in tables and JSON.
-    pub fn word(self) -> &'static str {
+    /// Returns the status without its details.
+    pub fn kind(self) -> StatusKind {
         match self {
-            Self::Starting => "starting",
-            Self::Working => "working",
-            Self::Waiting(_) => "waiting",
-            Self::Idle => "idle",
-            Self::Ended(_) => "ended",
-            Self::Lost => "lost",
+            Self::Starting => StatusKind::Starting,
+            Self::Working => StatusKind::Working,
+            Self::Waiting(_) => StatusKind::Waiting,
+            Self::Idle => StatusKind::Idle,
+            Self::Ended(_) => StatusKind::Ended,
+            Self::Lost => StatusKind::Lost,
         }
     }
 
-    /// Returns what the word alone does not say.
+    /// Returns the word used in tables and JSON.
+    pub fn word(self) -> &'static str {
+        self.kind().word()
+    }
+
+    /// Returns what the session waits for. `None` if it does not wait.
+    pub fn waiting_for(self) -> Option<WaitingFor> {
+        match self {
+            Self::Waiting(reason) => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// Returns details that are not part of the word.
     pub fn detail(self) -> Option<String> {
         match self {
             Self::Waiting(reason) => Some(reason.to_string()),
@@ -80,27 +102,30 @@ impl Status {
         }
     }
 
-    /// Tells whether a process is expected to be alive in this status.
+    /// Returns whether a process is expected to be alive in this status.
     pub fn expects_process(self) -> bool {
         match self {
             Self::Starting | Self::Working | Self::Idle => true,
-            Self::Waiting(reason) => {
-                !matches!(reason, WaitingFor::Environment | WaitingFor::Choice)
-            }
+            Self::Waiting(reason) => reason.needs_answer(),
             Self::Ended(_) | Self::Lost => false,
+        }
+    }
+}
+
+impl WaitingFor {
+    /// Returns whether a running agent asks this on its terminal. The other reasons keep a session
+    /// from being started.
+    pub fn needs_answer(self) -> bool {
+        match self {
+            Self::Trust | Self::Permission | Self::Question => true,
+            Self::Environment | Self::Choice => false,
         }
     }
 }
 
 impl fmt::Display for WaitingFor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Trust => "trust",
-            Self::Permission => "permission",
-            Self::Question => "question",
-            Self::Environment => "environment",
-            Self::Choice => "choice",
-        })
+        f.write_str(self.word())
     }
 }
 
@@ -113,6 +138,27 @@ impl fmt::Display for How {
             Self::TurnFailed => f.write_str("the turn failed"),
             Self::Failed(class) => write!(f, "the turn failed: {class}"),
             Self::NeverStarted => f.write_str("never started"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tag_of_a_serialized_status_is_the_word_of_its_kind() {
+        let all = [
+            Status::Starting,
+            Status::Working,
+            Status::Waiting(WaitingFor::Trust),
+            Status::Idle,
+            Status::Ended(How::Quit),
+            Status::Lost,
+        ];
+        assert_eq!(all.map(Status::kind).as_slice(), StatusKind::ALL);
+        for status in all {
+            assert_eq!(serde_json::to_value(status).unwrap()["status"], status.word());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How large a terminal is.
+//! The size of a terminal.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,13 +12,13 @@ pub struct TerminalSize {
 impl TerminalSize {
     /// The size of an agent's terminal if the command that starts it has no terminal.
     pub const DEFAULT: Self = Self { rows: 40, cols: 120 };
-    /// More than any screen has; a larger terminal would only cost memory.
+    /// Larger than any real screen. A larger terminal would only cost memory.
     pub const LARGEST: Self = Self { rows: 500, cols: 1000 };
-    /// A character can be two columns wide.
+    /// One character can be two columns wide.
     const FEWEST_COLS: u16 = 2;
 
-    /// Returns the nearest size that an agent's terminal can have. A terminal that does not know
-    /// its size reports 0.
+    /// Returns the nearest size that an agent's terminal can have. A size of 0 means unknown and
+    /// becomes the default.
     #[must_use]
     pub fn sensible(self) -> Self {
         let fit = |wanted: u16, unknown, most| if wanted == 0 { unknown } else { wanted.min(most) };
@@ -28,7 +28,7 @@ impl TerminalSize {
         }
     }
 
-    /// Returns the largest size that fits into both.
+    /// Returns the largest size that fits into both sizes.
     #[must_use]
     pub fn common(self, other: Self) -> Self {
         Self { rows: self.rows.min(other.rows), cols: self.cols.min(other.cols) }
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn absurd_sizes_become_the_nearest_possible_size() {
+    fn unusable_sizes_become_the_default_or_the_nearest_limit() {
         let table = [
             ((0, 0), (40, 120)),
             ((24, 80), (24, 80)),

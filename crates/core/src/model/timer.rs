@@ -1,14 +1,14 @@
-//! What is said to an agent again and again.
+//! A prompt that is sent to an agent periodically.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Something that is said to an agent every so often while it runs.
+/// A prompt that is sent to an agent at a fixed interval while the agent runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timer {
     pub every: Duration,
     pub prompt: String,
-    /// What the agent does then is broken off.
+    /// Whether the agent's current turn is interrupted for the prompt.
     pub interrupt: bool,
 }

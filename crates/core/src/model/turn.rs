@@ -1,78 +1,67 @@
-//! What was said in a conversation, whatever the vendor's format.
+//! One entry of a conversation, independent of the vendor's format.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// One thing that was said or done in a conversation.
+use crate::word_enum::word_enum;
+
+/// One message, tool call or tool result of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
     pub role: Role,
-    /// The words; of a tool call its arguments as JSON, of a tool result what the tool gave.
+    /// The text of a message. For a tool call the arguments as JSON, for a tool result the output.
     pub text: String,
-    /// The tool of a call or a result.
+    /// The tool, if this is a tool call or a tool result.
     pub tool: Option<Tool>,
     pub at: Option<Timestamp>,
-    /// The model that said it.
+    /// The model that wrote the text.
     pub model: Option<String>,
     pub usage: Option<Usage>,
 }
 
 impl Turn {
-    /// Makes a turn of which nothing but its words is known.
+    /// Creates a turn with a role and a text and no other data.
     pub fn new(role: Role, text: impl Into<String>) -> Self {
         Self { role, text: text.into(), tool: None, at: None, model: None, usage: None }
     }
 
-    /// Returns the turn with the time at which it was said.
+    /// Returns the turn with the given timestamp.
     #[must_use]
     pub fn at(self, at: Option<Timestamp>) -> Self {
         Self { at, ..self }
     }
 
-    /// Returns the turn with the tool that it is about.
+    /// Returns the turn with the given tool.
     #[must_use]
     pub fn with_tool(self, tool: Tool) -> Self {
         Self { tool: Some(tool), ..self }
     }
 }
 
-/// Who a turn is from, and what sort of thing it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    User,
-    Assistant,
-    ToolCall,
-    ToolResult,
-    /// What stands for earlier turns since they were compacted.
-    Summary,
-}
-
-impl Role {
-    /// Returns the word used in tables and JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::ToolCall => "tool_call",
-            Self::ToolResult => "tool_result",
-            Self::Summary => "summary",
-        }
+word_enum! {
+    /// The author and the type of a turn.
+    pub enum Role {
+        User = "user",
+        Assistant = "assistant",
+        ToolCall = "tool_call",
+        ToolResult = "tool_result",
+        /// A summary that replaced earlier turns when the conversation was compacted.
+        Summary = "summary",
     }
 }
 
 /// The tool that a turn is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool {
-    /// Joins a call and its result.
+    /// Links a tool call to its result.
     pub id: String,
-    /// Empty where only the call names it.
+    /// Empty if only the tool call contains the name.
     pub name: String,
-    /// The result is a failure.
+    /// The tool failed.
     pub failed: bool,
 }
 
-/// What a turn cost, in tokens.
+/// Number of tokens that a turn used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     pub input: u64,

@@ -1,4 +1,4 @@
-//! Our own copies of conversations: the second line of defence, behind the guard.
+//! Segue's own copies of conversations. They are used if a transcript and its guard are gone.
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -9,102 +9,105 @@ use super::Place;
 use crate::error::Result;
 use crate::model::{VendorId, VendorSessionId};
 
-/// Copies of conversations that only grow. Every write is on disk when it returns, and what is cut
-/// short in the middle is as if it had not been begun.
+/// Append-only copies of conversations. Every write is on disk when its method returns. An
+/// interrupted write has no effect.
 pub trait Archive: Debug + Send + Sync {
-    /// Copies what is new in a conversation; returns how many bytes that were. It costs as much as
-    /// there is new. What does not go on from its copy is copied as a whole, beside the old copy.
+    /// Copies the new part of a conversation and returns the number of bytes copied. The cost is
+    /// proportional to the new part. A file that is not a continuation of its copy is copied in
+    /// full, next to the old copy.
     fn keep(&self, order: &ArchiveOrder) -> Result<u64>;
 
-    /// Tells whether there is a copy of the conversation.
+    /// Returns whether the archive has a complete copy of the conversation.
     fn has(&self, conversation: &Archived) -> bool;
 
-    /// Tells whether the transcript was changed since it was copied, or never was.
+    /// Returns whether the transcript was never copied, or was changed after it was copied.
     fn lacks(&self, conversation: &Archived, transcript: &Path) -> bool;
 
-    /// Returns the names of the transcripts that were copied along because the conversation cannot
-    /// be read without them.
+    /// Returns the paths of the transcripts that were copied too because the conversation cannot be
+    /// read without them.
     fn ancestors(&self, conversation: &Archived) -> Vec<PathBuf>;
 
-    /// Puts back what is asked for, byte for byte, as it was copied last. A transcript that is there
-    /// is an error; what else is there is left as it is.
+    /// Restores the requested files byte for byte from the newest copy. Fails if the transcript
+    /// exists already. Other files that exist are left unchanged.
     fn restore(&self, order: &RestoreOrder) -> Result<()>;
 
-    /// Writes the copies into a folder as if it were the vendor's; returns where the transcript, or
-    /// the exported document, is there.
+    /// Writes the copies into a folder with the vendor's layout. Returns the path of the transcript
+    /// or of the exported document in that folder.
     fn read_out(&self, conversation: &Archived, folder: &Path) -> Result<PathBuf>;
 
-    /// Deletes every copy of the conversation; none is no error.
+    /// Deletes every copy of the conversation. Succeeds if there is no copy.
     fn remove(&self, conversation: &Archived) -> Result<()>;
 
-    /// Lists what there are copies of.
+    /// Lists the conversations that have a copy.
     fn holdings(&self) -> Result<Vec<Holding>>;
 
-    /// Returns the copies that could not be put back as they were copied. It reads all of them, a part
-    /// at a time. A record that cannot be read is matched with the conversations that are `known`.
+    /// Returns the copies that cannot be restored as they were copied. Reads all copies, a part at
+    /// a time. If the record of a copy cannot be read, the copy is matched by its folder name with
+    /// one of the `known` conversations.
     fn damaged(&self, known: &[Archived]) -> Result<Vec<DamagedCopy>>;
 
-    /// Moves the damaged copies of a conversation out of the way; returns where they are then.
+    /// Moves the damaged copies of a conversation to another folder and returns its path.
     fn set_aside(&self, copy: &DamagedCopy) -> Result<PathBuf>;
 
-    /// Returns how many bytes all copies take up. It costs nothing but the first time.
+    /// Returns the number of bytes that all copies use. The first call reads the disk; later calls
+    /// are cheap.
     fn size(&self) -> Result<u64>;
 }
 
-/// A conversation as copies are filed: by its vendor's own id.
+/// Identifies a conversation in the archive, by the vendor's own id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Archived {
     pub vendor: VendorId,
     pub id: VendorSessionId,
 }
 
-/// What belongs to a conversation now.
+/// A request to copy a conversation: the files that belong to it now.
 #[derive(Clone, Debug)]
 pub struct ArchiveOrder {
     pub conversation: Archived,
     pub place: Place,
     pub content: Content,
-    /// The folder of files that belong to the transcript.
+    /// The folder with files that accompany the transcript.
     pub belongings: Option<PathBuf>,
-    /// The other transcripts without which this one is worth nothing.
+    /// The other transcripts without which this transcript cannot be used.
     pub ancestors: Vec<PathBuf>,
     pub now: Timestamp,
 }
 
-/// What was said.
+/// The content of a conversation.
 #[derive(Clone, Debug)]
 pub enum Content {
-    /// In a file of its own.
+    /// A transcript file that contains only this conversation.
     Transcript(PathBuf),
-    /// In a document that the vendor's program takes in again.
+    /// A document that the vendor's program can import.
     Export(Vec<u8>),
 }
 
-/// What is to be put back, and where.
+/// A request to restore files: which ones and where.
 #[derive(Clone, Debug)]
 pub struct RestoreOrder {
     pub conversation: Archived,
-    /// None where the transcript is there, and only its ancestors are not.
+    /// `None` if the transcript exists and only its ancestors are missing.
     pub transcript: Option<PathBuf>,
     pub belongings: Option<PathBuf>,
-    /// Below it are the ancestors.
+    /// The folder below which the ancestors are restored.
     pub config_dir: PathBuf,
 }
 
-/// A conversation of which a copy is damaged.
+/// A damaged copy of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DamagedCopy {
-    /// `None` if nothing says whose it is.
+    /// `None` if the conversation cannot be determined.
     pub conversation: Option<Archived>,
     pub folder: PathBuf,
     pub why: String,
 }
 
-/// A conversation of which there is a copy.
+/// A conversation that has a copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holding {
     pub conversation: Archived,
     pub bytes: u64,
-    /// When something was added last.
+    /// When the copy last grew.
     pub kept_at: Timestamp,
 }

@@ -1,17 +1,17 @@
-//! Time and fresh identifiers.
+//! The time and new identifiers.
 
 use std::fmt::Debug;
 
 use jiff::Timestamp;
 use uuid::Uuid;
 
-/// Time, and identifiers that depend on time or chance.
+/// The time, and identifiers that depend on time or randomness.
 pub trait Clock: Debug + Send + Sync {
     fn now(&self) -> Timestamp;
 
-    /// Returns a new UUIDv7: ours, in the order of time.
+    /// Returns a new UUIDv7 for Segue's own ids. They sort by time.
     fn new_id(&self) -> Uuid;
 
-    /// Returns a new UUIDv4, the kind that vendors expect.
+    /// Returns a new UUIDv4, the version that vendors expect.
     fn random_id(&self) -> Uuid;
 }

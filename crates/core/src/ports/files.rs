@@ -1,4 +1,4 @@
-//! A vendor's files, wherever they are.
+//! Access to a vendor's files.
 
 use std::fmt::Debug;
 use std::io;
@@ -6,72 +6,74 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-/// Reading and mending a vendor's files. No method holds more of a file than it was asked for.
+/// Reads and repairs a vendor's files. No method reads more of a file than the caller asked for.
 pub trait Files: Debug + Send + Sync {
-    /// Returns the facts about a path, or `None` where nothing is there.
+    /// Returns the metadata of a path. `None` if the path does not exist.
     fn facts(&self, path: &Path) -> io::Result<Option<FileFacts>>;
 
-    /// Returns at most `limit` bytes from the beginning.
+    /// Returns at most `limit` bytes from the start of the file.
     fn head(&self, path: &Path, limit: usize) -> io::Result<Vec<u8>>;
 
-    /// Returns at most `limit` bytes from the end.
+    /// Returns at most `limit` bytes from the end of the file.
     fn tail(&self, path: &Path, limit: usize) -> io::Result<Vec<u8>>;
 
-    /// Returns at most `limit` bytes from `offset`; fewer at the end of the file.
+    /// Returns at most `limit` bytes from `offset`. Returns fewer at the end of the file.
     fn read_at(&self, path: &Path, offset: u64, limit: usize) -> io::Result<Vec<u8>>;
 
-    /// Returns the paths in a folder; an absent folder is empty.
+    /// Returns the paths in a folder. A missing folder counts as empty.
     fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>>;
 
-    /// Deletes a file, or a folder with all that is in it; one that is absent already is no error.
+    /// Deletes a file, or a folder with its contents. Succeeds if the path does not exist.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Writes a file that only its owner can read, with the folders above it, unless something is
-    /// there already; tells whether it did. It is on disk when this returns.
+    /// Creates a file that only its owner can read, and its parent folders. Does nothing if the
+    /// path exists already. Returns whether the file was created. The file is on disk when this
+    /// returns.
     fn create(&self, path: &Path, contents: &[u8]) -> io::Result<bool>;
 
-    /// Begins a file that only its owner can read, with the folders above it; it has no name before
-    /// it is finished.
+    /// Starts a new file that only its owner can read, and creates its parent folders. The file
+    /// gets its name when it is finished.
     fn begin(&self, path: &Path) -> io::Result<Box<dyn NewContents>>;
 
-    /// Tells whether this process has the file open.
+    /// Returns whether the process `pid` has the file open.
     fn is_open_in(&self, path: &Path, pid: u32) -> bool;
 
-    /// Returns which files of a folder are open in which processes, as far as this user may know: in
-    /// this one, or in any. It costs the same however many files there are.
+    /// Lists which files of a folder are open in which processes: in the process `pid`, or in all
+    /// processes if `pid` is `None`. Processes that this user may not inspect are not included. The
+    /// cost does not depend on the number of files in the folder.
     fn opened_in(&self, folder: &Path, pid: Option<u32>) -> Vec<(u32, PathBuf)>;
 
-    /// Appends a newline if the last line was torn; tells whether it did.
+    /// Appends a newline if the last line has none. Returns whether it did.
     fn end_last_line(&self, path: &Path) -> io::Result<bool>;
 }
 
-/// A file that is being written. One that is dropped before it is finished was never there.
+/// A file that is being written. If it is dropped before it is finished, the file is never created.
 pub trait NewContents: Debug + Send {
     fn write(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Writes what another file has, and a newline where its last line has none.
+    /// Writes the contents of another file, and a newline if that file does not end with one.
     fn copy_lines(&mut self, from: &Path) -> io::Result<()>;
 
-    /// Writes the first bytes of another file.
+    /// Writes the first `length` bytes of another file.
     fn copy_start(&mut self, from: &Path, length: u64) -> io::Result<()>;
 
-    /// Gives it its name; it is on disk when this returns. What has the name already is replaced or
-    /// is an error, and is whole in any case.
+    /// Gives the file its name. The file is on disk when this returns. An existing file of that
+    /// name is replaced, or this fails; in both cases the file of that name is complete.
     fn finish(self: Box<Self>, taken: Taken) -> io::Result<()>;
 }
 
-/// What happens to a file that has the name already.
+/// What to do if a file of that name exists already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
     Replace,
     Refuse,
 }
 
-/// What a file system knows about a file.
+/// Metadata of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileFacts {
     pub length: u64,
     pub modified: Timestamp,
-    /// Tells two names of one file from two files.
+    /// Distinguishes two names of the same file from two files.
     pub inode: u64,
 }

@@ -1,4 +1,6 @@
-//! Launch folders: the copies of the truth that people and `segue doctor` read, and the guard.
+//! Launch folders: copies of the stored data for users and `segue doctor`, and the guards.
+//!
+//! A guard is a hard link to a transcript. It keeps the contents if the vendor's file is deleted.
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -6,95 +8,110 @@ use std::path::{Path, PathBuf};
 use crate::error::Result;
 use crate::model::{FleetName, FleetRecord, LaunchEnd, LaunchId, LaunchRecord, SessionId};
 
-/// `launches/<id>/` and `fleets/<name>.json`. Every write is atomic and on disk when it returns.
-pub trait LaunchFolders: Debug + Send + Sync {
-    /// Writes `session.json`, making the folder if need be.
+/// Access to everything in launch folders.
+pub trait LaunchFolders: LaunchRecords + TranscriptGuards + LaunchPaths {}
+
+impl<T: LaunchRecords + TranscriptGuards + LaunchPaths> LaunchFolders for T {}
+
+/// The records in `launches/<id>/` and `fleets/<name>.json`. Every write is atomic and on disk when it
+/// returns.
+pub trait LaunchRecords: Debug + Send + Sync {
+    /// Writes `session.json`. Creates the folder if it is missing.
     fn write(&self, record: &LaunchRecord) -> Result<()>;
 
-    /// Returns every launch whose folder can be read, and the paths of those that cannot.
+    /// Returns every launch whose folder can be read, and the paths of the folders that cannot be
+    /// read.
     fn read_all(&self) -> Result<(Vec<LaunchRecord>, Vec<PathBuf>)>;
 
-    /// Returns how the launch ended, if its holder wrote that down.
+    /// Returns how the launch ended. `None` if its holder has not recorded an end.
     fn end(&self, launch: LaunchId) -> Result<Option<LaunchEnd>>;
 
-    /// Returns the file in which a headless launch's output stream is kept.
-    fn stream(&self, launch: LaunchId) -> PathBuf;
-
-    /// Returns the file in which a headless launch's standard error is kept.
-    fn errors(&self, launch: LaunchId) -> PathBuf;
-
-    /// Returns what the agent of a launch printed last, as its holder wrote it down: in one line,
-    /// without control characters and secrets. `None` if nothing was printed, or the holder was
-    /// killed or is older than this file.
+    /// Returns the last output of a launch's agent as its holder recorded it: in one line, without
+    /// control characters and secrets. `None` if there was no output, or the holder was killed or
+    /// is older than this feature.
     fn last_words(&self, launch: LaunchId) -> Option<String>;
 
-    /// Returns the launch's own folder.
-    fn folder(&self, launch: LaunchId) -> PathBuf;
-
-    /// Returns the file to which hooks add what the vendor told them, a line each.
-    fn hooks(&self, launch: LaunchId) -> PathBuf;
-
-    /// Returns the file for a message that is too long for a command line.
-    fn message(&self, launch: LaunchId) -> PathBuf;
-
-    /// Writes that file.
+    /// Writes the file for a message that is too long for a command line.
     fn write_message(&self, launch: LaunchId, message: &str) -> Result<()>;
 
-    /// Returns the file for a conversation that the vendor's program takes in before the session's
-    /// first launch.
-    fn import(&self, session: SessionId) -> PathBuf;
-
-    /// Returns the folder into which what the archive has of the session is laid out to be read; it
-    /// goes with the daemon.
-    fn reading(&self, session: SessionId) -> PathBuf;
-
-    /// Makes sure that the launch's guard of this name is a hard link to the transcript as it is now.
-    fn guard(&self, launch: LaunchId, name: &Path, transcript: &Path) -> Result<Guarded>;
-
-    /// Guards the files in a folder that belongs to the transcript; those that cannot be are left.
-    fn guard_belongings(&self, launch: LaunchId, folder: &Path) -> Result<()>;
-
-    /// Links what is missing of a guarded folder back to where it was.
-    fn restore_belongings(&self, launch: LaunchId, folder: &Path) -> Result<()>;
-
-    /// Tells whether the launch guards a transcript under that name.
-    fn has_guard(&self, launch: LaunchId, name: &Path) -> bool;
-
-    /// Returns the file in which the launch guards a transcript under that name, if it does.
-    fn guarded(&self, launch: LaunchId, name: &Path) -> Option<PathBuf>;
-
-    /// Tells whether the transcript does not begin as what the launch guards: it was deleted while
-    /// somebody wrote it, and begun anew.
-    fn lacks_beginning(&self, launch: LaunchId, name: &Path, transcript: &Path) -> bool;
-
-    /// Puts what the launch guards before what the transcript has now.
-    fn rejoin(&self, launch: LaunchId, name: &Path, transcript: &Path) -> Result<()>;
-
-    /// Links what is guarded under this name back to it.
-    fn restore(&self, launch: LaunchId, name: &Path) -> Result<()>;
-
-    /// Gives up the guard of this name.
-    fn unguard(&self, launch: LaunchId, name: &Path) -> Result<()>;
+    /// Removes a launch's folder with its guards.
+    fn remove(&self, launch: LaunchId) -> Result<()>;
 
     fn write_fleet(&self, record: &FleetRecord) -> Result<()>;
 
     fn read_fleet(&self, fleet: &FleetName) -> Result<Option<FleetRecord>>;
 
     fn remove_fleet(&self, fleet: &FleetName) -> Result<()>;
-
-    /// Forgets a launch: its folder goes, with its guard.
-    fn remove(&self, launch: LaunchId) -> Result<()>;
 }
 
-/// What came of guarding a transcript.
+/// The guards in `launches/<id>/`.
+pub trait TranscriptGuards: Debug + Send + Sync {
+    /// Ensures that the launch's guard for `name` is a hard link to the current transcript file.
+    fn guard(&self, launch: LaunchId, name: &Path, transcript: &Path) -> Result<Guarded>;
+
+    /// Guards the files in a folder that accompanies the transcript. Files that cannot be linked
+    /// are skipped.
+    fn guard_belongings(&self, launch: LaunchId, folder: &Path) -> Result<()>;
+
+    /// Links the missing files of a guarded folder back to their original place.
+    fn restore_belongings(&self, launch: LaunchId, folder: &Path) -> Result<()>;
+
+    /// Returns whether the launch has a guard for `name`.
+    fn has_guard(&self, launch: LaunchId, name: &Path) -> bool;
+
+    /// Returns the path of the launch's guard for `name`. `None` if there is no guard.
+    fn guarded(&self, launch: LaunchId, name: &Path) -> Option<PathBuf>;
+
+    /// Returns whether the transcript does not begin with the guarded content. This happens if the
+    /// transcript was deleted while the vendor's process was writing it, and the process created it
+    /// again.
+    fn lacks_beginning(&self, launch: LaunchId, name: &Path, transcript: &Path) -> bool;
+
+    /// Inserts the guarded content before the current content of the transcript.
+    fn rejoin(&self, launch: LaunchId, name: &Path, transcript: &Path) -> Result<()>;
+
+    /// Links the guarded file back to `name`.
+    fn restore(&self, launch: LaunchId, name: &Path) -> Result<()>;
+
+    /// Removes the guard for `name`.
+    fn unguard(&self, launch: LaunchId, name: &Path) -> Result<()>;
+}
+
+/// The paths of a launch's and a session's files. A path does not mean that the file exists.
+pub trait LaunchPaths: Debug + Send + Sync {
+    /// Returns the path of the launch's folder.
+    fn folder(&self, launch: LaunchId) -> PathBuf;
+
+    /// Returns the path of the file with a headless launch's output stream.
+    fn stream(&self, launch: LaunchId) -> PathBuf;
+
+    /// Returns the path of the file with a headless launch's standard error.
+    fn errors(&self, launch: LaunchId) -> PathBuf;
+
+    /// Returns the path of the file to which hooks append the vendor's reports, one per line.
+    fn hooks(&self, launch: LaunchId) -> PathBuf;
+
+    /// Returns the path of the file for a message that is too long for a command line.
+    fn message(&self, launch: LaunchId) -> PathBuf;
+
+    /// Returns the path of the file for a conversation that the vendor's program imports before the
+    /// session's first launch.
+    fn import(&self, session: SessionId) -> PathBuf;
+
+    /// Returns the folder into which the archive's copy of a session is unpacked for reading. The
+    /// next daemon deletes it when it starts.
+    fn reading(&self, session: SessionId) -> PathBuf;
+}
+
+/// The result of guarding a transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guarded {
-    /// The link was made now.
+    /// The link was created.
     Linked,
-    /// The link was there and still names the same file.
+    /// The link existed already and points to the same file.
     Already,
     /// There is no transcript yet.
     NoTranscript,
-    /// Another filesystem: a hard link cannot be made.
+    /// The transcript is on another filesystem, so that a hard link cannot be created.
     OtherFilesystem,
 }

@@ -1,4 +1,4 @@
-//! Holders: the processes that own one launch's terminal each.
+//! Holders: each one is a process that owns the terminal of one launch.
 
 use std::fmt::{self, Debug};
 use std::path::PathBuf;
@@ -12,68 +12,72 @@ use crate::model::{
     Environment, LaunchEnd, LaunchId, LaunchRecord, MessageId, ProcessRef, SessionId, TerminalSize,
 };
 
-/// Starting holders and talking to them. A holder outlives whoever started it.
+/// Starts holders and communicates with them. A holder outlives the process that started it.
 #[async_trait]
 pub trait Holders: Debug + Send + Sync {
-    /// Starts a holder for a launch whose folder is written; returns once the vendor's process
-    /// exists. A session that another holder has is a conflict.
+    /// Starts a holder for a launch whose folder is written. Returns as soon as the vendor's
+    /// process exists. Returns a conflict error if another holder has the session.
     async fn start(&self, order: &StartOrder) -> Result<Held>;
 
-    /// Returns the launch's holder, if it is alive.
+    /// Returns the launch's holder. `None` if it is not alive.
     async fn find(&self, launch: LaunchId) -> Result<Option<Held>>;
 
-    /// Gives up a launch whose holder does not answer: if one is still on its way it is waited for
-    /// and returned; otherwise the launch's end, which nobody knows, is on disk when this returns,
-    /// and a holder that came after all would start nothing.
+    /// Gives up a launch whose holder does not answer. If a holder is still starting, this waits
+    /// for it and returns it. Otherwise this records on disk that the launch has ended in an
+    /// unknown way, and returns `None`. A holder that starts later finds that record and starts no
+    /// agent.
     async fn abandon(&self, session: SessionId, launch: LaunchId) -> Result<Option<Held>>;
 
-    /// Ends the agent and every descendant; returns when all are gone and the end is on disk. A
-    /// holder that does not answer is ended with them.
+    /// Ends the agent and all of its descendants. Returns when all processes are gone and the end
+    /// is on disk. A holder that does not answer is ended, too.
     async fn stop(&self, launch: LaunchId, grace: Duration) -> Result<Option<LaunchEnd>>;
 
-    /// Returns what keeps a launch from working, as far as it shows without asking its holder.
+    /// Returns what prevents a launch from working, as far as this is visible without a request to
+    /// its holder.
     fn fault(&self, launch: &OpenLaunch) -> Option<Fault>;
 
-    /// Cures a fault: continues what is stopped, and has a holder listen again. A holder that does
-    /// not answer then is ended with its agent.
+    /// Repairs a fault: continues stopped processes and makes a holder listen again. If the holder
+    /// still does not answer, it is ended together with its agent.
     async fn cure(&self, launch: LaunchId, fault: Fault) -> Result<()>;
 
-    /// Returns the environment that the agent was started with, with the size that its terminal
-    /// has now (`rules::terminal`).
+    /// Returns the environment that the agent was started with, plus the current size of its
+    /// terminal (`rules::terminal`).
     async fn environment(&self, launch: LaunchId) -> Result<Option<Environment>>;
 
-    /// Lets a holder go whose agent has ended: nobody needs its memory any more.
+    /// Ends a holder whose agent has ended. Its copy of the environment is not needed any more.
     async fn release(&self, launch: LaunchId) -> Result<()>;
 
     /// Types bytes into the agent's terminal.
     async fn inject(&self, launch: LaunchId, bytes: &[u8]) -> Result<()>;
 
-    /// Returns what the agent's terminal shows; none without a holder or a terminal.
+    /// Returns the contents of the agent's screen. `None` if the launch has no holder or no
+    /// terminal.
     async fn screen(&self, launch: LaunchId) -> Result<Option<Screen>>;
 
-    /// Types a message: pastes it, waits until the agent has drawn it, and sends it. The holder
-    /// does all of it, whatever becomes of the caller, and never the same message twice.
+    /// Types a message: pastes it, waits until the agent has drawn it, and presses Enter. The
+    /// holder completes this even if the caller goes away, and types each message only once.
     async fn type_message(&self, launch: LaunchId, order: &TypeOrder) -> Result<Typed>;
 
-    /// Presses keys if nothing was drawn or typed since this revision of the screen; tells whether.
+    /// Presses keys if nothing was drawn or typed since this revision of the screen. Returns
+    /// whether the keys were pressed.
     async fn press(&self, launch: LaunchId, keys: &[u8], revision: u64) -> Result<bool>;
 
-    /// Follows what happens in the holder.
+    /// Subscribes to the holder's events.
     async fn subscribe(&self, launch: LaunchId) -> Result<Box<dyn HolderEvents>>;
 }
 
-/// What is needed to start a holder beyond the record on disk.
+/// What a holder needs to start, apart from the record on disk.
 #[derive(Clone, Debug)]
 pub struct StartOrder {
     pub record: LaunchRecord,
-    /// The whole command line; the record's copy is for reading.
+    /// The complete command line. The copy in the record is only for display.
     pub argv: Vec<String>,
-    /// A command that has to end well before; none where nothing has to be prepared.
+    /// A command that must succeed before the agent starts. Empty if no preparation is needed.
     pub before: Vec<String>,
-    /// What a headless launch reads.
+    /// The file that a headless launch reads as standard input.
     pub input: Option<PathBuf>,
     pub environment: Environment,
-    /// What the agent's terminal begins with, unless the launch is headless.
+    /// Initial size of the agent's terminal. Unused if the launch is headless.
     pub size: TerminalSize,
 }
 
@@ -82,18 +86,18 @@ pub struct StartOrder {
 pub struct Held {
     pub holder: ProcessRef,
     pub agent: Option<ProcessRef>,
-    /// Set when the agent has ended and the holder only keeps its environment.
+    /// Set if the agent has ended and the holder only keeps the agent's environment.
     pub end: Option<LaunchEnd>,
 }
 
-/// What keeps the processes of a launch from working.
+/// What prevents the processes of a launch from working.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A signal stopped the holder.
     HolderStopped { pid: u32 },
     /// The holder runs, but does not answer.
     HolderSilent { pid: u32 },
-    /// The file of the holder's socket is gone.
+    /// The holder's socket file is missing.
     SocketMissing { pid: u32 },
     /// A signal stopped a process of the agent.
     AgentStopped { pid: u32 },
@@ -135,37 +139,37 @@ impl From<Fault> for Error {
 /// A subscription to one holder.
 #[async_trait]
 pub trait HolderEvents: Debug + Send {
-    /// Returns the next event; `None` when the holder is gone.
+    /// Returns the next event. `None` if the holder is gone.
     async fn next(&mut self) -> Option<HolderEvent>;
 }
 
-/// What a holder tells its subscribers.
+/// An event that a holder sends to its subscribers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HolderEvent {
     Title(String),
     Bell,
-    /// The agent drew something, and has been quiet for a moment.
+    /// The agent drew on the terminal and then was quiet for a moment.
     Settled,
-    /// The agent ended; every descendant is gone and the end is on disk.
+    /// The agent ended. All of its descendants are gone and the end is on disk.
     Ended(LaunchEnd),
 }
 
-/// A message that is to be typed.
+/// A request to type a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeOrder {
     pub message: MessageId,
     pub text: String,
-    /// The screen on which it was decided that the input is ready.
+    /// The revision of the screen on which the input was found to be ready.
     pub revision: u64,
 }
 
-/// What came of an order to type.
+/// The result of a request to type a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Typed {
-    /// It is being typed.
+    /// The holder is typing the message.
     Now,
-    /// This holder was told to type this message before.
+    /// The holder got a request for this message before.
     Before,
-    /// Something was drawn or typed since: nothing was done.
+    /// The agent drew or a user typed after that revision. The message was not typed.
     Changed,
 }

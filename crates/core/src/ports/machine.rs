@@ -10,45 +10,49 @@ use crate::error::Result;
 use crate::model::{Environment, LaunchId, ProcessRef};
 use crate::rules::digest::FolderState;
 
-/// Looking at the machine, and ending what dead launches left on it.
+/// Inspects this machine and ends processes that dead launches left behind.
 #[async_trait]
 pub trait Machine: Debug + Send + Sync {
-    /// Returns the process that has this number now; a zombie is nobody.
+    /// Returns the process that has this PID now. `None` for a zombie.
     fn process(&self, pid: u32) -> Option<ProcessRef>;
 
-    /// Tells whether this very process still runs.
+    /// Returns whether exactly this process still runs.
     fn is_alive(&self, process: &ProcessRef) -> bool;
 
-    /// Returns a process's command line, for a person.
+    /// Returns a process's command line, for display.
     fn describe(&self, pid: u32) -> Option<String>;
 
-    /// Returns the launch that a process's cgroup or environment names, or that it holds.
+    /// Returns the launch that is named by the process's cgroup or environment, or whose holder the
+    /// process is.
     fn mark(&self, pid: u32) -> Option<LaunchId>;
 
-    /// Tells whether a process is in the cgroup of this launch.
+    /// Returns whether a process is alive and in the cgroup of this launch.
     fn has_cgroup(&self, process: &ProcessRef, launch: LaunchId) -> bool;
 
-    /// Returns every process that carries the mark of a launch, whichever.
+    /// Returns every process whose cgroup or environment names a launch, with that launch.
     fn marked(&self) -> Vec<(u32, LaunchId)>;
 
-    /// Ends every process that carries the mark of one of these launches, and waits for that.
+    /// Ends every process whose cgroup or environment names one of these launches. Returns when
+    /// they are gone.
     async fn end_marked(&self, dead: &[LaunchId]) -> Result<Vec<Ended>>;
 
-    /// Finds a vendor's program in the given environment's PATH, then in the usual places.
+    /// Searches for a vendor's program in the PATH of the given environment, then in the usual
+    /// folders.
     fn find_program(&self, spec: &ProgramSpec, environment: &Environment) -> Option<Program>;
 
-    /// Says what state a folder's work is in, as far as git knows.
+    /// Returns the state of the work in a folder, as far as git knows it.
     fn folder_state(&self, path: &Path) -> FolderState;
 
-    /// Returns the contents of the files of variables in a folder: `.env` and those whose names begin
-    /// with it. Links that lead out of the folder, and what is long or no regular file, are not read.
+    /// Returns the contents of the `.env` files in a folder: `.env` and files whose names begin
+    /// with it. Skips symlinks that lead out of the folder, large files, and anything but regular
+    /// files.
     fn variable_files(&self, folder: &Path) -> Vec<String>;
 
-    /// Looks at a folder in which an agent shall work.
+    /// Checks a folder in which an agent is to work.
     fn folder(&self, path: &Path) -> Result<Folder>;
 }
 
-/// A process that was ended because its launch was dead.
+/// A process that was ended because its launch is dead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
     pub pid: u32,
@@ -59,7 +63,7 @@ pub struct Ended {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     pub path: PathBuf,
-    /// What comes before the vendor's own arguments.
+    /// Arguments that come before the vendor's own arguments.
     pub arguments: Vec<String>,
     pub version: Option<String>,
 }

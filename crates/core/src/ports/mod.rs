@@ -1,7 +1,8 @@
-//! The seams: what the flows need from the world, in the words of `model`.
+//! Interfaces between the flows and the outside world, in terms of the types in `model`.
 
 mod archive;
 mod clock;
+mod conflict;
 mod files;
 mod folders;
 mod holders;
@@ -16,21 +17,27 @@ use std::sync::Arc;
 
 pub use archive::{Archive, ArchiveOrder, Archived, Content, DamagedCopy, Holding, RestoreOrder};
 pub use clock::Clock;
+pub use conflict::{Conflict, Missing};
 pub use files::{FileFacts, Files, NewContents, Taken};
-pub use folders::{Guarded, LaunchFolders};
+pub use folders::{Guarded, LaunchFolders, LaunchPaths, LaunchRecords, TranscriptGuards};
 pub use holders::{Fault, Held, HolderEvent, HolderEvents, Holders, StartOrder, TypeOrder, Typed};
 pub use machine::{Ended, Folder, Machine, Program};
 pub use salvage::{Salvaged, SalvagedSession};
-pub use store::{Change, Commit, EventQuery, MessageQuery, OpenLaunch, SessionSummary, Store};
+pub use store::{
+    Change, Commit, EventQuery, MessageQuery, OpenLaunch, SessionActivity, SessionPage,
+    SessionQuery, SessionSummary, Store, VendorPlace,
+};
 pub use support::{Proof, Rehearsal, Stage, Support};
 pub use transcription::{Target, Transcription, TranscriptionOrder, TurnWriter};
 pub use vendor::{
-    Activity, Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, DialogText,
-    EachTurn, Kept, Live, NewFile, Pace, Place, ProgramSpec, Readiness, Screen, Showing, Signal,
-    Typing, Vendor, Vendors,
+    Activity, Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion,
+    DialogText, EachTurn, FirstTurn, HeadlessLaunching, Interaction, Kept, Launching, Live,
+    NewFile, Pace, PermissionEffect, Place, ProgramSpec, Readiness, Screen, Showing, Signal,
+    SignalSources, TranscriptDatabase, TranscriptFiles, TranscriptStorage, Transcripts, Typing,
+    Vendor, Vendors, WriteMode,
 };
 
-/// Everything the flows are given.
+/// All ports that a flow gets.
 #[derive(Clone, Debug)]
 pub struct Ports {
     pub store: Arc<dyn Store>,

@@ -1,11 +1,12 @@
-//! What could be read from a store that cannot be used any more.
+//! Data that was recovered from a damaged store.
 
 use crate::model::{
     AgentName, Binding, Fleet, FleetName, Handoff, Launch, Message, NewEvent, RequestRecord,
     Session, SessionId, Timer, Trust,
 };
 
-/// Rows of a damaged store and of its backup; where both have a row, it is the damaged store's.
+/// Rows of a damaged store and of its backup. If both have a row, the row of the damaged store is
+/// used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Salvaged {
     pub fleets: Vec<Fleet>,
@@ -17,15 +18,15 @@ pub struct Salvaged {
     /// In the order in which they were queued.
     pub messages: Vec<Message>,
     pub requests: Vec<RequestRecord>,
-    /// The oldest first.
+    /// Oldest first.
     pub events: Vec<NewEvent>,
-    /// The tables of which some rows could be read in neither file.
+    /// Tables with rows that could be read neither from the store nor from the backup.
     pub unreadable: Vec<&'static str>,
-    /// The tables that the backup had more rows of.
+    /// Tables for which the backup had additional rows.
     pub from_backup: Vec<&'static str>,
 }
 
-/// A session with its launches and its ledger, each the oldest first.
+/// A session with its launches and its bindings, both oldest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SalvagedSession {
     pub session: Session,

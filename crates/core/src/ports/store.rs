@@ -1,7 +1,7 @@
-//! Memory: one atomic write, a few reads.
+//! The store: one atomic write operation and several reads.
 
 use std::fmt::Debug;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -9,93 +9,111 @@ use jiff::Timestamp;
 use crate::error::Result;
 use crate::model::{
     AgentName, Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, LaunchEnd, LaunchId,
-    Message, MessageId, MessageState, NewEvent, Permission, ProcessRef, RequestKey, RequestRecord,
-    RequestStep, Session, SessionId, SessionName, Status, Timer, Trust,
+    Message, MessageId, MessageState, NewEvent, ProcessRef, RequestKey, RequestRecord, RequestStep,
+    Session, SessionId, SessionName, SessionSettings, Status, Timer, Trust, VendorId,
+    VendorSessionId,
 };
+use crate::ports::Place;
 
-/// What Segue remembers. A commit is on disk when it returns, all of it or none.
+/// Everything that Segue stores. A commit is atomic and is on disk when it returns.
 #[async_trait]
 pub trait Store: Debug + Send + Sync {
-    /// Applies changes and appends events; returns the sequence number of the last event in the log.
+    /// Applies changes and appends events. Returns the sequence number of the last event in the
+    /// log.
     async fn commit(&self, commit: Commit) -> Result<i64>;
 
     async fn session(&self, id: SessionId) -> Result<Option<Session>>;
 
-    /// Returns all sessions, the oldest first.
-    async fn sessions(&self) -> Result<Vec<SessionSummary>>;
+    /// Returns the sessions that a query describes, oldest first.
+    async fn sessions(&self, query: &SessionQuery) -> Result<Vec<SessionSummary>>;
 
-    /// Returns a session's launches, the oldest first.
+    /// Returns the number of sessions that a query describes.
+    async fn count_sessions(&self, query: &SessionQuery) -> Result<u32>;
+
+    /// Returns the places of the sessions without an open launch, each once, the most recently used
+    /// one first. At most `limit` of them.
+    async fn resting_places(&self, limit: u32) -> Result<Vec<VendorPlace>>;
+
+    /// Returns the vendors of the sessions, each once.
+    async fn vendor_ids(&self) -> Result<Vec<VendorId>>;
+
+    /// Returns the config dirs of the sessions of a vendor.
+    async fn config_dirs(&self, vendor: &VendorId) -> Result<Vec<PathBuf>>;
+
+    /// Returns a session's launches, oldest first.
     async fn launches(&self, session: SessionId) -> Result<Vec<Launch>>;
 
-    /// Returns every launch without an end.
+    /// Returns every launch that has no recorded end.
     async fn open_launches(&self) -> Result<Vec<Launch>>;
 
-    /// Returns a session's ledger, the oldest line first.
+    /// Returns a session's bindings, oldest first.
     async fn bindings(&self, session: SessionId) -> Result<Vec<Binding>>;
 
     async fn events(&self, query: &EventQuery) -> Result<Vec<Event>>;
 
+    /// Returns the sequence number of the newest event as soon as that is greater than `after`. May
+    /// be cancelled.
+    async fn wait_for_events(&self, after: i64) -> Result<i64>;
+
     async fn fleet(&self, name: &FleetName) -> Result<Option<Fleet>>;
 
-    /// Returns the fleets whose project folder this is, the oldest first.
+    /// Returns the names of all fleets, in alphabetical order.
+    async fn fleet_names(&self) -> Result<Vec<FleetName>>;
+
+    /// Returns the fleets of this project folder, oldest first.
     async fn fleets_of(&self, folder: &Path) -> Result<Vec<Fleet>>;
 
-    /// Returns how many agents of a kind a fleet has, where somebody said so.
+    /// Returns the numbers of agents that were set with `segue scale` for a fleet.
     async fn counts(&self, fleet: &FleetName) -> Result<Counts>;
 
-    /// Returns what is said to a session again and again, in its order.
+    /// Returns a session's timers in their configured order.
     async fn timers(&self, session: SessionId) -> Result<Vec<Timer>>;
 
     async fn trust(&self, folder: &Path) -> Result<Option<Trust>>;
 
-    /// Returns messages, the oldest first.
+    /// Returns messages, oldest first.
     async fn messages(&self, query: &MessageQuery) -> Result<Vec<Message>>;
 
-    /// Returns the steps by which a session's conversation came to it and went on from it, the oldest
-    /// first.
+    /// Returns the handoffs to and from a session, oldest first.
     async fn handoffs(&self, session: SessionId) -> Result<Vec<Handoff>>;
 
-    /// Returns the steps of all conversations from one session to another, the oldest first.
-    async fn all_handoffs(&self) -> Result<Vec<Handoff>>;
+    /// Returns the handoffs to and from any of these sessions, oldest first.
+    async fn handoffs_of(&self, sessions: &[SessionId]) -> Result<Vec<Handoff>>;
 
     async fn message(&self, id: MessageId) -> Result<Option<Message>>;
 
-    /// Returns the steps that a request has taken, the oldest first. Old requests are forgotten.
+    /// Returns the recorded steps of a request, oldest first. Steps of old requests are deleted.
     async fn request(&self, key: RequestKey) -> Result<Vec<RequestStep>>;
 }
 
-/// Changes and the facts they come from, together or not at all.
+/// Changes and the events that describe them. All of them are written, or none.
 #[derive(Clone, Debug, Default)]
 pub struct Commit {
     pub changes: Vec<Change>,
     pub events: Vec<NewEvent>,
 }
 
-/// One change. Whatever contradicts what is stored is a conflict, and nothing is written.
+/// One change. A change that contradicts the stored data is a conflict, and nothing is written.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// Makes a fleet known; one name with two folders is a conflict, one folder may have several.
+    /// Adds a fleet. A second folder for the same fleet name is a conflict. One folder can have
+    /// several fleets.
     PutFleet(Fleet),
-    /// A name that is taken in its fleet is a conflict.
+    /// A name that another session of the fleet has is a conflict.
     CreateSession(Box<Session>),
     SetStatus {
         session: SessionId,
         status: Status,
         at: Timestamp,
     },
-    /// Sets `Session::spoke`, until the session is bound to another conversation.
+    /// Sets `Session::spoke`. It stays set until the session is bound to another conversation.
     MarkSpoke {
         session: SessionId,
     },
-    SetArchive {
+    /// Replaces the settings that a session has from the project file.
+    Configure {
         session: SessionId,
-        archive: bool,
-    },
-    /// Permissions only get tighter; a looser one is a conflict.
-    TightenPermission {
-        session: SessionId,
-        permission: Permission,
-        at: Timestamp,
+        settings: Box<SessionSettings>,
     },
     /// A name that another session of the fleet has is a conflict.
     RenameSession {
@@ -110,55 +128,134 @@ pub enum Change {
         holder: Option<ProcessRef>,
         agent: Option<ProcessRef>,
     },
-    /// Closes a launch; one that is closed already keeps its first end, without a conflict.
+    /// Closes a launch. A launch that is closed already keeps its first end; this is no conflict.
     EndLaunch {
         launch: LaunchId,
         end: LaunchEnd,
     },
-    /// Appends to the ledger. An id that another session has is a conflict. With another id than the
-    /// newest line has, nothing was said yet: `Session::spoke` is taken back.
+    /// Appends a binding. An id that belongs to another session is a conflict. If the id differs
+    /// from the newest binding, the conversation is new and `Session::spoke` is reset.
     AddBinding(Binding),
-    /// Forgets a session with its launches and bindings; its events stay. An open launch is a conflict.
+    /// Deletes a session with its launches and bindings. Its events stay. An open launch is a
+    /// conflict.
     RemoveSession(SessionId),
-    /// Remembers that a conversation went on under another session.
+    /// Records that a conversation continues in another session.
     AddHandoff(Box<Handoff>),
     PutTrust(Trust),
-    /// Remembers how many agents of a kind a fleet has.
+    /// Records the number of agents that was set with `segue scale`.
     SetCount {
         fleet: FleetName,
         agent: AgentName,
         count: u32,
     },
-    /// Says what is said to a session again and again, instead of what was.
+    /// Replaces the timers of a session.
     SetTimers {
         session: SessionId,
         timers: Vec<Timer>,
     },
-    /// Takes in a message to an agent.
+    /// Adds a message to an agent.
     AddMessage(Box<Message>),
-    /// Moves a message on; one that is settled already is a conflict.
+    /// Sets the state of a message. A message whose state is final is a conflict.
     SetMessage {
         message: MessageId,
         state: MessageState,
         at: Timestamp,
     },
-    /// Records a step of a request; a step that the request has already is a conflict.
+    /// Records a step of a request. A step that the request has already is a conflict.
     RecordRequest(Box<RequestRecord>),
 }
 
-/// A session with what lists show about it.
+/// Which sessions to return: those that meet every condition. The default has none, and describes
+/// all sessions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionQuery {
+    pub ids: Option<Vec<SessionId>>,
+    pub fleet: Option<FleetName>,
+    pub name: Option<SessionName>,
+    pub vendor: Option<VendorId>,
+    pub config_dir: Option<PathBuf>,
+    pub cwd: Option<PathBuf>,
+    /// This session, and the sessions that its agent started.
+    pub reachable_from: Option<SessionId>,
+    /// Bound to one of these ids, now or earlier.
+    pub vendor_sessions: Option<Vec<VendorSessionId>>,
+    pub activity: Option<SessionActivity>,
+    /// Belongs to an agent of a project.
+    pub is_agents: bool,
+    pub page: Option<SessionPage>,
+}
+
+/// A part of a list of sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionPage {
+    /// Starts behind the session that was created then and has this id.
+    pub after: Option<(Timestamp, SessionId)>,
+    /// At most this many sessions.
+    pub size: u32,
+}
+
+/// How much goes on in a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionActivity {
+    /// It has a launch without an end.
+    Open,
+    /// It is open, has messages whose fate is not settled, or is not [`Session::is_settled`].
+    Unsettled,
+    /// It is unsettled, or was changed at this time or later.
+    UnsettledOrChangedSince(Timestamp),
+}
+
+impl SessionQuery {
+    pub fn id(id: SessionId) -> Self {
+        Self::ids(vec![id])
+    }
+
+    pub fn ids(ids: Vec<SessionId>) -> Self {
+        Self { ids: Some(ids), ..Self::default() }
+    }
+
+    pub fn fleet(fleet: &FleetName) -> Self {
+        Self { fleet: Some(fleet.clone()), ..Self::default() }
+    }
+
+    /// Describes the one session of this name, if it exists.
+    pub fn address(fleet: &FleetName, name: &SessionName) -> Self {
+        Self { name: Some(name.clone()), ..Self::fleet(fleet) }
+    }
+
+    pub fn vendor_session(vendor: &VendorId, id: &VendorSessionId) -> Self {
+        Self {
+            vendor: Some(vendor.clone()),
+            vendor_sessions: Some(vec![id.clone()]),
+            ..Self::default()
+        }
+    }
+
+    pub fn activity(activity: SessionActivity) -> Self {
+        Self { activity: Some(activity), ..Self::default() }
+    }
+}
+
+/// Where the conversations of a vendor are that belong to one folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VendorPlace {
+    pub vendor: VendorId,
+    pub place: Place,
+}
+
+/// A session with the data that lists show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionSummary {
     pub session: Session,
-    /// The newest line of its ledger.
+    /// The newest binding of the session.
     pub binding: Option<Binding>,
     pub open: Option<OpenLaunch>,
     pub launches: u32,
-    /// Messages whose fate is not settled.
+    /// Number of messages whose state is not final.
     pub queued_messages: u32,
 }
 
-/// The launch that is thought to be alive.
+/// The launch that is believed to be alive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenLaunch {
     pub id: LaunchId,
@@ -166,21 +263,21 @@ pub struct OpenLaunch {
     pub agent: Option<ProcessRef>,
 }
 
-/// Which events to return: those after a sequence number, the oldest first.
+/// Selects events after a sequence number, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventQuery {
     pub after: i64,
-    /// Only events of these sessions; all events if there are none.
+    /// Only events of these sessions. If empty, events of all sessions.
     pub sessions: Vec<SessionId>,
     pub limit: u32,
-    /// If there are more than `limit`, the newest of them instead of the oldest.
+    /// If there are more than `limit` events, return the newest ones instead of the oldest ones.
     pub newest: bool,
 }
 
-/// Which messages to return.
+/// Selects messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessageQuery {
     pub session: Option<SessionId>,
-    /// Only those whose fate is not settled.
+    /// Only messages whose state is not final.
     pub open: bool,
 }

@@ -1,68 +1,71 @@
-//! How well a vendor is supported, and what its program needs to be tried without an account.
+//! How well a vendor is supported, and what its program needs to be tested without an account.
 
 use std::path::Path;
 
 use super::NewFile;
 
-/// What people are told about the support of a vendor.
+/// What users can read about the support of a vendor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Support {
-    /// What people call it.
+    /// The name of the vendor for users.
     pub title: &'static str,
     pub proof: Proof,
-    /// The versions of its program that it was tried with, the newest last.
+    /// The versions of its program that were tested, newest last.
     pub tried: &'static [&'static str],
-    /// How its program is installed.
+    /// How to install its program.
     pub install: &'static str,
-    /// What its users had better know.
+    /// Notes for users of this vendor.
     pub notes: &'static [&'static str],
 }
 
-/// What the support of a vendor rests on.
+/// What the support of a vendor is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
-    /// It is part of Segue.
+    /// The vendor is part of Segue.
     BuiltIn,
-    /// Its real program was tried.
+    /// The real program was tested.
     Program,
-    /// Only recordings and public descriptions of its program were to be had.
+    /// Only recordings and public documentation of the program were available.
     Recordings,
-    /// Somebody else describes it.
+    /// The vendor is described in a project file.
     Description,
 }
 
-/// Where a vendor's program is tried: nothing in it is anybody's own.
+/// A test environment for a vendor's program. It contains no data of a real user.
 #[derive(Clone, Copy, Debug)]
 pub struct Stage<'a> {
-    /// A fresh home.
+    /// A new home folder.
     pub home: &'a Path,
-    /// The real path of the folder to work in.
+    /// The folder to work in, without symlinks.
     pub project: &'a Path,
-    /// A folder that all trials of a run share, for what a program unpacks before its first start.
+    /// A folder that all tests of a run share, for files that a program unpacks before its first
+    /// start.
     pub shared: &'a Path,
     /// The address of the scripted model, without a path.
     pub model: &'a str,
-    /// A key that opens nothing.
+    /// An API key that is not valid anywhere.
     pub key: &'a str,
 }
 
 impl Stage<'static> {
-    /// Returns a stage for whoever wants to know about a rehearsal and does not hold it.
+    /// Returns a placeholder for callers that only need information about a rehearsal and do not
+    /// run it.
     pub fn nowhere() -> Self {
         let root = Path::new("/");
         Self { home: root, project: root, shared: root, model: "", key: "" }
     }
 }
 
-/// The least with which a vendor's program talks to the scripted model and asks nothing first.
+/// The minimal configuration with which a vendor's program uses the scripted model and asks no
+/// questions first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rehearsal {
     pub environment: Vec<(&'static str, String)>,
     pub files: Vec<NewFile>,
-    /// What a person types to begin another conversation in the same process.
+    /// What a user types to start another conversation in the same process.
     pub anew: Option<&'static str>,
-    /// A model other than the one that is taken unless another is asked for.
+    /// A model that is not the default model.
     pub other_model: Option<&'static str>,
-    /// The behaviours that cannot be asked of this vendor, and why.
+    /// The conformance behaviours that do not apply to this vendor, each with the reason.
     pub exempt: &'static [(&'static str, &'static str)],
 }

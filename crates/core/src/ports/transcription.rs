@@ -1,4 +1,4 @@
-//! Writing a conversation down in a vendor's own form.
+//! Writing a conversation in a vendor's own format.
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -8,49 +8,49 @@ use jiff::Timestamp;
 use super::{Files, NewFile, Place};
 use crate::model::{Turn, VendorSessionId};
 
-/// A conversation that is to become one of a vendor's.
+/// A request to convert a conversation into a vendor's own format.
 #[derive(Clone, Copy, Debug)]
 pub struct TranscriptionOrder<'a> {
     pub files: &'a dyn Files,
     pub place: &'a Place,
-    /// The id that the conversation has, or will have.
+    /// The id that the conversation has or will have.
     pub id: &'a VendorSessionId,
-    /// What people call it.
+    /// The title of the conversation for users.
     pub title: &'a str,
-    /// The model that goes on with it, where one was asked for.
+    /// The model that continues the conversation. `None` if no model was requested.
     pub model: Option<&'a str>,
-    /// The time of turns that have none.
+    /// The timestamp for turns that have none.
     pub now: Timestamp,
-    /// The transcript that the turns are added to; none begins one.
+    /// The transcript to which the turns are appended. `None` to create a new one.
     pub onto: Option<&'a Path>,
 }
 
-/// How a conversation becomes one of a vendor's.
+/// How a conversation is converted into a vendor's own format.
 #[derive(Debug)]
 pub struct Transcription {
     pub target: Target,
-    /// Files that the vendor wants beside it. Without the transcript they are no conversation.
+    /// Additional files that the vendor needs. They are no conversation without the transcript.
     pub beside: Vec<NewFile>,
     pub writer: Box<dyn TurnWriter>,
 }
 
-/// Where the written conversation goes.
+/// Where the converted conversation is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// It is the transcript itself.
+    /// Directly into the transcript.
     Transcript(PathBuf),
-    /// The vendor's program takes it in right before the launch that goes on with it.
+    /// Into a document that the vendor's program imports right before the launch that continues it.
     Import,
 }
 
-/// Writes turns in a vendor's own form. It is given clean ones: every tool call is followed by its
-/// result, ids of tools have only letters, digits, `-` and `_`, and every turn has a time.
+/// Writes turns in a vendor's own format. The turns it gets are clean: every tool call is followed
+/// by its result, tool ids consist of letters, digits, `-` and `_`, and every turn has a timestamp.
 pub trait TurnWriter: Debug + Send {
-    /// Writes what comes before the first turn.
+    /// Writes everything that comes before the first turn.
     fn begin(&mut self, out: &mut Vec<u8>);
 
     fn turn(&mut self, turn: &Turn, out: &mut Vec<u8>);
 
-    /// Writes what comes after the last turn.
+    /// Writes everything that comes after the last turn.
     fn end(&mut self, out: &mut Vec<u8>);
 }

@@ -1,53 +1,53 @@
-//! Who of an account may start: a service that refuses it refuses all of its agents alike, so that
-//! one of them is enough to find that out.
+//! Decides which agents of an account may start. A service that refuses an account refuses all of
+//! its agents, so one agent (the scout) tries the account before the others start.
 
 use crate::model::{Failure, FailureClass};
 
-/// What is known about whether the service takes an account.
+/// What is known about whether the service accepts an account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Standing {
-    /// Nothing was tried yet.
+    /// No agent has used the account yet.
     #[default]
     Unknown,
-    /// It was taken, or at least nothing was said against it.
+    /// The service accepted the account, or at least did not refuse it.
     Open,
-    /// It was refused.
+    /// The service refused the account.
     Refused,
 }
 
-/// Who wants a start.
+/// Who requested a start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// A person, for one session.
+    /// A user, for one session.
     One,
-    /// A person, for several at once.
+    /// A user, for several sessions at once.
     Many,
-    /// Nobody: a crash is to be followed by a restart.
+    /// Segue itself, to restart an agent after a crash.
     ByItself,
 }
 
-/// Whether what wants to start was asked for before the account was refused, or in spite of it.
+/// Whether a start was requested before or after the account was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
     BeforeRefusal,
     AfterRefusal,
 }
 
-/// Whether one is on its way to find out.
+/// Whether a scout is trying the account at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scout {
     Out,
     None,
 }
 
-/// What becomes of a wish to start.
+/// The decision about a requested start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
     Enter,
-    /// It goes ahead, and the others wait for what comes of it.
+    /// The agent starts first, and the other agents wait for its result.
     EnterAsScout,
     WaitForScout,
-    /// It is not begun.
+    /// The agent is not started.
     Hold,
 }
 
@@ -58,22 +58,22 @@ pub fn admit(standing: Standing, scout: Scout, wanted: Wanted, since: Since) -> 
         Scout::Out => Admission::WaitForScout,
     };
     match (standing, wanted, since) {
-        // Whoever starts one agent waits for no other.
+        // A user who starts a single agent does not have to wait for another one.
         (Standing::Open, _, _) | (Standing::Unknown, Wanted::One, _) => Admission::Enter,
         (Standing::Unknown, Wanted::Many | Wanted::ByItself, _) => tries,
         (Standing::Refused, Wanted::ByItself, _) | (Standing::Refused, _, Since::BeforeRefusal) => {
             Admission::Hold
         }
-        // A person who asks again may have signed in meanwhile.
+        // The user may have signed in since the refusal, so try the account again.
         (Standing::Refused, Wanted::One | Wanted::Many, Since::AfterRefusal) => tries,
     }
 }
 
-/// Says what a turn that ended tells about the account; none where it tells nothing.
+/// Returns what the result of a turn shows about the account. `None` if it shows nothing.
 pub fn told_by(failure: Option<&Failure>) -> Option<Standing> {
     match failure.map(|failure| failure.class) {
         Some(FailureClass::Account) => Some(Standing::Refused),
-        // Only an account that is known has a limit, or a request that is looked at.
+        // Only an account that the service knows reaches a usage limit or gets its request checked.
         None | Some(FailureClass::UsageLimit | FailureClass::Request) => Some(Standing::Open),
         Some(_) => None,
     }
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_tries_an_account_and_a_refusal_holds_the_others() {
+    fn scout_tries_an_unknown_account_and_a_refusal_holds_the_other_starts() {
         use Admission::{Enter, EnterAsScout, Hold, WaitForScout};
         use Since::{AfterRefusal as After, BeforeRefusal as Before};
         use Wanted::{ByItself, Many, One};
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_refused_account_is_held_and_what_proves_nothing_changes_nothing() {
+    fn only_account_failures_refuse_an_account_and_unclear_failures_change_nothing() {
         let failure = |class| Failure { class, message: String::new(), resets_at: None };
         let table = [
             (FailureClass::Account, Some(Standing::Refused)),

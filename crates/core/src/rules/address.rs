@@ -1,4 +1,4 @@
-//! Which session, fleet, agent or vendor a person means by a word.
+//! Resolves a word to the session, fleet, agent or vendor that a user means.
 
 use std::collections::BTreeSet;
 
@@ -12,69 +12,70 @@ pub use nearest::nearest;
 const URL: &str = "segue://session/";
 const SHORTEST_ID_PREFIX: usize = 4;
 
-/// What can be addressed, borrowed from wherever it is kept.
+/// A session that can be addressed. The fields are borrowed from the caller's data.
 #[derive(Clone, Copy, Debug)]
 pub struct Addressable<'a> {
     pub id: SessionId,
     pub fleet: &'a str,
     pub name: &'a str,
     pub vendor_session: Option<&'a VendorSessionId>,
-    /// An agent started it, and chose its name.
+    /// An agent started this session and chose its name.
     pub is_child: bool,
 }
 
-/// How much of a name a person must type.
+/// How much of a name a user must type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
-    /// The whole name, or the beginning of an id: for commands that cannot be undone.
+    /// The complete name, or a prefix of an id. For commands that cannot be undone.
     Whole,
-    /// The beginning of a name is enough if nothing else begins with it.
+    /// A prefix of a name is enough if no other name begins with it.
     Beginning,
 }
 
-/// What an address may lead to.
+/// What an address can refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     Sessions,
-    /// A fleet stands for all of its sessions.
+    /// Sessions, or a fleet, which stands for all of its sessions.
     SessionsAndFleets,
 }
 
-/// What an address led to.
+/// The result of resolving an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     Session(SessionId),
     Fleet(String),
-    /// The address fits all of these equally well.
+    /// The address matches all of these equally well.
     Several(Vec<Candidate>),
-    /// Nothing has that name; these are the addresses that look most like it.
+    /// Nothing matches. `similar` contains the most similar addresses.
     Nothing {
         similar: Vec<String>,
     },
 }
 
-/// One of several things that an address can mean.
+/// One of several matches of an address.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Candidate {
     Session(SessionId),
     Fleet(String),
 }
 
-/// How an address is to be read.
+/// How to interpret an address.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading<'a> {
-    /// The fleet at home in the caller's folder: its names come first.
+    /// The fleet of the caller's folder. Its names are preferred.
     pub here: Option<&'a str>,
     pub precision: Precision,
     pub reach: Reach,
 }
 
-/// Finds what `text` means. Exact readings come first, so that a name is never taken for another
-/// one that begins with it: id or URL, `fleet/name`, a name in the fleet `here`, a name anywhere,
-/// the vendor's id, a fleet. Then beginnings: of an id, and of a name in the fleet `here`, or else
-/// of a name anywhere and of a fleet.
+/// Resolves `text`. Exact matches are tried first, so that a complete name never resolves to a
+/// longer name that begins with it. The order is: id or URL, `fleet/name`, a name in the fleet
+/// `here`, a name in any fleet, the vendor's id, a fleet. Then prefixes are tried: of an id, and of
+/// a name in the fleet `here`. If no name in that fleet matches, prefixes of names in any fleet and
+/// of fleets are tried, too.
 pub fn find(sessions: &[Addressable<'_>], text: &str, reading: Reading<'_>) -> Found {
-    let text = text.strip_prefix(URL).unwrap_or(text);
+    let text = without_scheme(text);
     if text.is_empty() {
         return Found::Nothing { similar: Vec::new() };
     }
@@ -90,8 +91,13 @@ pub fn find(sessions: &[Addressable<'_>], text: &str, reading: Reading<'_>) -> F
         .unwrap_or_else(|| Found::Nothing { similar: all.similar() })
 }
 
-/// Finds the one of `names` that a word means: the name itself, or the only one that begins so.
-/// `Err` has what it can mean, or what looks like it.
+/// Returns the id in a `segue://session/` URL. Returns any other text unchanged.
+pub fn without_scheme(text: &str) -> &str {
+    text.strip_prefix(URL).unwrap_or(text)
+}
+
+/// Finds the one of `names` that a word refers to: the name itself, or the only name that begins
+/// with the word. The error contains the matching names or the similar names.
 pub fn find_name<'a>(names: &[&'a str], word: &str) -> Result<&'a str, Unclear> {
     if let Some(name) = names.iter().find(|name| **name == word) {
         return Ok(name);
@@ -107,8 +113,8 @@ pub fn find_name<'a>(names: &[&'a str], word: &str) -> Result<&'a str, Unclear> 
     }
 }
 
-/// Returns the one of `names` that a word means. A word that means none is returned unchanged, so
-/// that looking it up gives the error.
+/// Returns the one of `names` that a word refers to. A word without a match is returned unchanged,
+/// so that the caller's lookup reports the error.
 pub fn whole_name(names: &[&str], word: &str) -> Result<String, Error> {
     match find_name(names, word) {
         Ok(name) => Ok(name.to_owned()),
@@ -117,18 +123,19 @@ pub fn whole_name(names: &[&str], word: &str) -> Result<String, Error> {
     }
 }
 
-/// Why a word does not name one thing.
+/// Why a word does not refer to exactly one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unclear {
     Unknown {
         similar: Vec<String>,
     },
-    /// All of these begin with it.
+    /// All of these names begin with the word.
     Several(Vec<String>),
 }
 
 impl Unclear {
-    /// Returns the error about a word: `unknown` with what looks like it, or what it can mean.
+    /// Returns the error for a word: `unknown` with similar names as hints, or the list of matching
+    /// names.
     pub fn explain(self, word: &str, mut unknown: Error) -> Error {
         match self {
             Self::Unknown { similar } => {
@@ -153,8 +160,8 @@ struct Pool<'a> {
 }
 
 impl Pool<'_> {
-    /// Finds out whether an agent has given a session the word that a person uses as the beginning of
-    /// another name: then neither is meant without a doubt.
+    /// Detects that an agent gave its child session a name with which the name of a user's session
+    /// begins. Then the word is ambiguous, because the user may mean either session.
     fn shadowed(&self) -> Option<Found> {
         let is_name = |it: &Addressable<'_>| it.name == self.text;
         let is_loose = self.reading.precision == Precision::Beginning;
@@ -180,8 +187,8 @@ impl Pool<'_> {
         found.or_else(|| decided(self.fleets(|fleet| fleet == text)))
     }
 
-    /// The beginning of an id and, if that is allowed, of a name. Both are looked at together: one
-    /// must not be taken for the other.
+    /// Matches the text as a prefix of an id and, if allowed, of a name. Both are matched together,
+    /// so that a text that fits both is reported as ambiguous.
     fn beginning(&self) -> Option<Found> {
         let is_id = self.text.len() >= SHORTEST_ID_PREFIX;
         let mut candidates = self.matching(&|it| is_id && it.id.to_string().starts_with(self.text));
@@ -219,8 +226,8 @@ impl Pool<'_> {
         fleets.map(|fleet| Candidate::Fleet(fleet.to_owned())).collect()
     }
 
-    /// Returns the addresses that look most like the text: the same name in another fleet first, then
-    /// those that begin with it.
+    /// Returns the addresses that are most similar to the text: first the same name in another
+    /// fleet, then names that begin with the text.
     fn similar(&self) -> Vec<String> {
         let address = |it: &Addressable<'_>| format!("{}/{}", it.fleet, it.name);
         let addresses: Vec<String> = self.sessions.iter().map(address).collect();

@@ -1,26 +1,32 @@
-//! When a conversation is copied into the archive, and what goes when there is too much in it.
+//! Decides when a conversation is copied into the archive, and which copies are deleted if the
+//! archive is too large.
 
 use crate::model::{Status, VendorSessionId};
 use crate::ports::{Archived, Holding};
 
-/// So much of a long turn is not worth losing.
+/// Archive in the middle of a turn after this many new bytes.
 pub const MUCH: u64 = 256 * 1024;
 
-/// What is looked at whenever something has happened to a session.
+/// The state of a session that determines whether its conversation is copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sight {
     pub conversation: Option<VendorSessionId>,
     pub status: Status,
-    /// A launch is open.
+    /// Whether a launch is open.
     pub lives: bool,
-    /// How much the transcript has, as far as anybody told.
+    /// Length of the transcript in bytes, as last reported by the kernel.
     pub length: u64,
 }
 
-/// Decides whether the conversation is to be copied now: when it is first seen, when another one
-/// takes its place, when a turn or a launch is over, when something was said though nothing works
-/// (what happens at once is told together), and when a turn has said much. `copied` is how much the
-/// transcript had at the last copy.
+/// Returns whether to copy the conversation now. A copy is due:
+///
+/// - if the session is seen for the first time, or has another conversation than before;
+/// - if a turn or a launch has ended;
+/// - if the transcript has grown although the agent does not work: events that happen at the same
+///   time are reported together, so a short turn may never be seen as `Working`;
+/// - if a turn has added more than [`MUCH`] bytes.
+///
+/// `copied` is the length of the transcript at the last copy.
 pub fn is_due(before: Option<&Sight>, now: &Sight, copied: u64) -> bool {
     let Some(before) = before else { return true };
     before.conversation != now.conversation
@@ -34,19 +40,20 @@ fn works(status: Status) -> bool {
     matches!(status, Status::Starting | Status::Working)
 }
 
-/// Whose a copy is.
+/// Which kind of session a copy belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Claim {
-    /// No session has that conversation.
+    /// No session has this conversation.
     Nobodys,
-    /// Of a session that is over.
+    /// The session has ended or was lost.
     Resting,
-    /// Of a session that goes on: it stays, whatever it takes.
+    /// The session has an open launch, or has neither ended nor been lost. Its copy is never
+    /// deleted, whatever its size.
     Live,
 }
 
-/// Returns what has to go so that the rest fits: what no session has goes first, then what is
-/// oldest.
+/// Returns the copies to delete so that the others fit into `limit` bytes. Copies that belong to no
+/// session go first, then the oldest ones.
 pub fn to_drop(
     mut holdings: Vec<Holding>,
     limit: u64,
@@ -77,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_due_at_the_end_of_a_turn_or_a_launch_and_when_much_was_said() {
+    fn copy_is_due_after_a_turn_or_a_launch_and_after_many_new_bytes() {
         use Status::{Ended, Idle, Lost, Starting, Waiting, Working};
         let permission = Waiting(WaitingFor::Permission);
         let table = [
@@ -98,7 +105,7 @@ mod tests {
             assert_eq!(is_due(Some(&sight(before)), &sight(now), 1000), due, "{before:?} {now:?}");
         }
         let working = sight(Working);
-        assert!(is_due(None, &working, 0), "nobody has looked before");
+        assert!(is_due(None, &working, 0), "the session was not seen before");
         let other = Sight { conversation: Some(VendorSessionId::new("b")), ..sight(Working) };
         assert!(is_due(Some(&working), &other, 1000));
         for (status, due) in [(Idle, true), (Working, false)] {
@@ -116,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_goes_first_but_before_it_what_nobody_has_and_never_what_lives() {
+    fn copies_without_a_session_are_deleted_first_then_the_oldest_and_live_ones_never() {
         let claim = |it: &Archived| match it.id.as_str().as_bytes()[0] {
             b'l' => Claim::Live,
             b'r' => Claim::Resting,

@@ -1,4 +1,4 @@
-//! Which terminal a person means who names none.
+//! Decides which terminal to open if the user names no session.
 
 use crate::model::SessionId;
 
@@ -6,23 +6,23 @@ use crate::model::SessionId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenTerminal {
     pub id: SessionId,
-    /// It waits for an answer.
+    /// The agent waits for an answer.
     pub needs_person: bool,
-    /// It works in the caller's folder or below.
+    /// The agent works in the caller's folder or below it.
     pub is_here: bool,
 }
 
-/// Which terminal is to be opened.
+/// The terminal to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
     One(SessionId),
-    /// The person has to choose one of these; the likeliest come first.
+    /// The user must choose one of these sessions. The most likely ones come first.
     Ask(Vec<SessionId>),
     Nothing,
 }
 
-/// Chooses the only session that needs a person, or else the only one that is alive. The caller's
-/// folder comes first in both cases.
+/// Chooses the only session that needs a user or, if no session needs one, the only session with a
+/// terminal. In both cases, sessions in the caller's folder are preferred.
 pub fn choose(open: &[OpenTerminal]) -> Choice {
     let needs = |it: &&OpenTerminal| it.needs_person;
     let here = |it: &&OpenTerminal| it.is_here;
@@ -54,8 +54,8 @@ mod tests {
     }
 
     #[test]
-    fn the_only_one_that_needs_a_person_comes_before_the_only_one_that_is_alive() {
-        // Each session as (needs a person, is in this folder).
+    fn session_that_needs_a_user_is_chosen_before_other_sessions() {
+        // Each session as (needs a user, is in this folder).
         const ASKS_HERE: (bool, bool) = (true, true);
         const ASKS: (bool, bool) = (true, false);
         const RUNS_HERE: (bool, bool) = (false, true);

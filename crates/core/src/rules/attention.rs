@@ -1,23 +1,24 @@
-//! When a person is called: a session waits for one, or cannot go on without one.
+//! Decides when to call a user: a session waits for the user, or cannot continue without one.
 
 use std::fmt;
 
 use crate::model::{FailureClass, How, Status, WaitingFor};
 
-/// Why a person is wanted.
+/// Why a session needs a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     Waiting(WaitingFor),
     Failed(FailureClass),
 }
 
-/// Says why a session needs a person now; `failure` is why its last turn failed. A session that only
-/// waits for the next command is not worth a call: after a reboot all of them do.
+/// Returns why a session needs a user now. `failure` is the reason why its last turn failed. A
+/// session that only waits for the user's next command (`WaitingFor::Environment`) is not worth a
+/// call: after a reboot, all sessions wait for it.
 pub fn reason(status: Status, failure: Option<FailureClass>) -> Option<Reason> {
     let failure = match status {
         Status::Waiting(WaitingFor::Environment) => return None,
         Status::Waiting(what) => return Some(Reason::Waiting(what)),
-        // Whatever it was, it is over.
+        // An earlier failure does not matter any more.
         Status::Ended(How::Stopped | How::Quit) | Status::Starting | Status::Working => {
             return None;
         }
@@ -31,10 +32,10 @@ pub fn reason(status: Status, failure: Option<FailureClass>) -> Option<Reason> {
 
 impl Reason {
     /// Returns the word that scripts get.
-    pub fn word(self) -> String {
+    pub fn word(self) -> &'static str {
         match self {
-            Self::Waiting(what) => what.to_string(),
-            Self::Failed(class) => class.word().to_owned(),
+            Self::Waiting(what) => what.word(),
+            Self::Failed(class) => class.word(),
         }
     }
 }
@@ -58,7 +59,7 @@ mod tests {
     use crate::model::Exit;
 
     #[test]
-    fn a_person_is_called_for_what_only_a_person_can_do() {
+    fn user_is_called_only_if_the_session_cannot_continue_alone() {
         let (account, limit) = (FailureClass::Account, FailureClass::UsageLimit);
         let waits = |what| Some(Reason::Waiting(what));
         let table = [

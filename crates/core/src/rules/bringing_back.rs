@@ -1,64 +1,66 @@
-//! Which sessions are brought back: those that ended although nobody ended them.
+//! Decides which sessions are brought back: those that ended although no user ended them.
 //!
-//! `segue resume`, its plan, `segue up` and the count that bare `segue` shows follow this one
-//! decision.
+//! `segue resume`, its `--plan`, `segue up` and the count that `segue` without arguments shows use
+//! this decision.
 
 use jiff::Timestamp;
 
 use crate::model::{Handoff, How, SessionId, Status};
+use crate::word_enum::word_enum;
 
 /// What is known about a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "four facts that do not depend on each other")]
 pub struct LastSeen {
     pub status: Status,
-    /// Its newest launch has no end.
+    /// Its newest launch has no recorded end.
     pub is_open: bool,
     pub was_launched: bool,
     pub is_headless: bool,
     /// Messages to its agent are queued.
     pub has_messages: bool,
-    /// Its conversation goes on in another session: see [`successor`].
+    /// Its conversation continues in another session: see [`successor`].
     pub went_on: bool,
 }
 
-/// What a command that brings sessions back does with one.
+/// What a command that brings sessions back does with a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BringingBack {
-    /// It runs already.
+    /// The session is running already.
     Runs,
-    /// It ended otherwise than on purpose: a crash, a signal, a reboot, a start that failed.
+    /// The session did not end on purpose: crash, signal, reboot or failed start.
     Due,
     Left(Rest),
 }
 
-/// Why a session is left alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rest {
-    /// `segue stop`.
-    Stopped,
-    /// A person left the agent.
-    Quit,
-    /// Its conversation goes on in another session.
-    HandedOver,
-    /// It was taken in, and never ran here.
-    NeverRan,
-    /// Headless, and its last turn went well.
-    BetweenTurns,
-    /// Headless, and its last turn failed: a person was told.
-    TurnFailed,
+word_enum! {
+    /// Why a session is not brought back.
+    pub enum Rest {
+        /// The user ran `segue stop`.
+        Stopped = "stopped",
+        /// The user quit the agent.
+        Quit = "quit",
+        /// Its conversation continues in another session.
+        HandedOver = "handed_over",
+        /// The conversation was adopted and has never run under Segue.
+        NeverRan = "never_ran",
+        /// The session is headless, and its last turn succeeded.
+        BetweenTurns = "between_turns",
+        /// The session is headless, and its last turn failed. The user was informed.
+        TurnFailed = "turn_failed",
+    }
 }
 
-/// How a session was asked for.
+/// How the user selected a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AskedFor {
-    /// By its own name, as opposed to a fleet, a folder or everything.
+    /// By its own name, as opposed to a fleet, a folder or all sessions.
     pub by_name: bool,
-    /// `--stopped`.
+    /// With the option `--stopped`.
     pub with_stopped: bool,
 }
 
-/// Decides what is done with a session that nobody named.
+/// Decides what to do with a session that the user did not name.
 pub fn bringing_back(seen: &LastSeen) -> BringingBack {
     if seen.is_open {
         return BringingBack::Runs;
@@ -79,8 +81,9 @@ pub fn bringing_back(seen: &LastSeen) -> BringingBack {
 }
 
 impl Rest {
-    /// Tells whether a session is left alone for this reason. A conversation that goes on elsewhere
-    /// is continued here only if its session is named and `--stopped` is given.
+    /// Returns whether this reason keeps a session from being brought back. A conversation that
+    /// continues in another session is resumed in this one only if the user names this session and
+    /// gives `--stopped`.
     pub fn keeps(self, asked: AskedFor) -> bool {
         match self {
             Self::HandedOver => !(asked.by_name && asked.with_stopped),
@@ -89,32 +92,20 @@ impl Rest {
         }
     }
 
-    /// Tells whether somebody ended the session on purpose.
+    /// Returns whether a user ended the session on purpose.
     pub fn is_deliberate(self) -> bool {
         matches!(self, Self::Stopped | Self::Quit | Self::HandedOver)
     }
 
-    /// Tells whether a session that is left alone is named in the report. Headless sessions between
-    /// their turns would make up most of it.
+    /// Returns whether the report mentions a session that is not brought back. Headless sessions
+    /// between their turns would fill most of the report.
     pub fn is_reported(self) -> bool {
         self.is_deliberate() || self == Self::NeverRan
     }
-
-    /// Returns the word used in tables and JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Stopped => "stopped",
-            Self::Quit => "quit",
-            Self::HandedOver => "handed_over",
-            Self::NeverRan => "never_ran",
-            Self::BetweenTurns => "between_turns",
-            Self::TurnFailed => "turn_failed",
-        }
-    }
 }
 
-/// Returns the session in which a conversation goes on: the target of its newest handoff, unless the
-/// conversation came back or the session was started again since.
+/// Returns the session in which a conversation continues: the target of its newest handoff. `None`
+/// if the conversation came back, or if the session was started again after the handoff.
 pub fn successor(
     handoffs: &[Handoff],
     session: SessionId,

@@ -1,4 +1,4 @@
-//! Turns of one vendor, made fit for another.
+//! Prepares the turns of one vendor's conversation for another vendor.
 
 mod cleaner;
 mod gathering;
@@ -11,13 +11,13 @@ pub use cleaner::Cleaner;
 pub use gathering::{Carried, Gathering};
 pub use news::{News, since};
 
-/// A cut looks so far for the end of a line.
+/// A cut moves to a line break that is at most this many bytes away.
 const LINE: usize = 80;
 
-/// Returns the text cut in its middle, with a mark that says how much is missing: at most so many
-/// characters with the mark.
+/// Cuts out the middle of a text and inserts a mark with the number of missing characters. The
+/// result has at most `most` characters, including the mark.
 pub fn cut_in_middle(text: &str, most: usize) -> String {
-    // Bytes are never fewer than characters.
+    // A text has at least as many bytes as characters, so this case needs no counting.
     if text.len() <= most {
         return text.to_owned();
     }
@@ -39,17 +39,17 @@ fn mark(missing: usize) -> String {
     format!("\n[… {missing} characters left out …]\n")
 }
 
-/// Returns where the character with this number begins.
+/// Returns the byte offset of the character with this number.
 fn place_of(text: &str, number: usize) -> usize {
     text.char_indices().nth(number).map_or(text.len(), |(at, _)| at)
 }
 
-/// Returns the text without a begun line at its end, unless that is long.
+/// Removes an incomplete line from the end of the text, unless that line is long.
 fn end_of_line(text: &str) -> &str {
     text.rfind('\n').filter(|at| text.len() - at <= LINE).map_or(text, |at| &text[..at])
 }
 
-/// Returns the text without the rest of a line at its start, unless that is long.
+/// Removes an incomplete line from the start of the text, unless that line is long.
 fn start_of_line(text: &str) -> &str {
     text.find('\n').filter(|at| *at < LINE).map_or(text, |at| &text[at + 1..])
 }

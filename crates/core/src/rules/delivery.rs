@@ -1,19 +1,19 @@
-//! When a message may be typed, and what became of one that was.
+//! Decides when a message may be typed, and whether a typed message has arrived.
 
 use crate::model::Status;
 use crate::ports::{Screen, Showing};
 
-/// Tells whether the agent's input is ready: by the vendor's own signal and by what is on the screen.
-/// Where the vendor's screen cannot be read, its signal alone decides.
+/// Returns whether the agent's input is ready, according to the vendor's signal and the screen. If
+/// the vendor's screen cannot be read, only the signal counts.
 pub fn may_type(status: Status, showing: Option<Showing>) -> bool {
     status == Status::Idle && matches!(showing, None | Some(Showing::Ready))
 }
 
-/// How much of the end of a text has to be on the screen for it to be that text.
+/// This many characters at the end of a text must be on the screen to recognize the text.
 const TAIL: usize = 40;
 
-/// Tells whether a text that was typed is still in the agent's input, as if Enter had not been
-/// pressed. Whatever somebody typed behind it makes it another text.
+/// Returns whether a typed text is still in the agent's input, as if Enter had not been pressed. If
+/// a user typed more text after it, the input contains another text, and this is `false`.
 pub fn is_left_in_input(showing: Option<Showing>, screen: &Screen, text: &str) -> bool {
     let last = text.trim_end().lines().next_back().unwrap_or_default().trim();
     let start = last.char_indices().rev().nth(TAIL - 1).map_or(0, |(at, _)| at);
@@ -22,7 +22,7 @@ pub fn is_left_in_input(showing: Option<Showing>, screen: &Screen, text: &str) -
     showing == Some(Showing::Draft) && !tail.is_empty() && screen.firm_rows.iter().any(ends_so)
 }
 
-/// What is known about a message that was on its way.
+/// What is known about a message that was being typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     pub transcript: Transcript,
@@ -30,49 +30,49 @@ pub struct Seen {
     pub patience: Patience,
 }
 
-/// What the transcript says about the message.
+/// What the transcript shows about the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transcript {
     HasIt,
     HasItNot,
-    /// It is gone, or cannot be read.
+    /// The transcript is missing or cannot be read.
     CannotTell,
 }
 
-/// What became of the launch that the message was typed to.
+/// The state of the launch that the message was typed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Launch {
     Alive,
-    /// Its process is gone: nothing will be added to the transcript any more.
+    /// The process is gone, so that the transcript cannot grow any more.
     Over,
-    /// Its process was started with the message, and has ended that turn well.
+    /// The process was started with the message, and that turn has ended successfully.
     Answered,
 }
 
-/// Whether the agent may still need a moment.
+/// Whether to wait longer for the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patience {
     Left,
     Over,
 }
 
-/// Returns how long a message that was typed is waited for: a vendor without a transcript never
-/// confirms it.
+/// Returns whether to wait for the confirmation of a typed message. A vendor without a transcript
+/// never confirms one.
 pub fn patience_after_typing(keeps_transcripts: bool) -> Patience {
     if keeps_transcripts { Patience::Left } else { Patience::Over }
 }
 
-/// What a message on its way has become.
+/// The decision about a message that was being typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Wait,
     Delivered,
-    /// It certainly did not arrive: it is in the queue again.
+    /// The message certainly did not arrive. It goes back into the queue.
     Again,
     Uncertain,
 }
 
-/// Decides what became of a message that was on its way.
+/// Decides whether a message that was being typed has arrived.
 pub fn judge(seen: Seen) -> Verdict {
     match (seen.transcript, seen.launch, seen.patience) {
         (Transcript::HasIt, _, _) | (_, Launch::Answered, _) => Verdict::Delivered,
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_idle_agent_with_an_empty_input_is_typed_to() {
+    fn message_is_typed_only_to_an_idle_agent_with_an_empty_input() {
         let dialog = Showing::Dialog(WaitingFor::Permission);
         let table = [
             (Status::Idle, Some(Showing::Ready), true),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_transcript_decides_and_nothing_is_typed_twice_without_it() {
+    fn message_is_typed_again_only_if_the_transcript_shows_that_it_is_missing() {
         use Launch::{Alive, Answered, Over};
         use Transcript::{CannotTell, HasIt, HasItNot};
         let table = [

@@ -1,4 +1,4 @@
-//! The question that an agent shows: its words, its choices, and the command that answers it.
+//! The question that an agent shows: its text, its choices, and the command that answers it.
 
 mod choices;
 
@@ -8,27 +8,27 @@ use crate::rules::display;
 
 pub use choices::{Choices, numbered, unnumbered};
 
-/// How many rows above the choices of an unknown dialog are taken for its question.
+/// At most this many rows above the choices of an unknown dialog count as its question.
 const ROWS_OF_UNKNOWN: usize = 12;
 
 /// How many characters of a question are kept, and how many are shown in one line.
 const KEPT_CHARS: usize = 10_000;
 const SHOWN_CHARS: usize = 600;
 
-/// Stands for what was left out of a question.
+/// Replaces the part of a question that was left out.
 const LEFT_OUT: &str = " […] ";
 
-/// Characters that vendors draw before the marked choice.
+/// Characters that vendors draw before the selected choice.
 const MARKS: [char; 7] = ['❯', '›', '>', '●', '◉', '▶', '▸'];
 
-/// Characters of frames at the edges of a row.
+/// Frame characters at the left and right edges of a row.
 const FRAMES: [char; 6] = ['│', '┃', '|', '▌', '▐', '║'];
 
-/// Characters of which the edges of frames consist.
+/// Characters that form the edges of frames.
 const EDGES: &str = "─━═╭╮╰╯┌┐└┘╌";
 
-/// Returns the question and the numbered choices of a dialog that no vendor's folder knows. The
-/// question has the rows that are likely to belong to it.
+/// Returns the question and the numbered choices of a dialog that the vendor's code does not know.
+/// The question consists of the rows that probably belong to it.
 pub fn read(rows: &[String]) -> Option<DialogText> {
     let rows = last_box(rows);
     let choices = numbered(rows, &MARKS)?;
@@ -38,8 +38,9 @@ pub fn read(rows: &[String]) -> Option<DialogText> {
     Some(text(&above[begin..], choices.texts))
 }
 
-/// Returns what a dialog asks: all words of its rows in one line. Without frames and edges, which can
-/// be part of a command; nothing that a person has to know is left out unnoticed.
+/// Returns the text of a dialog: the words of all rows in one line. Frames and edges are removed,
+/// also if they are part of a command. Nothing else that a user must know is removed without a
+/// mark.
 pub fn text(rows: &[String], choices: Vec<String>) -> DialogText {
     let rows = rows.iter().map(|row| inside(row)).filter(|row| !is_edge(row));
     let words = visible(&rows.collect::<Vec<_>>().join(" "));
@@ -47,8 +48,9 @@ pub fn text(rows: &[String], choices: Vec<String>) -> DialogText {
     DialogText { is_whole: question == words, question, choices }
 }
 
-/// Tells whether the screen shows numbered choices of which one is marked, and no cursor: something
-/// is asked, even if nobody knows what. A list in an agent's words leaves the cursor in the input.
+/// Returns whether the screen shows numbered choices with a selected one, and no cursor. Then the
+/// agent asks a question, even if the dialog is unknown. If the list is part of an agent's answer,
+/// the cursor is in the input.
 pub fn is_unknown_question(screen: &Screen) -> bool {
     screen.cursor.is_none() && has_marked_choice(&screen.rows)
 }
@@ -57,14 +59,15 @@ fn has_marked_choice(rows: &[String]) -> bool {
     numbered(last_box(rows), &MARKS).is_some_and(|choices| choices.texts.len() > 1)
 }
 
-/// Returns the rows from the upper edge of the last frame on, or all where there is no frame. A box
-/// inside of another one has the side of that before its edge.
+/// Returns the rows from the upper edge of the last frame on, or all rows if there is no frame. The
+/// edge of a frame inside another frame is not recognized, because the outer frame's side is before
+/// it.
 pub fn last_box(rows: &[String]) -> &[String] {
     let is_top = |row: &String| row.trim_start().starts_with(['╭', '┌']);
     &rows[rows.iter().rposition(is_top).unwrap_or(0)..]
 }
 
-/// Returns a row without the frame and the spaces around it.
+/// Removes frame characters and spaces from both ends of a row.
 fn inside(row: &str) -> &str {
     row.trim_matches(is_frame)
 }
@@ -73,18 +76,18 @@ fn is_frame(character: char) -> bool {
     FRAMES.contains(&character) || character.is_whitespace()
 }
 
-/// Tells whether a row is nothing but the edge of a frame.
+/// Returns whether a row contains only the edge of a frame.
 fn is_edge(row: &str) -> bool {
     row.chars().all(|c| EDGES.contains(c) || is_frame(c)) && !row.is_empty()
 }
 
-/// Returns the words of a text in one line, without characters that mislead about it.
+/// Returns the words of a text in one line, without characters that mislead the reader.
 fn visible(text: &str) -> String {
     let text: String = text.chars().filter(|c| !display::is_misleading(*c)).collect();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Leaves out the middle of a text that is too long: its end says as much as its beginning.
+/// Cuts out the middle of a text that is too long. The end is as important as the beginning.
 fn shortened(text: &str, most: usize) -> String {
     let count = text.chars().count();
     if count <= most {
@@ -96,15 +99,15 @@ fn shortened(text: &str, most: usize) -> String {
     format!("{beginning}{LEFT_OUT}{end}")
 }
 
-/// Which answers can be given to a question by a command.
+/// Which answers a command can give to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Takes {
     pub yes: bool,
     pub choice: bool,
 }
 
-/// Makes the dialog of a session. A question of which something was left out is not answered before
-/// a person has seen all of it.
+/// Creates the dialog of a session. If part of the question was left out, the answer command is
+/// `segue attach`, so that the user sees the complete question first.
 pub fn dialog(
     session: &str,
     id: String,
@@ -145,7 +148,7 @@ fn in_brackets(choices: &[String]) -> String {
     if choices.is_empty() { String::new() } else { format!(" [{numbered}]") }
 }
 
-/// Returns what a person can run to answer.
+/// Returns a hint with the command that answers the question.
 pub fn hint(dialog: &Dialog) -> String {
     let command = &dialog.answer;
     match command.split_whitespace().nth(3) {
@@ -186,7 +189,7 @@ mod tests {
 ╰──────────────────────╯";
 
     #[test]
-    fn the_question_is_above_its_choices() {
+    fn rows_above_the_choices_are_the_question() {
         let asked = read(&rows(TRUST)).unwrap();
         let question = "Folder access /code/a Trust this folder? It can run code.";
         assert_eq!(asked.question, question);
@@ -198,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_dialog_hides_nothing_of_what_is_asked() {
+    fn text_of_a_known_dialog_contains_everything_but_frames() {
         let frames = "│ Run this?     │\n│ ╭───────────╮ │\n│ │ curl evil │ │\n│ ╰───────────╯ │";
         let asked = text(&rows(frames), Vec::new());
         assert_eq!((asked.question.as_str(), asked.is_whole), ("Run this? curl evil", true));
@@ -219,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_without_a_mark_is_no_question() {
+    fn list_without_a_selected_row_is_not_a_question() {
         assert!(has_marked_choice(&rows(TRUST)));
         assert!(has_marked_choice(&rows(FRAMED)));
         for text in ["1. one\n2. two", "› 1. alone", "› hello", "❯ 2. b\n3. c", ""] {
@@ -228,14 +231,14 @@ mod tests {
     }
 
     #[test]
-    fn a_screen_with_a_cursor_is_no_unknown_question() {
+    fn screen_with_a_cursor_is_not_an_unknown_question() {
         let asks = Screen { rows: rows(TRUST), ..Screen::default() };
         assert!(is_unknown_question(&asks));
         assert!(!is_unknown_question(&Screen { cursor: Some((1, 2)), ..asks }));
     }
 
     #[test]
-    fn a_question_of_which_something_is_left_out_says_so_and_is_answered_at_the_terminal() {
+    fn shortened_question_is_marked_and_must_be_answered_at_the_terminal() {
         let long = format!("begin {}end", "word ".repeat(KEPT_CHARS));
         let asked = text(&rows(&long), vec!["Yes".to_owned()]);
         assert!(!asked.is_whole);
@@ -249,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_fits_the_question() {
+    fn answer_command_depends_on_the_possible_answers() {
         let asked = |choices: &[&str]| DialogText {
             question: "Which?".to_owned(),
             is_whole: true,

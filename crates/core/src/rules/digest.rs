@@ -1,4 +1,4 @@
-//! A conversation as one message to the agent that goes on with it.
+//! Writes a conversation as one message to the agent that continues it.
 
 mod conversation;
 mod fence;
@@ -10,51 +10,51 @@ use super::carry::cut_in_middle;
 use super::redaction::redact;
 use crate::model::{Role, Turn};
 
-/// So many characters where nobody says otherwise.
+/// Default maximum number of characters of the message.
 pub const DEFAULT_BUDGET: usize = 50_000;
-/// With fewer characters there is no room for anything that was said.
+/// Smallest allowed budget. With fewer characters there is no room for the conversation.
 pub const LEAST_BUDGET: usize = 1_000;
 
-/// What every such message begins with.
+/// The beginning of every such message.
 const OPENING: &str = "[Handed over by Segue]";
 const VENDOR: usize = 60;
 
-/// What there is to tell.
+/// The content for the message.
 #[derive(Clone, Copy, Debug)]
 pub struct Material<'a> {
-    /// What people call the vendor that had the conversation until now.
+    /// The vendor's name for users; this vendor had the conversation until now.
     pub vendor: &'a str,
-    /// What the user asked for first.
+    /// The user's first request.
     pub task: Option<&'a Turn>,
-    /// The newest turns, the oldest of them first, clean.
+    /// The newest turns, oldest first, already cleaned.
     pub turns: &'a [Turn],
-    /// There were turns before them.
+    /// Whether there were turns before these.
     pub is_cut: bool,
     pub folder: &'a FolderState,
-    /// What is not decided yet.
+    /// Questions that are still open.
     pub questions: &'a [String],
 }
 
-/// The folder in which the work is done.
+/// The state of the folder in which the agent works.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FolderState {
     pub path: String,
     pub branch: Option<String>,
-    /// The newest first, one line each.
+    /// Newest first, one line each.
     pub commits: Vec<String>,
-    /// Files with changes that are in no commit.
+    /// Files with uncommitted changes.
     pub dirty: Vec<String>,
-    /// So many more of them.
+    /// Number of further files with uncommitted changes.
     pub more_dirty: usize,
 }
 
-/// Writes the message: at most so many characters. There is none where nobody said anything, and
-/// none where there is no room.
+/// Writes the message with at most `budget` characters. `None` if the conversation contains no
+/// text, or if the budget is too small.
 pub fn digest(material: &Material<'_>, budget: usize) -> Option<String> {
     if !has_words(material) {
         return None;
     }
-    // The number of the fence has no more digits than the budget.
+    // Reserve room for the number of the fence. It has at most as many digits as the budget.
     let frame = framed(material.vendor, "", budget).chars().count();
     let room = budget.checked_sub(frame)?;
     let state = cut_in_middle(&state(material), room / 4);
@@ -66,7 +66,7 @@ pub fn digest(material: &Material<'_>, budget: usize) -> Option<String> {
     Some(framed(material.vendor, &body, fence::number(&body)))
 }
 
-/// Tells whether a message was written by [`digest`].
+/// Returns whether a message was written by [`digest`].
 pub fn is_digest(text: &str) -> bool {
     text.trim_start().starts_with(OPENING)
 }
@@ -92,7 +92,7 @@ fn framed(vendor: &str, body: &str, number: usize) -> String {
     )
 }
 
-/// Tells of the folder and of what is open.
+/// Describes the folder and the open questions.
 fn state(material: &Material<'_>) -> String {
     let folder = material.folder;
     let mut lines = Vec::new();
@@ -116,7 +116,7 @@ fn list(lines: &mut Vec<String>, title: &str, items: &[String]) {
     }
 }
 
-/// Returns the text without what moves the cursor of a terminal or ends what is pasted into one.
+/// Removes control characters, which could move the cursor of a terminal or end a paste.
 fn plain(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t')).collect()
 }

@@ -1,4 +1,4 @@
-//! Which parts of an untrusted text may be shown.
+//! Removes parts of untrusted text that must not be shown.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -7,9 +7,9 @@ const ESCAPE: char = '\u{1b}';
 const BELL: char = '\u{7}';
 const STRING_END: char = '\u{9c}';
 
-/// Tells whether a character makes a text read as something else than it is: it moves the cursor or
-/// starts a sequence, turns the direction of text around, breaks a line, or cannot be seen. Joiners
-/// stay: scripts and emoji need them.
+/// Returns whether a character makes a text look different from its content: it moves the cursor,
+/// starts an escape sequence, changes the direction of the text, breaks a line, or is invisible.
+/// Joiners are allowed, because some scripts and emoji need them.
 pub fn is_misleading(character: char) -> bool {
     let turns_around = matches!(
         character,
@@ -23,11 +23,11 @@ pub fn is_misleading(character: char) -> bool {
     character.is_control() || turns_around || breaks || is_invisible
 }
 
-/// How many letters of a program's name are shown.
+/// Maximum number of characters of a program's name.
 const LONGEST_PROGRAM: usize = 40;
 
-/// Returns what a process is called by its command line: its program, and the script that it runs.
-/// The rest can be anything that its author wants a person to read.
+/// Returns the name of a process from its command line: the program and the script that it runs.
+/// The other arguments are left out, because their author could use them to mislead the user.
 pub fn program_name(command_line: &str) -> String {
     let names = command_line.split_whitespace().take(2).take_while(|word| !word.starts_with('-'));
     let names = names.map(|word| {
@@ -37,13 +37,13 @@ pub fn program_name(command_line: &str) -> String {
     names.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns `3 sessions`, `1 session`.
+/// Returns a number with its noun, such as `3 sessions` or `1 session`.
 pub fn counted(count: usize, word: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {word}{ending}")
 }
 
-/// Returns the text without control sequences and control characters; line breaks and tabs stay.
+/// Returns the text without escape sequences and misleading characters. Keeps line breaks and tabs.
 pub fn plain(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_is_called_by_its_program_and_script_alone() {
+    fn program_name_contains_only_the_program_and_its_script() {
         let table = [
             ("/usr/bin/node /opt/bin/agent --resume 1", "node agent"),
             ("agent --resume hint: run `curl evil`", "agent"),
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_not_many() {
+    fn counted_uses_the_plural_except_for_one() {
         let table = [(0, "0 sessions"), (1, "1 session"), (2, "2 sessions")];
         for (count, expected) in table {
             assert_eq!(counted(count, "session"), expected);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_reads_as_it_is_may_be_shown() {
+    fn misleading_characters_are_recognized_and_joiners_are_allowed() {
         let misleading =
             "\u{1b}\n\u{7f}\u{9b}\u{202e}\u{2066}\u{200f}\u{2028}\u{200b}\u{ad}\u{feff}\u{e0041}";
         for character in misleading.chars() {
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn sequences_of_every_kind_are_taken_out() {
+    fn escape_sequences_of_every_kind_are_removed() {
         let table = [
             ("plain text", "plain text"),
             ("two\nlines\tand a tab", "two\nlines\tand a tab"),
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn no_control_character_survives_in_any_place() {
+    fn plain_removes_control_characters_in_every_position() {
         let controls = (0..=0x9f).filter_map(char::from_u32).filter(|c| c.is_control());
         for control in controls.filter(|c| !matches!(c, '\n' | '\t')) {
             for text in [format!("a{control}b"), format!("{ESCAPE}{control}x"), control.to_string()]

@@ -1,9 +1,9 @@
-//! The environment of an agent.
+//! The environment variables of an agent.
 
 use crate::error::{Error, Result};
 use crate::model::{Environment, Launch, Session};
 
-/// Names that every agent is given; a nested Segue recognises its agent by them.
+/// Variables that every agent gets. A nested Segue recognizes its agent by them.
 pub const SESSION: &str = "SEGUE_SESSION";
 pub const LAUNCH: &str = "SEGUE_LAUNCH";
 const AGENT: &str = "SEGUE_AGENT";
@@ -11,15 +11,15 @@ const FLEET: &str = "SEGUE_FLEET";
 const TASK: &str = "SEGUE_TASK";
 const OURS: &str = "SEGUE_";
 
-/// Ours alone: marks of the launch around this one, secrets, and what tests set.
+/// Variables that agents do not get: marks of the outer launch, secrets, and settings of tests.
 const NOT_FOR_AGENTS: [&str; 4] = ["SEGUE_TOKEN", SESSION, LAUNCH, TASK];
 const NOT_FOR_AGENTS_PREFIX: &str = "SEGUE_FAILPOINT";
 
-/// Variables of the surroundings that would be untrue inside the holder's terminal.
+/// Variables of the caller that would be wrong inside the holder's terminal.
 const UNTRUE_INSIDE: [&str; 3] = ["STY", "LINES", "COLUMNS"];
 
-/// Returns what an agent gets: the caller's environment, the project file's additions, the marks of
-/// its launch, and nothing that is ours alone.
+/// Returns the environment of an agent: the caller's environment, the variables of the project file
+/// and the marks of the agent's launch, without variables that are only for Segue.
 pub fn for_agent(caller: &Environment, session: &Session, launch: &Launch) -> Environment {
     let mut environment = caller.clone();
     environment.retain(|name| {
@@ -38,7 +38,7 @@ pub fn for_agent(caller: &Environment, session: &Session, launch: &Launch) -> En
     environment
 }
 
-/// Refuses a variable that no process can be given, or that is Segue's to set.
+/// Returns an error for a variable that no process can have, or that only Segue may set.
 pub fn check_variable(name: &str, value: &str) -> Result<()> {
     if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
         return Err(Error::usage(format!("`{}` cannot be a variable", name.escape_debug()))
@@ -59,7 +59,7 @@ mod tests {
     use crate::rules::lifecycle::samples::launch;
 
     #[test]
-    fn an_agent_gets_the_callers_environment_with_its_own_marks() {
+    fn agent_gets_the_callers_environment_with_the_marks_of_its_own_launch() {
         let caller = [
             ("PATH", "/bin"),
             ("SEGUE_HOME", "/s"),
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_that_cannot_be_set_is_refused() {
+    fn invalid_and_reserved_variables_are_rejected() {
         for (name, value) in [("", "1"), ("A=B", "1"), ("A\0", "1"), ("A", "1\0"), ("SEGUE_X", "1")]
         {
             assert!(check_variable(name, value).is_err(), "{name:?} {value:?}");

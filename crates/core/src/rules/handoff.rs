@@ -1,41 +1,31 @@
-//! How a conversation goes to another vendor, and which one goes.
+//! Decides in which form a conversation is handed over to another vendor, and which conversation.
 
 use std::cmp::Reverse;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::model::{SessionId, VendorSessionId};
+use crate::word_enum::word_enum;
 
-/// How the user wants a conversation handed over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// As the target's own conversation where that can be, else as a message.
-    #[default]
-    Auto,
-    /// As the target's own conversation.
-    Native,
-    /// As a message that tells what was said.
-    Digest,
+word_enum! {
+    /// How the user wants to hand over a conversation.
+    #[derive(Default)]
+    pub enum Mode {
+        /// As the target vendor's own conversation if possible, otherwise as a message.
+        #[default]
+        Auto = "auto",
+        /// As the target vendor's own conversation.
+        Native = "native",
+        /// As a message that contains the conversation as text.
+        Digest = "digest",
+    }
 }
 
 impl Mode {
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Native, Self::Digest];
-
-    /// Returns the word used on the command line and in JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Native => "native",
-            Self::Digest => "digest",
-        }
-    }
-
-    /// Reads the word.
+    /// Parses a mode from its word.
     pub fn parse(word: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|mode| mode.word() == word).ok_or_else(|| {
+        Self::from_word(word).ok_or_else(|| {
             Error::usage(format!("`{word}` is no way to hand a conversation over"))
                 .hint("use `--mode auto`, `--mode native` or `--mode digest`")
         })
@@ -45,23 +35,25 @@ impl Mode {
 /// How a conversation is handed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// As the target's own; where that fails, as a message if nothing else was asked for.
+    /// As the target vendor's own conversation. If this fails and `else_digest` is set, as a
+    /// message.
     Native {
         else_digest: bool,
     },
     Digest,
-    /// There is nothing to carry.
+    /// The conversation is empty.
     Plain,
 }
 
-/// Whether a conversation has anything to carry.
+/// Whether a conversation has content to hand over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     Something,
     Nothing,
 }
 
-/// Chooses the way.
+/// Chooses the form of a handoff. Returns an error if the user requires `native` and the target
+/// does not support it.
 pub fn choose(mode: Mode, target_takes_native: bool, content: Content) -> Result<Way> {
     match mode {
         Mode::Native if !target_takes_native => {
@@ -75,29 +67,30 @@ pub fn choose(mode: Mode, target_takes_native: bool, content: Content) -> Result
     }
 }
 
-/// A session of an agent whose vendor was changed.
+/// An earlier session of an agent whose vendor was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     pub session: SessionId,
-    /// The vendor's id of its conversation; none where there never was one.
+    /// The vendor's session id of its conversation. `None` if it never had one.
     pub id: Option<VendorSessionId>,
-    /// It is of the vendor that the agent has now.
+    /// Whether the session belongs to the agent's current vendor.
     pub is_own: bool,
-    /// When something last happened in it.
+    /// When something last happened in the session.
     pub at: Timestamp,
 }
 
-/// What an agent goes on with.
+/// The conversation that an agent continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source<'a> {
-    /// Its own session: nothing is handed over.
+    /// A session of its current vendor. Nothing is handed over.
     Own(&'a Candidate),
-    /// The first of these that has content.
+    /// The first of these sessions that has content is handed over.
     FirstOf(Vec<&'a Candidate>),
 }
 
-/// Chooses what an agent goes on with whose vendor was changed: the newest session of its vendor,
-/// else the others that have an id, the most recent first.
+/// Chooses the conversation that an agent continues after its vendor was changed: the newest
+/// session of its current vendor. If there is none, the other sessions that have an id, most recent
+/// first.
 pub fn source(candidates: &[Candidate]) -> Source<'_> {
     let mut order: Vec<&Candidate> = candidates.iter().filter(|it| it.id.is_some()).collect();
     order.sort_by_key(|candidate| Reverse(candidate.at));
@@ -108,8 +101,8 @@ pub fn source(candidates: &[Candidate]) -> Source<'_> {
 }
 
 impl<'a> Source<'a> {
-    /// Returns the session that is handed over, with what was read of it. Reading gives nothing
-    /// where there is an id and no content: then the next is tried.
+    /// Returns the session to hand over and the content that `read` returned for it. `read` returns
+    /// `None` if a session has an id but no content; then the next session is tried.
     pub fn hand_over<T>(
         &self,
         mut read: impl FnMut(&Candidate) -> Result<Option<T>>,
@@ -142,7 +135,8 @@ mod tests {
         }
     }
 
-    /// Hands over what has content, and returns the number of it.
+    /// Returns the index of the session that is handed over if the sessions `with_content` have
+    /// content.
     fn handed(candidates: &[Candidate], with_content: &[usize]) -> Option<usize> {
         let number = |it: &Candidate| candidates.iter().position(|other| other == it).unwrap();
         let read = |it: &Candidate| Ok(with_content.contains(&number(it)).then_some(()));
@@ -150,15 +144,15 @@ mod tests {
     }
 
     #[test]
-    fn words_are_read_back() {
+    fn every_mode_is_parsed_from_its_word() {
         for mode in Mode::ALL {
-            assert_eq!(Mode::parse(mode.word()).unwrap(), mode);
+            assert_eq!(Mode::parse(mode.word()).unwrap(), *mode);
         }
         assert!(Mode::parse("Native").is_err());
     }
 
     #[test]
-    fn the_way_is_what_was_asked_for_and_can_be() {
+    fn handoff_form_depends_on_mode_target_and_content() {
         let native = |else_digest| Some(Way::Native { else_digest });
         let (some, none) = (Content::Something, Content::Nothing);
         let table = [
@@ -177,44 +171,44 @@ mod tests {
     }
 
     #[test]
-    fn check_27_an_own_session_is_not_handed_over() {
+    fn session_of_the_current_vendor_is_continued_and_not_handed_over() {
         let candidates = [candidate(1, true), candidate(2, false)];
         assert_eq!(source(&candidates), Source::Own(&candidates[0]));
         assert_eq!(handed(&candidates, &[0, 1]), None);
     }
 
     #[test]
-    fn check_27_another_one_is() {
+    fn session_of_another_vendor_is_handed_over() {
         assert_eq!(handed(&[candidate(2, false)], &[0]), Some(0));
     }
 
     #[test]
-    fn check_27_without_any_nothing_is() {
+    fn nothing_is_handed_over_without_a_session_that_has_content() {
         assert_eq!(handed(&[], &[]), None);
         assert_eq!(handed(&[candidate(1, false)], &[]), None);
     }
 
     #[test]
-    fn check_27_an_id_without_content_lets_the_next_be_tried() {
+    fn session_without_content_is_skipped_for_the_next_one() {
         let candidates = [candidate(1, false), candidate(3, false), candidate(2, false)];
         assert_eq!(handed(&candidates, &[0, 2]), Some(2));
         assert_eq!(handed(&candidates, &[0]), Some(0));
     }
 
     #[test]
-    fn check_27_the_most_recent_wins() {
+    fn most_recent_session_is_handed_over() {
         let candidates = [candidate(1, false), candidate(3, false), candidate(2, false)];
         assert_eq!(handed(&candidates, &[0, 1, 2]), Some(1));
     }
 
     #[test]
-    fn check_27_back_at_the_first_vendor_its_newest_session_goes_on() {
+    fn after_a_change_back_the_newest_session_of_that_vendor_is_continued() {
         let candidates = [candidate(1, true), candidate(2, false), candidate(3, true)];
         assert_eq!(source(&candidates), Source::Own(&candidates[2]));
     }
 
     #[test]
-    fn check_27_a_session_without_an_id_does_not_count() {
+    fn session_without_an_id_is_ignored() {
         let nameless = Candidate { id: None, ..candidate(3, true) };
         assert_eq!(handed(&[nameless, candidate(1, false)], &[0, 1]), Some(1));
     }

@@ -1,4 +1,4 @@
-//! What an agent printed last: the reason of a failed start, when the vendor gives no other.
+//! The last output of an agent: the reason for a failed start if the vendor reports no other.
 
 use super::display;
 use crate::model::{Exit, LaunchEnd};
@@ -10,8 +10,8 @@ const LONGEST_LINE: usize = 300;
 /// Signals that other processes send to end one: SIGHUP, SIGINT, SIGKILL, SIGTERM.
 const FROM_OUTSIDE: [i32; 4] = [1, 2, 9, 15];
 
-/// Tells whether the last output of a launch explains its end. An agent that was ended from outside
-/// in the middle of its work shows only that work.
+/// Returns whether the last output of a launch explains its end. If another process ended the agent
+/// in the middle of its work, the output shows only that work.
 pub fn explain(end: LaunchEnd, has_shown_conversation: bool) -> bool {
     match end.exit {
         _ if end.asked => false,
@@ -22,9 +22,9 @@ pub fn explain(end: LaunchEnd, has_shown_conversation: bool) -> bool {
     }
 }
 
-/// Returns the last lines of an output that say something, in one line and without control
-/// characters. `None` if no line says anything. Secrets have to be removed before: a line that was
-/// cut may not look like one any more.
+/// Returns the last lines of an output that contain letters or digits, in one line and without
+/// control characters. `None` if there is no such line. The caller must remove secrets first: in a
+/// line that was cut, a secret may not be recognizable any more.
 pub fn excerpt(output: &str) -> Option<String> {
     let output = display::plain(output);
     let lines = output.lines().map(str::trim).filter(|line| line.contains(char::is_alphanumeric));
@@ -33,7 +33,7 @@ pub fn excerpt(output: &str) -> Option<String> {
     (!last.is_empty()).then(|| last.join(" / "))
 }
 
-/// Words an excerpt as the cause of an error.
+/// Formats an excerpt as the cause of an error.
 pub fn cause(excerpt: &str) -> String {
     format!("its last output: {excerpt}")
 }
@@ -53,8 +53,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_ends_that_nobody_wanted_are_explained_by_the_last_output() {
-        // Each row: exit, asked for, explained without a conversation, explained with one.
+    fn last_output_explains_only_unintended_ends() {
+        // Each row: exit, requested by the user, explained without a conversation, explained with
+        // one.
         let table = [
             (Exit::Code(1), false, true, true),
             (Exit::Code(0), false, true, false),
@@ -72,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn excerpt_has_the_last_lines_that_say_something() {
+    fn excerpt_contains_the_last_lines_with_letters_or_digits() {
         let long = "x".repeat(LONGEST_LINE + 1);
         let cut = format!("{}…", "x".repeat(LONGEST_LINE));
         let table = [

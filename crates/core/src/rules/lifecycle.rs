@@ -1,7 +1,7 @@
-//! What a session's state becomes when something is observed about its launch.
+//! Decides how a session's state changes when something is observed about its launch.
 //!
-//! One pure function, [`next`]: state and observation in, actions out. The supervisor carries the
-//! actions out and commits them; it decides nothing itself.
+//! [`next`] is a pure function: it gets the state and an observation and returns actions. The
+//! supervisor executes and commits the actions; it decides nothing itself.
 
 use std::time::Duration;
 
@@ -17,71 +17,72 @@ use crate::ports::{Activity, Signal};
 pub struct Standing {
     pub status: Status,
     pub open: Option<OpenStanding>,
-    /// The newest line of the ledger.
+    /// The newest binding.
     pub bound: Option<(VendorSessionId, Evidence)>,
-    /// Who said what the open launch does now.
+    /// The source of the open launch's current status.
     pub source: Option<Source>,
     pub headless: bool,
     pub restart: Restart,
 }
 
-/// What is known about the launch that is thought to be alive.
+/// What is known about the launch that is believed to be alive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenStanding {
     pub launch: LaunchId,
     pub mode: LaunchMode,
-    /// Evidence from this launch's own process has named the conversation it was to be in.
+    /// Evidence from this launch's own process has confirmed the expected conversation.
     pub confirmed: bool,
-    /// A headless launch's own word about its turn.
+    /// Whether a headless launch reported success of its turn. `None` if it has not reported yet.
     pub turn: Option<bool>,
     /// Why that turn failed.
     pub failure: Option<FailureClass>,
 }
 
-/// Something that was seen.
+/// Something that was observed about a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Observation {
-    /// The launch's own process showed something.
+    /// The launch's own process sent a signal.
     Signal(Signal),
-    /// The launch is over. Without anybody who knows how, the exit is unknown.
+    /// The launch has ended. The exit is unknown if no process collected it.
     Ended { end: LaunchEnd, environment: Kept, failures: Failures },
 }
 
-/// Whether the values of the agent's environment are still in a holder's memory.
+/// Whether a holder still has the values of the agent's environment in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
     Yes,
     No,
 }
 
-/// Something to be done.
+/// An action for the supervisor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     SetStatus(Status),
-    /// The agent shows what it does.
+    /// The agent's activity has changed.
     SetActivity {
         status: Status,
         source: Source,
     },
-    /// Append to the ledger.
+    /// Add a binding.
     Bind {
         id: VendorSessionId,
         evidence: Evidence,
     },
-    /// A resumed process is in another conversation than the one asked for: end it, tell it.
+    /// A resumed process is in another conversation than the requested one: end it and report it.
     RefuseConversation {
         found: VendorSessionId,
     },
-    /// Remember a launch's own word about its turn.
+    /// Record whether the launch reported success of its turn.
     NoteTurn {
         ok: bool,
     },
     CloseLaunch {
         end: LaunchEnd,
     },
-    /// End every process that still carries the launch's mark.
+    /// End every process that still carries the launch's mark: its cgroup or its environment
+    /// variable.
     EndLeftovers,
-    /// Let the holder go that kept the environment.
+    /// Let the holder that kept the environment exit.
     ReleaseHolder,
     Restart {
         after: Duration,
@@ -91,8 +92,8 @@ pub enum Action {
     },
 }
 
-/// Decides what an observation about `launch` means. What concerns any other launch than the open
-/// one comes too late and means nothing.
+/// Returns the actions for an observation about `launch`. An observation about any launch but the
+/// open one is too late and has no effect.
 pub fn next(standing: &Standing, launch: LaunchId, observation: &Observation) -> Vec<Action> {
     let Some(open) = standing.open.as_ref().filter(|open| open.launch == launch) else {
         return Vec::new();
@@ -115,8 +116,9 @@ pub fn next(standing: &Standing, launch: LaunchId, observation: &Observation) ->
     }
 }
 
-/// Tells whether the open launch came up in the wrong conversation: it means nothing any more, and
-/// the session waits for a person. Only a closed launch can have that status for another reason.
+/// Returns whether the open launch was refused because it started in the wrong conversation. Its
+/// signals are ignored, and the session waits for the user. If the status has another cause, no
+/// launch is open.
 fn was_refused(standing: &Standing) -> bool {
     standing.status == Status::Waiting(WaitingFor::Choice)
 }
@@ -129,14 +131,15 @@ fn conversation(
 ) -> Vec<Action> {
     let bind = || vec![Action::Bind { id: id.clone(), evidence }];
     match &standing.bound {
-        // The first evidence of this launch for the id that we asked for: worth a line.
+        // The first evidence of this launch for the requested id is recorded.
         Some((bound, _)) if bound == id && !open.confirmed => bind(),
         Some((bound, _)) if bound == id => Vec::new(),
-        // The vendor did not find what it was to resume, and began something else.
+        // The vendor did not find the conversation to resume and started another one.
         Some(_) if open.mode == LaunchMode::Resume && !open.confirmed => {
             vec![Action::RefuseConversation { found: id.clone() }]
         }
-        // The user cleared or forked inside the process, or the vendor chose its own id.
+        // The user cleared or forked the conversation inside the process, or the vendor chose its
+        // own id.
         Some(_) | None => bind(),
     }
 }
@@ -145,8 +148,8 @@ fn active(standing: &Standing, activity: Activity, source: Source) -> Vec<Action
     if standing.source.is_some_and(|known| outranks(known, source)) {
         return Vec::new();
     }
-    // A transcript that grows does not tell that a question was answered: what is written in the
-    // moment in which it is asked can be read after it.
+    // A growing transcript does not prove that a question was answered: lines that were written
+    // while the question appeared can be read after it.
     let asks = matches!(standing.status, Status::Waiting(_));
     if asks && source == Source::Transcript && activity == Activity::Working {
         return Vec::new();
@@ -160,8 +163,8 @@ fn active(standing: &Standing, activity: Activity, source: Source) -> Vec<Action
     if said_before { Vec::new() } else { vec![Action::SetActivity { status, source }] }
 }
 
-/// Tells whether what one source says stands whatever the other one says: a screen only looks like
-/// something, and a hook can come late.
+/// Returns whether a status from source `known` stays valid if source `other` reports a different
+/// one. A screen is only an interpretation, and a hook can be late.
 pub fn outranks(known: Source, other: Source) -> bool {
     match other {
         Source::Screen => known != Source::Screen,
@@ -178,7 +181,7 @@ fn ended(
     failures: Failures,
 ) -> Vec<Action> {
     let mut actions = vec![Action::EndLeftovers, Action::CloseLaunch { end }];
-    // A service that does not take the account does not take it a moment later either.
+    // A service that refuses the account now refuses it a moment later, too.
     let refused = open.failure == Some(FailureClass::Account);
     if crashed(standing, end) && standing.restart == Restart::OnCrash && !refused {
         actions.extend(after_crash(end, environment, failures));
@@ -189,8 +192,8 @@ fn ended(
     actions
 }
 
-/// Tells whether an interactive agent ended without anybody wanting it. One that leaves while it
-/// asks whether the folder is trusted was told no.
+/// Returns whether an interactive agent ended unintentionally. If it exits while it asks whether
+/// the folder is trusted, the user answered no.
 fn crashed(standing: &Standing, end: LaunchEnd) -> bool {
     let told_no =
         standing.status == Status::Waiting(WaitingFor::Trust) && matches!(end.exit, Exit::Code(_));
@@ -198,8 +201,8 @@ fn crashed(standing: &Standing, end: LaunchEnd) -> bool {
     !standing.headless && !end.asked && failed && !told_no
 }
 
-/// Tells whether a session whose launch is over is to be started again by itself: a daemon asks
-/// that did not see how it ended.
+/// Returns whether a session whose launch has ended must be restarted automatically. A daemon that
+/// did not observe the end uses this.
 pub fn is_to_restart(standing: &Standing) -> bool {
     let crashed = matches!(standing.status, Status::Ended(How::Crashed(_)) | Status::Lost);
     let restarts = !standing.headless && standing.restart == Restart::OnCrash;

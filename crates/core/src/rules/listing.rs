@@ -1,25 +1,26 @@
-//! Which sessions a list shows.
+//! Decides which sessions a list shows.
 
 use std::path::PathBuf;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::model::{FleetName, Session, Status, VendorId};
+use crate::error::{Error, Result};
+use crate::model::{FleetName, Session, Status, StatusKind, VendorId};
+use crate::rules::address;
 
-/// A session that ended longer ago than this is not shown without being asked for.
-const RECENT: SignedDuration = SignedDuration::from_hours(24);
+/// A session that ended longer ago than this is only listed on request.
+pub const RECENT: SignedDuration = SignedDuration::from_hours(24);
 
-/// Which sessions are wanted. An empty list allows everything.
+/// Which sessions to list. An empty field allows everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filter {
-    /// Includes sessions that ended long ago.
+    /// Also shows sessions that ended long ago.
     pub all: bool,
     pub fleets: Vec<FleetName>,
     pub vendors: Vec<VendorId>,
-    /// Words for statuses, such as `idle`.
-    pub statuses: Vec<String>,
-    /// A real path: only sessions that work there or below.
+    pub statuses: Vec<StatusKind>,
+    /// A path without symlinks. Only sessions that work in this folder or below it are listed.
     pub folder: Option<PathBuf>,
 }
 
@@ -27,24 +28,58 @@ pub struct Filter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Shown,
-    /// It is wanted but ended long ago: it is only counted.
+    /// The session matches the filter but ended long ago. It is only counted.
     Counted,
     LeftOut,
 }
 
-/// Decides what a list does with a session. Whoever asks for `ended` sessions gets all of them.
+/// Decides what a list does with a session. If the filter names a status, ended sessions of any age
+/// are shown.
 pub fn place(session: &Session, filter: &Filter, now: Timestamp) -> Place {
     let Filter { all, fleets, vendors, statuses, folder } = filter;
-    let word = session.status.word();
     let is_wanted = (fleets.is_empty() || fleets.contains(&session.fleet))
         && (vendors.is_empty() || vendors.contains(&session.vendor))
-        && (statuses.is_empty() || statuses.iter().any(|status| status == word))
+        && (statuses.is_empty() || statuses.contains(&session.status.kind()))
         && folder.as_ref().is_none_or(|folder| session.cwd.starts_with(folder));
-    match session.status {
-        _ if !is_wanted => Place::LeftOut,
-        Status::Ended(_) if *all || !statuses.is_empty() => Place::Shown,
-        Status::Ended(_) if now.duration_since(session.updated_at) > RECENT => Place::Counted,
-        _ => Place::Shown,
+    let is_over = matches!(session.status, Status::Ended(_)) || session.is_settled();
+    let is_old = now.duration_since(session.updated_at) > RECENT;
+    if !is_wanted {
+        Place::LeftOut
+    } else if is_over && is_old && !*all && statuses.is_empty() {
+        Place::Counted
+    } else {
+        Place::Shown
+    }
+}
+
+/// Finds the status that a word refers to. The beginning of its word is enough.
+pub fn find_status(word: &str) -> Result<StatusKind> {
+    let mut words: Vec<&str> = StatusKind::ALL.iter().map(|status| status.word()).collect();
+    words.sort_unstable();
+    let found = find_value("status", word, &words)?;
+    StatusKind::from_word(found).ok_or_else(|| unknown("status", word, &words))
+}
+
+/// Finds the known value of a filter that a word refers to. Its beginning is enough. `what` says in
+/// the error what the values are: fleets, vendors or statuses.
+pub fn find_value<'a>(what: &str, word: &str, known: &[&'a str]) -> Result<&'a str> {
+    address::find_name(known, word)
+        .map_err(|unclear| unclear.explain(word, unknown(what, word, known)))
+}
+
+fn unknown(what: &str, word: &str, known: &[&str]) -> Error {
+    let error = Error::not_found(format!("there is no {what} `{word}`"));
+    match known {
+        [] => error,
+        known => error.hint(format!("use one of: {}", known.join(", "))),
+    }
+}
+
+impl Filter {
+    /// Tells whether every condition is one that a [`SessionQuery`](crate::ports::SessionQuery) has.
+    pub fn is_simple(&self) -> bool {
+        let Self { all: _, fleets, vendors, statuses, folder } = self;
+        fleets.len() <= 1 && vendors.len() <= 1 && statuses.is_empty() && folder.is_none()
     }
 }
 
@@ -66,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ended_more_than_a_day_ago_is_only_counted() {
+    fn sessions_that_ended_more_than_a_day_ago_are_only_counted() {
         let ended = Status::Ended(How::Quit);
         let table = [
             (Status::Working, 90 * HOUR, Place::Shown),
@@ -89,13 +124,22 @@ mod tests {
     }
 
     #[test]
+    fn headless_session_whose_last_turn_is_long_over_is_only_counted() {
+        let (session, now) = session(Status::Idle, 25 * HOUR);
+        let headless = Session { headless: true, ..session.clone() };
+        assert_eq!(place(&headless, &Filter::default(), now), Place::Counted);
+        assert_eq!(place(&session, &Filter::default(), now), Place::Shown);
+        let recent = Session { updated_at: now, ..headless };
+        assert_eq!(place(&recent, &Filter::default(), now), Place::Shown);
+    }
+
+    #[test]
     fn a_session_has_to_pass_every_filter() {
         let fleets = |names: &[&str]| {
             names.iter().map(|name| FleetName::parse(name).unwrap()).collect::<Vec<_>>()
         };
         let vendors =
             |names: &[&str]| names.iter().map(|name| VendorId::new(*name)).collect::<Vec<_>>();
-        let words = |words: &[&str]| words.iter().map(|&it| it.to_owned()).collect::<Vec<_>>();
         let none = Filter::default;
         let table = [
             (Filter { fleets: fleets(&["shop"]), ..none() }, true),
@@ -103,8 +147,8 @@ mod tests {
             (Filter { fleets: fleets(&["sho"]), ..none() }, false),
             (Filter { vendors: vendors(&["demo"]), ..none() }, true),
             (Filter { vendors: vendors(&["other"]), ..none() }, false),
-            (Filter { statuses: words(&["working", "idle"]), ..none() }, true),
-            (Filter { statuses: words(&["waiting"]), ..none() }, false),
+            (Filter { statuses: vec![StatusKind::Working, StatusKind::Idle], ..none() }, true),
+            (Filter { statuses: vec![StatusKind::Waiting], ..none() }, false),
             (Filter { folder: Some("/src/shop".into()), ..none() }, true),
             (Filter { folder: Some("/src/shop/sub".into()), ..none() }, true),
             (Filter { folder: Some("/src/sho".into()), ..none() }, false),
@@ -119,10 +163,22 @@ mod tests {
     }
 
     #[test]
-    fn ended_sessions_that_are_asked_for_are_shown_however_old_they_are() {
+    fn ended_sessions_of_any_age_are_shown_if_their_status_is_requested() {
         let (session, now) = session(Status::Ended(How::Quit), 90 * HOUR);
-        let wanted = |word: &str| Filter { statuses: vec![word.to_owned()], ..Filter::default() };
-        assert_eq!(place(&session, &wanted("ended"), now), Place::Shown);
-        assert_eq!(place(&session, &wanted("idle"), now), Place::LeftOut);
+        let wanted = |status| Filter { statuses: vec![status], ..Filter::default() };
+        assert_eq!(place(&session, &wanted(StatusKind::Ended), now), Place::Shown);
+        assert_eq!(place(&session, &wanted(StatusKind::Idle), now), Place::LeftOut);
+    }
+
+    #[test]
+    fn status_is_found_by_its_word_or_the_beginning_of_it() {
+        assert_eq!(find_status("waiting").unwrap(), StatusKind::Waiting);
+        assert_eq!(find_status("wa").unwrap(), StatusKind::Waiting);
+        assert_eq!(find_status("w").unwrap_err().hints, ["use `waiting`", "use `working`"]);
+        let unknown = find_status("sleeping").unwrap_err();
+        assert_eq!(unknown.message, "there is no status `sleeping`");
+        let all = "use one of: ended, idle, lost, starting, waiting, working";
+        assert_eq!(unknown.hints.last().unwrap(), all);
+        assert!(find_status("").is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Decisions, as pure functions: facts in, decision out.
+//! Decisions as pure functions: known facts in, a decision out.
 
 pub mod accounts;
 pub mod address;

@@ -1,4 +1,4 @@
-//! Names for sessions that nobody named.
+//! Generates names for sessions that the user did not name.
 
 use uuid::Uuid;
 
@@ -11,33 +11,32 @@ const SECOND: [&str; 16] = [
     "maple", "meadow", "otter", "reef", "ridge", "willow",
 ];
 
-/// Returns a name that none of the taken ones is, made from `random`.
-pub fn suggest(random: Uuid, taken: impl Fn(&str) -> bool) -> String {
+/// Returns two names made from `random`: a short one, and one that is almost certainly free.
+pub fn suggestions(random: Uuid) -> [String; 2] {
     let bytes = random.as_bytes();
     let pick = |words: &[&'static str; 16], byte: u8| words[usize::from(byte % 16)];
     let name = format!("{}-{}", pick(&FIRST, bytes[0]), pick(&SECOND, bytes[1]));
-    if !taken(&name) {
-        return name;
-    }
-    // 256 names are soon used up: a piece of the random id makes the rest.
-    format!("{name}-{:02x}{:02x}{:02x}", bytes[13], bytes[14], bytes[15])
+    // There are only 256 short names.
+    let longer = format!("{name}-{:02x}{:02x}{:02x}", bytes[13], bytes[14], bytes[15]);
+    [name, longer]
 }
 
-/// No session's name is longer.
+/// Maximum length of a session's name.
 const LONGEST: usize = 64;
 
-/// How much a number at the end of a name needs.
+/// Room for two dashes and a number of four digits.
 const NUMBER: usize = 6;
 
-/// Returns a name that none of the taken ones is: this one with the vendor's.
-pub fn with_vendor(name: &str, vendor: &str, taken: impl Fn(&str) -> bool) -> String {
+/// Returns the names for a session that gives its own name up: the name with the vendor's, then the
+/// same with a number.
+pub fn names_with_vendor(name: &str, vendor: &str) -> impl Iterator<Item = String> {
     let base = vendor_base(name, vendor);
-    let numbered = (2..10_000).map(|number| format!("{base}-{number}"));
-    let mut names = std::iter::once(base.clone()).chain(numbered);
-    names.find(|name| !taken(name)).unwrap_or(base)
+    let numbered = base.clone();
+    let numbered = (2..10_000).map(move |number| format!("{numbered}-{number}"));
+    std::iter::once(base).chain(numbered)
 }
 
-/// Tells whether `with_vendor` can have made a name from these two.
+/// Returns whether `with_vendor` can have generated `made` from this name and this vendor.
 pub fn is_with_vendor(made: &str, name: &str, vendor: &str) -> bool {
     let Some(rest) = made.strip_prefix(&vendor_base(name, vendor)) else { return false };
     let number = rest.strip_prefix('-').unwrap_or_default();
@@ -56,25 +55,23 @@ mod tests {
     use crate::model::SessionName;
 
     #[test]
-    fn a_taken_name_is_not_given_again() {
-        let random = Uuid::from_u128(u128::MAX / 3);
-        let plain = suggest(random, |_| false);
-        let longer = suggest(random, |name| name == plain);
+    fn second_suggestion_is_longer_than_the_first_and_valid() {
+        let [plain, longer] = suggestions(Uuid::from_u128(u128::MAX / 3));
         assert!(longer.starts_with(&plain) && longer != plain);
         assert!(SessionName::parse(&longer).is_ok());
     }
 
     #[test]
-    fn a_name_with_a_vendor_is_free_and_not_too_long() {
-        assert_eq!(with_vendor("coder", "tool", |_| false), "coder-tool");
-        let taken = ["coder-tool", "coder-tool-2"];
-        assert_eq!(with_vendor("coder", "tool", |name| taken.contains(&name)), "coder-tool-3");
-        let long = with_vendor(&"x".repeat(64), "some-tool", |name| !name.ends_with("-9999"));
+    fn names_with_a_vendor_are_numbered_and_never_too_long() {
+        let names: Vec<String> = names_with_vendor("coder", "tool").take(3).collect();
+        assert_eq!(names, ["coder-tool", "coder-tool-2", "coder-tool-3"]);
+        let long = names_with_vendor(&"x".repeat(64), "some-tool").last().unwrap();
         assert!(long.ends_with("-some-tool-9999"), "{long}");
         assert!(SessionName::parse(&long).is_ok(), "{long}");
     }
+
     #[test]
-    fn name_with_a_vendor_is_told_from_one_that_only_begins_like_it() {
+    fn name_with_a_vendor_is_distinguished_from_names_with_the_same_prefix() {
         for made in ["coder-pi", "coder-pi-2", "coder-pi-9999"] {
             assert!(is_with_vendor(made, "coder", "pi"), "{made}");
         }
@@ -83,6 +80,7 @@ mod tests {
             assert!(!is_with_vendor(other, "coder", "pi"), "{other}");
         }
         let long = "x".repeat(64);
-        assert!(is_with_vendor(&with_vendor(&long, "tool", |_| false), &long, "tool"));
+        let made = names_with_vendor(&long, "tool").next().unwrap();
+        assert!(is_with_vendor(&made, &long, "tool"));
     }
 }

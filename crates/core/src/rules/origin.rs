@@ -1,27 +1,27 @@
-//! Where a request comes from: a person, the agent of a launch, or nobody who can be named.
+//! Decides where a request comes from: a person, the agent of a launch, or an unidentified process.
 
 use crate::error::Error;
 use crate::model::{LaunchId, ProcessRef};
 
-/// What the kernel shows about the process at the other end of a connection, at the moment when the
+/// What the kernel shows about the process at the other end of a connection, at the time when the
 /// connection is accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
-    /// The process and its ancestors, the nearest first.
+    /// The process and its ancestors, nearest first.
     pub lineage: Vec<ProcessRef>,
     pub reach: Reach,
-    /// The first sign that some launch, of any Segue, started the process.
+    /// The first sign that a launch of any Segue installation started the process.
     pub trace: Option<Trace>,
 }
 
 /// How far the ancestors of a process could be followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Up to the first process.
+    /// Up to the first process of the system.
     Root,
-    /// Up to an ancestor that this user may not see.
+    /// Up to an ancestor that this user may not inspect.
     Hidden,
-    /// The process itself has ended, or its ancestors do not hold still.
+    /// The process has ended, or its ancestors change while they are read.
     Unknown,
 }
 
@@ -30,11 +30,11 @@ pub enum Reach {
 pub enum Trace {
     /// It is in the cgroup of an agent.
     Cgroup,
-    /// An environment in its lineage names a launch.
+    /// An environment variable of the process or of an ancestor names a launch.
     Mark,
     /// An ancestor is a holder, or looks like one.
     Holder,
-    /// A daemon adopted it from a holder that died.
+    /// A daemon adopted the process from a holder that died.
     Orphan,
 }
 
@@ -55,38 +55,38 @@ pub enum Origin {
     Refused(Refusal),
 }
 
-/// Why a caller has no rights at all.
+/// Why a caller gets no rights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It ended before its connection was accepted, or hides its ancestors.
+    /// The caller ended before its connection was accepted, or its ancestors cannot be determined.
     Unidentified,
-    /// A launch started it that is over, or whose holder is gone.
+    /// The caller was started by a launch that has ended or whose holder is gone.
     DeadLaunch,
-    /// An ancestor cannot be seen, and not every live agent is in a cgroup.
+    /// An ancestor is hidden, and not every live agent is in a cgroup.
     HiddenAncestor,
 }
 
 impl Evidence {
-    /// Evidence about a process that cannot be identified.
+    /// Returns the evidence for a process that cannot be identified.
     pub fn none() -> Self {
         Self { lineage: Vec::new(), reach: Reach::Unknown, trace: None }
     }
 
-    /// Tells whether nothing at all speaks against a person.
+    /// Returns whether there is no evidence against a person as the caller.
     pub fn is_of_a_person(&self) -> bool {
         self.reach == Reach::Root && self.trace.is_none()
     }
 }
 
-/// Decides where a request comes from. Only a living holder among the ancestors gives the rights of
-/// its launch: environments, command lines and cgroups can be entered or forged, so that they only
-/// ever take rights away.
+/// Decides where a request comes from. Only a live holder among the ancestors gives the rights of
+/// its launch. Environments, command lines and cgroups can be entered or forged, so they can only
+/// take rights away.
 pub fn origin(evidence: &Evidence, live: &[LiveLaunch]) -> Origin {
     if evidence.reach == Reach::Unknown {
         return Origin::Refused(Refusal::Unidentified);
     }
     let held = |process: &ProcessRef| live.iter().find(|it| it.holder.as_ref() == Some(process));
-    // The outermost holder counts: an agent can start whatever it likes below its own.
+    // Use the outermost holder: an agent can start any process, also another holder, below its own.
     if let Some(found) = evidence.lineage.iter().rev().find_map(held) {
         return Origin::Launch(found.launch);
     }
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn number_of_a_dead_holder_gives_no_rights() {
+    fn reused_pid_of_a_dead_holder_gives_no_rights() {
         let another = ProcessRef { started: 8, ..process(50) };
         let mut evidence = evidence(&[9], Reach::Root, Some(Trace::Holder));
         evidence.lineage.push(another);

@@ -1,16 +1,16 @@
-//! How a session comes back: one table, as a pure function.
+//! Decides how a session is brought back: one table as a pure function.
 
 use crate::model::{LaunchId, VendorSessionId};
 
-/// Everything that was looked at before deciding; nothing in here is remembered, all of it is seen.
+/// The facts for the decision. All of them are observed now; none of them is remembered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
     pub process: Process,
     pub folder: Place,
-    /// The newest id of the ledger, if it was proven to belong to this session.
+    /// The id of the newest binding, if evidence proves that it belongs to this session.
     pub proven: Option<VendorSessionId>,
     pub transcript: Transcript,
-    /// Something was said in this session, so that an absent transcript is a loss.
+    /// The conversation has content, so that a missing transcript is a loss.
     pub spoke: bool,
     pub unproven: Unproven,
     pub vendor: Resumes,
@@ -18,20 +18,20 @@ pub struct Seen {
     pub history: History,
 }
 
-/// Which process has the conversation.
+/// Which process has the conversation open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Process {
     None,
-    /// Our own holder, with its agent alive.
+    /// Segue's own holder, and its agent is alive.
     Ours,
-    /// Somebody else's process has it open.
+    /// Another process has it open.
     Foreign {
         pid: u32,
         command: String,
     },
 }
 
-/// Whether the folder in which the session works is there.
+/// Whether the folder in which the session works exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     There,
@@ -42,14 +42,14 @@ pub enum Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transcript {
     There,
-    /// Gone, but this launch's guard has it.
+    /// Missing, but the guard of this launch has it.
     Guarded(LaunchId),
-    /// Gone, and no guard has it, but the archive does.
+    /// Missing, and no guard has it, but the archive does.
     Archived,
     Gone,
 }
 
-/// What could be the conversation of a session without a proven id.
+/// The possible conversations of a session without a proven id.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unproven {
     /// No other launch without an id was started for this vendor, config dir and folder.
@@ -57,28 +57,28 @@ pub struct Unproven {
     pub candidates: Vec<Candidate>,
 }
 
-/// A conversation that no session has.
+/// A conversation that belongs to no session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     pub id: VendorSessionId,
-    /// It began while the session's launch lived.
+    /// It started while the session's launch was alive.
     pub began_during_launch: bool,
-    /// Its first message is the one that the launch was given.
+    /// Its first message is the message that the launch was given.
     pub first_message_is_ours: bool,
     /// Which process has it open.
     pub process: Process,
-    /// For a person: when, and how it begins.
+    /// For the user: when it started, and its first words.
     pub description: String,
 }
 
-/// Whether the vendor can go on with a conversation at all.
+/// Whether the vendor can resume conversations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resumes {
     Yes,
     No,
 }
 
-/// The state of a headless session's turn; an interactive one has none.
+/// The state of a headless session's turn. An interactive session has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     Interactive,
@@ -86,43 +86,43 @@ pub enum Turn {
     Over,
 }
 
-/// Whether automatic attempts ended, and whether a person named this very session.
+/// Whether automatic restarts were given up. A user who names exactly this session overrides that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum History {
     Unremarkable,
-    /// It died at once, three times; nobody has chosen yet.
+    /// The session waits for the user's choice, for example after three immediate crashes.
     GaveUp,
 }
 
-/// What to do.
+/// The decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// It runs: nothing is started.
+    /// The agent is running. Nothing is started.
     Attach,
-    /// Headless and between turns: nothing needs to run.
+    /// The session is headless and between turns. No process is needed.
     Rest {
         id: VendorSessionId,
     },
     Resume {
         id: VendorSessionId,
     },
-    /// Put the transcript back from where it was kept, then resume.
+    /// Restore the transcript from its copy, then resume.
     Restore {
         id: VendorSessionId,
         from: Keeper,
     },
-    /// Bind the only possible conversation, say so, then resume.
+    /// Bind the only possible conversation, report this, then resume.
     Adopt {
         id: VendorSessionId,
     },
-    /// Nothing was ever said: start with the same message.
+    /// The conversation is empty. Start with the same message.
     StartAgain,
-    /// The vendor cannot resume.
+    /// The vendor cannot resume. Start a new conversation.
     Fresh,
     Refuse(Refusal),
 }
 
-/// Where a transcript was kept that is gone from its place.
+/// Where the copy of a missing transcript is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeper {
     /// In the guard of this launch.
@@ -130,7 +130,7 @@ pub enum Keeper {
     Archive,
 }
 
-/// Why a session cannot be brought back without a person.
+/// Why a session cannot be brought back without the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     OpenElsewhere {
@@ -141,14 +141,14 @@ pub enum Refusal {
     TranscriptGone {
         id: VendorSessionId,
     },
-    /// Which conversation it is cannot be told.
+    /// It is not clear which conversation belongs to the session.
     Ambiguous {
         candidates: Vec<Candidate>,
     },
     DiedAtOnce,
 }
 
-/// Decides how a session comes back.
+/// Decides how a session is brought back.
 pub fn decide(seen: &Seen) -> Decision {
     match &seen.process {
         Process::Ours => return Decision::Attach,

@@ -1,8 +1,8 @@
-//! Taking secrets out of what one vendor's agent said before another vendor is given it.
+//! Removes secrets from a conversation before another vendor gets it.
 //!
-//! Three passes over a text find them: by name, shape and place (`hints`), by length and look
-//! alone (`runs`), and by their exact values where those are known (`exact`). docs/redaction.md
-//! has the list for users.
+//! Three passes over a text find secrets: by name, format and position (`hints`), by length and
+//! look alone (`runs`), and by exact value if the value is known (`exact`). docs/redaction.md has
+//! the list for users.
 
 mod addresses;
 mod assignments;
@@ -36,10 +36,10 @@ pub use self::redactor::{Redactor, Removed};
 
 use super::shapes;
 
-/// What stands where a secret was.
+/// The text that replaces a secret.
 pub const REDACTED: &str = "[redacted]";
 
-/// A place in a text that must not leave it.
+/// A range of a text that must not leave Segue, and the kind of the secret in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Secret {
     range: Range<usize>,
@@ -52,7 +52,7 @@ impl Secret {
     }
 }
 
-/// Tells whether a variable with this name holds a password.
+/// Returns whether a variable with this name contains a password.
 pub(super) fn is_password_variable(name: &str) -> bool {
     names::meaning(name).is_some_and(|it| it.kind == "password" && names::is_secret_variable(name))
 }
@@ -62,8 +62,8 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     cover(text, &secrets(text, None))
 }
 
-/// Returns the text without the same, and without the values of all assignments: for what comes
-/// out of a file of variables.
+/// Returns the text without secrets and without the values of all assignments. Used for the
+/// contents of `.env` files.
 pub fn redact_assignments(text: &str) -> Cow<'_, str> {
     cover(text, &with_assignments(text, secrets(text, None)))
 }
@@ -83,7 +83,7 @@ fn cover<'a>(text: &'a str, secrets: &[Secret]) -> Cow<'a, str> {
     Cow::Owned(covered)
 }
 
-/// Returns the secrets of a text in order; no two have a byte in common.
+/// Returns the secrets of a text in order. Their ranges do not overlap.
 fn secrets(text: &str, known: Option<&exact::Finder>) -> Vec<Secret> {
     let mut found = Vec::new();
     hints::find(text, &mut found);
@@ -92,7 +92,7 @@ fn secrets(text: &str, known: Option<&exact::Finder>) -> Vec<Secret> {
         known.find(text, &mut found);
     }
     for secret in &mut found {
-        // What it is says more than where it was found.
+        // The format of a secret says more about its kind than the place where it was found.
         let shape = shapes::at_start(&text[secret.range.clone()]);
         secret.kind = shape.map_or(secret.kind, |(_, kind)| kind);
     }
@@ -105,7 +105,7 @@ fn with_assignments(text: &str, mut found: Vec<Secret>) -> Vec<Secret> {
     merged(text, found)
 }
 
-/// Joins places that overlap. What stands for a secret that was removed before stays.
+/// Merges ranges that overlap. A mark of a secret that was removed before is not a secret.
 fn merged(text: &str, mut found: Vec<Secret>) -> Vec<Secret> {
     let is_removed = |text: &str| text.starts_with(REDACTED) || text == "redacted";
     found.retain(|secret| !is_removed(&text[secret.range.clone()]));

@@ -1,4 +1,4 @@
-//! How often a crashing agent is started again, and when that ends.
+//! Decides when a crashed agent is restarted, and when to give up.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,11 +7,12 @@ use jiff::Timestamp;
 
 use crate::model::{Exit, Launch};
 
-/// A launch that failed sooner than this died at once.
+/// A launch that fails within this time counts as an immediate crash.
 const FAST: Duration = Duration::from_secs(15);
-/// So many launches that died at once, one after the other, end the attempts.
+/// After this many immediate crashes in a row, the agent is not restarted.
 const FAST_LIMIT: usize = 3;
-/// So many failures in the window end the attempts, however long each launch lived.
+/// If `WINDOW_LIMIT` launches failed within this time, the agent is not restarted, however long
+/// each launch ran.
 const WINDOW: Duration = Duration::from_secs(600);
 const WINDOW_LIMIT: usize = 6;
 const FIRST_DELAY: Duration = Duration::from_millis(500);
@@ -24,23 +25,23 @@ pub enum Next {
     GiveUp,
 }
 
-/// How a session's launches failed of late.
+/// The recent failures of a session's launches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Failures {
-    /// Launches that died at once, counted back from the newest.
+    /// Number of immediate crashes, counted back from the newest launch.
     pub fast_in_a_row: usize,
     pub in_window: usize,
 }
 
 impl Failures {
-    /// Counts from the session's closed launches, the oldest first.
+    /// Counts the failures of a session's closed launches. `launches` must begin with the oldest.
     pub fn count(launches: &[Launch], now: Timestamp) -> Self {
         let fast_in_a_row = launches.iter().rev().take_while(|launch| died_at_once(launch)).count();
         let in_window = launches.iter().filter(|launch| failed_within(launch, now)).count();
         Self { fast_in_a_row, in_window }
     }
 
-    /// Decides about the crash that was counted last.
+    /// Decides what to do after the failure that was counted last.
     pub fn next(self) -> Next {
         if self.fast_in_a_row >= FAST_LIMIT || self.in_window >= WINDOW_LIMIT {
             return Next::GiveUp;
@@ -52,7 +53,7 @@ impl Failures {
 }
 
 impl fmt::Display for Failures {
-    /// Says why nothing is started again by itself.
+    /// Writes why the agent is not restarted automatically.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { fast_in_a_row, in_window } = *self;
         if fast_in_a_row >= FAST_LIMIT {
@@ -65,7 +66,8 @@ impl fmt::Display for Failures {
     }
 }
 
-/// Tells whether the agent itself failed: a machine that went away is not the agent's fault.
+/// Returns when the launch failed. `None` if the agent itself did not fail: if the machine went
+/// down, the exit is unknown, and that is not the agent's failure.
 fn failed(launch: &Launch) -> Option<Timestamp> {
     let end = launch.end?;
     let at_fault = matches!(end.exit, Exit::Code(code) if code != 0)
@@ -74,7 +76,7 @@ fn failed(launch: &Launch) -> Option<Timestamp> {
 }
 
 fn died_at_once(launch: &Launch) -> bool {
-    // An end before the beginning is a clock that was set back: nobody knows how long it lived.
+    // An end before the start means that the clock was set back, so the running time is unknown.
     failed(launch).is_some_and(|at| at >= launch.created_at && lived(launch.created_at, at) < FAST)
 }
 
@@ -105,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn three_deaths_at_once_end_the_attempts() {
+    fn agent_is_not_restarted_after_three_immediate_crashes() {
         let crash = |from| launch(from, from + 2, Exit::Signal(11));
         let two = [crash(0), crash(10)];
         assert!(matches!(Failures::count(&two, at(20)).next(), Next::RestartAfter(_)));
@@ -116,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_launch_that_lived_begins_the_count_anew() {
+    fn launch_that_ran_long_enough_resets_the_count_of_immediate_crashes() {
         let crash = |from, to| launch(from, to, Exit::Code(1));
         let launches = [crash(0, 1), crash(5, 6), crash(10, 60), crash(70, 71)];
         assert_eq!(Failures::count(&launches, at(80)).fast_in_a_row, 1);
@@ -125,21 +127,21 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_went_away_is_not_the_agents_failure() {
+    fn unknown_exit_does_not_count_as_a_failure() {
         let gone = launch(0, 1, Exit::Unknown);
         let launches = [gone.clone(), gone.clone(), gone];
         assert_eq!(Failures::count(&launches, at(2)), Failures::default());
     }
 
     #[test]
-    fn a_stop_that_was_asked_for_is_no_failure() {
+    fn requested_stop_does_not_count_as_a_failure() {
         let mut stopped = launch(0, 1, Exit::Signal(15));
         stopped.end.as_mut().unwrap().asked = true;
         assert_eq!(Failures::count(&[stopped], at(2)), Failures::default());
     }
 
     #[test]
-    fn the_delay_grows_and_the_window_has_an_end() {
+    fn restart_delay_doubles_until_six_failures_in_the_window_end_the_restarts() {
         let slow = |n: i64| launch(n * 20, n * 20 + 16, Exit::Code(1));
         let mut delays = Vec::new();
         for count in 1..=5 {

@@ -1,21 +1,22 @@
-//! What becomes of a message that was read from a damaged store.
+//! Decides the state of a message that was recovered from a damaged store.
 
 use crate::model::MessageState;
 use crate::rules::delivery::Transcript;
 
-/// What is known about the process that a message may have been typed to.
+/// What is known about the process to which a message may have been typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Typist {
-    /// Its holder lives, and types no message twice.
+    /// Its holder is alive and types no message twice.
     Lives,
-    /// It is gone: the transcript is final.
+    /// The process is gone, so that the transcript is final.
     Gone,
-    /// No process of the session ever ran.
+    /// No process of the session has ever run.
     None,
 }
 
-/// Decides the state of a message. The damaged store may have lost its last commits: a message that
-/// it has as queued may have been typed since. If that cannot be excluded, the message is uncertain.
+/// Decides the state of a message. The damaged store may have lost its last commits, so a message
+/// that is queued there may have been typed since. If this cannot be excluded, the message is
+/// uncertain.
 pub fn message_state(
     stored: &MessageState,
     typist: Typist,
@@ -26,7 +27,8 @@ pub fn message_state(
     }
     match (typist, transcript) {
         (Typist::None, _) | (_, Transcript::HasItNot) => MessageState::Queued,
-        // The same text may have been said before: that it is there proves nothing.
+        // The same text may have been sent before, so its presence in the transcript proves
+        // nothing.
         (_, Transcript::HasIt) => MessageState::Uncertain,
         (Typist::Lives, Transcript::CannotTell) => MessageState::Queued,
         (Typist::Gone, Transcript::CannotTell) => MessageState::Uncertain,
@@ -39,7 +41,7 @@ mod tests {
     use Transcript::{CannotTell, HasIt, HasItNot};
 
     #[test]
-    fn a_message_that_may_have_been_typed_is_uncertain_and_no_other() {
+    fn only_messages_that_may_have_been_typed_become_uncertain() {
         let (queued, uncertain) = (MessageState::Queued, MessageState::Uncertain);
         let table = [
             (Typist::None, CannotTell, &queued),

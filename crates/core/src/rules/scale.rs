@@ -1,9 +1,12 @@
-//! How the agents of one kind are called, and which of them are too many.
+//! The names of the agents of one kind, and which of them exceed the number.
+//!
+//! A kind is an agent of the project file, of which several can run at the same time.
 
 use crate::model::{AgentName, Counts};
 
-/// Returns the names of the agents of a kind: so many as the file says, or as somebody said since.
-/// One that was there before the others were counted is the first of them, and keeps its name.
+/// Returns the names of the agents of a kind. Their number is `scaled`, which `segue scale` sets,
+/// or `written`, the number in the project file. An agent that had the plain name before `segue
+/// scale` is the first of them and keeps its name.
 pub fn names(
     kind: &str,
     (written, scaled): (u32, Option<u32>),
@@ -19,7 +22,8 @@ pub fn names(
     (1..=count).map(name).collect()
 }
 
-/// Returns which one of a kind this is.
+/// Returns the number of an agent within its kind: 1 for the plain name, N for `kind-N`. `None` if
+/// the name is not of this kind.
 pub fn number(kind: &str, name: &str) -> Option<u32> {
     let rest = name.strip_prefix(kind)?;
     if rest.is_empty() {
@@ -30,24 +34,24 @@ pub fn number(kind: &str, name: &str) -> Option<u32> {
     plain.then(|| digits.parse().ok())?
 }
 
-/// Tells whether a word means this agent: its own name, or that of its kind.
+/// Returns whether a word refers to this agent: it is the agent's own name or the name of its kind.
 pub fn is_called(agent: &str, word: &str) -> bool {
     agent == word || number(word, agent).is_some()
 }
 
-/// Tells whether a name looks like one of several of a kind, and is another kind's.
+/// Returns whether a name looks like a numbered agent of one kind but is a kind of its own.
 pub fn is_of_its_own(kinds: &[AgentName], name: &str) -> bool {
     let is_other =
         |kind: &AgentName| kind.as_str() != name && number(kind.as_str(), name).is_some();
     kinds.iter().any(|kind| kind.as_str() == name) && kinds.iter().any(is_other)
 }
 
-/// Returns the agent that a session runs as, if the project does not have it.
+/// Returns the agent of a session if the project does not have that agent. Otherwise `None`.
 pub fn surplus<'a>(agents: &[&AgentName], of: Option<&'a AgentName>) -> Option<&'a AgentName> {
     of.filter(|of| !agents.contains(of))
 }
 
-/// Tells whether an agent is one more of its kind than somebody said that there are.
+/// Returns whether an agent's number exceeds the number that `segue scale` set for its kind.
 pub fn is_too_many(counts: &Counts, agent: &AgentName) -> bool {
     counts.iter().any(|(kind, count)| {
         number(kind.as_str(), agent.as_str()).is_some_and(|number| number > *count)
@@ -59,11 +63,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn agents_of_a_kind_keep_their_names_when_there_are_more_or_fewer() {
+    fn agents_keep_their_names_when_their_number_changes() {
         let table = [
             (1, None, "", "coder"),
             (2, None, "coder", "coder-1 coder-2"),
-            // One that was one of several goes on under its number.
+            // A single agent that was one of several keeps its number.
             (1, None, "coder-1 coder-2", "coder-1"),
             (1, None, "coder coder-1", "coder"),
             (1, Some(1), "", "coder"),
@@ -83,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn word_means_an_agent_or_all_of_a_kind() {
+    fn word_refers_to_one_agent_or_to_all_agents_of_a_kind() {
         let table = [
             ("coder", "coder", true),
             ("coder-1", "coder", true),
@@ -98,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn agent_that_is_called_like_one_of_several_is_of_its_own() {
+    fn kind_whose_name_looks_like_a_numbered_agent_is_recognized() {
         let kinds = ["coder", "coder-1", "tester"].map(|name| AgentName::parse(name).unwrap());
         for (name, expected) in [("coder", false), ("coder-1", true), ("tester-1", false)] {
             assert_eq!(is_of_its_own(&kinds, name), expected, "{name}");
@@ -115,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_highest_numbers_are_too_many() {
+    fn agents_with_numbers_above_the_count_are_too_many() {
         let name = |text: &str| AgentName::parse(text).unwrap();
         let counts = Counts::from([(name("coder"), 2), (name("idle"), 0)]);
         let table = [

@@ -1,59 +1,61 @@
-//! What a caller may do: a person everything, an agent only what concerns itself and its children.
+//! What a principal may do: the user everything, an agent only what concerns itself and its
+//! children, a token what its scopes say.
 
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::model::{Permission, Session, SessionId, VendorDescription, VendorId};
+use crate::model::{
+    AccessToken, Permission, Principal, Session, SessionId, TokenScope, VendorDescription, VendorId,
+};
+use crate::ports::PermissionEffect;
 
-/// Who calls.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scope {
-    Person,
-    /// A process that descends from a launch of this session.
-    Agent(Box<Session>),
-}
-
-/// Something that only a person may do.
+/// An action that an agent may not take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum RestrictedAction {
     Attach,
-    /// Answering a dialog in a person's place.
+    /// Answering a dialog in place of a person.
     Answer,
     Remove,
     Trust,
     Repair,
     Adopt,
     StopDaemon,
-    /// A verb on everything, or on a whole fleet.
+    /// Reading the events of all sessions.
+    ReadAll,
+    /// An action on all sessions or on a whole fleet.
     Everything,
 }
 
+const ARGUMENTS: &str = "give arguments to the vendor's program";
+
 const OTHER_SESSION: &str = "reach a session that is neither its own nor its child";
 
-impl Scope {
-    /// Refuses what an agent must leave to a person.
-    pub fn allow(&self, deed: Deed) -> Result<()> {
+impl Principal {
+    /// Returns an error if an agent requests an action that only a person may take.
+    pub fn allow(&self, action: RestrictedAction) -> Result<()> {
         match self {
-            Self::Person => Ok(()),
-            Self::Agent(session) => Err(refusal(session, deed_words(deed))),
+            Self::User => Ok(()),
+            Self::Agent(session) => Err(refusal(session, words_for(action))),
+            Self::Token(token) => require(token, scope_for(action), words_for(action)),
         }
     }
 
-    /// Refuses an agent that reaches for another session than its own and its children.
+    /// Returns an error if an agent accesses a session other than its own and its children.
     pub fn allow_session(&self, id: SessionId, parent: Option<SessionId>) -> Result<()> {
         match self {
             Self::Agent(own) if own.id != id && parent != Some(own.id) => {
                 Err(refusal(own, OTHER_SESSION))
             }
-            _ => Ok(()),
+            Self::Token(token) => require(token, TokenScope::Read, "look at sessions"),
+            Self::User | Self::Agent(_) => Ok(()),
         }
     }
 
-    /// Words that an address leads to no session. An agent is not told whether there is another
-    /// session of that name.
+    /// Returns the error for an address that leads to no session. An agent does not learn whether
+    /// another session has that name.
     pub fn unknown_session(&self, unknown: Error) -> Error {
         match self {
-            Self::Person => unknown,
+            Self::User | Self::Token(_) => unknown,
             Self::Agent(own) => refusal(own, OTHER_SESSION),
         }
     }
@@ -61,38 +63,46 @@ impl Scope {
     /// Returns the permission for a new session: never looser than the calling agent's own.
     pub fn permission(&self, wanted: Option<Permission>) -> Result<Permission> {
         match self {
-            Self::Person => Ok(wanted.unwrap_or(Permission::Ask)),
+            Self::User => Ok(wanted.unwrap_or(Permission::Ask)),
             Self::Agent(own) if wanted.is_some_and(|wanted| wanted > own.permission) => {
                 Err(refusal(own, "start an agent with a looser permission than its own")
                     .hint(format!("leave out --permission, or use `{}`", own.permission.word())))
             }
             Self::Agent(own) => Ok(wanted.unwrap_or(Permission::Ask).min(own.permission)),
+            Self::Token(token) => {
+                let wanted = wanted.unwrap_or(Permission::Ask);
+                let is_loose = wanted > Permission::Ask;
+                let scope = if is_loose { TokenScope::Admin } else { TokenScope::Work };
+                require(token, scope, "start an agent that acts without asking").map(|()| wanted)
+            }
         }
     }
 
-    /// Refuses an agent that chooses arguments for a vendor's program: they could loosen its limits.
+    /// Returns an error if an agent passes arguments to a vendor's program. They could loosen its
+    /// limits.
     pub fn allow_arguments(&self, arguments: &[String]) -> Result<()> {
         match self {
-            Self::Agent(own) if !arguments.is_empty() => {
-                Err(refusal(own, "give arguments to the vendor's program"))
+            Self::Agent(own) if !arguments.is_empty() => Err(refusal(own, ARGUMENTS)),
+            Self::Token(token) if !arguments.is_empty() => {
+                require(token, TokenScope::Admin, ARGUMENTS)
             }
             _ => Ok(()),
         }
     }
 
-    /// Refuses an agent with limits that starts an agent of the project file with arguments of its
-    /// own. A person trusted them, but not for everybody.
+    /// Returns an error if an agent with limits starts an agent of the project file that has
+    /// arguments of its own. A person trusted these arguments, but not for every caller.
     pub fn allow_project_arguments(&self, arguments: &[String]) -> Result<()> {
         match self {
             Self::Agent(own) if own.permission < Permission::Auto && !arguments.is_empty() => {
-                Err(refusal(own, "give arguments to the vendor's program"))
+                Err(refusal(own, ARGUMENTS))
             }
             _ => Ok(()),
         }
     }
 
-    /// Refuses an agent that starts another one outside its own folder, where it may have no rights
-    /// itself. `folder` has no symlinks in it.
+    /// Returns an error if an agent starts another agent outside its own folder, where it may have
+    /// no rights itself. `folder` must not contain symlinks.
     pub fn allow_folder(&self, folder: &Path) -> Result<()> {
         match self {
             Self::Agent(own) if !folder.starts_with(&own.cwd) => {
@@ -103,15 +113,16 @@ impl Scope {
         }
     }
 
-    /// Refuses an agent with limits that starts an agent of another vendor which has none.
+    /// Returns an error if an agent with limits starts an agent of another vendor on which
+    /// permissions have no effect.
     pub fn allow_vendor(
         &self,
         (vendor, description): (&VendorId, Option<&VendorDescription>),
-        keeps_permission: bool,
+        effect: PermissionEffect,
     ) -> Result<()> {
         match self {
             Self::Agent(own)
-                if !keeps_permission
+                if effect == PermissionEffect::Nothing
                     && own.permission < Permission::Auto
                     && (&own.vendor, own.description.as_ref()) != (vendor, description) =>
             {
@@ -121,26 +132,50 @@ impl Scope {
         }
     }
 
-    /// Returns the session that a new one is the child of.
+    /// Returns the parent of a new session: the calling agent's session. `None` for a person.
     pub fn parent(&self) -> Option<SessionId> {
         match self {
-            Self::Person => None,
+            Self::User | Self::Token(_) => None,
             Self::Agent(own) => Some(own.id),
         }
     }
 }
 
-fn deed_words(deed: Deed) -> &'static str {
-    match deed {
-        Deed::Attach => "attach to a terminal, where it could answer for a person",
-        Deed::Answer => "answer a question that was put to a person",
-        Deed::Remove => "forget a session",
-        Deed::Trust => "trust a project file",
-        Deed::Repair => "repair the store",
-        Deed::Adopt => "take in a conversation",
-        Deed::StopDaemon => "stop the daemon",
-        Deed::Everything => "act on sessions that are not its own",
+fn words_for(action: RestrictedAction) -> &'static str {
+    match action {
+        RestrictedAction::Attach => "attach to a terminal, where it could answer for a person",
+        RestrictedAction::Answer => "answer a question that was put to a person",
+        RestrictedAction::Remove => "forget a session",
+        RestrictedAction::Trust => "trust a project file",
+        RestrictedAction::Repair => "repair the store",
+        RestrictedAction::Adopt => "take in a conversation",
+        RestrictedAction::StopDaemon => "stop the daemon",
+        RestrictedAction::ReadAll => "read the events of all sessions",
+        RestrictedAction::Everything => "act on sessions that are not its own",
     }
+}
+
+/// Returns the scope that a token needs for an action.
+fn scope_for(action: RestrictedAction) -> TokenScope {
+    match action {
+        RestrictedAction::ReadAll => TokenScope::Read,
+        RestrictedAction::Answer => TokenScope::Send,
+        RestrictedAction::Everything => TokenScope::Work,
+        RestrictedAction::Attach
+        | RestrictedAction::Remove
+        | RestrictedAction::Trust
+        | RestrictedAction::Repair
+        | RestrictedAction::Adopt
+        | RestrictedAction::StopDaemon => TokenScope::Admin,
+    }
+}
+
+fn require(token: &AccessToken, scope: TokenScope, what: &str) -> Result<()> {
+    if token.scopes.contains(&scope) || token.scopes.contains(&TokenScope::Admin) {
+        return Ok(());
+    }
+    Err(Error::usage(format!("the token `{}` may not {what}", token.name))
+        .hint(format!("use a token with the scope `{}`", scope.word())))
 }
 
 fn refusal(session: &Session, what: &str) -> Error {
@@ -153,17 +188,18 @@ fn refusal(session: &Session, what: &str) -> Error {
 mod tests {
     use uuid::Uuid;
 
+    use super::PermissionEffect::{Limits, Nothing};
     use super::*;
     use crate::flows::samples;
 
-    fn agent(permission: Permission) -> Scope {
+    fn agent(permission: Permission) -> Principal {
         let mut session = samples::session(1, "coder");
         session.permission = permission;
-        Scope::Agent(Box::new(session))
+        Principal::Agent(Box::new(session))
     }
 
     #[test]
-    fn permissions_never_get_looser_through_an_agent() {
+    fn agent_cannot_start_an_agent_with_a_looser_permission() {
         use Permission::{AcceptEdits, Ask, Auto};
         let table = [
             (Ask, None, Some(Ask)),
@@ -178,26 +214,26 @@ mod tests {
         for (own, wanted, expected) in table {
             assert_eq!(agent(own).permission(wanted).ok(), expected, "{own:?} {wanted:?}");
         }
-        assert_eq!(Scope::Person.permission(Some(Auto)).ok(), Some(Auto));
+        assert_eq!(Principal::User.permission(Some(Auto)).ok(), Some(Auto));
     }
 
     #[test]
-    fn a_flag_of_the_vendor_is_no_way_around_the_permission() {
+    fn arguments_of_the_vendor_cannot_bypass_the_permission() {
         let flag = ["--permission=auto".to_owned()];
         assert!(agent(Permission::Ask).allow_arguments(&flag).is_err());
         assert!(agent(Permission::AcceptEdits).allow_arguments(&flag).is_err());
         assert!(agent(Permission::Ask).allow_arguments(&[]).is_ok());
         assert!(agent(Permission::Auto).allow_arguments(&flag).is_err());
-        assert!(Scope::Person.allow_arguments(&flag).is_ok());
+        assert!(Principal::User.allow_arguments(&flag).is_ok());
         assert!(agent(Permission::Ask).allow_project_arguments(&flag).is_err());
         assert!(agent(Permission::Auto).allow_project_arguments(&flag).is_ok());
     }
 
     #[test]
-    fn an_agent_starts_others_in_its_own_folder_or_below() {
-        let Scope::Agent(mut own) = agent(Permission::Auto) else { panic!("an agent") };
+    fn agent_starts_other_agents_only_in_its_own_folder_or_below() {
+        let Principal::Agent(mut own) = agent(Permission::Auto) else { panic!("an agent") };
         own.cwd = "/src/shop".into();
-        let scope = Scope::Agent(own);
+        let principal = Principal::Agent(own);
         let table = [
             ("/src/shop", true),
             ("/src/shop/below", true),
@@ -206,13 +242,13 @@ mod tests {
             ("/", false),
         ];
         for (folder, allowed) in table {
-            assert_eq!(scope.allow_folder(Path::new(folder)).is_ok(), allowed, "{folder}");
-            assert!(Scope::Person.allow_folder(Path::new(folder)).is_ok());
+            assert_eq!(principal.allow_folder(Path::new(folder)).is_ok(), allowed, "{folder}");
+            assert!(Principal::User.allow_folder(Path::new(folder)).is_ok());
         }
     }
 
     #[test]
-    fn a_vendor_without_permissions_is_no_way_around_the_permission() {
+    fn vendor_without_permissions_cannot_bypass_the_permission() {
         let (same, other) = (VendorId::new("tool"), VendorId::new("other"));
         let description = VendorDescription {
             command: vec!["sh".to_owned()],
@@ -221,26 +257,63 @@ mod tests {
             transcript: None,
         };
         let ask = agent(Permission::Ask);
-        assert!(ask.allow_vendor((&other, None), true).is_ok());
-        assert!(ask.allow_vendor((&other, None), false).is_err());
-        assert!(ask.allow_vendor((&same, None), false).is_ok(), "it is one itself");
-        assert!(ask.allow_vendor((&same, Some(&description)), false).is_err());
-        assert!(agent(Permission::Auto).allow_vendor((&other, None), false).is_ok());
-        assert!(Scope::Person.allow_vendor((&other, None), false).is_ok());
+        assert!(ask.allow_vendor((&other, None), Limits).is_ok());
+        assert!(ask.allow_vendor((&other, None), Nothing).is_err());
+        assert!(ask.allow_vendor((&same, None), Nothing).is_ok(), "it is the caller's own vendor");
+        assert!(ask.allow_vendor((&same, Some(&description)), Nothing).is_err());
+        assert!(agent(Permission::Auto).allow_vendor((&other, None), Nothing).is_ok());
+        assert!(Principal::User.allow_vendor((&other, None), Nothing).is_ok());
     }
 
     #[test]
-    fn an_agent_reaches_itself_and_its_children() {
-        let scope = agent(Permission::Ask);
+    fn agent_reaches_only_itself_and_its_children() {
+        let principal = agent(Permission::Ask);
         let own = SessionId::new(Uuid::from_u128(1));
         let other = SessionId::new(Uuid::from_u128(2));
-        assert!(scope.allow_session(own, None).is_ok());
-        assert!(scope.allow_session(other, Some(own)).is_ok());
-        assert!(scope.allow_session(other, None).is_err());
-        assert!(Scope::Person.allow_session(other, None).is_ok());
-        for deed in [Deed::Remove, Deed::Trust, Deed::Repair, Deed::Adopt, Deed::StopDaemon] {
-            assert!(scope.allow(deed).is_err(), "{deed:?}");
-            assert!(Scope::Person.allow(deed).is_ok(), "{deed:?}");
+        assert!(principal.allow_session(own, None).is_ok());
+        assert!(principal.allow_session(other, Some(own)).is_ok());
+        assert!(principal.allow_session(other, None).is_err());
+        assert!(Principal::User.allow_session(other, None).is_ok());
+        for action in [
+            RestrictedAction::Remove,
+            RestrictedAction::Trust,
+            RestrictedAction::Repair,
+            RestrictedAction::Adopt,
+            RestrictedAction::StopDaemon,
+        ] {
+            assert!(principal.allow(action).is_err(), "{action:?}");
+            assert!(Principal::User.allow(action).is_ok(), "{action:?}");
         }
+    }
+
+    #[test]
+    fn token_may_do_what_its_scopes_say() {
+        use RestrictedAction::{Answer, Everything, Remove, Trust};
+        use TokenScope::{Admin, Read, Send, Work};
+        let token = |scopes: &[TokenScope]| {
+            let scopes = scopes.iter().copied().collect();
+            Principal::Token(AccessToken { name: "ci".to_owned(), scopes })
+        };
+        let table = [
+            (vec![Read], Answer, false),
+            (vec![Send], Answer, true),
+            (vec![Send], Everything, false),
+            (vec![Work], Everything, true),
+            (vec![Read, Send, Work], Remove, false),
+            (vec![Read, Send, Work], Trust, false),
+            (vec![Admin], Trust, true),
+            (vec![Admin], Answer, true),
+        ];
+        for (scopes, action, allowed) in table {
+            assert_eq!(token(&scopes).allow(action).is_ok(), allowed, "{scopes:?} {action:?}");
+        }
+        let other = SessionId::new(Uuid::from_u128(2));
+        assert!(token(&[Read]).allow_session(other, None).is_ok());
+        assert!(token(&[Send]).allow_session(other, None).is_err());
+        let flag = ["--permission=auto".to_owned()];
+        assert!(token(&[Work]).allow_arguments(&flag).is_err());
+        assert_eq!(token(&[Work]).permission(None).ok(), Some(Permission::Ask));
+        assert!(token(&[Work]).permission(Some(Permission::Auto)).is_err());
+        assert_eq!(token(&[Admin]).permission(Some(Permission::Auto)).ok(), Some(Permission::Auto));
     }
 }

@@ -1,12 +1,12 @@
-//! Keeping secrets off command lines, where every process of the machine can read them, and out of
-//! what is recorded.
+//! Keeps secrets off command lines, where every process of the machine can read them, and out of
+//! recorded data.
 
 use super::{redaction, shapes};
 use crate::error::{Error, Result};
 
 const TELLING_NAMES: [&str; 6] = ["api-key", "apikey", "token", "secret", "password", "passwd"];
 
-/// Refuses arguments that look as if they carried a secret.
+/// Returns an error if an argument seems to contain a secret.
 pub fn refuse_in_arguments(arguments: &[String]) -> Result<()> {
     let position = arguments.iter().enumerate().position(|(at, argument)| {
         let next = arguments.get(at + 1).map(String::as_str);
@@ -23,7 +23,7 @@ pub fn refuse_in_arguments(arguments: &[String]) -> Result<()> {
         .hint("give it to the agent in an environment variable"))
 }
 
-/// Refuses a variable of a project file that looks as if it carried a secret.
+/// Returns an error if a variable of a project file seems to contain a secret.
 pub fn refuse_in_variable(name: &str, value: &str) -> Result<()> {
     let is_named = is_telling(name) || redaction::is_password_variable(name);
     if value.is_empty() || !(is_named || is_secret(value)) {
@@ -42,7 +42,7 @@ fn is_secret(value: &str) -> bool {
     shapes::at_start(value).is_some() || value.starts_with(shapes::BLOCK) || has_password(value)
 }
 
-/// Tells whether this is an URL with a password, or a header that identifies somebody.
+/// Returns whether this is a URL with a password, or an authorization header.
 fn has_password(value: &str) -> bool {
     let place = value.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or(rest));
     let user = place.and_then(|place| place.rsplit_once('@')).map(|(user, _)| user);
@@ -50,7 +50,7 @@ fn has_password(value: &str) -> bool {
         || value.to_ascii_lowercase().starts_with("authorization:")
 }
 
-/// Tells whether the name of a flag or a variable says that its value is secret.
+/// Returns whether the name of a flag or a variable indicates that its value is secret.
 pub(super) fn is_telling(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace('_', "-");
     TELLING_NAMES.iter().any(|word| name == *word || name.ends_with(&format!("-{word}")))
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_refused_and_ordinary_arguments_are_not() {
+    fn arguments_with_secrets_are_rejected_and_ordinary_arguments_are_accepted() {
         assert!(refused(&["--api-key", "abc"]));
         assert!(refused(&["--openai-api-key=abc"]));
         assert!(refused(&["-x", "sk-0123456789abcdef"]));
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_is_known_by_its_name_or_its_value() {
+    fn secret_variable_is_recognized_by_its_name_or_its_value() {
         let refused = |name: &str, value: &str| refuse_in_variable(name, value).is_err();
         assert!(refused("SHOP_API_KEY", "abc"));
         assert!(refused("GH_TOKEN", "abc"));

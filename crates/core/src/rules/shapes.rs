@@ -1,4 +1,4 @@
-//! What keys and tokens look like, and how a text is compared with that.
+//! The formats of keys and tokens, and how a text is compared with them.
 
 mod table;
 
@@ -12,27 +12,27 @@ use std::sync::LazyLock;
 
 pub(super) use table::{INFIXES, SHAPES};
 
-/// What begins a key that is written as a block of lines.
+/// The beginning of a key that is written as a block of lines.
 pub(super) const BLOCK: &str = "-----BEGIN";
 
-/// At most this many characters decide whether something is a key: the time stays linear.
+/// At most this many characters decide whether a text is a key. This keeps the time linear.
 const LOOKED_AT: usize = 512;
-/// The same for keys of several parts, of which the first can be long.
+/// The same limit for keys of several parts, whose first part can be long.
 const LOOKED_AT_PARTS: usize = 4 * 1024;
 
-/// One sort of key or token that is known by its beginning.
+/// One kind of key or token that is recognized by its prefix.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     /// The name under which removals are counted.
     pub(super) kind: &'static str,
     pub(super) start: &'static str,
     rest: Rest,
-    /// At least this many characters follow the beginning. Real ones are longer: one that was cut
-    /// off is to be recognized, too.
+    /// Minimum number of characters after the prefix. Real keys are longer, but a key that was cut
+    /// off must be recognized, too.
     least: usize,
 }
 
-/// One sort of key or token that is known by characters in its middle.
+/// One kind of key or token that is recognized by characters in its middle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Infix {
     pub(super) kind: &'static str,
@@ -41,44 +41,44 @@ pub(super) struct Infix {
     after: (Rest, Range2),
 }
 
-/// The smallest and the largest number of characters.
+/// The minimum and the maximum number of characters.
 type Range2 = (usize, usize);
 
-/// What characters a key consists of, and what else must be true of them.
+/// Which characters a key consists of, and what else must be true of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rest {
-    /// Characters of a word and `-`; the beginning alone says what it is.
+    /// Letters, digits, `_` and `-`. The prefix alone identifies the key.
     Anything,
-    /// The same, but ordinary names have this beginning too, so that it must look random.
+    /// The same characters. Ordinary names begin with this prefix, too, so a part must look random.
     Drawn,
-    /// Letters and digits, with at least one that is no small letter.
+    /// Letters and digits, at least one of which is not a lowercase letter.
     Letters,
-    /// Exactly this many capitals and digits.
+    /// Uppercase letters and digits. Exactly `Shape::least` of them.
     Capitals,
-    /// Small hexadecimal digits.
+    /// Lowercase hexadecimal digits.
     Hex,
     Digits,
-    /// Characters of base64 in both alphabets, and escaped ones as in addresses.
+    /// Characters of both base64 alphabets, and percent escapes as in URLs.
     Base64,
-    /// Words with points between them, of which at least one part looks random.
+    /// Words separated by dots, of which at least one part looks random.
     Dotted,
-    /// At least two parts with points between them.
+    /// At least two parts separated by dots.
     Parts,
-    /// Parts with slashes between them.
+    /// Parts separated by slashes.
     Path,
-    /// Characters of a word, of base64 and of addresses; the beginning alone says what it is.
+    /// Characters of words and of base64, and percent escapes. The prefix alone identifies the key.
     Escaped,
-    /// Characters of a word, `-` and `.`; the beginning alone says what it is.
+    /// Letters, digits, `_`, `-` and `.`. The prefix alone identifies the key.
     Routed,
-    /// Characters of a word, `~`, `$` and `.`.
+    /// Letters, digits, `_`, `-`, `~`, `$` and `.`.
     Tilde,
-    /// Exactly this many letters and digits, which are no words.
+    /// Letters and digits that form no words. Exactly `Shape::least` of them.
     Random,
-    /// Small hexadecimal digits with `-` where an id has them.
+    /// Lowercase hexadecimal digits with `-` in the positions of a UUID.
     Uuid,
 }
 
-/// Shapes by the first byte of their beginning.
+/// Shapes by the first byte of their prefix.
 static BY_FIRST_BYTE: LazyLock<Vec<Vec<&'static Shape>>> = LazyLock::new(|| {
     let mut table = vec![Vec::new(); 256];
     for shape in SHAPES {
@@ -87,20 +87,21 @@ static BY_FIRST_BYTE: LazyLock<Vec<Vec<&'static Shape>>> = LazyLock::new(|| {
     table
 });
 
-/// Returns how long the key or token is with which this text begins, and its kind.
+/// Returns the length and the kind of the key or token at the start of a text.
 pub(super) fn at_start(text: &str) -> Option<(usize, &'static str)> {
     let shapes = &BY_FIRST_BYTE[usize::from(*text.as_bytes().first()?)];
     shapes.iter().find_map(|shape| Some((shape.length(text)?, shape.kind)))
 }
 
-/// Returns the token in whose middle this place is, and its kind.
+/// Returns the range and the kind of the token whose middle begins at `at`. Text before `floor` is
+/// not checked.
 pub(super) fn around(text: &str, at: usize, floor: usize) -> Option<(Range<usize>, &'static str)> {
     let fits = |infix: &&Infix| text[at..].starts_with(infix.middle);
     INFIXES.iter().filter(fits).find_map(|it| Some((it.range(text, at, floor)?, it.kind)))
 }
 
-/// Tells whether this looks random and not chosen by a person: letters and digits that change more
-/// than once, many digits among letters, or letters that are no words.
+/// Returns whether a text looks random and not chosen by a person: it changes more than once
+/// between letters and digits, has many digits among letters, or has letters that form no words.
 pub(super) fn looks_drawn(text: &str) -> bool {
     let bytes = text.as_bytes();
     let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
@@ -114,7 +115,7 @@ pub(super) fn looks_drawn(text: &str) -> bool {
         || letters >= 14 && !has_words(text)
 }
 
-/// Letters that often follow a letter in words, for each letter from `a` to `z`.
+/// The letters that often follow a letter in words, for each letter from `a` to `z`.
 const FOLLOWERS: [&str; 26] = [
     "bcdfgiklmnprstuvwxyz",
     "aeilorsuyjb",
@@ -144,7 +145,7 @@ const FOLLOWERS: [&str; 26] = [
     "aeiouyz",
 ];
 
-/// Tells whether most neighbours among the letters are such as words have.
+/// Returns whether most pairs of adjacent letters are common in words.
 pub(super) fn has_words(text: &str) -> bool {
     let (mut pairs, mut usual) = (0_usize, 0_usize);
     for pair in text.as_bytes().windows(2) {
@@ -166,7 +167,7 @@ impl Shape {
         let most = if self.rest == Rest::Parts { LOOKED_AT_PARTS } else { LOOKED_AT };
         let body = trimmed(rest.get(..length(most))?);
         let is_key = body.len() >= self.least && self.rest.fits(body, self.least);
-        // All of a key is removed, however long it is.
+        // Remove the complete key, however long it is.
         is_key.then(|| self.start.len() + trimmed(&rest[..length(usize::MAX)]).len())
     }
 }

@@ -1,11 +1,11 @@
-//! Which handoffs make up the story that a session is part of.
+//! Selects the handoffs that connect the sessions of one conversation.
 
 use jiff::Timestamp;
 
 use crate::model::{Handoff, SessionId};
 
-/// Returns the steps of the story in order: how the session came to its conversation, and how that
-/// went on after it. Where one was handed to several, the newest is followed.
+/// Returns the handoffs in order: those that led to the session, then those that continued its
+/// conversation. If a session was handed over to several sessions, the newest handoff is followed.
 pub fn steps(handoffs: &[Handoff], session: SessionId) -> Vec<Handoff> {
     let mut steps = Vec::new();
     let mut first = (session, Timestamp::MAX);
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_story_is_the_same_whichever_of_its_sessions_is_asked() {
+    fn every_session_of_a_chain_returns_the_same_handoffs() {
         let chain = [handoff(1, 2, 10), handoff(2, 3, 20), handoff(8, 9, 15)];
         for of in [1, 2, 3] {
             assert_eq!(seconds(&chain, of), [10, 20], "{of}");
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_comes_back_is_there_twice_and_a_circle_has_an_end() {
+    fn conversation_that_comes_back_has_two_handoffs_and_a_cycle_ends() {
         let there_and_back = [handoff(1, 2, 10), handoff(2, 1, 20)];
         assert_eq!(seconds(&there_and_back, 1), [10, 20]);
         assert_eq!(seconds(&there_and_back, 2), [10, 20]);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_successors_the_newest_is_followed_and_each_knows_its_own_past() {
+    fn newest_of_several_successors_is_followed_and_each_returns_its_own_past() {
         let fork = [handoff(1, 2, 10), handoff(1, 3, 20), handoff(3, 4, 30)];
         assert_eq!(seconds(&fork, 1), [20, 30]);
         assert_eq!(seconds(&fork, 2), [10]);

@@ -1,19 +1,19 @@
-//! The size of the terminal that a launch begins with.
+//! The initial size of a launch's terminal.
 //!
-//! It travels with the environment, as the variables that have this meaning everywhere: `LINES`
-//! and `COLUMNS`. So it takes the same way as the rest of what a launch gets from its caller: a
-//! person's command sends its own, an agent's request gets that of the agent's own launch, and an
-//! automatic restart gets that of the launch before. The agent itself is not given the variables:
-//! its terminal knows its size, and changes it later.
+//! The size is part of the environment, as the standard variables `LINES` and `COLUMNS`. So it
+//! takes the same path as everything else that a launch gets from its caller: a user's command
+//! sends its own size, an agent's request gets the size of that agent's terminal, and an automatic
+//! restart gets the size of the launch before. The agent itself does not get the variables, because
+//! its terminal knows its size and can change it later.
 
 use crate::model::{Environment, TerminalSize};
 
 const ROWS: &str = "LINES";
 const COLS: &str = "COLUMNS";
 
-/// Returns the size that an agent's terminal begins with, whatever the variables contain.
+/// Returns the initial size of an agent's terminal. The variables can contain any values.
 pub fn size(environment: &Environment) -> TerminalSize {
-    // A number that is missing or not a number is unknown, like 0. A huge one is cut later.
+    // A missing or invalid number is unknown, like 0. `sensible` limits a huge number.
     let number = |name| match environment.get(name).map(str::parse::<u64>) {
         Some(Ok(number)) => u16::try_from(number).unwrap_or(u16::MAX),
         Some(Err(_)) | None => 0,
@@ -21,7 +21,7 @@ pub fn size(environment: &Environment) -> TerminalSize {
     TerminalSize { rows: number(ROWS), cols: number(COLS) }.sensible()
 }
 
-/// Records the size of a terminal in an environment.
+/// Stores the size of a terminal in an environment.
 pub fn set_size(environment: &mut Environment, size: TerminalSize) {
     environment.set(ROWS, size.rows.to_string());
     environment.set(COLS, size.cols.to_string());
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_launch_begins_with_the_size_of_its_callers_terminal_within_limits() {
+    fn initial_size_is_that_of_the_callers_terminal_within_limits() {
         type Variables = &'static [(&'static str, &'static str)];
         let table: [(Variables, (u16, u16)); 9] = [
             (&[], (40, 120)),
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_was_recorded_is_found_again() {
+    fn stored_size_is_read_back() {
         let mut environment = Environment::default();
         let recorded = TerminalSize { rows: 33, cols: 91 };
         set_size(&mut environment, recorded);

@@ -1,12 +1,12 @@
-//! When a timer is due.
+//! Decides when a timer is due.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 
-/// Returns how long it takes until something that is said every so often since a launch began is to
-/// be said next. What was due while nobody watched is not made up for. A clock that was set back
-/// makes nothing wait longer than one round.
+/// Returns the time until a timer is due next. A timer is due at multiples of `every` after
+/// `began`, the start of the launch. Timers that fell due while no daemon was running are skipped.
+/// If the clock was set back, the result is still at most one interval.
 pub fn until_due(began: Timestamp, every: Duration, now: Timestamp) -> Duration {
     let passed = Duration::try_from(now.duration_since(began)).unwrap_or_default();
     let round = every.as_nanos().max(1);
@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_keeps_its_beat_whoever_looks_and_makes_up_for_nothing() {
+    fn timer_is_due_at_multiples_of_its_interval_and_missed_ones_are_skipped() {
         let at = |second: i64| Timestamp::from_second(1_800_000_000 + second).unwrap();
         let table = [(0, 60), (1, 59), (59, 1), (60, 60), (61, 59), (3601, 59), (-5, 60)];
         for (now, left) in table {

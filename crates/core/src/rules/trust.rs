@@ -1,47 +1,48 @@
-//! What a person trusts in a project file, and what changed in it since.
+//! Records what a user trusts in a project file, and finds what has changed since.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-/// Grows when more of a project file is covered: what was trusted before is asked about again.
+/// Version of the recorded format. It is increased when more of a project file is covered. Then
+/// users are asked again about files that they trusted before.
 const FORM: u32 = 2;
 
-/// How many lines of a text, or of a change in one, are shown.
+/// At most this many lines of a text, or of a change in one, are shown.
 const SHOWN_LINES: usize = 40;
-/// How many characters of a line are shown.
+/// At most this many characters of a line are shown.
 const SHOWN_CHARACTERS: usize = 300;
 
-/// What stands before each line of a text that is shown.
+/// Prefix of each line of a text that is shown.
 const TEXT_MARK: &str = "  | ";
 
-/// One thing in a project file that runs something, loosens something or reaches an agent.
+/// One part of a project file that runs a program, loosens a limit or reaches an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
-    /// Whose it is, and where it is from.
+    /// Which agent or vendor it belongs to, and where it comes from.
     pub what: String,
-    /// All of it: no two files that differ can be taken for each other.
+    /// The complete value, so that two different files never count as equal.
     pub value: String,
-    /// A text that an agent is told, shown line by line.
+    /// Whether the value is a text for an agent, which is shown line by line.
     #[serde(default)]
     pub is_text: bool,
-    /// How the value is shown to a person, where that is not the value itself. What was recorded
-    /// before has none, and is the same all the same.
+    /// How the value is shown to a user, if not literally. Older records do not have this field,
+    /// and it is not compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
 }
 
 impl Claim {
-    /// A setting, shown in one line.
+    /// Creates a claim for a setting, which is shown in one line.
     pub fn setting(what: impl Into<String>, value: impl Into<String>) -> Self {
         Self { what: what.into(), value: value.into(), is_text: false, words: None }
     }
 
-    /// A text that an agent is told.
+    /// Creates a claim for a text that an agent gets.
     pub fn text(what: impl Into<String>, value: impl Into<String>) -> Self {
         Self { what: what.into(), value: value.into(), is_text: true, words: None }
     }
 
-    /// Shows a setting in these words.
+    /// Sets the words in which a setting is shown.
     #[must_use]
     pub fn in_words(self, words: impl Into<String>) -> Self {
         Self { words: Some(words.into()), ..self }
@@ -64,27 +65,28 @@ impl Claim {
     }
 }
 
-/// What is recorded when a person trusts a project file.
+/// The data that is recorded when a user trusts a project file.
 #[derive(Serialize, Deserialize)]
 struct Trusted {
     form: u32,
     claims: Vec<Claim>,
 }
 
-/// Returns what is recorded for these claims. It has all of them, so that a change can be shown.
+/// Returns the text to record for these claims. It contains all of them, so that a later change can
+/// be shown.
 pub fn recorded(claims: &[Claim]) -> String {
     let trusted = Trusted { form: FORM, claims: claims.to_vec() };
-    // Texts and numbers alone: there is nothing in it that could not be written.
+    // Serialization cannot fail: the value consists of strings, numbers and booleans.
     serde_json::to_string(&trusted).unwrap_or_default()
 }
 
-/// Returns the digest of these claims: another one for anything else.
+/// Returns a hash of these claims. Different claims have different hashes.
 pub fn digest(claims: &[Claim]) -> String {
     let hash = Sha256::digest(recorded(claims));
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns the claims for a person, with the texts.
+/// Returns the claims for display, with their texts.
 pub fn shown(claims: &[Claim]) -> Vec<String> {
     let mut lines = Vec::new();
     for claim in claims {
@@ -99,21 +101,21 @@ pub fn shown(claims: &[Claim]) -> Vec<String> {
     lines
 }
 
-/// Returns the claims for a person, in a line each.
+/// Returns the claims for display, one line each.
 pub fn headlines(claims: &[Claim]) -> Vec<String> {
     claims.iter().map(Claim::headline).collect()
 }
 
-/// What changed, for a person.
+/// The changes, for display.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// One line for each claim.
     pub headlines: Vec<String>,
-    /// The same with the lines that differ.
+    /// The same lines, each followed by the lines that differ.
     pub lines: Vec<String>,
 }
 
-/// Returns what changed since something was trusted; nothing if it is the same.
+/// Returns what has changed since a project file was trusted. Empty if nothing has changed.
 pub fn changes(trusted: &str, now: &[Claim]) -> Changes {
     let mut changes = Changes::default();
     let before = match serde_json::from_str::<Trusted>(trusted) {
@@ -154,7 +156,8 @@ impl Changes {
     }
 }
 
-/// Returns the lines between those that both texts begin and end with.
+/// Returns the lines that differ: all lines except those that both texts have in common at the
+/// beginning and at the end.
 fn difference(old: &Claim, new: &Claim) -> Vec<String> {
     let (old, new): (Vec<&str>, Vec<&str>) =
         (old.shown().lines().collect(), new.shown().lines().collect());
@@ -202,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_sees_settings_in_a_line_and_texts_line_by_line() {
+    fn settings_are_shown_in_one_line_and_texts_line_by_line() {
         let expected = [
             "agent coder: demo with permission ask",
             "agent coder: prompt of `p.md`, 7 bytes:",
@@ -219,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_changes_changes_the_digest_and_is_named() {
+    fn every_change_of_the_claims_is_reported() {
         let old = recorded(&claims("one\ntwo\nthree"));
         assert_eq!(changes(&old, &claims("one\ntwo\nthree")), Changes::default());
         let found = changes(&old, &claims("one\n2\nthree"));
@@ -241,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn trust_in_an_older_form_is_asked_about_again() {
+    fn trust_recorded_in_an_older_format_is_reported_as_changed() {
         let older = "agent coder: demo with permission ask, arguments []";
         assert_eq!(changes(older, &claims("one")).headlines.len(), 1);
         assert_eq!(changes("", &claims("one")).headlines.len(), 1);
@@ -250,14 +253,14 @@ mod tests {
     }
 
     #[test]
-    fn digest_is_short_and_differs_for_whatever_differs() {
+    fn digest_has_64_characters_and_differs_for_different_claims() {
         let one = digest(&claims("one"));
         assert_eq!((one.len(), &one), (64, &digest(&claims("one"))));
         assert_ne!(one, digest(&claims("two")));
     }
 
     #[test]
-    fn words_for_a_setting_leave_what_was_trusted_before_as_it_is() {
+    fn words_for_a_setting_do_not_change_recorded_trust() {
         let setting = Claim::setting("vendor mytool", "[\"mytool\"], new None");
         let before = recorded(std::slice::from_ref(&setting));
         let now = [setting.in_words("runs `mytool`")];

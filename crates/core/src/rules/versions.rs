@@ -43,8 +43,8 @@ impl PartialEq for Version {
 
 impl Eq for Version {}
 
-/// Tells whether an installed version is newer than every version that was tried. A version that
-/// cannot be read, and a vendor that was never tried, give no answer: `false`.
+/// Returns whether an installed version is newer than every tested version. `false` if the
+/// installed version cannot be parsed, or if no version was tested.
 pub fn is_newer_than_tried(installed: Option<&str>, tried: &[&str]) -> bool {
     let newest = tried.iter().filter_map(|version| Version::parse(version)).max();
     match (installed.and_then(Version::parse), newest) {

@@ -1,31 +1,31 @@
-//! Texts of a user that become words of a vendor's command line, or the end of one.
+//! Checks texts from users that become arguments of a vendor's command line, or parts of arguments.
 
 use crate::error::{Error, Result};
 use crate::model::VendorSessionId;
 
-/// Longer than the name of any model, with its provider.
+/// Longer than the name of any model, including its provider.
 const LONGEST_MODEL: usize = 200;
 /// Longer than any vendor's id.
 const LONGEST_ID: usize = 200;
 /// Longer than a vendor's name with an id, or a fleet's with a session's.
 const LONGEST_ADDRESS: usize = 400;
-/// How much of a refused text is shown.
+/// At most this many characters of a rejected text are shown.
 const SHOWN: usize = 64;
 
-/// Refuses a model that a program could take for something else than a model.
+/// Returns an error for a model name that a program could interpret as something else.
 pub fn check_model(model: &str) -> Result<()> {
     check("a model", model, LONGEST_MODEL)
         .map_err(|error| error.hint("use the vendor's own name for it, such as `--model NAME`"))
 }
 
-/// Refuses what cannot be the address of a session or of a conversation.
+/// Returns an error for a text that cannot be the address of a session or of a conversation.
 pub fn check_address(address: &str) -> Result<()> {
     check("a session", address, LONGEST_ADDRESS)
         .map_err(|error| error.hint("run `segue ls --all` to see all sessions"))
 }
 
-/// Refuses an id that a program could take for an option, or that leads out of a folder. Ids come
-/// from users and from files of a vendor, which an agent may have written.
+/// Returns an error for an id that a program could interpret as an option, or that leads out of a
+/// folder. Ids come from users and from a vendor's files, which an agent may have written.
 pub fn check_id(id: &VendorSessionId) -> Result<()> {
     let hint = "run `segue adopt` to see the conversations that were begun by hand";
     let text = id.as_str();
@@ -75,7 +75,7 @@ mod tests {
         ["", " ", "-", "-x", "--allowed-tools=Bash", "a\nb", "a\0", "\u{1b}[31m", " a"];
 
     #[test]
-    fn a_model_is_whatever_vendors_call_one_and_never_an_option() {
+    fn model_names_of_all_vendors_are_accepted_and_options_are_rejected() {
         let good = [
             "opus",
             "claude-opus-4-8[1m]",
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_one_plain_word_that_leads_nowhere() {
+    fn id_with_path_characters_spaces_or_options_is_rejected() {
         let good = ["0198-77aa", "ses_1", "agent:main", "a.b", "x@y"];
         for id in good {
             assert!(check_id(&VendorSessionId::new(id)).is_ok(), "{id}");
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_slashes_and_colons() {
+    fn address_with_slashes_and_colons_is_accepted() {
         for address in ["shop/coder", "segue://session/0198", "claude:0198", "0198"] {
             assert!(check_address(address).is_ok(), "{address}");
         }

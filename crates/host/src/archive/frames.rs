@@ -13,15 +13,15 @@ use super::names::fingerprint;
 use crate::atomic::sync_folder;
 use crate::files::open_regular;
 
-/// How much of the end of a copy is compared with what the file has there: every line of a
-/// transcript has an id or a time of its own.
+/// How many bytes at the end of a copy are compared with the file. This is enough, because every
+/// line of a transcript has its own id or timestamp.
 const END: u64 = 4096;
 
-/// Where the copy becomes larger by less than it takes longer.
+/// The compression level. A higher one costs more time than it saves space.
 const LEVEL: i32 = 3;
 
-/// Adds what a file has from the length of its copy up to `length`, as one frame; the copy's record
-/// says so afterwards, but is not written.
+/// Appends the bytes of a file from the length of its copy up to `length`, as one frame. Updates
+/// `stream`, but does not write the record.
 pub(super) fn append(
     source: &mut File,
     length: u64,
@@ -36,7 +36,7 @@ pub(super) fn append(
     Ok(())
 }
 
-/// Writes everything that there is to read as one frame; returns how much it was.
+/// Compresses all bytes of a reader into one frame. Returns how many bytes were read.
 pub(super) fn write_frame(
     mut new: impl io::Read,
     folder: &Path,
@@ -47,7 +47,7 @@ pub(super) fn write_frame(
     failpoint::hit("archive.frame.before");
     let mut file =
         OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
-    // What a process that was killed has left behind what is recorded.
+    // Cut off bytes behind the recorded length: a killed process has left them.
     file.set_len(stream.stored)?;
     file.seek(SeekFrom::Start(stream.stored))?;
     let mut encoder = zstd::Encoder::new(&mut file, LEVEL)?;
@@ -64,19 +64,20 @@ pub(super) fn write_frame(
     Ok(added)
 }
 
-/// Tells whether a file goes on from what is copied of it.
+/// Returns whether a file continues its copy: the copy is complete, and the file still has the same
+/// bytes where the copy ends.
 pub(super) fn goes_on(source: &File, length: u64, folder: &Path, stream: &Stream) -> bool {
     stream.length <= length
         && is_whole(folder, stream)
         && end_of(source, stream.length).is_ok_and(|end| end == stream.end)
 }
 
-/// Tells whether all of a copy is there that its record tells of.
+/// Returns whether the copy has all bytes that its record lists.
 pub(super) fn is_whole(folder: &Path, stream: &Stream) -> bool {
     fs::metadata(folder.join(&stream.file)).is_ok_and(|facts| facts.len() >= stream.stored)
 }
 
-/// Returns the fingerprint of what a file has right before `length`.
+/// Returns the fingerprint of the bytes of a file right before the offset `length`.
 fn end_of(source: &File, length: u64) -> io::Result<u64> {
     let from = length.saturating_sub(END);
     let mut bytes = vec![0; usize::try_from(length - from).unwrap_or_default()];
@@ -84,9 +85,9 @@ fn end_of(source: &File, length: u64) -> io::Result<u64> {
     Ok(fingerprint(&bytes))
 }
 
-/// Writes the whole of a copied file under a name that nothing has; tells whether nothing had it.
-/// It is there as a whole or not at all, and on disk when this returns. `mark` tells apart the
-/// unfinished files of two who put back the same one at the same time.
+/// Restores a copied file under a new name. Returns `false` if that name exists already. The file
+/// is either complete or missing, and on disk when this returns. `mark` distinguishes the temporary
+/// files of two conversations that restore the same file at the same time.
 pub(super) fn put_back(
     folder: &Path,
     stream: &Stream,
@@ -100,7 +101,7 @@ pub(super) fn put_back(
     failpoint::hit("archive.restore.before");
     DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
     let number = fingerprint(target.as_os_str().as_encoded_bytes());
-    // The same name every time: what a killed process has left is written over.
+    // The name is always the same, so that the leftover of a killed process is overwritten.
     let temporary = parent.join(format!(".segue-{mark:016x}-{number:016x}.tmp"));
     let named = write_out(folder, stream, &temporary).and_then(|()| {
         failpoint::hit("archive.restore.written");
@@ -113,11 +114,11 @@ pub(super) fn put_back(
     Ok(is_new)
 }
 
-/// Gives a file its name, unless something has that; tells whether it did.
+/// Gives a file its final name, unless that exists already. Returns whether it did.
 fn name_as(temporary: &Path, target: &Path) -> io::Result<bool> {
     let named = match fs::hard_link(temporary, target) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            // There are filesystems without second names.
+            // Some filesystems have no hard links.
             renameat_with(CWD, temporary, CWD, target, RenameFlags::NOREPLACE).map_err(Into::into)
         }
         linked => linked,
@@ -129,7 +130,7 @@ fn name_as(temporary: &Path, target: &Path) -> io::Result<bool> {
     }
 }
 
-/// Reads a copy through its checksums, a part at a time, and throws away what it reads.
+/// Reads a copy piece by piece, which verifies its checksums, and discards the data.
 pub(super) fn verify(folder: &Path, stream: &Stream) -> io::Result<()> {
     let mut copied = decoder(folder, stream)?;
     let read = io::copy(&mut copied, &mut io::sink())?;
@@ -140,13 +141,14 @@ pub(super) fn verify(folder: &Path, stream: &Stream) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidData, why))
 }
 
-/// Opens a copy; it gives no more than a byte above what it should have.
+/// Opens a copy for reading. It returns at most one byte more than recorded, to detect a copy that
+/// is too long.
 fn decoder(folder: &Path, stream: &Stream) -> io::Result<impl Read> {
     let copy = open_regular(&folder.join(&stream.file))?.take(stream.stored);
     Ok(zstd::Decoder::new(copy)?.take(stream.length.saturating_add(1)))
 }
 
-/// Writes what is copied, and checks that it is what was copied.
+/// Decompresses a copy into a file. Verifies its checksums and its length.
 pub(super) fn write_out(folder: &Path, stream: &Stream, target: &Path) -> io::Result<()> {
     let mut copied = decoder(folder, stream)?;
     let mut options = OpenOptions::new();

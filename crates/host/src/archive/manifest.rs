@@ -1,4 +1,4 @@
-//! What the copies of one conversation are: the record that decides how much of each file counts.
+//! The record of one conversation's copies. It decides how many bytes of each copy count.
 
 use std::fs;
 use std::io;
@@ -15,7 +15,7 @@ use crate::failure::cannot;
 use crate::{atomic, points};
 
 const NAME: &str = "manifest.json";
-/// How many copies that disagree are kept of one file; a vendor may write it anew every time.
+/// How many diverging copies of one file are kept. A vendor may rewrite the file every time.
 const MOST_VERSIONS: usize = 16;
 
 /// The copies of one conversation.
@@ -26,37 +26,37 @@ pub(super) struct Manifest {
     pub(super) config_dir: PathBuf,
     pub(super) cwd: PathBuf,
     pub(super) kept_at: Timestamp,
-    /// Of several copies of one file the newest is the last.
+    /// If there are several copies of one file, the newest is the last.
     pub(super) streams: Vec<Stream>,
 }
 
-/// One copy of one file: frames, one after the other.
+/// One copy of one file: compressed frames, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Stream {
     pub(super) file: String,
     pub(super) role: Role,
-    /// Where the file was, below the config dir if it was there.
+    /// The path of the file. It is relative to the config dir if the file is in it.
     pub(super) path: PathBuf,
-    /// How much of the file is copied.
+    /// How many bytes of the file are copied.
     pub(super) length: u64,
-    /// How much of the copy counts: what is behind it was cut short.
+    /// How many bytes of the copy count. Bytes behind them are from an interrupted write.
     pub(super) stored: u64,
-    /// The fingerprint of the end of what is copied.
+    /// The fingerprint of the end of the copied bytes.
     pub(super) end: u64,
-    /// When the file was changed last before it was copied.
+    /// The modification time of the file when it was copied.
     pub(super) modified: Option<Timestamp>,
 }
 
-/// What a file is to the conversation.
+/// How a file belongs to the conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Role {
     Transcript,
     /// A file in the folder that belongs to the transcript.
     Belonging(PathBuf),
-    /// A transcript without which this one cannot be read.
+    /// A transcript that is needed to read this one.
     Ancestor(PathBuf),
-    /// A document for the vendor's program.
+    /// An exported document, which the vendor's program can import again.
     Export,
 }
 
@@ -72,7 +72,7 @@ impl Manifest {
         }
     }
 
-    /// Reads the record of a folder; none where there is none.
+    /// Reads the record of a folder. `None` if it has no record.
     pub(super) fn read(folder: &Path) -> io::Result<Option<Self>> {
         match fs::read(folder.join(NAME)) {
             Ok(text) => serde_json::from_slice(&text).map(Some).map_err(damaged),
@@ -92,7 +92,7 @@ impl Manifest {
         Archived { vendor: self.vendor.clone(), id: self.id.clone() }
     }
 
-    /// Returns the copies of one file with their places, the newest first.
+    /// Returns the copies of one file with their indexes, newest first.
     pub(super) fn versions(&self, role: &Role) -> impl Iterator<Item = (usize, &Stream)> {
         let role = role.clone();
         self.streams.iter().enumerate().rev().filter(move |(_, stream)| stream.role == role)
@@ -106,14 +106,14 @@ impl Manifest {
         self.streams.iter().enumerate().filter(is_newest).map(|(_, stream)| stream).collect()
     }
 
-    /// Returns the newest copy of what was said.
+    /// Returns the newest copy of the conversation itself: a transcript or an exported document.
     pub(super) fn content(&self) -> Option<&Stream> {
         let said = |stream: &&Stream| matches!(stream.role, Role::Transcript | Role::Export);
         self.streams.iter().rev().find(said)
     }
 
-    /// Takes the copies out that are not needed any more: the oldest of very many that disagree,
-    /// and documents that a longer one has taken the place of.
+    /// Removes and returns copies that are not needed any more: the oldest of too many diverging
+    /// copies, and documents that are followed by one at least as long.
     pub(super) fn take_superseded(&mut self) -> Vec<Stream> {
         let is_superseded = |place: usize, stream: &Stream| {
             let mut later = self.versions(&stream.role).take_while(|(other, _)| *other > place);
@@ -130,7 +130,7 @@ impl Manifest {
 }
 
 impl Stream {
-    /// Begins a copy of a file.
+    /// Begins an empty copy of a file.
     pub(super) fn new(role: Role, path: PathBuf) -> Self {
         let file = format!("{}.zst", Uuid::new_v4().simple());
         Self { file, role, path, length: 0, stored: 0, end: 0, modified: None }
@@ -141,8 +141,8 @@ fn damaged(error: serde_json::Error) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error)
 }
 
-/// Keeps a folder whose record is damaged out of the way: what is in it may be of use to somebody.
-/// Returns where it is then.
+/// Renames the folder of a damaged copy. It is kept, because its content may still be useful.
+/// Returns the new path.
 pub(super) fn set_aside(folder: &Path) -> Result<PathBuf> {
     let aside = folder.with_file_name(format!(".damaged-{}", Uuid::new_v4().simple()));
     fs::rename(folder, &aside).map_err(|error| cannot("set aside", folder, &error))?;

@@ -1,5 +1,6 @@
-//! The archive: `archive/<vendor>/<conversation>/` under the data folder, each with a record and
-//! compressed copies. The record is written last: what it does not tell of does not count.
+//! The archive: one folder `archive/<vendor>/<conversation>/` per conversation, in the data folder.
+//! Each has a record (the manifest) and compressed copies. The record is written last: copies that
+//! it does not list do not count.
 
 mod frames;
 mod manifest;
@@ -26,20 +27,21 @@ use crate::failure::{cannot, quoted};
 use crate::files::open_regular;
 use crate::paths::{Openness, Paths, ensure_folder};
 
-/// How many conversations can be worked on at the same time.
+/// The number of locks. At most this many conversations can be processed at the same time.
 const LOCKS: usize = 64;
-/// What the folder of copies is called until all of it is gone.
+/// Prefix of a removed folder of copies, until all of it is deleted.
 const REMOVED: &str = ".removed-";
-/// The name of an exported document that is read out.
+/// The file name of an exported document when it is unpacked (`read_out`).
 const DOCUMENT: &str = "conversation.json";
 
-/// The copies of this machine. One process writes them: the daemon.
+/// The archive of this machine. Only one process writes to it: the daemon.
 #[derive(Debug)]
 pub struct DiskArchive {
     root: PathBuf,
-    /// One at a time works on a conversation; which lock is its own follows from its name.
+    /// One thread at a time works on a conversation. The name of the conversation determines its
+    /// lock.
     locks: [Mutex<()>; LOCKS],
-    /// How many bytes there are, once somebody has counted.
+    /// The total size in bytes, if it was computed before.
     size: Mutex<Option<u64>>,
 }
 
@@ -64,7 +66,7 @@ impl DiskArchive {
         self.size.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the record of a conversation that there is a copy of.
+    /// Returns the folder and the record of a conversation. `None` if there is no copy of it.
     fn read(&self, conversation: &Archived) -> Option<(PathBuf, Manifest)> {
         let folder = self.folder(conversation);
         let manifest = Manifest::read(&folder).ok().flatten()?;
@@ -76,7 +78,8 @@ impl DiskArchive {
         self.read(conversation).ok_or_else(none)
     }
 
-    /// Returns the record to add to, with a folder for what is added.
+    /// Returns the folder and the record to extend. A damaged record is set aside, and a new one
+    /// begins.
     fn open(&self, order: &ArchiveOrder) -> Result<(PathBuf, Manifest)> {
         let folder = self.folder(&order.conversation);
         let manifest = match Manifest::read(&folder) {
@@ -92,11 +95,11 @@ impl DiskArchive {
         Ok((folder, own.unwrap_or_else(|| Manifest::new(order))))
     }
 
-    /// Returns what is wrong with the copies in a folder.
+    /// Returns the damage of the copies in a folder. `None` if they are intact.
     fn damage(&self, folder: PathBuf, known: &[Archived]) -> io::Result<Option<DamagedCopy>> {
         let conversation = match Manifest::read(&folder) {
             Ok(Some(manifest)) => manifest.conversation(),
-            // Nothing is recorded before something is copied.
+            // Without a record, no copy was completed. So there is nothing to check.
             Ok(None) => return Ok(None),
             Err(error) if is_damage(&error) => {
                 let conversation = known.iter().find(|it| self.folder(it) == folder).cloned();
@@ -108,7 +111,8 @@ impl DiskArchive {
         if faulty(&folder)?.is_none() {
             return Ok(None);
         }
-        // It may have been added to, removed or replaced meanwhile: nobody does that now.
+        // The copy may have been extended, removed or replaced during the check. Check again with
+        // the lock, which prevents that.
         let _one = self.lock(&conversation);
         let why = faulty(&folder)?;
         let conversation = Some(conversation.clone());
@@ -193,7 +197,8 @@ impl Archive for DiskArchive {
         let _one = self.lock(&order.conversation);
         let (folder, manifest) = self.known(&order.conversation)?;
         let mark = mark(&order.conversation);
-        // The transcript comes last: without it nothing is taken for a conversation.
+        // The transcript is restored last: without it, the other files are not taken for a
+        // conversation.
         for stream in manifest.newest() {
             let target = match (&stream.role, &order.belongings) {
                 (Role::Belonging(name), Some(belongings)) => belongings.join(name),
@@ -235,7 +240,7 @@ impl Archive for DiskArchive {
         let folder = self.folder(conversation);
         let vendor = folder.parent().unwrap_or(&self.root);
         failpoint::hit("archive.remove.before");
-        // Under another name first: a copy is there as a whole or not at all.
+        // Rename it first, so that an archived conversation is either complete or gone.
         let hidden = vendor.join(format!("{REMOVED}{}", Uuid::new_v4().simple()));
         let removed = match fs::rename(&folder, &hidden) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -254,7 +259,7 @@ impl Archive for DiskArchive {
         let mut holdings = Vec::new();
         for vendor in folders(&self.root).map_err(|error| failed(&error))? {
             for folder in folders(&vendor).map_err(|error| failed(&error))? {
-                // One that is being removed, or is damaged, is not one.
+                // Skip a folder that is being removed or is damaged.
                 let Ok(Some(manifest)) = Manifest::read(&folder) else { continue };
                 let (conversation, bytes) = (manifest.conversation(), stored(&manifest));
                 holdings.push(Holding { conversation, bytes, kept_at: manifest.kept_at });
@@ -300,7 +305,7 @@ impl Archive for DiskArchive {
     }
 }
 
-/// Returns what is damaged of the copy in a folder.
+/// Returns a description of the damage of the copy in a folder. `None` if it is intact.
 fn faulty(folder: &Path) -> io::Result<Option<String>> {
     let streams = match Manifest::read(folder) {
         Ok(manifest) => manifest.map(|manifest| manifest.streams).unwrap_or_default(),
@@ -318,8 +323,8 @@ fn faulty(folder: &Path) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-/// Tells whether a copy is damaged, or could only not be read now: too many files are open, or the
-/// rights are missing.
+/// Returns whether the error means that a copy is damaged. Otherwise it just could not be read now:
+/// too many files are open, or permissions are missing.
 fn is_damage(error: &io::Error) -> bool {
     error.raw_os_error().is_none() || error.kind() == io::ErrorKind::NotFound
 }
@@ -328,7 +333,8 @@ fn has_content(source: &Source) -> bool {
     source.role == Role::Transcript && fs::metadata(&source.path).is_ok_and(|it| it.len() > 0)
 }
 
-/// Copies what a file has more than its copy; a file that is gone has nothing.
+/// Copies the part of a file that its copy does not have yet. Returns the number of bytes added. A
+/// missing file adds none.
 fn keep_file(
     source: &Source,
     (folder, config_dir): (&Path, &Path),
@@ -354,7 +360,7 @@ fn keep_file(
         frames::append(&mut file, length, folder, &mut stream)?;
         (stream.modified, stream.path) = (Some(changed), path);
     }
-    // What the file goes on from is the newest copy.
+    // The copy that the file continues becomes the newest one.
     if let Some(place) = place {
         manifest.streams.remove(place);
     }
@@ -363,7 +369,7 @@ fn keep_file(
     Ok(added)
 }
 
-/// Returns the place of the copy that a file goes on from: the one that has most of it.
+/// Returns the index of the copy that a file continues. If several match, the longest.
 fn continued(
     file: &File,
     length: u64,
@@ -376,7 +382,7 @@ fn continued(
     longest.map(|(place, _)| place)
 }
 
-/// Copies a document unless it is the one that was copied last.
+/// Copies a document, unless it equals the one that was copied last.
 fn keep_document(document: &[u8], folder: &Path, manifest: &mut Manifest) -> io::Result<u64> {
     let (length, end) = (document.len() as u64, fingerprint(document));
     let newest = manifest.versions(&Role::Export).next();
@@ -390,15 +396,16 @@ fn keep_document(document: &[u8], folder: &Path, manifest: &mut Manifest) -> io:
     Ok(length)
 }
 
-/// Returns the newest copy of a transcript that was at this path, else the newest.
+/// Returns the newest copy of the transcript at this path. If there is none, the newest copy from
+/// any path.
 fn newest_at<'a>(manifest: &'a Manifest, path: &Path) -> Option<&'a Stream> {
     let mut versions = manifest.versions(&Role::Transcript).map(|(_, stream)| stream);
     let newest = manifest.versions(&Role::Transcript).next().map(|(_, stream)| stream);
     versions.find(|stream| stream.path == path).or(newest)
 }
 
-/// Deletes the files that the record does not tell of any more, or never did; one that stays does
-/// no harm.
+/// Deletes copies that the record does not list, or does not list any more. A copy that cannot be
+/// deleted does no harm.
 fn tidy(folder: &Path, before: &Manifest, now: &Manifest, superseded: &[Stream]) {
     if before.streams.len() == now.streams.len() && superseded.is_empty() {
         return;
@@ -412,7 +419,7 @@ fn tidy(folder: &Path, before: &Manifest, now: &Manifest, superseded: &[Stream])
     }
 }
 
-/// Removes what an earlier removal, cut short, left behind, along with this one's.
+/// Deletes the renamed folders of this removal and of earlier ones that were interrupted.
 fn remove_hidden(vendor: &Path) -> io::Result<()> {
     let entries = match fs::read_dir(vendor) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -430,7 +437,7 @@ fn remove_hidden(vendor: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the folders in a folder, without hidden ones.
+/// Returns the subfolders of a folder, without hidden ones.
 fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

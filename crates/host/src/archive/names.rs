@@ -1,19 +1,19 @@
-//! Names of vendors and conversations as names of folders: theirs could be anything.
+//! Folder names for vendors and conversations, whose own names can contain any character.
 
 use std::fmt::Write as _;
 
-/// No longer name has room for what is put around it.
+/// Maximum length of a folder name. It leaves room for prefixes and suffixes.
 const LONGEST: usize = 120;
 
-/// Returns the name of a folder for a foreign text; two texts never have the same one, on a
-/// filesystem that does not tell large letters from small ones neither.
+/// Returns a folder name for any text. Different texts have different names, even on a
+/// case-insensitive filesystem.
 pub(super) fn folder_name(text: &str) -> String {
     let mut name = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte) {
             name.push(char::from(byte));
         } else {
-            // Writing to a string does not fail.
+            // Writing to a `String` cannot fail.
             let _written = write!(name, "%{byte:02x}");
         }
     }
@@ -24,7 +24,7 @@ pub(super) fn folder_name(text: &str) -> String {
     if name.is_empty() { "%".to_owned() } else { name }
 }
 
-/// Returns a number that is another one for other bytes, and the same one for ever (FNV-1a).
+/// Returns a hash of the bytes (FNV-1a). It never changes, because it is stored.
 pub(super) fn fingerprint(bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_name_leaves_its_folder_or_meets_another() {
+    fn folder_names_are_unique_and_stay_in_their_folder() {
         let table = [
             ("01912f3c-aaaa-7bbb", "01912f3c-aaaa-7bbb"),
             ("ses_Ab", "ses_%41b"),
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fingerprint_is_the_same_for_ever() {
+    fn fingerprint_never_changes() {
         assert_eq!(fingerprint(b""), 0xcbf2_9ce4_8422_2325);
         assert_eq!(fingerprint(b"foobar"), 0x8594_4171_f739_67e8);
     }

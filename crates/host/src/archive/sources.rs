@@ -1,4 +1,4 @@
-//! Which files belong to a conversation.
+//! Finds the files that belong to a conversation.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,20 +7,20 @@ use segue_core::ports::{ArchiveOrder, Content};
 
 use super::manifest::Role;
 
-/// Deeper than any vendor nests its files.
+/// Maximum depth of subfolders. No vendor nests its files deeper.
 const DEEPEST: usize = 6;
-/// More files than any conversation should have beside it.
+/// Maximum number of files beside a transcript. No conversation should have more.
 const MOST: usize = 5000;
 
-/// A file, and what it is to the conversation.
+/// A file, and how it belongs to the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Source {
     pub(super) role: Role,
     pub(super) path: PathBuf,
 }
 
-/// Lists the files that belong to a conversation; the transcript is the last, so that what it needs
-/// is there when it is.
+/// Lists the files that belong to a conversation. The transcript is the last, so that a copied
+/// transcript has all files that it needs.
 pub(super) fn of(order: &ArchiveOrder) -> Vec<Source> {
     let mut sources = Vec::new();
     if let Some(folder) = &order.belongings {
@@ -33,18 +33,18 @@ pub(super) fn of(order: &ArchiveOrder) -> Vec<Source> {
     if let Content::Transcript(path) = &order.content {
         sources.push(Source { role: Role::Transcript, path: path.clone() });
     }
-    // A name that cannot be written down in our record cannot be kept.
+    // A path that is not UTF-8 cannot be stored in the record.
     sources.retain(|source| source.path.to_str().is_some());
     sources
 }
 
-/// Returns the rest of a path below a folder; the whole of it where it is elsewhere.
+/// Returns the path relative to a folder, or the whole path if it is not below the folder.
 pub(super) fn below(folder: &Path, path: &Path) -> PathBuf {
     path.strip_prefix(folder).unwrap_or(path).to_owned()
 }
 
 fn collect(folder: &Path, name: &Path, depth: usize, sources: &mut Vec<Source>) {
-    // What is absent, or belongs to somebody else, is not copied.
+    // A folder that is missing or belongs to another user is skipped.
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut entries: Vec<_> = entries.collect();
     entries.sort_by_key(fs::DirEntry::file_name);

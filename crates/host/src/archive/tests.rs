@@ -54,7 +54,7 @@ impl Ground {
         })
     }
 
-    /// Deletes everything of the vendor's, puts it back, and returns the transcript.
+    /// Deletes all files of the vendor, restores them, and returns the transcript.
     fn lost_and_restored(&self) -> Vec<u8> {
         fs::remove_dir_all(self.home()).unwrap();
         self.restore().unwrap();
@@ -86,14 +86,14 @@ fn key(id: &str) -> Archived {
     Archived { vendor: VendorId::new("tool"), id: VendorSessionId::new(id) }
 }
 
-/// Lines that cannot be compressed to nothing, each another one.
+/// Returns distinct lines that do not compress well.
 fn lines(from: u64, to: u64) -> Vec<u8> {
     let line = |number: u64| format!("{{\"id\":{:x}}}\n", fingerprint(&number.to_le_bytes()));
     (from..to).flat_map(|number| line(number).into_bytes()).collect()
 }
 
 #[test]
-fn only_what_is_new_is_copied_and_all_of_it_comes_back() {
+fn keep_copies_only_new_bytes_and_restore_returns_all_of_them() {
     let ground = Ground::new();
     let mut whole = lines(0, 2000);
     assert_eq!(ground.write(&whole), whole.len() as u64);
@@ -112,21 +112,21 @@ fn only_what_is_new_is_copied_and_all_of_it_comes_back() {
 }
 
 #[test]
-fn a_copy_that_was_cut_short_is_as_if_it_had_not_been_begun() {
+fn interrupted_write_behind_the_recorded_length_is_ignored() {
     let ground = Ground::new();
     ground.write(b"one\n");
     let copy = ground.copies().remove(0);
     let torn = [fs::read(&copy).unwrap(), b"(\xb5/\xfd torn".to_vec()].concat();
     fs::write(&copy, &torn).unwrap();
     assert!(ground.archive.has(&key("a")));
-    assert_eq!(ground.lost_and_restored(), b"one\n", "what is not recorded does not count");
+    assert_eq!(ground.lost_and_restored(), b"one\n", "bytes that are not recorded count");
     assert_eq!(ground.write(b"one\ntwo\n"), 4);
     assert_eq!(ground.lost_and_restored(), b"one\ntwo\n");
     assert_eq!(ground.manifest().streams.len(), 1);
 }
 
 #[test]
-fn a_copy_that_is_damaged_is_told_and_begun_anew() {
+fn damaged_copy_is_not_restored_and_is_replaced_by_a_new_one() {
     let ground = Ground::new();
     ground.write(&lines(0, 100));
     let copy = ground.copies().remove(0);
@@ -137,7 +137,7 @@ fn a_copy_that_is_damaged_is_told_and_begun_anew() {
     fs::remove_file(ground.transcript()).unwrap();
     assert!(ground.restore().is_err());
     assert!(!ground.transcript().exists(), "half a transcript");
-    assert_eq!(fs::read_dir(ground.home()).unwrap().count(), 0, "litter");
+    assert_eq!(fs::read_dir(ground.home()).unwrap().count(), 0, "leftover files");
     fs::write(&copy, &bytes[..middle]).unwrap();
     assert!(!ground.archive.has(&key("a")));
     let whole = lines(0, 101);
@@ -169,7 +169,7 @@ fn flipped_bit_anywhere_in_a_copy_is_found_and_the_copy_set_aside_is_not_deleted
 }
 
 #[test]
-fn a_pipe_in_the_place_of_a_copy_is_damage_and_holds_up_nobody() {
+fn named_pipe_in_the_place_of_a_copy_is_damage_and_does_not_block() {
     let ground = Ground::new();
     ground.write(&lines(0, 100));
     let copy = ground.copies().remove(0);
@@ -182,7 +182,7 @@ fn a_pipe_in_the_place_of_a_copy_is_damage_and_holds_up_nobody() {
 }
 
 #[test]
-fn a_copy_that_was_made_anew_meanwhile_is_not_set_aside() {
+fn set_aside_refuses_a_copy_that_is_sound_again() {
     let ground = Ground::new();
     ground.write(&lines(0, 100));
     let copy = ground.copies().remove(0);
@@ -206,7 +206,7 @@ fn damaged_record_is_found_with_the_conversation_that_it_belongs_to() {
 }
 
 #[test]
-fn a_record_that_is_damaged_is_kept_out_of_the_way() {
+fn damaged_record_is_set_aside_and_a_new_copy_begins() {
     let ground = Ground::new();
     ground.write(b"one\n");
     fs::write(ground.folder().join("manifest.json"), "{").unwrap();
@@ -219,7 +219,7 @@ fn a_record_that_is_damaged_is_kept_out_of_the_way() {
 }
 
 #[test]
-fn what_does_not_go_on_is_kept_beside_and_the_newest_comes_back() {
+fn diverging_versions_are_all_kept_and_the_newest_is_restored() {
     let ground = Ground::new();
     let versions: [&[u8]; 4] = [b"one\ntwo\nthree\n", b"one\ntwo\n", b"one\nTWO\nthree\n", b"0\n"];
     for text in versions {
@@ -227,7 +227,7 @@ fn what_does_not_go_on_is_kept_beside_and_the_newest_comes_back() {
     }
     assert_eq!(ground.manifest().streams.len(), 4, "all are kept");
     assert_eq!(ground.lost_and_restored(), b"0\n");
-    // What goes on from an older copy is added to that one.
+    // A file that continues an older copy is appended to that copy.
     assert_eq!(ground.write(b"one\ntwo\nthree\nfour\n"), 5);
     assert_eq!(ground.manifest().streams.len(), 4);
     assert_eq!(ground.lost_and_restored(), b"one\ntwo\nthree\nfour\n");
@@ -243,7 +243,7 @@ fn what_does_not_go_on_is_kept_beside_and_the_newest_comes_back() {
 }
 
 #[test]
-fn of_very_many_copies_that_disagree_the_oldest_go() {
+fn oldest_of_too_many_diverging_copies_are_deleted() {
     let ground = Ground::new();
     for number in 0..40 {
         ground.write(&lines(number * 10, number * 10 + 3));
@@ -256,7 +256,7 @@ fn of_very_many_copies_that_disagree_the_oldest_go() {
 }
 
 #[test]
-fn files_beside_a_transcript_and_those_it_goes_on_from_come_back_with_it() {
+fn files_beside_a_transcript_and_its_ancestors_are_restored_with_it() {
     let ground = Ground::new();
     let (beside, parent) = (ground.home().join("a/b/c.txt"), ground.home().join("old/p.jsonl"));
     let elsewhere = ground.temp.path().join("elsewhere.jsonl");
@@ -274,7 +274,7 @@ fn files_beside_a_transcript_and_those_it_goes_on_from_come_back_with_it() {
     for (path, text) in [(&beside, "beside"), (&parent, "parent"), (&elsewhere, "elsewhere")] {
         assert_eq!(fs::read_to_string(path).unwrap(), text);
     }
-    // What is there is not touched, and is no reason to leave the rest.
+    // Existing files are not touched, and the others are still restored.
     fs::write(&parent, "grown").unwrap();
     fs::remove_file(&beside).unwrap();
     fs::remove_file(ground.transcript()).unwrap();
@@ -284,7 +284,7 @@ fn files_beside_a_transcript_and_those_it_goes_on_from_come_back_with_it() {
 }
 
 #[test]
-fn a_transcript_that_is_there_always_wins() {
+fn restore_refuses_to_replace_an_existing_transcript() {
     let ground = Ground::new();
     ground.write(b"one\n");
     fs::write(ground.transcript(), "other").unwrap();
@@ -294,7 +294,7 @@ fn a_transcript_that_is_there_always_wins() {
 }
 
 #[test]
-fn copies_are_read_out_as_if_the_folder_were_the_vendors() {
+fn read_out_recreates_the_layout_of_the_vendors_folder() {
     let ground = Ground::new();
     fs::create_dir(ground.home().join("a")).unwrap();
     fs::write(ground.home().join("a/big.txt"), "big").unwrap();
@@ -308,7 +308,7 @@ fn copies_are_read_out_as_if_the_folder_were_the_vendors() {
 }
 
 #[test]
-fn a_document_is_copied_when_it_is_another_and_a_longer_one_takes_its_place() {
+fn changed_document_is_copied_and_replaces_a_shorter_one() {
     let ground = Ground::new();
     let keep = |text: &str| {
         let content = Content::Export(text.as_bytes().to_vec());
@@ -317,13 +317,13 @@ fn a_document_is_copied_when_it_is_another_and_a_longer_one_takes_its_place() {
     assert_eq!((keep("[1]"), keep("[1]"), keep("[1,2]")), (3, 0, 5));
     assert_eq!(ground.copies().len(), 1);
     keep("[9]");
-    assert_eq!(ground.copies().len(), 2, "what was taken out of it is not lost");
+    assert_eq!(ground.copies().len(), 2, "the longer document is kept");
     let path = ground.archive.read_out(&key("a"), &ground.temp.path().join("out")).unwrap();
     assert_eq!(fs::read_to_string(path).unwrap(), "[9]");
 }
 
 #[test]
-fn what_is_removed_is_gone_and_nothing_is_made_of_nothing() {
+fn removed_conversation_is_gone_and_an_empty_transcript_makes_no_copy() {
     let ground = Ground::new();
     assert_eq!(ground.archive.keep(&ground.order()).unwrap(), 0);
     assert_eq!(ground.write(b""), 0);
@@ -344,7 +344,7 @@ fn what_is_removed_is_gone_and_nothing_is_made_of_nothing() {
 }
 
 #[test]
-fn nobody_else_can_read_a_copy() {
+fn copies_are_readable_by_their_owner_only() {
     let ground = Ground::new();
     ground.write(b"one\n");
     let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
@@ -356,7 +356,7 @@ fn nobody_else_can_read_a_copy() {
 }
 
 #[test]
-fn a_transcript_of_another_home_does_not_come_back_in_this_one() {
+fn restore_prefers_the_copy_of_the_same_path() {
     let ground = Ground::new();
     ground.write(b"here\n");
     let other = ground.home().join("other/a.jsonl");

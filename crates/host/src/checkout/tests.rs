@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// A repository with one commit, in which the file `a` is modified and no larger than before.
+/// A repository with one commit. The file `a` is modified but has the same size as before.
 struct Ground {
     temp: TempDir,
 }
@@ -41,7 +41,7 @@ impl Ground {
         self.temp.path().join("mark")
     }
 
-    /// A program that leaves the mark.
+    /// Writes a program that creates the marker file when it runs, and returns its path.
     fn trap(&self) -> String {
         let path = self.temp.path().join("trap");
         let text = format!("#!/bin/sh\n: >{}\nexit 1\n", self.mark().display());
@@ -56,7 +56,7 @@ impl Ground {
         }
     }
 
-    /// Runs git as everybody does; returns what it says, however it ends.
+    /// Runs git as users do. Returns its output, whatever its exit code is.
     fn git(&self, folder: &Path, arguments: &[&str]) -> String {
         let mut command = Command::new("git");
         command.args(arguments).current_dir(folder).env("HOME", self.temp.path());
@@ -67,13 +67,13 @@ impl Ground {
     fn state(&self, folder: &Path) -> FolderState {
         let place = self.temp.path().join("view");
         let state = state_through(folder, &place);
-        assert!(!place.exists(), "the view is gone");
+        assert!(!place.exists(), "the view was not removed");
         state
     }
 }
 
 #[test]
-fn a_repository_is_described_and_anything_else_has_only_its_path() {
+fn state_describes_a_repository_and_only_names_another_folder() {
     let ground = Ground::new();
     let nothing = ground.state(ground.temp.path());
     assert_eq!((nothing.branch, nothing.commits, nothing.dirty), (None, vec![], vec![]));
@@ -89,11 +89,11 @@ fn a_repository_is_described_and_anything_else_has_only_its_path() {
         assert_eq!((dirty.len(), more_dirty), (DIRTY, 1));
         assert_eq!(dirty[0], " M a");
     }
-    assert_eq!(fs::read(ground.project().join(".git/index")).unwrap(), index, "nothing is written");
+    assert_eq!(fs::read(ground.project().join(".git/index")).unwrap(), index, "index was changed");
 }
 
 #[test]
-fn staged_ignored_and_removed_files_are_told_as_git_tells_them() {
+fn staged_ignored_and_removed_files_are_listed_as_git_lists_them() {
     let ground = Ground::new();
     let project = ground.project();
     let put = |name: &str, text: &str| fs::write(project.join(name), text).unwrap();
@@ -113,7 +113,7 @@ fn staged_ignored_and_removed_files_are_told_as_git_tells_them() {
 }
 
 #[test]
-fn worktrees_and_repositories_with_long_hashes_are_described() {
+fn worktrees_and_sha256_repositories_are_described() {
     let ground = Ground::new();
     let tree = ground.temp.path().join("tree");
     ground
@@ -132,11 +132,11 @@ fn worktrees_and_repositories_with_long_hashes_are_described() {
     assert_eq!((state.commits.len(), state.dirty), (1, vec![" M a".to_owned()]));
 }
 
-/// One way in which a repository can have a program run.
+/// One way in which a repository can make git run a program.
 struct Way {
     name: &'static str,
     set: fn(&Ground),
-    /// What everybody would type, which springs the trap.
+    /// A common git command that runs the program.
     sprung_by: &'static [&'static str],
 }
 
@@ -186,7 +186,7 @@ fn hooks(ground: &Ground) {
     let hook = folder.join("post-index-change");
     fs::copy(ground.trap(), hook).unwrap();
     ground.config(&[("core.hooksPath", folder.to_str().unwrap())]);
-    // The content is the same again: git notes that in its index, and calls the hook.
+    // The content is the same again: git refreshes its index and runs the hook.
     fs::write(ground.project().join("a"), "1").unwrap();
 }
 
@@ -271,18 +271,18 @@ fn looking_at_a_folder_runs_no_program_that_its_repository_names() {
     for Way { name, set, sprung_by } in WAYS {
         let ground = Ground::new();
         set(&ground);
-        // Setting the trap up may have sprung it.
+        // The setup itself may have run the program.
         let _earlier = fs::remove_file(ground.mark());
         let state = ground.state(&ground.project());
         assert!(!ground.mark().exists(), "{name}: a program of the repository was run");
         assert_eq!(state.commits.len(), 1, "{name}: {state:?}");
         ground.git(&ground.project(), sprung_by);
-        assert!(ground.mark().exists(), "{name}: this was no trap");
+        assert!(ground.mark().exists(), "{name}: git does not run this program");
     }
 }
 
 #[test]
-fn a_bare_repository_or_another_worktree_is_not_looked_into() {
+fn bare_repositories_and_the_core_worktree_setting_are_ignored() {
     let ground = Ground::new();
     let bare = ground.temp.path().join("bare");
     ground.git(ground.temp.path(), &["clone", "-q", "--bare", "project", "bare"]);
@@ -302,7 +302,7 @@ fn a_bare_repository_or_another_worktree_is_not_looked_into() {
 }
 
 #[test]
-fn a_pipe_in_the_place_of_a_configuration_or_an_exclude_file_holds_nobody_up() {
+fn named_pipe_as_config_or_exclude_file_does_not_block() {
     let ground = Ground::new();
     for name in ["config", "info/exclude"] {
         let path = ground.project().join(".git").join(name);

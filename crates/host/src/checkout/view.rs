@@ -1,5 +1,5 @@
-//! A repository as git is allowed to see it: its index, its objects and its files, and nothing of
-//! its configuration.
+//! A view of a repository for git: the index, the objects and the files, but nothing of the
+//! repository's configuration.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read as _};
@@ -18,22 +18,26 @@ use crate::files::open_regular;
 use crate::git::{Head, Repository};
 use crate::programs::in_path;
 
-/// Settings of the repository that say how files are stored. Each is one word, and runs nothing.
+/// Matches the settings of the repository that are copied: those that define how files are stored.
+/// Their values are single words, and none of them can name a program.
 const HARMLESS: &str =
     "^(core\\.(filemode|symlinks|ignorecase|autocrlf|eol)|extensions\\.objectformat)$";
 
-/// Whatever git reads besides, none of this is on.
+/// Our own configuration for git. It switches off the file system monitor, the untracked cache, the
+/// quoting of file names, hooks and submodules.
 const CONFIG: &str = "[core]\n\tbare = false\n\tfsmonitor = false\n\tuntrackedCache = false\n\
     \tquotePath = false\n\thooksPath = /dev/null\n[submodule]\n\trecurse = false\n";
 
-/// Git answers in this time, or is not asked: a pipe in the place of `.gitignore` would hold it up.
+/// Timeout of a git command. A named pipe in the place of `.gitignore`, for example, makes git
+/// block.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// More than anybody wants to read about a folder.
+/// Maximum number of bytes that are read of git's output. It is more than a reader needs.
 const LONGEST_OUTPUT: u64 = 4 << 20;
-/// More than anybody writes into `info/exclude` or a configuration.
+/// Maximum number of bytes that are read of `info/exclude` or a configuration. Real files are
+/// smaller.
 const LONGEST_FILE: u64 = 1 << 20;
 
-/// The folder that stands for the repository's own `.git`. Removed when it is dropped.
+/// A folder that replaces the repository's own `.git`. It is removed on drop.
 #[derive(Debug)]
 pub(super) struct View<'a> {
     git: PathBuf,
@@ -42,7 +46,8 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Makes the folder anew; whatever is in its place is a leftover. `None` if there is no git.
+    /// Creates the folder anew. An existing folder in its place is a leftover and is removed.
+    /// Returns `None` if git is not installed.
     pub(super) fn make(
         place: &'a Path,
         repository: &'a Repository,
@@ -65,7 +70,8 @@ impl<'a> View<'a> {
         Ok(Some(view))
     }
 
-    /// Runs a command of git that reads; returns its lines, and none if it fails.
+    /// Runs a git command that only reads, and returns the lines of its output. Returns no lines if
+    /// the command fails.
     pub(super) fn git(&self, arguments: &[&str]) -> Vec<String> {
         match self.output(arguments) {
             Ok(Some(text)) => text.lines().map(str::to_owned).collect(),
@@ -78,7 +84,7 @@ impl<'a> View<'a> {
     }
 
     fn output(&self, arguments: &[&str]) -> io::Result<Option<String>> {
-        // Into a file: nobody has to read while git is waited for.
+        // Git writes to a file, so that this process need not read a pipe while it waits.
         let path = self.place.join("output");
         let mut child = self.command(arguments, File::create(&path)?).spawn()?;
         if !ended_in_time(&mut child)? {
@@ -92,7 +98,8 @@ impl<'a> View<'a> {
         Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    /// Returns git with an environment of ours alone: the daemon's could name programs, too.
+    /// Builds a git command whose environment has only our own variables. The daemon's environment
+    /// could also name programs.
     fn command(&self, arguments: &[&str], output: File) -> Command {
         let mut command = Command::new(&self.git);
         command
@@ -114,7 +121,7 @@ impl<'a> View<'a> {
         command
     }
 
-    /// Copies the settings that say how files are stored.
+    /// Copies the settings that define how files are stored.
     fn take_over_settings(&self) -> io::Result<()> {
         let config = self.repository.common.join("config");
         let copy = self.place.join("settings");
@@ -127,7 +134,8 @@ impl<'a> View<'a> {
         fs::write(self.place.join("config"), text)
     }
 
-    /// Returns the patterns that the repository and the user ignore besides those in `.gitignore`.
+    /// Returns the ignore patterns of the repository and of the user that are not in `.gitignore`
+    /// files.
     fn excluded(&self) -> Vec<u8> {
         let mut patterns = read(&self.repository.common.join("info/exclude"));
         let environment = Surroundings::read().map(|it| it.environment).unwrap_or_default();
@@ -141,7 +149,8 @@ impl<'a> View<'a> {
         patterns
     }
 
-    /// An index may be split: the greater part is then in files beside the repository's own.
+    /// Links the `sharedindex.*` files of the repository. If the index is split, they have most of
+    /// it.
     fn link_shared_index(&self) -> io::Result<()> {
         let Ok(entries) = fs::read_dir(&self.repository.folder) else { return Ok(()) };
         for entry in entries.flatten() {
@@ -168,7 +177,8 @@ impl Drop for View<'_> {
     }
 }
 
-/// Variables that shut off what git would read, fetch, run or ask besides.
+/// Environment variables that stop git from reading other configuration, fetching, running programs
+/// and prompting.
 const SHUT_OFF: [(&str, &str); 11] = [
     ("GIT_CONFIG_NOSYSTEM", "1"),
     ("GIT_CONFIG_GLOBAL", "/dev/null"),
@@ -183,7 +193,8 @@ const SHUT_OFF: [(&str, &str); 11] = [
     ("PATH", "/nonexistent"),
 ];
 
-/// Returns a setting, as `git config` lists it, as a section of a configuration.
+/// Turns a line of `git config` output into a section of a configuration file. Returns `None` if
+/// the value is not a single alphanumeric word.
 fn setting(line: &str) -> Option<String> {
     let (key, value) = line.split_once(' ')?;
     let (section, name) = key.split_once('.')?;
@@ -198,7 +209,8 @@ fn program() -> Option<PathBuf> {
     in_path("git", &Surroundings::read().ok()?.environment)
 }
 
-/// Reads a file that may be missing, strange or large; then nothing of it counts.
+/// Reads at most [`LONGEST_FILE`] bytes of a file. Returns no bytes if it is missing or not a
+/// regular file.
 fn read(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     let file = open_regular(path).map(|file| file.take(LONGEST_FILE));
@@ -208,7 +220,7 @@ fn read(path: &Path) -> Vec<u8> {
     }
 }
 
-/// Waits for the end of a process; one that takes too long is killed.
+/// Waits until a process exits. Kills it after the timeout and returns `false`.
 fn ended_in_time(child: &mut Child) -> io::Result<bool> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let pid = pid.ok_or_else(|| io::Error::other("git has no process number"))?;

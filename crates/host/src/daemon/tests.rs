@@ -22,7 +22,7 @@ fn run(script: &str, limit: Duration) -> (TempDir, Result<Ready>) {
 }
 
 #[test]
-fn a_daemon_that_says_so_is_ready() {
+fn start_succeeds_when_the_daemon_reports_ready() {
     let (temp, outcome) = run("echo to the log >&2; echo ready", READY_LIMIT);
     assert!(outcome.unwrap().pid > 0);
     let log = temp.path().join("daemon.log");
@@ -31,7 +31,7 @@ fn a_daemon_that_says_so_is_ready() {
 }
 
 #[test]
-fn its_error_arrives_whole() {
+fn start_returns_the_complete_error_of_the_daemon() {
     let error = Error::config("the store is newer").caused_by("version 9").hint("run `segue x`");
     let script = format!("echo '{FAILED}{}'", serde_json::to_string(&error).unwrap());
     assert_eq!(run(&script, READY_LIMIT).1, Err(error));
@@ -40,7 +40,7 @@ fn its_error_arrives_whole() {
 }
 
 #[test]
-fn a_daemon_that_dies_without_a_word_is_quoted_from_its_log() {
+fn daemon_that_dies_without_a_report_is_explained_by_its_log() {
     let error = run("echo 'no such library' >&2; exec >&-; exit 3", READY_LIMIT).1.unwrap_err();
     assert_eq!(error.kind, Kind::Unavailable);
     assert!(error.message.contains("before it was ready"), "{error}");
@@ -49,11 +49,11 @@ fn a_daemon_that_dies_without_a_word_is_quoted_from_its_log() {
 }
 
 #[test]
-fn a_daemon_that_takes_too_long_is_not_waited_for() {
+fn start_times_out_if_the_daemon_is_not_ready() {
     let temp = TempDir::new().unwrap();
     let gate = temp.path().join("gate");
     mknodat(CWD, &gate, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-    // It waits for the gate, and ends when the test opens it.
+    // The command waits until the test opens the named pipe, and then ends.
     let command = shell(&format!("cat '{}'; echo ready", gate.display()));
     let error = start(command, Stdio::null(), &temp.path().join("log"), Duration::from_millis(1))
         .unwrap_err();
@@ -62,7 +62,7 @@ fn a_daemon_that_takes_too_long_is_not_waited_for() {
 }
 
 #[test]
-fn the_start_lock_is_kept_until_the_daemon_has_spoken() {
+fn start_lock_is_held_until_the_daemon_reports() {
     let temp = TempDir::new().unwrap();
     let path = temp.path().join("lock");
     let gate = temp.path().join("gate");
@@ -79,7 +79,7 @@ fn the_start_lock_is_kept_until_the_daemon_has_spoken() {
 }
 
 #[test]
-fn a_program_that_is_not_there_is_unavailable() {
+fn start_of_a_missing_program_is_unavailable() {
     let temp = TempDir::new().unwrap();
     let missing = Command::new("/nonexistent/segue");
     let error = start(missing, Stdio::null(), &temp.path().join("log"), READY_LIMIT).unwrap_err();
@@ -87,7 +87,7 @@ fn a_program_that_is_not_there_is_unavailable() {
 }
 
 #[test]
-fn a_log_that_grew_too_large_is_put_aside() {
+fn oversized_log_is_renamed_at_start() {
     let temp = TempDir::new().unwrap();
     let log = temp.path().join("daemon.log");
     File::create(&log).unwrap().set_len(LARGEST_LOG + 1).unwrap();
@@ -97,7 +97,7 @@ fn a_log_that_grew_too_large_is_put_aside() {
 }
 
 #[test]
-fn a_daemon_gets_nothing_of_an_agent() {
+fn daemon_does_not_inherit_variables_of_agents() {
     for kept in ["HOME", "PATH", "SEGUE_HOME", "LC_ALL", "XDG_RUNTIME_DIR", "SEGUE_FAILPOINT_LOG"] {
         assert!(is_kept(kept), "{kept}");
     }
@@ -106,7 +106,7 @@ fn a_daemon_gets_nothing_of_an_agent() {
     }
 }
 
-/// Not a test of its own: the daemon's side, in a process that the next test starts.
+/// Not a test by itself: the next test runs it as the daemon, in a child process.
 #[test]
 fn server() {
     let surroundings = Surroundings::read().unwrap();
@@ -117,7 +117,7 @@ fn server() {
 }
 
 #[test]
-fn a_daemon_leaves_the_terminal_the_folder_and_the_pipe_of_its_caller() {
+fn daemon_detaches_from_the_terminal_folder_and_pipe_of_its_caller() {
     let temp = TempDir::new().unwrap();
     let gate = temp.path().join("gate");
     mknodat(CWD, &gate, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
@@ -126,8 +126,8 @@ fn a_daemon_leaves_the_terminal_the_folder_and_the_pipe_of_its_caller() {
     command.env("SERVE_UNTIL", &gate).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let said = io::read_to_string(child.stdout.take().unwrap()).unwrap();
-    // The pipe has ended, and the process goes on until somebody opens the gate: then it has let
-    // go of everything.
+    // The pipe is at EOF, and the process runs until this test opens the gate. So it has detached
+    // from everything now.
     let opened = File::options().write(true).open(gate).unwrap();
     let proc = format!("/proc/{}", child.id());
     let seen = (
@@ -145,7 +145,7 @@ fn a_daemon_leaves_the_terminal_the_folder_and_the_pipe_of_its_caller() {
     assert_eq!(seen.3.as_raw_nonzero().get(), child.id().cast_signed());
 }
 
-/// Not a test of its own: prints which of its descriptors a started program would get.
+/// Not a test by itself: prints which of its descriptors a spawned program would inherit.
 #[test]
 fn starter() {
     let surroundings = Surroundings::read().unwrap();
@@ -164,7 +164,7 @@ fn starter() {
 }
 
 #[test]
-fn what_a_caller_left_open_is_not_kept_open() {
+fn without_inherited_closes_descriptors_that_a_caller_left_open() {
     let mut command = Command::new("sh");
     command.args(["-c", "exec \"$@\" 5</dev/null 9</dev/null", "sh"]);
     command.arg(std::env::current_exe().unwrap());

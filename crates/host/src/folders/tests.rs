@@ -73,7 +73,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn records_come_back_and_damaged_folders_are_named() {
+fn read_all_returns_records_and_lists_damaged_folders() {
     let (_temp, folders) = disk();
     let (first, second) = (record(), record());
     folders.write(&first).unwrap();
@@ -83,7 +83,7 @@ fn records_come_back_and_damaged_folders_are_named() {
     let torn = launches.join(Uuid::now_v7().to_string());
     fs::create_dir(&torn).unwrap();
     fs::write(torn.join(RECORD), "{\"agent_id\": \"co").unwrap();
-    // A copy under another launch's name says nothing about that launch.
+    // A record that was copied into another launch's folder is not the record of that launch.
     let copied = launches.join(Uuid::now_v7().to_string());
     fs::create_dir(&copied).unwrap();
     fs::copy(folders.paths.launch(first.launch.id).join(RECORD), copied.join(RECORD)).unwrap();
@@ -97,7 +97,7 @@ fn records_come_back_and_damaged_folders_are_named() {
 }
 
 #[test]
-fn the_record_has_the_fields_that_scripts_rely_on() {
+fn record_has_the_fields_that_scripts_rely_on() {
     let (_temp, folders) = disk();
     let record = record();
     folders.write(&record).unwrap();
@@ -111,7 +111,7 @@ fn the_record_has_the_fields_that_scripts_rely_on() {
 }
 
 #[test]
-fn the_end_is_what_the_holder_wrote_and_damage_makes_it_unknown() {
+fn end_is_what_the_holder_wrote_and_none_if_damaged() {
     let (_temp, folders) = disk();
     let record = record();
     folders.write(&record).unwrap();
@@ -126,7 +126,7 @@ fn the_end_is_what_the_holder_wrote_and_damage_makes_it_unknown() {
 }
 
 #[test]
-fn a_long_message_goes_through_a_private_file() {
+fn long_message_is_written_to_a_private_file() {
     let (_temp, folders) = disk();
     let launch = LaunchId::new(Uuid::now_v7());
     let message = "ä".repeat(1 << 20);
@@ -138,7 +138,7 @@ fn a_long_message_goes_through_a_private_file() {
 }
 
 #[test]
-fn a_fleet_file_is_written_and_removed_and_cannot_be_elsewhere() {
+fn fleet_file_is_written_and_removed_only_in_its_folder() {
     let (_temp, folders) = disk();
     let mut record = FleetRecord {
         counts: segue_core::model::Counts::new(),
@@ -162,7 +162,7 @@ fn a_fleet_file_is_written_and_removed_and_cannot_be_elsewhere() {
 }
 
 #[test]
-fn a_forgotten_launch_leaves_nothing_also_after_a_removal_that_was_cut_short() {
+fn remove_deletes_the_launch_folder_and_leftovers_of_interrupted_removals() {
     let (_temp, folders) = disk();
     let record = record();
     folders.write(&record).unwrap();
@@ -174,7 +174,7 @@ fn a_forgotten_launch_leaves_nothing_also_after_a_removal_that_was_cut_short() {
 }
 
 #[test]
-fn a_guarded_transcript_survives_its_deletion() {
+fn guarded_transcript_is_restored_after_its_deletion() {
     let (temp, folders) = disk();
     let record = record();
     folders.write(&record).unwrap();
@@ -193,7 +193,7 @@ fn a_guarded_transcript_survives_its_deletion() {
 }
 
 #[test]
-fn texts_are_beside_the_record_and_come_back_with_it() {
+fn texts_are_stored_beside_the_record_and_read_back_with_it() {
     let (_temp, folders) = disk();
     let mut record = record();
     record.session.instructions = Some("--be kind\n\u{1f98a}".to_owned());

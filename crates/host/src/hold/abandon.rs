@@ -1,7 +1,8 @@
-//! Giving up a launch whose holder does not answer.
+//! Gives up a launch whose holder does not answer.
 //!
-//! The session's lock decides: a holder takes it before it starts anything, and then looks whether
-//! its launch has an end already. Whoever writes that end has the lock meanwhile.
+//! The session's lock prevents a race with a late holder: a holder takes the lock before it starts
+//! anything, and then checks whether its launch has an end already. The process that records that
+//! end holds the lock meanwhile.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,10 +17,11 @@ use super::order;
 use crate::lock::FileLock;
 use crate::watch::Lookout;
 
-/// How long a holder may be on its way: it may have to end what a dead launch left behind.
+/// How long a holder may take to start. It may have to end processes of a dead launch first.
 const ON_ITS_WAY: Duration = Duration::from_secs(60);
 
-/// Returns the holder if it comes up after all; otherwise there will be none.
+/// Returns the holder if it starts after all. Returns `None` after the end of the launch was
+/// recorded: then its holder cannot start any more.
 pub(super) async fn abandon(
     holders: &LocalHolders,
     launch: LaunchId,
@@ -45,7 +47,7 @@ pub(super) async fn abandon(
     }
 }
 
-/// Writes down that the launch is over, unless its holder has.
+/// Records the end of the launch, unless its holder has done so.
 fn close(folder: &Path, _lock: &FileLock) -> Result<Option<Held>> {
     let end = LaunchEnd { exit: Exit::Unknown, asked: false, at: jiff::Timestamp::now() };
     order::write_end_unless_there(folder, &end)?;

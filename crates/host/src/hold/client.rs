@@ -1,4 +1,4 @@
-//! Starting holders on this machine and talking to them.
+//! Starts holders on this machine and talks to them.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,7 +25,7 @@ use crate::process;
 use crate::programs::this_program;
 use crate::surroundings::Surroundings;
 
-/// How long a holder may take to end what it killed.
+/// How long a holder may take until its killed processes have exited.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 
 /// The holders of this machine.
@@ -37,21 +37,22 @@ pub struct LocalHolders {
 }
 
 impl LocalHolders {
-    /// Holders that are this program, with what they need of this process's environment.
+    /// Uses this program as the holder. Holders get the variables that they need from this
+    /// process's environment.
     pub fn new(paths: Paths) -> Self {
         let surroundings = Surroundings::read();
         let environment = surroundings.map(|read| read.environment).unwrap_or_default();
         Self { paths, program: this_program(), environment }
     }
 
-    /// Lets another program be the holders: one that knows `hold` and `exec-agent`.
+    /// Uses another program as the holder. It must have the subcommands `hold` and `exec-agent`.
     #[must_use]
     pub fn with_program(mut self, program: PathBuf) -> Self {
         self.program = program;
         self
     }
 
-    /// Returns what the agent's terminal shows; none without a holder.
+    /// Returns the screen of the agent's terminal. `None` without a holder.
     pub async fn snapshot(&self, launch: LaunchId) -> Result<Option<Snapshot>> {
         match self.ask(launch, &Request::Snapshot, PATIENCE).await? {
             Some(Answer::Snapshot(snapshot)) => Ok(Some(*snapshot)),
@@ -60,7 +61,7 @@ impl LocalHolders {
         }
     }
 
-    /// Returns the last bytes that the agent wrote; none without a holder.
+    /// Returns the last bytes that the agent wrote. `None` without a holder.
     pub async fn history(&self, launch: LaunchId) -> Result<Option<Vec<u8>>> {
         let Some(mut line) = self.line(launch).await? else { return Ok(None) };
         let request = super::wire::encode_message(super::wire::kind::REQUEST, &Request::History);
@@ -78,8 +79,8 @@ impl LocalHolders {
         history.await.map_err(|_| silent())
     }
 
-    /// Fails if the holder of any launch is in another PID namespace. An agent can move the sockets
-    /// away, so that the locks are looked at, too.
+    /// Fails if the holder of any launch is in another PID namespace. Checks the sockets and also
+    /// the locks, because an agent can move the sockets away.
     pub async fn refuse_outside(&self) -> Result<()> {
         session_lock::refuse_outside(&self.paths.locks())?;
         let folders = std::fs::read_dir(self.paths.launches()).into_iter().flatten().flatten();
@@ -89,7 +90,7 @@ impl LocalHolders {
         Ok(())
     }
 
-    /// Breaks off what the agent does: with these bytes, or as ^C does.
+    /// Interrupts the agent: with these bytes, or like ^C if there are none.
     pub async fn interrupt(&self, launch: LaunchId, bytes: Option<Vec<u8>>) -> Result<()> {
         let request = Request::Interrupt { bytes };
         self.ask(launch, &request, PATIENCE).await?.ok_or_else(|| gone(launch)).map(drop)
@@ -103,7 +104,7 @@ impl LocalHolders {
         reach(&self.folder(launch)).await
     }
 
-    /// Asks a launch's holder; none if there is no holder.
+    /// Sends a request to a launch's holder and returns the answer. `None` if there is no holder.
     async fn ask(
         &self,
         launch: LaunchId,
@@ -208,7 +209,7 @@ impl Holders for LocalHolders {
 
     async fn release(&self, launch: LaunchId) -> Result<()> {
         failpoint::hit("holders.release.before");
-        // Without a holder there is nothing to let go.
+        // Without a holder there is nothing to release.
         self.ask(launch, &Request::Release, PATIENCE).await?;
         failpoint::hit("holders.release.after");
         Ok(())
@@ -245,7 +246,7 @@ impl Holders for LocalHolders {
     }
 }
 
-/// A line on which a holder tells what happens.
+/// A connection on which a holder sends its events.
 #[derive(Debug)]
 struct Subscription {
     line: Line,
@@ -271,7 +272,7 @@ fn gone(launch: LaunchId) -> Error {
 }
 
 pub(super) fn unexpected(answer: &Answer) -> Error {
-    // Answers can carry an environment: only their kind is named.
+    // Answers can contain an environment, so only their kind is named.
     let kind = match answer {
         Answer::Done => "done",
         Answer::Failed(_) => "failed",
@@ -287,7 +288,7 @@ pub(super) fn unexpected(answer: &Answer) -> Error {
     Error::internal(format!("the holder answered `{kind}` to something else"))
 }
 
-/// Returns the lines with which a holder that died without an answer explained itself.
+/// Returns the last lines of the log of a holder that died without an answer. They may explain why.
 pub(super) fn last_words(log: &Path) -> Option<String> {
     use segue_core::ports::Files as _;
     let tail = crate::LocalFiles.tail(log, 2000).ok()?;

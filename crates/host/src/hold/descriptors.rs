@@ -1,4 +1,4 @@
-//! Reading and writing descriptors without ever waiting for one alone.
+//! Non-blocking reads and writes of file descriptors.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,15 +11,15 @@ use tokio::io::unix::AsyncFd;
 
 use crate::descriptor::watched;
 
-/// Makes a descriptor that tasks can wait for and that never blocks.
+/// Makes a descriptor non-blocking, and registers it so that tasks can wait for it.
 pub(super) fn unblocked(descriptor: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
     let flags = fcntl_getfl(&descriptor)?;
     fcntl_setfl(&descriptor, flags | OFlags::NONBLOCK)?;
     watched(descriptor, interest)
 }
 
-/// Waits for bytes and reads as many as there are, up to the size of the buffer; 0 at the end.
-/// Nothing is lost when it is given up while it waits.
+/// Waits for bytes and reads all that are available, at most the size of the buffer. Returns 0 at
+/// EOF. The future may be dropped while it waits without losing bytes.
 pub(super) async fn read_batch(from: &AsyncFd<OwnedFd>, buffer: &mut [u8]) -> io::Result<usize> {
     loop {
         let mut ready = from.readable().await?;
@@ -33,7 +33,7 @@ pub(super) async fn read_batch(from: &AsyncFd<OwnedFd>, buffer: &mut [u8]) -> io
                 Ok(Ok(0)) => return Ok(filled),
                 Ok(Ok(count)) => filled += count,
                 Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-                // What was read before counts; the error comes again.
+                // Return the bytes that were read before. The next read returns the error again.
                 Ok(Err(error)) if filled == 0 => return Err(error),
                 Ok(Err(_)) => return Ok(filled),
                 Err(_nothing_more) => break,
@@ -45,7 +45,7 @@ pub(super) async fn read_batch(from: &AsyncFd<OwnedFd>, buffer: &mut [u8]) -> io
     }
 }
 
-/// Reads what there is without waiting.
+/// Reads the bytes that are available, without waiting.
 pub(super) fn read_now(from: &AsyncFd<OwnedFd>, buffer: &mut [u8]) -> io::Result<usize> {
     loop {
         match read(from.get_ref(), &mut *buffer) {
@@ -55,7 +55,7 @@ pub(super) fn read_now(from: &AsyncFd<OwnedFd>, buffer: &mut [u8]) -> io::Result
     }
 }
 
-/// Waits until bytes can be written, and writes what goes.
+/// Waits until bytes can be written, and writes as many as possible.
 pub(super) async fn write_some(to: &AsyncFd<OwnedFd>, bytes: &mut VecDeque<u8>) -> io::Result<()> {
     let mut ready = to.writable().await?;
     while !bytes.is_empty() {

@@ -1,9 +1,11 @@
-//! The last step before the agent: a process that has its terminal and its environment becomes it.
+//! The last step before the agent: a process that has the agent's terminal and environment becomes
+//! the agent.
 //!
-//! Between fork and exec only unsafe code could do this, so it is a program of its own. It reports a
-//! failure through a pipe that is its standard input at first; exec closes the pipe, and an empty
-//! report means that the agent runs. Standard output and error are the agent's from the beginning:
-//! whatever is printed there before exec, by the dynamic linker for example, is no report.
+//! Only unsafe code could do this between fork and exec, so it is a program of its own. It reports
+//! a failure through a pipe, which is its standard input at first. Exec closes the pipe, and an
+//! empty report means that the agent runs. Standard output and error belong to the agent from the
+//! beginning: text that is printed there before exec, by the dynamic linker for example, is not a
+//! report.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -22,16 +24,16 @@ use crate::cgroup::{self, AgentGroup};
 use crate::failure::cannot;
 use crate::hold::order::HoldOrder;
 
-/// What the agent is connected to.
+/// What the agent's standard input and output are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Connection {
     /// The terminal that is this process's standard output and error.
     Terminal,
-    /// Pipes; the agent reads this file.
+    /// Pipes. The agent's standard input is this file.
     Pipes { input: PathBuf },
 }
 
-/// Returns the arguments that [`exec_agent`] takes.
+/// Returns the arguments for [`exec_agent`].
 pub(super) fn arguments(
     connection: &Connection,
     group: Option<&AgentGroup>,
@@ -48,7 +50,7 @@ pub(super) fn arguments(
     [entrance, input, cwd, count].into_iter().chain(words).collect()
 }
 
-/// Becomes the agent. It returns only when that fails; then it has reported so through its standard
+/// Becomes the agent. Returns only if that fails. The failure was then reported through standard
 /// input, which must be a pipe to the holder.
 pub fn exec_agent(arguments: impl IntoIterator<Item = OsString>) -> Error {
     let mut report = match fcntl_dupfd_cloexec(stdin(), 3) {
@@ -58,7 +60,8 @@ pub fn exec_agent(arguments: impl IntoIterator<Item = OsString>) -> Error {
     let Err(error) = become_agent(arguments.into_iter(), &mut report);
     match report {
         Some(report) => say(report, &error),
-        // The holder listens no more: it is the agent's own last word, if anybody reads it.
+        // The holder does not read reports any more. Print the error as the agent's own last
+        // output.
         None => drop(writeln!(std::io::stderr(), "Error: {error}")),
     }
     error
@@ -76,7 +79,7 @@ fn become_agent(
     let before: Vec<OsString> = arguments.by_ref().take(count.ok_or_else(missing)?).collect();
     let program = arguments.next().ok_or_else(missing)?;
     if !entrance.as_os_str().is_empty() {
-        // The agent starts without its cgroup rather than not at all; `segue doctor` reports that.
+        // The agent starts without its cgroup rather than not at all. `segue doctor` reports that.
         let _outside = cgroup::enter(&entrance);
     }
     connect(if input.is_empty() {
@@ -87,8 +90,8 @@ fn become_agent(
     std::env::set_current_dir(&cwd).map_err(|error| {
         Error::not_found(format!("the agent cannot work in `{}`", cwd.display())).caused_by(error)
     })?;
-    // Whether the agent may work there was decided by the path, which another process may have
-    // turned into a link since.
+    // The path decided whether the agent may work there. Another process may have replaced the
+    // folder by a symlink since then.
     if !std::env::current_dir().is_ok_and(|entered| entered == cwd) {
         return Err(Error::conflict(format!("`{}` was replaced meanwhile", cwd.display()))
             .hint("run the command again in the folder that you mean"));
@@ -103,8 +106,8 @@ fn cannot_start(program: &OsStr, error: &std::io::Error) -> Error {
     Error::vendor(format!("cannot start `{}`", program.escape_debug())).caused_by(error)
 }
 
-/// Runs what has to end well before the agent. That is a part of the launch already: the holder is
-/// not kept waiting for it.
+/// Runs the command that must succeed before the agent starts. It is already a part of the launch,
+/// so the report is closed first and the holder does not wait for the command.
 fn prepare(before: &[OsString], report: &mut Option<OwnedFd>) -> Result<()> {
     let Some((program, words)) = before.split_first() else { return Ok(()) };
     let mut command = Command::new(program);
@@ -120,7 +123,7 @@ fn prepare(before: &[OsString], report: &mut Option<OwnedFd>) -> Result<()> {
         .caused_by(status))
 }
 
-/// Gives the agent a session of its own, its terminal, and its standard input.
+/// Gives the agent its own session, its terminal and its standard input.
 fn connect(connection: Connection) -> Result<()> {
     let failed = |error| Error::internal("cannot give the agent its terminal").caused_by(error);
     setsid().map_err(failed)?;

@@ -1,4 +1,4 @@
-//! Ending a launch whose holder does not answer, by its processes alone.
+//! Ends a launch whose holder does not answer, by signalling its processes.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,13 +12,14 @@ use super::order;
 use crate::leftovers;
 use crate::process::{self, ProcessHandle};
 
-/// How long the kernel may take to end what was killed, and how long processes may fork away from it.
+/// How long the kernel may take to end killed processes, and how long killing is repeated if they
+/// keep forking.
 const KILL_LIMIT: Duration = Duration::from_secs(10);
-/// How many looks in a row have to find no process. One that forks and ends all the time can be
-/// missed by a single look.
+/// How many consecutive checks must find no process. A single check can miss a process that forks
+/// and exits all the time.
 const EMPTY_LOOKS: usize = 10;
 
-/// Lets a holder go on that was stopped; tells whether there was one.
+/// Continues a stopped holder. Returns whether the holder was there.
 pub(super) fn let_go_on(holder: &ProcessRef) -> Result<bool> {
     match open(holder)? {
         Some(handle) => handle.signal(Signal::CONT).map_err(failed),
@@ -26,7 +27,7 @@ pub(super) fn let_go_on(holder: &ProcessRef) -> Result<bool> {
     }
 }
 
-/// Lets a process below a holder go on that was stopped.
+/// Continues a stopped process below a holder.
 pub(super) fn let_go_on_below(holder: &ProcessRef, pid: u32) -> Result<()> {
     for process in hold(vec![pid], holder.pid)? {
         process.signal(Signal::CONT).map_err(failed)?;
@@ -34,8 +35,8 @@ pub(super) fn let_go_on_below(holder: &ProcessRef, pid: u32) -> Result<()> {
     Ok(())
 }
 
-/// Ends the agent, everything below the holder, and the holder; returns the end that is on disk.
-/// The agent is asked first and has `grace` to end by itself.
+/// Ends the agent, everything below the holder, and the holder itself. The agent gets SIGTERM first
+/// and has `grace` to exit by itself. Returns the end that is on disk.
 pub(super) async fn end(
     folder: &Path,
     launch: LaunchId,
@@ -51,19 +52,19 @@ pub(super) async fn end(
         }
     }
     leftovers::end_marked(&[launch]).await?;
-    // A holder that was not stopped may have written down the end of its agent as a crash: it did not
-    // know that somebody asked for it, and the session would be restarted.
+    // A holder that still works may have recorded the end of its agent as a crash, because it did
+    // not know of the request. The session would then be restarted, so set `asked` here.
     let unknown = LaunchEnd { exit: Exit::Unknown, asked: false, at: jiff::Timestamp::now() };
     let end = LaunchEnd { asked: true, ..order::read_end(folder).unwrap_or(unknown) };
     order::write_end(folder, &end)?;
     Ok(end)
 }
 
-/// Asks the agent to end, and waits for that.
+/// Sends the agent SIGTERM, and waits at most `grace` until it exits.
 async fn ask(holder: u32, grace: Duration) -> Result<()> {
     let agents: Vec<ProcessHandle> = hold(process::children(holder), holder)?;
     for agent in &agents {
-        // A process that is stopped cannot end before it goes on.
+        // A stopped process cannot exit before it is continued.
         for signal in [Signal::TERM, Signal::CONT] {
             agent.signal(signal).map_err(failed)?;
         }
@@ -71,7 +72,8 @@ async fn ask(holder: u32, grace: Duration) -> Result<()> {
     wait(&agents, grace).await.map(drop)
 }
 
-/// Kills everything below a holder. Orphans become the holder's children, also while it is stopped.
+/// Kills everything below a holder. Orphans become children of the holder, even while it is
+/// stopped.
 async fn kill_below(holder: u32) -> Result<()> {
     let deadline = Instant::now() + KILL_LIMIT;
     let mut empty_looks = 0;
@@ -82,7 +84,8 @@ async fn kill_below(holder: u32) -> Result<()> {
             return Ok(());
         }
         let below = hold(found, holder)?;
-        // Processes that end before they are held leave nothing to wait for.
+        // If all processes exited before their handles were opened, nothing below waits. So yield
+        // to other tasks here.
         tokio::task::yield_now().await;
         for process in &below {
             process.signal(Signal::KILL).map_err(failed)?;
@@ -94,7 +97,8 @@ async fn kill_below(holder: u32) -> Result<()> {
     Err(Error::unavailable("processes of an agent multiply faster than they can be ended"))
 }
 
-/// Takes hold of those that still descend from the holder: then no other process can be hit.
+/// Opens handles of the processes that still descend from the holder. This is checked after
+/// opening, so that no other process can be hit.
 fn hold(pids: Vec<u32>, holder: u32) -> Result<Vec<ProcessHandle>> {
     let mut held = Vec::new();
     for process in pids.into_iter().filter_map(process::find) {
@@ -104,7 +108,7 @@ fn hold(pids: Vec<u32>, holder: u32) -> Result<Vec<ProcessHandle>> {
     Ok(held)
 }
 
-/// Waits for all of them together; tells whether all are gone.
+/// Waits for all of these processes together. Returns whether all have exited.
 async fn wait(processes: &[ProcessHandle], limit: Duration) -> Result<bool> {
     let deadline = Instant::now() + limit;
     for process in processes {

@@ -1,4 +1,4 @@
-//! A client's line to a holder.
+//! A client's connection to a holder.
 
 use std::io;
 use std::path::Path;
@@ -19,36 +19,37 @@ use crate::failure::cannot;
 use crate::peer::{self, Listener};
 use crate::{process, socket};
 
-/// How long a holder may take for what it can do at once. One that is stopped never answers.
+/// Timeout of requests that a holder can answer at once. A stopped holder never answers.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A holder that says no hello for so long may be stopped: then it is not waited for.
+/// After this time without a hello, the client checks whether the holder is stopped. It does not
+/// wait for a stopped holder.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// A connection to a holder that has said hello.
+/// A connection to a holder, after both sides have sent their hello.
 #[derive(Debug)]
 pub(super) struct Line {
     stream: UnixStream,
     decoder: Decoder,
     buffer: Vec<u8>,
-    /// What the holder says that it can do.
+    /// The features that the holder supports.
     capabilities: Vec<String>,
 }
 
-/// What a holder says.
+/// A message of a holder.
 #[derive(Debug)]
 pub(super) enum Said {
     Answer(Answer),
     Event(Event),
     Output(Vec<u8>),
     History(Vec<u8>),
-    /// A piece of the lines that can be scrolled through.
+    /// A piece of the scrollback lines.
     Scrollback(Vec<u8>),
 }
 
 impl Line {
-    /// Connects and exchanges hellos; `None` if the launch's holder does not listen, whoever else
-    /// does.
+    /// Connects and exchanges hellos. `None` if the launch's holder does not listen, even if
+    /// another process does.
     pub(super) async fn open(path: &Path) -> Result<Option<Self>> {
         let stream = match socket::connect(path).await {
             Ok(stream) => stream,
@@ -87,9 +88,10 @@ impl Line {
         tokio::time::timeout(PATIENCE, greeting).await.map_err(|_| silent())?
     }
 
-    /// Says hello; tells whether the holder was still there to answer.
+    /// Exchanges hellos. Returns whether the holder was still there to answer.
     async fn greet(&mut self) -> Result<bool> {
-        // One that refuses may have closed the line already; what it said can still be read.
+        // A holder that refuses may have closed the connection already. Its messages can still be
+        // read.
         let _sent = self.send(&encode_message(kind::HELLO, &Hello::ours())).await;
         let Ok(Some(frame)) = self.frame().await else { return Ok(false) };
         let hello: Hello = serde_json::from_slice(&frame.payload)
@@ -99,12 +101,12 @@ impl Line {
         Ok(true)
     }
 
-    /// Tells whether the holder can do this.
+    /// Returns whether the holder has this capability.
     pub(super) fn can(&self, capability: &str) -> bool {
         self.capabilities.iter().any(|known| known == capability)
     }
 
-    /// Fails if the holder is of a version that could not do this yet.
+    /// Fails if the holder is of an older version without this capability.
     pub(super) fn needs(&self, capability: &str) -> Result<()> {
         if self.can(capability) {
             return Ok(());
@@ -115,12 +117,12 @@ impl Line {
         .hint("run `segue stop`, then `segue resume`, to have a newer one"))
     }
 
-    /// Asks and waits for the answer; none when the holder went meanwhile.
+    /// Sends a request and waits for the answer. `None` if the holder exits meanwhile.
     pub(super) async fn ask(&mut self, request: &Request) -> Result<Option<Answer>> {
         self.exchange(&encode_message(kind::REQUEST, request)).await
     }
 
-    /// Hands over bytes for the agent's terminal.
+    /// Sends bytes for the agent's terminal and waits for the answer.
     pub(super) async fn inject(&mut self, bytes: &[u8]) -> Result<Option<Answer>> {
         let mut frame = Vec::new();
         encode(kind::INJECT, bytes, &mut frame);
@@ -139,14 +141,14 @@ impl Line {
         }
     }
 
-    /// Sends without waiting for the answer. On a line that the holder has closed, what it said
-    /// before can still be read.
+    /// Sends a frame without waiting for an answer. If the holder has closed the connection, its
+    /// earlier messages can still be read.
     pub(super) async fn send(&mut self, frame: &[u8]) -> io::Result<()> {
         self.stream.write_all(frame).await
     }
 
-    /// Returns what the holder says next; none when it is gone. Nothing is lost when it is given
-    /// up while it waits.
+    /// Returns the next message of the holder. `None` if the holder is gone. The future may be
+    /// dropped while it waits without losing a message.
     pub(super) async fn next(&mut self) -> Option<Said> {
         loop {
             let frame = self.frame().await.ok()??;
@@ -172,7 +174,7 @@ impl Line {
     }
 }
 
-/// Reads a frame; none if it is of a newer kind.
+/// Parses a frame. `None` if this version does not know it.
 fn understand(frame: Frame) -> Option<Said> {
     match frame.kind {
         kind::ANSWER => serde_json::from_slice(&frame.payload).ok().map(Said::Answer),
@@ -184,7 +186,8 @@ fn understand(frame: Frame) -> Option<Said> {
     }
 }
 
-/// Tells whether the error means that there is no holder, as opposed to one that cannot be reached.
+/// Returns whether the error means that there is no holder, as opposed to one that cannot be
+/// reached.
 fn is_nobody(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }
@@ -192,19 +195,19 @@ fn is_nobody(error: &io::Error) -> bool {
 /// Fails if the holder of a launch listens in another PID namespace.
 pub(super) async fn refuse_outside(folder: &Path) -> Result<()> {
     let path = socket_path(folder);
-    // Nobody listens at the sockets of most launches: they are over.
+    // Most launches are over, so no process listens at their sockets.
     let Ok(stream) = socket::connect(&path).await else { return Ok(()) };
     if peer::is_outside(&stream) { Err(outside(&path)) } else { Ok(()) }
 }
 
-/// The holder listens in another PID namespace.
+/// Makes the error for a holder in another PID namespace.
 fn outside(path: &Path) -> Error {
     Error::unavailable(format!("the holder at `{}` cannot be identified", path.display()))
         .caused_by("it runs in another PID namespace")
         .hint("run `segue` where its agents were started")
 }
 
-/// The holder is there but does not answer.
+/// Makes the error for a holder that is there but does not answer.
 pub(super) fn silent() -> Error {
     Error::unavailable("the process that holds the agent does not answer")
         .hint("run `segue doctor` to see what is wrong")

@@ -1,7 +1,7 @@
 //! The holder: the small process that owns one launch's terminal.
 //!
 //! [`run_holder`] is that process, [`exec_agent`] the step between it and the agent.
-//! [`LocalHolders`] starts holders and talks to them; [`attach`] gives a person's terminal to one.
+//! [`LocalHolders`] starts holders and talks to them; [`attach`] connects a user's terminal to one.
 
 mod abandon;
 mod attach;

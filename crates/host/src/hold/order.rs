@@ -1,4 +1,4 @@
-//! What a holder is told when it is started, what it answers, and its files.
+//! The order with which a holder is started, its answer, and the names of its files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,15 @@ use super::terminal::Size;
 use crate::folders::{END, ERRORS};
 use crate::{atomic, points};
 
-/// The socket on which a holder listens, in its launch folder.
+/// The name of the socket at which a holder listens, in its launch folder.
 const SOCKET: &str = "holder.sock";
-/// Which processes live, for people and for `segue doctor`: a serialised [`Live`].
+/// The name of the file with the live processes, for people and for `segue doctor`: a serialised
+/// [`Live`].
 const LIVE: &str = "live.json";
-/// What a holder has to say about itself.
+/// The name of a holder's log file.
 const LOG: &str = "holder.log";
 
-/// Returns where the holder of a launch listens.
+/// Returns the path of the socket at which the holder of a launch listens.
 pub fn socket_path(launch_folder: &Path) -> PathBuf {
     launch_folder.join(SOCKET)
 }
@@ -35,40 +36,41 @@ pub(super) fn errors_path(launch_folder: &Path) -> PathBuf {
     launch_folder.join(ERRORS)
 }
 
-/// Tells whether a launch is over, as far as its folder knows.
+/// Returns whether the end of a launch is recorded in its folder.
 pub(super) fn has_end(launch_folder: &Path) -> bool {
     launch_folder.join(END).exists()
 }
 
-/// Returns how a launch ended; `None` if that is not on disk or cannot be read.
+/// Returns how a launch ended. `None` if its end is not on disk or cannot be read.
 pub(super) fn read_end(launch_folder: &Path) -> Option<LaunchEnd> {
     serde_json::from_slice(&fs::read(launch_folder.join(END)).ok()?).ok()
 }
 
-/// Writes down how a launch ended.
+/// Records how a launch ended.
 pub(super) fn write_end(launch_folder: &Path, end: &LaunchEnd) -> Result<()> {
     let text = serde_json::to_vec(end)
         .map_err(|error| Error::internal("cannot word the end").caused_by(error))?;
     atomic::write(&launch_folder.join(END), &text, points!("hold.end"))
 }
 
-/// Writes down how a launch ended if nobody has; the first word about it stays.
+/// Records how a launch ended, unless an end is recorded already.
 pub(super) fn write_end_unless_there(launch_folder: &Path, end: &LaunchEnd) -> Result<()> {
     if has_end(launch_folder) { Ok(()) } else { write_end(launch_folder, end) }
 }
 
-/// Returns the end of a launch without an agent.
+/// Returns the end of a launch whose agent never started.
 pub(super) fn never_started() -> LaunchEnd {
     LaunchEnd { exit: Exit::NeverStarted, asked: false, at: jiff::Timestamp::now() }
 }
 
-/// What to hold. It goes through a pipe, because the environment's values are on no disk.
+/// The order to a holder. It is sent through a pipe, because the values of the environment must not
+/// be on disk.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct HoldOrder {
     pub(super) launch: LaunchId,
     pub(super) session: SessionId,
     pub(super) argv: Vec<String>,
-    /// Run to its end before.
+    /// A command that must succeed before the agent starts.
     #[serde(default)]
     pub(super) before: Vec<String>,
     /// The standard input of a headless agent.
@@ -77,15 +79,15 @@ pub(super) struct HoldOrder {
     pub(super) environment: Environment,
     pub(super) cwd: PathBuf,
     pub(super) headless: bool,
-    /// What the terminal begins with; `None` from an older daemon.
+    /// The initial size of the terminal. `None` from an older daemon.
     #[serde(default)]
     pub(super) size: Option<Size>,
-    /// The session's lock, held as long as its agent lives.
+    /// The session's lock, which is held for as long as its agent lives.
     pub(super) lock: PathBuf,
 }
 
 impl HoldOrder {
-    /// Returns the size that the agent's terminal begins with, whatever was asked for.
+    /// Returns the initial size of the agent's terminal, limited to sensible values.
     pub(super) fn first_size(&self) -> Size {
         self.size.unwrap_or(Size::DEFAULT).sensible()
     }

@@ -1,4 +1,4 @@
-//! Reaching a launch's holder, also after the file of its socket was deleted.
+//! Connects to a launch's holder, also after its socket file was deleted.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,13 +16,14 @@ use crate::watch::Lookout;
 
 /// How long a holder may take to listen again.
 const LISTENS_WITHIN: Duration = Duration::from_secs(5);
-/// Longer than it takes from a socket's file to its listener.
+/// Longer than the time between the creation of a socket file and the first call of `listen`.
 const ALMOST: Duration = Duration::from_millis(20);
-/// How long a holder whose agent has ended may take: nearly always it is about to go.
+/// How long a holder may take to listen again if its agent has ended. Nearly always such a holder
+/// is about to exit.
 const GOES_WITHIN: Duration = Duration::from_secs(1);
 
-/// Opens a line to the holder of a launch; `None` if it has none. A holder without a socket is asked
-/// by a signal to listen again.
+/// Connects to the holder of a launch. `None` if there is no holder. A holder without a socket gets
+/// a signal to listen again.
 pub(super) async fn reach(folder: &Path) -> Result<Option<Line>> {
     if let Some(line) = Line::open(&socket_path(folder)).await? {
         return Ok(Some(line));
@@ -43,7 +44,7 @@ pub(super) async fn reach(folder: &Path) -> Result<Option<Line>> {
         if let Some(line) = Line::open(&socket_path(folder)).await? {
             return Ok(Some(line));
         }
-        // Its file is there a moment before it listens.
+        // The socket file exists slightly before the holder listens.
         let is_there = socket_path(folder).exists();
         let changed = async {
             tokio::select! {

@@ -1,4 +1,5 @@
-//! A launch's holder as a process: found and looked at without asking it, since it may be stopped.
+//! Finds and examines the process of a launch's holder without asking it, because it may be
+//! stopped.
 
 use std::fs;
 use std::path::Path;
@@ -10,14 +11,14 @@ use super::order::{Live, has_end, live_path, socket_path};
 use super::spawn::is_holder_of;
 use crate::process;
 
-/// More than `live.json` is long.
+/// Maximum size of `live.json` in bytes. Real files are smaller.
 const LONGEST_RECORD: u64 = 64 << 10;
 
 /// Returns the live process that holds a launch. A holder that has not started its agent yet is not
-/// returned: it does not take signals.
+/// returned, because it does not handle signals.
 pub(super) fn holder(folder: &Path) -> Option<ProcessRef> {
     match recorded(folder) {
-        // The record is a file that others can write: the process has to be a holder, too.
+        // Other processes can write this file, so check that the process really is the holder.
         Some(live) => {
             let is_holder =
                 process::is_alive(&live.holder) && is_holder_of(live.holder.pid, folder);
@@ -37,7 +38,8 @@ fn recorded(folder: &Path) -> Option<Live> {
     serde_json::from_slice(&text).ok()
 }
 
-/// Returns what keeps a launch from working, as far as it shows without asking its holder.
+/// Returns the fault that keeps a launch from working, as far as it is visible without asking its
+/// holder.
 pub(super) fn fault(
     folder: &Path,
     holder: &ProcessRef,

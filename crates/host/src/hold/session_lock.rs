@@ -1,4 +1,5 @@
-//! The lock of a session: its holder has it as long as the agent lives. The file says who that is.
+//! The lock of a session. Its holder has the lock for as long as the agent lives. The lock file
+//! names the holder.
 
 use std::fmt;
 use std::fs;
@@ -11,12 +12,12 @@ use segue_core::{Error, Result};
 use crate::lock::FileLock;
 use crate::process;
 
-/// What the file of a lock says about the holder that has it. The lock does not depend on that.
+/// The content of a lock file: the holder that has the lock. The lock itself does not depend on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LockNote {
     pub(super) pid: u32,
     pub(super) launch: LaunchId,
-    /// The PID namespace in which the holder has its number; `None` if an older version wrote it.
+    /// The PID namespace of the holder's process id. `None` if an older version wrote the file.
     namespace: Option<String>,
 }
 
@@ -26,7 +27,7 @@ impl LockNote {
         Self { pid: std::process::id(), launch, namespace: process::namespace() }
     }
 
-    /// Reads the note of a lock; `None` if there is none.
+    /// Reads the note in a lock file. `None` if there is no valid note.
     pub(super) fn read(lock: &Path) -> Option<Self> {
         fs::read_to_string(lock).ok()?.parse().ok()
     }
@@ -57,13 +58,14 @@ impl FromStr for LockNote {
 }
 
 /// Fails if a process of another PID namespace has the lock of any session: this process could not
-/// see it, and would take its agent for lost.
+/// see that holder, and would treat its agent as lost.
 pub(super) fn refuse_outside(locks: &Path) -> Result<()> {
     for entry in fs::read_dir(locks).into_iter().flatten().flatten() {
         let path = entry.path();
         let note = LockNote::read(&path).filter(LockNote::is_of_another_namespace);
         let Some(note) = note else { continue };
-        // The locks of holders that ended with their namespace, a container's say, are free.
+        // If a holder ended together with its namespace (a container's, for example), its lock is
+        // free.
         if FileLock::try_acquire_unseen(&path)?.is_none() {
             return Err(Error::unavailable(format!(
                 "launch `{}` cannot be identified",

@@ -1,4 +1,4 @@
-//! Starting a holder process: the order goes in by a pipe, one line comes back.
+//! Starts a holder process. The order goes in through a pipe, and one line comes back.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -16,18 +16,19 @@ use super::order::{self, HoldOrder, Live, OrderAnswer, log_path};
 use crate::failure::cannot;
 use crate::{orphans, process, scope};
 
-/// How long a holder may take: it may have to end what a dead launch left behind.
+/// How long a holder may take to start its agent. It may have to end processes of a dead launch
+/// first.
 const START_LIMIT: Duration = Duration::from_secs(60);
-/// More than any answer is long.
+/// Maximum length of an answer in bytes. Real answers are shorter.
 const LONGEST_ANSWER: u64 = 256 << 10;
 
-/// The subcommand that is a holder; the launch folder follows it.
+/// The subcommand of a holder. The launch folder is its argument.
 const SUBCOMMAND: &str = "hold";
 
-/// What holders are started from.
+/// What holders are started with.
 pub(super) struct Spawn<'a> {
     pub(super) program: &'a Path,
-    /// The environment of the process that starts them.
+    /// The environment of the process that starts the holders.
     pub(super) environment: &'a Environment,
 }
 
@@ -36,7 +37,7 @@ pub(super) async fn start(spawn: &Spawn<'_>, folder: &Path, order: &HoldOrder) -
     let scope = scope::prefix(spawn.environment, order.launch);
     let mut answer = attempt(spawn, &scope, folder, order).await?;
     if answer.is_none() && !scope.is_empty() {
-        // The scope could not be had: better a holder without one than none.
+        // The scope could not be created. A holder without a scope is better than no holder.
         answer = attempt(spawn, &[], folder, order).await?;
     }
     match answer {
@@ -46,7 +47,7 @@ pub(super) async fn start(spawn: &Spawn<'_>, folder: &Path, order: &HoldOrder) -
     }
 }
 
-/// Starts a holder once; none if it died without an answer.
+/// Starts a holder once. `None` if it died without an answer.
 async fn attempt(
     spawn: &Spawn<'_>,
     scope: &[String],
@@ -62,14 +63,16 @@ async fn attempt(
             return Err(failed(error));
         }
     };
-    // Before it has its order, and with that before it leaves this process's session.
+    // Register the holder before it gets its order, because it leaves this process's session after
+    // that.
     child.id().into_iter().for_each(|pid| orphans::expect_holder(pid, order.launch));
     failpoint::hit("holders.spawn.after");
     let Ok(line) = tokio::time::timeout(START_LIMIT, talk(&mut child, order)).await else {
         child.kill().await.map_err(failed)?;
         return Err(late(folder));
     };
-    // The child is not waited for: it lives on, and the runtime takes its status when it ends.
+    // The child is not waited for: it keeps running, and the runtime collects its exit status when
+    // it ends.
     Ok(serde_json::from_slice(&line?).ok())
 }
 
@@ -89,27 +92,27 @@ fn command(spawn: &Spawn<'_>, scope: &[String], folder: &Path) -> Result<Command
     Ok(command)
 }
 
-/// Returns the launch whose holder has these words as its command line.
+/// Returns the launch whose holder has this command line.
 pub(crate) fn held_launch(words: &[String]) -> Option<LaunchId> {
     let [_program, subcommand, folder] = words else { return None };
     let launch = Path::new(folder).file_name()?.to_str()?;
     launch.parse().ok().filter(|_| subcommand == SUBCOMMAND)
 }
 
-/// Tells whether a process is the holder of the launch that has this folder.
+/// Returns whether a process is the holder of the launch with this folder.
 pub(crate) fn is_holder_of(pid: u32, folder: &Path) -> bool {
     let words = process::words(pid);
     let [_program, subcommand, held] = words.as_slice() else { return false };
     subcommand == SUBCOMMAND && is_same_folder(Path::new(held), folder)
 }
 
-/// Tells whether two paths lead to one folder, also through symlinks.
+/// Returns whether two paths lead to the same folder, also through symlinks.
 fn is_same_folder(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
     one == other || real(one).is_some_and(|one| Some(one) == real(other))
 }
 
-/// What a holder needs for itself; the agent's environment comes with the order.
+/// Returns whether a holder needs a variable for itself. The agent's environment is in the order.
 fn is_kept(name: &str) -> bool {
     const NAMES: [&str; 5] = ["PATH", "HOME", "LANG", "TZ", "XDG_RUNTIME_DIR"];
     NAMES.contains(&name) || name.starts_with("SEGUE_FAILPOINT")
@@ -122,12 +125,12 @@ fn open_log(folder: &Path) -> Result<File> {
     log.map_err(|error| cannot("write", &path, &error))
 }
 
-/// Gives the order and returns the answer; empty if the holder died.
+/// Sends the order and returns the answer. The answer is empty if the holder died.
 async fn talk(child: &mut Child, order: &HoldOrder) -> Result<Vec<u8>> {
     let order = serde_json::to_vec(order).map_err(failed)?;
     let mut stdin = child.stdin.take().ok_or_else(|| failed("it has no input"))?;
     let stdout = child.stdout.take().ok_or_else(|| failed("it has no output"))?;
-    // A holder that does not read has died, which the missing answer says.
+    // If the holder does not read the order, it has died. The missing answer shows that.
     let _taken = stdin.write_all(&order).await;
     drop(stdin);
     let mut line = Vec::new();
@@ -158,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_holder_is_known_by_its_command_line() {
+    fn holder_is_recognized_by_its_command_line() {
         let launch = "0198c0de-0000-7000-8000-000000000001";
         let held =
             |line: &str| held_launch(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());

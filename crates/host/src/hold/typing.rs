@@ -1,4 +1,4 @@
-//! Asking a holder for its screen, and to type on it.
+//! Requests the screen of a holder, and asks it to type.
 
 use segue_core::Result;
 use segue_core::ports::{Screen, TypeOrder, Typed};
@@ -7,7 +7,7 @@ use super::client::unexpected;
 use super::line::{Line, PATIENCE, silent};
 use super::wire::{Answer, Request, capability};
 
-/// Asks what the terminal shows; none without a holder or a terminal.
+/// Returns what the terminal shows. `None` without a holder or a terminal.
 pub(super) async fn screen(line: Option<Line>) -> Result<Option<Screen>> {
     let Some(line) = line else { return Ok(None) };
     match ask(line, capability::SCREEN, &Request::Screen).await? {
@@ -17,7 +17,7 @@ pub(super) async fn screen(line: Option<Line>) -> Result<Option<Screen>> {
     }
 }
 
-/// Orders a message to be typed; none when the holder went meanwhile.
+/// Asks the holder to type a message. `None` if the holder exits meanwhile.
 pub(super) async fn type_message(line: Line, order: &TypeOrder) -> Result<Option<Typed>> {
     let TypeOrder { message, text, revision } = order.clone();
     let request = Request::Type { message, text, revision };
@@ -28,7 +28,7 @@ pub(super) async fn type_message(line: Line, order: &TypeOrder) -> Result<Option
     }
 }
 
-/// Orders keys to be pressed; none when the holder went meanwhile.
+/// Asks the holder to press keys. `None` if the holder exits meanwhile.
 pub(super) async fn press(line: Line, keys: &[u8], revision: u64) -> Result<Option<bool>> {
     let request = Request::Press { keys: keys.to_vec(), revision };
     match ask(line, capability::PRESS, &request).await? {

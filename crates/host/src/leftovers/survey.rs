@@ -1,7 +1,7 @@
-//! One look at every process of the machine, shared by everybody who asked before it began.
+//! A survey of all processes of the machine. All callers that asked before it began share it.
 //!
-//! When a whole fleet comes back, each of its sessions has to know that nothing of its dead
-//! launches is left. A look for each would cost the square of their number.
+//! When a whole fleet is resumed, each session must know that no process of its dead launches is
+//! left. A survey for each session would cost quadratic time.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,20 +12,20 @@ use tokio::sync::oneshot;
 use super::{mark_in, member_of};
 use crate::process::{self, EnvironmentNow};
 
-/// What one look at all processes shows.
+/// The result of one survey of all processes.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// Every process but this one that is in the cgroup of a launch, or carries its mark.
+    /// Every process except this one that is in the cgroup of a launch or has the mark of a launch.
     pub(super) marked: Vec<(u32, LaunchId)>,
-    /// Some process was just being replaced by another program, and showed no environment.
+    /// Whether a process was just executing a new program and showed no environment.
     pub(super) blurred: bool,
 }
 
-/// Whoever waits for a look.
+/// The callers that wait for a survey.
 type Waiting = Vec<oneshot::Sender<Arc<Survey>>>;
 
-/// Who waits for the next look, and whether somebody is there to take it. There is one machine to
-/// look at, hence one queue.
+/// The callers that wait for the next survey, and whether a worker serves them. There is one
+/// machine to survey, hence one queue.
 struct Queue {
     waiting: Waiting,
     served: bool,
@@ -37,7 +37,7 @@ fn queue() -> MutexGuard<'static, Queue> {
     QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns a look at all processes that began after this was called.
+/// Returns a survey that began after this was called.
 pub(super) async fn survey() -> Result<Arc<Survey>> {
     let (reply, answer) = oneshot::channel();
     if let Some(mut service) = Service::for_one_more(reply) {
@@ -46,20 +46,20 @@ pub(super) async fn survey() -> Result<Arc<Survey>> {
     answer.await.map_err(|error| Error::internal("cannot see processes").caused_by(error))
 }
 
-/// The duty to look as long as anybody waits. When it is dropped undone, those who wait are not
-/// left waiting, and the next one who asks begins anew.
+/// The worker that makes surveys as long as a caller waits. If it is dropped before it is done, the
+/// waiting callers get an error and the next caller starts a new worker.
 struct Service {
     done: bool,
 }
 
 impl Service {
-    /// Adds to those who wait; returns the duty if nobody has it.
+    /// Adds a caller to the queue. Returns a new worker if none is running.
     fn for_one_more(reply: oneshot::Sender<Arc<Survey>>) -> Option<Self> {
         let mut queue = queue();
         queue.waiting.push(reply);
         let served = std::mem::replace(&mut queue.served, true);
         drop(queue);
-        // Not made unless it is needed: dropping one has consequences.
+        // Created only if it is needed, because dropping a worker has an effect.
         (!served).then(|| Self { done: false })
     }
 
@@ -67,7 +67,7 @@ impl Service {
         while let Some(waiting) = self.next() {
             let seen = Arc::new(look());
             for reply in waiting {
-                // Whoever asked may have given up.
+                // The caller may have given up.
                 let _gone = reply.send(Arc::clone(&seen));
             }
         }
@@ -118,9 +118,9 @@ mod tests {
         (Service::for_one_more(reply), answer)
     }
 
-    /// One test, because there is one queue.
+    /// One test for everything, because there is only one queue.
     #[test]
-    fn those_who_wait_share_a_look_and_are_never_left_waiting() {
+    fn waiting_callers_share_a_survey_and_fail_if_the_worker_is_dropped() {
         let (service, mut first) = ask();
         let (nobody_else, mut second) = ask();
         assert!(nobody_else.is_none());
@@ -132,6 +132,6 @@ mod tests {
         undone.try_recv().unwrap_err();
         let (service, mut later) = ask();
         service.unwrap().serve();
-        assert!(!Arc::ptr_eq(&first, &later.try_recv().unwrap()), "a look is never an old one");
+        assert!(!Arc::ptr_eq(&first, &later.try_recv().unwrap()), "an old survey is returned");
     }
 }

@@ -1,4 +1,4 @@
-//! A process and its ancestors, read so that no number can come to mean another process meanwhile.
+//! A process and its ancestors, read in a way that detects reused process ids.
 
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
@@ -8,24 +8,24 @@ use segue_core::rules::origin::Reach;
 use super::boot;
 use super::stat::Stat;
 
-/// Deeper than any shell nests; whoever builds more than this is not followed.
+/// Maximum depth of a lineage. Shells nest less deeply, and a deeper lineage is not followed.
 const DEEPEST: usize = 1024;
-/// More walks than the ancestors of an honest process change during.
+/// Maximum number of repeated walks. The ancestors of a normal process do not change that often.
 const WALKS: usize = 20;
-/// The first process, which never is an agent's. It may be hidden.
+/// The first process. It never belongs to an agent, and it may be hidden.
 const INIT: u32 = 1;
 
-/// A process among others of its lineage.
+/// One process of a lineage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Member {
     pub(crate) process: ProcessRef,
-    /// The number of its parent; 0 if it has none.
+    /// The process id of its parent. 0 if it has no parent.
     parent: u32,
-    /// The session (`setsid`) that it is in.
+    /// The session (`setsid`) of the process.
     pub(crate) session: i32,
 }
 
-/// A process and its ancestors, the nearest first.
+/// A process and its ancestors, nearest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lineage {
     pub(crate) members: Vec<Member>,
@@ -33,14 +33,14 @@ pub(crate) struct Lineage {
 }
 
 impl Lineage {
-    /// Tells whether a process is in the lineage.
+    /// Returns whether a process is in the lineage.
     pub(crate) fn has(&self, pid: u32) -> bool {
         self.members.iter().any(|member| member.process.pid == pid)
     }
 }
 
-/// Follows the parents of a process. It is walked twice: if both walks see the same processes with
-/// the same parents, each number meant the process that was the parent.
+/// Follows the parents of a process. Repeats the walk until two consecutive walks find the same
+/// processes with the same parents: then each process id belonged to the actual parent.
 pub(crate) fn lineage(pid: u32) -> Lineage {
     let mut last = None;
     for _ in 0..=WALKS {
@@ -53,8 +53,8 @@ pub(crate) fn lineage(pid: u32) -> Lineage {
     Lineage { members: Vec::new(), reach: Reach::Unknown }
 }
 
-/// Follows the parents of a process once; `None` if one of them ended meanwhile. Its child then has
-/// another parent, which an agent's process must not hide by that.
+/// Follows the parents of a process once. Returns `None` if an ancestor exits meanwhile: its child
+/// then gets another parent, and a process of an agent must not hide its origin that way.
 fn walk(
     pid: u32,
     look: impl Fn(u32) -> Option<Member>,
@@ -90,8 +90,8 @@ fn look(pid: u32) -> Option<Member> {
     Some(Member { process, parent, session })
 }
 
-/// Tells whether a process that `/proc` does not show exists: as another user's, with the mount
-/// option `hidepid`.
+/// Returns whether a process exists although `/proc` does not show it. This is the case for
+/// processes of other users with the mount option `hidepid`.
 fn is_hidden(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     pid.is_some_and(|pid| test_kill_process(pid) == Err(Errno::PERM))
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(own.members[1..], lineage(pids[1]).members[..]);
     }
 
-    /// Looks at processes that each have the next number as their parent, up to the last one.
+    /// Returns a lookup of processes that each have the next id as their parent, up to `last`.
     fn chain(last: u32, parent_of_last: u32) -> impl Fn(u32) -> Option<Member> {
         move |pid| {
             let parent = if pid == last { parent_of_last } else { pid + 1 };

@@ -1,41 +1,41 @@
-//! One line of `/proc` about a process.
+//! Parses `/proc/<pid>/stat`.
 
 use super::read_bounded;
 
-/// More than the line is long.
+/// Maximum length of the line in bytes. The kernel writes shorter ones.
 const LONGEST_LINE: usize = 4096;
-/// `PF_KTHREAD` among the flags in `/proc/<pid>/stat`.
+/// The flag `PF_KTHREAD` in `/proc/<pid>/stat`.
 const KERNEL_THREAD: u32 = 0x0020_0000;
 
-/// What `/proc/<pid>/stat` says that we need.
+/// The fields of `/proc/<pid>/stat` that Segue needs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Stat {
     pub(super) pid: u32,
     pub(super) parent: u32,
     /// The process group.
     pub(super) group: u32,
-    /// The process group in the foreground of its terminal; `None` without a terminal.
+    /// The foreground process group of its terminal. `None` without a terminal.
     pub(super) foreground: Option<u32>,
-    /// The session (`setsid`) that the process is in. A process can leave it but never join another.
+    /// The session (`setsid`) of the process. A process can leave it but never join another one.
     pub(super) session: i32,
     pub(super) started: u64,
     pub(super) activity: Activity,
-    /// A thread of the kernel: it never was a program.
+    /// Whether this is a kernel thread, which never executes a program.
     pub(super) kernel: bool,
 }
 
-/// What a process does.
+/// The state of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Activity {
     /// It waits for an event.
     Waiting,
     /// A signal or a debugger stopped it.
     Stopped,
-    /// It is at work or waits for a disk, as one is that is being replaced by another program.
+    /// It runs or waits for a disk. This includes a process that is executing a new program.
     Busy,
-    /// Its first thread has ended and others go on. `/proc` shows it nearly like a zombie.
+    /// Its first thread has exited, but others still run. `/proc` shows it nearly like a zombie.
     Leaderless,
-    /// It has ended; at most its status is left.
+    /// It has exited. At most its exit status is left.
     Ended,
 }
 
@@ -60,7 +60,7 @@ impl Stat {
         Self::parse(pid, &read_bounded(pid, "stat", LONGEST_LINE)?)
     }
 
-    /// Parses the line after the last `)`: the name before it can hold anything.
+    /// Parses the fields after the last `)`. The name before it can contain any character.
     fn parse(pid: u32, line: &[u8]) -> Option<Self> {
         let end_of_name = line.iter().rposition(|byte| *byte == b')')?;
         let rest = std::str::from_utf8(line.get(end_of_name + 1..)?).ok()?;
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_full_of_brackets_does_not_confuse() {
+    fn parse_reads_all_states_and_a_name_with_brackets() {
         let line = b"7 (a) b) R 5 1 3 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
         let stat = Stat {
             pid: 7,

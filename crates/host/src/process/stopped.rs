@@ -1,4 +1,4 @@
-//! Processes that stand still because a signal or a debugger stopped them.
+//! Processes that a signal or a debugger has stopped.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -8,16 +8,16 @@ use segue_core::model::ProcessRef;
 use super::is_alive;
 use super::stat::{Activity, Stat};
 
-/// More processes than an agent and its wrappers are.
+/// Maximum number of processes to examine. An agent and its wrapper processes are fewer.
 const MOST_LOOKED_AT: usize = 16;
 
-/// Tells whether this very process is stopped.
+/// Returns whether this process is stopped. Another process with the same id does not count.
 pub fn is_stopped(process: &ProcessRef) -> bool {
     stat(process.pid).is_some_and(|stat| stat.activity == Activity::Stopped) && is_alive(process)
 }
 
-/// Returns a stopped process of an agent: the agent itself, or one below it that its terminal
-/// serves. A job that a shell put into the background does not count.
+/// Returns a stopped process of an agent: the agent itself, or a descendant in the agent's process
+/// group or in the foreground group of its terminal. A background job of a shell does not count.
 pub fn stopped_below(agent: &ProcessRef) -> Option<u32> {
     let top = stat(agent.pid).filter(|_| is_alive(agent))?;
     let serves = |stat: &Stat| stat.group == top.group || Some(stat.group) == top.foreground;
@@ -36,7 +36,7 @@ fn stat(pid: u32) -> Option<Stat> {
     Stat::read(pid)
 }
 
-/// Returns the children that a process's first thread forked; none on a kernel without that list.
+/// Returns the children that a process's first thread forked. Empty on a kernel without that list.
 fn forked_by(pid: u32) -> Vec<u32> {
     let list = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()

@@ -10,14 +10,14 @@ fn gone(path: impl Into<PathBuf>) -> Change {
     Change::At { path: path.into(), gone: true }
 }
 
-/// Waits until this very change is reported.
+/// Waits until this change is reported.
 async fn until(watcher: &mut Watcher, wanted: &Change) {
     let look = async { while watcher.next().await.unwrap() != *wanted {} };
     let in_time = tokio::time::timeout(Duration::from_secs(20), look).await;
     assert!(in_time.is_ok(), "never reported: {wanted:?}");
 }
 
-/// Returns all that is reported before a file that the test makes for this purpose.
+/// Creates a marker file and returns all changes that are reported before it.
 async fn before_marker(watcher: &mut Watcher, folder: &Path) -> Vec<Change> {
     let marker = folder.join("marker");
     fs::write(&marker, "").unwrap();
@@ -32,7 +32,7 @@ async fn before_marker(watcher: &mut Watcher, folder: &Path) -> Vec<Change> {
 }
 
 #[tokio::test]
-async fn files_that_come_change_and_go_are_reported() {
+async fn created_changed_renamed_and_deleted_files_are_reported() {
     let temp = TempDir::new().unwrap();
     let mut watcher = Watcher::new().unwrap();
     watcher.add(temp.path()).unwrap();
@@ -51,12 +51,12 @@ async fn files_that_come_change_and_go_are_reported() {
 }
 
 #[tokio::test]
-async fn a_folder_that_does_not_exist_yet_is_waited_for() {
+async fn missing_folder_is_watched_as_soon_as_it_appears() {
     let temp = TempDir::new().unwrap();
     let deep = temp.path().join("a/b/c");
     let mut watcher = Watcher::new().unwrap();
     watcher.add(&deep).unwrap();
-    // Made at one go, with its content: all of it may be there before the first event is read.
+    // Created at once, with its content: all of it may be there before the first event is read.
     fs::create_dir_all(&deep).unwrap();
     fs::write(deep.join("early"), "x").unwrap();
     until(&mut watcher, &at(deep.join("early"))).await;
@@ -65,7 +65,7 @@ async fn a_folder_that_does_not_exist_yet_is_waited_for() {
 }
 
 #[tokio::test]
-async fn the_way_down_may_be_made_step_by_step_and_by_a_rename() {
+async fn missing_folder_may_appear_step_by_step_and_by_a_rename() {
     let temp = TempDir::new().unwrap();
     let deep = temp.path().join("a/b");
     let mut watcher = Watcher::new().unwrap();
@@ -80,7 +80,7 @@ async fn the_way_down_may_be_made_step_by_step_and_by_a_rename() {
 }
 
 #[tokio::test]
-async fn a_folder_that_goes_is_reported_and_waited_for_again() {
+async fn deleted_folder_is_reported_and_watched_again_when_recreated() {
     let temp = TempDir::new().unwrap();
     let folder = temp.path().join("folder");
     fs::create_dir(&folder).unwrap();
@@ -101,7 +101,7 @@ async fn a_folder_that_goes_is_reported_and_waited_for_again() {
 }
 
 #[tokio::test]
-async fn a_busy_folder_above_wakes_nobody() {
+async fn writes_in_an_ancestor_of_a_missing_folder_are_not_reported() {
     let temp = TempDir::new().unwrap();
     let busy = temp.path().join("busy");
     fs::write(&busy, "x").unwrap();
@@ -117,7 +117,7 @@ async fn a_busy_folder_above_wakes_nobody() {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_not_watched_any_more_is_silent() {
+async fn removed_folder_is_not_reported_any_more() {
     let temp = TempDir::new().unwrap();
     let (kept, left) = (temp.path().join("kept"), temp.path().join("left"));
     fs::create_dir(&kept).unwrap();
@@ -133,7 +133,7 @@ async fn a_folder_that_is_not_watched_any_more_is_silent() {
 }
 
 #[tokio::test]
-async fn an_overflow_is_told_and_nothing_stays_unwatched() {
+async fn overflow_is_reported_and_all_folders_stay_watched() {
     let limit = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
     let limit: usize = limit.trim().parse().unwrap();
     let temp = TempDir::new().unwrap();
@@ -144,12 +144,12 @@ async fn an_overflow_is_told_and_nothing_stays_unwatched() {
     watcher.add(&late).unwrap();
     let (one, two) = (busy.join("one"), busy.join("two"));
     fs::write(&one, "x").unwrap();
-    // Two renames are four events, and the kernel cannot merge them.
+    // Two renames cause four events, and the kernel cannot merge them.
     for _ in 0..=limit / 4 {
         fs::rename(&one, &two).unwrap();
         fs::rename(&two, &one).unwrap();
     }
-    // This event is lost; the folder is noticed all the same.
+    // The event of this creation is lost, but the folder is noticed anyway.
     fs::create_dir(&late).unwrap();
     until(&mut watcher, &Change::Overflow).await;
     fs::write(late.join("file"), "x").unwrap();
@@ -163,6 +163,6 @@ async fn until_written(watcher: &mut Watcher, file: &Path) {
 }
 
 #[tokio::test]
-async fn a_relative_folder_is_refused() {
+async fn add_refuses_a_relative_folder() {
     assert!(Watcher::new().unwrap().add(Path::new("relative")).is_err());
 }

@@ -1,4 +1,4 @@
-//! People at terminals.
+//! Tests of users who attach from terminals.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use segue_core::ports::Holders as _;
 use super::ground::{Ground, gone, kill, marked, send};
 use super::person::Person;
 
-/// Echoes lines, tells its size whenever that changes.
+/// Echoes lines, and prints its size whenever that changes.
 const ECHO: &str = "stty -echo; trap 'stty size' WINCH; echo ready; title ready; \
                     while :; do if read line; then echo \"got $line\"; fi; done";
 
 #[tokio::test]
-async fn a_person_attaches_types_and_detaches() {
+async fn user_attaches_types_and_detaches() {
     let ground = Ground::new();
     let (launch, held) = ground.start(&ground.shell(ECHO)).await;
     let mut person = Person::attach(&ground.socket(launch), 40, 120);
@@ -30,7 +30,7 @@ async fn a_person_attaches_types_and_detaches() {
 }
 
 #[tokio::test]
-async fn the_detach_key_works_as_a_sequence_and_a_hint_goes_away() {
+async fn detach_key_works_as_a_sequence_and_the_hint_disappears() {
     let ground = Ground::new();
     let (launch, _) = ground.start(&ground.shell(ECHO)).await;
     let mut person = Person::attach(&ground.socket(launch), 40, 120);
@@ -41,13 +41,13 @@ async fn the_detach_key_works_as_a_sequence_and_a_hint_goes_away() {
     person.has_their_terminal_back("[detached]");
 }
 
-/// A full screen as agents draw them: alternate screen, mouse, colours, wide characters, title.
+/// A full screen as agents draw it: alternate screen, mouse, colours, wide characters, title.
 const DRAWS: &str = "printf '\\033[?1049h\\033[?1002h\\033[?1006h\\033[?1004h\\033[?2004h\\033[>7u'; \
     printf '\\033[2;3H\\033[1;31mred\\033[m \\346\\274\\242\\345\\255\\227'; \
     printf '\\033[5;1H\\033[48;2;1;2;3mtrue\\033[K\\033[m\\033[?25l\\033[4 q\\033[7;9H'; title drawn; read line";
 
 #[tokio::test]
-async fn the_screen_is_there_again_for_whoever_attaches() {
+async fn every_attach_repaints_the_whole_screen() {
     let ground = Ground::new();
     let (launch, _) = ground.start(&ground.shell(DRAWS)).await;
     ground.titled(launch, "drawn").await;
@@ -81,7 +81,7 @@ async fn assert_shows(person: &Person, ground: &Ground, launch: LaunchId) {
 }
 
 #[tokio::test]
-async fn an_agent_that_changes_screens_is_followed() {
+async fn attached_terminal_follows_a_switch_of_screens() {
     let ground = Ground::new();
     let script = "echo before; read a; printf '\\033[?1049h\\033[Hinside'; read b; \
                   printf '\\033[?1049l'; echo after; read c";
@@ -95,14 +95,14 @@ async fn an_agent_that_changes_screens_is_followed() {
     person.sees_text("after");
     assert!(person.screen().contents().contains("before"));
     assert!(!person.screen().contents().contains("inside"));
-    assert!(person.screen().alternate_screen(), "the person's own screen stays covered");
+    assert!(person.screen().alternate_screen(), "the user's own screen stays covered");
 }
 
 #[tokio::test]
-async fn the_agent_has_the_size_of_the_persons_terminal() {
+async fn agent_gets_the_size_of_the_attached_terminal() {
     let ground = Ground::new();
     let (launch, _) = ground.start(&ground.shell(ECHO)).await;
-    // Before that, a new size would go unheard.
+    // Until the agent has set this title, it would miss a new size.
     ground.titled(launch, "ready").await;
     let mut person = Person::attach(&ground.socket(launch), 30, 100);
     person.sees_text("30 100");
@@ -112,17 +112,17 @@ async fn the_agent_has_the_size_of_the_persons_terminal() {
     person.sees_text("50 150");
     let snapshot = ground.snapshot(launch).await;
     assert_eq!((snapshot.size.rows, snapshot.size.cols), (50, 150));
-    // It stays when nobody is attached any more.
+    // The size stays after the user has detached.
     person.types(b"\x1cd");
     person.has_their_terminal_back("[detached]");
     assert_eq!(ground.snapshot(launch).await.size.cols, 150);
 }
 
 #[tokio::test]
-async fn two_people_share_the_smaller_size_and_see_the_same() {
+async fn two_attached_terminals_share_the_smaller_size_and_show_the_same() {
     let ground = Ground::new();
     let (launch, _) = ground.start(&ground.shell(ECHO)).await;
-    // Before that, a new size would go unheard.
+    // Until the agent has set this title, it would miss a new size.
     ground.titled(launch, "ready").await;
     let mut large = Person::attach(&ground.socket(launch), 30, 100);
     large.sees_text("30 100");
@@ -155,7 +155,7 @@ async fn two_people_share_the_smaller_size_and_see_the_same() {
 }
 
 #[tokio::test]
-async fn a_slow_terminal_does_not_slow_the_agent_and_catches_up() {
+async fn slow_terminal_does_not_slow_the_agent_and_catches_up() {
     let ground = Ground::new();
     let script = "echo ready; read line; seq 1 1000000; echo the end; title finished; read line";
     let (launch, _) = ground.start(&ground.shell(script)).await;
@@ -172,7 +172,7 @@ async fn a_slow_terminal_does_not_slow_the_agent_and_catches_up() {
 }
 
 #[tokio::test]
-async fn the_terminal_is_given_back_when_the_agent_ends() {
+async fn terminal_is_restored_when_the_agent_ends() {
     let ground = Ground::new();
     let script = format!("{DRAWS}; exit 4");
     let (launch, _) = ground.start(&ground.shell(&script)).await;
@@ -180,26 +180,26 @@ async fn the_terminal_is_given_back_when_the_agent_ends() {
     person.sees("the drawing", |person| person.screen().hide_cursor());
     person.types(b"\r");
     person.has_their_terminal_back("[ended: exit status 4]");
-    // Whoever attaches to what is left sees that at once.
+    // A later attach shows the recorded end at once.
     let mut late = Person::attach(&ground.socket(launch), 40, 120);
     late.has_their_terminal_back("[ended: exit status 4]");
 }
 
 #[tokio::test]
-async fn the_terminal_is_given_back_when_the_holder_is_killed() {
+async fn terminal_is_restored_when_the_holder_is_killed() {
     let ground = Ground::new();
     let (launch, held) = ground.start(&ground.shell(DRAWS)).await;
     let mut person = Person::attach(&ground.socket(launch), 40, 120);
     person.sees("the drawing", |person| person.screen().hide_cursor());
     kill(&held.holder);
     person.has_their_terminal_back("[holder gone]");
-    // The terminal of the agent went with it.
+    // The agent's terminal is gone together with its holder.
     gone(&held.agent.unwrap()).await;
     assert_eq!(marked(launch), Vec::<u32>::new());
 }
 
 #[tokio::test]
-async fn the_terminal_is_given_back_when_the_client_is_told_to_end() {
+async fn terminal_is_restored_when_the_client_gets_sigterm_or_sighup() {
     let ground = Ground::new();
     let (launch, held) = ground.start(&ground.shell(DRAWS)).await;
     for signal in [Signal::TERM, Signal::HUP] {
@@ -212,10 +212,10 @@ async fn the_terminal_is_given_back_when_the_client_is_told_to_end() {
 }
 
 #[tokio::test]
-async fn a_client_that_is_killed_leaves_no_trace_in_the_holder() {
+async fn killed_client_is_removed_and_the_old_size_restored() {
     let ground = Ground::new();
     let (launch, _) = ground.start(&ground.shell(ECHO)).await;
-    // Before that, a new size would go unheard.
+    // Until the agent has set this title, it would miss a new size.
     ground.titled(launch, "ready").await;
     let mut large = Person::attach(&ground.socket(launch), 30, 100);
     large.sees_text("30 100");
@@ -228,7 +228,7 @@ async fn a_client_that_is_killed_leaves_no_trace_in_the_holder() {
 }
 
 #[tokio::test]
-async fn what_the_persons_terminal_answers_on_its_own_does_not_reach_the_agent() {
+async fn answers_of_the_users_terminal_do_not_reach_the_agent() {
     let ground = Ground::new();
     let script =
         "stty raw -echo; echo ready; dd bs=1 count=5 2>/dev/null | od -An -c; exec sleep 600";
@@ -238,13 +238,13 @@ async fn what_the_persons_terminal_answers_on_its_own_does_not_reach_the_agent()
     person.types(
         b"a\x1b[?62;22c\x1b]11;rgb:0000/0000/0000\x1b\\b\x1b[I\x1bP>|term\x1b\\c\x1b[12;40Rd",
     );
-    // A lone Escape is a key; it comes through although more could follow.
+    // Escape alone is a key. It is passed on although more bytes could follow.
     person.types(b"\x1b");
     person.sees_text("a   b   c   d 033");
 }
 
 #[tokio::test]
-async fn escape_arrives_while_the_agent_writes_without_a_pause() {
+async fn escape_reaches_an_agent_that_writes_without_a_pause() {
     let ground = Ground::new();
     let script = "stty raw -echo; echo ready; (while :; do echo busy; sleep 0.005; done) & \
                   dd bs=1 count=1 2>/dev/null | od -An -c; kill $!; title done; exec sleep 600";
@@ -257,7 +257,7 @@ async fn escape_arrives_while_the_agent_writes_without_a_pause() {
 }
 
 #[tokio::test]
-async fn there_is_nothing_to_attach_to_without_a_terminal() {
+async fn attach_to_a_headless_or_stopped_agent_is_refused() {
     let ground = Ground::new();
     let mut wanted = ground.shell("exec sleep 600");
     wanted.headless = true;

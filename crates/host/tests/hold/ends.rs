@@ -1,4 +1,4 @@
-//! How agents end, and what is left of them: a status on disk and no process.
+//! Tests of how agents end, and what is left of them: an end on disk and no process.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::ground::{Ground, code, gone, marked, send};
 const GRACE: Duration = Duration::from_millis(300);
 
 #[tokio::test]
-async fn a_clean_exit_is_recorded_and_the_holder_goes() {
+async fn clean_exit_is_recorded_and_the_holder_exits() {
     let ground = Ground::new();
     let wanted = ground.shell("read line; exit 0");
     let (launch, held) = ground.start(&wanted).await;
@@ -41,7 +41,7 @@ async fn after_a_crash_the_holder_keeps_the_environment_until_it_is_released() {
     assert_eq!((lingering.agent, lingering.end), (None, Some(end)));
     let environment = ground.holders.environment(launch).await.unwrap().unwrap();
     assert_eq!(environment.get("SECRET"), Some("only in memory"));
-    // The session is free while the old holder lingers.
+    // The session is free while the old holder still runs.
     ground.start(&wanted).await;
     ground.holders.release(launch).await.unwrap();
     gone(&held.holder).await;
@@ -50,7 +50,7 @@ async fn after_a_crash_the_holder_keeps_the_environment_until_it_is_released() {
 }
 
 #[tokio::test]
-async fn a_stop_ends_every_descendant_also_in_sessions_of_its_own() {
+async fn stop_ends_every_descendant_also_in_other_sessions() {
     let ground = Ground::new();
     let mut ear = ground.ear("up");
     let script = "setsid sh -c 'echo > up; sleep 600' & \
@@ -70,7 +70,7 @@ async fn a_stop_ends_every_descendant_also_in_sessions_of_its_own() {
 }
 
 #[tokio::test]
-async fn an_agent_may_tidy_up_before_it_stops() {
+async fn agent_may_clean_up_before_it_stops() {
     let ground = Ground::new();
     let script = "trap 'echo tidy > tidied; exit 9' TERM; title up; while :; do sleep 0.05; done";
     let (launch, _) = ground.start(&ground.shell(script)).await;
@@ -81,7 +81,7 @@ async fn an_agent_may_tidy_up_before_it_stops() {
 }
 
 #[tokio::test]
-async fn an_agent_that_listens_to_nothing_is_killed() {
+async fn agent_that_ignores_all_signals_is_killed() {
     let ground = Ground::new();
     let script = "trap '' TERM HUP INT; title up; while :; do sleep 600; done";
     let (launch, _) = ground.start(&ground.shell(script)).await;
@@ -92,7 +92,7 @@ async fn an_agent_that_listens_to_nothing_is_killed() {
 }
 
 #[tokio::test]
-async fn an_interactive_shell_ends_when_its_terminal_would() {
+async fn interactive_shell_ends_on_sighup_without_sigkill() {
     let ground = Ground::new();
     let mut wanted = ground.shell("");
     wanted.argv = ["/bin/sh", "-i"].map(str::to_owned).to_vec();
@@ -105,7 +105,7 @@ async fn an_interactive_shell_ends_when_its_terminal_would() {
 }
 
 #[tokio::test]
-async fn a_stopped_agent_can_be_stopped() {
+async fn suspended_agent_can_be_stopped() {
     let ground = Ground::new();
     let (launch, held) = ground.start(&ground.shell("exec sleep 600")).await;
     send(&held.agent.unwrap(), Signal::STOP);
@@ -114,7 +114,7 @@ async fn a_stopped_agent_can_be_stopped() {
 }
 
 #[tokio::test]
-async fn a_child_that_keeps_the_terminal_open_does_not_hide_the_end() {
+async fn end_is_noticed_although_a_child_keeps_the_terminal_open() {
     let ground = Ground::new();
     let (launch, held) = ground.start(&ground.shell("sleep 600 & setsid sleep 600 & exit 3")).await;
     assert_eq!(ground.ended(launch).await.exit, code(3));
@@ -123,7 +123,7 @@ async fn a_child_that_keeps_the_terminal_open_does_not_hide_the_end() {
 }
 
 #[tokio::test]
-async fn the_last_words_of_an_agent_are_on_its_screen() {
+async fn last_output_of_an_agent_is_on_its_screen() {
     let ground = Ground::new();
     let (launch, _) = ground.start(&ground.shell("seq 1 5000; echo the very end; exit 1")).await;
     ground.ended(launch).await;
@@ -142,8 +142,8 @@ async fn orphans_of_a_living_agent_leave_no_zombies() {
             gone(&orphan).await;
         }
     }
-    // Whoever has ended is collected before the holder answers what was asked after that, at
-    // the latest before it answers the second time: the signal is one event, the question another.
+    // An exited orphan is collected before the holder answers a later request, at the latest before
+    // its second answer: the signal is one event, the request another.
     for _ in 0..2 {
         assert!(ground.holders.find(launch).await.unwrap().unwrap().end.is_none());
     }
@@ -153,7 +153,7 @@ async fn orphans_of_a_living_agent_leave_no_zombies() {
 }
 
 #[tokio::test]
-async fn a_holder_that_is_told_to_end_ends_its_agent_and_nobody_asked() {
+async fn holder_on_sigterm_ends_its_agent_and_records_no_request() {
     let ground = Ground::new();
     let mut ear = ground.ear("up");
     let script = "setsid sh -c 'echo > up; sleep 600' & exec sleep 600";
@@ -167,7 +167,7 @@ async fn a_holder_that_is_told_to_end_ends_its_agent_and_nobody_asked() {
 }
 
 #[tokio::test]
-async fn agent_that_exits_cleanly_because_its_holder_is_told_to_end_was_not_left_by_a_person() {
+async fn clean_exit_on_sigterm_of_the_holder_is_recorded_as_a_signal() {
     let ground = Ground::new();
     let script = "trap 'exit 0' TERM; title up; while :; do sleep 0.05; done";
     let (launch, held) = ground.start(&ground.shell(script)).await;

@@ -1,4 +1,4 @@
-//! A Segue of its own for each test, whose processes end with it.
+//! A separate Segue for each test. Its processes end with the test.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder};
@@ -27,7 +27,7 @@ use uuid::Uuid;
 /// Longer than anything here takes on a busy machine.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
-/// The program that holds, built with these tests.
+/// Returns the holder program, which is built with these tests.
 pub(crate) fn holder_program() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let program = test.parent().unwrap().parent().unwrap().join("examples/holder");
@@ -35,7 +35,7 @@ pub(crate) fn holder_program() -> PathBuf {
     program
 }
 
-/// One Segue.
+/// One Segue in a temporary folder.
 #[derive(Debug)]
 pub(crate) struct Ground {
     temp: TempDir,
@@ -44,7 +44,7 @@ pub(crate) struct Ground {
     started: Mutex<Vec<(LaunchId, ProcessRef)>>,
 }
 
-/// Hears what agents say beside their terminal.
+/// Reads lines that agents write to a named pipe, beside their terminal.
 #[derive(Debug)]
 pub(crate) struct Ear {
     lines: Lines<BufReader<pipe::Receiver>>,
@@ -52,7 +52,7 @@ pub(crate) struct Ear {
 }
 
 impl Ear {
-    /// Waits for so many lines.
+    /// Waits for this many lines.
     pub(crate) async fn hears(&mut self, count: usize) -> Vec<String> {
         let mut heard = Vec::new();
         while heard.len() < count {
@@ -85,7 +85,7 @@ pub(crate) struct Wanted {
     pub(crate) cwd: PathBuf,
     pub(crate) headless: bool,
     pub(crate) size: TerminalSize,
-    /// Variables beside the usual ones.
+    /// Environment variables besides the usual ones.
     pub(crate) variables: Vec<(&'static str, &'static str)>,
 }
 
@@ -94,7 +94,7 @@ impl Ground {
         Self::at("home")
     }
 
-    /// A Segue whose home has this path below a folder of its own.
+    /// Creates a Segue whose home has this path below a temporary folder.
     pub(crate) fn at(home: &str) -> Self {
         let temp = TempDir::new().unwrap();
         let home = temp.path().join(home).to_str().unwrap().to_owned();
@@ -109,8 +109,8 @@ impl Ground {
         self.temp.path()
     }
 
-    /// A shell that runs a script in a terminal.
-    /// It can say `title …`, which the test can wait for.
+    /// Returns a launch of a shell that runs a script in a terminal. The script can call `title …`,
+    /// which the test can wait for.
     pub(crate) fn shell(&self, script: &str) -> Wanted {
         let script = format!("title() {{ printf '\\033]2;%s\\007' \"$1\"; }}; {script}");
         Wanted {
@@ -134,7 +134,7 @@ impl Ground {
         self.try_start_in(wanted, |_| {}).await
     }
 
-    /// Starts a launch whose folder was prepared.
+    /// Starts a launch whose folder was prepared with `prepare`.
     pub(crate) async fn try_start_in(
         &self,
         wanted: &Wanted,
@@ -159,7 +159,7 @@ impl Ground {
         self.holders.snapshot(launch).await.unwrap().unwrap()
     }
 
-    /// Waits until the agent's terminal has this title: then it shows all that came before it.
+    /// Waits until the agent's terminal has this title: then it shows all output before the title.
     pub(crate) async fn titled(&self, launch: LaunchId, title: &str) {
         let mut events = self.holders.subscribe(launch).await.unwrap();
         let titled = tokio::time::timeout(DEADLINE, async {
@@ -173,7 +173,7 @@ impl Ground {
         titled.await.unwrap();
     }
 
-    /// Makes a named pipe in the agents' folder, to which they can write lines.
+    /// Creates a named pipe in the agents' folder, to which they can write lines.
     pub(crate) fn ear(&self, name: &str) -> Ear {
         let path = self.folder().join(name);
         mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
@@ -181,7 +181,7 @@ impl Ground {
         Ear { lines: BufReader::new(pipe).lines(), path }
     }
 
-    /// Waits for the agent's end, as a subscriber hears of it.
+    /// Waits for the agent's end, as a subscriber is notified of it.
     pub(crate) async fn ended(&self, launch: LaunchId) -> LaunchEnd {
         let Ok(mut events) = self.holders.subscribe(launch).await else {
             return self.recorded_end(launch);
@@ -208,7 +208,7 @@ impl Drop for Ground {
     fn drop(&mut self) {
         for (launch, holder) in self.started.get_mut().unwrap() {
             kill(holder);
-            // Some may have been starting others.
+            // Look several times, because some may have been starting others.
             for pid in (0..20).flat_map(|_| marked(*launch)) {
                 if let Some(process) = process::find(pid) {
                     kill(&process);
@@ -288,7 +288,7 @@ fn launch(wanted: &Wanted) -> Launch {
     }
 }
 
-/// Returns the processes that carry a launch's mark.
+/// Returns the processes with the mark of a launch.
 pub(crate) fn marked(launch: LaunchId) -> Vec<u32> {
     let mark = launch.to_string();
     let is_marked =
@@ -296,14 +296,14 @@ pub(crate) fn marked(launch: LaunchId) -> Vec<u32> {
     process::all().into_iter().filter(is_marked).collect()
 }
 
-/// Sends a signal to exactly this process, if it is still there.
+/// Sends a signal to exactly this process, if it is still alive.
 pub(crate) fn send(target: &ProcessRef, signal: Signal) {
     if let Some(handle) = ProcessHandle::open(target).unwrap() {
         handle.signal(signal).unwrap();
     }
 }
 
-/// Kills a process and waits until it is gone.
+/// Kills a process and waits until it has exited.
 pub(crate) fn kill(process: &ProcessRef) {
     let Some(handle) = ProcessHandle::open(process).unwrap() else { return };
     handle.signal(Signal::KILL).unwrap();
@@ -316,7 +316,7 @@ pub(crate) fn kill(process: &ProcessRef) {
     .unwrap();
 }
 
-/// Waits until a process is gone by itself.
+/// Waits until a process exits by itself.
 pub(crate) async fn gone(process: &ProcessRef) {
     if let Some(handle) = ProcessHandle::open(process).unwrap() {
         assert!(handle.gone_within(DEADLINE).await.unwrap(), "{process:?} ends");

@@ -1,4 +1,4 @@
-//! An agent's life in its holder.
+//! Tests of an agent's life in its holder.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -13,7 +13,7 @@ use segue_host::process;
 use super::ground::{DEADLINE, Ground, code, gone, marked};
 
 #[tokio::test]
-async fn an_agent_runs_in_a_terminal_of_its_own_with_its_environment() {
+async fn agent_runs_in_its_own_terminal_with_its_environment() {
     let ground = Ground::new();
     let script = "echo \"$TERM $COLORTERM $(stty size) $(pwd) ${LINES-none} $SECRET\"; \
                   title up; read line";
@@ -43,7 +43,7 @@ async fn an_agent_runs_in_a_terminal_of_its_own_with_its_environment() {
 }
 
 #[tokio::test]
-async fn queries_are_answered_though_nobody_is_attached() {
+async fn queries_are_answered_without_an_attached_client() {
     let ground = Ground::new();
     let script = "stty raw -echo; printf '\\033[c'; dd bs=1 count=9 2>/dev/null | od -An -c; \
                   printf '\\033[3;4H\\033[6n'; dd bs=1 count=6 2>/dev/null | od -An -c; \
@@ -73,7 +73,7 @@ async fn bytes_are_injected_and_the_agent_is_interrupted() {
 }
 
 #[tokio::test]
-async fn titles_and_bells_are_events_and_late_subscribers_hear_the_title() {
+async fn titles_and_bells_are_events_and_late_subscribers_get_the_title() {
     let ground = Ground::new();
     let script =
         "printf '\\033]0;first\\007'; read line; printf '\\007\\033]2;second\\033\\\\'; read l";
@@ -91,7 +91,7 @@ async fn titles_and_bells_are_events_and_late_subscribers_hear_the_title() {
 }
 
 #[tokio::test]
-async fn a_headless_agents_output_is_kept_byte_for_byte() {
+async fn output_of_a_headless_agent_is_recorded_byte_for_byte() {
     let ground = Ground::new();
     let mut wanted = ground.shell(
         "printf '{\"a\":1}\\n\\000\\377\\033[c'; echo oops >&2; read line || printf 'no input'; exit 3",
@@ -113,7 +113,7 @@ async fn a_headless_agents_output_is_kept_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn a_headless_agent_reads_what_it_is_given() {
+async fn headless_agent_reads_the_given_input_file() {
     let ground = Ground::new();
     let given = ground.folder().join("given");
     fs::write(&given, "two\nlines").unwrap();
@@ -121,14 +121,14 @@ async fn a_headless_agent_reads_what_it_is_given() {
     (wanted.headless, wanted.input) = (true, Some(given));
     wanted.before = ["/bin/sh", "-c", "cat"].map(str::to_owned).to_vec();
     let (launch, _) = ground.start(&wanted).await;
-    // It may have ended, and its holder with it, before anybody could subscribe.
+    // The agent, and its holder with it, may have ended before a subscription was possible.
     ground.ended(launch).await;
     let kept = fs::read_to_string(ground.paths.launch(launch).join("stream.jsonl")).unwrap();
     assert_eq!(kept, "two\nlines");
 }
 
 #[tokio::test]
-async fn a_headless_agent_has_no_terminal_to_use() {
+async fn headless_agent_refuses_terminal_requests_but_can_be_interrupted() {
     let ground = Ground::new();
     let mut ear = ground.ear("up");
     let mut wanted = ground.shell("trap 'exit 5' INT; echo up > up; while :; do sleep 0.1; done");
@@ -142,7 +142,7 @@ async fn a_headless_agent_has_no_terminal_to_use() {
 }
 
 #[tokio::test]
-async fn a_program_that_cannot_start_is_a_clear_error_and_leaves_nothing() {
+async fn failed_start_is_reported_and_leaves_nothing_behind() {
     let ground = Ground::new();
     let mut missing = ground.shell("");
     missing.argv = vec!["/no/such/program".to_owned(), "-x".to_owned()];
@@ -163,13 +163,13 @@ async fn a_program_that_cannot_start_is_a_clear_error_and_leaves_nothing() {
     assert_eq!(error.kind, Kind::NotFound);
     assert!(error.message.contains("gone"), "{error}");
 
-    // The session is free: the same one can be started right.
+    // The session is free, so it can be started with a correct program.
     missing.argv = ground.shell("read line").argv;
     ground.start(&missing).await;
 }
 
 #[tokio::test]
-async fn what_has_to_be_prepared_is_run_to_its_end_before_the_agent() {
+async fn preparation_command_is_completed_before_the_agent_starts() {
     let ground = Ground::new();
     let mut wanted = ground.shell("cat prepared; title up; read line");
     let script = "cat; echo unseen; echo $SECRET $SEGUE_LAUNCH >prepared; echo seen >&2";
@@ -186,7 +186,7 @@ async fn what_has_to_be_prepared_is_run_to_its_end_before_the_agent() {
 }
 
 #[tokio::test]
-async fn without_its_preparation_there_is_no_agent() {
+async fn agent_does_not_start_if_its_preparation_fails() {
     let ground = Ground::new();
     let mut wanted = ground.shell("touch began");
     wanted.before = ["/bin/sh", "-c", "sleep 0.1; exit 3"].map(str::to_owned).to_vec();
@@ -210,10 +210,10 @@ async fn without_its_preparation_there_is_no_agent() {
 }
 
 #[tokio::test]
-async fn an_agent_whose_start_cannot_be_written_down_is_ended() {
+async fn agent_is_ended_if_its_start_cannot_be_recorded() {
     let ground = Ground::new();
     let wanted = ground.shell("setsid sleep 600 & exec sleep 600");
-    // A folder in the way of the file.
+    // A folder has the name of the file.
     let blocked = |folder: &Path| fs::create_dir(folder.join("live.json")).unwrap();
     let (launch, held) = ground.try_start_in(&wanted, blocked).await;
     let error = held.unwrap_err();
@@ -224,7 +224,7 @@ async fn an_agent_whose_start_cannot_be_written_down_is_ended() {
 }
 
 #[tokio::test]
-async fn a_session_has_one_holder_at_a_time() {
+async fn second_holder_of_a_session_is_refused() {
     let ground = Ground::new();
     let wanted = ground.shell("read line");
     let (first, held) = ground.start(&wanted).await;
@@ -240,10 +240,10 @@ async fn a_session_has_one_holder_at_a_time() {
 }
 
 #[tokio::test]
-async fn what_a_dead_launch_left_behind_is_ended_before_the_next() {
+async fn leftovers_of_a_dead_launch_are_ended_before_the_next_launch() {
     let ground = Ground::new();
     let mut ear = ground.ear("up");
-    // A terminal that goes away takes along those who listen to that.
+    // When a terminal goes away, processes that do not ignore SIGHUP end with it.
     let script =
         "trap '' HUP; setsid sh -c 'echo > up; exec sleep 600' & echo > up; exec sleep 600";
     let wanted = ground.shell(script);
@@ -251,7 +251,7 @@ async fn what_a_dead_launch_left_behind_is_ended_before_the_next() {
     ear.hears(2).await;
     super::ground::kill(&held.holder);
     assert_eq!(ground.holders.find(first).await.unwrap(), None);
-    assert_eq!(marked(first).len(), 2, "they outlive their holder");
+    assert_eq!(marked(first).len(), 2, "both outlive their holder");
     let other = ground.shell("exec sleep 600");
     let (bystander, _) = ground.start(&other).await;
     let (second, _) = ground.start(&wanted).await;
@@ -263,7 +263,7 @@ async fn what_a_dead_launch_left_behind_is_ended_before_the_next() {
 }
 
 #[tokio::test]
-async fn a_home_whose_path_is_too_long_for_a_socket_works() {
+async fn home_with_a_path_too_long_for_a_socket_works() {
     let ground = Ground::at(&["d".repeat(120), "e".repeat(120)].join("/"));
     let (launch, _) = ground.start(&ground.shell("echo deep; title up; read line")).await;
     ground.titled(launch, "up").await;
@@ -272,7 +272,7 @@ async fn a_home_whose_path_is_too_long_for_a_socket_works() {
 }
 
 #[tokio::test]
-async fn an_agent_cannot_command_its_holder() {
+async fn agent_cannot_connect_to_a_holder() {
     let ground = Ground::new();
     let (victim, _) = ground.start(&ground.shell("read line")).await;
     let socket = ground.socket(victim).display().to_string();

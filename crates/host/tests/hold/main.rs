@@ -1,4 +1,4 @@
-//! Holders as processes: real terminals, real children, real ends.
+//! Tests of holders as processes, with real terminals, children and ends.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod attach;

@@ -1,4 +1,4 @@
-//! What an agent writes while nobody watches.
+//! Tests of output that arrives while no client is attached.
 
 use segue_core::ports::Holders as _;
 
@@ -11,7 +11,7 @@ fn wanted() -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_flood_of_lines_is_on_the_screen_when_something_follows_it() {
+async fn flood_of_lines_is_on_the_screen_if_output_follows_it() {
     let ground = Ground::new();
     let script = "seq 1 40000; printf 'the last line'; title done; exec sleep 600";
     let (launch, _) = ground.start(&ground.shell(script)).await;
@@ -20,7 +20,7 @@ async fn a_flood_of_lines_is_on_the_screen_when_something_follows_it() {
 }
 
 #[tokio::test]
-async fn a_flood_of_lines_is_on_the_screen_when_nothing_follows_it() {
+async fn flood_of_lines_is_on_the_screen_if_the_agent_ends_after_it() {
     let ground = Ground::new();
     let script = "seq 1 40000; printf 'the last line'; exit 7";
     let (launch, _) = ground.start(&ground.shell(script)).await;
@@ -29,7 +29,7 @@ async fn a_flood_of_lines_is_on_the_screen_when_nothing_follows_it() {
 }
 
 #[tokio::test]
-async fn a_query_that_comes_in_pieces_after_text_is_answered() {
+async fn query_that_arrives_in_pieces_after_text_is_answered() {
     let ground = Ground::new();
     let mut ear = ground.ear("ear");
     let script = "stty raw -echo; pause() { echo ready > ear; dd bs=1 count=1 >/dev/null 2>&1; }; \

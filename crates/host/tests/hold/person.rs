@@ -1,4 +1,4 @@
-//! A person at a terminal: types into a pseudo-terminal and reads what it shows.
+//! A user at a terminal: types into a pseudo-terminal and reads what it shows.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -18,7 +18,7 @@ use vt100::{Callbacks, Parser, Screen};
 
 use super::ground::{DEADLINE, holder_program};
 
-/// What a terminal emulator notes beside its screen.
+/// What a terminal emulator records besides its screen.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     pub(crate) title: String,
@@ -30,14 +30,14 @@ impl Callbacks for Notes {
     }
 }
 
-/// Somebody who ran `attach` in their terminal.
+/// A user who ran `attach` in their terminal.
 pub(crate) struct Person {
     master: File,
-    /// Kept, so that the terminal outlives the program in it, as under a shell.
+    /// Kept open, so that the terminal outlives the program in it, as under a shell.
     slave: OwnedFd,
     child: Child,
     parser: Parser<Notes>,
-    /// Everything that the terminal was sent.
+    /// Everything that was sent to the terminal.
     pub(crate) seen: Vec<u8>,
     before: Termios,
 }
@@ -52,7 +52,7 @@ impl Person {
         let slave = ioctl_tiocgptpeer(&master, flags).unwrap();
         tcsetwinsize(&master, size(rows, cols)).unwrap();
         let before = tcgetattr(&slave).unwrap();
-        // The same step that gives an agent its terminal gives one to this client.
+        // The step that gives an agent its terminal also gives one to this client.
         let mut command = Command::new(holder_program());
         command
             .args(["exec-agent", "", "", "/", "0"])
@@ -98,7 +98,7 @@ impl Person {
         self.screen().rows(0, cols.get()).map(|row| row.trim_end().to_owned()).collect()
     }
 
-    /// Watches until the terminal shows what is waited for.
+    /// Waits until the terminal shows what is expected.
     #[track_caller]
     pub(crate) fn sees(&mut self, what: &str, mut is_there: impl FnMut(&Self) -> bool) {
         let deadline = Instant::now() + DEADLINE;
@@ -113,12 +113,12 @@ impl Person {
         self.sees(text, |person| person.screen().contents().contains(text));
     }
 
-    /// Reads what the terminal is sent next; tells whether something came.
+    /// Reads the next output to the terminal. Returns whether there was any.
     fn watches(&mut self, limit: std::time::Duration) -> bool {
         let limit = Timespec::try_from(limit).unwrap();
         let mut waiting = [PollFd::new(&self.master, PollFlags::IN)];
         match poll(&mut waiting, Some(&limit)) {
-            // The end of a child is told by a signal: whoever waits looks again.
+            // A child has ended (SIGCHLD). The caller looks again.
             Err(Errno::INTR) => return true,
             ready if ready.unwrap() == 0 => return false,
             _ => {}
@@ -130,7 +130,7 @@ impl Person {
         true
     }
 
-    /// Waits until the program in the terminal has ended, and checks that it left no trace.
+    /// Waits until the program in the terminal has ended, and checks that the terminal is restored.
     #[track_caller]
     pub(crate) fn has_their_terminal_back(&mut self, last_line: &str) -> ExitStatus {
         self.sees_text(last_line);
@@ -157,7 +157,7 @@ impl Person {
 
 impl Drop for Person {
     fn drop(&mut self) {
-        // It may have ended long ago.
+        // The program may have ended already.
         let _ended = self.child.kill();
         let _status = self.child.wait();
     }

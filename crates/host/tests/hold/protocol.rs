@@ -1,4 +1,4 @@
-//! The socket itself: other versions, unknown words, and nonsense.
+//! Tests of the protocol: other versions, unknown messages and invalid data.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -43,7 +43,7 @@ fn ask(stream: &mut UnixStream, request: &str) -> (u8, String) {
 }
 
 #[tokio::test]
-async fn a_client_of_a_later_version_drives_this_holder() {
+async fn client_of_a_newer_version_can_use_this_holder() {
     let ground = Ground::new();
     let (launch, _) = ground.start(&ground.shell("read line")).await;
     let mut client = connect(&ground, launch);
@@ -52,7 +52,7 @@ async fn a_client_of_a_later_version_drives_this_holder() {
     let (kind, ours) = read_frame(&mut client);
     assert_eq!(kind, HELLO);
     assert!(ours.starts_with(r#"{"protocol":1,"oldest":1"#), "{ours}");
-    // What is not known is skipped or refused, and the line stays good.
+    // Unknown messages are skipped or refused, and the connection stays usable.
     client.write_all(&frame(200, b"\x00\xff")).unwrap();
     let (kind, answer) = ask(&mut client, r#"{"teleport":{"to":"mars"}}"#);
     assert_eq!(kind, ANSWER);
@@ -62,7 +62,7 @@ async fn a_client_of_a_later_version_drives_this_holder() {
 }
 
 #[tokio::test]
-async fn a_client_that_speaks_no_common_version_is_told_so() {
+async fn client_without_a_common_version_gets_an_error() {
     let ground = Ground::new();
     let (launch, _) = ground.start(&ground.shell("read line")).await;
     let mut client = connect(&ground, launch);
@@ -71,11 +71,11 @@ async fn a_client_that_speaks_no_common_version_is_told_so() {
     let (kind, answer) = read_frame(&mut client);
     assert_eq!(kind, ANSWER);
     assert!(answer.contains("5 to 9"), "{answer}");
-    assert_eq!(client.read(&mut [0; 8]).unwrap(), 0, "and the line is closed");
+    assert_eq!(client.read(&mut [0; 8]).unwrap(), 0, "the connection is closed");
 }
 
 #[tokio::test]
-async fn nonsense_does_no_harm() {
+async fn invalid_data_does_not_disturb_the_holder() {
     let ground = Ground::new();
     let (launch, held) = ground.start(&ground.shell("read line")).await;
     for nonsense in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0xff; 4096], &frame(REQUEST, b"{"), b"\0"] {
@@ -98,7 +98,7 @@ async fn nonsense_does_no_harm() {
 }
 
 #[tokio::test]
-async fn a_client_that_never_reads_does_not_keep_a_holder() {
+async fn client_that_never_reads_does_not_keep_a_holder_alive() {
     let ground = Ground::new();
     let (launch, held) =
         ground.start(&ground.shell("read line; yes | head -c 3000000; title up; read line")).await;
@@ -111,8 +111,8 @@ async fn a_client_that_never_reads_does_not_keep_a_holder() {
     super::ground::gone(&held.holder).await;
 }
 
-/// A holder of an older version, started as `perl hold FOLDER`: says hello three times, and reports
-/// how many bytes it was sent after that.
+/// A holder of an older version, started as `perl hold FOLDER`. It sends three hellos, and reports
+/// how many bytes it received after each.
 const OLD_HOLDER: &str = r#"
 use IO::Socket::UNIX;
 my $listener = IO::Socket::UNIX->new(Local => "$ARGV[0]/holder.sock", Listen => 5) or die $!;
@@ -132,7 +132,7 @@ for (1 .. 3) {
 "#;
 
 #[tokio::test]
-async fn a_holder_of_an_older_version_is_not_asked_what_it_does_not_know() {
+async fn older_holder_is_not_sent_requests_that_it_does_not_know() {
     let ground = Ground::new();
     let launch = LaunchId::new(Uuid::now_v7());
     let folder = ground.paths.launch(launch);
@@ -160,19 +160,19 @@ async fn a_holder_of_an_older_version_is_not_asked_what_it_does_not_know() {
 }
 
 #[tokio::test]
-async fn only_the_holder_of_a_launch_is_spoken_to_at_its_socket() {
+async fn clients_talk_only_to_the_launchs_own_holder_at_its_socket() {
     let ground = Ground::new();
     let (other, _) = ground.start(&ground.shell("read line")).await;
     let own = LaunchId::new(Uuid::now_v7());
     std::fs::create_dir(ground.paths.launch(own)).unwrap();
-    // A link to another launch's holder, as an agent can put it there.
+    // A symlink to another launch's holder, as an agent could create it.
     std::os::unix::fs::symlink(ground.socket(other), ground.socket(own)).unwrap();
     assert!(ground.holders.find(own).await.unwrap().is_none());
     std::fs::remove_file(ground.socket(own)).unwrap();
-    // A process that is no holder: this one.
+    // A process that is not a holder: this one.
     let listener = UnixListener::bind(ground.socket(own)).unwrap();
     assert!(ground.holders.find(own).await.unwrap().is_none());
     let (mut client, _) = listener.accept().unwrap();
-    assert_eq!(client.read(&mut [0; 8]).unwrap(), 0, "it is sent nothing");
+    assert_eq!(client.read(&mut [0; 8]).unwrap(), 0, "nothing is sent to it");
     assert!(ground.holders.find(other).await.unwrap().is_some());
 }

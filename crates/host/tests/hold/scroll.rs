@@ -1,4 +1,4 @@
-//! Scroll mode, the keys and the notices of people at terminals.
+//! Tests of scroll mode, the list of keys and the notices on users' terminals.
 
 use rustix::process::Signal;
 use segue_core::model::LaunchId;
@@ -14,10 +14,10 @@ const WHEEL_DOWN: &[u8] = b"\x1b[<65;3;4M";
 const PAGE_UP: &[u8] = b"\x1b[5~";
 const ENTER: &[u8] = b"\x1c[";
 
-/// Writes numbers, and more of them whenever a line is typed.
+/// Writes numbers, and more of them after each typed line.
 const NUMBERS: &str = "stty -echo; seq 1 200; title ready; \
     while read line; do seq 1000 1100; title \"$line\"; done";
-/// Shows every byte that it is typed.
+/// Shows every typed byte.
 const BYTES: &str = "dd bs=1 count=10 2>/dev/null | od -An -c; title typed; exec sleep 600";
 
 async fn started(ground: &Ground, script: &str) -> LaunchId {
@@ -41,7 +41,7 @@ fn sees_first(person: &mut Person, first: &str) {
 }
 
 #[tokio::test]
-async fn lines_that_have_left_the_screen_are_shown_while_the_agent_goes_on() {
+async fn scroll_mode_shows_earlier_lines_while_the_agent_continues() {
     let ground = Ground::new();
     let launch = started(&ground, NUMBERS).await;
     let mut person = attached(&ground, launch);
@@ -50,7 +50,7 @@ async fn lines_that_have_left_the_screen_are_shown_while_the_agent_goes_on() {
     person.types("g");
     sees_first(&mut person, "1");
     assert!(person.screen().contents().contains("line 1/201"), "{:?}", person.rows());
-    // The agent writes more than a screen; the view stays as it is.
+    // The agent writes more than a screen. The view stays unchanged.
     let before = person.rows();
     ground.holders.inject(launch, b"later\r").await.unwrap();
     ground.titled(launch, "later").await;
@@ -61,7 +61,7 @@ async fn lines_that_have_left_the_screen_are_shown_while_the_agent_goes_on() {
     person.sees("what was written meanwhile", |person| person.rows().contains(&"1100".to_owned()));
     let rows = ground.snapshot(launch).await.rows;
     person.sees("the agent's screen", |person| person.rows() == rows);
-    // Now it is part of what can be scrolled through.
+    // The new lines are part of the scrollback now.
     person.types(b"\x1c[/1050\r");
     person.sees_text("search: 1050");
     person.types(b"\x1cd");
@@ -69,7 +69,7 @@ async fn lines_that_have_left_the_screen_are_shown_while_the_agent_goes_on() {
 }
 
 #[tokio::test]
-async fn the_agent_is_neither_slowed_nor_resized_by_scroll_mode() {
+async fn scroll_mode_neither_slows_nor_resizes_the_agent() {
     let ground = Ground::new();
     let script = "seq 1 200; title ready; read line; seq 1 300000; stty size; title end; read line";
     let launch = started(&ground, script).await;
@@ -78,7 +78,7 @@ async fn the_agent_is_neither_slowed_nor_resized_by_scroll_mode() {
     person.sees("scroll mode", scrolls);
     let before = person.rows();
     ground.holders.inject(launch, b"\r").await.unwrap();
-    // The person's terminal takes nothing while this is waited for.
+    // The user's terminal reads nothing while the test waits here.
     ground.titled(launch, "end").await;
     assert!(ground.snapshot(launch).await.rows.contains(&format!("{ROWS} {COLS}")));
     person.types("j");
@@ -87,7 +87,7 @@ async fn the_agent_is_neither_slowed_nor_resized_by_scroll_mode() {
 }
 
 #[tokio::test]
-async fn page_up_and_the_wheel_enter_and_leave_and_the_agent_gets_neither() {
+async fn page_up_and_wheel_enter_and_leave_without_reaching_the_agent() {
     let ground = Ground::new();
     let script = format!("stty raw -echo; seq -s '\r\n' 1 200; title ready; {BYTES}");
     let launch = started(&ground, &script).await;
@@ -105,14 +105,14 @@ async fn page_up_and_the_wheel_enter_and_leave_and_the_agent_gets_neither() {
         person.types(leave);
         person.sees("the agent", |person| !scrolls(person) && person.rows()[22] == "200");
     }
-    // A click is nobody's.
+    // A click is dropped.
     person.types(b"\x1b[<0;3;4M\x1b[<0;3;4m0123456789");
     ground.titled(launch, "typed").await;
     person.sees_text("0   1   2   3   4   5   6   7   8   9");
 }
 
 #[tokio::test]
-async fn an_agent_that_uses_the_mouse_and_the_whole_screen_gets_its_wheel_and_page_up() {
+async fn agent_with_mouse_and_alternate_screen_gets_wheel_and_page_up() {
     let ground = Ground::new();
     let script = format!(
         "stty raw -echo; printf '\\033[?1049h\\033[?1002h\\033[?1006h'; title ready; \
@@ -126,7 +126,7 @@ async fn an_agent_that_uses_the_mouse_and_the_whole_screen_gets_its_wheel_and_pa
     person.types(WHEEL_UP);
     person.types(PAGE_UP);
     person.sees_text("033   [   <   6   4   ;   3   ;   4   M 033   [   5   ~");
-    // It has given the mouse back, and not the screen.
+    // The agent does not use the mouse any more, but still the alternate screen.
     person.sees("the wheel is reported", |person| {
         person.screen().mouse_protocol_mode() == vt100::MouseProtocolMode::PressRelease
     });
@@ -141,7 +141,7 @@ async fn an_agent_that_uses_the_mouse_and_the_whole_screen_gets_its_wheel_and_pa
 }
 
 #[tokio::test]
-async fn a_person_can_have_the_mouse_for_their_terminal() {
+async fn user_can_give_the_mouse_to_their_terminal() {
     let ground = Ground::new();
     let launch = started(&ground, NUMBERS).await;
     let mut person = attached(&ground, launch);
@@ -157,7 +157,7 @@ async fn a_person_can_have_the_mouse_for_their_terminal() {
 }
 
 #[tokio::test]
-async fn a_search_marks_what_it_finds_and_a_selection_is_copied() {
+async fn search_marks_its_match_and_a_selection_is_copied() {
     let ground = Ground::new();
     let script = "printf 'one \\033[31mneedle\\033[m\\r\\n'; seq 1 200; \
                   printf '\\033]52;c;ZXZpbA==\\007'; title ready; read line";
@@ -171,7 +171,7 @@ async fn a_search_marks_what_it_finds_and_a_selection_is_copied() {
     assert_eq!(person.screen().cell(0, 4).unwrap().bgcolor(), vt100::Color::Idx(3));
     person.types(b"vjjy");
     person.sees_text("copied 3 lines");
-    // `one needle`, `1` and `2`, and nothing that the agent made up.
+    // `one needle`, `1` and `2`, and no copy that the agent requested.
     assert!(person.was_sent(b"\x1b]52;c;b25lIG5lZWRsZQoxCjI=\x1b\\"));
     let since = &person.seen[sent..];
     let copies = since.windows(5).filter(|window| window == b"\x1b]52;").count();
@@ -179,7 +179,7 @@ async fn a_search_marks_what_it_finds_and_a_selection_is_copied() {
 }
 
 #[tokio::test]
-async fn scroll_mode_follows_the_size_of_the_persons_terminal() {
+async fn scroll_mode_follows_the_size_of_the_users_terminal() {
     let ground = Ground::new();
     let script = "for n in $(seq 1 100); do printf '%03d %0100d\\r\\n' $n 0; done; seq 1 200; \
                   title ready; read line";
@@ -203,7 +203,7 @@ async fn scroll_mode_follows_the_size_of_the_persons_terminal() {
 }
 
 #[tokio::test]
-async fn the_keys_are_shown_until_any_key_is_pressed_and_that_key_is_not_the_agents() {
+async fn any_key_closes_the_help_and_does_not_reach_the_agent() {
     let ground = Ground::new();
     let script = format!("stty raw -echo; seq -s '\r\n' 1 200; title ready; {BYTES}");
     let launch = started(&ground, &script).await;
@@ -220,7 +220,7 @@ async fn the_keys_are_shown_until_any_key_is_pressed_and_that_key_is_not_the_age
 }
 
 #[tokio::test]
-async fn the_terminal_is_given_back_however_scroll_mode_ends() {
+async fn terminal_is_restored_however_scroll_mode_ends() {
     let ground = Ground::new();
     let detach: fn(&mut Person, &Ground, LaunchId) = |person, _, _| person.types(b"\x1cd");
     let terminate: fn(&mut Person, &Ground, LaunchId) =
@@ -243,7 +243,7 @@ async fn the_terminal_is_given_back_however_scroll_mode_ends() {
 }
 
 #[tokio::test]
-async fn the_entry_notice_covers_no_input_line_and_goes_with_the_first_key() {
+async fn entry_notice_covers_no_input_line_and_the_first_key_removes_it() {
     let ground = Ground::new();
     let script = "stty -echo; printf '\\033[2J\\033[H'; seq 1 21; printf '> '; title ready; \
                   read line; echo got $line; read line";
@@ -261,12 +261,12 @@ async fn the_entry_notice_covers_no_input_line_and_goes_with_the_first_key() {
     }
 }
 
-/// Counts how often it is told its size.
+/// Counts how often it is notified of its size.
 const TOLD: &str = "trap 'n=$((n+1)); echo told $n $(stty size)' WINCH; title ready; \
                     while :; do read line && echo got $line; done";
 
 #[tokio::test]
-async fn an_agent_is_told_its_size_once_when_somebody_attaches_also_if_it_stays() {
+async fn attach_notifies_the_agent_of_its_size_once_even_if_unchanged() {
     let ground = Ground::new();
     let launch = started(&ground, &format!("n=0; {TOLD}")).await;
     for (number, (rows, cols)) in

@@ -1,4 +1,4 @@
-//! What happens between a holder and its agent before the agent runs.
+//! Tests of the step between a holder and its agent, before the agent runs.
 
 use std::fs;
 
@@ -12,25 +12,25 @@ use super::ground::{Ground, Wanted, code};
 const MISSING_LIBRARY: (&str, &str) = ("LD_PRELOAD", "/nonexistent.so");
 const WARNING: &str = "object '/nonexistent.so' from LD_PRELOAD cannot be preloaded";
 
-/// Writes down the number and the file of every open descriptor.
+/// Records the number and the file of every open descriptor.
 const DESCRIPTORS: &str = "ls -l /proc/self/fd > printed; exit 1";
 
 /// Returns the descriptors that an agent printed, without the first three and those that every
-/// program gets which is started from here.
+/// program inherits from this test.
 fn inherited(printed: &str) -> Vec<String> {
     let links = printed.lines().filter_map(|line| line.split_once(" -> "));
     let links = links.map(|(facts, file)| (facts.rsplit(' ').next().unwrap(), file));
     let others = links.filter(|(number, file)| {
         let ours = fs::read_link(format!("/proc/self/fd/{number}"));
         let is_ours = ours.is_ok_and(|ours| ours.as_os_str() == *file);
-        // The program has the folder that it reads open.
+        // The program has the folder open that it lists.
         !is_ours && !["0", "1", "2"].contains(number) && !file.starts_with("/proc/")
     });
     others.map(|(number, file)| format!("{number} {file}")).collect()
 }
 
 #[tokio::test]
-async fn a_warning_on_stderr_before_exec_does_not_fail_the_start_and_is_on_the_terminal() {
+async fn warning_before_exec_does_not_fail_the_start_and_is_on_the_terminal() {
     let ground = Ground::new();
     let mut wanted = ground.shell("title up; read line");
     wanted.variables.push(MISSING_LIBRARY);
@@ -43,7 +43,7 @@ async fn a_warning_on_stderr_before_exec_does_not_fail_the_start_and_is_on_the_t
 }
 
 #[tokio::test]
-async fn a_warning_on_stderr_before_exec_is_in_the_error_log_of_a_headless_agent() {
+async fn warning_before_exec_is_in_the_error_log_of_a_headless_agent() {
     let ground = Ground::new();
     let mut wanted = ground.shell("echo out; exit 3");
     wanted.variables.push(MISSING_LIBRARY);
@@ -57,7 +57,7 @@ async fn a_warning_on_stderr_before_exec_is_in_the_error_log_of_a_headless_agent
 }
 
 #[tokio::test]
-async fn a_failed_start_is_reported_though_something_was_printed_before() {
+async fn failed_start_is_reported_even_after_other_output() {
     let ground = Ground::new();
     let mut wanted = ground.shell("");
     wanted.variables.push(MISSING_LIBRARY);
@@ -81,7 +81,7 @@ async fn agent_does_not_start_in_a_folder_that_became_a_symlink() {
 }
 
 #[tokio::test]
-async fn an_agent_gets_no_descriptor_of_its_holder() {
+async fn agent_inherits_no_descriptor_of_its_holder() {
     let ground = Ground::new();
     for headless in [false, true] {
         let mut wanted = ground.shell(DESCRIPTORS);
@@ -95,7 +95,7 @@ async fn an_agent_gets_no_descriptor_of_its_holder() {
 }
 
 #[tokio::test]
-async fn a_terminal_begins_with_the_ordered_size_within_limits() {
+async fn terminal_starts_with_the_requested_size_within_limits() {
     let ground = Ground::new();
     let table = [((33, 91), "33 91"), ((0, 0), "40 120"), ((u16::MAX, u16::MAX), "500 1000")];
     for ((rows, cols), printed) in table {

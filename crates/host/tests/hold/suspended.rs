@@ -1,11 +1,11 @@
-//! Agents that are stopped.
+//! Tests of agents that are stopped by a signal.
 
 use super::ground::{Ground, code, send};
 use super::person::Person;
 use rustix::process::Signal;
 
 #[tokio::test]
-async fn an_agent_that_stops_itself_is_continued() {
+async fn agent_that_stops_itself_is_continued() {
     let ground = Ground::new();
     let script = "for round in 1 2 3; do kill -STOP $$; done; title on; read line";
     let (launch, _) = ground.start(&ground.shell(script)).await;
@@ -13,7 +13,7 @@ async fn an_agent_that_stops_itself_is_continued() {
 }
 
 #[tokio::test]
-async fn a_headless_agent_that_is_stopped_is_continued() {
+async fn stopped_headless_agent_is_continued() {
     let ground = Ground::new();
     let mut ear = ground.ear("up");
     let mut wanted = ground.shell("kill -STOP $$; echo up > up; read line < next; exit 4");
@@ -21,14 +21,14 @@ async fn a_headless_agent_that_is_stopped_is_continued() {
     let mut next = ground.ear("next");
     let (launch, held) = ground.start(&wanted).await;
     ear.hears(1).await;
-    // A person can do the same from another terminal.
+    // A user could send this from another terminal.
     send(&held.agent.unwrap(), Signal::STOP);
     next.says("go on").await;
     assert_eq!(ground.ended(launch).await.exit, code(4));
 }
 
 #[tokio::test]
-async fn a_whole_process_group_that_stops_itself_is_continued() {
+async fn process_group_that_stops_itself_is_continued() {
     let ground = Ground::new();
     let script = "sh -c 'kill -STOP 0; exit 0'; title on; read line";
     let (launch, _) = ground.start(&ground.shell(script)).await;
@@ -36,7 +36,7 @@ async fn a_whole_process_group_that_stops_itself_is_continued() {
 }
 
 #[tokio::test]
-async fn a_program_below_the_agent_that_stops_itself_on_ctrl_z_is_continued() {
+async fn program_below_the_agent_that_stops_itself_on_ctrl_z_is_continued() {
     let ground = Ground::new();
     let stops = "title raw; dd bs=1 count=1 >/dev/null 2>&1; kill -STOP $$; title on; read line";
     let stops = stops.replace("title", "printf \"\\033]2;%s\\007\"");
@@ -50,11 +50,11 @@ async fn a_program_below_the_agent_that_stops_itself_on_ctrl_z_is_continued() {
 }
 
 #[tokio::test]
-async fn ctrl_z_stops_no_program_that_reads_lines() {
+async fn ctrl_z_does_not_stop_a_program_that_reads_lines() {
     let ground = Ground::new();
     let reads = "title reads; read line; title done";
     let reads = reads.replace("title", "printf \"\\033]2;%s\\007\"");
-    // With job control the program would stop, and the shell would go on without it.
+    // With job control, the program would stop and the shell would continue without it.
     let script = format!("set -m; sh -c '{reads}'; echo \"status $?\"; title over; read line");
     let (launch, _) = ground.start(&ground.shell(&script)).await;
     ground.titled(launch, "reads").await;

@@ -1,4 +1,4 @@
-//! Messages and keys that are typed on somebody's order.
+//! Tests of messages and keys that the holder types on request.
 
 use std::fs;
 use std::io::Write as _;
@@ -12,12 +12,12 @@ use uuid::Uuid;
 use super::ground::{DEADLINE, Ear, Ground};
 use super::protocol::{ANSWER, HELLO, INPUT, REQUEST, connect, frame, read_frame};
 
-/// Reads keys as they come, says what it got, and knows pastes.
+/// Reads keys one by one, and supports bracketed paste.
 const READY: &str = "stty raw -echo; printf '\\033[?2004h'; title ready;";
-/// Reads what comes after the message, which shows that it came once.
+/// Reads the bytes after the message, which shows that the message arrived once.
 const THE_END: &str = "head -c 3 >> got; echo end > ear; exec sleep 600";
 
-/// Somebody who waits for messages.
+/// An agent that waits for messages.
 struct Agent {
     ground: Ground,
     launch: LaunchId,
@@ -25,7 +25,7 @@ struct Agent {
 }
 
 impl Agent {
-    /// Starts one that reads a message of so many bytes, draws it, and reads so many more.
+    /// Starts an agent that reads a message of `message` bytes, draws it, and reads `more` bytes.
     async fn reading(message: usize, more: usize) -> Self {
         let script =
             format!("head -c {message} > got; printf drawn; head -c {more} >> got; echo all > ear");
@@ -45,7 +45,7 @@ impl Agent {
         self.ground.holders.screen(self.launch).await.unwrap().unwrap().revision
     }
 
-    /// An order for the screen as it is now.
+    /// Returns an order for the current screen.
     async fn order(&self, text: &str) -> TypeOrder {
         let message = MessageId::new(Uuid::now_v7());
         TypeOrder { message, text: text.to_owned(), revision: self.revision().await }
@@ -55,7 +55,7 @@ impl Agent {
         self.ground.holders.type_message(self.launch, order).await.unwrap()
     }
 
-    /// Returns all that the agent read, after what nobody typed but this test.
+    /// Returns everything that the agent read, up to the marker that this test types.
     async fn got(mut self) -> String {
         assert_eq!(self.ear.hears(1).await, ["all"]);
         self.ground.holders.inject(self.launch, b"END").await.unwrap();
@@ -67,7 +67,7 @@ impl Agent {
         self.ground.folder().join(name)
     }
 
-    /// Lets the agent go on that waits at its gate.
+    /// Lets the agent continue that waits at its gate.
     fn let_through(&self, word: &str) {
         let gate = fs::OpenOptions::new().write(true).open(self.file("gate"));
         gate.unwrap().write_all(format!("{word}\n").as_bytes()).unwrap();
@@ -79,7 +79,7 @@ fn pasted(text: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_message_is_pasted_and_sent_and_cannot_break_out() {
+async fn message_is_pasted_and_sent_and_cannot_end_its_paste() {
     let wanted = pasted("/one\rtwo\t[201~rm -rf[A é漢");
     let agent = Agent::reading(wanted.len(), 1).await;
     let order = agent.order("/one\r\ntwo\t\x1b[201~rm -rf\x1b[A\x03\r é漢").await;
@@ -88,7 +88,7 @@ async fn a_message_is_pasted_and_sent_and_cannot_break_out() {
 }
 
 #[tokio::test]
-async fn an_agent_that_knows_no_pastes_and_draws_nothing_is_sent_lines_and_enter() {
+async fn agent_without_bracketed_paste_and_drawing_gets_lines_and_enter() {
     let script = "stty raw -echo; title ready; head -c 8 > got; echo all > ear;";
     let agent = Agent::running(&format!("{script} {THE_END}")).await;
     assert_eq!(agent.types(&agent.order("one\ntwo").await).await, Typed::Now);
@@ -96,12 +96,12 @@ async fn an_agent_that_knows_no_pastes_and_draws_nothing_is_sent_lines_and_enter
 }
 
 #[tokio::test]
-async fn the_same_message_is_typed_once_whatever_the_screen() {
+async fn message_is_typed_only_once_whatever_the_screen_shows() {
     let wanted = pasted("once");
     let agent = Agent::reading(wanted.len(), 1).await;
     let order = agent.order("once").await;
     let asked = TypeOrder { revision: u64::MAX, ..order.clone() };
-    assert_eq!(agent.types(&asked).await, Typed::Changed, "a question, which is no order");
+    assert_eq!(agent.types(&asked).await, Typed::Changed, "a refused order is not typed");
     assert_eq!(agent.types(&order).await, Typed::Now);
     assert_eq!(agent.types(&order).await, Typed::Before);
     assert_eq!(agent.types(&asked).await, Typed::Before);
@@ -111,7 +111,7 @@ async fn the_same_message_is_typed_once_whatever_the_screen() {
 }
 
 #[tokio::test]
-async fn what_was_decided_on_an_older_screen_is_not_done() {
+async fn orders_for_an_older_screen_are_refused() {
     let mut agent = Agent::running(
         "stty raw -echo; title ready; head -c 1 > got; echo key > ear; read go < gate; \
          printf drawn; echo drawn > ear; head -c 1 >> got; echo all > ear; head -c 3 >> got; \
@@ -120,8 +120,8 @@ async fn what_was_decided_on_an_older_screen_is_not_done() {
     .await;
     let holders = &agent.ground.holders;
     let order = agent.order("never").await;
-    assert_eq!(agent.revision().await, order.revision, "nothing happens");
-    // Somebody types.
+    assert_eq!(agent.revision().await, order.revision, "nothing has changed");
+    // A user types.
     holders.inject(agent.launch, b"a").await.unwrap();
     assert_eq!(agent.types(&order).await, Typed::Changed);
     assert!(!holders.press(agent.launch, b"x", order.revision).await.unwrap());
@@ -139,7 +139,7 @@ async fn what_was_decided_on_an_older_screen_is_not_done() {
 }
 
 #[tokio::test]
-async fn a_message_arrives_whole_when_whoever_ordered_it_is_gone_at_once() {
+async fn message_is_typed_completely_if_the_client_disconnects_at_once() {
     let wanted = pasted("whole");
     let agent = Agent::reading(wanted.len(), 1).await;
     let TypeOrder { message, text, revision } = agent.order("whole").await;
@@ -153,7 +153,7 @@ async fn a_message_arrives_whole_when_whoever_ordered_it_is_gone_at_once() {
 }
 
 #[tokio::test]
-async fn a_long_message_waits_for_a_slow_agent_and_nothing_waits_for_the_message() {
+async fn long_message_waits_for_a_slow_agent_without_blocking_the_holder() {
     let text: String = (0..6400).map(|number| format!("{number:07}\n")).collect();
     let wanted = pasted(&text.replace('\n', "\r"));
     assert_eq!(wanted.len(), 51_212);
@@ -162,7 +162,7 @@ async fn a_long_message_waits_for_a_slow_agent_and_nothing_waits_for_the_message
     let agent = Agent::running(&format!("{READY} {slow} {THE_END}")).await;
     let order = agent.order(&text).await;
     assert_eq!(agent.types(&order).await, Typed::Now);
-    // The agent reads nothing yet.
+    // The agent has not read anything yet.
     assert!(agent.ground.holders.find(agent.launch).await.unwrap().is_some());
     assert_eq!(agent.types(&agent.order("another").await).await, Typed::Changed);
     assert_eq!(agent.types(&order).await, Typed::Before);
@@ -171,7 +171,7 @@ async fn a_long_message_waits_for_a_slow_agent_and_nothing_waits_for_the_message
 }
 
 #[tokio::test]
-async fn what_people_type_meanwhile_comes_after_the_message() {
+async fn input_of_users_during_a_message_comes_after_it() {
     let wanted = pasted("first");
     let script = format!(
         "{READY} read go < gate; head -c {} > got; printf drawn; head -c 6 >> got; echo all > ear;",
@@ -192,7 +192,7 @@ async fn what_people_type_meanwhile_comes_after_the_message() {
 }
 
 #[tokio::test]
-async fn only_what_people_press_changes_the_revision_and_a_fresh_key_is_waited_for() {
+async fn only_keys_change_the_revision_and_a_recent_key_delays_typing() {
     let script = "stty raw -echo; printf '\\033[?1004h'; title ready; head -c 3 > got; \
                   echo focus > ear; head -c 1 >> got; echo key > ear; head -c 3 >> got; \
                   echo all > ear;";
@@ -210,7 +210,8 @@ async fn only_what_people_press_changes_the_revision_and_a_fresh_key_is_waited_f
     assert_eq!(agent.ear.hears(1).await, ["key"]);
     let order = agent.order("ab").await;
     assert_eq!(order.revision, before + 1);
-    // The agent may be about to draw the key: whoever comes too soon hears when to come again.
+    // The agent may be about to draw the key. A client that comes too soon is notified when to
+    // retry.
     let typed = agent.types(&order).await;
     if pressed.elapsed() < Duration::from_millis(150) {
         assert_eq!(typed, Typed::Changed);
@@ -226,15 +227,15 @@ async fn next(events: &mut Box<dyn HolderEvents>) -> HolderEvent {
     tokio::time::timeout(DEADLINE, events.next()).await.unwrap().unwrap()
 }
 
-/// Draws a title whenever its gate is opened.
+/// Sets a title whenever its gate is opened.
 const GATED: &str =
     "stty raw -echo; exec 3<>gate; title ready; while :; do read go <&3; title $go; done";
 
 #[tokio::test]
-async fn subscribers_hear_once_that_the_agent_has_drawn_and_nothing_while_it_does_not() {
+async fn subscribers_are_notified_once_after_drawing_and_never_without_it() {
     let (still, busy) = (Agent::running(GATED).await, Agent::running(GATED).await);
     let mut still_events = at_rest(&still).await;
-    // Somebody else who listens is no drawing.
+    // Another subscriber does not count as drawing.
     let _other = still.ground.holders.subscribe(still.launch).await.unwrap();
     let mut busy_events = at_rest(&busy).await;
     for round in ["one", "two", "three"] {
@@ -242,13 +243,13 @@ async fn subscribers_hear_once_that_the_agent_has_drawn_and_nothing_while_it_doe
         assert_eq!(next(&mut busy_events).await, HolderEvent::Title(round.to_owned()));
         assert_eq!(next(&mut busy_events).await, HolderEvent::Settled);
     }
-    // As much time has passed for the other one.
+    // The same time has passed for the other agent.
     still.let_through("last");
     assert_eq!(next(&mut still_events).await, HolderEvent::Title("last".to_owned()));
     assert_eq!(next(&mut still_events).await, HolderEvent::Settled);
 }
 
-/// Follows an agent from a moment on at which there is nothing left to tell.
+/// Subscribes to an agent, and returns when all earlier changes were reported.
 async fn at_rest(agent: &Agent) -> Box<dyn HolderEvents> {
     let mut events = agent.ground.holders.subscribe(agent.launch).await.unwrap();
     agent.let_through("rest");
@@ -258,18 +259,18 @@ async fn at_rest(agent: &Agent) -> Box<dyn HolderEvents> {
 }
 
 #[tokio::test]
-async fn subscribers_hear_of_drawing_that_never_rests() {
+async fn subscribers_are_notified_of_drawing_that_never_stops() {
     let agent = Agent::running("title ready; while :; do printf .; done").await;
     let mut events = agent.ground.holders.subscribe(agent.launch).await.unwrap();
     while next(&mut events).await != HolderEvent::Settled {}
     let first = Instant::now();
     while next(&mut events).await != HolderEvent::Settled {}
-    // Two seconds, unless the machine let the agent rest.
+    // About two seconds, unless the machine paused the agent meanwhile.
     assert!(first.elapsed() > Duration::from_millis(140), "{:?}", first.elapsed());
 }
 
 #[tokio::test]
-async fn without_a_terminal_there_is_nothing_to_type_into() {
+async fn typing_without_a_terminal_or_a_holder_is_refused() {
     let ground = Ground::new();
     let mut wanted = ground.shell("exec sleep 600");
     wanted.headless = true;

@@ -1,4 +1,4 @@
-//! Holders that do not answer.
+//! Tests of holders that do not answer.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -13,12 +13,12 @@ use segue_host::process;
 use super::ground::{DEADLINE, Ground, gone, marked, send};
 use super::person::Person;
 
-/// Stops a process and returns when it stands still.
+/// Stops a process, and returns when it is stopped.
 fn stop(target: &ProcessRef) {
     send(target, Signal::STOP);
     let end = Instant::now() + DEADLINE;
     while !process::is_stopped(target) {
-        assert!(Instant::now() < end, "{target:?} goes on");
+        assert!(Instant::now() < end, "{target:?} still runs");
         std::thread::yield_now();
     }
 }
@@ -28,7 +28,7 @@ fn open(launch: LaunchId, held: &Held) -> OpenLaunch {
 }
 
 #[tokio::test]
-async fn a_holder_whose_socket_was_deleted_is_found_and_listens_again() {
+async fn holder_with_a_deleted_socket_is_found_and_listens_again() {
     let ground = Ground::new();
     let (launch, held) = ground.start(&ground.shell("echo here; title up; read line")).await;
     let socket = ground.socket(launch);
@@ -46,7 +46,7 @@ async fn a_holder_whose_socket_was_deleted_is_found_and_listens_again() {
 }
 
 #[tokio::test]
-async fn a_holder_without_socket_and_record_is_found_by_its_command_line() {
+async fn holder_without_socket_and_record_is_found_by_its_command_line() {
     let ground = Ground::new();
     let (launch, held) = ground.start(&ground.shell("read line")).await;
     fs::remove_file(ground.socket(launch)).unwrap();
@@ -55,7 +55,7 @@ async fn a_holder_without_socket_and_record_is_found_by_its_command_line() {
 }
 
 #[tokio::test]
-async fn a_record_that_names_another_process_harms_nobody() {
+async fn record_that_names_another_process_does_not_harm_it() {
     let ground = Ground::new();
     let (launch, held) = ground.start(&ground.shell("read line")).await;
     let (_, bystander) = ground.start(&ground.shell("read line")).await;
@@ -71,7 +71,7 @@ async fn a_record_that_names_another_process_harms_nobody() {
 }
 
 #[tokio::test]
-async fn a_stopped_holder_is_named_and_not_waited_for() {
+async fn stopped_holder_is_reported_without_waiting_for_it() {
     let ground = Ground::new();
     let (launch, held) = ground.start(&ground.shell("read line")).await;
     stop(&held.holder);
@@ -81,7 +81,7 @@ async fn a_stopped_holder_is_named_and_not_waited_for() {
     let error = ground.holders.find(launch).await.unwrap_err();
     assert_eq!((error.kind, error.message.clone()), (Kind::Unavailable, stopped.to_string()));
     assert!(error.hints[0].contains(&format!("kill -CONT {pid}")), "{error:?}");
-    // Also when its socket is gone.
+    // The same without its socket.
     fs::remove_file(ground.socket(launch)).unwrap();
     let error = ground.holders.find(launch).await.unwrap_err();
     assert_eq!(error.message, stopped.to_string());
@@ -90,7 +90,7 @@ async fn a_stopped_holder_is_named_and_not_waited_for() {
 }
 
 #[tokio::test]
-async fn stopping_a_launch_ends_its_agent_though_the_holder_is_stopped() {
+async fn stop_ends_the_agent_of_a_stopped_holder() {
     let ground = Ground::new();
     let mut ear = ground.ear("up");
     let script = "setsid sh -c 'echo > up; exec sleep 600' & echo > up; exec sleep 600";
@@ -106,14 +106,14 @@ async fn stopping_a_launch_ends_its_agent_though_the_holder_is_stopped() {
 }
 
 #[tokio::test]
-async fn a_holder_that_does_not_answer_is_ended_with_everything_below_it() {
+async fn holder_that_does_not_answer_is_ended_with_everything_below_it() {
     let ground = Ground::new();
     let mut ear = ground.ear("up");
     let script = "trap '' TERM; setsid sh -c 'echo > up; exec sleep 600' & echo > up; \
                   while :; do sleep 600; done";
     let (launch, held) = ground.start(&ground.shell(script)).await;
     ear.hears(2).await;
-    // Somebody else listens in its place and never says a word.
+    // Another process listens in its place and never answers.
     let socket = ground.socket(launch);
     fs::remove_file(&socket).unwrap();
     let deaf = std::os::unix::net::UnixListener::bind(&socket).unwrap();
@@ -122,12 +122,12 @@ async fn a_holder_that_does_not_answer_is_ended_with_everything_below_it() {
     assert!(end.asked);
     assert!(!process::is_alive(&held.holder));
     assert_eq!(marked(launch), Vec::<u32>::new());
-    // Whatever the holder wrote down about its agent before it was ended.
+    // The result is the same whatever the holder recorded about its agent before it was ended.
     assert_eq!(ground.recorded_end(launch), end);
 }
 
 #[tokio::test]
-async fn a_stopped_process_below_an_agent_is_seen_and_cured() {
+async fn stopped_process_below_an_agent_is_reported_and_continued() {
     let ground = Ground::new();
     let mut ear = ground.ear("pid");
     let below = "echo $$ > pid; read line; echo on > pid; read line";

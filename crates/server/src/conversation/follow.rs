@@ -1,5 +1,5 @@
-//! A conversation as it happens: the kernel tells that its transcript changed, and its end is read
-//! again until what was told last.
+//! Follows a conversation. When the kernel reports a change of the transcript, the end of the file
+//! is read back to the last turn that was returned.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::ControlFlow;
@@ -11,39 +11,40 @@ use segue_host::watch::{Change, Watcher};
 
 use super::{Numbered, Reading};
 
-/// How many turns are remembered: a single one may be said twice.
+/// How many returned turns are remembered. One is not enough, because the same text can occur
+/// twice.
 const REMEMBERED: usize = 8;
 
-/// How many turns are read from the end in search of the last one that was told.
+/// At most this many turns are read from the end in search of the last returned turn.
 const MOST_READ: usize = 1000;
 
-/// How much text may be held in that search.
+/// At most this many bytes of text are held in memory during that search.
 const MOST_HELD: usize = 64 * 1024 * 1024;
 
-/// Tells each new turn of a conversation once.
+/// Returns each new turn of a conversation once.
 #[derive(Debug)]
 pub struct Follower {
     reading: Reading,
     watcher: Watcher,
-    /// What the last turns were that were told, the newest last.
+    /// Hashes of the last turns that were returned, newest last.
     told: Vec<u64>,
-    /// The number of the next turn.
+    /// The number of the next turn, if known.
     next: Option<u64>,
 }
 
-/// What happened since the last look.
+/// What has changed since the last call.
 #[derive(Debug, Default)]
 pub struct News {
     pub turns: Vec<Numbered>,
-    /// Nothing of what was told before is at the end any more.
+    /// Whether the turns that were returned before are no longer in the transcript.
     pub rewritten: bool,
 }
 
 impl Follower {
-    /// Begins to watch, and returns the last turns so far, a thousand at most.
+    /// Starts to watch, and returns the last `count` turns, at most 1000.
     pub fn start(reading: Reading, count: usize) -> Result<(Self, Vec<Numbered>)> {
         let mut follower = Self { reading, watcher: Watcher::new()?, told: Vec::new(), next: None };
-        // What is said between the two is told as new.
+        // Watch first, so that turns that are added before the reading are not missed.
         follower.watch()?;
         let mut turns = Vec::new();
         follower.reading.last(count.clamp(REMEMBERED, MOST_READ), &mut |turn| {
@@ -67,7 +68,7 @@ impl Follower {
                 break;
             }
         }
-        // One look is enough for everything that has happened by now.
+        // Consume all events that have arrived: one reading covers them.
         loop {
             tokio::select! {
                 biased;
@@ -77,12 +78,12 @@ impl Follower {
         }
     }
 
-    /// Returns what was not told yet.
+    /// Returns the turns that were not returned yet.
     pub fn news(&mut self) -> Result<News> {
-        // A transcript that has come, or was put elsewhere, is watched from now on.
+        // Watch a transcript that has appeared or moved.
         self.watch()?;
         let seen = self.read_back()?;
-        // A file that is just being replaced is not there for a moment.
+        // A file that is being replaced can be missing for a short time.
         if seen.turns.is_empty() {
             return Ok(News::default());
         }
@@ -94,7 +95,7 @@ impl Follower {
         Ok(news)
     }
 
-    /// Reads from the end until the last turns that were told, or as far as is sensible.
+    /// Reads from the end back to the last returned turns, or up to the limits.
     fn read_back(&self) -> Result<Seen> {
         let mut seen = Seen { whole: true, ..Seen::default() };
         let mut held = 0;
@@ -109,7 +110,7 @@ impl Follower {
         Ok(seen)
     }
 
-    /// Tells whether the oldest of these turns are the ones that were told last.
+    /// Returns whether the oldest of these turns are the last returned ones.
     fn ends_with(&self, newest_first: &[u64]) -> bool {
         let told = self.told.iter().rev();
         self.told.len() == REMEMBERED
@@ -117,8 +118,8 @@ impl Follower {
             && told.eq(&newest_first[newest_first.len() - REMEMBERED..])
     }
 
-    /// Returns how many turns are newer than what was told, and how many of those that were told are
-    /// not there any more: the end may have been replaced, or taken back.
+    /// Returns how many turns are newer than the returned ones, and how many of the returned ones
+    /// are gone. The end of a transcript can be replaced or removed.
     fn place_in(&self, newest_first: &[u64], whole: bool) -> Option<Place> {
         let told: Vec<u64> = self.told.iter().rev().copied().collect();
         if told.is_empty() {
@@ -128,7 +129,7 @@ impl Follower {
             .flat_map(|gone| (0..newest_first.len()).map(move |newer| Place { newer, gone }));
         let mut places = places.filter(|place| {
             let (wanted, there) = (&told[place.gone..], &newest_first[place.newer..]);
-            // Before the beginning there is nothing that could be compared.
+            // Turns before the start of the conversation cannot be compared.
             let length = wanted.len().min(there.len());
             wanted[..length] == there[..length] && (length == wanted.len() || whole)
         });
@@ -173,37 +174,39 @@ impl Follower {
         Ok(())
     }
 
-    /// Returns the files whose changes are changes of the conversation.
+    /// Returns the files whose changes can change the conversation.
     fn bases(&self) -> Vec<PathBuf> {
         let Reading { vendor, files, place, id, transcript, .. } = &self.reading;
-        let kept = id.as_ref().filter(|_| vendor.keeps_transcripts());
-        let own = kept.map(|id| vendor.transcript(files.as_ref(), place, id));
+        let known = id.as_ref().zip(vendor.transcripts());
+        let own = known.map(|(id, it)| it.transcript(files.as_ref(), place, id));
+        let in_database = vendor.transcript_database().is_some();
         let base = |path: PathBuf| match path.parent() {
-            // A conversation in a database has a name below that of the database.
-            Some(database) if !vendor.has_own_files() && database.is_file() => database.to_owned(),
+            // The path of a conversation in a database is the database's path with a name appended.
+            Some(database) if in_database && database.is_file() => database.to_owned(),
             _ => path,
         };
         transcript.iter().cloned().chain(own).map(base).collect()
     }
 }
 
-/// Where what was told is, counted from the end.
+/// The position of the last returned turn, counted from the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place {
     newer: usize,
     gone: usize,
 }
 
-/// The end of a conversation, the newest turn first.
+/// The end of a conversation, newest turn first.
 #[derive(Debug, Default)]
 struct Seen {
     turns: Vec<Turn>,
     hashes: Vec<u64>,
-    /// It is all of it.
+    /// Whether it is the whole conversation.
     whole: bool,
 }
 
-/// Tells whether a change is one of these files, or of one that a database has beside it.
+/// Returns whether a change concerns one of these files, or a file next to a database such as its
+/// write-ahead log.
 fn concerns(change: &Change, bases: &[PathBuf]) -> bool {
     let Change::At { path, .. } = change else { return true };
     let name = |path: &Path| path.file_name().map(|name| name.as_encoded_bytes().to_vec());
@@ -212,7 +215,7 @@ fn concerns(change: &Change, bases: &[PathBuf]) -> bool {
     bases.iter().any(|base| base.starts_with(path) || base.parent() == path.parent() && is_of(base))
 }
 
-/// Returns what makes a turn the same turn; what it cost may be written down later.
+/// Returns a hash that identifies a turn. It excludes the cost, which may be recorded later.
 fn hash(turn: &Turn) -> u64 {
     let mut hasher = DefaultHasher::new();
     let tool = turn.tool.as_ref().map(|tool| (&tool.id, &tool.name));

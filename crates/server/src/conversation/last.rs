@@ -1,4 +1,4 @@
-//! The last turns of a conversation.
+//! Reads the last turns of a conversation.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -7,13 +7,14 @@ use segue_core::Result;
 
 use super::{EachNumbered, Numbered, Reading};
 
-/// A transcript that is no longer than this is read whole, so that every turn has its number.
+/// A transcript of at most this many bytes is read as a whole, so that every turn has its number.
 const SHORT: u64 = 4 * 1024 * 1024;
 
-/// How much text is held at once; whoever wants more than fits has it read from the beginning.
+/// At most this many bytes of text are held in memory. If the requested turns are larger, the
+/// transcript is read from the start.
 const MOST_HELD: usize = 64 * 1024 * 1024;
 
-/// Reads the last turns, the oldest of them first.
+/// Reads the last turns, oldest first.
 pub(super) fn last(reading: &Reading, count: usize, each: &mut EachNumbered<'_>) -> Result<()> {
     let turns = match count {
         0 => return Ok(()),
@@ -46,9 +47,10 @@ fn of_short(reading: &Reading, count: usize) -> Result<Vec<Numbered>> {
     Ok(turns.into())
 }
 
-/// Reads no more than what is wanted, from the end; none where that is more than may be held.
+/// Reads only the requested turns, from the end. `None` if they have more than `most` bytes of
+/// text.
 fn backwards(reading: &Reading, count: usize, most: usize) -> Result<Option<Vec<Numbered>>> {
-    // The place of each turn from the end, with the turns that do not belong to the part.
+    // `seen` counts all turns from the end, including those that do not belong to this part.
     let (mut turns, mut seen, mut held) = (Vec::new(), 0_u64, 0);
     let mut stopped = false;
     reading.turns_back(&mut |turn| {
@@ -57,7 +59,7 @@ fn backwards(reading: &Reading, count: usize, most: usize) -> Result<Option<Vec<
             held += turn.text.len();
             turns.push((seen, turn));
         }
-        // Whether there is another one would be known only by reading it, which may be long.
+        // Do not read on to find out whether there is another turn: that could take long.
         stopped = turns.len() == count || held > most;
         if stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;

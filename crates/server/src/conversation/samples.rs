@@ -1,4 +1,4 @@
-//! Conversations in files of a test's own.
+//! Transcripts for tests.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -25,7 +25,7 @@ impl Sample {
         self.folder.path().join("one.jsonl")
     }
 
-    /// Adds what a user says, at this second.
+    /// Appends a user's turn with this timestamp in seconds.
     pub(super) fn say(&self, text: &str, second: i64) {
         self.add(&line(text, second));
     }
@@ -35,7 +35,7 @@ impl Sample {
         file.unwrap().write_all(text.as_bytes()).unwrap();
     }
 
-    /// Puts another file in the transcript's place.
+    /// Replaces the transcript by another file.
     pub(super) fn replace(&self, texts: &[(&str, i64)]) {
         let lines: String = texts.iter().map(|(text, second)| line(text, *second)).collect();
         let new = self.folder.path().join("new");

@@ -1,11 +1,11 @@
-//! What `segue doctor` does: with a store that works, and with one that does not.
+//! Implements `segue doctor`, for a store that works and for one that does not.
 
 use std::sync::Arc;
 
 use segue_core::api::{DoctorReport, Finding};
 use segue_core::flows::doctor::{self, Mode};
 use segue_core::flows::salvage;
-use segue_core::ports::{Commit, Salvaged};
+use segue_core::ports::{Commit, Salvaged, SessionQuery};
 use segue_core::rules::display::counted;
 use segue_core::{Error, Kind, Result};
 use segue_store as store;
@@ -15,7 +15,7 @@ use crate::supervisor::Supervisor;
 use crate::wiring;
 
 impl Daemon {
-    /// Says what disagrees; with `fix`, cures what can be cured.
+    /// Reports problems. With `fix`, repairs those that can be repaired.
     pub(crate) async fn examine(&self, fix: bool) -> Result<DoctorReport> {
         match self.with_sound_store().await {
             Ok(supervisor) => self.compare(&supervisor, fix).await,
@@ -23,10 +23,11 @@ impl Daemon {
         }
     }
 
-    /// Returns the supervisor, if its store is the one at the path, and sound on disk.
+    /// Returns the supervisor if the store file can be written, is not damaged, and is still the
+    /// one that the daemon opened.
     async fn with_sound_store(&self) -> Result<Arc<Supervisor>> {
         let supervisor = self.ready().await?;
-        // Nothing is written, but whether something could be is found out.
+        // An empty commit writes nothing, but fails if the store cannot be written.
         supervisor.ports.store.commit(Commit::default()).await?;
         self.check_file().await?;
         Ok(supervisor)
@@ -36,7 +37,7 @@ impl Daemon {
         let mode = if fix { Mode::Fix } else { Mode::Look };
         let mut findings = doctor::examine(&supervisor.ports, mode).await?;
         if fix {
-            // What was taken in may be alive.
+            // Sessions that the repair has added may have live processes.
             supervisor.reconcile().await?;
             supervisor.catch_up();
         }
@@ -57,14 +58,14 @@ impl Daemon {
             finding.what = format!("{}: {how}", finding.what);
             finding.fixed = true;
             findings = open;
-            // The next command finds a daemon that has opened what is there now.
+            // The next command starts a new daemon, which opens the repaired store.
             self.shut_down();
         }
         findings.insert(0, finding);
         Ok(DoctorReport { findings })
     }
 
-    /// Sees to it that a sound store is at the path; says how, and what is still to be done.
+    /// Repairs the store. Returns how it was repaired, and what is still to be done.
     async fn cure(&self) -> Result<(String, Vec<Finding>)> {
         if self.check_file().await.is_ok() {
             return Ok(("the file that is there now is used from here on".to_owned(), Vec::new()));
@@ -80,8 +81,8 @@ impl Daemon {
         let unavailable = |error| Error { kind: Kind::Unavailable, ..error };
         let (sessions, mut open) = doctor::rebuild(&ports).await.map_err(unavailable)?;
         open.extend(salvage::restore(&ports, salvaged).await.map_err(unavailable)?);
-        let all = ports.store.sessions().await?.len();
-        // Its thread ends, and all of it is in one file.
+        let all = ports.store.count_sessions(&SessionQuery::default()).await? as usize;
+        // Ends the store's thread, so that everything is in one file.
         drop(ports);
         let label = format!("broken-{}", wiring::now().as_millisecond());
         let kept = match store::publish_rebuilt(&database, &label)? {
@@ -94,7 +95,7 @@ impl Daemon {
         Ok((format!("rebuilt with {sessions} from the launch folders{more}{kept}"), open))
     }
 
-    /// Reads what is left of the store and of its backup.
+    /// Reads what can be read of the store and of its backup.
     async fn salvage(&self) -> Result<Salvaged> {
         let database = self.paths.database();
         let salvaged = tokio::task::spawn_blocking(move || store::salvage(&database)).await;
@@ -108,7 +109,8 @@ impl Daemon {
     }
 }
 
-/// Tells whether a rebuilt store is the cure: not for a full disk, nor for a newer store.
+/// Returns whether rebuilding the store helps. It does not help if the disk is full or if the store
+/// has a newer version.
 fn is_curable(error: &Error) -> bool {
     error.hints.iter().any(|hint| hint.contains("doctor --fix"))
 }

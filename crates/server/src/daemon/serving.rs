@@ -1,5 +1,5 @@
-//! Connections from the first to the last: a daemon that stops ends all of them within seconds,
-//! whatever is at their other ends, and answers until its end what it is about.
+//! Accepts and closes connections. A daemon that stops ends all connections within seconds,
+//! whatever the clients do. It answers health requests until its end.
 
 use std::convert::Infallible;
 use std::io;
@@ -23,23 +23,25 @@ use tokio::time::{sleep, timeout};
 use super::Daemon;
 use crate::routes::{self, PeerInfo};
 
-/// How long requests that are under way may take once the daemon stops. Waits are ended at once.
+/// How long requests in progress may take after the daemon was asked to stop. Requests that only
+/// wait are ended at once.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 
-/// How long connections may take to be through with their answers once the daemon stops. Clients
-/// that send half a request or read nothing are left behind.
+/// How long connections may take to finish their responses after the daemon was asked to stop.
+/// Connections of clients that send half a request or read nothing are dropped.
 const DRAIN: Duration = Duration::from_secs(3);
 
-/// How long tasks and files may take to be closed after that; a copy into the archive is cut short.
+/// How long tasks and files may take to close after that. A copy into the archive is interrupted.
 pub(crate) const CLOSE: Duration = Duration::from_secs(2);
 
-/// Without a free descriptor nobody can be let in; one may be free after this long.
+/// Without a free file descriptor no connection can be accepted. Try again after this time.
 const NO_DESCRIPTOR: Duration = Duration::from_secs(1);
 
-/// Held by every connection that is to be waited for.
+/// Every connection that the daemon waits for holds one. The channel closes when the last is
+/// dropped.
 type Open = mpsc::Sender<Infallible>;
 
-/// Serves until the daemon is asked to stop, by a request or by a signal, and then ends.
+/// Serves requests until a request or a signal asks the daemon to stop.
 pub(super) async fn serve(daemon: Arc<Daemon>, mut listener: Listener) -> Result<()> {
     let failed = |error| Error::internal("the daemon cannot go on").caused_by(error);
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
@@ -54,7 +56,7 @@ pub(super) async fn serve(daemon: Arc<Daemon>, mut listener: Listener) -> Result
     daemon.shut_down();
     end_anyway();
     tokio::select! {
-        // Whoever comes now is told that the daemon stops, and is not waited for.
+        // New clients get the response that the daemon stops. It does not wait for them.
         never = accept(&daemon, &mut listener, None) => match never {},
         all_closed = timeout(DRAIN, closed.recv()) => if all_closed.is_err() {
             tracing::warn!("connections were cut off at the end");
@@ -63,7 +65,7 @@ pub(super) async fn serve(daemon: Arc<Daemon>, mut listener: Listener) -> Result
     Ok(())
 }
 
-/// Takes connections for ever.
+/// Accepts connections until the future is dropped.
 async fn accept(daemon: &Arc<Daemon>, listener: &mut Listener, open: Option<Open>) -> Infallible {
     let router = TowerToHyperService::new(routes::router(Arc::clone(daemon)));
     loop {
@@ -89,7 +91,7 @@ fn is_about_the_client(error: &io::Error) -> bool {
 /// One client.
 struct Connection {
     daemon: Arc<Daemon>,
-    /// `None` if the daemon stopped before this client came.
+    /// `None` if the client connected after the daemon was asked to stop.
     open: Option<Open>,
 }
 
@@ -107,7 +109,8 @@ impl Connection {
         let ended = tokio::select! {
             ended = http.as_mut() => ended,
             () = self.daemon.stopping(), if self.open.is_some() => {
-                // One that is idle is closed at once, any other one after its answer.
+                // This closes an idle connection at once, and any other connection after its
+                // response.
                 http.as_mut().graceful_shutdown();
                 http.await
             }
@@ -118,8 +121,8 @@ impl Connection {
     }
 }
 
-/// Ends this process even if a thread of it is stuck: whoever stops the daemon wants it gone, and
-/// the store is whole at every moment.
+/// Exits this process even if one of its threads is stuck. The user wants the daemon to end, and
+/// the store is consistent at any time.
 #[expect(clippy::exit, reason = "threads that are stuck cannot be joined")]
 #[expect(clippy::disallowed_methods, reason = "a time limit that needs no free thread of tokio's")]
 fn end_anyway() {

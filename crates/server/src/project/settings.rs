@@ -1,4 +1,4 @@
-//! The user's own settings: `config.toml`.
+//! The user's settings in `config.toml`.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -11,30 +11,31 @@ use segue_core::ports::Vendors;
 use segue_core::{Error, Kind, Result};
 use serde::Deserialize;
 
-/// How long a headless turn may show nothing: some agents wait for ever for a connection.
+/// The default time that a headless turn may print nothing. Some agents wait forever for a
+/// connection.
 const LONGEST_SILENCE: Duration = Duration::from_secs(30 * 60);
 
-/// How much the archive may take up.
+/// The default size limit of the archive in bytes.
 const ARCHIVE_LIMIT: u64 = 10_000_000_000;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
-    /// The vendor of agents for which none is named.
+    /// The default vendor.
     vendor: Option<String>,
-    /// How long a headless turn may show nothing before it is ended.
+    /// How long a headless turn may print nothing before it is ended.
     silence: Option<Silence>,
-    /// How much the archive may take up.
+    /// The size limit of the archive.
     archive_limit: Option<Size>,
     #[serde(default)]
     attention: Attention,
 }
 
-/// How a person is called when a session needs one.
+/// How the user is notified if a session needs a person.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Attention {
-    /// A program and its arguments; what it is about is in its environment.
+    /// A program and its arguments. Details are passed in environment variables.
     pub(crate) command: Vec<String>,
     /// Whether a notification is shown on the desktop.
     pub(crate) desktop: bool,
@@ -46,18 +47,20 @@ impl Default for Attention {
     }
 }
 
-/// Returns how a person is called.
+/// Returns how the user is notified.
 pub(crate) fn attention(config_file: &Path) -> Attention {
-    // A file that cannot be read is told about whenever somebody starts something.
+    // A file that cannot be read is reported by `segue doctor` and by a start that needs its
+    // default vendor.
     read(config_file).map(|settings| settings.attention).unwrap_or_default()
 }
 
-/// Tells what is wrong with the settings.
+/// Returns an error if the settings cannot be read.
 pub(crate) fn check(config_file: &Path) -> Result<()> {
     read(config_file).map(drop)
 }
 
-/// Tells what the settings name and what is not there: a vendor, or the attention command.
+/// Returns an error for each name in the settings that does not exist: a vendor, or the
+/// notification command.
 pub(crate) fn check_names(
     config_file: &Path,
     vendors: &dyn Vendors,
@@ -78,7 +81,7 @@ pub(crate) fn check_names(
     unknown.into_iter().chain(missing).collect()
 }
 
-/// Returns the vendor of the settings, if there is such a vendor.
+/// Returns the vendor of the settings, or an error if it does not exist.
 fn known_vendor(vendor: &VendorId, config_file: &Path, vendors: &dyn Vendors) -> Result<VendorId> {
     let unknown = |error: Error| {
         let cause = format!("`vendor` in `{}` names it", config_file.display());
@@ -87,7 +90,7 @@ fn known_vendor(vendor: &VendorId, config_file: &Path, vendors: &dyn Vendors) ->
     vendors.get(vendor).map(|found| found.id()).map_err(unknown)
 }
 
-/// Returns the vendor that the user prefers.
+/// Returns the user's default vendor.
 pub(crate) fn default_vendor(
     config_file: &Path,
     vendors: &dyn Vendors,
@@ -96,21 +99,21 @@ pub(crate) fn default_vendor(
     vendor.map(|vendor| known_vendor(&vendor, config_file, vendors)).transpose()
 }
 
-/// Returns how long a headless turn may show nothing.
+/// Returns how long a headless turn may print nothing.
 pub(crate) fn longest_silence(config_file: &Path) -> Duration {
-    // A file that cannot be read is told about whenever somebody starts something.
+    // A file that cannot be read is reported elsewhere, see `attention`.
     let silence = read(config_file).ok().and_then(|settings| settings.silence);
     silence.map_or(LONGEST_SILENCE, |Silence(length)| length)
 }
 
-/// Returns how many bytes the archive may take up.
+/// Returns the size limit of the archive in bytes.
 pub(crate) fn archive_limit(config_file: &Path) -> u64 {
-    // A file that cannot be read is told about whenever somebody starts something.
+    // A file that cannot be read is reported elsewhere, see `attention`.
     let limit = read(config_file).ok().and_then(|settings| settings.archive_limit);
     limit.map_or(ARCHIVE_LIMIT, |Size(bytes)| bytes)
 }
 
-/// A length of time as people write it, longer than nothing: `30m`.
+/// A positive duration such as `30m`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 struct Silence(Duration);
@@ -129,7 +132,7 @@ impl TryFrom<String> for Silence {
     }
 }
 
-/// A number of bytes as people write it: `10 GB`.
+/// A number of bytes with an optional unit, such as `10 GB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 struct Size(u64);
@@ -171,7 +174,7 @@ fn read(config_file: &Path) -> Result<Settings> {
     })
 }
 
-/// Returns the key of the line with which a text begins.
+/// Returns the key of the first line of a text.
 fn key(text: &str) -> Option<&str> {
     let (key, _) = text.lines().next()?.split_once('=')?;
     Some(key.trim()).filter(|key| !key.is_empty())
@@ -187,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_archive_may_take_up_as_much_as_somebody_says() {
+    fn archive_limit_parses_sizes_and_an_invalid_size_means_the_default() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.toml");
         assert_eq!(archive_limit(&file), 10_000_000_000);
@@ -212,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_has_a_length_that_people_can_read() {
+    fn settings_parse_silence_and_attention_and_errors_name_the_line() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.toml");
         assert_eq!(longest_silence(&file), LONGEST_SILENCE);
@@ -220,7 +223,7 @@ mod tests {
         assert_eq!(longest_silence(&file), Duration::from_secs(90));
         fs::write(&file, "silence = \"for ever\"\n").unwrap();
         assert_eq!(longest_silence(&file), LONGEST_SILENCE);
-        assert!(attention(&file).desktop, "a file that cannot be read switches nothing off");
+        assert!(attention(&file).desktop, "notifications are on if the file cannot be read");
         fs::write(&file, "[attention]\ncommand = [\"tell\", \"me\"]\n").unwrap();
         let command = vec!["tell".to_owned(), "me".to_owned()];
         assert_eq!(attention(&file), Attention { command, desktop: true });

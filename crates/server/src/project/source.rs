@@ -1,4 +1,4 @@
-//! The text of a project file, and errors that say where in it something is wrong.
+//! The text of a project file, and errors that name a line in it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,11 +12,11 @@ use segue_host::beneath;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 
-/// More than anybody writes by hand.
+/// The largest text file in bytes. It is larger than anything that people write by hand.
 const LARGEST_TEXT: u64 = 1 << 20;
 
-/// A project file and the files that it names, each as it was when it was read, once. What is asked
-/// about, trusted and sent is the same.
+/// A project file and the text files that it names. Each file is read once, so the text that the
+/// user is asked about, the text that is trusted and the text that is sent are the same.
 #[derive(Debug)]
 pub(super) struct Source {
     path: PathBuf,
@@ -51,18 +51,18 @@ impl Source {
         &self.path
     }
 
-    /// Returns an error that begins with the file and the line of what is wrong.
+    /// Adds the file and the line to the start of an error.
     pub(super) fn at<T>(&self, place: &Spanned<T>, error: Error) -> Error {
         self.at_range(place.span(), error)
     }
 
-    /// Returns the error about a key that people may rely on later, but not yet.
+    /// Returns the error for a key that is reserved for later.
     pub(super) fn not_built<T>(&self, place: &Spanned<T>, what: &str) -> Error {
         let error = Error::config(format!("`{what}` is not built yet"));
         self.at(place, error.hint(format!("take `{what}` out")))
     }
 
-    /// Reads a file of the project that a key of this one names; returns also where it is.
+    /// Reads a file of the project that a key names. Returns its path and its text.
     pub(super) fn text_file(
         &self,
         key: &str,
@@ -98,11 +98,11 @@ impl Source {
     }
 }
 
-/// Keys that people may rely on later, but not yet.
+/// Keys that are reserved for later.
 pub(super) const NOT_BUILT: [&str; 3] = ["effort", "worktree", "fallback"];
 
-/// Says what the parser expected without the names that programs have for it, and offers keys that
-/// work; returns also the keys that look like an unknown one.
+/// Rewrites a message of the parser: without names from its code, and without keys that are
+/// reserved. Also returns the keys that are similar to an unknown one.
 fn in_plain_words(message: &str) -> (String, Vec<String>) {
     let mut message = message.replace("expected u32", "expected a whole number");
     message = message.replace("missing field", "missing key");
@@ -120,7 +120,7 @@ fn in_plain_words(message: &str) -> (String, Vec<String>) {
     (text, address::nearest(unknown, known))
 }
 
-/// Reads a text that a person wrote: a device or a pipe would never end.
+/// Reads a regular file. A device or a pipe might never end.
 fn read_file(path: &Path) -> io::Result<String> {
     let facts = fs::metadata(path)?;
     if !facts.is_file() {

@@ -21,14 +21,14 @@ fn read(text: &str) -> Result<Project> {
 const CODER: &str = "[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n";
 
 #[test]
-fn a_fleet_is_called_like_its_folder_unless_it_says_otherwise() {
+fn fleet_without_a_name_is_named_after_its_folder() {
     assert_eq!(read(CODER).unwrap().fleet.as_str(), "my-shop");
     let named = read(&format!("[fleet]\nname = \"blog\"\n{CODER}")).unwrap();
     assert_eq!(named.fleet.as_str(), "blog");
 }
 
 #[test]
-fn several_of_one_kind_are_numbered() {
+fn agents_of_one_kind_are_numbered_if_count_is_set() {
     let names = |text: &str| -> Vec<String> {
         read(text).unwrap().agents.iter().map(|agent| agent.name.to_string()).collect()
     };
@@ -40,7 +40,7 @@ fn several_of_one_kind_are_numbered() {
 }
 
 #[test]
-fn prompts_are_read_and_filled_in() {
+fn prompt_file_is_read_and_its_variables_are_replaced() {
     let file =
         format!("{CODER}prompt = \"p.md\"\n[[agents]]\nname = \"tester\"\nvendor = \"demo\"\n");
     let prompt = "{{agent}} of {{fleet}} works with {{peers}}";
@@ -50,7 +50,7 @@ fn prompts_are_read_and_filled_in() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_line() {
+fn parse_error_names_the_line_and_the_wrong_word() {
     let table = [
         (format!("{CODER}colour = \"red\"\n"), "line 4", "colour"),
         (format!("{CODER}permission = \"yes\"\n"), "line 4", "yes"),
@@ -67,7 +67,7 @@ fn what_is_wrong_is_told_with_its_line() {
 }
 
 #[test]
-fn bad_names_doubles_missing_files_and_endless_ones_are_refused() {
+fn bad_names_duplicates_missing_files_and_devices_are_config_errors() {
     let table = [
         "[[agents]]\nname = \"a b\"\nvendor = \"demo\"\n".to_owned(),
         format!("{CODER}{CODER}"),
@@ -82,7 +82,7 @@ fn bad_names_doubles_missing_files_and_endless_ones_are_refused() {
 }
 
 #[test]
-fn keys_that_are_not_built_yet_say_so() {
+fn reserved_keys_are_reported_as_not_built_yet() {
     let keys = ["worktree = \"x\"", "fallback = [\"demo\"]", "effort = \"high\""];
     for key in keys {
         let error = read(&format!("{CODER}{key}\n")).unwrap_err();
@@ -91,7 +91,7 @@ fn keys_that_are_not_built_yet_say_so() {
 }
 
 #[test]
-fn an_unknown_key_is_answered_with_keys_that_work_and_with_no_other() {
+fn error_about_an_unknown_key_lists_only_supported_keys() {
     let error = read(&format!("{CODER}permision = \"ask\"\n")).unwrap_err();
     assert!(error.message.contains("unknown key `permision`, expected one of `name`"), "{error}");
     assert!(error.message.contains("`permission`") && error.message.contains("`timers`"));
@@ -99,13 +99,13 @@ fn an_unknown_key_is_answered_with_keys_that_work_and_with_no_other() {
         assert!(!error.message.contains(key), "{error}");
     }
     assert_eq!(error.hints[0], "did you mean `permission`?");
-    // A key in the wrong place is named, whether it is built or not.
+    // The error names a key in the wrong place, even if the key is reserved.
     let error = read("[fleet]\nworktree = \"x\"\n").unwrap_err();
     assert!(error.message.ends_with("unknown key `worktree`, expected `name`"), "{error}");
 }
 
 #[test]
-fn an_agent_is_archived_unless_its_file_says_otherwise() {
+fn agent_is_archived_unless_archive_is_false() {
     for (line, archive) in [("", true), ("archive = true\n", true), ("archive = false\n", false)] {
         let project = read(&format!("{CODER}{line}")).unwrap();
         assert_eq!(project.agents[0].archive, archive, "{line}");
@@ -135,14 +135,14 @@ fn trust_covers_everything_that_reaches_an_agent() {
     ];
     for key in keys {
         assert_ne!(read_with(key, "one"), plain, "{key}");
-        // Whatever a file says is covered, too.
+        // A change of the file's content changes the claims, too.
         let names_file = key.contains("a.md");
         assert_eq!(read_with(key, "one") != read_with(key, "two"), names_file, "{key}");
     }
 }
 
 #[test]
-fn what_is_filled_in_needs_no_new_trust() {
+fn changed_variable_value_needs_no_new_trust() {
     let file = format!("{CODER}prompt = \"p.md\"\n");
     let files = [
         ("segue.toml", file.as_str()),
@@ -159,7 +159,7 @@ fn what_is_filled_in_needs_no_new_trust() {
 }
 
 #[test]
-fn a_project_that_is_scaled_has_the_texts_that_were_read_first() {
+fn scaled_project_keeps_the_texts_that_were_read_first() {
     let file = format!("{CODER}prompt = \"p.md\"\n");
     let (_temporary, folder) = folder(&[("segue.toml", &file), ("p.md", "trusted")]);
     let vendors = segue_vendors::all();
@@ -174,7 +174,7 @@ fn a_project_that_is_scaled_has_the_texts_that_were_read_first() {
 }
 
 #[test]
-fn a_text_outside_the_project_is_refused_with_its_line() {
+fn text_file_outside_the_project_is_an_error_that_names_its_line() {
     let paths = [
         "../secret",
         "/etc/passwd",
@@ -195,7 +195,7 @@ fn a_text_outside_the_project_is_refused_with_its_line() {
             let pipe = folder.join("pipe");
             rustix::fs::mknodat(rustix::fs::CWD, pipe, rustix::fs::FileType::Fifo, mode, 0)
                 .unwrap();
-            // A word without a dot or a slash is the text itself.
+            // A word without a dot or a slash is the message itself.
             if key.contains("timers") && !path.contains('/') {
                 continue;
             }
@@ -211,13 +211,23 @@ const VENDOR: &str = "[vendors.mytool]\ncommand = [\"mytool\", \"chat\"]\n";
 const BY_ID: &str = "new = [\"--session\", \"{id}\"]\nresume = [\"--resume\", \"{id}\"]\n";
 
 #[test]
-fn a_vendor_of_its_own_is_known_to_its_agents_and_shown_before_it_is_trusted() {
+fn vendor_of_a_project_file_is_usable_by_agents_and_is_a_claim_to_trust() {
     let agent = "[[agents]]\nname = \"coder\"\nvendor = \"mytool\"\n";
     let project = read(&format!("{agent}{VENDOR}{BY_ID}")).unwrap();
     let description = &project.vendors[&VendorId::new("mytool")];
     assert_eq!(description.command, ["mytool", "chat"]);
     assert_eq!(project.claims[0].what, "vendor mytool");
     assert!(read(agent).is_err(), "it is not described");
+}
+
+#[test]
+fn model_or_instructions_for_a_vendor_of_the_file_are_refused() {
+    let vendor = "[vendors.tool]\ncommand = [\"tool\"]\n";
+    for key in ["model", "instructions"] {
+        let agent = format!("[[agents]]\nname = \"a\"\nvendor = \"tool\"\n{key} = \"x\"\n");
+        let error = read(&format!("{agent}{vendor}")).unwrap_err();
+        assert!(error.message.contains(&format!("cannot be given `{key}`")), "{error}");
+    }
 }
 
 #[test]
@@ -241,7 +251,7 @@ fn a_vendor_that_could_resume_a_wrong_conversation_is_refused() {
 }
 
 #[test]
-fn timers_have_a_time_and_a_text_and_are_part_of_what_is_trusted() {
+fn timers_are_parsed_and_checked_and_belong_to_the_claims_to_trust() {
     let timer = |every: &str, prompt: &str| {
         format!("{CODER}[[agents.timers]]\nevery = \"{every}\"\nprompt = \"{prompt}\"\n")
     };

@@ -6,7 +6,7 @@ use segue_core::model::{AgentName, FleetName};
 use segue_core::{Error, Result};
 use segue_host::machine;
 
-/// What the variables stand for.
+/// The values of the variables.
 pub(super) struct Variables<'a> {
     pub(super) own: &'a AgentName,
     pub(super) fleet: &'a FleetName,
@@ -16,7 +16,8 @@ pub(super) struct Variables<'a> {
 }
 
 impl Variables<'_> {
-    /// Fills the variables of a text in; the error names the file and the line of one that is wrong.
+    /// Replaces the variables in a text. An error names the file and the line of the wrong
+    /// variable.
     pub(super) fn fill(&self, file: &Path, text: &str) -> Result<String> {
         let (mut filled, mut rest) = (String::new(), text);
         while let Some((before, name, after)) = next(rest) {
@@ -51,8 +52,8 @@ impl Variables<'_> {
     }
 }
 
-/// Returns the next variable with what is before and after it: a word in two pairs of braces, with
-/// nothing else in them.
+/// Returns the next variable, with the text before and after it. A variable is a word in double
+/// braces without spaces.
 fn next(text: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
     while let Some(found) = text[from..].find("{{") {
@@ -81,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_is_filled_in_once_and_other_braces_stay() {
+    fn known_variables_are_replaced_once_and_other_braces_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join(".git")).unwrap();
         std::fs::write(folder.path().join(".git/HEAD"), "ref: refs/heads/feature/x\n").unwrap();
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_is_told_with_its_line() {
+    fn unknown_variable_is_an_error_that_names_its_line() {
         let folder = tempfile::tempdir().unwrap();
         let error = fill(folder.path(), "one\n{{agent}}\nthree {{agnet}}").unwrap_err();
         assert!(error.message.contains("`start.md` line 3"), "{error}");

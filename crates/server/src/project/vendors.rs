@@ -1,4 +1,4 @@
-//! `[vendors.*]`: agent CLIs that a project file describes.
+//! `[vendors.*]`: agent CLIs that a project file defines.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use toml::Spanned;
 
 use super::source::Source;
 
-/// What stands for the id of a conversation.
+/// The placeholder for the id of a conversation.
 const ID: &str = "{id}";
 
-/// The vendors that a project file describes.
+/// The vendors that a project file defines.
 pub(crate) type Described = BTreeMap<VendorId, VendorDescription>;
 
 #[derive(Debug, Deserialize)]
@@ -27,7 +27,7 @@ pub(super) struct WrittenVendor {
     format: Option<String>,
 }
 
-/// Returns what the file means, or what is wrong with it and where.
+/// Checks and converts the vendors of a file. An error names the line.
 pub(super) fn mean(
     written: BTreeMap<String, Spanned<WrittenVendor>>,
     source: &Source,
@@ -44,17 +44,18 @@ pub(super) fn mean(
     Ok(described)
 }
 
-/// Returns what a person has to trust about a vendor.
+/// Returns the claim about a vendor that the user has to trust.
 pub(super) fn claim((name, vendor): (&VendorId, &VendorDescription)) -> Claim {
     let VendorDescription { command, new, resume, transcript } = vendor;
-    // Recorded trust is compared with this text: another form would be asked about again.
+    // Recorded trust is compared with this text. If its form changes, users have to trust their
+    // files again.
     let how = format!("new {new:?}, resume {resume:?}, transcript {transcript:?}");
     let claim = Claim::setting(format!("vendor {name}"), format!("{command:?}, {how}"));
     claim.in_words(words(vendor))
 }
 
-/// Says in words what a vendor's description runs. Each argument is quoted, so that a space in one
-/// cannot look like two.
+/// Describes in words what a vendor's definition runs. Each argument is quoted, so that an argument
+/// with a space does not look like two.
 fn words(VendorDescription { command, new, resume, transcript }: &VendorDescription) -> String {
     let quoted = |words: &[String]| -> String {
         words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(" ")

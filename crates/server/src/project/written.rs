@@ -1,4 +1,4 @@
-//! The keys of a project file as they are written, and what they mean.
+//! The keys of a project file as written, and their conversion into a project.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,13 +20,14 @@ use super::variables::Variables;
 use super::vendors::{self, Described, WrittenVendor};
 use super::{Agent, Project, Scaled};
 
-/// More agents of one kind than anybody runs on one machine.
+/// The largest number of agents of one kind. No real project runs more on one machine.
 pub(crate) const MOST_OF_ONE: u32 = 100;
-/// More kinds of agents than anybody writes by hand.
+/// The largest number of kinds. No real project file has more.
 const MOST_KINDS: usize = 500;
-/// One argument of a command cannot be much larger than this.
+/// The longest instructions in bytes. They are passed as one command line argument, which cannot be
+/// much longer.
 const LONGEST_INSTRUCTIONS: usize = 100_000;
-/// Said more often than this, nothing else would be.
+/// The shortest interval of a timer. With a shorter one the agent would do nothing else.
 const SHORTEST_TIMER: Duration = Duration::from_secs(1);
 const LONGEST_TIMER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
@@ -68,12 +69,12 @@ struct WrittenAgent {
     timers: Vec<WrittenTimer>,
 }
 
-/// Something that is said to an agent every so often.
+/// A message that is sent to an agent at a regular interval.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenTimer {
     every: Spanned<String>,
-    /// A file, or the text itself.
+    /// The path of a file, or the message itself.
     prompt: Spanned<String>,
     #[serde(default)]
     interrupt: bool,
@@ -84,15 +85,17 @@ impl WrittenTimer {
         let text = self.every.as_ref();
         let every = text.parse::<SignedDuration>().ok().and_then(|it| Duration::try_from(it).ok());
         every.filter(|it| (SHORTEST_TIMER..=LONGEST_TIMER).contains(it)).ok_or_else(|| {
-            let error = Error::config(format!("`every = \"{text}\"` cannot be meant"));
-            source.at(&self.every, error.hint("use a time from `1s` to `8760h`, such as `20m`"))
+            let error = Error::config(format!(
+                "`every` must be a duration between `1s` and `8760h`, got `{text}`"
+            ));
+            source.at(&self.every, error.hint("write it as `20m` or `1h 30m`"))
         })
     }
 }
 
 impl WrittenTimer {
-    /// Reads the text of a file, and returns where it is; a prompt with white space in it is the
-    /// text itself.
+    /// Returns the message and the file that it comes from. A prompt that contains white space is
+    /// the message itself.
     fn said(&self, source: &Source) -> Result<(PathBuf, String)> {
         let words = self.prompt.as_ref();
         if words.trim().is_empty() {
@@ -145,7 +148,7 @@ impl Written {
     }
 }
 
-/// A folder's name made into a name; a folder without one good letter is `project`.
+/// Converts a folder's name into a fleet name. Returns `project` if no valid character is left.
 fn folder_name(folder: &Path) -> String {
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let plain: String =
@@ -154,7 +157,7 @@ fn folder_name(folder: &Path) -> String {
     if trimmed.is_empty() { "project".to_owned() } else { trimmed }
 }
 
-/// Adds the vendors that look like an unknown one to the error about it.
+/// Adds the names of similar vendors to the error about an unknown vendor.
 fn similar_vendors(
     unknown: &VendorId,
     vendors: &dyn Vendors,
@@ -168,7 +171,7 @@ fn similar_vendors(
 }
 
 impl WrittenAgent {
-    /// Refuses what cannot be meant, with the line that it is on.
+    /// Returns an error for an invalid value. The error names the line.
     fn check(&self, source: &Source, vendors: &dyn Vendors, described: &Described) -> Result<()> {
         self.refuse_unbuilt(source)?;
         let vendor = VendorId::new(self.vendor.as_ref().clone());
@@ -177,10 +180,15 @@ impl WrittenAgent {
                 source.at(&self.vendor, similar_vendors(&vendor, vendors, described, error))
             };
             vendors.get(&vendor).map_err(unknown)?;
+        } else {
+            self.refuse_for_described(source, &vendor)?;
         }
         if let Some(count) = self.count.as_ref().filter(|it| !in_range(*it.as_ref())) {
-            let error = Error::config(format!("`count = {}` cannot be meant", count.as_ref()));
-            let error = error.hint(format!("use a number from 1 to {MOST_OF_ONE}"));
+            let error = Error::config(format!(
+                "`count` must be between 1 and {MOST_OF_ONE}, got {}",
+                count.as_ref()
+            ))
+            .hint("write more kinds of agents if you need more");
             return Err(source.at(count, error));
         }
         if let Some(args) = &self.args {
@@ -195,6 +203,22 @@ impl WrittenAgent {
         Ok(())
     }
 
+    /// Refuses keys that a vendor of the project file would ignore: its description has no place for
+    /// them.
+    fn refuse_for_described(&self, source: &Source, vendor: &VendorId) -> Result<()> {
+        let refuse = |key: &str| {
+            Error::config(format!("vendor `{vendor}` of this file cannot be given `{key}`"))
+                .hint(format!("leave `{key}` out, or put the program's own option into `args`"))
+        };
+        if let Some(model) = &self.model {
+            return Err(source.at(model, refuse("model")));
+        }
+        match &self.instructions {
+            Some(instructions) => Err(source.at(instructions, refuse("instructions"))),
+            None => Ok(()),
+        }
+    }
+
     fn refuse_unbuilt(&self, source: &Source) -> Result<()> {
         let later = [&self.effort, &self.worktree, &self.fallback];
         for (key, value) in NOT_BUILT.into_iter().zip(later) {
@@ -205,7 +229,7 @@ impl WrittenAgent {
         Ok(())
     }
 
-    /// Adds the names of these agents to all names, and refuses one that is taken.
+    /// Adds the names of these agents to `taken`. Returns an error if one is taken already.
     fn take_names(
         &self,
         (source, scaled): (&Source, &Scaled),
@@ -232,8 +256,8 @@ impl WrittenAgent {
         scale::names(kind.as_str(), counts, exists).iter().map(|name| parse(name)).collect()
     }
 
-    /// Returns what a person has to trust. Texts are as they are in their files: what is filled in
-    /// are names of the project and of its branch.
+    /// Returns the claims that the user has to trust. Texts are compared before variables are
+    /// filled in: the values are only names of the project, its agents, its folder and its branch.
     fn claims(&self, source: &Source) -> Result<Vec<Claim>> {
         let name = self.name.as_ref();
         let agent = format!("agent {name}");
@@ -294,7 +318,7 @@ impl WrittenAgent {
     }
 }
 
-/// Tells whether a file can say that there are so many agents of one kind.
+/// Returns whether a file may set this number of agents of one kind.
 pub(crate) fn in_range(count: u32) -> bool {
     (1..=MOST_OF_ONE).contains(&count)
 }
@@ -306,14 +330,14 @@ fn check_variables(variables: &BTreeMap<String, String>) -> Result<()> {
     })
 }
 
-/// The texts of one agent.
+/// Reads the texts of one agent.
 struct Texts<'a> {
     variables: Variables<'a>,
     source: &'a Source,
 }
 
 impl Texts<'_> {
-    /// Reads a text and fills its variables in.
+    /// Reads a text file and replaces its variables. `None` if the file is not set.
     fn read(&self, key: &str, file: Option<&Spanned<PathBuf>>) -> Result<Option<String>> {
         let Some(file) = file else { return Ok(None) };
         let (path, text) = self.source.text_file(key, file)?;
@@ -325,7 +349,7 @@ impl Texts<'_> {
         self.variables.fill(&path, &text).map(Some)
     }
 
-    /// Reads what is said every so often.
+    /// Reads the messages of the timers.
     fn timers(&self, written: &[WrittenTimer]) -> Result<Vec<Timer>> {
         let timer = |written: &WrittenTimer| {
             let every = written.every(self.source)?;

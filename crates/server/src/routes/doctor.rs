@@ -1,19 +1,13 @@
-//! What disagrees, and the cure.
+//! Runs `segue doctor`.
 
 use axum::Json;
 use axum::extract::State;
 use segue_core::Result;
-use segue_core::api::{DoctorReport, Severity};
-use segue_core::rules::scope::Deed;
-use serde::{Deserialize, Serialize};
+use segue_core::api::{DoctorReport, DoctorRequest, Severity};
+use segue_core::rules::scope::RestrictedAction;
 
 use super::{Answer, App, Asked, Caller};
 use crate::requests::Keep;
-
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct DoctorRequest {
-    pub(crate) fix: bool,
-}
 
 pub(crate) async fn doctor(
     State(app): State<App>,
@@ -24,14 +18,14 @@ pub(crate) async fn doctor(
     if !request.fix {
         return Ok(Json(examine(&app, caller).await?));
     }
-    caller.allow(&app, Deed::Repair).await?;
+    caller.allow(&app, RestrictedAction::Repair).await?;
     let once = asked.once_without_store(&app, &("doctor", request));
-    // A repair goes on when its client goes away: half a store would be worse than none.
+    // A repair continues if its client goes away: a half-repaired store would be worse than none.
     Ok(Json(once.carry_out(Keep::Nothing, async move { app.examine(true).await }).await?))
 }
 
-/// Reports what disagrees. Findings name sessions and processes that are none of an agent's
-/// business, so that an agent gets the notes about the machine alone.
+/// Reports problems. Findings can name sessions and processes that an agent must not know, so an
+/// agent gets only the notes about the machine.
 async fn examine(app: &App, caller: Caller) -> Result<DoctorReport> {
     let is_person = caller.is_person(app).await?;
     let mut report = app.examine(false).await?;

@@ -1,4 +1,4 @@
-//! The log: what happened, and what happens.
+//! Returns events of the log, and streams new ones.
 
 use std::convert::Infallible;
 
@@ -6,103 +6,72 @@ use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::{Query, State};
 use axum::response::Response;
-use segue_core::model::{Event, SessionId};
+use segue_core::Result;
+use segue_core::api::{EventsQuery, FROM_NOW};
+use segue_core::model::{Event, Principal};
 use segue_core::ports::{Commit, EventQuery};
-use segue_core::rules::scope::Scope;
-use segue_core::{Error, Result};
-use serde::{Deserialize, Serialize};
+use segue_core::rules::scope::RestrictedAction;
 use tokio::sync::mpsc;
 
-use super::{Answer, App, Caller, Refusal};
+use super::{Admitted, Answer, App, Refusal};
 use crate::supervisor::Supervisor;
 
 const AT_ONCE: u32 = 1000;
 
-/// In place of a sequence number: only what happens from now on.
-pub(crate) const FROM_NOW: i64 = -1;
-
-/// Which events.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct EventsQuery {
-    /// Ids with commas between them; the events of all sessions if there are none.
-    sessions: String,
-    after: i64,
-    limit: u32,
-    newest: bool,
-}
-
-impl EventsQuery {
-    pub(crate) fn new(query: &EventQuery) -> Self {
-        let EventQuery { after, sessions, limit, newest } = query;
-        let ids: Vec<String> = sessions.iter().map(SessionId::to_string).collect();
-        Self { sessions: ids.join(","), after: *after, limit: *limit, newest: *newest }
-    }
-
-    fn read(&self) -> Result<EventQuery> {
-        let ids = self.sessions.split(',').filter(|id| !id.is_empty());
-        let read = |id: &str| {
-            id.parse::<SessionId>().map_err(|error| {
-                Error::usage(format!("`{id}` is not a session id")).caused_by(error)
-            })
-        };
-        let sessions = ids.map(read).collect::<Result<_>>()?;
-        let Self { after, limit, newest, .. } = *self;
-        Ok(EventQuery { after, sessions, limit, newest })
-    }
-}
-
 pub(crate) async fn list(
-    State(app): State<App>,
-    caller: Caller,
+    Admitted { supervisor, principal }: Admitted,
     Query(query): Query<EventsQuery>,
 ) -> Answer<Vec<Event>> {
-    let supervisor = app.ready().await?;
-    let query = allowed(&supervisor, caller, query.read()?).await?;
+    let query = allowed(&supervisor, &principal, query.read()?).await?;
     Ok(Json(supervisor.ports.store.events(&query).await?))
 }
 
 pub(crate) async fn follow(
     State(app): State<App>,
-    caller: Caller,
+    Admitted { supervisor, principal }: Admitted,
     Query(query): Query<EventsQuery>,
 ) -> std::result::Result<Response, Refusal> {
-    let supervisor = app.ready().await?;
-    let mut query = allowed(&supervisor, caller, query.read()?).await?;
+    let mut query = allowed(&supervisor, &principal, query.read()?).await?;
     if query.after == FROM_NOW {
-        // A commit of nothing returns the end of the log.
+        // An empty commit returns the sequence number of the last event.
         query.after = supervisor.ports.store.commit(Commit::default()).await?;
     }
     let (sender, receiver) = mpsc::channel(64);
     tokio::spawn(async move {
-        // The reader went away, or the daemon ends: either way there is nobody to tell.
+        // The client went away or the daemon stops. In both cases no client receives an error.
         let _ended = send_all(&app, query, &sender).await;
     });
     Ok(Response::new(Body::from_stream(Lines(receiver))))
 }
 
-/// An agent reads its own log, and its children's when it names them.
-async fn allowed(supervisor: &Supervisor, caller: Caller, query: EventQuery) -> Result<EventQuery> {
-    let scope = caller.scope(supervisor).await?;
-    match &scope {
-        Scope::Person => return Ok(query),
-        Scope::Agent(own) if query.sessions.is_empty() => {
+/// Restricts a query to what the caller may read. An agent reads its own log, and the logs of its
+/// children if it names them.
+async fn allowed(
+    supervisor: &Supervisor,
+    principal: &Principal,
+    query: EventQuery,
+) -> Result<EventQuery> {
+    match principal {
+        Principal::Agent(own) if query.sessions.is_empty() => {
             return Ok(EventQuery { sessions: vec![own.id], ..query });
         }
-        Scope::Agent(_) => {}
+        _ if query.sessions.is_empty() => principal.allow(RestrictedAction::ReadAll)?,
+        _ => {}
     }
     for id in &query.sessions {
         let session = supervisor.ports.store.session(*id).await?;
-        scope.allow_session(*id, session.and_then(|session| session.parent))?;
+        principal.allow_session(*id, session.and_then(|session| session.parent))?;
     }
     Ok(query)
 }
 
-/// Sends what is in the log, then waits for what comes.
+/// Sends the events in the log, then waits for new ones.
 async fn send_all(app: &App, mut query: EventQuery, sender: &mpsc::Sender<Bytes>) -> Result<()> {
     let supervisor = app.ready().await?;
-    let mut cursor = app.cursor();
+    // The newest event of any session. `query.after` can be smaller, because the query may exclude
+    // sessions.
+    let mut newest = 0;
     loop {
-        cursor.mark_unchanged();
         query = EventQuery { limit: AT_ONCE, newest: false, ..query };
         let events = supervisor.ports.store.events(&query).await?;
         for event in &events {
@@ -117,7 +86,7 @@ async fn send_all(app: &App, mut query: EventQuery, sender: &mpsc::Sender<Bytes>
             continue;
         }
         tokio::select! {
-            changed = cursor.changed() => if changed.is_err() { return Ok(()) },
+            waited = supervisor.ports.store.wait_for_events(newest) => newest = waited?,
             () = app.stopping() => return Ok(()),
             () = sender.closed() => return Ok(()),
         }

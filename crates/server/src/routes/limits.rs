@@ -1,4 +1,5 @@
-//! What no request may do: arrive for ever, or hold up a daemon that stops.
+//! Limits for requests: how long they may take to arrive, and how long after a request to stop the
+//! daemon they may run.
 
 use std::time::Duration;
 
@@ -12,20 +13,20 @@ use tokio::time::{sleep, timeout};
 use super::{App, LARGEST_REQUEST, Refusal};
 use crate::daemon::GRACE;
 
-/// How long the body of a request may take to arrive after its head.
+/// How long the body of a request may take to arrive after its headers.
 const ARRIVAL: Duration = Duration::from_secs(30);
 
-/// What becomes of a request when its client goes away, or the daemon stops.
+/// Determines what happens to a request if its client goes away or the daemon stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sort {
-    /// About the daemon itself: answered until the end.
+    /// Concerns the daemon itself. It is answered until the daemon ends.
     About,
-    /// Waits for something that may never happen: ended at once.
+    /// Waits for something that may never happen. It is ended at once when the daemon stops.
     Wait,
     /// Records a message and waits for its delivery.
     Send,
-    /// Begins or ends processes: goes on without its client.
-    Deed,
+    /// Starts or ends processes. It continues if its client goes away.
+    RestrictedAction,
     Question,
 }
 
@@ -37,12 +38,12 @@ impl Sort {
             turn if turn.ends_with("/turn") => Self::Wait,
             "/v1/send" => Self::Send,
             "/v1/run" | "/v1/up" | "/v1/scale" | "/v1/resume" | "/v1/stop" | "/v1/adopt"
-            | "/v1/handoff" | "/v1/doctor" => Self::Deed,
+            | "/v1/handoff" | "/v1/doctor" => Self::RestrictedAction,
             _ => Self::Question,
         }
     }
 
-    /// Returns how long a request may go on after the daemon was asked to stop.
+    /// Returns how long a request may continue after the daemon was asked to stop.
     fn grace(self) -> Duration {
         match self {
             Self::Wait => Duration::ZERO,
@@ -50,7 +51,7 @@ impl Sort {
         }
     }
 
-    /// Makes the error with which a request is ended when the daemon stops.
+    /// Returns the error that ends a request when the daemon stops.
     fn ended(self) -> Error {
         let error = Error::unavailable("the daemon is stopping");
         match self {
@@ -60,7 +61,7 @@ impl Sort {
             Self::Send => error
                 .caused_by("the delivery was not waited for")
                 .hint("run `segue messages` to see whether the message is queued"),
-            Self::Deed => error
+            Self::RestrictedAction => error
                 .caused_by("the end was not waited for; agents go on")
                 .hint("run `segue ls` to see what was begun, then run the command again"),
             Self::About | Self::Question => {
@@ -94,10 +95,10 @@ async fn carried_out(sort: Sort, request: Request, next: Next) -> Response {
         Ok(request) => request,
         Err(error) => return Refusal(error).into_response(),
     };
-    if sort != Sort::Deed {
+    if sort != Sort::RestrictedAction {
         return next.run(request).await;
     }
-    // A client that goes away must not leave half of what it asked for undone.
+    // Run it as its own task, so that it is completed even if the client goes away.
     let failed = |error| Error::internal("a request failed inside the daemon").caused_by(error);
     match tokio::spawn(async move { next.run(request).await }).await {
         Ok(response) => response,
@@ -105,7 +106,7 @@ async fn carried_out(sort: Sort, request: Request, next: Next) -> Response {
     }
 }
 
-/// Waits for the body of a request.
+/// Reads the body of a request. Returns an error if it is too large or too slow.
 async fn whole(request: Request) -> Result<Request> {
     let (parts, body) = request.into_parts();
     let bytes = match timeout(ARRIVAL, to_bytes(body, LARGEST_REQUEST)).await {
@@ -129,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_wait_is_ended_at_once_and_every_deed_goes_on_without_its_client() {
+    fn each_path_has_its_sort_and_waits_get_no_grace_period() {
         let table = [
             ("/v1/health", Sort::About),
             ("/v1/shutdown", Sort::About),
@@ -137,8 +138,8 @@ mod tests {
             ("/v1/events/follow", Sort::Wait),
             ("/v1/sessions/0198f9d2-0000-7000-8000-000000000001/turn", Sort::Wait),
             ("/v1/send", Sort::Send),
-            ("/v1/up", Sort::Deed),
-            ("/v1/stop", Sort::Deed),
+            ("/v1/up", Sort::RestrictedAction),
+            ("/v1/stop", Sort::RestrictedAction),
             ("/v1/sessions", Sort::Question),
             ("/v1/events", Sort::Question),
         ];

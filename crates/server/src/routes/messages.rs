@@ -1,6 +1,6 @@
 //! Messages: send, list, cancel, answer, wait.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,46 +12,46 @@ use segue_core::api::{
     SelectRequest, SendReport, SendRequest, Until, WaitReport, WaitRequest,
 };
 use segue_core::flows::{bringing_back, view};
-use segue_core::model::{Message as Told, MessageState, RequestKey, RequestStep, SessionId};
-use segue_core::ports::{self, Commit, MessageQuery, SessionSummary};
-use segue_core::rules::scope::{Deed, Scope};
+use segue_core::model::{
+    Message as Told, MessageStateKind, Principal, RequestKey, RequestStep, SessionId,
+};
+use segue_core::ports::{self, Commit, MessageQuery, SessionQuery, SessionSummary};
+use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Error, Result};
 use tokio::time::timeout;
 
-use super::{Answer, App, Asked, Caller};
+use super::{Admitted, Answer, App, Asked};
 use crate::requests::{Keep, step};
-use crate::supervisor::{self, Chosen, Errand, Message, Outgoing, Supervisor, Waiter};
+use crate::supervisor::{self, Chosen, Outgoing, SessionRequest, Supervisor, Waiter};
 
-/// Nothing that is typed or carried needs to be longer.
+/// The largest message in bytes. A message that is typed or carried over is never longer.
 const LONGEST_MESSAGE: usize = 16 * 1024 * 1024;
 
 pub(crate) async fn send(
     State(app): State<App>,
-    caller: Caller,
+    Admitted { supervisor, principal }: Admitted,
     asked: Asked,
     Json(request): Json<SendRequest>,
 ) -> Answer<SendReport> {
-    let supervisor = app.ready().await?;
-    let scope = caller.scope(&supervisor).await?;
     let SendRequest { caller, session, text, interrupt, until, timeout_ms } = request;
     check(&text)?;
-    let found = supervisor::find(&supervisor, &scope, &session, &caller.cwd).await?;
+    let found = supervisor::find(&supervisor, &principal, &session, &caller.cwd).await?;
     bringing_back::refuse_handed_over(&supervisor.ports, &found, "send").await?;
     let session = found.session.id;
     let environment =
-        supervisor::calling_environment(&supervisor.ports, &scope, caller.environment).await?;
-    let once = asked.once(&app, &supervisor, &scope, &("send", session, &text, interrupt));
+        supervisor::calling_environment(&supervisor.ports, &principal, caller.environment).await?;
+    let once = asked.once(&app, &supervisor, &principal, &("send", session, &text, interrupt));
     let (request, along) = (once.key(), Commit::default());
     let outgoing = Outgoing { text, environment, interrupt, request, along };
     let recorder = Arc::clone(&supervisor);
-    let send = |reply| Message::Errand(Errand::Send { outgoing, reply });
+    let send = |reply| SessionRequest::Send { outgoing, reply };
     let send = async move { recorder.ask(session, send).await };
     let message = once.carry_out(Keep::Nothing, send).await?;
-    let report = |reply| Message::Errand(Errand::Report { message, reply });
+    let report = |reply| SessionRequest::Report { message, reply };
     if until == Until::Recorded || supervisor.stopped_holder(&found).is_some() {
         return Ok(Json(supervisor.ask(session, report).await?));
     }
-    let wait = |reply| Message::Errand(Errand::Wait(Waiter::Message { message, until, reply }));
+    let wait = |reply| SessionRequest::Wait(Waiter::Message { message, until, reply });
     match timeout(Duration::from_millis(timeout_ms), supervisor.ask(session, wait)).await {
         Ok(answered) => Ok(Json(answered?)),
         Err(_) => Ok(Json(supervisor.ask(session, report).await?)),
@@ -74,21 +74,18 @@ fn check(text: &str) -> Result<()> {
 }
 
 pub(crate) async fn list(
-    State(app): State<App>,
-    caller: Caller,
+    Admitted { supervisor, principal }: Admitted,
     Json(request): Json<MessagesRequest>,
 ) -> Answer<MessageList> {
-    let supervisor = app.ready().await?;
-    let scope = caller.scope(&supervisor).await?;
     let MessagesRequest { cwd, names } = request;
     if names.is_empty() {
         let messages = supervisor.ports.store.messages(&MessageQuery::default()).await?;
-        let views = reachable(&supervisor, &scope, &messages).await?;
+        let views = reachable(&supervisor, &principal, &messages).await?;
         let messages = views.into_iter().map(|(view, _)| view).collect();
         return Ok(Json(MessageList { messages, failed: Vec::new() }));
     }
     let request = SelectRequest { cwd, names, whole: false, finished: true };
-    let Chosen { sessions, failed } = supervisor::select(&supervisor, &scope, &request).await?;
+    let Chosen { sessions, failed } = supervisor::select(&supervisor, &principal, &request).await?;
     let mut messages = Vec::new();
     for it in &sessions {
         let session = &it.summary.session;
@@ -103,11 +100,13 @@ pub(crate) async fn list(
 /// Returns the messages of the sessions that the caller may reach.
 async fn reachable<'a>(
     supervisor: &Supervisor,
-    scope: &Scope,
+    principal: &Principal,
     messages: &'a [Told],
 ) -> Result<Vec<(MessageView, &'a Told)>> {
-    let mut sessions = supervisor.ports.store.sessions().await?;
-    sessions.retain(|it| scope.allow_session(it.session.id, it.session.parent).is_ok());
+    let ids: BTreeSet<SessionId> = messages.iter().map(|message| message.session).collect();
+    let query = SessionQuery::ids(ids.into_iter().collect());
+    let mut sessions = supervisor.ports.store.sessions(&query).await?;
+    sessions.retain(|it| principal.allow_session(it.session.id, it.session.parent).is_ok());
     let sessions: HashMap<SessionId, SessionSummary> =
         sessions.into_iter().map(|it| (it.session.id, it)).collect();
     let of = |message: &Told| {
@@ -119,34 +118,32 @@ async fn reachable<'a>(
 
 pub(crate) async fn cancel(
     State(app): State<App>,
-    caller: Caller,
+    Admitted { supervisor, principal }: Admitted,
     asked: Asked,
     Json(request): Json<CancelRequest>,
 ) -> Answer<MessageView> {
-    let supervisor = app.ready().await?;
-    let scope = caller.scope(&supervisor).await?;
-    let once = asked.once(&app, &supervisor, &scope, &("cancel", &request));
+    let once = asked.once(&app, &supervisor, &principal, &("cancel", &request));
     let key = once.key();
-    let cancel = async move { take_back(&supervisor, &scope, key, &request.message).await };
+    let cancel = async move { take_back(&supervisor, &principal, key, &request.message).await };
     Ok(Json(once.carry_out(Keep::Recorded, cancel).await?))
 }
 
 async fn take_back(
     supervisor: &Arc<Supervisor>,
-    scope: &Scope,
+    principal: &Principal,
     key: Option<RequestKey>,
     id: &str,
 ) -> Result<MessageView> {
     let messages = supervisor.ports.store.messages(&MessageQuery::default()).await?;
-    let mut meant = reachable(supervisor, scope, &messages).await?;
+    let mut meant = reachable(supervisor, principal, &messages).await?;
     meant.retain(|(_, message)| message.id.to_string().starts_with(id));
     let [(view, message)] = meant.as_slice() else { return Err(not_one(id, meant.len())) };
     let (message, session) = (message.id, message.session);
-    let view = MessageView { state: MessageState::Cancelled.word().to_owned(), ..view.clone() };
+    let view = MessageView { state: MessageStateKind::Cancelled.into(), ..view.clone() };
     let answer = serde_json::to_string(&view)
         .map_err(|error| Error::internal("an answer cannot be written").caused_by(error))?;
     let along = step(&supervisor.ports, key, RequestStep::Done { answer });
-    let cancel = |reply| Message::Errand(Errand::Cancel { message, along, reply });
+    let cancel = |reply| SessionRequest::Cancel { message, along, reply };
     supervisor.ask(session, cancel).await?;
     Ok(view)
 }
@@ -161,16 +158,14 @@ fn not_one(id: &str, count: usize) -> Error {
 
 pub(crate) async fn answer(
     State(app): State<App>,
-    caller: Caller,
+    Admitted { supervisor, principal }: Admitted,
     asked: Asked,
     Json(request): Json<AnswerRequest>,
 ) -> Answer<AnswerReport> {
-    let supervisor = app.ready().await?;
-    let scope = caller.scope(&supervisor).await?;
-    scope.allow(Deed::Answer)?;
-    let once = asked.once(&app, &supervisor, &scope, &("answer", &request));
+    principal.allow(RestrictedAction::Answer)?;
+    let once = asked.once(&app, &supervisor, &principal, &("answer", &request));
     let found =
-        supervisor::find(&supervisor, &scope, &request.session, &request.cwd).await?.session.id;
+        supervisor::find(&supervisor, &principal, &request.session, &request.cwd).await?.session.id;
     let answer = match request.answer.to_lowercase().as_str() {
         "yes" | "y" => ports::Answer::Yes,
         "no" | "n" => ports::Answer::No,
@@ -180,32 +175,29 @@ pub(crate) async fn answer(
         _ => ports::Answer::Choice(request.answer),
     };
     let (question, request) = (request.question, once.key());
-    let give = move |reply| Message::Errand(Errand::Answer { answer, question, request, reply });
+    let give = move |reply| SessionRequest::Answer { answer, question, request, reply };
     let give = async move { supervisor.ask(found, give).await };
     Ok(Json(once.carry_out(Keep::Recorded, give).await?))
 }
 
 pub(crate) async fn wait(
-    State(app): State<App>,
-    caller: Caller,
+    Admitted { supervisor, principal }: Admitted,
     Json(request): Json<WaitRequest>,
 ) -> Answer<WaitReport> {
-    let supervisor = app.ready().await?;
-    let scope = caller.scope(&supervisor).await?;
     let WaitRequest { cwd, session, target, timeout_ms } = request;
-    let found = supervisor::find(&supervisor, &scope, &session, &cwd).await?;
+    let found = supervisor::find(&supervisor, &principal, &session, &cwd).await?;
     if let Some(fault) = supervisor.stopped_holder(&found) {
         return Err(Error::from(fault).into());
     }
     let found = found.session.id;
-    let reached = supervisor
-        .ask(found, |reply| Message::Errand(Errand::Wait(Waiter::Status { target, reply })));
+    let reached =
+        supervisor.ask(found, |reply| SessionRequest::Wait(Waiter::Status { target, reply }));
     let Some(limit) = timeout_ms.map(Duration::from_millis) else {
         return Ok(Json(reached.await?));
     };
     if let Ok(report) = timeout(limit, reached).await {
         return Ok(Json(report?));
     }
-    let now = supervisor::find(&supervisor, &scope, &found.to_string(), Path::new("/")).await?;
+    let now = supervisor::find(&supervisor, &principal, &found.to_string(), Path::new("/")).await?;
     Ok(Json(WaitReport { session: supervisor.view(&now), reached: false, why: Vec::new() }))
 }

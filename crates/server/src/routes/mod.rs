@@ -1,16 +1,16 @@
-//! The HTTP interface. A route authenticates, parses, asks the supervisor, and does nothing else.
+//! The HTTP API. A route authenticates the caller, parses the request, calls the supervisor, and
+//! does nothing else.
 
+mod caller;
 mod conversation;
 mod doctor;
 mod events;
 mod limits;
 mod messages;
 mod once;
-mod scope;
 mod sessions;
 pub(crate) mod trust;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -19,22 +19,20 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use segue_core::api::{Health, PROTOCOL};
-use segue_core::rules::scope::Deed;
+use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Error, Result};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-pub(crate) use doctor::DoctorRequest;
-pub(crate) use events::{EventsQuery, FROM_NOW};
+pub(crate) use caller::{Admitted, Caller, PeerInfo};
 pub(crate) use once::Asked;
-pub(crate) use scope::{Caller, PeerInfo};
 
 use crate::daemon::Daemon;
 use crate::wiring::VERSION;
 
-/// A prompt may be large; nothing else is.
+/// The largest request in bytes. Only a prompt can be large.
 const LARGEST_REQUEST: usize = 64 * 1024 * 1024;
 
-/// What every route is given.
+/// The state that every route gets.
 pub(crate) type App = Arc<Daemon>;
 
 pub(crate) fn router(app: App) -> Router {
@@ -82,15 +80,15 @@ async fn health(State(app): State<App>) -> Json<Health> {
 }
 
 async fn shut_down(State(app): State<App>, caller: Caller) -> Answer<()> {
-    caller.allow(&app, Deed::StopDaemon).await?;
+    caller.allow(&app, RestrictedAction::StopDaemon).await?;
     app.shut_down();
     Ok(Json(()))
 }
 
-/// What a route answers.
+/// The response of a route.
 pub(crate) type Answer<T> = std::result::Result<Json<T>, Refusal>;
 
-/// An error on its way to the client.
+/// An error that is sent to the client.
 #[derive(Debug)]
 pub(crate) struct Refusal(Error);
 
@@ -107,31 +105,14 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Which session, said by a person in a folder.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct AddressQuery {
-    pub(crate) address: String,
-    pub(crate) cwd: PathBuf,
-    #[serde(default)]
-    pub(crate) purge: bool,
-    /// Of a fleet only the session that asks something is meant.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) asking: bool,
-}
-
-impl AddressQuery {
-    pub(crate) fn new(address: &str, cwd: &Path, purge: bool) -> Self {
-        Self { address: address.to_owned(), cwd: cwd.to_owned(), purge, asking: false }
-    }
-}
-
 /// Appends a query to a path.
 pub(crate) fn query(path: &str, parameters: &impl Serialize) -> Result<String> {
     let encoded = serde_urlencoded::to_string(parameters).map_err(not_utf8)?;
     Ok(format!("{path}?{encoded}"))
 }
 
-/// Words the failure to write a request: of all that is in one, only a path can be at fault.
+/// Returns the error for a request that cannot be serialized. Only a path that is not valid UTF-8
+/// can cause it.
 pub(crate) fn not_utf8(error: impl std::fmt::Display) -> Error {
     Error::usage("a folder whose name is not UTF-8 cannot be worked in")
         .caused_by(error)

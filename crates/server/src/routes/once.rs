@@ -1,4 +1,4 @@
-//! The id of a request that changes something.
+//! Reads the id of a request that changes something.
 
 use std::hash::{Hash, Hasher};
 use std::io::{self, Write};
@@ -7,15 +7,14 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use segue_core::Error;
 use segue_core::api::REQUEST_HEADER;
-use segue_core::model::{RequestId, RequestKey};
-use segue_core::rules::scope::Scope;
+use segue_core::model::{Principal, RequestId, RequestKey};
 use serde::Serialize;
 
 use super::{App, Refusal};
 use crate::requests::Once;
 use crate::supervisor::Supervisor;
 
-/// The id that the client sent, if it sent one.
+/// The id that the client sent, if any.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked(Option<RequestId>);
 
@@ -34,31 +33,32 @@ impl FromRequestParts<App> for Asked {
 }
 
 impl Asked {
-    /// Returns the request of this caller. `content` is everything that makes it what it is.
+    /// Returns a request of this caller that is carried out once. `content` must identify
+    /// everything that the request asks for.
     pub(crate) fn once(
         self,
         app: &App,
         supervisor: &Supervisor,
-        scope: &Scope,
+        principal: &Principal,
         content: &impl Serialize,
     ) -> Once {
-        let key = self.0.map(|id| RequestKey { caller: scope.parent(), id });
+        let key = self.0.map(|id| RequestKey { caller: principal.parent(), id });
         Once::new(&app.requests, Some(&supervisor.ports), key, &Written(content))
     }
 
-    /// Returns a request of the user that can be made without a store.
+    /// Returns a request of the user that is carried out once and needs no store.
     pub(crate) fn once_without_store(self, app: &App, content: &impl Serialize) -> Once {
         let key = self.0.map(|id| RequestKey { caller: None, id });
         Once::new(&app.requests, None, key, &Written(content))
     }
 }
 
-/// Hashes a value by the JSON that it is written as.
+/// Hashes a value by its JSON form.
 struct Written<'a, T>(&'a T);
 
 impl<T: Serialize> Hash for Written<'_, T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // Nothing that was read as JSON fails to be written as such.
+        // A value that was parsed from JSON can always be written as JSON.
         let _written = serde_json::to_writer(Into(state), self.0);
     }
 }

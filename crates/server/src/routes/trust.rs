@@ -1,30 +1,27 @@
-//! Trust in project files: a person's word that a file may run what it says.
+//! Records that a user trusts a project file, and refuses files that are not trusted.
 
 use std::path::Path;
 
 use axum::Json;
-use axum::extract::State;
 use segue_core::api::{TrustRequest, TrustView};
 use segue_core::model::{EventKind, NewEvent, Trust};
 use segue_core::ports::{Change, Commit, Ports};
-use segue_core::rules::scope::Deed;
+use segue_core::rules::scope::RestrictedAction;
 use segue_core::rules::trust::{self, Changes};
 use segue_core::{Error, Result};
 use segue_host::quoted;
 
-use super::{Answer, App, Caller};
+use super::{Admitted, Answer};
 use crate::project::{Project, root};
 
-/// How much of what is not trusted is told with a refusal; `segue trust` shows all of it.
+/// How many lines of untrusted content an error shows. `segue trust` shows all of them.
 const MOST_LINES: usize = 30;
 
 pub(crate) async fn trust(
-    State(app): State<App>,
-    caller: Caller,
+    Admitted { supervisor, principal }: Admitted,
     Json(request): Json<TrustRequest>,
 ) -> Answer<TrustView> {
-    let supervisor = app.ready().await?;
-    caller.scope(&supervisor).await?.allow(Deed::Trust)?;
+    principal.allow(RestrictedAction::Trust)?;
     let ports = &supervisor.ports;
     let project = project_in(ports, &request.folder)?;
     let mut view = view(ports, &project).await?;
@@ -57,7 +54,7 @@ async fn view(ports: &Ports, project: &Project) -> Result<TrustView> {
     Ok(TrustView { folder: project.folder.clone(), digest, trusted, contents, changes })
 }
 
-/// Returns what changed since the file was trusted; `None` if it never was.
+/// Returns what has changed since the file was trusted. `None` if it was never trusted.
 async fn changes(ports: &Ports, project: &Project) -> Result<Option<Changes>> {
     let known = ports.store.trust(&project.folder).await?;
     Ok(known.map(|known| trust::changes(&known.digest, &project.claims)))
@@ -74,8 +71,8 @@ async fn record(ports: &Ports, project: &Project) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a project file that nobody has trusted as it is now. What is done with this very
-/// `Project` afterwards is what was trusted: its files are not read again.
+/// Returns an error if the user has not trusted the project file with its current content. The
+/// trust covers exactly this `Project`: its files are not read again.
 pub(crate) async fn require(ports: &Ports, project: &Project) -> Result<()> {
     let lines = match changes(ports, project).await? {
         Some(changes) if changes.headlines.is_empty() => return Ok(()),

@@ -1,8 +1,10 @@
-//! Accounts: after one agent was refused by its service the others of its account are not started.
+//! Accounts: after the service has refused one agent of an account, the other agents of that
+//! account are not started.
 //!
-//! All of this is in memory only, and nothing is lost with it: a session that is held is left ended,
-//! with nothing planned and no holder that keeps its environment, so that a new daemon starts none of
-//! them by itself. What a person asks it for finds the account unknown, and one goes ahead again.
+//! This state is kept in memory only, and losing it is harmless. A session that was not started
+//! because of its account stays ended: no restart is planned for it, and no holder keeps its
+//! environment. So a new daemon starts none of these sessions automatically. If a user asks the new
+//! daemon to start them, the account is unknown again, and one session tries it first.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -21,7 +23,7 @@ pub(crate) struct Account {
     pub(crate) config_dir: PathBuf,
 }
 
-/// Who wants a start, and since when.
+/// Who requested a start, and when.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wish {
     pub(crate) wanted: Wanted,
@@ -34,12 +36,12 @@ impl Wish {
     }
 }
 
-/// What is known about one account.
+/// The known state of one account.
 #[derive(Debug, Default)]
 struct Known {
     standing: Standing,
     refusal: Option<(Instant, Failure)>,
-    /// Which of the scouts is out; each has a number of its own.
+    /// The number of the scout that tries the account now. Each scout has its own number.
     scout: Option<u64>,
     scouts: u64,
 }
@@ -68,7 +70,8 @@ impl Known {
     }
 }
 
-/// The one that goes ahead; without a word from it the next one is sent when it is dropped.
+/// The session that tries the account before the others start. If it is dropped without a result,
+/// the next session becomes the scout.
 #[derive(Debug)]
 pub(crate) struct Scout {
     account: Arc<watch::Sender<Known>>,
@@ -76,7 +79,7 @@ pub(crate) struct Scout {
 }
 
 impl Scout {
-    /// Says that nothing was said against the account: the others may come.
+    /// Lets the other sessions start, because the service did not refuse the account.
     pub(crate) fn heard_nothing(self) {
         self.account.send_if_modified(|known| {
             let is_out = known.scout == Some(self.number);
@@ -100,13 +103,13 @@ impl Drop for Scout {
     }
 }
 
-/// All accounts that were used.
+/// All accounts that were used since the daemon started.
 #[derive(Debug, Default)]
 pub(crate) struct Accounts(Mutex<HashMap<Account, Arc<watch::Sender<Known>>>>);
 
 impl Accounts {
-    /// Waits until it is known whether this start may begin; returns whether it is the one that goes
-    /// ahead.
+    /// Waits until this start is admitted. Returns a `Scout` if this session has to try the account
+    /// first. Returns an error if the account is refused.
     pub(crate) async fn enter(&self, account: &Account, wish: Wish) -> Result<Option<Scout>> {
         let known = self.known(account);
         let mut changes = known.subscribe();
@@ -117,13 +120,13 @@ impl Accounts {
                     return Ok(Some(Scout { account: Arc::clone(&known), number }));
                 }
                 (Admission::Hold, _) => return Err(held(account, &known.borrow())),
-                // Whoever can change it is kept alive by `known`.
+                // `known` keeps the sender alive, so this cannot fail.
                 (Admission::WaitForScout, _) => drop(changes.changed().await),
             }
         }
     }
 
-    /// Refuses what was let in before the account was refused.
+    /// Returns an error if the account was refused after this start was admitted.
     pub(crate) fn check(&self, account: &Account, wish: Wish) -> Result<()> {
         let known = self.known(account);
         let known = known.borrow();
@@ -133,12 +136,12 @@ impl Accounts {
         }
     }
 
-    /// Tells whether the last word of the service was that it does not take the account.
+    /// Returns whether the service has refused the account and has not accepted it since.
     pub(crate) fn is_held(&self, account: &Account) -> bool {
         self.known(account).borrow().standing == Standing::Refused
     }
 
-    /// Notes what the end of a turn tells about the account.
+    /// Records what the result of a turn shows about the account.
     pub(crate) fn note(&self, account: &Account, failure: Option<&Failure>) {
         let Some(standing) = accounts::told_by(failure) else { return };
         self.known(account).send_modify(|known| {
@@ -155,7 +158,8 @@ impl Accounts {
     }
 }
 
-/// Decides about a start, and sends it ahead in the same moment if that is what it is to do.
+/// Decides about a start. If the start becomes the scout, that is recorded atomically with the
+/// decision.
 fn admit(known: &watch::Sender<Known>, wish: Wish) -> (Admission, u64) {
     let mut decided = (Admission::Hold, 0);
     known.send_if_modified(|known| {
@@ -164,7 +168,7 @@ fn admit(known: &watch::Sender<Known>, wish: Wish) -> (Admission, u64) {
         if goes_ahead {
             decided.1 = known.send_scout();
         }
-        // Nobody waits for somebody to leave.
+        // Waiting sessions need no notification that a scout was sent.
         false
     });
     decided
@@ -185,6 +189,7 @@ fn held(account: &Account, known: &Known) -> Error {
 
 #[cfg(test)]
 mod tests {
+
     use segue_core::model::FailureClass;
 
     use super::*;
@@ -199,7 +204,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_others_wait_for_the_scout_and_are_held_with_it() {
+    async fn others_wait_for_the_scout_and_are_refused_if_it_is_refused() {
         let accounts = Accounts::default();
         let wish = Wish::now(Wanted::Many);
         let scout = accounts.enter(&account(), wish).await.unwrap();
@@ -208,19 +213,19 @@ mod tests {
         let second = accounts.enter(&account, wish);
         tokio::pin!(second);
         let waits = tokio::time::timeout(std::time::Duration::ZERO, &mut second).await;
-        assert!(waits.is_err(), "the second did not wait");
+        assert!(waits.is_err(), "the second session did not wait");
         accounts.note(&account, Some(&refusal()));
         let error = second.await.unwrap_err().to_string();
         assert!(error.contains("`tool`") && error.contains("/home"), "{error}");
         accounts.check(&account, wish).unwrap_err();
         let again = accounts.enter(&account, Wish::now(Wanted::One)).await.unwrap();
-        assert!(again.is_some(), "nobody tries it again");
+        assert!(again.is_some(), "no session tries the account again");
         accounts.note(&account, None);
         assert!(accounts.enter(&account, wish).await.unwrap().is_none());
     }
 
     #[tokio::test]
-    async fn a_scout_that_never_came_up_is_followed_by_another_one() {
+    async fn next_session_becomes_the_scout_after_a_scout_is_dropped() {
         let accounts = Accounts::default();
         let wish = Wish::now(Wanted::Many);
         drop(accounts.enter(&account(), wish).await.unwrap());

@@ -1,4 +1,4 @@
-//! Taking in conversations that were begun by hand.
+//! Adopts conversations that were started without Segue.
 
 use std::sync::Arc;
 
@@ -7,12 +7,13 @@ use segue_core::api::{
 };
 use segue_core::flows::SessionState;
 use segue_core::flows::adopt::{self, Wanted};
-use segue_core::flows::view;
+use segue_core::flows::create::{SessionBeginning, SessionDraft, create};
+use segue_core::flows::{naming, view};
 use segue_core::model::{
-    How, Permission, RequestKey, RequestStep, Restart, Session, SessionId, SessionName, Status,
-    VendorSessionId,
+    RequestKey, RequestStep, Session, SessionName, SessionSettings, VendorSessionId,
 };
-use segue_core::rules::{naming, words};
+use segue_core::ports::SessionQuery;
+use segue_core::rules::{self, words};
 use segue_core::{Error, Result};
 
 use super::Supervisor;
@@ -20,10 +21,10 @@ use super::run::ensure_fleet;
 use crate::project::Project;
 use crate::requests::step;
 
-/// How many candidates a person is shown.
+/// How many candidates are listed at most.
 const SHOWN: usize = 50;
 
-/// Lists what could be taken in, or takes it in.
+/// Lists the conversations that can be adopted, or adopts them.
 pub(crate) async fn adopt(
     supervisor: &Arc<Supervisor>,
     key: Option<RequestKey>,
@@ -63,7 +64,7 @@ pub(crate) async fn adopt(
     Ok(report)
 }
 
-/// Returns the sessions that the same request has created before.
+/// Returns the sessions that an earlier attempt of the same request created.
 async fn adopted_before(
     supervisor: &Supervisor,
     key: Option<RequestKey>,
@@ -81,16 +82,17 @@ async fn adopted_before(
     Ok(adopted)
 }
 
-/// Says why a conversation is no candidate: it has a session already, or there is none.
+/// Returns the error for a conversation that cannot be adopted: it belongs to a session already, or
+/// it does not exist.
 async fn unknown(supervisor: &Supervisor, wanted: &Wanted) -> Result<Error> {
     let id = wanted.id.as_ref().map(ToString::to_string).unwrap_or_default();
-    let sessions = supervisor.ports.store.sessions().await?;
-    let has_it = |it: &&segue_core::ports::SessionSummary| {
-        it.binding
-            .as_ref()
-            .is_some_and(|binding| Some(&binding.vendor_session) == wanted.id.as_ref())
+    let query = SessionQuery {
+        vendor: wanted.vendor.clone(),
+        vendor_sessions: Some(wanted.id.iter().cloned().collect()),
+        ..SessionQuery::default()
     };
-    Ok(match sessions.iter().find(has_it) {
+    let sessions = supervisor.ports.store.sessions(&query).await?;
+    Ok(match sessions.first() {
         Some(summary) => {
             let name = summary.session.address();
             Error::conflict(format!("the conversation `{id}` belongs to `{name}` already"))
@@ -115,7 +117,7 @@ async fn take_in(
     Ok(view::session(&view::summary(&state)))
 }
 
-/// Makes what will be the session of a conversation.
+/// Returns the session to create for a conversation.
 pub(super) async fn draft(
     supervisor: &Arc<Supervisor>,
     candidate: &AdoptCandidate,
@@ -132,36 +134,24 @@ pub(super) async fn draft(
     }
     let project = Project::around(&candidate.cwd, ports.vendors.as_ref())?;
     let fleet = ensure_fleet(ports, project.as_ref()).await?;
-    let sessions = ports.store.sessions().await?;
-    let taken = |name: &str| {
-        sessions.iter().any(|it| it.session.fleet == fleet && it.session.name.as_str() == name)
-    };
     let name = match name {
         Some(name) => SessionName::parse(name)?,
-        None => SessionName::parse(&naming::suggest(ports.clock.random_id(), taken))?,
+        None => {
+            let suggestions = rules::naming::suggestions(ports.clock.random_id());
+            naming::first_free(ports, &fleet, suggestions).await?
+        }
     };
-    let now = ports.clock.now();
-    Ok(Session {
-        id: SessionId::new(ports.clock.new_id()),
-        name,
+    let draft = SessionDraft {
         fleet,
-        agent: None,
+        name,
         vendor: candidate.vendor.clone(),
-        description: None,
         cwd: candidate.cwd.clone(),
         config_dir: candidate.config_dir.clone(),
-        model: None,
-        permission: Permission::Ask,
-        instructions: None,
+        agent: None,
+        settings: SessionSettings::default(),
         headless: false,
-        restart: Restart::OnCrash,
-        args: Vec::new(),
-        env: std::collections::BTreeMap::new(),
         parent: None,
-        status: Status::Ended(How::Quit),
-        archive: true,
-        spoke: true,
-        created_at: now,
-        updated_at: now,
-    })
+        beginning: SessionBeginning::Adoption,
+    };
+    Ok(create(ports, draft))
 }

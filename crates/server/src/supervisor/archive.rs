@@ -1,43 +1,52 @@
-//! The archive as a whole: what no actor saw is copied, what is too much goes.
+//! Maintains the archive: copies conversations that no actor watched, deletes copies if the archive
+//! is too large, and checks copies for damage.
 
 use std::sync::Arc;
 
 use segue_core::api::{Finding, Severity};
 use segue_core::flows::archive;
-use segue_core::model::Session;
-use segue_core::ports::{DamagedCopy, SessionSummary};
+use segue_core::model::{Session, SessionId};
+use segue_core::ports::{DamagedCopy, Ports, SessionPage, SessionQuery, SessionSummary};
 use segue_core::rules::display::counted;
 use segue_core::{Error, Result};
 
-use super::{Message, Supervisor};
+use super::{SessionRequest, Supervisor};
 use crate::project;
 
+/// How many sessions are loaded at a time when all conversations are compared with their copies.
+const PAGE_SESSIONS: u32 = 200;
+
 impl Supervisor {
-    /// Has those conversations copied that went on after they were copied last: a daemon may have
-    /// died before it could. Only those get an actor.
-    pub(super) fn archive_what_nobody_saw(self: &Arc<Self>, sessions: Vec<SessionSummary>) {
+    /// Copies the conversations that have grown since their last copy: a daemon may have died
+    /// before it could copy them. Runs in the background. Only these sessions get an actor.
+    pub(super) fn archive_what_nobody_saw(self: &Arc<Self>) {
         let supervisor = Arc::clone(self);
         tokio::spawn(async move {
-            let ports = supervisor.ports.clone();
-            let behind = tokio::task::spawn_blocking(move || {
-                let is_behind = |it: &SessionSummary| {
-                    let id = it.binding.as_ref().map(|binding| &binding.vendor_session);
-                    let id = id.filter(|_| it.session.spoke);
-                    id.is_some_and(|id| archive::is_behind(&ports, &it.session, id))
-                };
-                let behind = sessions.into_iter().filter(is_behind);
-                behind.map(|it| it.session.id).collect::<Vec<_>>()
-            });
-            for session in behind.await.unwrap_or_default() {
-                // One that is gone by now has nothing to copy.
-                if let Ok(inbox) = supervisor.actor(session).await {
-                    let _ended = inbox.send(Message::Archive);
-                }
+            if let Err(error) = supervisor.archive_page_by_page().await {
+                tracing::warn!(%error, "not every conversation could be compared with its copy");
             }
         });
     }
 
-    /// Drops what is too much in the archive, beside everything else.
+    async fn archive_page_by_page(self: &Arc<Self>) -> Result<()> {
+        let mut page = SessionPage { after: None, size: PAGE_SESSIONS };
+        loop {
+            let query = SessionQuery { page: Some(page), ..SessionQuery::default() };
+            let sessions = self.ports.store.sessions(&query).await?;
+            let Some(last) = sessions.last() else { return Ok(()) };
+            page.after = Some((last.session.created_at, last.session.id));
+            let ports = self.ports.clone();
+            let behind = tokio::task::spawn_blocking(move || behind(&ports, &sessions));
+            for session in behind.await.unwrap_or_default() {
+                // A session that was removed meanwhile has nothing to copy.
+                if let Ok(inbox) = self.actor(session).await {
+                    let _ended = inbox.send(SessionRequest::Archive.into());
+                }
+            }
+        }
+    }
+
+    /// Deletes copies if the archive is larger than its limit. Runs in the background.
     pub(super) fn make_room_in_archive(self: &Arc<Self>) {
         let limit = self.archive_limit();
         if self.ports.archive.size().is_ok_and(|size| size <= limit) {
@@ -45,7 +54,8 @@ impl Supervisor {
         }
         let supervisor = Arc::clone(self);
         tokio::spawn(async move {
-            // Whoever makes room already sees what was added, or the next one does.
+            // If another task is making room already, it sees the new copy. Otherwise the task
+            // after the next copy sees it.
             let Ok(_turn) = supervisor.room.try_acquire() else { return };
             if let Err(error) = archive::make_room(&supervisor.ports, limit).await {
                 tracing::warn!(%error, "the archive is larger than it may be");
@@ -53,8 +63,8 @@ impl Supervisor {
         });
     }
 
-    /// Reads all copies, and reports those that are damaged and how much all take up; with `fix` makes
-    /// new ones of those that something else has, too.
+    /// Reads all copies. Reports the damaged ones and the size of the archive. With `fix`, replaces
+    /// a damaged copy if the conversation can be read from another source.
     pub(crate) async fn examine_archive(&self, fix: bool) -> Result<Vec<Finding>> {
         let owners = archive::owners(&self.ports).await?;
         let (ports, known) = (self.ports.clone(), owners.keys().cloned().collect::<Vec<_>>());
@@ -113,7 +123,7 @@ impl Supervisor {
         })
     }
 
-    /// Says how much the archive takes up.
+    /// Returns the size of the archive as a finding.
     fn describe_archive(&self) -> Result<Finding> {
         let holdings = self.ports.archive.holdings()?;
         let size: u64 = holdings.iter().map(|it| it.bytes).sum();
@@ -139,6 +149,16 @@ impl Supervisor {
     }
 }
 
+/// Returns the sessions whose conversations have grown since their last copy.
+fn behind(ports: &Ports, sessions: &[SessionSummary]) -> Vec<SessionId> {
+    let is_behind = |it: &&SessionSummary| {
+        let id = it.binding.as_ref().map(|binding| &binding.vendor_session);
+        let id = id.filter(|_| it.session.spoke);
+        id.is_some_and(|id| archive::is_behind(ports, &it.session, id))
+    };
+    sessions.iter().filter(is_behind).map(|it| it.session.id).collect()
+}
+
 fn damage(copy: &DamagedCopy, owner: Option<&Session>) -> String {
     let DamagedCopy { conversation, folder, why } = copy;
     let of = match (owner, conversation) {
@@ -153,7 +173,7 @@ fn cut_short(error: tokio::task::JoinError) -> Error {
     Error::internal("the archive could not be read").caused_by(error)
 }
 
-/// Writes a number of bytes as people do.
+/// Formats a number of bytes with a decimal unit.
 fn readable(bytes: u64) -> String {
     let units = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000)];
     match units.into_iter().find(|(_, size)| bytes >= *size) {
@@ -168,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_written_as_people_do() {
+    fn byte_counts_are_formatted_with_decimal_units() {
         let table = [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (10_000_000_000, "10 GB")];
         for (bytes, text) in table {
             assert_eq!(readable(bytes), text);

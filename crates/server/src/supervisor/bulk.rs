@@ -1,4 +1,4 @@
-//! Verbs on many sessions at once: each session's part runs beside the others, the answer is one.
+//! Commands on several sessions. The sessions are handled concurrently, and one report covers all.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,13 +13,14 @@ use segue_core::api::{
 use segue_core::flows::bringing_back::{Resting, Sorter};
 use segue_core::flows::look::Asked;
 use segue_core::model::{
-    AgentName, Counts, Environment, FleetName, RequestKey, RequestStep, Session, SessionId,
+    AgentName, Counts, Environment, FleetName, Principal, RequestKey, RequestStep, Session,
+    SessionId,
 };
-use segue_core::ports::{Change, Commit, SessionSummary};
+use segue_core::ports::{Change, Commit, SessionActivity, SessionQuery, SessionSummary};
 use segue_core::rules::accounts::Wanted;
 use segue_core::rules::bringing_back::AskedFor;
 use segue_core::rules::scale;
-use segue_core::rules::scope::{Deed, Scope};
+use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Error, Result, failpoint};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -28,25 +29,25 @@ use super::calling;
 use super::lift::{Lift, Lifted};
 use super::run::{agent_session, ensure_fleet};
 use super::select::{Chosen, Selected, find_whole, selected};
-use super::{Message, Renewal, Supervisor, Wish};
+use super::{Renewal, SessionRequest, Supervisor, Wish};
 use crate::project::{Agent, MOST_OF_ONE, Project, Scaled, in_range};
 use crate::requests::step;
 use crate::routes::trust;
 
-/// How long a count waits for one session.
+/// How long `count` waits for one session.
 const COUNT_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Brings the selected sessions back.
 pub(crate) async fn resume(
     supervisor: &Arc<Supervisor>,
-    scope: &Scope,
+    principal: &Principal,
     key: Option<RequestKey>,
     request: ResumeRequest,
 ) -> Result<RestoreReport> {
     let ToBringBack { sessions, left_alone, fresh, failed } =
-        to_bring_back(supervisor, scope, &request).await?;
+        settled(supervisor, principal, &request).await?;
     let sent = request.caller.environment;
-    let environment = calling::environment(&supervisor.ports, scope, sent).await?;
+    let environment = calling::environment(&supervisor.ports, principal, sent).await?;
     let wish = wish(sessions.iter().filter(|it| it.kept.is_none()).count());
     let tasks = sessions.into_iter().map(|Sorted { selected, kept }| {
         let Selected { summary, asked } = selected;
@@ -64,19 +65,19 @@ pub(crate) async fn resume(
     Ok(RestoreReport::new(all(tasks).await?, left_alone, failed))
 }
 
-/// Says what a resume would do, and does nothing.
+/// Returns what a resume would do, and changes nothing.
 pub(crate) async fn plan(
     supervisor: &Arc<Supervisor>,
-    scope: &Scope,
+    principal: &Principal,
     request: ResumeRequest,
 ) -> Result<PlanReport> {
     let ToBringBack { sessions, left_alone, fresh, failed } =
-        to_bring_back(supervisor, scope, &request).await?;
+        to_bring_back(supervisor, principal, &request).await?;
     let mut plan = Vec::new();
     for Sorted { selected, kept } in sessions {
         let id = selected.summary.session.id;
         let asked = selected.asked;
-        let mut planned = supervisor.ask(id, |reply| Message::Plan { asked, reply }).await?;
+        let mut planned = supervisor.ask(id, |reply| SessionRequest::Plan { asked, reply }).await?;
         if let Some(kept) = kept {
             planned.decision = PlannedDecision::Refuse;
             planned.note = kept.reason();
@@ -91,57 +92,58 @@ pub(crate) async fn plan(
     Ok(PlanReport { plan, to_bring_back, left_alone, failed })
 }
 
-/// Counts the sessions that a resume would bring back. Each is planned, beside the others: that
-/// reads the end of its transcript at most. Whoever does not answer soon is just being started.
+/// Counts the sessions that a resume would bring back. The sessions are planned concurrently; each
+/// plan reads at most the end of a transcript. A session that does not answer in time is being
+/// started and counts, too.
 pub(crate) async fn count(
     supervisor: &Arc<Supervisor>,
-    scope: &Scope,
+    principal: &Principal,
     request: ResumeRequest,
 ) -> Result<ResumeCount> {
-    let wanted = to_bring_back(supervisor, scope, &request).await?;
+    let wanted = to_bring_back(supervisor, principal, &request).await?;
     let is_due = |it: &Sorted| it.kept.is_none() && it.selected.summary.open.is_none();
     let due = wanted.sessions.into_iter().filter(is_due);
     let tasks = due.map(|Sorted { selected: Selected { summary, asked }, .. }| {
         let supervisor = Arc::clone(supervisor);
         async move {
-            let plan = |reply| Message::Plan { asked, reply };
+            let plan = |reply| SessionRequest::Plan { asked, reply };
             let planned = timeout(COUNT_PATIENCE, supervisor.ask(summary.session.id, plan)).await;
             planned.map_or(Ok(true), |planned| Ok(planned?.decision.brings_back()))
         }
     });
-    // What cannot be looked at is refused by a resume, too.
+    // A session that cannot be planned is refused by a resume, too.
     let comes_back = each(tasks).await?.into_iter().map(|it: Result<bool>| it.unwrap_or(false));
     Ok(ResumeCount { to_bring_back: comes_back.filter(|it| *it).count() })
 }
 
-/// What a request to bring sessions back is about.
+/// The result of sorting the sessions of a resume request.
 struct ToBringBack {
     sessions: Vec<Sorted>,
-    /// Ended on purpose, and not asked for.
+    /// Sessions that ended on purpose, and that the request does not name.
     left_alone: Vec<LeftAlone>,
-    /// Those that are to begin a new conversation.
+    /// Sessions that start a new conversation.
     fresh: Vec<SessionId>,
-    /// Names that led to no session.
+    /// Names that match no session.
     failed: Vec<FailedTarget>,
 }
 
 struct Sorted {
     selected: Selected,
-    /// Why a session that was named is not started all the same.
+    /// Why a session is not started although the request names it.
     kept: Option<Resting>,
 }
 
 async fn to_bring_back(
     supervisor: &Arc<Supervisor>,
-    scope: &Scope,
+    principal: &Principal,
     request: &ResumeRequest,
 ) -> Result<ToBringBack> {
     let cwd = &request.caller.cwd;
-    let mut chosen = selected(supervisor, scope, &request.selection, cwd).await?;
+    let mut chosen = selected(supervisor, principal, &request.selection, cwd).await?;
     leave_out_too_many(supervisor, &mut chosen.sessions).await?;
     let mut fresh = Vec::new();
     for name in &request.fresh {
-        let summary = find_whole(supervisor, scope, name, cwd).await?;
+        let summary = find_whole(supervisor, principal, name, cwd).await?;
         let id = summary.session.id;
         fresh.push(id);
         if chosen.sessions.iter().all(|it| it.summary.session.id != id) {
@@ -151,7 +153,25 @@ async fn to_bring_back(
     sorted(supervisor, chosen, fresh, request.stopped).await
 }
 
-/// Parts the selected sessions into those that are brought back and those that are left alone.
+/// Returns the sessions to bring back after all handoffs that concern them have ended. A handoff
+/// decides which session continues a conversation.
+async fn settled(
+    supervisor: &Arc<Supervisor>,
+    principal: &Principal,
+    request: &ResumeRequest,
+) -> Result<ToBringBack> {
+    loop {
+        let wanted = to_bring_back(supervisor, principal, request).await?;
+        let summaries = wanted.sessions.iter().map(|it| &it.selected.summary);
+        let resting = summaries.filter(|it| it.open.is_none()).map(|it| it.session.id);
+        let resting: Vec<SessionId> = resting.collect();
+        if !supervisor.on_the_way.wait_for(&resting).await {
+            return Ok(wanted);
+        }
+    }
+}
+
+/// Splits the selected sessions into those to bring back and those to leave alone.
 async fn sorted(
     supervisor: &Arc<Supervisor>,
     chosen: Chosen,
@@ -177,7 +197,8 @@ async fn sorted(
     Ok(ToBringBack { sessions, left_alone, fresh, failed: chosen.failed })
 }
 
-/// Reports a session that was named and is not started: its conversation goes on in another one.
+/// Reports a session that is not started although the request names it: another session continues
+/// its conversation.
 pub(super) fn refused(summary: &SessionSummary, kept: &Resting) -> AgentOutcome {
     let session = &summary.session;
     AgentOutcome {
@@ -191,7 +212,8 @@ pub(super) fn refused(summary: &SessionSummary, kept: &Resting) -> AgentOutcome 
     }
 }
 
-/// Leaves out, unless they were named, agents that are more of a kind than somebody wanted.
+/// Removes the agents that exceed the configured count of their kind, unless the request names
+/// them.
 async fn leave_out_too_many(
     supervisor: &Arc<Supervisor>,
     chosen: &mut Vec<Selected>,
@@ -209,7 +231,7 @@ async fn leave_out_too_many(
     Ok(())
 }
 
-/// Says who wants to start so many sessions.
+/// Returns the start request for this number of sessions.
 fn wish(sessions: usize) -> Wish {
     Wish::now(if sessions > 1 { Wanted::Many } else { Wanted::One })
 }
@@ -220,20 +242,22 @@ pub(super) async fn bring_back(
     (asked, wish): (Asked, Wish),
     (environment, fresh): (Environment, Option<Renewal>),
 ) -> Result<AgentOutcome> {
-    supervisor.ask(id, |reply| Message::Resume { environment, asked, fresh, wish, reply }).await
+    supervisor
+        .ask(id, |reply| SessionRequest::Resume { environment, asked, fresh, wish, reply })
+        .await
 }
 
 /// Resumes or starts the agents of the project.
 pub(crate) async fn up(
     supervisor: &Arc<Supervisor>,
-    scope: &Scope,
+    principal: &Principal,
     key: Option<RequestKey>,
     request: UpRequest,
 ) -> Result<RestoreReport> {
-    scope.allow(Deed::Everything)?;
+    principal.allow(RestrictedAction::Everything)?;
     let project = project(supervisor, &request.caller.cwd, request.fleet.as_deref())?;
     let scaled = scaled(supervisor, &project, None).await?;
-    // From here on agents have their whole names.
+    // Replace each word by the full names of the agents that it means.
     let mut named = Vec::new();
     for word in &request.agents {
         named.extend(scaled.agents_called(word)?.iter().map(|agent| agent.name.to_string()));
@@ -257,14 +281,14 @@ pub(crate) async fn up(
     Ok(RestoreReport { surplus, ..report })
 }
 
-/// Returns the sessions that run as agents which the project does not have any more.
+/// Returns the running sessions of agents that are no longer in the project.
 async fn surplus(supervisor: &Arc<Supervisor>, project: &Project) -> Result<Vec<SurplusSession>> {
     let agents: Vec<&AgentName> = project.agents.iter().map(|agent| &agent.name).collect();
-    let mut sessions = supervisor.ports.store.sessions().await?;
-    // What an agent started is that agent's.
-    sessions.retain(|it| {
-        it.open.is_some() && it.session.parent.is_none() && it.session.fleet == project.fleet
-    });
+    let activity = Some(SessionActivity::Open);
+    let query = SessionQuery { activity, ..SessionQuery::fleet(&project.fleet) };
+    let mut sessions = supervisor.ports.store.sessions(&query).await?;
+    // A session that was started by an agent belongs to that agent.
+    sessions.retain(|it| it.session.parent.is_none());
     let surplus = sessions.into_iter().filter_map(|SessionSummary { session, .. }| {
         let agent = scale::surplus(&agents, session.agent.as_ref())?.clone();
         let address = session.address();
@@ -275,7 +299,7 @@ async fn surplus(supervisor: &Arc<Supervisor>, project: &Project) -> Result<Vec<
     Ok(surplus.collect())
 }
 
-/// Brings agents up, beside each other.
+/// Brings agents up, concurrently.
 async fn lift_all(lifts: impl Iterator<Item = Lift>) -> Result<RestoreReport> {
     let (mut agents, mut left_alone) = (Vec::new(), Vec::new());
     for lifted in all(lifts.map(Lift::up)).await? {
@@ -287,7 +311,7 @@ async fn lift_all(lifts: impl Iterator<Item = Lift>) -> Result<RestoreReport> {
     Ok(RestoreReport::new(agents, left_alone, Vec::new()))
 }
 
-/// Reads the project around a folder, for the fleet of this name or of its own.
+/// Reads the project around a folder. `fleet` overrides the project's own fleet name.
 fn project(supervisor: &Arc<Supervisor>, cwd: &Path, fleet: Option<&str>) -> Result<Project> {
     let cwd = supervisor.ports.machine.folder(cwd)?.real_path;
     let mut project =
@@ -301,7 +325,8 @@ fn project(supervisor: &Arc<Supervisor>, cwd: &Path, fleet: Option<&str>) -> Res
     Ok(project)
 }
 
-/// Returns the project with as many agents of a kind as somebody wanted, or wants now.
+/// Returns the project with the requested number of agents of each kind. `wanted` overrides the
+/// stored number of one kind.
 async fn scaled(
     supervisor: &Arc<Supervisor>,
     project: &Project,
@@ -310,26 +335,27 @@ async fn scaled(
     let store = &supervisor.ports.store;
     let mut counts = store.counts(&project.fleet).await?;
     counts.extend(wanted);
-    // A kind that is not in the file any more has no number either.
+    // Ignore the stored numbers of kinds that are no longer in the file.
     counts.retain(|kind, _| project.kinds.contains(kind));
-    let mut sessions = store.sessions().await?;
-    sessions.retain(|it| it.session.fleet == project.fleet);
+    let sessions = store.sessions(&SessionQuery::fleet(&project.fleet)).await?;
     let names = sessions.into_iter().map(|it| it.session.name.to_string());
     let sessions = names.filter(|name| !scale::is_of_its_own(&project.kinds, name)).collect();
     project.scaled(supervisor.ports.vendors.as_ref(), &Scaled { counts, sessions })
 }
 
-/// Makes more or fewer agents of one kind, and remembers how many.
+/// Starts or stops agents of one kind so that `count` of them run, and stores that number.
 pub(crate) async fn scale(
     supervisor: &Arc<Supervisor>,
-    scope: &Scope,
+    principal: &Principal,
     request: ScaleRequest,
 ) -> Result<ScaleReport> {
-    scope.allow(Deed::Everything)?;
+    principal.allow(RestrictedAction::Everything)?;
     let ScaleRequest { caller, agent, count, fleet } = request;
     if count != 0 && !in_range(count) {
-        return Err(Error::config(format!("{count} agents of one kind cannot be meant"))
-            .hint(format!("use a number from 0 to {MOST_OF_ONE}")));
+        return Err(Error::config(format!(
+            "the number of agents must be between 0 and {MOST_OF_ONE}, got {count}"
+        ))
+        .hint(format!("run `segue scale {agent} {MOST_OF_ONE}` to have the most")));
     }
     let project = project(supervisor, &caller.cwd, fleet.as_deref())?;
     let kind = project.kind(&agent)?;
@@ -344,23 +370,24 @@ pub(crate) async fn scale(
     let agents = scaled.agents.iter().filter(|it| is_own(it)).cloned();
     let agents = agents.map(|agent| (agent, Asked::InBulk, None)).collect();
     let lifts = lifts(supervisor, &scaled, agents, &caller.environment)?;
-    // Whoever wants so many of them wants also those that were stopped.
+    // A request for this number of agents includes those that were stopped.
     let lifts = lifts.into_iter().map(|lift| Lift { with_stopped: true, ..lift });
     let RestoreReport { agents, left_alone, complete, .. } = lift_all(lifts).await?;
     supervisor.scribe.write(&fleet).await?;
     Ok(ScaleReport { agents, stopped, left_alone, complete })
 }
 
-/// Ends the agents that are more than there are to be; their conversations stay.
+/// Ends the agents that exceed the requested number. Their conversations are kept.
 async fn stop_too_many(
     supervisor: &Arc<Supervisor>,
     fleet: &FleetName,
     counts: Counts,
 ) -> Result<Vec<StoppedSession>> {
-    let mut sessions = supervisor.ports.store.sessions().await?;
+    let query = SessionQuery { is_agents: true, ..SessionQuery::fleet(fleet) };
+    let mut sessions = supervisor.ports.store.sessions(&query).await?;
     sessions.retain(|SessionSummary { session, .. }| {
         let too_many = |agent| scale::is_too_many(&counts, agent);
-        session.fleet == *fleet && session.agent.as_ref().is_some_and(too_many)
+        session.agent.as_ref().is_some_and(too_many)
     });
     let ended = all(sessions.into_iter().map(|it| end(supervisor, it.session))).await?;
     Ok(ended.into_iter().filter(|it| it.outcome == StopOutcome::Stopped).collect())
@@ -374,7 +401,7 @@ fn lifts(
 ) -> Result<Vec<Lift>> {
     let wish = wish(agents.len());
     let mut lifts = Vec::new();
-    // Drafted one after the other, so that new sessions are listed in the order of the file.
+    // Create the drafts in order, so that new sessions are listed in the order of the file.
     for (agent, asked, fresh) in agents {
         let of_vendor = project.agents.iter().filter(|it| it.vendor == agent.vendor);
         lifts.push(Lift {
@@ -421,12 +448,12 @@ fn asked_by(request: &UpRequest, agent: &Agent) -> Asked {
 /// Ends the processes of the selected sessions.
 pub(crate) async fn stop(
     supervisor: &Arc<Supervisor>,
-    scope: &Scope,
+    principal: &Principal,
     key: Option<RequestKey>,
     request: StopRequest,
 ) -> Result<StopReport> {
     let Chosen { mut sessions, mut failed } =
-        selected(supervisor, scope, &request.selection, &request.cwd).await?;
+        selected(supervisor, principal, &request.selection, &request.cwd).await?;
     sessions.retain(|it| !it.is_finished());
     let before = stopping_before(supervisor, key, &sessions).await?;
     let addresses: Vec<String> = sessions.iter().map(|it| it.summary.session.address()).collect();
@@ -451,8 +478,8 @@ pub(crate) async fn stop(
     Ok(StopReport { stopped, failed })
 }
 
-/// Returns the sessions whose processes the same request was about to end before its daemon died;
-/// records which ones it is about to end now.
+/// Returns the sessions that an earlier attempt of the same request was about to stop when its
+/// daemon died. Records which sessions this attempt is about to stop.
 async fn stopping_before(
     supervisor: &Supervisor,
     key: Option<RequestKey>,
@@ -471,8 +498,8 @@ async fn stopping_before(
     let steps = new.map(|session| RequestStep::Stopping { session });
     let changes: Vec<Change> = steps.flat_map(|it| step(ports, Some(key), it)).collect();
     if !changes.is_empty() {
-        // On a full disk, agents must stop all the same. What is lost is only that a repeated
-        // request knows what its first try ended.
+        // If the disk is full, agents must stop anyway. Then a repeated request cannot report which
+        // sessions the first attempt stopped.
         match ports.store.commit(Commit { changes, events: Vec::new() }).await {
             Ok(_position) => failpoint::hit("stop.request.after"),
             Err(error) => tracing::warn!(%error, "the steps of a stop could not be recorded"),
@@ -494,7 +521,7 @@ fn end(
     }
 }
 
-/// Runs all tasks beside each other; returns their answers in order, or the first failure.
+/// Runs all tasks concurrently. Returns their results in order, or the first error.
 async fn all<T, F>(tasks: impl Iterator<Item = F>) -> Result<Vec<T>>
 where
     T: Send + 'static,
@@ -503,7 +530,7 @@ where
     each(tasks).await?.into_iter().collect()
 }
 
-/// Runs all tasks beside each other; returns what came of each, in order.
+/// Runs all tasks concurrently. Returns the result of each task, in order.
 async fn each<T, F>(tasks: impl Iterator<Item = F>) -> Result<Vec<Result<T>>>
 where
     T: Send + 'static,

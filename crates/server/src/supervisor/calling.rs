@@ -1,19 +1,19 @@
-//! What a launch gets from whoever asks for it.
+//! The environment of a launch that a user or an agent requests.
 
-use segue_core::model::{Environment, Session};
+use segue_core::model::{Environment, Principal, Session};
 use segue_core::ports::Ports;
-use segue_core::rules::scope::Scope;
 use segue_core::{Error, Result};
 
-/// Returns the environment of a launch that a caller asks for: a person's own, or the one that the
-/// calling agent itself was started with, from its holder's memory. What an agent's process sends
-/// along is of its own choosing, and decides which program is found and what is loaded into it.
+/// Returns the environment for a requested launch. A user's request uses the environment that was
+/// sent. A request of an agent uses the environment that the agent itself was started with, from
+/// its holder's memory: the agent could send any environment, and the environment decides which
+/// program is found and which code is loaded into it.
 pub(crate) async fn environment(
     ports: &Ports,
-    scope: &Scope,
+    principal: &Principal,
     sent: Environment,
 ) -> Result<Environment> {
-    let Scope::Agent(own) = scope else { return Ok(sent) };
+    let Principal::Agent(own) = principal else { return Ok(sent) };
     let launches = ports.store.launches(own.id).await?;
     let open = launches.iter().rev().find(|launch| launch.end.is_none());
     let launch = open.ok_or_else(|| unknown(own).caused_by("it does not run any more"))?.id;

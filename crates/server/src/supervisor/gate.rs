@@ -1,4 +1,4 @@
-//! Gates: how many launches may be starting at the same time, per account and per place.
+//! Gates limit how many launches may be starting at the same time, per account and per place.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,16 +7,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use segue_core::ports::{Pace, Place};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// What is limited together.
+/// The launches that share one limit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Key {
-    /// A vendor's account: starts are paced.
+    /// A vendor's account, with the vendor's own limit.
     Account { vendor: String, config_dir: std::path::PathBuf },
-    /// A place in which a vendor finds its own id: one start at a time, until it is bound.
+    /// A place in which the vendor chooses the id of a conversation. One launch at a time may start
+    /// there, until its id is known.
     Finding { vendor: String, place: Place },
 }
 
-/// The right to be starting; given back when dropped.
+/// The permit to be starting. It is returned when dropped.
 #[derive(Debug)]
 pub(crate) struct Pass {
     gate: Arc<Gate>,
@@ -24,18 +25,19 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    /// Says that whoever has this is up: the gate need not be narrow any more.
+    /// Reports that this launch is up. If only the first launch was allowed until now, the gate
+    /// opens for the others.
     pub(crate) fn arrived(&self) {
         let wider = self.gate.closed.swap(0, Ordering::Relaxed);
         self.gate.open.add_permits(wider);
     }
 }
 
-/// What lets so many through at the same time.
+/// A semaphore for launches that share a limit.
 #[derive(Debug)]
 struct Gate {
     open: Arc<Semaphore>,
-    /// How many more may pass once the first one has arrived.
+    /// How many permits are added after the first launch has come up.
     closed: AtomicUsize,
 }
 
@@ -47,18 +49,18 @@ impl Gate {
     }
 }
 
-/// All gates, made as they are needed.
+/// All gates. A gate is created when it is first used.
 #[derive(Debug, Default)]
 pub(crate) struct Gates(Mutex<HashMap<Key, Arc<Gate>>>);
 
 impl Gates {
-    /// Waits until one more may pass. The pace counts when the gate is made.
+    /// Waits for a permit. The pace is used only when the gate is created.
     pub(crate) async fn enter(&self, key: Key, pace: Pace) -> Option<Pass> {
         let gate = {
             let mut gates = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(gates.entry(key).or_insert_with(|| Arc::new(Gate::new(pace))))
         };
-        // A semaphore that nobody closes always lets in.
+        // The semaphore is never closed, so this does not fail.
         let permit = Arc::clone(&gate.open).acquire_owned().await.ok()?;
         Some(Pass { gate, _permit: permit })
     }
@@ -69,7 +71,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_first_of_an_account_goes_alone_where_that_is_needed() {
+    async fn gate_admits_one_launch_until_the_first_has_come_up() {
         let gates = Gates::default();
         let key = Key::Account { vendor: "tool".into(), config_dir: "/home".into() };
         let pace = Pace { at_once: 3, first_alone: true };

@@ -1,41 +1,43 @@
-//! One agent of a project on its way up: brought back, taken in, or started.
+//! Brings up one agent of a project: resumes its session, adopts a conversation, or starts a new
+//! one.
 
 use std::sync::Arc;
 
 use segue_core::api::{AdoptCandidate, AgentOutcome, LeftAlone, Outcome, SessionRef};
 use segue_core::flows::bringing_back::Sorter;
 use segue_core::flows::look::Asked;
-use segue_core::flows::{SessionState, adopt};
-use segue_core::model::{Environment, How, Session, SessionId, SessionName, Status, Timer};
-use segue_core::ports::SessionSummary;
+use segue_core::flows::{SessionState, adopt, naming};
+use segue_core::model::{Environment, How, Session, SessionId, Status, Timer};
+use segue_core::ports::{SessionQuery, SessionSummary};
+use segue_core::rules;
 use segue_core::rules::bringing_back::AskedFor;
 use segue_core::rules::handoff::{Candidate, Source, source};
-use segue_core::rules::naming;
 use segue_core::{Error, Kind, Result};
 
 use super::bulk::{bring_back, refused};
 use super::handoff::{self, Carried};
-use super::{Account, Message, Renewal, Start, Supervisor, Wish, ask};
+use super::run::is_name_taken;
+use super::{Account, Renewal, SessionRequest, Start, Supervisor, Wish, ask};
 
-/// One agent of the project on its way up.
+/// One agent of a project that is to be brought up.
 pub(super) struct Lift {
     pub(super) supervisor: Arc<Supervisor>,
-    /// What its session will be, if it has none yet.
+    /// The session to create if the agent has none yet.
     pub(super) draft: Session,
     pub(super) prompt: Option<String>,
     pub(super) asked: Asked,
-    /// Begins a new conversation.
+    /// `Some` starts a new conversation.
     pub(super) fresh: Option<Renewal>,
     pub(super) environment: Environment,
     pub(super) wish: Wish,
-    /// No other agent of the project is of its vendor.
+    /// Whether no other agent of the project has the same vendor.
     pub(super) works_alone: bool,
-    /// It is started also if it was stopped on purpose.
+    /// Whether the agent is also started if it was stopped on purpose.
     pub(super) with_stopped: bool,
     pub(super) timers: Vec<Timer>,
 }
 
-/// What came of an agent on its way up.
+/// The result of bringing up an agent.
 pub(super) enum Lifted {
     Came(AgentOutcome),
     LeftAlone(LeftAlone),
@@ -43,18 +45,18 @@ pub(super) enum Lifted {
 
 /// The sessions of one agent.
 struct OwnSessions {
-    /// The one of its vendor that has its name.
+    /// The session that has the agent's vendor and the agent's name.
     at_home: Option<SessionSummary>,
-    /// One of its vendor under another name.
+    /// A session that has the agent's vendor and another name.
     elsewhere: Option<SessionId>,
-    /// One of another vendor that has its name.
+    /// A session that has another vendor and the agent's name.
     in_the_way: Option<Session>,
-    /// Those of other vendors, the newest first.
+    /// Sessions with other vendors, newest first.
     of_others: Vec<SessionId>,
 }
 
 impl Lift {
-    /// Brings the agent up, in its conversation if it has one.
+    /// Brings the agent up. It continues its conversation if it has one.
     pub(super) async fn up(self) -> Result<Lifted> {
         let lifted = self.come_up().await?;
         let id = match &lifted {
@@ -62,10 +64,10 @@ impl Lift {
             Lifted::LeftAlone(session) => Some(session.session),
         };
         if let Some(id) = id {
-            let archive = self.draft.archive;
-            self.supervisor.ask(id, |reply| Message::SetArchive { archive, reply }).await?;
+            let settings = Box::new(self.draft.settings());
+            self.supervisor.ask(id, |reply| SessionRequest::Configure { settings, reply }).await?;
             let timers = self.timers.clone();
-            self.supervisor.ask(id, |reply| Message::SetTimers { timers, reply }).await?;
+            self.supervisor.ask(id, |reply| SessionRequest::SetTimers { timers, reply }).await?;
         }
         Ok(lifted)
     }
@@ -74,6 +76,10 @@ impl Lift {
         loop {
             let own = self.own_sessions().await?;
             if let Some(at_home) = &own.at_home {
+                let rests = at_home.open.is_none();
+                if rests && self.supervisor.on_the_way.wait_for(&[at_home.session.id]).await {
+                    continue;
+                }
                 return self.come_back(at_home).await;
             }
             if let Some(outcome) = self.try_to_come_up(own).await? {
@@ -82,7 +88,7 @@ impl Lift {
         }
     }
 
-    /// Brings back the agent's own session, unless it was ended on purpose.
+    /// Brings the agent's own session back, unless it was ended on purpose.
     async fn come_back(&self, own: &SessionSummary) -> Result<Lifted> {
         let by_name = self.asked == Asked::ByName || self.fresh.is_some();
         let asked = AskedFor { by_name, with_stopped: self.with_stopped || self.fresh.is_some() };
@@ -95,16 +101,18 @@ impl Lift {
         }
     }
 
-    /// Brings an agent up that has no session of its name; `None` if another request made its session meanwhile.
+    /// Brings up an agent that has no session with its name and vendor. Returns `None` if another
+    /// request created that session meanwhile.
     async fn try_to_come_up(&self, own: OwnSessions) -> Result<Option<AgentOutcome>> {
         self.free_name(&own).await?;
         if let Some(id) = own.elsewhere {
             if let Some(other) = &own.in_the_way {
-                // One agent, one vendor: the other one's rests.
+                // An agent runs with one vendor at a time, so its session with the other vendor is
+                // stopped.
                 handoff::quiet(&self.supervisor, other.id, false).await?;
             }
             let name = self.draft.name.clone();
-            self.supervisor.ask(id, |reply| Message::Rename { name, reply }).await?;
+            self.supervisor.ask(id, |reply| SessionRequest::Rename { name, reply }).await?;
             return self.bring_back(id).await.map(Some);
         }
         if self.fresh.is_none() {
@@ -131,8 +139,8 @@ impl Lift {
 
     async fn start_or_join(&self) -> Result<AgentOutcome> {
         match self.start().await {
-            // Somebody else started this agent at the same moment: it is theirs and ours.
-            Err(error) if error.kind == Kind::Conflict => match self.existing().await? {
+            // Another request started this agent at the same time: this request joins it.
+            Err(error) if is_name_taken(&error) => match self.existing().await? {
                 Some(id) => self.bring_back(id).await,
                 None => Err(error.hint(format!(
                     "run `segue rm {}` if another agent started the session of that name",
@@ -144,24 +152,26 @@ impl Lift {
         }
     }
 
-    /// Lists the conversations that somebody began in this folder, if only this agent of its vendor
-    /// works here: another one's would be as good a guess.
+    /// Lists the conversations that were started without Segue in this folder. Returns an empty
+    /// list if several agents of the project have this vendor, because a conversation could belong
+    /// to any of them.
     async fn conversations(&self) -> Result<Vec<AdoptCandidate>> {
         if self.fresh.is_some() || !self.works_alone || self.draft.description.is_some() {
             return Ok(Vec::new());
         }
         let ports = &self.supervisor.ports;
-        let sessions = ports.store.sessions().await?;
-        let own = |it: &Session| it.vendor == self.draft.vendor && it.cwd == self.draft.cwd;
-        if sessions.iter().any(|it| own(&it.session)) {
+        let (vendor, cwd) = (Some(self.draft.vendor.clone()), Some(self.draft.cwd.clone()));
+        let query = SessionQuery { vendor: vendor.clone(), cwd: cwd.clone(), ..Default::default() };
+        if ports.store.count_sessions(&query).await? > 0 {
             return Ok(Vec::new());
         }
-        let (vendor, cwd) = (Some(self.draft.vendor.clone()), Some(self.draft.cwd.clone()));
         let wanted = adopt::Wanted { vendor, cwd, ..adopt::Wanted::default() };
         adopt::candidates(ports, &self.environment, &wanted).await
     }
 
-    /// Takes in the only conversation there is, and goes on with it; not one that is open.
+    /// Adopts the only conversation in the folder, and resumes it. Returns `None` if the
+    /// conversation is open in another process, belongs to another config directory, or was adopted
+    /// by another request.
     async fn adopt(&self, only: &AdoptCandidate) -> Result<Option<AgentOutcome>> {
         if only.open_in.is_some() || self.draft.config_dir != only.config_dir {
             return Ok(None);
@@ -172,8 +182,8 @@ impl Lift {
         let id = session.id;
         match adopt::take_in(ports, session, &only.vendor_session_id, Vec::new()).await {
             Ok(_) => {}
-            // Somebody else was quicker, with the agent or with the conversation.
-            Err(error) if error.kind == Kind::Conflict => return Ok(None),
+            // Another request took the agent's name or the conversation meanwhile.
+            Err(error) if error.conflict.is_some() => return Ok(None),
             Err(error) => return Err(error),
         }
         let mut outcome = self.bring_back(id).await?;
@@ -192,7 +202,7 @@ impl Lift {
         self.supervisor.accounts.is_held(&Account { vendor, config_dir })
     }
 
-    /// Says that nothing was begun, not even a session.
+    /// Reports that nothing was started, because the account is refused. No session was created.
     fn held(&self, error: &Error) -> AgentOutcome {
         AgentOutcome {
             of: SessionRef::of_draft(&self.draft),
@@ -205,17 +215,22 @@ impl Lift {
         }
     }
 
-    /// Returns the agent's sessions: it has others where its vendor was another one before.
+    /// Returns the agent's sessions. It has more than one if its vendor was changed in the project
+    /// file.
     async fn own_sessions(&self) -> Result<OwnSessions> {
-        let mut sessions = self.supervisor.ports.store.sessions().await?;
-        let has_name = |it: &Session| it.name == self.draft.name;
+        let store = &self.supervisor.ports.store;
+        let Session { fleet, name, agent, .. } = &self.draft;
+        let agents = SessionQuery { is_agents: true, ..SessionQuery::fleet(fleet) };
+        let mut sessions = store.sessions(&agents).await?;
+        let has_name = |it: &Session| it.name == *name;
         sessions.retain(|it| {
-            let it = &it.session;
-            let is_agents = it.agent.is_some() && it.agent == self.draft.agent;
-            let is_own = has_name(it) || is_agents && self.was_ours(it);
-            // What another agent started stays that agent's, whatever it is called.
-            it.parent.is_none() && it.fleet == self.draft.fleet && is_own
+            let is_agents = it.session.agent == *agent && self.was_ours(&it.session);
+            is_agents && !has_name(&it.session)
         });
+        sessions.extend(store.sessions(&SessionQuery::address(fleet, name)).await?);
+        // A session that was started by another agent belongs to that agent, whatever its name is.
+        sessions.retain(|it| it.session.parent.is_none());
+        sessions.sort_by_key(|it| (it.session.created_at, it.session.id));
         let is_own = |it: &Session| it.vendor == self.draft.vendor;
         let candidates: Vec<Candidate> = sessions
             .iter()
@@ -238,51 +253,73 @@ impl Lift {
         Ok(OwnSessions { at_home, elsewhere, in_the_way, of_others })
     }
 
-    /// Tells whether a session has the name that the agent's session with a vendor gets when the
-    /// agent goes on with another one. Excludes sessions that were started with `segue run`.
+    /// Returns whether a session has the name that Segue gives to an agent's session when the agent
+    /// continues with another vendor. Excludes sessions that were started with `segue run`.
     fn was_ours(&self, session: &Session) -> bool {
         let (own, vendor) = (self.draft.name.as_str(), session.vendor.as_str());
-        naming::is_with_vendor(session.name.as_str(), own, vendor)
+        rules::naming::is_with_vendor(session.name.as_str(), own, vendor)
     }
 
-    /// Takes the agent's name from its session with the vendor that it had before.
+    /// Renames the agent's session with its previous vendor, so that the new session can have its
+    /// name.
     async fn free_name(&self, own: &OwnSessions) -> Result<()> {
         let Some(other) = &own.in_the_way else { return Ok(()) };
-        let sessions = self.supervisor.ports.store.sessions().await?;
-        let taken = |name: &str| {
-            sessions
-                .iter()
-                .any(|it| it.session.fleet == other.fleet && it.session.name.as_str() == name)
-        };
+        let ports = &self.supervisor.ports;
+        // Another request may have renamed it already.
+        let known = ports.store.session(other.id).await?;
+        if known.is_none_or(|known| known.name != other.name) {
+            return Ok(());
+        }
         let (own, vendor) = (other.name.as_str(), other.vendor.as_str());
-        let name = SessionName::parse(&naming::with_vendor(own, vendor, taken))?;
-        self.supervisor.ask(other.id, |reply| Message::Rename { name, reply }).await
+        let names = rules::naming::names_with_vendor(own, vendor);
+        let name = naming::first_free(ports, &other.fleet, names).await?;
+        self.supervisor.ask(other.id, |reply| SessionRequest::Rename { name, reply }).await
     }
 
-    /// Goes on with the conversation that the agent had with another vendor.
+    /// Continues the conversation that the agent had with another vendor.
     async fn carry_over(&self, others: &[SessionId]) -> Result<Carried> {
         handoff::carry_to(&self.supervisor, &self.draft, others, &self.environment).await
     }
 
     async fn existing(&self) -> Result<Option<SessionId>> {
-        let sessions = self.supervisor.ports.store.sessions().await?;
-        let own = |it: &&SessionSummary| {
-            let it = &it.session;
-            it.parent.is_none() && it.fleet == self.draft.fleet && it.name == self.draft.name
-        };
-        Ok(sessions.iter().find(own).map(|it| it.session.id))
+        let query = SessionQuery::address(&self.draft.fleet, &self.draft.name);
+        let sessions = self.supervisor.ports.store.sessions(&query).await?;
+        Ok(sessions.iter().find(|it| it.session.parent.is_none()).map(|it| it.session.id))
     }
 
+    /// Brings a session back with the settings that the project file has now.
     async fn bring_back(&self, id: SessionId) -> Result<AgentOutcome> {
+        let was_open = self.is_open(id).await?;
+        let settings = Box::new(self.draft.settings());
+        let configure = |reply| SessionRequest::Configure { settings, reply };
+        let changed = self.supervisor.ask(id, configure).await?;
         let how = (self.environment.clone(), self.fresh);
-        bring_back(&self.supervisor, id, (self.asked, self.wish), how).await
+        let outcome = bring_back(&self.supervisor, id, (self.asked, self.wish), how).await?;
+        if changed.is_empty() || outcome.outcome == Outcome::Refused {
+            return Ok(outcome);
+        }
+        let (keys, address) = (changed.join(", "), &outcome.of.address);
+        let news = match was_open && self.fresh.is_none() {
+            true => format!(
+                "the project file has other values: {keys}; `segue stop {address}` and `segue up \
+                 --stopped` start it with them"
+            ),
+            false => format!("now as in the project file: {keys}"),
+        };
+        let note = outcome.note.map_or(news.clone(), |note| format!("{note}; {news}"));
+        Ok(AgentOutcome { note: Some(note), ..outcome })
+    }
+
+    async fn is_open(&self, id: SessionId) -> Result<bool> {
+        let sessions = self.supervisor.ports.store.sessions(&SessionQuery::id(id)).await?;
+        Ok(sessions.iter().any(|it| it.open.is_some()))
     }
 
     async fn start(&self) -> Result<AgentOutcome> {
         let inbox = self.supervisor.adopt_new(SessionState::new(self.draft.clone()));
         let (message, environment) = (self.prompt.clone(), self.environment.clone());
         let start = Box::new(Start { message, environment, wish: self.wish, request: None });
-        ask(&inbox, |reply| Message::StartVerified { start, reply }).await
+        ask(&inbox, |reply| SessionRequest::StartVerified { start, reply }).await
     }
 }
 

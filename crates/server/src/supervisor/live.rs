@@ -1,4 +1,4 @@
-//! Which launches are alive, and below which holders: what tells an agent's calls from a person's.
+//! Keeps the live launches with their holders, to tell requests of agents from requests of users.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,8 +27,8 @@ impl LiveLaunches {
         self.all().remove(&launch);
     }
 
-    /// Returns the session whose launch a request comes from; `None` if it is a person's. A caller
-    /// that cannot be identified is an error.
+    /// Returns the session whose launch a request comes from. `None` if a user made the request.
+    /// Returns an error if the caller cannot be identified.
     pub(crate) fn caller(&self, evidence: &Evidence) -> Result<Option<SessionId>> {
         let live: Vec<LiveLaunch> = self.all().values().map(|(_, live)| live.clone()).collect();
         match origin(evidence, &live) {

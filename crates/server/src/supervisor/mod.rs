@@ -1,6 +1,7 @@
-//! The supervisor: one owner (an [`actor`]) per session that is touched, and what they share.
+//! The supervisor: one owner (an [`actor`]) per session in use, and the state that all actors
+//! share.
 //!
-//! An actor handles one message at a time, so a session needs no lock; different sessions do not
+//! An actor handles one message at a time, so a session needs no lock. Different sessions do not
 //! wait for each other, except at a [`gate`].
 
 mod accounts;
@@ -22,21 +23,25 @@ mod stops;
 mod stream;
 mod watch;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use segue_core::api::{Finding, SessionView};
-use segue_core::flows::{SessionState, bringing_back, open_elsewhere, view};
+use segue_core::flows::open_elsewhere::{self, OpenElsewhere};
+use segue_core::flows::{SessionState, bringing_back, view};
 use segue_core::model::{Environment, How, SessionId, Status, WaitingFor};
-use segue_core::ports::{Fault, MessageQuery, Ports, SessionSummary};
+use segue_core::ports::{Fault, Ports, SessionActivity, SessionQuery, SessionSummary, VendorPlace};
 use segue_core::{Error, Result};
 use segue_host::programs;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 pub(crate) use accounts::{Account, Wish};
-pub(crate) use actor::{Arrival, Errand, Message, Outgoing, Renewal, Start, Waiter};
+pub(crate) use actor::{
+    ActorMessage, Outgoing, Renewal, SessionObservation, SessionRequest, SessionTimeout, Start,
+    Waiter,
+};
 pub(crate) use adopt::adopt;
 pub(crate) use bulk::{count, plan, resume, scale, stop, up};
 pub(crate) use calling::environment as calling_environment;
@@ -56,10 +61,10 @@ use shown::Shown;
 use stops::Stops;
 use watch::Watch;
 
-/// The way to an actor.
-pub(crate) type Inbox = mpsc::UnboundedSender<Message>;
+/// Sends messages to an actor.
+pub(crate) type Inbox = mpsc::UnboundedSender<ActorMessage>;
 
-/// What all actors share.
+/// The state that all actors share.
 #[derive(Debug)]
 pub(crate) struct Supervisor {
     pub(crate) ports: Ports,
@@ -70,12 +75,19 @@ pub(crate) struct Supervisor {
     pub(crate) watch: Watch,
     pub(crate) live: LiveLaunches,
     config_file: PathBuf,
-    /// One at a time makes room in the archive.
+    /// At most one task at a time makes room in the archive.
     room: Arc<Semaphore>,
     on_the_way: OnTheWay,
     shown: Shown,
     stops: Stops,
+    /// Sessions whose actors have nothing left to do. The session that has been idle longest comes
+    /// first.
+    resting: Mutex<VecDeque<SessionId>>,
 }
+
+/// At most this many idle sessions stay in memory. The result of a session's last turn is only in
+/// memory, so it can be requested for the newest of them.
+const MAX_RESTING: usize = 64;
 
 impl Supervisor {
     pub(crate) fn new(ports: Ports, config_file: PathBuf) -> Arc<Self> {
@@ -97,24 +109,23 @@ impl Supervisor {
             on_the_way,
             shown: Shown::default(),
             stops: Stops::default(),
+            resting: Mutex::default(),
         });
         router.start(Arc::downgrade(&supervisor));
         supervisor
     }
 
-    /// Finds out what became of every launch that the store thinks alive; returns when all are
-    /// known, so that readers never see what is long untrue.
+    /// Finds out what happened to every launch that is open in the store. Returns after all actors
+    /// have answered, so that clients never read an outdated state.
     pub(crate) async fn reconcile(self: &Arc<Self>) -> Result<()> {
-        let sessions = self.ports.store.sessions().await?;
-        let open = self.ports.store.messages(&MessageQuery { session: None, open: true }).await?;
-        let has_message = |it: &SessionSummary| open.iter().any(|m| m.session == it.session.id);
+        let query = SessionQuery::activity(SessionActivity::Unsettled);
+        let sessions = self.ports.store.sessions(&query).await?;
         let mut answers = Vec::new();
         let unseen = |it: &&SessionSummary| !self.actors().contains_key(&it.session.id);
-        let concerned = |it: &&SessionSummary| needs_a_look(it) || has_message(it);
-        for summary in sessions.iter().filter(concerned).filter(unseen) {
+        for summary in sessions.iter().filter(|it| needs_a_look(it)).filter(unseen) {
             let (reply, answer) = oneshot::channel();
             let inbox = self.actor(summary.session.id).await?;
-            if inbox.send(Message::Reconcile { reply }).is_ok() {
+            if inbox.send(SessionRequest::Reconcile { reply }.into()).is_ok() {
                 answers.push(answer);
             }
         }
@@ -122,43 +133,44 @@ impl Supervisor {
             // An actor that failed has logged why; the others must not wait for it.
             let _failed = answer.await;
         }
-        self.archive_what_nobody_saw(sessions);
+        self.archive_what_nobody_saw();
         Ok(())
     }
 
-    /// Ends a session's process, also one that waits to be started; tells whether there was one.
+    /// Ends a session's process, even if the session still waits to be started. Returns whether
+    /// there was a process.
     pub(crate) async fn end(self: &Arc<Self>, session: SessionId) -> Result<bool> {
         self.stops.request(session);
-        self.ask(session, |reply| Message::Stop { reply }).await
+        self.ask(session, |reply| SessionRequest::Stop { reply }).await
     }
 
-    /// Asks the session's actor and waits for its answer.
+    /// Sends a request to the session's actor and waits for its reply.
     pub(crate) async fn ask<T>(
         self: &Arc<Self>,
         session: SessionId,
-        message: impl FnOnce(oneshot::Sender<Result<T>>) -> Message,
+        request: impl FnOnce(oneshot::Sender<Result<T>>) -> SessionRequest,
     ) -> Result<T> {
         let inbox = self.actor(session).await?;
-        ask(&inbox, message).await
+        ask(&inbox, request).await
     }
 
-    /// Tells a session's actor something, if it has one.
-    pub(crate) fn tell(&self, session: SessionId, message: Message) {
+    /// Sends a message to a session's actor, if it is in memory.
+    pub(crate) fn tell(&self, session: SessionId, message: impl Into<ActorMessage>) {
         if let Some(inbox) = self.actors().get(&session) {
-            // An actor that has just ended does not need to know.
-            let _ended = inbox.send(message);
+            // An actor that has just ended does not need the message.
+            let _ended = inbox.send(message.into());
         }
     }
 
-    /// Has every session look again at what it may have missed.
+    /// Makes every actor retry to record the events that it could not store.
     pub(crate) fn catch_up(&self) {
         for inbox in self.actors().values() {
-            // An actor that has just ended has missed nothing.
-            let _ended = inbox.send(Message::CatchUp);
+            // An actor that has just ended has nothing to record.
+            let _ended = inbox.send(SessionTimeout::CatchUp.into());
         }
     }
 
-    /// Makes an actor for a session that the store does not have yet.
+    /// Starts an actor for a session that is not in the store yet.
     pub(crate) fn adopt_new(self: &Arc<Self>, state: SessionState) -> Inbox {
         let id = state.session.id;
         let inbox = Actor::start(self, state);
@@ -172,7 +184,7 @@ impl Supervisor {
         }
         let state = SessionState::load(&self.ports, id).await?;
         let mut actors = self.actors();
-        // Somebody else may have loaded it meanwhile: the first one is the owner.
+        // Another request may have loaded the session meanwhile. The first actor is the owner.
         if let Some(inbox) = actors.get(&id).filter(|inbox| !inbox.is_closed()) {
             return Ok(inbox.clone());
         }
@@ -182,8 +194,8 @@ impl Supervisor {
         Ok(inbox)
     }
 
-    /// Returns a session as it is shown, with what its agent asks and what keeps its processes from
-    /// working.
+    /// Returns the view of a session for clients. It includes the agent's question and faults of
+    /// its processes.
     pub(crate) fn view(&self, summary: &SessionSummary) -> SessionView {
         let mut view = self.shown.complete(view::session(summary));
         let fault = summary.open.as_ref().and_then(|open| self.ports.holders.fault(open));
@@ -195,45 +207,56 @@ impl Supervisor {
         view
     }
 
-    /// Returns sessions as they are shown. One without a process here, whose conversation somebody has
-    /// open in a terminal of their own, is shown as that.
-    pub(crate) async fn views(&self, sessions: Vec<SessionSummary>) -> Result<Vec<SessionView>> {
+    /// Returns the views of sessions for clients. The status detail shows if the conversation is
+    /// open in another process.
+    pub(crate) async fn views(
+        &self,
+        sessions: &[SessionSummary],
+        open_elsewhere: &[OpenElsewhere],
+    ) -> Result<Vec<SessionView>> {
         let mut views: Vec<SessionView> = sessions.iter().map(|it| self.view(it)).collect();
-        let successors = bringing_back::successors(&self.ports, &sessions).await?;
+        let successors = bringing_back::successors(&self.ports, sessions).await?;
         for view in &mut views {
             if let Some(next) = successors.get(&view.id) {
                 view::goes_on_as(view, next);
             }
         }
-        let ports = self.ports.clone();
-        let claimed =
-            tokio::task::spawn_blocking(move || open_elsewhere::claimed(&ports, &sessions));
-        let claimed = claimed.await.map_err(|error| {
-            Error::internal("the processes of vendors could not be looked at").caused_by(error)
-        })?;
-        let open = open_elsewhere::describe(&self.ports, claimed).await?;
         for view in &mut views {
-            if let Some(detail) = open.get(&view.id) {
-                view.status_detail = Some(detail.clone());
-            }
+            let open = open_elsewhere.iter().find(|it| it.summary.session.id == view.id);
+            view.open_in = open.map(|it| it.pid);
+            view.status_detail = open.map(|it| it.detail.clone()).or(view.status_detail.take());
         }
         Ok(views)
     }
 
-    /// Returns the fault of a session whose holder is stopped: nothing that could be waited for
-    /// happens before a person acts.
+    /// Returns the sessions that have no process here, but whose conversations are open in
+    /// processes that Segue did not start.
+    pub(crate) async fn open_elsewhere(
+        &self,
+        places: Vec<VendorPlace>,
+    ) -> Result<Vec<OpenElsewhere>> {
+        let ports = self.ports.clone();
+        let look = move || open_elsewhere::live_claims(&ports, places);
+        let claims = tokio::task::spawn_blocking(look).await.map_err(|error| {
+            Error::internal("the processes of vendors could not be read").caused_by(error)
+        })?;
+        open_elsewhere::sessions(&self.ports, claims).await
+    }
+
+    /// Returns the fault of a session whose holder process is stopped. Nothing happens to such a
+    /// session until a person acts, so waiting for it is useless.
     pub(crate) fn stopped_holder(&self, summary: &SessionSummary) -> Option<Fault> {
         let fault = self.ports.holders.fault(summary.open.as_ref()?)?;
         matches!(fault, Fault::HolderStopped { .. }).then_some(fault)
     }
 
-    /// Returns how long a headless turn may show nothing.
+    /// Returns how long a headless turn may print nothing.
     fn longest_silence(&self) -> Duration {
         project::longest_silence(&self.config_file)
     }
 
-    /// Reports settings that cannot be read, which have their defaults until they can, and settings
-    /// that name what is not there.
+    /// Reports settings that cannot be read, and settings that name a missing vendor or program.
+    /// Settings that cannot be read have their default values.
     pub(crate) fn examine_settings(&self, environment: &Environment) -> Vec<Finding> {
         if let Err(error) = project::check_settings(&self.config_file) {
             let what = format!("{error}; until it can be read, every setting has its default");
@@ -245,15 +268,49 @@ impl Supervisor {
         missing.iter().map(Finding::problem).collect()
     }
 
-    /// Returns where the user's own settings are.
+    /// Returns the path of the user's settings.
     fn config_file(&self) -> &Path {
         &self.config_file
     }
 
     fn forget(&self, id: SessionId) {
         self.actors().remove(&id);
+        self.forget_extras(id);
+    }
+
+    fn forget_extras(&self, id: SessionId) {
         self.shown.forget(id);
         self.stops.forget(id);
+    }
+
+    /// Records that a session has nothing left to do. If too many sessions are idle, the one that
+    /// has been idle longest leaves the memory.
+    fn note_resting(&self, id: SessionId) {
+        let oldest = {
+            let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
+            resting.retain(|it| *it != id);
+            resting.push_back(id);
+            if resting.len() > MAX_RESTING { resting.pop_front() } else { None }
+        };
+        if let Some(oldest) = oldest {
+            self.tell(oldest, SessionRequest::Retire);
+        }
+    }
+
+    /// Removes an actor from memory if its inbox is empty and no other task can send to it. Returns
+    /// whether it was removed. The next request loads the session again.
+    fn retire(&self, id: SessionId, is_unneeded: impl FnOnce() -> bool) -> bool {
+        let mut actors = self.actors();
+        // Inboxes are cloned while this lock is held, so no message is lost.
+        let is_alone = actors.get(&id).is_some_and(|inbox| inbox.strong_count() == 1);
+        if !is_alone || !is_unneeded() {
+            return false;
+        }
+        // Do this while the lock is held, so that it does not delete the extras of the session's
+        // next actor.
+        self.forget_extras(id);
+        actors.remove(&id);
+        true
     }
 
     fn actors(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, Inbox>> {
@@ -261,8 +318,8 @@ impl Supervisor {
     }
 }
 
-/// Tells whether something may have happened to a session that no daemon saw: its launch was open,
-/// or it ended in a way after which a holder may still keep its environment.
+/// Returns whether something may have happened to a session while no daemon ran: its launch is
+/// open, messages are queued, or its holder may still keep its environment.
 fn needs_a_look(summary: &SessionSummary) -> bool {
     let ended = matches!(
         summary.session.status,
@@ -270,16 +327,16 @@ fn needs_a_look(summary: &SessionSummary) -> bool {
             | Status::Lost
             | Status::Waiting(WaitingFor::Choice)
     );
-    summary.open.is_some() || ended
+    summary.open.is_some() || summary.queued_messages > 0 || ended
 }
 
-/// Sends a message with a way to answer, and waits.
+/// Sends a request and waits for its reply. Returns an error if the actor ends before it replies.
 pub(crate) async fn ask<T>(
     inbox: &Inbox,
-    message: impl FnOnce(oneshot::Sender<Result<T>>) -> Message,
+    request: impl FnOnce(oneshot::Sender<Result<T>>) -> SessionRequest,
 ) -> Result<T> {
     let (reply, answer) = oneshot::channel();
     let ended = || Error::unavailable("the daemon is ending").hint("run the command again");
-    inbox.send(message(reply)).map_err(|_| ended())?;
+    inbox.send(request(reply).into()).map_err(|_| ended())?;
     answer.await.map_err(|_| ended())?
 }

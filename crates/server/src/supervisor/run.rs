@@ -3,92 +3,98 @@
 use std::path::{Path, PathBuf};
 
 use segue_core::api::{RunRequest, SessionView};
-use segue_core::flows::SessionState;
+use segue_core::flows::create::{SessionBeginning, SessionDraft, create};
 use segue_core::flows::look::Asked;
+use segue_core::flows::{SessionState, naming};
 use segue_core::model::{
-    AgentName, Environment, Fleet, FleetName, How, Permission, RequestKey, RequestStep, Restart,
-    Session, SessionId, SessionName, Status, VendorDescription, VendorId, WaitingFor,
+    AgentName, Environment, Fleet, FleetName, How, Permission, Principal, RequestKey, RequestStep,
+    Session, SessionId, SessionName, SessionSettings, Status, VendorDescription, VendorId,
+    WaitingFor,
 };
-use segue_core::ports::{Change, Commit, Ports, ProgramSpec, Vendor};
+use segue_core::ports::{Change, Commit, Conflict, Ports, ProgramSpec, SessionQuery, Vendor};
 use segue_core::rules::accounts::Wanted;
-use segue_core::rules::scope::Scope;
-use segue_core::rules::{address, naming, secrets, words};
-use segue_core::{Error, Kind, Result};
+use segue_core::rules::{self, address, secrets, words};
+use segue_core::{Error, Result};
 use std::sync::Arc;
 
 use super::bulk::bring_back;
-use super::{Message, Start, Supervisor, Wish, ask, calling};
+use super::{SessionRequest, Start, Supervisor, Wish, ask, calling};
 use crate::project::{Agent, Project, default_vendor};
 use crate::routes::trust;
 
 /// The fleet of sessions that belong to no project.
 const NO_PROJECT: &str = "default";
-/// How often another name is tried when somebody else took the suggested one.
+/// How many suggested names are tried if other requests take them.
 const NAMES_TRIED: usize = 5;
 
-/// Starts a session as a person or an agent asked for it.
+/// Starts a new session for a user or an agent.
 pub(crate) async fn run(
     supervisor: &Arc<Supervisor>,
-    scope: &Scope,
+    principal: &Principal,
     (config_file, key): (&Path, Option<RequestKey>),
     mut request: RunRequest,
 ) -> Result<SessionView> {
     secrets::refuse_in_arguments(&request.args)?;
-    scope.allow_arguments(&request.args)?;
+    principal.allow_arguments(&request.args)?;
     request.model.as_deref().map_or(Ok(()), words::check_model)?;
     let ports = &supervisor.ports;
     let sent = request.caller.environment;
-    request.caller.environment = calling::environment(ports, scope, sent).await?;
+    request.caller.environment = calling::environment(ports, principal, sent).await?;
     if let Some(session) = run_before(supervisor, key, &request.caller.environment).await? {
         return Ok(session);
     }
     let cwd =
         request.cwd.as_ref().map_or(request.caller.cwd.clone(), |cwd| request.caller.cwd.join(cwd));
     let cwd = ports.machine.folder(&cwd)?.real_path;
-    scope.allow_folder(&cwd)?;
+    principal.allow_folder(&cwd)?;
     let project = Project::around(&cwd, ports.vendors.as_ref())?;
     let agent = agent(ports, project.as_ref(), request.agent.as_deref()).await?;
     let wanted = request.permission.or_else(|| agent.map(|agent| agent.permission));
-    scope.allow_project_arguments(agent.map(|it| it.args.as_slice()).unwrap_or_default())?;
+    principal.allow_project_arguments(agent.map(|it| it.args.as_slice()).unwrap_or_default())?;
     let vendor = vendor(ports, &request, agent, (config_file, project.as_ref()))?;
     let description = description(ports, project.as_ref(), &vendor).await?;
-    let limits = vendor_of(ports, &vendor, description.as_ref())?.keeps_permission();
-    scope.allow_vendor((&vendor, description.as_ref()), limits)?;
+    let effect = vendor_of(ports, &vendor, description.as_ref())?.capabilities().permission;
+    principal.allow_vendor((&vendor, description.as_ref()), effect)?;
     let draft = Draft {
         vendor,
         description,
-        permission: scope.permission(wanted)?,
-        parent: scope.parent(),
+        permission: principal.permission(wanted)?,
+        parent: principal.parent(),
         cwd,
-        // Last, because it is the first that is recorded.
-        fleet: match scope {
-            // An agent makes no fleets: it would take their names from others.
-            Scope::Agent(own) => own.fleet.clone(),
-            Scope::Person => ensure_fleet(ports, project.as_ref()).await?,
+        // Comes last, because it is the first step that records something.
+        fleet: match principal {
+            // An agent creates no fleets, because it would take their names from others.
+            Principal::Agent(own) => own.fleet.clone(),
+            Principal::User | Principal::Token(_) => ensure_fleet(ports, project.as_ref()).await?,
         },
     };
-    if let (Scope::Agent(_), Some(name), Some(project)) = (scope, &request.name, &project) {
+    if let (Principal::Agent(_), Some(name), Some(project)) = (principal, &request.name, &project) {
         refuse_name_of_agent(project, name)?;
     }
     let message = request.prompt.clone().or_else(|| agent.and_then(|it| it.prompt.clone()));
     for _ in 0..NAMES_TRIED {
-        let own_name = agent.map(|it| &it.name).filter(|_| scope.parent().is_none());
+        let own_name = agent.map(|it| &it.name).filter(|_| principal.parent().is_none());
         let name = name(ports, &draft.fleet, &request, own_name).await?;
         let session = session(ports, &draft, name, &request, agent)?;
         let environment = request.caller.environment.clone();
         let wish = Wish::now(Wanted::One);
         let start = Start { message: message.clone(), environment, wish, request: key };
         let inbox = supervisor.adopt_new(SessionState::new(session));
-        match ask(&inbox, |reply| Message::Start { start: Box::new(start), reply }).await {
-            Err(error) if error.kind == Kind::Conflict && request.name.is_none() => {}
+        match ask(&inbox, |reply| SessionRequest::Start { start: Box::new(start), reply }).await {
+            // Another request took the suggested name meanwhile.
+            Err(error) if is_name_taken(&error) && request.name.is_none() => {}
             result => return result,
         }
     }
     Err(Error::conflict("no free name was found").hint("give the session a name with `--name`"))
 }
 
-/// Returns the session that the same request has created before. If its process never came to be,
-/// because the daemon died, it is started now.
+pub(super) fn is_name_taken(error: &Error) -> bool {
+    matches!(error.conflict.as_deref(), Some(Conflict::NameTaken { .. }))
+}
+
+/// Returns the session that an earlier attempt of the same request created. Starts it if its
+/// process never ran because the daemon died.
 async fn run_before(
     supervisor: &Arc<Supervisor>,
     key: Option<RequestKey>,
@@ -111,12 +117,11 @@ async fn run_before(
         let start = (Asked::ByName, Wish::now(Wanted::One));
         bring_back(supervisor, id, start, (environment.clone(), None)).await?;
     }
-    let sessions = ports.store.sessions().await?;
-    let summary = sessions.iter().find(|it| it.session.id == id).ok_or_else(gone)?;
-    Ok(Some(supervisor.view(summary)))
+    let sessions = ports.store.sessions(&SessionQuery::id(id)).await?;
+    Ok(Some(supervisor.view(sessions.first().ok_or_else(gone)?)))
 }
 
-/// What is decided about a session before its name is.
+/// The properties of a session that are decided before its name.
 struct Draft {
     fleet: FleetName,
     vendor: VendorId,
@@ -141,7 +146,8 @@ async fn agent<'a>(
     Ok(Some(agent))
 }
 
-/// Returns what the project file says about a vendor of its own, which runs only if it is trusted.
+/// Returns the description of a vendor that the project file defines. `None` if the vendor is built
+/// in. The project file must be trusted.
 async fn description(
     ports: &Ports,
     project: Option<&Project>,
@@ -164,7 +170,7 @@ fn vendor_of(
     }
 }
 
-/// Makes the fleet known before its first session is.
+/// Records the fleet, so that it exists before its first session.
 pub(crate) async fn ensure_fleet(ports: &Ports, project: Option<&Project>) -> Result<FleetName> {
     let name = match project {
         Some(project) => project.fleet.clone(),
@@ -199,7 +205,7 @@ fn vendor(
     only_installed(ports, &request.caller.environment)
 }
 
-/// Returns the vendor that a person means: one that the project file describes, or a built-in one.
+/// Returns the vendor that a word means: one that the project file defines, or a built-in one.
 fn vendor_named(ports: &Ports, described: &[&str], word: &str) -> Result<VendorId> {
     let built_in: Vec<VendorId> = ports.vendors.all().iter().map(|it| it.id()).collect();
     let built_in = built_in.iter().map(VendorId::as_str);
@@ -211,12 +217,14 @@ fn vendor_named(ports: &Ports, described: &[&str], word: &str) -> Result<VendorI
     Ok(ports.vendors.named(&name)?.id())
 }
 
-/// Returns the only vendor whose program is there; the built-in one counts when no other is.
+/// Returns the only installed vendor. If none is installed, returns the vendor that is part of
+/// Segue.
 fn only_installed(ports: &Ports, environment: &Environment) -> Result<VendorId> {
     let all = ports.vendors.all();
-    let built_in = |it: &&Arc<dyn Vendor>| matches!(it.program(), ProgramSpec::Itself { .. });
+    let program = |it: &&Arc<dyn Vendor>| it.launching().program();
+    let built_in = |it: &&Arc<dyn Vendor>| matches!(program(it), ProgramSpec::Itself { .. });
     let installed =
-        |it: &&Arc<dyn Vendor>| ports.machine.find_program(&it.program(), environment).is_some();
+        |it: &&Arc<dyn Vendor>| ports.machine.find_program(&program(it), environment).is_some();
     let others: Vec<_> = all.iter().filter(|it| !built_in(it)).filter(installed).collect();
     match others.as_slice() {
         [] => all.iter().find(built_in).map(|it| it.id()).ok_or_else(|| {
@@ -231,7 +239,7 @@ fn only_installed(ports: &Ports, environment: &Environment) -> Result<VendorId> 
     }
 }
 
-/// Refuses what would stand in the way of an agent of the project file.
+/// Returns an error if the name belongs to an agent of the project file.
 fn refuse_name_of_agent(project: &Project, name: &str) -> Result<()> {
     if project.agents.iter().all(|agent| agent.name.as_str() != name) {
         return Ok(());
@@ -249,14 +257,9 @@ async fn name(
     if let Some(name) = &request.name {
         return SessionName::parse(name);
     }
-    let sessions = ports.store.sessions().await?;
-    let taken = |name: &str| {
-        sessions.iter().any(|it| it.session.fleet == *fleet && it.session.name.as_str() == name)
-    };
-    match agent.map(AgentName::as_str).filter(|name| !taken(name)) {
-        Some(name) => SessionName::parse(name),
-        None => SessionName::parse(&naming::suggest(ports.clock.random_id(), taken)),
-    }
+    let own = agent.map(AgentName::to_string);
+    let suggestions = rules::naming::suggestions(ports.clock.random_id());
+    naming::first_free(ports, fleet, own.into_iter().chain(suggestions)).await
 }
 
 fn session(
@@ -267,7 +270,7 @@ fn session(
     agent: Option<&Agent>,
 ) -> Result<Session> {
     let vendor = vendor_of(ports, &draft.vendor, draft.description.as_ref())?;
-    if request.headless && !vendor.capabilities().headless {
+    if request.headless && vendor.launching().headless().is_none() {
         let error = Error::usage(format!("`{}` cannot run headless", draft.vendor));
         return Err(error.hint("leave `--headless` out"));
     }
@@ -275,35 +278,36 @@ fn session(
         return Err(Error::usage("a headless run needs a prompt").hint("add it, or `-` for stdin"));
     }
     let environment = with_own(&request.caller.environment, agent);
-    let mut args = agent.map(|agent| agent.args.clone()).unwrap_or_default();
-    args.extend(request.args.iter().cloned());
-    let now = ports.clock.now();
-    Ok(Session {
-        id: SessionId::new(ports.clock.new_id()),
-        name,
+    let draft = SessionDraft {
         fleet: draft.fleet.clone(),
-        agent: agent.map(|agent| agent.name.clone()),
+        name,
         vendor: draft.vendor.clone(),
-        description: draft.description.clone(),
         cwd: draft.cwd.clone(),
-        config_dir: vendor.config_dir(&environment)?,
-        model: request.model.clone().or_else(|| agent.and_then(|agent| agent.model.clone())),
-        permission: draft.permission,
-        instructions: agent.and_then(|agent| agent.instructions.clone()),
+        config_dir: vendor.launching().config_dir(&environment)?,
+        agent: agent.map(|agent| agent.name.clone()),
+        settings: settings(draft, request, agent),
         headless: request.headless,
-        restart: agent.map_or(Restart::OnCrash, |agent| agent.restart),
-        archive: agent.is_none_or(|agent| agent.archive),
-        args,
-        env: agent.map(|agent| agent.env.clone()).unwrap_or_default(),
         parent: draft.parent,
-        status: Status::Starting,
-        spoke: false,
-        created_at: now,
-        updated_at: now,
-    })
+        beginning: SessionBeginning::Launch,
+    };
+    Ok(create(ports, draft))
 }
 
-/// Adds the variables that the project file gives an agent: one may name its config dir.
+/// Returns the settings of the agent, with what the request says instead.
+fn settings(draft: &Draft, request: &RunRequest, agent: Option<&Agent>) -> SessionSettings {
+    let own = agent.map(|agent| agent.settings(None)).unwrap_or_default();
+    let args = own.args.iter().chain(&request.args).cloned().collect();
+    SessionSettings {
+        description: draft.description.clone(),
+        model: request.model.clone().or(own.model),
+        permission: draft.permission,
+        args,
+        ..own
+    }
+}
+
+/// Adds the environment variables that the project file sets for an agent. One of them may set the
+/// vendor's config directory.
 pub(super) fn with_own(caller: &Environment, agent: Option<&Agent>) -> Environment {
     let mut environment = caller.clone();
     for (name, value) in agent.iter().flat_map(|agent| &agent.env) {
@@ -312,7 +316,7 @@ pub(super) fn with_own(caller: &Environment, agent: Option<&Agent>) -> Environme
     environment
 }
 
-/// Makes the session of a project's agent.
+/// Returns the session to create for an agent of the project.
 pub(crate) fn agent_session(
     ports: &Ports,
     project: &Project,
@@ -322,29 +326,17 @@ pub(crate) fn agent_session(
 ) -> Result<Session> {
     let description = project.vendors.get(&agent.vendor).cloned();
     let vendor = vendor_of(ports, &agent.vendor, description.as_ref())?;
-    let now = ports.clock.now();
-    let name = SessionName::parse(AgentName::as_str(&agent.name))?;
-    Ok(Session {
-        id: SessionId::new(ports.clock.new_id()),
-        name,
+    let draft = SessionDraft {
         fleet: fleet.clone(),
-        agent: Some(agent.name.clone()),
+        name: SessionName::parse(AgentName::as_str(&agent.name))?,
         vendor: agent.vendor.clone(),
-        description,
         cwd: ports.machine.folder(&project.folder)?.real_path,
-        config_dir: vendor.config_dir(&with_own(environment, Some(agent)))?,
-        model: agent.model.clone(),
-        permission: agent.permission,
-        instructions: agent.instructions.clone(),
+        config_dir: vendor.launching().config_dir(&with_own(environment, Some(agent)))?,
+        agent: Some(agent.name.clone()),
+        settings: agent.settings(description),
         headless: false,
-        restart: agent.restart,
-        archive: agent.archive,
-        args: agent.args.clone(),
-        env: agent.env.clone(),
         parent: None,
-        status: Status::Starting,
-        spoke: false,
-        created_at: now,
-        updated_at: now,
-    })
+        beginning: SessionBeginning::Launch,
+    };
+    Ok(create(ports, draft))
 }

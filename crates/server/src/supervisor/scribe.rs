@@ -1,5 +1,5 @@
-//! The one writer of `fleets/<name>.json`: whoever asks is answered after a write that began later,
-//! and many who ask at once share one.
+//! The only writer of `fleets/<name>.json`. A request is answered after a write that began later
+//! than the request. Requests that wait at the same time share one write.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 
 type Order = (FleetName, oneshot::Sender<Result<()>>);
 
-/// The way to the writer.
+/// Sends requests to the writer.
 #[derive(Clone, Debug)]
 pub(crate) struct Scribe(mpsc::UnboundedSender<Order>);
 
@@ -22,7 +22,8 @@ impl Scribe {
         Self(sender)
     }
 
-    /// Returns when the fleet's file holds what the store had when this was called, or later.
+    /// Returns after the fleet's file has been written with the state of the store at this call, or
+    /// a later state.
     pub(crate) async fn write(&self, fleet: &FleetName) -> Result<()> {
         let (reply, answer) = oneshot::channel();
         if self.0.send((fleet.clone(), reply)).is_err() {
@@ -41,7 +42,7 @@ async fn write_all(ports: Ports, mut orders: mpsc::UnboundedReceiver<Order>) {
         for (fleet, replies) in waiting {
             let result = view::write_fleet(&ports, &fleet).await;
             for reply in replies {
-                // Whoever asked may be gone; the file is written all the same.
+                // The caller may be gone; the file is written anyway.
                 let _gone = reply.send(result.clone());
             }
         }

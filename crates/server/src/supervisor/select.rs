@@ -1,66 +1,71 @@
-//! Which sessions are meant by what was typed.
+//! Finds the sessions that a user's words mean.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
+use jiff::Timestamp;
 use segue_core::api::{self, FailedTarget, LeftAlone, SelectRequest, Selection, SessionView};
 use segue_core::flows::bringing_back::Sorter;
 use segue_core::flows::look::Asked;
-use segue_core::model::{FleetName, How, SessionId, Status};
-use segue_core::ports::SessionSummary;
+use segue_core::model::{
+    FleetName, How, Principal, SessionId, SessionName, Status, VendorSessionId,
+};
+use segue_core::ports::{SessionQuery, SessionSummary};
 use segue_core::rules::address::{self, Addressable, Candidate, Found, Precision, Reach, Reading};
 use segue_core::rules::bringing_back::AskedFor;
-use segue_core::rules::scope::{Deed, Scope};
+use segue_core::rules::scope::RestrictedAction;
 use segue_core::rules::{dialog, words};
 use segue_core::{Error, Kind, Result};
 
 use super::Supervisor;
 use crate::project;
 
-/// A session that was selected, and whether by its own name.
+/// A selected session, and whether it was selected by its own name.
 #[derive(Clone, Debug)]
 pub(crate) struct Selected {
     pub(crate) summary: SessionSummary,
     pub(crate) asked: Asked,
 }
 
-/// The sessions of a selection, the oldest first, and the names that led to none.
+/// The sessions of a selection, oldest first, and the names that match no session.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Chosen {
     pub(crate) sessions: Vec<Selected>,
     pub(crate) failed: Vec<FailedTarget>,
 }
 
-/// Finds the one session that an address means, if the caller may reach it. A fleet of one session
-/// means that session.
+/// Finds the one session that an address means, among those that the caller may reach. The name of
+/// a fleet with one session means that session.
 pub(crate) async fn find(
     supervisor: &Supervisor,
-    scope: &Scope,
+    principal: &Principal,
     text: &str,
     cwd: &Path,
 ) -> Result<SessionSummary> {
-    find_one(supervisor, scope, (text, cwd), Precision::Beginning).await
+    find_one(supervisor, principal, (text, cwd), Precision::Beginning).await
 }
 
 /// Finds a session by its whole name, or by the beginning of its id.
 pub(crate) async fn find_whole(
     supervisor: &Supervisor,
-    scope: &Scope,
+    principal: &Principal,
     text: &str,
     cwd: &Path,
 ) -> Result<SessionSummary> {
-    find_one(supervisor, scope, (text, cwd), Precision::Whole).await
+    find_one(supervisor, principal, (text, cwd), Precision::Whole).await
 }
 
-/// Finds a session that can be answered: of a fleet the only one that asks something.
+/// Finds the session to answer. A fleet means its only session that asks a question.
 pub(crate) async fn find_asking(
     supervisor: &Supervisor,
-    scope: &Scope,
+    principal: &Principal,
     text: &str,
     cwd: &Path,
 ) -> Result<SessionSummary> {
-    let all = Known::load(supervisor, scope, cwd, Precision::Beginning).await?;
-    let members = match all.find(text)? {
+    let known =
+        Known::of_names(supervisor, principal, (cwd, Precision::Beginning), &[text.to_owned()])
+            .await?;
+    let members = match known.find(text)? {
         Meant::Session(summary) => return Ok(summary.clone()),
         Meant::Fleet(members) => members,
     };
@@ -80,7 +85,8 @@ fn asks(summary: &SessionSummary) -> bool {
     matches!(status, Status::Waiting(_)) && status.expects_process()
 }
 
-/// Makes the error about an answer to a fleet of which no session asks something, or several do.
+/// Returns the error for an answer to a fleet in which no session or several sessions ask a
+/// question.
 fn not_one_question(fleet: &str, asking: &[SessionView]) -> Error {
     if asking.is_empty() {
         return Error::conflict(format!("no session of fleet `{fleet}` asks anything"))
@@ -98,12 +104,13 @@ fn not_one_question(fleet: &str, asking: &[SessionView]) -> Error {
 
 async fn find_one(
     supervisor: &Supervisor,
-    scope: &Scope,
+    principal: &Principal,
     (text, cwd): (&str, &Path),
     precision: Precision,
 ) -> Result<SessionSummary> {
-    let all = Known::load(supervisor, scope, cwd, precision).await?;
-    match all.find(text)? {
+    let known =
+        Known::of_names(supervisor, principal, (cwd, precision), &[text.to_owned()]).await?;
+    match known.find(text)? {
         Meant::Session(summary) => Ok(summary.clone()),
         Meant::Fleet(members) => match members.as_slice() {
             [only] => Ok((*only).clone()),
@@ -112,51 +119,52 @@ async fn find_one(
     }
 }
 
-fn in_scope(scope: &Scope, error: Error) -> Error {
-    if error.kind == Kind::NotFound { scope.unknown_session(error) } else { error }
+fn in_scope(principal: &Principal, error: Error) -> Error {
+    if error.kind == Kind::NotFound { principal.unknown_session(error) } else { error }
 }
 
-/// Returns the sessions that a caller may reach. For an agent there are no others: not even an
-/// error tells it about them.
-pub(super) async fn visible(supervisor: &Supervisor, scope: &Scope) -> Result<Vec<SessionSummary>> {
-    let mut sessions = supervisor.ports.store.sessions().await?;
-    sessions.retain(|it| scope.allow_session(it.session.id, it.session.parent).is_ok());
-    Ok(sessions)
+/// Returns the query for the sessions that a caller may reach. An agent must not learn of any
+/// others, not even from an error.
+pub(super) fn reachable(principal: &Principal) -> SessionQuery {
+    SessionQuery { reachable_from: principal.parent(), ..SessionQuery::default() }
 }
 
-/// Returns the sessions of a selection. Fails if none of several names leads to a session.
+/// Returns the sessions of a selection. Returns an error if no name matches a session.
 pub(crate) async fn selected(
     supervisor: &Supervisor,
-    scope: &Scope,
+    principal: &Principal,
     selection: &Selection,
     cwd: &Path,
 ) -> Result<Chosen> {
-    let all = Known::load(supervisor, scope, cwd, Precision::Beginning).await?;
-    let chosen = match selection {
-        Selection::All => in_bulk(all.sessions, |_| true),
-        Selection::Here => {
-            let here = all.here;
-            in_bulk(all.sessions, |it| here.contains(&it.session.fleet) || it.session.cwd == cwd)
+    let sessions = match selection {
+        Selection::Named(names) => {
+            let reading = (cwd, Precision::Beginning);
+            let known = Known::of_names(supervisor, principal, reading, names).await?;
+            return known.named(names, Finished::Included);
         }
-        Selection::Named(names) => return all.named(names, Finished::Included),
+        Selection::All => supervisor.ports.store.sessions(&SessionQuery::default()).await?,
+        Selection::Here => sessions_here(supervisor, cwd).await?,
     };
-    scope.allow(Deed::Everything)?;
-    Ok(Chosen { sessions: chosen, failed: Vec::new() })
+    principal.allow(RestrictedAction::Everything)?;
+    let in_bulk = |summary| Selected { summary, asked: Asked::InBulk };
+    Ok(Chosen { sessions: sessions.into_iter().map(in_bulk).collect(), failed: Vec::new() })
 }
 
-/// Returns the sessions that names mean. Fails if none of the names leads to a session.
+/// Returns the sessions that the names mean. Returns an error if no name matches a session.
 pub(crate) async fn select(
     supervisor: &Supervisor,
-    scope: &Scope,
+    principal: &Principal,
     request: &SelectRequest,
 ) -> Result<Chosen> {
     let SelectRequest { cwd, names, whole, finished } = request;
     let precision = if *whole { Precision::Whole } else { Precision::Beginning };
     let finished = if *finished { Finished::Included } else { Finished::LeftOut };
-    Known::load(supervisor, scope, cwd, precision).await?.named(names, finished)
+    let known = Known::of_names(supervisor, principal, (cwd, precision), names).await?;
+    known.named(names, finished)
 }
 
-/// Takes the sessions out that were stopped on purpose or handed over, unless they were named.
+/// Removes the sessions that were stopped on purpose or handed off, unless they were named. Returns
+/// them as the second value.
 pub(crate) async fn without_resting(
     supervisor: &Supervisor,
     chosen: Chosen,
@@ -177,24 +185,30 @@ pub(crate) async fn without_resting(
     Ok((Chosen { sessions, ..chosen }, left_out))
 }
 
-/// Whether a fleet stands also for sessions that its user is done with.
+/// Whether the name of a fleet includes its sessions that ended by themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Finished {
     Included,
     LeftOut,
 }
 
-fn in_bulk(
-    sessions: Vec<SessionSummary>,
-    wanted: impl Fn(&SessionSummary) -> bool,
-) -> Vec<Selected> {
-    let chosen = sessions.into_iter().filter(|it| wanted(it));
-    chosen.map(|summary| Selected { summary, asked: Asked::InBulk }).collect()
+/// Returns the sessions of the fleets that belong to a folder, and the sessions that work in it.
+async fn sessions_here(supervisor: &Supervisor, cwd: &Path) -> Result<Vec<SessionSummary>> {
+    let store = &supervisor.ports.store;
+    let here = fleets_here(supervisor, cwd).await?;
+    let in_folder = SessionQuery { cwd: Some(cwd.to_owned()), ..SessionQuery::default() };
+    let mut sessions = store.sessions(&in_folder).await?;
+    sessions.retain(|it| !here.contains(&it.session.fleet));
+    for fleet in &here {
+        sessions.extend(store.sessions(&SessionQuery::fleet(fleet)).await?);
+    }
+    sessions.sort_by_key(|it| (it.session.created_at, it.session.id));
+    Ok(sessions)
 }
 
 impl Selected {
-    /// Tells whether a command that ends processes skips the session: it ended by itself, and was not
-    /// named.
+    /// Returns whether a command that ends processes skips the session, because it ended by itself
+    /// and was not named.
     pub(crate) fn is_finished(&self) -> bool {
         self.asked == Asked::InBulk && ended_by_itself(&self.summary)
     }
@@ -210,25 +224,30 @@ enum Meant<'a> {
     Fleet(Vec<&'a SessionSummary>),
 }
 
-/// The sessions that a caller may reach, and how its words are read.
+/// The sessions that a caller's words may mean, and the rules to read these words.
 struct Known<'a> {
-    scope: &'a Scope,
+    principal: &'a Principal,
     sessions: Vec<SessionSummary>,
-    /// The fleets at home in the caller's folder, its own one first.
+    /// The fleets that belong to the caller's folder. The project's own fleet comes first.
     here: Vec<FleetName>,
     precision: Precision,
 }
 
 impl<'a> Known<'a> {
-    async fn load(
+    /// Loads the sessions that these names may mean. If every name is complete, few sessions are
+    /// loaded. Otherwise all sessions that the caller may reach are loaded.
+    async fn of_names(
         supervisor: &Supervisor,
-        scope: &'a Scope,
-        cwd: &Path,
-        precision: Precision,
+        principal: &'a Principal,
+        (cwd, precision): (&Path, Precision),
+        names: &[String],
     ) -> Result<Self> {
-        let sessions = visible(supervisor, scope).await?;
         let here = fleets_here(supervisor, cwd).await?;
-        Ok(Self { scope, sessions, here, precision })
+        let sessions = match named_exactly(supervisor, principal, names).await? {
+            Some(sessions) => sessions,
+            None => supervisor.ports.store.sessions(&reachable(principal)).await?,
+        };
+        Ok(Self { principal, sessions, here, precision })
     }
 
     fn named(&self, names: &[String], finished: Finished) -> Result<Chosen> {
@@ -251,8 +270,8 @@ impl<'a> Known<'a> {
                         new.map(|it| Selected { summary: (*it).clone(), asked: Asked::InBulk });
                     chosen.sessions.extend(new);
                 }
-                // An agent that reaches too far gets nothing done at all.
-                Err(error) if self.scope.parent().is_some() => return Err(error),
+                // If an agent names a session that it may not reach, its whole request fails.
+                Err(error) if self.principal.parent().is_some() => return Err(error),
                 Err(error) => {
                     chosen.failed.push(FailedTarget { target: name.clone(), error });
                 }
@@ -269,8 +288,8 @@ impl<'a> Known<'a> {
     fn find(&self, text: &str) -> Result<Meant<'_>> {
         words::check_address(text)?;
         let addressable: Vec<_> = self.sessions.iter().map(as_addressable).collect();
-        // A fleet has sessions that are none of an agent's business.
-        let is_agent = self.scope.parent().is_some();
+        // A fleet contains sessions that an agent may not reach.
+        let is_agent = self.principal.parent().is_some();
         let reach = if is_agent { Reach::Sessions } else { Reach::SessionsAndFleets };
         let here = self.here.first().map(FleetName::as_str);
         let reading = Reading { here, precision: self.precision, reach };
@@ -283,7 +302,9 @@ impl<'a> Known<'a> {
             }
             Found::Fleet(name) => Ok(Meant::Fleet(self.fleet(&name))),
             Found::Several(candidates) => Err(self.ambiguous(text, &candidates)),
-            Found::Nothing { similar } => Err(in_scope(self.scope, unknown(text, &similar, reach))),
+            Found::Nothing { similar } => {
+                Err(in_scope(self.principal, unknown(text, &similar, reach)))
+            }
         }
     }
 
@@ -333,7 +354,49 @@ fn as_addressable(summary: &SessionSummary) -> Addressable<'_> {
     }
 }
 
-/// Returns the fleets that are at home in the project around this folder, its own one first.
+/// Returns the sessions, and the members of fleets, that have exactly these names. Returns `None`
+/// if a name matches nothing exactly, or if an agent chose that name for a session. In both cases
+/// names with this prefix have to be considered, too.
+async fn named_exactly(
+    supervisor: &Supervisor,
+    principal: &Principal,
+    names: &[String],
+) -> Result<Option<Vec<SessionSummary>>> {
+    let mut sessions: BTreeMap<(Timestamp, SessionId), SessionSummary> = BTreeMap::new();
+    for name in names {
+        let mut found = Vec::new();
+        for query in exact_queries(principal, name) {
+            found.extend(supervisor.ports.store.sessions(&query).await?);
+        }
+        let is_chosen_by_agent =
+            |it: &SessionSummary| it.session.parent.is_some() && it.session.name.as_str() == name;
+        if found.is_empty() || found.iter().any(is_chosen_by_agent) {
+            return Ok(None);
+        }
+        let found = found.into_iter().map(|it| ((it.session.created_at, it.session.id), it));
+        sessions.extend(found);
+    }
+    Ok(Some(sessions.into_values().collect()))
+}
+
+/// Returns the queries that find everything with exactly this name.
+fn exact_queries(principal: &Principal, text: &str) -> Vec<SessionQuery> {
+    let text = address::without_scheme(text);
+    let (fleet, name) = text.split_once('/').unwrap_or(("", text));
+    let (fleet, name) = (FleetName::parse(fleet).ok(), SessionName::parse(name).ok());
+    let is_word = fleet.is_none();
+    let id =
+        text.parse().ok().map(|id| SessionQuery { ids: Some(vec![id]), ..reachable(principal) });
+    let named = name.map(|name| SessionQuery { fleet, name: Some(name), ..reachable(principal) });
+    let ids = Some(vec![VendorSessionId::new(text)]);
+    let bound = SessionQuery { vendor_sessions: ids, ..reachable(principal) };
+    let members = FleetName::parse(text).ok().filter(|_| is_word);
+    let members = members.map(|fleet| SessionQuery { fleet: Some(fleet), ..reachable(principal) });
+    [id, named, Some(bound), members].into_iter().flatten().collect()
+}
+
+/// Returns the fleets that belong to the project around this folder. The project's own fleet comes
+/// first.
 async fn fleets_here(supervisor: &Supervisor, cwd: &Path) -> Result<Vec<FleetName>> {
     let root = project::root(cwd).unwrap_or_else(|| cwd.to_owned());
     let fleets = supervisor.ports.store.fleets_of(&root).await?;

@@ -1,42 +1,43 @@
-//! What agents show that the store does not have: in memory only, and read again by a new daemon.
+//! Information about sessions that is not in the store. It is kept in memory only, and a new daemon
+//! reads it again from the agents.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use segue_core::api::SessionView;
-use segue_core::model::{Dialog, SessionId, Status};
+use segue_core::model::{Dialog, SessionId, StatusKind};
 use segue_core::ports::DialogText;
 
-/// What is shown about sessions beyond their records.
+/// What clients are shown about sessions in addition to the store.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
     extras: Mutex<HashMap<SessionId, Extra>>,
-    /// Makes ids of questions that no agent can foresee.
+    /// Makes the ids of questions unpredictable for agents.
     ids: RandomState,
 }
 
 #[derive(Debug, Default)]
 struct Extra {
     dialog: Option<Dialog>,
-    /// What a session that starts has yet to show.
+    /// What a starting session has not shown yet.
     missing: Option<String>,
 }
 
 impl Shown {
-    /// Returns what tells the question of a session apart from every other one.
+    /// Returns the id of a session's question.
     pub(crate) fn question_id(&self, session: SessionId, text: &DialogText) -> String {
         let DialogText { question, choices, .. } = text;
         let hash = self.ids.hash_one((session, question, choices));
         format!("{:08x}", hash >> 32)
     }
 
-    /// Notes the question that a session asks; `None` when it asks nothing.
+    /// Sets the question that a session asks. `None` if it asks nothing.
     pub(crate) fn set_dialog(&self, session: SessionId, dialog: Option<Dialog>) {
         self.all().entry(session).or_default().dialog = dialog;
     }
 
-    /// Notes what a session that starts has yet to show.
+    /// Sets what a starting session has not shown yet.
     pub(crate) fn set_missing(&self, session: SessionId, missing: Option<String>) {
         self.all().entry(session).or_default().missing = missing;
     }
@@ -45,12 +46,13 @@ impl Shown {
         self.all().remove(&session);
     }
 
-    /// Adds what is known about a session to its view.
+    /// Adds the stored information to the view of a session.
     pub(crate) fn complete(&self, mut view: SessionView) -> SessionView {
         if let Some(extra) = self.all().get(&view.id) {
-            let waits = view.status == WAITING && extra.dialog.is_some();
+            let status = view.status.known();
+            let waits = status == Some(StatusKind::Waiting);
             view.dialog = extra.dialog.clone().filter(|_| waits);
-            let starts = view.status == Status::Starting.word();
+            let starts = status == Some(StatusKind::Starting);
             let missing = extra.missing.clone().filter(|_| starts);
             view.status_detail = view.status_detail.or(missing);
         }
@@ -61,6 +63,3 @@ impl Shown {
         self.extras.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-/// The word of every waiting status.
-const WAITING: &str = "waiting";

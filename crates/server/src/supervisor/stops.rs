@@ -1,4 +1,4 @@
-//! Requests to stop a session that waits for the right to start.
+//! Requests to stop a session that waits for permission to start.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,18 +6,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use segue_core::model::SessionId;
 use tokio::sync::watch;
 
-/// How often each session was to be stopped. An actor that waits at a gate handles no messages, but
-/// sees this change.
+/// Counts the requests to stop for each session. An actor that waits at a gate handles no messages,
+/// but notices this change.
 #[derive(Debug, Default)]
 pub(crate) struct Stops(Mutex<HashMap<SessionId, watch::Sender<u64>>>);
 
 impl Stops {
-    /// Notes a request to stop.
+    /// Records a request to stop.
     pub(crate) fn request(&self, session: SessionId) {
         self.all().entry(session).or_default().send_modify(|count| *count += 1);
     }
 
-    /// Follows the requests that come from now on.
+    /// Returns a receiver that is notified of later requests.
     pub(crate) fn follow(&self, session: SessionId) -> watch::Receiver<u64> {
         self.all().entry(session).or_default().subscribe()
     }

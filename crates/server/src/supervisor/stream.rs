@@ -1,14 +1,14 @@
-//! Reading a headless launch's output as it grows, line by line.
+//! Reads a growing file line by line, such as the output of a headless launch.
 
 use std::path::{Path, PathBuf};
 
 use segue_core::ports::Files;
 
 const CHUNK: usize = 64 * 1024;
-/// A line longer than this is passed over: no signal is that long.
+/// A line longer than this is skipped: no signal is that long.
 const LONGEST_LINE: usize = 4 * 1024 * 1024;
 
-/// A place in a growing file.
+/// A reading position in a growing file.
 #[derive(Clone, Debug)]
 pub(crate) struct StreamReader {
     path: PathBuf,
@@ -22,8 +22,8 @@ impl StreamReader {
         Self { path, offset: 0, partial: Vec::new(), skipping: false }
     }
 
-    /// Begins near the end of a file that may have grown for days: with the first line that begins
-    /// in its last piece.
+    /// Starts near the end of a file that may have grown for days: at the first line that begins in
+    /// its last chunk.
     pub(crate) fn near_end(files: &dyn Files, path: PathBuf) -> Self {
         let length = files.facts(&path).ok().flatten().map_or(0, |facts| facts.length);
         let offset = length.saturating_sub(CHUNK as u64);
@@ -34,7 +34,7 @@ impl StreamReader {
         &self.path
     }
 
-    /// Returns the whole lines that were added since the last call.
+    /// Returns the complete lines that were added since the last call.
     pub(crate) fn new_lines(&mut self, files: &dyn Files) -> Vec<String> {
         let mut lines = Vec::new();
         loop {
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_lines_come_once_and_a_torn_one_when_it_is_whole() {
+    fn complete_lines_are_returned_once_and_a_partial_line_when_complete() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("stream.jsonl");
         let add = |text: &[u8]| {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_file_is_taken_up_near_its_end() {
+    fn long_file_is_read_from_near_its_end() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("hooks.jsonl");
         assert_eq!(StreamReader::near_end(&LocalFiles, path.clone()).offset, 0);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_line_is_passed_over_without_being_kept() {
+    fn overlong_line_is_skipped_and_not_kept_in_memory() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("stream.jsonl");
         let mut content = vec![b'x'; 2 * LONGEST_LINE];

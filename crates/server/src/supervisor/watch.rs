@@ -1,7 +1,7 @@
-//! Routes changes of files to the sessions that they concern.
+//! Routes file changes to the sessions that they concern.
 //!
-//! A folder that cannot be watched, because the system has no watch left, is looked at every few
-//! seconds until it can be. Nothing else is looked at by itself.
+//! If the system has no watch left for a folder, the folder is read every few seconds until it can
+//! be watched. Nothing else is polled.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::future::pending;
@@ -16,9 +16,9 @@ use segue_host::watch::{Change, Watcher};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
-use super::{Message, Supervisor};
+use super::{SessionObservation, Supervisor};
 
-/// How often a folder is looked at that cannot be watched.
+/// How often a folder is read that cannot be watched.
 const UNWATCHED_LOOK: Duration = Duration::from_secs(3);
 
 enum Order {
@@ -26,17 +26,17 @@ enum Order {
     Leave { session: SessionId },
 }
 
-/// The way to the task that owns the watcher.
+/// Sends requests to the task that owns the watcher.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
     orders: mpsc::UnboundedSender<Order>,
     shortage: Arc<Mutex<Shortage>>,
 }
 
-/// What cannot be watched now.
+/// The sessions whose files cannot be watched now, and why.
 #[derive(Debug, Default)]
 struct Shortage {
-    /// The sessions that have to be looked at.
+    /// The sessions whose folders are polled.
     sessions: HashSet<SessionId>,
     cause: Option<Error>,
 }
@@ -60,7 +60,7 @@ impl Shortage {
 }
 
 impl Watch {
-    /// Returns the way to a router, and the router, which is yet to be started.
+    /// Returns a handle to a new router, and the router, which is not started yet.
     pub(crate) fn new() -> (Self, Router) {
         let (sender, orders) = mpsc::unbounded_channel();
         let shortage = Arc::<Mutex<Shortage>>::default();
@@ -76,7 +76,7 @@ impl Watch {
         (Self { orders: sender, shortage }, router)
     }
 
-    /// Returns when changes in these folders will reach the session.
+    /// Returns after changes in these folders are routed to the session.
     pub(crate) async fn follow(&self, session: SessionId, folders: Vec<PathBuf>) -> Result<()> {
         let (done, answer) = oneshot::channel();
         if self.orders.send(Order::Follow { session, folders, done }).is_err() {
@@ -86,7 +86,7 @@ impl Watch {
     }
 
     pub(crate) fn leave(&self, session: SessionId) {
-        // The task ends only with the daemon, and then nothing needs to be left.
+        // The task ends only with the daemon. Then no watch needs to be removed.
         let _ended = self.orders.send(Order::Leave { session });
     }
 
@@ -95,7 +95,7 @@ impl Watch {
         locked(&self.shortage).detail(session)
     }
 
-    /// Returns what `segue doctor` says about files that cannot be watched.
+    /// Returns the finding of `segue doctor` about files that cannot be watched.
     pub(crate) fn examine(&self) -> Option<Finding> {
         locked(&self.shortage).finding()
     }
@@ -114,7 +114,7 @@ pub(crate) struct Router {
     interest: HashMap<PathBuf, HashSet<SessionId>>,
     /// The folders that cannot be watched, and why.
     unwatched: BTreeMap<PathBuf, Error>,
-    /// When those are looked at; `None` while there are none.
+    /// When these folders are read next. `None` if there are none.
     next_look: Option<Instant>,
     shortage: Arc<Mutex<Shortage>>,
 }
@@ -161,7 +161,7 @@ impl Router {
         }
     }
 
-    /// Watches a folder. One for which the system has no watch left is looked at.
+    /// Watches a folder. If the system has no watch left, the folder is polled instead.
     fn watch(&mut self, folder: &Path) -> Result<()> {
         match self.try_to_watch(folder) {
             Ok(()) => {
@@ -183,14 +183,15 @@ impl Router {
         }
     }
 
-    /// The watcher is of no use any more: all folders wait for another one.
+    /// Drops a watcher that has failed. All its folders wait for a new one.
     fn lose_watcher(&mut self, error: &Error) {
         self.watcher = None;
         self.unwatched = self.interest.keys().map(|it| (it.clone(), error.clone())).collect();
         self.plan_look();
     }
 
-    /// Has the sessions look at the folders that cannot be watched, after another try to.
+    /// Tries again to watch the folders that could not be watched, and makes their sessions read
+    /// them.
     fn look(&mut self) {
         let concerned = self.concerned();
         for folder in self.unwatched.keys().cloned().collect::<Vec<_>>() {
@@ -201,11 +202,12 @@ impl Router {
         }
         self.next_look = None;
         self.plan_look();
-        // Also for those that are watched now: something may have changed before.
+        // Include the folders that are watched now: they may have changed before.
         self.look_again(concerned);
     }
 
-    /// Sees to it that there is a next look if there is something to look at.
+    /// Schedules the next poll if a folder cannot be watched, and updates the shortage that clients
+    /// see.
     fn plan_look(&mut self) {
         let soon = Instant::now() + UNWATCHED_LOOK;
         let is_short = !self.unwatched.is_empty();
@@ -227,7 +229,9 @@ impl Router {
 
     fn look_again(&self, sessions: HashSet<SessionId>) {
         let Some(supervisor) = self.supervisor.upgrade() else { return };
-        sessions.into_iter().for_each(|session| supervisor.tell(session, Message::LookAgain));
+        sessions
+            .into_iter()
+            .for_each(|session| supervisor.tell(session, SessionObservation::LookAgain));
     }
 
     fn leave(&mut self, session: SessionId) {
@@ -249,7 +253,8 @@ impl Router {
             Change::At { path, .. } => {
                 let Some(supervisor) = self.supervisor.upgrade() else { return };
                 for session in self.interested(&path) {
-                    supervisor.tell(session, Message::FileChanged { path: path.clone() });
+                    supervisor
+                        .tell(session, SessionObservation::FileChanged { path: path.clone() });
                 }
             }
             Change::Overflow => {
@@ -269,7 +274,7 @@ impl Router {
     }
 }
 
-/// Waits for a change; for ever without a watcher.
+/// Waits for a change, forever if there is no watcher.
 async fn next_change(watcher: &mut Option<Watcher>) -> Result<Change> {
     match watcher {
         Some(watcher) => watcher.next().await,
@@ -277,7 +282,7 @@ async fn next_change(watcher: &mut Option<Watcher>) -> Result<Change> {
     }
 }
 
-/// Waits until then; for ever without a time.
+/// Waits until the given time, forever if there is none.
 async fn at(time: Option<Instant>) {
     match time {
         Some(time) => sleep_until(time).await,

@@ -1,4 +1,4 @@
-//! The machine, as the built-in agent needs it.
+//! Implements what the built-in agent needs of the machine.
 
 use std::ffi::OsString;
 use std::io;

@@ -1,11 +1,11 @@
-//! The ledger: which vendor's id is whose, line after line.
+//! The ledger of bindings: which vendor session id belongs to which session. It only grows.
 
 use rusqlite::Transaction;
-use segue_core::Error;
 use segue_core::model::{Binding, LaunchId, SessionId, VendorId};
+use segue_core::ports::{Conflict, Missing};
 
+use super::address;
 use super::launches::session_of;
-use super::{address, no_session};
 use crate::fault::Fault;
 use crate::read;
 use crate::rows;
@@ -33,7 +33,8 @@ pub(super) fn add(transaction: &Transaction<'_>, binding: &Binding) -> Result<()
     Ok(())
 }
 
-/// In another conversation than the one before it nothing was said yet.
+/// Resets `spoke` if the binding is to another conversation than the one before it: nothing was
+/// said in it yet.
 fn begin_anew(transaction: &Transaction<'_>, binding: &Binding) -> Result<(), Fault> {
     let sql = "UPDATE sessions SET spoke = 0 WHERE id = ?1 AND ?2 IS NOT (
                    SELECT vendor_session FROM bindings WHERE session = ?1 ORDER BY seq DESC LIMIT 1
@@ -46,7 +47,7 @@ fn begin_anew(transaction: &Transaction<'_>, binding: &Binding) -> Result<(), Fa
 fn vendor_of(transaction: &Transaction<'_>, session: SessionId) -> Result<VendorId, Fault> {
     let sql = "SELECT vendor FROM sessions WHERE id = ?1";
     let found = read::one(transaction, sql, [Word(&session)], rows::word)?;
-    found.ok_or_else(|| no_session(session).into())
+    found.ok_or_else(|| Missing::Session(session).into())
 }
 
 fn check_launch(
@@ -59,19 +60,21 @@ fn check_launch(
         return Ok(());
     }
     let (owner, address) = (address(transaction, owner)?, address(transaction, session)?);
-    Err(Error::conflict(format!("launch `{launch}` belongs to `{owner}`, not to `{address}`"))
-        .hint(format!("run `segue log {owner}` to see its launches"))
-        .into())
+    Err(Conflict::LaunchOfAnotherSession { id: launch, owner, session: address }.into())
 }
 
-/// Takes the vendor's id for the session; one that it has already stays its own.
+/// Claims the vendor session id for the session. Does nothing if the session has it already.
 fn claim(transaction: &Transaction<'_>, vendor: &VendorId, binding: &Binding) -> Result<(), Fault> {
     let id = &binding.vendor_session;
     let sql = "SELECT session FROM claims WHERE vendor = ?1 AND vendor_session = ?2";
     let owner = read::one(transaction, sql, (Word(vendor), Word(id)), rows::word::<SessionId>)?;
     match owner {
         Some(owner) if owner == binding.session => Ok(()),
-        Some(owner) => Err(taken(vendor, binding, &address(transaction, owner)?).into()),
+        Some(owner) => {
+            let owner = address(transaction, owner)?;
+            let (vendor, id) = (vendor.clone(), id.clone());
+            Err(Conflict::ConversationTaken { vendor, id, owner }.into())
+        }
         None => {
             let sql = "INSERT INTO claims (vendor, vendor_session, session) VALUES (?1, ?2, ?3)";
             let parameters = (Word(vendor), Word(id), Word(&binding.session));
@@ -79,10 +82,4 @@ fn claim(transaction: &Transaction<'_>, vendor: &VendorId, binding: &Binding) ->
             Ok(())
         }
     }
-}
-
-fn taken(vendor: &VendorId, binding: &Binding, owner: &str) -> Error {
-    let id = &binding.vendor_session;
-    Error::conflict(format!("the {vendor} conversation `{id}` belongs to session `{owner}`"))
-        .hint(format!("run `segue log {owner}` to see since when"))
 }

@@ -1,8 +1,8 @@
-//! Fleets and trusted project files.
+//! Fleets, trusted project files, agent counts and timers.
 
 use rusqlite::Transaction;
-use segue_core::Error;
 use segue_core::model::{AgentName, Fleet, FleetName, SessionId, Timer, Trust};
+use segue_core::ports::Conflict;
 
 use crate::fault::Fault;
 use crate::read;
@@ -10,7 +10,10 @@ use crate::values::{Json, Location, Time, Word};
 
 pub(super) fn put(transaction: &Transaction<'_>, fleet: &Fleet) -> Result<(), Fault> {
     if let Some(known) = read::fleet(transaction, &fleet.name)? {
-        return if known == *fleet { Ok(()) } else { Err(other_folder(&known, fleet).into()) };
+        let wanted = fleet.clone();
+        let is_same = known == wanted;
+        let conflict = || Conflict::FleetOfAnotherFolder { known, wanted }.into();
+        return if is_same { Ok(()) } else { Err(conflict()) };
     }
     transaction
         .prepare_cached("INSERT INTO fleets (name, folder) VALUES (?1, ?2)")?
@@ -56,17 +59,4 @@ pub(super) fn set_timers(
         )?
         .execute((Word(&session), Json(&timers)))?;
     Ok(())
-}
-
-fn other_folder(known: &Fleet, wanted: &Fleet) -> Error {
-    Error::conflict(format!("the fleet name `{}` is taken by {}", known.name, place(known)))
-        .caused_by(format!("it cannot also be the fleet of {}", place(wanted)))
-        .hint("give this folder's fleet another name: `segue up --fleet NAME`")
-}
-
-fn place(fleet: &Fleet) -> String {
-    match &fleet.folder {
-        Some(folder) => format!("the folder `{}`", folder.display()),
-        None => "sessions outside any project".to_owned(),
-    }
 }

@@ -1,4 +1,4 @@
-//! Which conversation went on under which other session.
+//! Handoffs: which session continues the conversation of which other session.
 
 use rusqlite::Transaction;
 use segue_core::model::Handoff;

@@ -1,8 +1,8 @@
-//! Launches: at most one open for each session, and the first end stays.
+//! Launches: at most one is open for each session, and the first recorded end stays.
 
 use rusqlite::{Transaction, named_params};
-use segue_core::Error;
 use segue_core::model::{Launch, LaunchEnd, LaunchId, ProcessRef, SessionId};
+use segue_core::ports::{Conflict, Missing};
 
 use super::address;
 use crate::fault::Fault;
@@ -46,7 +46,7 @@ pub(super) fn create(transaction: &Transaction<'_>, launch: &Launch) -> Result<(
     Ok(())
 }
 
-/// Records what is known; a process that is not given stays as it was recorded.
+/// Records the processes of a launch. A process that is not given keeps its recorded value.
 pub(super) fn set_processes(
     transaction: &Transaction<'_>,
     launch: LaunchId,
@@ -59,9 +59,7 @@ pub(super) fn set_processes(
     let parameters = (Word(&launch), holder.map(Json), agent.map(Json));
     if transaction.prepare_cached(sql)?.execute(parameters)? == 0 {
         let address = address(transaction, session)?;
-        return Err(Error::conflict(format!("launch `{launch}` of `{address}` has ended"))
-            .hint(format!("run `segue log {address}` to see how"))
-            .into());
+        return Err(Conflict::LaunchHasEnded { id: launch, session: address }.into());
     }
     Ok(())
 }
@@ -77,18 +75,14 @@ pub(super) fn end(
     Ok(())
 }
 
-/// Returns whose launch it is; one that is not there is not found.
+/// Returns the session of a launch. Fails if the launch does not exist.
 pub(super) fn session_of(
     transaction: &Transaction<'_>,
     launch: LaunchId,
 ) -> Result<SessionId, Fault> {
     let sql = "SELECT session FROM launches WHERE id = ?1";
     let found = read::one(transaction, sql, [Word(&launch)], rows::word)?;
-    let missing = || {
-        Error::not_found(format!("no launch has the id `{launch}`"))
-            .hint("run `segue ls --all` to see all sessions")
-    };
-    found.ok_or_else(|| missing().into())
+    found.ok_or_else(|| Missing::Launch(launch).into())
 }
 
 fn check_none_is_open(
@@ -100,9 +94,7 @@ fn check_none_is_open(
     if !transaction.prepare_cached(open)?.exists([Word(&session)])? {
         return Ok(());
     }
-    Err(Error::conflict(format!("session `{address}` has a live launch already"))
-        .hint(format!("run `segue attach {address}` to see it, or `segue stop {address}` first"))
-        .into())
+    Err(Conflict::SecondOpenLaunch { session: address.to_owned() }.into())
 }
 
 fn check_id_is_free(transaction: &Transaction<'_>, launch: LaunchId) -> Result<(), Fault> {
@@ -110,7 +102,5 @@ fn check_id_is_free(transaction: &Transaction<'_>, launch: LaunchId) -> Result<(
     if !transaction.prepare_cached(taken)?.exists([Word(&launch)])? {
         return Ok(());
     }
-    Err(Error::conflict(format!("the launch id `{launch}` is taken"))
-        .hint("run `segue log` to see what was launched")
-        .into())
+    Err(Conflict::LaunchIdTaken { id: launch }.into())
 }

@@ -1,9 +1,9 @@
-//! Messages to agents: taken in once, moved on until they are settled.
+//! Messages to agents: added once, then updated until they are settled.
 
 use jiff::Timestamp;
 use rusqlite::Transaction;
-use segue_core::Error;
 use segue_core::model::{Message, MessageId, MessageState};
+use segue_core::ports::{Conflict, Missing};
 
 use super::address;
 use crate::fault::Fault;
@@ -38,15 +38,9 @@ pub(super) fn set(
     at: Timestamp,
 ) -> Result<(), Fault> {
     let known = read::message(transaction, id)?;
-    let known = known.ok_or_else(|| {
-        Error::not_found(format!("no message has the id `{id}`"))
-            .hint("run `segue messages` to see all messages")
-    })?;
+    let known = known.ok_or(Missing::Message(id))?;
     if known.state.is_settled() {
-        let word = known.state.word();
-        return Err(Error::conflict(format!("message `{id}` is {word} already"))
-            .hint("run `segue messages` to see all messages")
-            .into());
+        return Err(Conflict::MessageIsSettled { id, state: known.state }.into());
     }
     let parameters = (Word(&id), state.word(), Json(state), Time(at));
     transaction.prepare_cached(UPDATE)?.execute(parameters)?;

@@ -1,9 +1,9 @@
-//! Steps of requests, so that a repeated request is carried out once.
+//! Steps of requests. They are recorded so that a repeated request is carried out only once.
 
 use jiff::SignedDuration;
 use rusqlite::Transaction;
-use segue_core::Error;
 use segue_core::model::{RequestRecord, SessionId};
+use segue_core::ports::Conflict;
 
 use crate::fault::Fault;
 use crate::values::{self, Json, Time, Word};
@@ -11,7 +11,8 @@ use crate::values::{self, Json, Time, Word};
 /// How long a step is kept. Clients repeat a request within minutes.
 const KEPT_HOURS: i64 = 24;
 
-/// The newest steps that are kept of each caller. One caller's requests never displace another's.
+/// How many of the newest steps of each caller are kept. One caller's requests never displace
+/// another's.
 const KEPT_PER_CALLER: u32 = 512;
 
 const INSERT: &str = "
@@ -23,7 +24,7 @@ const FORGET_OLD: &str = "
         SELECT seq FROM requests WHERE caller = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2
     )";
 
-/// The oldest steps are looked at with every new one, so that each commit costs the same.
+/// Each new step checks only the oldest steps for expiry, so that each commit costs the same.
 const FORGET_EXPIRED: &str = "
     DELETE FROM requests
     WHERE seq IN (SELECT seq FROM requests ORDER BY seq LIMIT 8) AND at < ?1";
@@ -35,10 +36,7 @@ pub(super) fn record(transaction: &Transaction<'_>, record: &RequestRecord) -> R
     let caller = values::caller(key.caller);
     let parameters = (&caller, Word(&key.id), step.name(), Time(*at), Json(step));
     if transaction.prepare_cached(INSERT)?.execute(parameters)? == 0 {
-        let id = key.id;
-        return Err(Error::conflict(format!("request `{id}` was carried out already"))
-            .hint("run `segue log` to see what was done")
-            .into());
+        return Err(Conflict::RequestRepeated { id: key.id }.into());
     }
     transaction.prepare_cached(FORGET_OLD)?.execute((&caller, KEPT_PER_CALLER))?;
     if let Ok(expired) = at.checked_sub(SignedDuration::from_hours(KEPT_HOURS)) {
@@ -47,7 +45,7 @@ pub(super) fn record(transaction: &Transaction<'_>, record: &RequestRecord) -> R
     Ok(())
 }
 
-/// Forgets the requests of an agent whose session is removed.
+/// Deletes the requests of an agent whose session is removed.
 pub(super) fn forget(transaction: &Transaction<'_>, session: SessionId) -> Result<(), Fault> {
     let caller = values::caller(Some(session));
     transaction.prepare_cached(FORGET_CALLER)?.execute([caller])?;

@@ -1,11 +1,11 @@
-//! Sessions: made once, changed little, removed as a whole.
+//! Sessions: created once, changed little, removed with everything that belongs to them.
 
 use jiff::Timestamp;
 use rusqlite::{Transaction, named_params};
-use segue_core::Error;
-use segue_core::model::{Permission, Session, SessionId, SessionName, Status};
+use segue_core::model::{Session, SessionId, SessionName, SessionSettings, Status};
+use segue_core::ports::{Conflict, Missing};
 
-use super::{address, no_session};
+use super::address;
 use crate::fault::Fault;
 use crate::read;
 use crate::values::{Json, Location, Time, Word};
@@ -14,11 +14,11 @@ const INSERT: &str = "
     INSERT INTO sessions (
         id, fleet, name, agent, vendor, cwd, config_dir, model, permission, headless, restart,
         parent, status, spoke, created_at, updated_at, args, env, instructions,
-        description, archive
+        description, archive, settled
     ) VALUES (
         :id, :fleet, :name, :agent, :vendor, :cwd, :config_dir, :model, :permission, :headless,
         :restart, :parent, :status, :spoke, :created_at, :updated_at, :args, :env, :instructions,
-        :description, :archive
+        :description, :archive, :settled
     )";
 
 pub(super) fn create(transaction: &Transaction<'_>, session: &Session) -> Result<(), Fault> {
@@ -46,6 +46,7 @@ pub(super) fn create(transaction: &Transaction<'_>, session: &Session) -> Result
         ":instructions": session.instructions,
         ":description": session.description.as_ref().map(Json),
         ":archive": session.archive,
+        ":settled": session.is_settled(),
     })?;
     Ok(())
 }
@@ -56,10 +57,12 @@ pub(super) fn set_status(
     status: Status,
     at: Timestamp,
 ) -> Result<(), Fault> {
-    let sql = "UPDATE sessions SET status = ?2, updated_at = ?3 WHERE id = ?1";
-    let parameters = (Word(&session), Json(&status), Time(at));
-    let changed = transaction.prepare_cached(sql)?.execute(parameters)?;
-    found(changed, session)
+    let known = read::session(transaction, session)?.ok_or(Missing::Session(session))?;
+    let settled = Session { status, ..known }.is_settled();
+    let sql = "UPDATE sessions SET status = ?2, updated_at = ?3, settled = ?4 WHERE id = ?1";
+    let parameters = (Word(&session), Json(&status), Time(at), settled);
+    transaction.prepare_cached(sql)?.execute(parameters)?;
+    Ok(())
 }
 
 pub(super) fn mark_spoke(transaction: &Transaction<'_>, session: SessionId) -> Result<(), Fault> {
@@ -73,7 +76,7 @@ pub(super) fn rename(
     session: SessionId,
     name: &SessionName,
 ) -> Result<(), Fault> {
-    let known = read::session(transaction, session)?.ok_or_else(|| no_session(session))?;
+    let known = read::session(transaction, session)?.ok_or(Missing::Session(session))?;
     if known.name == *name {
         return Ok(());
     }
@@ -83,42 +86,40 @@ pub(super) fn rename(
     Ok(())
 }
 
-pub(super) fn set_archive(
-    transaction: &Transaction<'_>,
-    session: SessionId,
-    archive: bool,
-) -> Result<(), Fault> {
-    let sql = "UPDATE sessions SET archive = ?2 WHERE id = ?1";
-    let changed = transaction.prepare_cached(sql)?.execute((Word(&session), archive))?;
-    found(changed, session)
-}
+const CONFIGURE: &str = "
+    UPDATE sessions SET
+        description = :description, model = :model, permission = :permission,
+        instructions = :instructions, restart = :restart, archive = :archive, args = :args,
+        env = :env
+    WHERE id = :id";
 
-pub(super) fn tighten(
+pub(super) fn configure(
     transaction: &Transaction<'_>,
     session: SessionId,
-    permission: Permission,
-    at: Timestamp,
+    settings: &SessionSettings,
 ) -> Result<(), Fault> {
-    let known = read::session(transaction, session)?.ok_or_else(|| no_session(session))?;
-    if permission > known.permission {
-        return Err(looser(&known, permission).into());
-    }
-    let sql = "UPDATE sessions SET permission = ?2, updated_at = ?3 WHERE id = ?1";
-    let parameters = (Word(&session), Word(&permission), Time(at));
-    transaction.prepare_cached(sql)?.execute(parameters)?;
-    Ok(())
+    let changed = transaction.prepare_cached(CONFIGURE)?.execute(named_params! {
+        ":id": Word(&session),
+        ":description": settings.description.as_ref().map(Json),
+        ":model": settings.model,
+        ":permission": Word(&settings.permission),
+        ":instructions": settings.instructions,
+        ":restart": Word(&settings.restart),
+        ":archive": settings.archive,
+        ":args": Json(&settings.args),
+        ":env": Json(&settings.env),
+    })?;
+    found(changed, session)
 }
 
 pub(super) fn remove(transaction: &Transaction<'_>, session: SessionId) -> Result<(), Fault> {
     let address = address(transaction, session)?;
     let open = "SELECT 1 FROM launches WHERE session = ?1 AND ended IS NULL";
     if transaction.prepare_cached(open)?.exists([Word(&session)])? {
-        return Err(Error::conflict(format!("session `{address}` has a live launch"))
-            .hint(format!("run `segue stop {address}` first"))
-            .into());
+        return Err(Conflict::SessionIsOpen { session: address }.into());
     }
     super::requests::forget(transaction, session)?;
-    // Its launches, claims and bindings go with it.
+    // The database deletes its launches, claims and bindings with it.
     transaction.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute([Word(&session)])?;
     Ok(())
 }
@@ -129,28 +130,17 @@ fn check_name_is_free(transaction: &Transaction<'_>, session: &Session) -> Resul
     if !transaction.prepare_cached(taken)?.exists(parameters)? {
         return Ok(());
     }
-    let Session { name, fleet, .. } = session;
-    Err(Error::conflict(format!("the name `{name}` is taken in fleet `{fleet}`"))
-        .hint("choose another name with `--name NAME`")
-        .hint(format!("run `segue resume {fleet}/{name}` to go on with the session that has it"))
-        .into())
+    let (fleet, name) = (session.fleet.clone(), session.name.clone());
+    Err(Conflict::NameTaken { fleet, name }.into())
 }
 
 fn check_id_is_free(transaction: &Transaction<'_>, session: &Session) -> Result<(), Fault> {
     let Some(known) = read::session(transaction, session.id)? else {
         return Ok(());
     };
-    let message = format!("the session id `{}` belongs to `{}`", session.id, known.address());
-    Err(Error::conflict(message).hint("run `segue ls --all` to see all sessions").into())
-}
-
-fn looser(session: &Session, permission: Permission) -> Error {
-    let (address, from, to) = (session.address(), session.permission.word(), permission.word());
-    Error::conflict(format!("session `{address}` may not get the looser permission `{to}`"))
-        .caused_by(format!("it has `{from}`, and permissions only get tighter"))
-        .hint(format!("run `segue run --permission {to}` to start another session"))
+    Err(Conflict::SessionIdTaken { id: session.id, owner: known.address() }.into())
 }
 
 fn found(changed: usize, session: SessionId) -> Result<(), Fault> {
-    if changed == 0 { Err(no_session(session).into()) } else { Ok(()) }
+    if changed == 0 { Err(Missing::Session(session).into()) } else { Ok(()) }
 }

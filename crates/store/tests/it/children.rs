@@ -1,4 +1,4 @@
-//! Other processes: this very program again, running one ignored test.
+//! Child processes: this program again, running one ignored test.
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 const STORE: &str = "SEGUE_TEST_STORE";
 
-/// A process that is killed, at the latest, when it is dropped.
+/// A child process. It is killed on drop, if it still runs.
 pub(crate) struct Process {
     child: Child,
     input: ChildStdin,
@@ -31,7 +31,8 @@ impl Process {
         Self { child, input, output }
     }
 
-    /// Waits until the process says a word, and returns what follows it.
+    /// Waits until the process prints a line that begins with this word. Returns the rest of the
+    /// line.
     pub(crate) fn hear(&mut self, word: &str) -> String {
         let mut line = String::new();
         loop {
@@ -53,7 +54,7 @@ impl Process {
         self.child.wait().unwrap();
     }
 
-    /// Waits for its end, and returns the signal that ended it.
+    /// Waits until the process exits, and returns the signal that ended it.
     pub(crate) fn ending_signal(mut self) -> Option<i32> {
         self.child.wait().unwrap().signal()
     }
@@ -70,28 +71,28 @@ impl Drop for Process {
     }
 }
 
-/// Returns the store that the starting test named; none when nobody started us.
+/// Returns the store that the starting test named. `None` if no test started this process.
 pub(crate) fn named_store() -> Option<PathBuf> {
     std::env::var_os(STORE).map(PathBuf::from)
 }
 
-/// Says a word on a line of its own to the starting test.
+/// Prints a word on its own line for the starting test.
 pub(crate) fn say(word: &str) {
     let mut output = std::io::stdout().lock();
     writeln!(output, "\n{word}").unwrap();
     output.flush().unwrap();
 }
 
-/// Waits for a word from the starting test, or for its end.
+/// Waits for a word from the starting test, or for EOF.
 pub(crate) fn listen() -> String {
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).unwrap();
     line.trim().to_owned()
 }
 
-/// Runs a test of this program as root of a mount namespace, with a small filesystem of its own.
+/// Runs a test of this program as root of a mount namespace, on its own small filesystem.
 ///
-/// Says so and returns where this machine does not allow that.
+/// If this machine does not allow that, prints a message and returns.
 pub(crate) fn run_on_small_filesystem(test: &str) {
     if !mounts_are_allowed() {
         say("SKIPPED: this machine allows no mount namespace (`unshare -rm`)");

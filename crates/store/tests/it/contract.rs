@@ -1,4 +1,4 @@
-//! The suite that every store has to pass, on SQLite.
+//! The contract suite that every store must pass, on SQLite.
 
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
-//! Files that are taken away while the store has them open.
+//! Tests of files that are deleted, moved or changed while the store has them open.
 
 use std::fs;
 
 use segue_core::Kind;
-use segue_core::ports::{Change, Commit, Store};
+use segue_core::ports::{Change, Commit, SessionQuery, Store};
 use segue_testkit::contract::store::{Samples, assert_refused, commit};
 
 use crate::fixture::Place;
@@ -11,7 +11,7 @@ use crate::fixture::Place;
 type Trick = (&'static str, fn(&Place));
 
 #[tokio::test]
-async fn nothing_is_written_to_a_file_that_is_gone() {
+async fn commits_to_a_deleted_or_replaced_file_are_refused() {
     let tricks: [Trick; 4] = [
         ("deleted", |place| fs::remove_file(&place.store).unwrap()),
         ("moved away", |place| fs::rename(&place.store, place.beside(".moved")).unwrap()),
@@ -38,7 +38,7 @@ async fn nothing_is_written_to_a_file_that_is_gone() {
 }
 
 #[tokio::test]
-async fn a_log_that_is_gone_is_noticed_and_what_was_in_it_is_saved() {
+async fn deleted_log_is_noticed_and_its_content_is_saved() {
     for companion in ["-wal", "-shm"] {
         let (place, samples) = (Place::new(), Samples::default());
         let store = segue_store::open(&place.store).await.unwrap();
@@ -52,7 +52,7 @@ async fn a_log_that_is_gone_is_noticed_and_what_was_in_it_is_saved() {
 }
 
 #[tokio::test]
-async fn nothing_is_written_to_a_file_that_was_cut_off() {
+async fn commits_to_a_truncated_file_are_refused() {
     let (place, samples) = (Place::new(), Samples::default());
     let store = segue_store::open(&place.store).await.unwrap();
     samples.stored_session(&*store, "shop", "coder").await;
@@ -73,7 +73,7 @@ async fn assert_commits_are_refused(store: &dyn Store, samples: &Samples) {
 }
 
 #[tokio::test]
-async fn a_file_that_is_overwritten_while_it_is_open_is_noticed_and_left_as_it_is() {
+async fn check_notices_an_overwritten_open_file_and_does_not_change_it() {
     let (place, samples) = (Place::new(), Samples::default());
     let store = segue_store::open(&place.store).await.unwrap();
     samples.stored_session(&*store, "shop", "coder").await;
@@ -92,7 +92,7 @@ async fn a_file_that_is_overwritten_while_it_is_open_is_noticed_and_left_as_it_i
 }
 
 #[tokio::test]
-async fn closing_the_old_one_does_no_harm_to_the_one_that_took_its_place() {
+async fn closing_a_replaced_store_does_not_harm_the_new_one() {
     let (place, samples) = (Place::new(), Samples::default());
     let old = segue_store::open(&place.store).await.unwrap();
     samples.stored_session(&*old, "shop", "old").await;
@@ -105,7 +105,7 @@ async fn closing_the_old_one_does_no_harm_to_the_one_that_took_its_place() {
     let names: Vec<_> = segue_store::open(&place.store)
         .await
         .unwrap()
-        .sessions()
+        .sessions(&SessionQuery::default())
         .await
         .unwrap()
         .into_iter()

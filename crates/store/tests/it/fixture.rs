@@ -1,4 +1,4 @@
-//! Databases and folders to test with.
+//! Databases and folders for tests.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-/// A folder of its own with the path of a store in it.
+/// A temporary folder with the path of a store in it.
 pub(crate) struct Place {
     folder: TempDir,
     pub(crate) store: PathBuf,
@@ -33,7 +33,7 @@ impl Place {
         contents(self.folder())
     }
 
-    /// Copies the store as a killed process leaves it: the log not yet in the database.
+    /// Copies the store as a killed process leaves it: the log is not in the database yet.
     pub(crate) fn killed_copy(&self) -> Self {
         let copy = Self::new();
         for suffix in ["", "-wal", "-shm"] {
@@ -53,7 +53,7 @@ pub(crate) fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     entries.map(read).collect()
 }
 
-/// Builds the database of an earlier version, with one session in it, and closes it.
+/// Creates the database of an earlier version, with one session in it, and closes it.
 pub(crate) fn database_of_version(path: &Path, version: u32) {
     let connection = Connection::open(path).unwrap();
     connection.pragma_update(None, "journal_mode", "wal").unwrap();

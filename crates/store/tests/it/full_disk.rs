@@ -1,4 +1,4 @@
-//! A disk without space: said clearly, and nothing is lost.
+//! Tests of a full disk: the error is clear, and nothing is lost.
 
 use std::fs;
 use std::io::Write as _;
@@ -12,12 +12,12 @@ use crate::children::{named_store, run_on_small_filesystem};
 use crate::fixture::contents;
 
 #[test]
-fn a_full_disk_loses_nothing_and_is_forgotten_when_there_is_space() {
+fn full_disk_loses_nothing_and_commits_work_again_with_free_space() {
     run_on_small_filesystem("full_disk::commits_on_a_full_disk");
 }
 
 #[test]
-fn a_store_on_a_full_disk_is_not_half_made_and_not_harmed() {
+fn open_on_a_full_disk_leaves_no_partial_store_and_no_damage() {
     run_on_small_filesystem("full_disk::opens_on_a_full_disk");
 }
 
@@ -69,7 +69,7 @@ async fn append(store: &dyn Store, samples: &Samples, text: &str) -> segue_core:
     store.commit(Commit { changes: Vec::new(), events }).await
 }
 
-/// Takes all the space there is, and returns the file that holds it.
+/// Fills the disk, and returns the file that takes the space.
 fn fill(folder: &Path) -> std::path::PathBuf {
     let path = folder.join("ballast");
     let mut file = fs::File::create(&path).unwrap();

@@ -1,4 +1,4 @@
-//! What the database itself refuses, whoever writes to it.
+//! Tests of what the database itself refuses, whichever program writes to it.
 
 use rusqlite::Connection;
 
@@ -21,7 +21,7 @@ fn connection(place: &Place) -> Connection {
 }
 
 #[test]
-fn the_database_refuses_what_would_break_a_promise() {
+fn database_refuses_changes_that_break_a_guarantee() {
     let place = Place::new();
     let connection = connection(&place);
     let refused = [
@@ -48,7 +48,7 @@ fn the_database_refuses_what_would_break_a_promise() {
         (
             "INSERT INTO sessions SELECT 'second', fleet, name, agent, vendor, cwd, config_dir,
              model, permission, headless, restart, parent, status, spoke, created_at, updated_at,
-             args, env, instructions, NULL, archive FROM sessions",
+             args, env, instructions, NULL, archive, settled FROM sessions",
             "UNIQUE",
         ),
         (
@@ -65,7 +65,7 @@ fn the_database_refuses_what_would_break_a_promise() {
 }
 
 #[test]
-fn a_session_goes_with_its_launches_claims_and_bindings() {
+fn deleting_a_session_deletes_its_launches_claims_and_bindings() {
     let place = Place::new();
     let connection = connection(&place);
     connection.execute("DELETE FROM sessions", []).unwrap();

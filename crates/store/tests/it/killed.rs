@@ -1,4 +1,4 @@
-//! SIGKILL before and after each durable step: what is there afterwards is whole.
+//! Tests of SIGKILL before and after each durable step: the data is complete afterwards.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use crate::children::{Process, listen, named_store, say};
 use crate::fixture::{OLD_SESSION_ID, Place, database_of_version, newest_version};
 
 #[tokio::test]
-async fn a_store_that_is_killed_while_it_is_made_is_made_the_next_time() {
+async fn interrupted_creation_of_a_store_is_completed_by_the_next_open() {
     let points = [
         "store.create.before",
         "store.migrate.before",
@@ -35,7 +35,7 @@ async fn a_store_that_is_killed_while_it_is_made_is_made_the_next_time() {
 }
 
 #[tokio::test]
-async fn a_commit_that_is_killed_afterwards_is_there() {
+async fn commit_is_on_disk_if_the_process_is_killed_after_it() {
     let place = Place::new();
     kill_at("store.commit.after", &place.store);
     let store = segue_store::open(&place.store).await.unwrap();
@@ -43,7 +43,7 @@ async fn a_commit_that_is_killed_afterwards_is_there() {
 }
 
 #[tokio::test]
-async fn a_migration_that_is_killed_is_done_the_next_time_and_its_backup_is_whole() {
+async fn interrupted_migration_is_completed_and_its_backup_is_complete() {
     let points = [
         "store.backup.before",
         "store.backup.after",

@@ -1,4 +1,4 @@
-//! The SQLite store from outside.
+//! Tests of the SQLite store through its public interface.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 

@@ -1,18 +1,20 @@
-//! Databases of earlier versions: brought forward, with a copy of what they were.
+//! Tests of databases of earlier versions: they are migrated, and a copy of the old state is kept.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
-use segue_core::model::{Evidence, Permission, SessionId, Status, Trust};
-use segue_core::ports::Change;
+use segue_core::model::{
+    Evidence, Exit, FailureClass, How, Permission, SessionId, Status, Trust, WaitingFor,
+};
+use segue_core::ports::{Change, SessionActivity, SessionQuery, SessionSummary};
 use segue_testkit::contract::store::{Samples, commit};
 
 use crate::fixture::{OLD_SESSION_ID, Place, database_of_version, newest_version};
 
 #[tokio::test]
-async fn an_empty_folder_gets_the_newest_version_without_a_backup() {
+async fn new_store_has_the_newest_version_and_no_backup() {
     let place = Place::new();
     drop(segue_store::open(&place.store).await.unwrap());
     assert_eq!(version(&place.store), newest_version());
@@ -20,7 +22,7 @@ async fn an_empty_folder_gets_the_newest_version_without_a_backup() {
 }
 
 #[tokio::test]
-async fn every_earlier_version_is_brought_forward_with_what_is_in_it() {
+async fn every_earlier_version_is_migrated_with_its_content() {
     for from in 1..=newest_version() {
         let place = Place::new();
         database_of_version(&place.store, from);
@@ -40,7 +42,54 @@ async fn every_earlier_version_is_brought_forward_with_what_is_in_it() {
 }
 
 #[tokio::test]
-async fn the_newest_version_needs_no_backup() {
+async fn migration_to_version_8_settles_the_sessions_that_rest() {
+    let place = Place::new();
+    database_of_version(&place.store, 7);
+    let database = Connection::open(&place.store).unwrap();
+    let exit = Exit::Signal(9);
+    let statuses = [
+        Status::Starting,
+        Status::Working,
+        Status::Idle,
+        Status::Lost,
+        Status::Waiting(WaitingFor::Choice),
+        Status::Ended(How::Quit),
+        Status::Ended(How::Stopped),
+        Status::Ended(How::TurnFailed),
+        Status::Ended(How::Failed(FailureClass::Connection)),
+        Status::Ended(How::Crashed(exit)),
+        Status::Ended(How::NeverStarted),
+    ];
+    for (number, status) in statuses.iter().enumerate() {
+        for headless in [false, true] {
+            let sql = "INSERT INTO sessions SELECT ?1, fleet, ?2, agent, vendor, cwd, config_dir, \
+                       model, permission, ?3, restart, parent, ?4, spoke, created_at, updated_at, \
+                       args, env, instructions, description, archive FROM sessions WHERE id = ?5";
+            let id = format!("00000000-0000-7000-8000-00000000{}{number:03}", u8::from(headless));
+            let status = serde_json::to_string(status).unwrap();
+            let name = format!("s{number}-{headless}");
+            let values = (id, name, headless, status, OLD_SESSION_ID);
+            assert_eq!(database.execute(sql, values).unwrap(), 1);
+        }
+    }
+    drop(database);
+    let store = segue_store::open(&place.store).await.unwrap();
+    let unsettled = SessionQuery::activity(SessionActivity::Unsettled);
+    let names = |sessions: Vec<SessionSummary>| -> Vec<String> {
+        sessions.into_iter().map(|it| it.session.name.to_string()).collect()
+    };
+    let found = names(store.sessions(&unsettled).await.unwrap());
+    let all = store.sessions(&SessionQuery::default()).await.unwrap();
+    assert_eq!(all.len(), 1 + 2 * statuses.len());
+    let is_unsettled = |it: &SessionSummary| {
+        !it.session.is_settled() || it.open.is_some() || it.queued_messages > 0
+    };
+    assert_eq!(found, names(all.into_iter().filter(is_unsettled).collect()));
+    assert_eq!(store.resting_places(9).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn newest_version_is_opened_without_a_backup() {
     let place = Place::new();
     database_of_version(&place.store, newest_version());
     drop(segue_store::open(&place.store).await.unwrap());
@@ -48,7 +97,7 @@ async fn the_newest_version_needs_no_backup() {
 }
 
 #[tokio::test]
-async fn before_a_migration_the_database_is_copied() {
+async fn database_is_copied_before_a_migration() {
     let place = Place::new();
     database_of_version(&place.store, 1);
     drop(segue_store::open(&place.store).await.unwrap());
@@ -64,15 +113,15 @@ async fn before_a_migration_the_database_is_copied() {
         .query_row("SELECT count(*) FROM sessions WHERE name = 'coder'", [], |row| row.get(0))
         .unwrap();
     assert_eq!(sessions, 1);
-    // The copy is a store: put back in place it is brought forward like the first.
+    // The copy is a valid store: at the original path it is migrated like the first one.
     fs::remove_file(&place.store).unwrap();
     fs::rename(&backup, &place.store).unwrap();
     let store = segue_store::open(&place.store).await.unwrap();
-    assert_eq!(store.sessions().await.unwrap().len(), 1);
+    assert_eq!(store.sessions(&SessionQuery::default()).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
-async fn an_earlier_backup_is_not_overwritten() {
+async fn migration_does_not_overwrite_an_earlier_backup() {
     let place = Place::new();
     database_of_version(&place.store, 1);
     let backup = place.beside(&format!(".before-1-to-{}", newest_version()));
@@ -84,14 +133,17 @@ async fn an_earlier_backup_is_not_overwritten() {
 }
 
 #[tokio::test]
-async fn the_log_of_a_killed_writer_is_in_the_backup_too() {
+async fn backup_contains_the_log_of_a_killed_writer() {
     let place = Place::new();
     database_of_version(&place.store, 1);
     let writer = Connection::open(&place.store).unwrap();
     writer.execute("UPDATE sessions SET name = 'late'", []).unwrap();
     let copy = place.killed_copy();
     let store = segue_store::open(&copy.store).await.unwrap();
-    assert_eq!(store.sessions().await.unwrap()[0].session.name.as_str(), "late");
+    assert_eq!(
+        store.sessions(&SessionQuery::default()).await.unwrap()[0].session.name.as_str(),
+        "late"
+    );
     let backup = copy.beside(&format!(".before-1-to-{}", newest_version()));
     let name: String = Connection::open(backup)
         .unwrap()
@@ -101,7 +153,7 @@ async fn the_log_of_a_killed_writer_is_in_the_backup_too() {
 }
 
 #[tokio::test]
-async fn many_that_open_an_older_store_at_once_make_one_backup() {
+async fn concurrent_opens_of_an_older_store_make_one_backup() {
     let place = Place::new();
     database_of_version(&place.store, 1);
     let tasks: Vec<_> = (0..8)

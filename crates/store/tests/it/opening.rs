@@ -1,17 +1,18 @@
-//! What is refused at the door, with every byte left as it was; and what is let in.
+//! Tests of which databases are refused, with every byte unchanged, and which are opened.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use rusqlite::Connection;
+use segue_core::ports::SessionQuery;
 use segue_core::{Error, Kind};
 use segue_testkit::contract::store::{Samples, assert_refused};
 
 use crate::fixture::{Place, database_of_version, newest_version};
 
 #[tokio::test]
-async fn a_new_store_is_private_whole_and_leaves_only_its_backup_beside_it_when_closed() {
+async fn new_store_is_private_and_leaves_only_its_backup_when_closed() {
     let place = Place::new();
     let store = segue_store::open(&place.store).await.unwrap();
     Samples::default().stored_session(&*store, "shop", "coder").await;
@@ -26,7 +27,7 @@ async fn a_new_store_is_private_whole_and_leaves_only_its_backup_beside_it_when_
 }
 
 #[tokio::test]
-async fn a_store_that_others_could_read_is_made_private() {
+async fn open_makes_a_store_private_that_others_could_read() {
     let place = Place::new();
     drop(segue_store::open(&place.store).await.unwrap());
     fs::set_permissions(&place.store, fs::Permissions::from_mode(0o644)).unwrap();
@@ -38,7 +39,7 @@ async fn a_store_that_others_could_read_is_made_private() {
 }
 
 #[tokio::test]
-async fn a_newer_database_is_refused_and_keeps_every_byte() {
+async fn newer_database_is_refused_and_keeps_every_byte() {
     let place = Place::new();
     database_of_version(&place.store, newest_version());
     raise_version(&place.store, 99).close().unwrap();
@@ -48,7 +49,7 @@ async fn a_newer_database_is_refused_and_keeps_every_byte() {
 }
 
 #[tokio::test]
-async fn a_newer_database_whose_writer_was_killed_keeps_its_log() {
+async fn newer_database_of_a_killed_writer_keeps_its_log() {
     let place = Place::new();
     database_of_version(&place.store, newest_version());
     let _writer = raise_version(&place.store, 99);
@@ -83,12 +84,12 @@ async fn damaged_files_are_refused_and_keep_every_byte() {
 }
 
 #[tokio::test]
-async fn a_damaged_store_whose_writer_was_killed_keeps_its_log() {
+async fn damaged_store_of_a_killed_writer_keeps_its_log() {
     let place = Place::new();
     let store = segue_store::open(&place.store).await.unwrap();
     Samples::default().stored_session(&*store, "shop", "coder").await;
     let copy = place.killed_copy();
-    // The name of a table in the stored schema, wherever pages are: SQLite cannot read on.
+    // Overwrite the second page, so that SQLite cannot read the database.
     overwrite(&copy.store, 4096);
     fs::remove_file(copy.beside("-shm")).unwrap();
     let before = (fs::read(&copy.store).unwrap(), fs::read(copy.beside("-wal")).unwrap());
@@ -98,7 +99,7 @@ async fn a_damaged_store_whose_writer_was_killed_keeps_its_log() {
 }
 
 #[tokio::test]
-async fn a_damaged_store_can_be_set_aside_and_a_new_one_made() {
+async fn damaged_store_can_be_set_aside_and_a_new_one_created() {
     let place = Place::new();
     fs::write(&place.store, "precious").unwrap();
     refusal(&place.store).await;
@@ -106,12 +107,12 @@ async fn a_damaged_store_can_be_set_aside_and_a_new_one_made() {
     assert_eq!(aside, place.beside(".damaged"));
     assert!(!segue_store::exists(&place.store));
     let store = segue_store::open(&place.store).await.unwrap();
-    assert!(store.sessions().await.unwrap().is_empty());
+    assert!(store.sessions(&SessionQuery::default()).await.unwrap().is_empty());
     assert_eq!(fs::read_to_string(aside).unwrap(), "precious");
 }
 
 #[tokio::test]
-async fn the_log_of_a_deleted_store_is_not_played_into_the_new_one() {
+async fn log_of_a_deleted_store_is_not_replayed_into_the_new_one() {
     let place = Place::new();
     let store = segue_store::open(&place.store).await.unwrap();
     Samples::default().stored_session(&*store, "shop", "coder").await;
@@ -121,13 +122,13 @@ async fn the_log_of_a_deleted_store_is_not_played_into_the_new_one() {
     assert!(!segue_store::exists(&copy.store));
 
     let store = segue_store::open(&copy.store).await.unwrap();
-    assert!(store.sessions().await.unwrap().is_empty());
+    assert!(store.sessions(&SessionQuery::default()).await.unwrap().is_empty());
     Samples::default().stored_session(&*store, "shop", "coder").await;
     assert_eq!(fs::read(copy.beside(".orphan-wal")).unwrap(), log);
 }
 
 #[tokio::test]
-async fn what_a_killed_maker_left_is_cleared_away() {
+async fn leftovers_of_an_interrupted_creation_are_removed() {
     let place = Place::new();
     for suffix in [".new", ".new-wal", ".lock"] {
         fs::write(place.beside(suffix), "half").unwrap();
@@ -137,7 +138,7 @@ async fn what_a_killed_maker_left_is_cleared_away() {
 }
 
 #[tokio::test]
-async fn no_folder_no_store() {
+async fn store_in_a_missing_folder_is_refused() {
     let place = Place::new();
     let error = refusal(&place.folder().join("absent/segue.db")).await;
     assert!(error.message.contains("absent/segue.db"), "{error:?}");
@@ -145,7 +146,7 @@ async fn no_folder_no_store() {
 }
 
 #[tokio::test]
-async fn a_folder_in_the_place_of_the_store_is_refused() {
+async fn folder_in_the_place_of_the_store_is_refused() {
     let place = Place::new();
     fs::create_dir(&place.store).unwrap();
     let error = refusal(&place.store).await;
@@ -153,18 +154,18 @@ async fn a_folder_in_the_place_of_the_store_is_refused() {
 }
 
 #[tokio::test]
-async fn a_link_to_a_store_is_that_store() {
+async fn symlink_to_a_store_opens_that_store() {
     let (place, elsewhere) = (Place::new(), Place::new());
     symlink(&elsewhere.store, &place.store).unwrap();
     drop(segue_store::open(&elsewhere.store).await.unwrap());
     let store = segue_store::open(&place.store).await.unwrap();
     Samples::default().stored_session(&*store, "shop", "coder").await;
     let other = segue_store::open(&elsewhere.store).await.unwrap();
-    assert_eq!(other.sessions().await.unwrap().len(), 1);
+    assert_eq!(other.sessions(&SessionQuery::default()).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
-async fn many_that_open_a_new_store_at_once_have_one() {
+async fn concurrent_opens_of_a_new_store_share_one_database() {
     let place = Place::new();
     let tasks: Vec<_> = (0..12)
         .map(|number| {
@@ -180,7 +181,7 @@ async fn many_that_open_a_new_store_at_once_have_one() {
         task.await.unwrap();
     }
     let store = segue_store::open(&place.store).await.unwrap();
-    assert_eq!(store.sessions().await.unwrap().len(), 12);
+    assert_eq!(store.sessions(&SessionQuery::default()).await.unwrap().len(), 12);
 }
 
 async fn refusal(path: &Path) -> Error {

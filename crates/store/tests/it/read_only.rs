@@ -1,21 +1,22 @@
-//! Stores that cannot be written.
+//! Tests of stores that cannot be written to.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use segue_core::Kind;
+use segue_core::ports::SessionQuery;
 use segue_testkit::contract::store::{Samples, assert_refused};
 
 use crate::children::{named_store, run_on_small_filesystem};
 
 #[test]
-fn a_read_only_folder_is_refused() {
+fn store_in_a_read_only_folder_is_refused() {
     run_on_small_filesystem("read_only::opens_in_a_read_only_folder");
 }
 
 #[test]
-fn a_read_only_file_is_refused() {
+fn read_only_store_file_is_refused() {
     run_on_small_filesystem("read_only::opens_a_read_only_file");
 }
 
@@ -67,7 +68,7 @@ async fn make_with_session(path: &Path) {
 
 async fn assert_session_is_there(path: &Path) {
     let store = segue_store::open(path).await.unwrap();
-    assert_eq!(store.sessions().await.unwrap().len(), 1);
+    assert_eq!(store.sessions(&SessionQuery::default()).await.unwrap().len(), 1);
 }
 
 fn mount(options: &[&str], paths: &[&Path]) {

@@ -1,17 +1,17 @@
-//! Checks that the programs before this one had to pass, by their numbers.
+//! Requirements that earlier programs of this kind had to fulfil, too.
 
 use std::collections::BTreeSet;
 
 use segue_core::Kind;
 use segue_core::model::{Evidence, SessionId, Status};
-use segue_core::ports::{Change, Commit};
+use segue_core::ports::{Change, Commit, SessionQuery};
 use segue_testkit::contract::store::{Samples, assert_conflict, commit, events};
 
 use crate::children::{Process, listen, named_store, say};
 use crate::fixture::Place;
 
 #[tokio::test]
-async fn seed_34_an_id_never_changes_once_assigned() {
+async fn assigned_vendor_session_id_never_changes_its_session() {
     let (place, samples) = (Place::new(), Samples::default());
     let store = segue_store::open(&place.store).await.unwrap();
     let session = samples.stored_session(&*store, "shop", "coder").await;
@@ -39,10 +39,10 @@ async fn seed_34_an_id_never_changes_once_assigned() {
 const ROUNDS: usize = 25;
 
 #[tokio::test]
-async fn seed_35_two_processes_lose_no_update_and_share_no_id() {
+async fn two_processes_lose_no_update_and_share_no_id() {
     let (place, samples) = (Place::new(), Samples::default());
     let mut processes =
-        [1, 2].map(|_| Process::start("seed::seed_35_one_of_two_processes", &place.store));
+        [1, 2].map(|_| Process::start("seed::one_of_two_writing_processes", &place.store));
     for process in &mut processes {
         process.hear("ready");
     }
@@ -55,7 +55,7 @@ async fn seed_35_two_processes_lose_no_update_and_share_no_id() {
 
     assert_eq!(wins, ROUNDS, "each name and each vendor's id has one winner");
     let store = segue_store::open(&place.store).await.unwrap();
-    let sessions = store.sessions().await.unwrap();
+    let sessions = store.sessions(&SessionQuery::default()).await.unwrap();
     assert_eq!(sessions.len(), ROUNDS + 2 * ROUNDS);
     let bindings = sessions.iter().filter_map(|found| found.binding.as_ref());
     let ids: BTreeSet<_> = bindings.map(|binding| binding.vendor_session.as_str()).collect();
@@ -66,10 +66,11 @@ async fn seed_35_two_processes_lose_no_update_and_share_no_id() {
     samples.stored_session(&*store, "shop", "afterwards").await;
 }
 
-/// Wants the same names and vendor's ids as its twin, and adds sessions and events of its own.
+/// Requests the same names and vendor session ids as the other process, and adds its own sessions
+/// and events.
 #[tokio::test]
 #[ignore = "a process that another test starts"]
-async fn seed_35_one_of_two_processes() {
+async fn one_of_two_writing_processes() {
     let Some(path) = named_store() else { return };
     let (store, samples) = (segue_store::open(&path).await.unwrap(), Samples::default());
     say("ready");
@@ -92,10 +93,10 @@ async fn seed_35_one_of_two_processes() {
 }
 
 #[tokio::test]
-async fn seed_36_a_status_is_on_disk_when_its_commit_returns() {
+async fn status_is_on_disk_when_its_commit_returns() {
     for _ in 0..5 {
         let place = Place::new();
-        let mut process = Process::start("seed::seed_36_commits_and_waits", &place.store);
+        let mut process = Process::start("seed::process_that_commits_and_waits", &place.store);
         let id: SessionId = process.hear("committed").parse().unwrap();
         process.kill();
         let store = segue_store::open(&place.store).await.unwrap();
@@ -107,7 +108,7 @@ async fn seed_36_a_status_is_on_disk_when_its_commit_returns() {
 
 #[tokio::test]
 #[ignore = "a process that another test starts"]
-async fn seed_36_commits_and_waits() {
+async fn process_that_commits_and_waits() {
     let Some(path) = named_store() else { return };
     let (store, samples) = (segue_store::open(&path).await.unwrap(), Samples::default());
     let session = samples.stored_session(&*store, "shop", "coder").await.id;

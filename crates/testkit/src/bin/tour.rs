@@ -1,9 +1,9 @@
-//! The main job, shown: a fleet of demo agents that is killed and comes back.
+//! A demonstration of Segue's main job: a fleet of demo agents is killed and resumed.
 //!
-//! At a terminal it opens a shell in which everything can be tried. Without one it plays the story by
-//! itself, checks it, and leaves nothing running.
-#![expect(clippy::print_stdout, reason = "a story is told on standard output")]
-#![expect(clippy::expect_used, reason = "a tour that cannot be given shall say why and stop")]
+//! In a terminal, it opens a shell in which the user can try the commands. Without a terminal, it
+//! runs the demonstration by itself, checks the result, and leaves no process running.
+#![expect(clippy::print_stdout, reason = "the demonstration is printed on standard output")]
+#![expect(clippy::expect_used, reason = "a failed setup must print the reason and stop")]
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,8 @@ impl Tour {
         self.show(["ls"]);
     }
 
-    /// Runs a command as if it had been typed, and shows what it prints.
+    /// Prints a `segue` command as if it had been typed, runs it, and prints its output. Returns
+    /// its exit code.
     fn show<const N: usize>(&self, arguments: [&str; N]) -> i32 {
         println!("$ segue {}", arguments.join(" "));
         let outcome = self.world.segue(arguments);
@@ -75,7 +76,8 @@ impl Tour {
         outcome.status
     }
 
-    /// Plays the story to its end, and checks that it is true.
+    /// Kills all processes, resumes the fleet, and checks that every agent still knows its word and
+    /// that no process is left at the end.
     fn play(&self) -> Result<(), String> {
         for session in self.sessions() {
             conversation::wait_turns(&self.world, &session, 1);

@@ -1,9 +1,9 @@
-//! What every store has to keep, whatever it is made of.
+//! The test suite that every implementation of the `Store` port must pass.
 //!
 //! A backend implements [`Backend`] and writes `segue_testkit::store_contract!(MyBackend::new());`
-//! in one of its test files: each behaviour becomes a test of its own.
+//! in one of its test files. The macro creates one test for each function of the suite.
 
-#![expect(clippy::unwrap_used, reason = "a suite of tests: a failure is a failed test")]
+#![expect(clippy::unwrap_used, reason = "a panic in this suite fails the test that called it")]
 
 mod commits;
 mod fleets;
@@ -12,6 +12,7 @@ mod launches;
 mod ledger;
 mod log;
 mod messages;
+mod queries;
 mod requests;
 mod samples;
 mod sessions;
@@ -28,70 +29,77 @@ pub use launches::*;
 pub use ledger::*;
 pub use log::*;
 pub use messages::*;
+pub use queries::*;
 pub use requests::*;
 pub use samples::{Samples, commit, events};
 pub use sessions::*;
 
-/// A place for one store; it goes, with what is in it, when it is dropped.
+/// The location of one store, for example a temporary folder. Dropping it deletes the store.
 pub trait Backend: Sync {
-    /// Opens the store; the second time it is the same one, with what was committed before.
+    /// Opens the store. Every call opens the same store, with everything that was committed before.
     fn open(&self) -> impl Future<Output = Arc<dyn Store>> + Send;
 }
 
-/// Makes a test of each behaviour, for the backend that the expression gives.
+/// Creates one test for each function of the suite. The expression is evaluated in every test and
+/// returns a new `Backend`.
 #[macro_export]
 macro_rules! store_contract {
     ($backend:expr) => {
         $crate::store_contract! { $backend;
-            a_commit_is_all_or_nothing
-            changes_of_one_commit_build_on_each_other
-            what_was_committed_is_there_after_reopening
-            what_was_committed_is_there_while_another_has_it_open
-            fifty_commits_at_once_are_all_there
-            of_many_that_want_one_name_one_gets_it
+            a_conflict_in_one_change_rolls_back_the_whole_commit
+            later_changes_of_a_commit_can_refer_to_earlier_ones
+            committed_data_survives_reopening_the_store
+            two_open_handles_of_a_store_see_each_others_commits
+            fifty_concurrent_commits_are_all_stored
+            of_concurrent_commits_with_the_same_session_name_one_succeeds
             an_empty_commit_changes_nothing
-            every_field_of_a_session_comes_back
-            a_session_is_archived_for_as_long_as_it_says
-            a_name_is_unique_in_its_fleet_only
-            a_session_id_is_used_once
-            a_status_is_kept_in_every_shape
-            what_was_said_stays_said_in_its_conversation
-            in_another_conversation_nothing_was_said_yet
-            permissions_only_get_tighter
-            sessions_are_listed_from_the_oldest_with_what_lists_show
-            a_removed_session_takes_all_but_its_events_along
+            every_field_of_a_session_is_read_back_unchanged
+            configure_replaces_every_setting_of_one_session
+            session_names_are_unique_per_fleet_and_case_sensitive
+            a_second_session_with_the_same_id_is_a_conflict
+            every_kind_of_status_is_read_back_unchanged
+            spoke_of_one_session_stays_set_after_a_status_change
+            binding_another_conversation_resets_spoke
+            sessions_are_listed_oldest_first_with_binding_and_launches
+            removing_a_session_keeps_only_its_events
             a_session_with_an_open_launch_cannot_be_removed
-            unknown_sessions_are_not_found
-            every_field_of_a_launch_comes_back
-            a_session_has_one_open_launch
-            the_first_end_of_a_launch_stays
-            processes_are_recorded_while_a_launch_is_open
-            open_launches_are_those_without_an_end
-            unknown_launches_are_not_found
-            the_ledger_keeps_every_line_in_order
-            a_vendor_id_belongs_to_one_session
-            a_vendor_id_is_free_again_when_its_session_is_removed
-            a_binding_names_a_launch_of_its_own_session
-            events_come_in_order_after_a_number_and_up_to_a_limit
-            events_of_one_session_are_told_apart
-            the_newest_events_of_several_sessions_come_in_order
-            a_commit_returns_the_last_number_of_the_log
-            numbers_of_events_are_never_used_twice
-            a_fleet_has_one_folder
+            changes_to_an_unknown_session_fail_with_not_found
+            every_field_of_a_launch_is_read_back_unchanged
+            a_second_open_launch_of_a_session_is_a_conflict
+            ending_a_launch_again_keeps_its_first_end
+            processes_of_a_launch_are_recorded_only_while_it_is_open
+            open_launches_returns_the_launches_without_an_end
+            changes_to_an_unknown_launch_fail_with_not_found
+            bindings_are_returned_in_the_order_in_which_they_were_added
+            a_vendor_session_id_of_another_session_is_a_conflict
+            removing_a_session_frees_its_vendor_session_id
+            a_binding_with_a_launch_of_another_session_is_a_conflict
+            events_are_returned_in_order_after_a_number_up_to_a_limit
+            events_can_be_filtered_by_session
+            the_newest_events_of_several_sessions_are_returned_in_order
+            a_commit_returns_the_sequence_number_of_the_last_event
+            event_numbers_increase_after_a_failed_commit_and_a_reopening
+            a_second_folder_for_a_fleet_is_a_conflict
             a_folder_may_have_several_fleets
-            fleets_without_a_folder_do_not_meet
-            the_newest_count_counts
-            timers_go_with_their_session
-            handoffs_are_found_from_both_ends
-            a_name_can_be_given_to_another_session
-            the_newest_trust_counts
-            messages_come_back_in_order_and_are_told_apart
-            a_message_moves_on_until_it_is_settled
-            a_message_belongs_to_a_session_that_is_known
-            a_step_of_a_request_is_recorded_once
-            a_request_id_belongs_to_its_caller
-            old_requests_are_forgotten_and_only_of_the_same_caller
-            paths_that_are_not_text_come_back_unchanged
+            fleets_without_a_folder_do_not_conflict
+            a_new_agent_count_replaces_the_old_one
+            timers_of_a_session_are_replaced_together_and_removed_with_it
+            a_handoff_is_found_from_its_source_and_its_target_session
+            a_session_can_take_the_name_that_another_session_gives_up
+            a_new_trust_of_a_folder_replaces_the_old_one
+            messages_are_returned_in_order_and_can_be_filtered_by_session
+            a_message_can_change_its_state_until_it_is_delivered
+            messages_of_unknown_sessions_and_unknown_messages_are_refused
+            recording_a_request_step_twice_is_a_conflict
+            a_request_id_is_scoped_to_its_caller
+            new_requests_displace_only_old_requests_of_the_same_caller
+            paths_that_are_not_utf8_are_read_back_unchanged
+            a_query_returns_the_sessions_that_meet_all_of_its_conditions
+            a_query_for_activity_leaves_out_sessions_that_rest
+            pages_of_a_list_have_every_session_once
+            resting_places_are_listed_newest_first_until_their_sessions_run_or_are_removed
+            vendors_and_config_dirs_of_sessions_are_listed_once
+            waiting_for_events_ends_with_the_commit_that_adds_one
         }
     };
     ($backend:expr; $($behaviour:ident)*) => {
@@ -104,17 +112,19 @@ macro_rules! store_contract {
     };
 }
 
-/// Asserts that a change was refused as a conflict, in words that name the given things.
+/// Asserts that a commit failed with a conflict, and that the error message contains the given
+/// words.
 pub fn assert_conflict<T: std::fmt::Debug>(result: Result<T, Error>, named: &[&str]) {
     assert_refused(result, Kind::Conflict, named);
 }
 
-/// Asserts that something was refused, with this kind, words that name the given things, and a hint.
+/// Asserts that a call failed with this kind of error, that the error message contains the given
+/// words, and that the error has a hint.
 pub fn assert_refused<T: std::fmt::Debug>(result: Result<T, Error>, kind: Kind, named: &[&str]) {
     let error = result.unwrap_err();
     assert_eq!(error.kind, kind, "{error:?}");
     for word in named {
-        assert!(error.to_string().contains(word), "`{word}` is not named: {error:?}");
+        assert!(error.to_string().contains(word), "the error does not contain `{word}`: {error:?}");
     }
-    assert!(!error.hints.is_empty(), "no hint: {error:?}");
+    assert!(!error.hints.is_empty(), "the error has no hint: {error:?}");
 }

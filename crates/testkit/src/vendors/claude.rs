@@ -1,4 +1,4 @@
-//! Claude Code in a world.
+//! Installs and configures Claude Code in a `World`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,11 @@ use super::{KEY, change, install, real};
 use crate::model::Model;
 use crate::world::World;
 
-/// How much of the end of a key is noted as approved.
+/// Claude Code stores this many characters of the end of an API key that the user has approved.
 const TAIL: usize = 20;
 
-/// Switches off what is not part of a conversation, and long retries.
+/// Environment variables that limit retries, and that disable updates, telemetry, error reports and
+/// the installation of an IDE extension.
 const QUIET: [(&str, &str); 5] = [
     ("CLAUDE_CODE_MAX_RETRIES", "1"),
     ("DISABLE_AUTOUPDATER", "1"),
@@ -21,13 +22,13 @@ const QUIET: [(&str, &str); 5] = [
     ("CLAUDE_CODE_IDE_SKIP_AUTO_INSTALL", "1"),
 ];
 
-/// Claude's settings about a user: first-run questions that were answered.
+/// Claude Code's user settings, with the answers to the questions of its first start.
 #[derive(Debug)]
 pub struct ClaudeHome {
     file: PathBuf,
 }
 
-/// Makes `claude` a program of the world that talks to the model and trusts the project folder.
+/// Installs `claude` in the world. It talks to the model and trusts the project folder.
 pub fn with_claude(world: &mut World, model: &Model) -> ClaudeHome {
     install(world, "claude");
     world.set("ANTHROPIC_BASE_URL", model.url());
@@ -38,36 +39,37 @@ pub fn with_claude(world: &mut World, model: &Model) -> ClaudeHome {
     home
 }
 
-/// Has claude believe in a subscription instead of a key: only then it tells when a limit ends.
+/// Gives Claude Code the token of a subscription instead of an API key. Only with a subscription
+/// does it report when a usage limit ends.
 pub fn subscribe_claude(world: &mut World) {
     world.unset("ANTHROPIC_API_KEY");
     world.set("CLAUDE_CODE_OAUTH_TOKEN", KEY);
 }
 
 impl ClaudeHome {
-    /// Makes another config dir, which trusts no folder yet and counts where `CLAUDE_CONFIG_DIR`
-    /// names it.
+    /// Creates another config dir, which trusts no folder yet. Claude Code uses it if
+    /// `CLAUDE_CONFIG_DIR` names it.
     pub fn at(config: &Path) -> Self {
         fs::create_dir_all(config).expect("a folder");
         Self::create(config.join(".claude.json"))
     }
 
-    /// Has this folder trusted, as if a person had said so.
+    /// Records that the user trusts this folder.
     pub fn trust(&self, folder: &Path) {
         self.answer(folder, true);
     }
 
-    /// Has claude ask about this folder again.
+    /// Revokes the trust in this folder. Claude Code asks about it again.
     pub fn distrust(&self, folder: &Path) {
         self.answer(folder, false);
     }
 
-    /// Has claude ask about the API key again.
+    /// Forgets the approved API key. Claude Code asks about it again.
     pub fn forget_key(&self) {
         self.change(|settings| settings["customApiKeyResponses"] = json!({}));
     }
 
-    /// Has claude ask what it asks at its very first start.
+    /// Marks the first start as unfinished. Claude Code asks its first-start questions again.
     pub fn forget_onboarding(&self) {
         self.change(|settings| settings["hasCompletedOnboarding"] = json!(false));
     }

@@ -1,4 +1,4 @@
-//! Codex in a world.
+//! Installs and configures Codex in a `World`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,13 +10,13 @@ use super::{KEY, install, real};
 use crate::model::Model;
 use crate::world::World;
 
-/// The provider's name in the settings.
+/// The name of the scripted model's provider in the settings.
 const PROVIDER: &str = "scripted";
 
-/// The variable with the provider's key.
+/// The environment variable with the provider's API key.
 const KEY_VARIABLE: &str = "SEGUE_SCRIPTED_MODEL_KEY";
 
-/// A folder with codex's settings.
+/// A folder with Codex's settings.
 #[derive(Debug)]
 pub struct CodexHome {
     folder: PathBuf,
@@ -26,7 +26,7 @@ pub struct CodexHome {
     extra: String,
 }
 
-/// Makes `codex` a program of the world that talks to the model and trusts the project folder.
+/// Installs `codex` in the world. It talks to the model and trusts the project folder.
 pub fn with_codex(world: &mut World, model: &Model) -> CodexHome {
     install(world, "codex");
     world.set(KEY_VARIABLE, KEY);
@@ -36,14 +36,15 @@ pub fn with_codex(world: &mut World, model: &Model) -> CodexHome {
 }
 
 impl CodexHome {
-    /// Makes another home, which trusts no folder yet and counts where `CODEX_HOME` names it.
+    /// Creates another home, which trusts no folder yet. Codex uses it if `CODEX_HOME` names it.
     pub fn at(folder: &Path, model: &Model) -> Self {
         fs::create_dir_all(folder).expect("a folder");
         let home = Self {
             folder: folder.to_owned(),
             url: model.url(),
             trusted: Vec::new(),
-            // Without a network each run would wait for its list of plugins before it ends.
+            // Codex would fetch its list of plugins and, without a network, wait for it before it
+            // exits.
             features: vec![("plugins".to_owned(), false)],
             extra: String::new(),
         };
@@ -51,33 +52,34 @@ impl CodexHome {
         home
     }
 
-    /// Has this folder trusted, as if a person had said so.
+    /// Records that the user trusts this folder.
     pub fn trust(&mut self, folder: &Path) {
         self.trusted.push(folder.canonicalize().expect("a folder"));
         self.write();
     }
 
-    /// Has codex ask about this folder again.
+    /// Revokes the trust in this folder. Codex asks about it again.
     pub fn distrust(&mut self, folder: &Path) {
         let real = folder.canonicalize().expect("a folder");
         self.trusted.retain(|known| *known != real);
         self.write();
     }
 
-    /// Switches a feature on or off.
+    /// Enables or disables a feature.
     pub fn feature(&mut self, name: &str, on: bool) {
         self.features.retain(|(known, _)| known != name);
         self.features.push((name.to_owned(), on));
         self.write();
     }
 
-    /// Adds tables to the settings.
+    /// Appends TOML tables to the settings.
     pub fn add(&mut self, tables: &str) {
         self.extra.push_str(tables);
         self.write();
     }
 
-    /// Takes the model's provider out of the settings, as if the user had gone to another one.
+    /// Replaces the model's provider with one of another name, as if the user had switched
+    /// providers.
     pub fn forget_provider(&self) {
         let settings = self.settings().replace(PROVIDER, "another");
         fs::write(self.folder.join("config.toml"), settings).expect("a file");
@@ -110,7 +112,7 @@ impl CodexHome {
             writeln!(text, "{name} = {on}").expect("a text");
         }
         for folder in &self.trusted {
-            // A string in JSON is one in TOML, too.
+            // A JSON string is also a valid TOML string.
             let name = json!(real(folder));
             writeln!(text, "[projects.{name}]\ntrust_level = \"trusted\"").expect("a text");
         }

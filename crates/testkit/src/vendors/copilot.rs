@@ -1,4 +1,4 @@
-//! Copilot CLI in a world.
+//! Installs and configures Copilot CLI in a `World`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use super::{KEY, change, install, installation, real};
 use crate::model::Model;
 use crate::world::World;
 
-/// A `.copilot` folder.
+/// A `.copilot` folder with Copilot CLI's settings and conversations.
 #[derive(Debug)]
 pub struct CopilotHome {
     folder: PathBuf,
 }
 
-/// Makes `copilot` a program of the world that talks to the model and trusts the project folder.
+/// Installs `copilot` in the world. It talks to the model and trusts the project folder.
 pub fn with_copilot(world: &mut World, model: &Model) -> CopilotHome {
     install(world, "copilot");
     world.set("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", model.url()));
@@ -23,7 +23,8 @@ pub fn with_copilot(world: &mut World, model: &Model) -> CopilotHome {
     world.set("COPILOT_MODEL", "gpt-4.1");
     world.set("COPILOT_OFFLINE", "true");
     world.set("COPILOT_AUTO_UPDATE", "false");
-    // It unpacks itself before its first start, which takes longer than all else.
+    // Copilot CLI unpacks itself before its first start, which takes longer than everything else in
+    // a test. All tests share the unpacked files.
     let unpacked = installation().join("copilot-unpacked");
     world.set("COPILOT_PKG_CACHE_HOME", unpacked.to_str().expect("a plain path"));
     let home = CopilotHome::at(&world.home().join(".copilot"));
@@ -32,7 +33,8 @@ pub fn with_copilot(world: &mut World, model: &Model) -> CopilotHome {
 }
 
 impl CopilotHome {
-    /// Makes another home, which trusts no folder yet and counts where `COPILOT_HOME` names it.
+    /// Creates another home, which trusts no folder yet. Copilot CLI uses it if `COPILOT_HOME`
+    /// names it.
     pub fn at(folder: &Path) -> Self {
         fs::create_dir_all(folder).expect("a folder");
         for (name, text) in [("config.json", r#"{"trustedFolders": []}"#), ("settings.json", "{}")]
@@ -42,17 +44,17 @@ impl CopilotHome {
         Self { folder: folder.to_owned() }
     }
 
-    /// Returns the folder with the settings, the conversations and all else.
+    /// Returns the folder with the settings and the conversations.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Has this folder trusted, as if a person had said so.
+    /// Records that the user trusts this folder.
     pub fn trust(&self, folder: &Path) {
         self.trusted(|folders| folders.push(json!(real(folder))));
     }
 
-    /// Has copilot ask about this folder again.
+    /// Revokes the trust in this folder. Copilot CLI asks about it again.
     pub fn distrust(&self, folder: &Path) {
         self.trusted(|folders| folders.retain(|known| *known != real(folder)));
     }

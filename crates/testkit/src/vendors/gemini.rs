@@ -1,4 +1,4 @@
-//! Gemini CLI in a world.
+//! Installs and configures Gemini CLI in a `World`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,18 +9,18 @@ use super::{KEY, change, install, real};
 use crate::model::Model;
 use crate::world::World;
 
-/// A `.gemini` folder.
+/// A `.gemini` folder with Gemini CLI's settings and conversations.
 #[derive(Debug)]
 pub struct GeminiHome {
     folder: PathBuf,
 }
 
-/// Makes `gemini` a program of the world that talks to the model and trusts the project folder.
+/// Installs `gemini` in the world. It talks to the model and trusts the project folder.
 pub fn with_gemini(world: &mut World, model: &Model) -> GeminiHome {
     install(world, "gemini");
     world.set("GEMINI_API_KEY", KEY);
     world.set("GOOGLE_GEMINI_BASE_URL", model.url());
-    // Without a model it asks a smaller one first which to take.
+    // If no model is set, Gemini CLI first asks a smaller model to choose one.
     world.set("GEMINI_MODEL", "gemini-2.5-flash");
     let home = GeminiHome::at(&world.home());
     home.trust(&world.project());
@@ -28,8 +28,8 @@ pub fn with_gemini(world: &mut World, model: &Model) -> GeminiHome {
 }
 
 impl GeminiHome {
-    /// Makes another home, which trusts no folder yet and counts where `GEMINI_CLI_HOME` or `HOME`
-    /// names it. How long conversations are kept is as by default.
+    /// Creates another home, which trusts no folder yet. Gemini CLI uses it if `GEMINI_CLI_HOME` or
+    /// `HOME` names it. The retention of conversations has its default value.
     pub fn at(home: &Path) -> Self {
         let folder = home.join(".gemini");
         fs::create_dir_all(&folder).expect("a folder");
@@ -47,24 +47,25 @@ impl GeminiHome {
         Self { folder }
     }
 
-    /// Returns the folder with the settings, the conversations and all else.
+    /// Returns the folder with the settings and the conversations.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Has this folder trusted, as if a person had said so.
+    /// Records that the user trusts this folder.
     pub fn trust(&self, folder: &Path) {
         self.trusted(|folders| folders[real(folder)] = json!("TRUST_FOLDER"));
     }
 
-    /// Has gemini ask about this folder again.
+    /// Revokes the trust in this folder. Gemini CLI asks about it again.
     pub fn distrust(&self, folder: &Path) {
         self.trusted(|folders| {
             folders.as_object_mut().expect("folders").remove(&real(folder));
         });
     }
 
-    /// Has no conversation deleted, whatever its age or emptiness.
+    /// Disables the retention limit: Gemini CLI then deletes no conversations, not even old or
+    /// empty ones.
     pub fn keep_sessions(&self) {
         self.change(|settings| {
             settings["general"]["sessionRetention"] = json!({"enabled": false});

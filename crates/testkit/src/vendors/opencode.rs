@@ -1,4 +1,4 @@
-//! `OpenCode` in a world.
+//! Installs and configures `OpenCode` in a `World`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,23 +9,23 @@ use super::{KEY, change, install};
 use crate::model::Model;
 use crate::world::World;
 
-/// The model as `OpenCode` calls it: provider and name.
+/// The model's name in `OpenCode`'s settings: provider and model.
 const MODEL: &str = "scripted/scripted-1";
 
-/// Switches off what asks the network.
+/// Environment variables that disable network access at startup.
 const QUIET: [(&str, &str); 3] = [
     ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
     ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
     ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
 ];
 
-/// `OpenCode`'s settings. It trusts every folder.
+/// A folder with `OpenCode`'s settings. `OpenCode` trusts every folder.
 #[derive(Debug)]
 pub struct OpencodeHome {
     folder: PathBuf,
 }
 
-/// Makes `opencode` a program of the world that talks to the model.
+/// Installs `opencode` in the world. It talks to the model.
 pub fn with_opencode(world: &mut World, model: &Model) -> OpencodeHome {
     install(world, "opencode");
     QUIET.iter().for_each(|(name, value)| world.set(name, *value));
@@ -33,9 +33,9 @@ pub fn with_opencode(world: &mut World, model: &Model) -> OpencodeHome {
 }
 
 impl OpencodeHome {
-    /// Makes another folder with settings, which counts as `$XDG_CONFIG_HOME/opencode` or where
-    /// `OPENCODE_CONFIG_DIR` names it. Conversations are not in it but in
-    /// `$XDG_DATA_HOME/opencode`.
+    /// Creates another folder with settings. `OpenCode` uses it if it is
+    /// `$XDG_CONFIG_HOME/opencode` or if `OPENCODE_CONFIG_DIR` names it. The conversations are in
+    /// another folder, `$XDG_DATA_HOME/opencode`.
     pub fn at(folder: &Path, model: &Model) -> Self {
         fs::create_dir_all(folder).expect("a folder");
         let provider = json!({
@@ -51,14 +51,16 @@ impl OpencodeHome {
             "provider": {"scripted": provider},
         });
         fs::write(folder.join("opencode.json"), settings.to_string()).expect("a file");
-        // What it would install before it loads a plugin, and does not find without a network.
+        // `OpenCode` installs this package before it loads a plugin, and the installation fails
+        // without a network. With these files, the package seems to be installed already.
         fs::create_dir_all(folder.join("node_modules")).expect("a folder");
         let installed = json!({"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}});
         fs::write(folder.join("package-lock.json"), installed.to_string()).expect("a file");
         Self { folder: folder.to_owned() }
     }
 
-    /// Takes away what `OpenCode` installs before it loads a plugin, as if it had never run.
+    /// Deletes the package that `OpenCode` installs before it loads a plugin, as if `OpenCode` had
+    /// never run.
     pub fn forget_installed(&self) {
         fs::remove_dir_all(self.folder.join("node_modules")).expect("a folder");
         fs::remove_file(self.folder.join("package-lock.json")).expect("a file");

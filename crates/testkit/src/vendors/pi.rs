@@ -1,4 +1,4 @@
-//! Pi in a world.
+//! Installs and configures Pi in a `World`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use super::{KEY, change, install};
 use crate::model::Model;
 use crate::world::World;
 
-/// Pi's folder with settings and conversations. It trusts every folder.
+/// A folder with Pi's settings and conversations. Pi trusts every folder.
 #[derive(Debug)]
 pub struct PiHome {
     folder: PathBuf,
 }
 
-/// Makes `pi` a program of the world that talks to the model.
+/// Installs `pi` in the world. It talks to the model.
 pub fn with_pi(world: &mut World, model: &Model) -> PiHome {
     install(world, "pi");
     world.set("PI_OFFLINE", "1");
@@ -24,7 +24,7 @@ pub fn with_pi(world: &mut World, model: &Model) -> PiHome {
 }
 
 impl PiHome {
-    /// Makes another folder, which counts where `PI_CODING_AGENT_DIR` names it.
+    /// Creates another folder with settings. Pi uses it if `PI_CODING_AGENT_DIR` names it.
     pub fn at(folder: &Path, model: &Model) -> Self {
         fs::create_dir_all(folder).expect("a folder");
         let provider = json!({
@@ -42,7 +42,7 @@ impl PiHome {
         Self { folder: folder.to_owned() }
     }
 
-    /// Returns the folder with the settings, the conversations and all else.
+    /// Returns the folder with the settings and the conversations.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

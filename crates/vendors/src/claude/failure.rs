@@ -1,14 +1,14 @@
-//! Why a turn failed, from what the vendor says about it.
+//! Classifies why a turn failed, from the vendor's report.
 
 use jiff::Timestamp;
 use segue_core::model::{Failure, FailureClass};
 
-/// What the vendor says about a failure; any of it may be missing.
+/// What the vendor reports about a failure. Any part of it may be missing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Told<'a> {
-    /// The status of the service's answer.
+    /// HTTP status of the service's response.
     pub(super) status: Option<u16>,
-    /// The vendor's own word for the kind of failure.
+    /// The vendor's own name for the kind of failure.
     pub(super) kind: Option<&'a str>,
     pub(super) text: &'a str,
 }
@@ -70,7 +70,8 @@ fn of_text(text: &str) -> FailureClass {
     }
 }
 
-/// Reads when a usage limit ends, where it is told as `…|1767225600`.
+/// Parses when a usage limit ends, if the text contains it as `…|1767225600` (Unix time in
+/// seconds).
 fn resets_at(text: &str) -> Option<Timestamp> {
     let (_, after) = text.rsplit_once('|')?;
     let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_services_status_decides() {
+    fn http_status_decides_the_failure_class() {
         let table = [
             (400, FailureClass::Request),
             (401, FailureClass::Account),
@@ -104,27 +105,27 @@ mod tests {
     }
 
     #[test]
-    fn without_a_status_its_own_words_decide() {
+    fn without_a_status_kind_and_text_decide_the_failure_class() {
         let refused = "API Error: Unable to connect to API (ConnectionRefused)";
         let cut = "API Error: Connection to the API was lost (ECONNRESET). This is usually \
                    temporary — try again.";
         assert_eq!(class(None, Some("unknown"), refused), FailureClass::Connection);
         assert_eq!(class(None, None, cut), FailureClass::Stream);
         let reset = "API Error: Unable to connect to API (ECONNRESET)";
-        assert_eq!(class(None, None, reset), FailureClass::Stream, "it was connected");
+        assert_eq!(class(None, None, reset), FailureClass::Stream, "there was a connection");
         assert_eq!(class(None, Some("server_error"), "x"), FailureClass::Service);
         assert_eq!(class(None, None, "Not logged in · Please run /login"), FailureClass::Account);
         assert_eq!(class(None, None, "Reached maximum number of turns (1)"), FailureClass::Other);
     }
 
     #[test]
-    fn too_many_requests_at_once_are_no_used_up_limit() {
+    fn temporary_limit_of_requests_is_a_service_failure() {
         let text = "API Error: Server is temporarily limiting requests (not your usage limit)";
         assert_eq!(class(Some(429), Some("rate_limit"), text), FailureClass::Service);
     }
 
     #[test]
-    fn the_end_of_a_usage_limit_is_read_where_it_is_told() {
+    fn end_of_a_usage_limit_is_parsed_if_the_text_has_it() {
         let at = |text| Told { status: Some(429), kind: None, text }.failure().resets_at;
         let told = at("Claude AI usage limit reached|1893492000").unwrap();
         assert_eq!(told.to_string(), "2030-01-01T10:00:00Z");

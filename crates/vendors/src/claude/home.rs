@@ -1,4 +1,4 @@
-//! Where Claude Code keeps its files.
+//! Finds the files of Claude Code.
 
 use std::path::{Path, PathBuf};
 
@@ -8,18 +8,20 @@ use uuid::Uuid;
 
 use crate::stored;
 
-/// Names the folder of its files. Where it is set, `.claude.json` is in that folder, too.
+/// Environment variable that names the folder of Claude Code's files. If it is set, `.claude.json`
+/// is in that folder, too.
 pub(super) const HOME_VARIABLE: &str = "CLAUDE_CONFIG_DIR";
 
-/// A folder's name that would be longer is cut, and told apart by a hash.
+/// Maximum length of a folder name. A longer name is cut and gets a hash at its end.
 const LONGEST_FOLDER_NAME: usize = 200;
 
-/// Returns the folder of its files, given an agent's environment.
+/// Returns the folder of Claude Code's files, given an agent's environment.
 pub(super) fn home(environment: &Environment) -> Result<PathBuf> {
     stored::home(environment, ("Claude Code", HOME_VARIABLE), default(environment))
 }
 
-/// Returns where its files are when no variable says so.
+/// Returns the default folder of Claude Code's files, for an environment without the variable.
+/// `None` if `HOME` is not set, either.
 pub(super) fn default(environment: &Environment) -> Option<PathBuf> {
     let user = environment.get("HOME").filter(|value| !value.is_empty())?;
     Some(Path::new(user).join(".claude"))
@@ -35,7 +37,7 @@ pub(super) fn transcripts(home: &Path, cwd: &Path) -> PathBuf {
     projects(home).join(encode(&cwd.to_string_lossy()))
 }
 
-/// Returns where a conversation's transcript is, or would be.
+/// Returns the path of a conversation's transcript, whether or not the file exists.
 pub(super) fn transcript(home: &Path, cwd: &Path, id: &str) -> PathBuf {
     transcripts(home, cwd).join(format!("{}.jsonl", plain(id)))
 }
@@ -45,23 +47,23 @@ pub(super) fn belongings(home: &Path, cwd: &Path, id: &str) -> PathBuf {
     transcripts(home, cwd).join(plain(id))
 }
 
-/// Returns the folder in which live processes say what they do.
+/// Returns the folder of the registry, in which each live process records its state.
 pub(super) fn registry(home: &Path) -> PathBuf {
     home.join("sessions")
 }
 
-/// Tells whether a text can be the id of a conversation.
+/// Returns whether a text has the form of a conversation's id.
 pub(super) fn is_id(text: &str) -> bool {
     text.len() == 36 && Uuid::try_parse(text).is_ok()
 }
 
-/// Nothing in an id can leave its folder.
+/// Makes an id safe as a file name, so that it cannot point outside of the folder.
 fn plain(id: &str) -> String {
     id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
-/// Encodes a folder's real path as Claude Code does: every UTF-16 unit that is no letter or digit
-/// is a dash. Different folders can get the same name (`a_b` and `a.b`).
+/// Encodes a folder's real path as Claude Code does: every UTF-16 unit that is no ASCII letter or
+/// digit becomes a dash. Different folders can get the same name (`a_b` and `a.b`).
 fn encode(path: &str) -> String {
     let units: Vec<u16> = path.encode_utf16().collect();
     let dashed: String = units.iter().map(|unit| letter(*unit)).collect();
@@ -76,7 +78,7 @@ fn letter(unit: u16) -> char {
     letter.map_or('-', char::from)
 }
 
-/// Returns the hash that Java has for texts, without its sign.
+/// Returns the hash of a text as Java's `String.hashCode` computes it, without its sign.
 fn hash(units: &[u16]) -> u32 {
     let add = |hash: i32, unit: &u16| hash.wrapping_mul(31).wrapping_add(i32::from(*unit));
     units.iter().fold(0, add).unsigned_abs()
@@ -110,19 +112,20 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_known_is_a_configuration_error() {
+    fn missing_or_relative_home_is_a_configuration_error() {
         assert_eq!(home(&environment(&[])).unwrap_err().kind, segue_core::Kind::Config);
         let relative = environment(&[(HOME_VARIABLE, "here")]);
         assert!(home(&relative).unwrap_err().message.contains("`here`"));
     }
 
     #[test]
-    fn folders_are_named_as_the_vendor_names_them() {
+    fn folder_names_are_encoded_as_claude_code_encodes_them() {
         let table = [
             ("/tmp/segue-5bTEbN/project", "-tmp-segue-5bTEbN-project"),
             ("/a_b.c d", "-a-b-c-d"),
             ("/日本/ü", "-----"),
-            // Two units of UTF-16, and a mark of its own behind its letter.
+            // The first path has a character of two UTF-16 units, the second a combining mark after
+            // a letter.
             ("/😀", "---"),
             ("/u\u{308}", "-u-"),
         ];
@@ -149,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_id_stays_in_its_folder() {
+    fn id_with_path_separators_stays_in_its_folder() {
         let path = transcript(Path::new("/h"), Path::new("/code/a"), "../../x");
         assert_eq!(path, Path::new("/h/projects/-code-a/------x.jsonl"));
         assert!(!is_id("../../x") && is_id("6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11"));

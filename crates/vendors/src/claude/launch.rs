@@ -1,4 +1,4 @@
-//! What to start: ids, arguments and environment of a launch.
+//! Prepares a launch: its id, arguments and environment.
 
 use segue_core::model::{Environment, LaunchMode, Permission, Session, VendorSessionId};
 use segue_core::ports::{CommandLine, CommandPlan, NewFile, Place};
@@ -9,7 +9,8 @@ use super::home::{self, HOME_VARIABLE};
 use super::{settings, versions};
 use crate::texts;
 
-/// Set by Claude Code for its tools and hooks: an agent that finds them thinks that it is one.
+/// Environment variables that Claude Code sets for its tools and hooks. An agent that inherits them
+/// believes that it runs inside another Claude Code.
 const NESTED: [&str; 9] = [
     "AI_AGENT",
     "CLAUDECODE",
@@ -22,8 +23,7 @@ const NESTED: [&str; 9] = [
     "CLAUDE_PROJECT_DIR",
 ];
 
-/// Arguments of a session with which it chooses its conversation itself, and whether a value
-/// follows.
+/// Flags among a session's own arguments that choose its conversation, and whether a value follows.
 const CHOOSES: [(&str, bool); 5] = [
     ("--session-id", true),
     ("--resume", true),
@@ -39,7 +39,8 @@ pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) 
     if environment.get(HOME_VARIABLE) == Some(recorded.as_ref()) {
         return;
     }
-    // With the variable its settings are at another place even if the folder is the same.
+    // The variable changes more than the folder: Claude Code then reads `.claude.json` from that
+    // folder and not from the user's home. So the default folder is selected without the variable.
     if home::default(environment).as_deref() == Some(&place.config_dir) {
         environment.retain(|name| name != HOME_VARIABLE);
     } else {
@@ -47,8 +48,9 @@ pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) 
     }
 }
 
-/// A session whose own arguments choose a conversation cannot be told an id, but a copy of another
-/// one can.
+/// Makes the id of a new conversation. `None` if the session's own arguments choose a conversation,
+/// because Claude Code then accepts no id. There is one exception: a fork of another conversation
+/// accepts an id, unless the arguments contain `--session-id`.
 pub(super) fn preset_id(session: &Session, unique: Uuid) -> Option<VendorSessionId> {
     let chooses = session.args.iter().any(|word| is_choice(word).is_some());
     let own_id = session.args.iter().any(|word| is_flag(word, "--session-id"));
@@ -63,7 +65,7 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     if session.headless {
         arguments.extend(["-p", "--output-format", "stream-json", "--verbose"].map(String::from));
     }
-    // In one word: a value that looks like a flag stays a value.
+    // Flag and value are one word, so that a value that looks like a flag stays a value.
     let mut option = |name: &str, value: Option<&str>| {
         arguments.extend(value.map(|value| format!("{name}={value}")));
     };
@@ -75,7 +77,7 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     let own = own_arguments(plan);
     let mut files: Vec<NewFile> = instructions.into_iter().collect();
     if session.headless {
-        // Its output says everything that a hook could.
+        // The output reports everything that a hook could, so a headless launch needs no hooks.
         arguments.extend(own);
         files.extend(texts::prompt(plan));
     } else {
@@ -105,7 +107,8 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     }
 }
 
-/// Returns the mode by its name: without one a new version does not ask.
+/// Returns the name of the permission mode. It is always passed: without a mode, newer versions do
+/// not ask for permission.
 fn permission_mode(plan: &CommandPlan<'_>) -> &'static str {
     match plan.session.permission {
         Permission::Ask => versions::asking_mode(plan.version),
@@ -114,8 +117,7 @@ fn permission_mode(plan: &CommandPlan<'_>) -> &'static str {
     }
 }
 
-/// Returns the session's own arguments; those that chose the first conversation are for the first
-/// launch only.
+/// Returns the session's own arguments. A resume omits those that chose the first conversation.
 fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
     let args = &plan.session.args;
     if plan.mode == LaunchMode::Fresh {
@@ -126,7 +128,7 @@ fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
     while let Some(word) = words.next() {
         match is_choice(word) {
             Some(true) if !word.contains('=') => {
-                // Its value goes with it.
+                // Also skips the value of the flag.
                 let _value = words.next();
             }
             Some(_) => {}
@@ -137,7 +139,7 @@ fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
     kept
 }
 
-/// Tells whether a word chooses a conversation, and if so whether a value belongs to it.
+/// Returns whether a value follows this flag, or `None` if the word does not choose a conversation.
 fn is_choice(word: &str) -> Option<bool> {
     CHOOSES.iter().find(|(flag, _)| is_flag(word, flag)).map(|(_, has_value)| *has_value)
 }
@@ -146,11 +148,11 @@ fn is_flag(word: &str, flag: &str) -> bool {
     word.strip_prefix(flag).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
 }
 
-/// Puts the message behind `--`: several flags would swallow it, and one that looks like a flag
-/// stays a message.
+/// Returns the arguments that pass the message. It comes after `--`, because several flags would
+/// take it as their value, and because a message that looks like a flag must stay a message.
 fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match plan.message {
-        // A headless one reads it from its standard input.
+        // A headless launch reads the message from its standard input.
         Some(_) if plan.session.headless => Ok(Vec::new()),
         Some(message) => Ok(vec!["--".to_owned(), message.to_owned()]),
         None if plan.session.headless => {

@@ -1,7 +1,8 @@
 //! Claude Code.
 //!
-//! Which conversation a process is in and what it does is read from its own registry first; hooks
-//! add what the registry does not say, and the screen tells dialogs that come before either.
+//! The vendor's own registry of live processes is the first source for a process's conversation and
+//! activity. Hooks add facts that the registry lacks. The screen shows dialogs that appear before
+//! the registry or a hook reports anything.
 
 mod failure;
 mod home;
@@ -27,10 +28,13 @@ use std::time::Duration;
 use segue_core::Result;
 use segue_core::model::{Environment, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, DialogText, EachTurn,
-    Files, Kept, Live, Pace, Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, Stage,
-    Support, Transcription, TranscriptionOrder, Typing, Vendor,
+    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion,
+    DialogText, EachTurn, Files, FirstTurn, HeadlessLaunching, Interaction, Kept, Launching, Live,
+    Pace, PermissionEffect, Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, SignalSources,
+    Stage, Support, TranscriptFiles, TranscriptStorage, Transcription, TranscriptionOrder,
+    Transcripts, Typing, Vendor, WriteMode,
 };
+use segue_core::rules::recovery::Resumes;
 use uuid::Uuid;
 
 use crate::texts;
@@ -46,10 +50,9 @@ impl Vendor for Claude {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            resume: true,
-            headless: true,
-            // It takes two seconds alone, and several times as long among others.
-            evidence_within: Some(Duration::from_secs(60)),
+            resume: Resumes::Yes,
+            permission: PermissionEffect::Limits,
+            first_turn: FirstTurn::ShowsAccount,
             pace: Pace { at_once: 4, first_alone: false },
         }
     }
@@ -62,6 +65,28 @@ impl Vendor for Claude {
         Some(rehearsal::rehearsal(stage))
     }
 
+    fn launching(&self) -> &dyn Launching {
+        self
+    }
+
+    fn interaction(&self) -> &dyn Interaction {
+        self
+    }
+
+    fn transcripts(&self) -> Option<&dyn Transcripts> {
+        Some(self)
+    }
+
+    fn signals(&self) -> Option<&dyn SignalSources> {
+        Some(self)
+    }
+
+    fn conversion(&self) -> Option<&dyn Conversion> {
+        Some(self)
+    }
+}
+
+impl Launching for Claude {
     fn program(&self) -> ProgramSpec {
         ProgramSpec::Named { name: "claude".to_owned(), native: &[] }
     }
@@ -82,16 +107,24 @@ impl Vendor for Claude {
         launch::command(plan)
     }
 
-    fn only_appends(&self) -> bool {
-        true
+    fn headless(&self) -> Option<&dyn HeadlessLaunching> {
+        Some(self)
+    }
+}
+
+impl HeadlessLaunching for Claude {
+    fn standard_input(&self, plan: &CommandPlan<'_>) -> Option<PathBuf> {
+        texts::prompt_path(plan)
+    }
+}
+
+impl Transcripts for Claude {
+    fn storage(&self) -> TranscriptStorage<'_> {
+        TranscriptStorage::Files(self)
     }
 
     fn transcript(&self, _files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
         home::transcript(&place.config_dir, &place.cwd, id.as_str())
-    }
-
-    fn belongings(&self, place: &Place, id: &VendorSessionId) -> Option<PathBuf> {
-        Some(home::belongings(&place.config_dir, &place.cwd, id.as_str()))
     }
 
     fn conversation(
@@ -115,48 +148,8 @@ impl Vendor for Claude {
         transcript::beginning_of(files, kept)
     }
 
-    fn standard_input(&self, plan: &CommandPlan<'_>) -> Option<PathBuf> {
-        texts::prompt_path(plan)
-    }
-
     fn live(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
         registry::live(files, place)
-    }
-
-    fn watched(&self, place: &Place) -> Vec<PathBuf> {
-        vec![home::registry(&place.config_dir), home::transcripts(&place.config_dir, &place.cwd)]
-    }
-
-    fn file_signals(&self, files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
-        signals::of_file(files, changed, agent)
-    }
-
-    fn stream_signals(&self, line: &str) -> Vec<Signal> {
-        signals::of_stream(line)
-    }
-
-    fn hook_signals(&self, payload: &str) -> Vec<Signal> {
-        signals::of_hook(payload)
-    }
-
-    fn read_screen(&self, screen: &Screen) -> Option<Showing> {
-        screen::read(screen)
-    }
-
-    fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
-        screen::dialog_text(screen)
-    }
-
-    fn question_ignores_keys_for(&self, version: Option<&str>) -> Duration {
-        versions::question_ignores_keys_for(version)
-    }
-
-    fn typing(&self, message: &str) -> Typing {
-        typing::typing(message)
-    }
-
-    fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
-        screen::answer(screen, answer)
     }
 
     fn said_since(
@@ -181,8 +174,65 @@ impl Vendor for Claude {
     fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
         turns::turns(files, transcript, each)
     }
+}
 
-    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Option<Transcription>> {
-        written::transcription(order).map(Some)
+impl TranscriptFiles for Claude {
+    fn write_mode(&self) -> WriteMode {
+        WriteMode::Append
+    }
+
+    fn belongings(&self, place: &Place, id: &VendorSessionId) -> Option<PathBuf> {
+        Some(home::belongings(&place.config_dir, &place.cwd, id.as_str()))
+    }
+}
+
+impl SignalSources for Claude {
+    fn evidence_within(&self) -> Duration {
+        // A start takes two seconds alone, and several times as long while other agents start.
+        Duration::from_secs(60)
+    }
+
+    fn watched(&self, place: &Place) -> Vec<PathBuf> {
+        vec![home::registry(&place.config_dir), home::transcripts(&place.config_dir, &place.cwd)]
+    }
+
+    fn file_signals(&self, files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
+        signals::of_file(files, changed, agent)
+    }
+
+    fn stream_signals(&self, line: &str) -> Vec<Signal> {
+        signals::of_stream(line)
+    }
+
+    fn hook_signals(&self, payload: &str) -> Vec<Signal> {
+        signals::of_hook(payload)
+    }
+}
+
+impl Interaction for Claude {
+    fn read_screen(&self, screen: &Screen) -> Option<Showing> {
+        screen::read(screen)
+    }
+
+    fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
+        screen::dialog_text(screen)
+    }
+
+    fn question_ignores_keys_for(&self, version: Option<&str>) -> Duration {
+        versions::question_ignores_keys_for(version)
+    }
+
+    fn typing(&self, message: &str) -> Typing {
+        typing::typing(message)
+    }
+
+    fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
+        screen::answer(screen, answer)
+    }
+}
+
+impl Conversion for Claude {
+    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
+        written::transcription(order)
     }
 }

@@ -1,4 +1,4 @@
-//! The lines of a transcript, as far as they mean anything here.
+//! The records of a transcript: the fields that are used, and what each record means for its turn.
 
 use std::path::PathBuf;
 
@@ -8,10 +8,10 @@ use serde_json::value::RawValue;
 
 use crate::reading::Content;
 
-/// How the vendor notes that a person broke a turn off.
+/// Beginning of the text that the vendor records when a person interrupts a turn.
 const INTERRUPTED: &str = "[Request interrupted by user";
 
-/// How the vendor's own additions begin that are recorded as the user's words.
+/// Beginnings of texts that the vendor adds itself but records as messages of the user.
 const ADDITIONS: [&str; 8] = [
     "<command-name>",
     "<command-message>",
@@ -23,16 +23,16 @@ const ADDITIONS: [&str; 8] = [
     "<system-reminder>",
 ];
 
-/// The vendor itself as the author of an assistant's message.
+/// The name of the model in assistant messages that the vendor wrote itself.
 pub(super) const SYNTHETIC: &str = "<synthetic>";
 
-/// What the vendor puts in the model's mouth where it said nothing.
+/// Texts that the vendor records as the model's message if the model wrote none.
 const PLACEHOLDERS: [&str; 2] = ["No response requested.", "(no content)"];
 
-/// One line of the tree of messages; other lines are no such record.
+/// A message in the tree of records. Lines of other types are no such record.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(clippy::struct_excessive_bools, reason = "the vendor writes them so")]
+#[expect(clippy::struct_excessive_bools, reason = "these are the vendor's fields")]
 pub(super) struct Record {
     #[serde(rename = "type")]
     pub(super) kind: Kind,
@@ -96,27 +96,28 @@ pub(super) struct Block {
     pub(super) content: Option<Content<Self>>,
 }
 
-/// What a record means for the turn that it is in.
+/// What a record means for the turn that it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// A person said this.
+    /// A person sent this text.
     Said(String),
-    /// The model has yet to answer it.
+    /// The result of a tool. The model has not answered it yet.
     ToolResult,
-    /// A person broke the turn off.
+    /// A person interrupted the turn.
     Interrupted,
-    /// The model said something and is not done.
+    /// The model wrote something, and its turn continues.
     Continues,
-    /// The model's turn is over; what it said last.
+    /// The model's turn is over. The text is that of its last message.
     Answered(String),
     /// The turn failed.
     Failed,
-    /// An addition of the vendor's.
+    /// The record does not change the turn: the vendor added it, or it belongs to a subagent or to
+    /// a summary.
     Nothing,
 }
 
 impl Record {
-    /// Reads a line; one that is torn, garbage or of another type is nothing.
+    /// Parses a line. Returns `None` if the line is torn, invalid or of another type.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         serde_json::from_str(&String::from_utf8_lossy(line)).ok()
     }
@@ -131,8 +132,9 @@ impl Record {
         }
     }
 
-    /// Tells whether an assistant's message is none of the model's. What the model had said when it
-    /// was broken off is its own, although the vendor is named as the author.
+    /// Returns whether an assistant message does not come from the model. The text that the model
+    /// wrote before an interruption does come from the model, although the record names the vendor
+    /// as author.
     pub(super) fn is_no_answer(&self) -> bool {
         let is_own = self.message.model.as_deref() == Some(SYNTHETIC);
         let is_placeholder = || PLACEHOLDERS.contains(&self.message.content.text().trim());
@@ -162,7 +164,8 @@ impl Record {
         }
         match self.message.stop_reason.as_deref() {
             None | Some("tool_use" | "pause_turn") => Meaning::Continues,
-            // What the vendor puts in the model's mouth is no answer, but ends the turn.
+            // A message that the vendor wrote in place of the model is no answer, but it ends the
+            // turn.
             Some(_) if self.message.model.as_deref() == Some(SYNTHETIC) => Meaning::Failed,
             Some(_) => Meaning::Answered(self.message.content.text()),
         }

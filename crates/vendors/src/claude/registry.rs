@@ -1,4 +1,4 @@
-//! What every live process says about itself in `sessions/<pid>.json`.
+//! The registry of live processes: each process records its state in `sessions/<pid>.json`.
 
 use std::path::Path;
 
@@ -9,16 +9,16 @@ use serde::Deserialize;
 
 use super::home;
 
-/// An entry is a few hundred bytes; what is larger is none.
+/// Maximum size of an entry in bytes. An entry has a few hundred; a larger file is no entry.
 const LARGEST_ENTRY: usize = 64 * 1024;
 
-/// What a process says about itself, as far as it is of interest.
+/// The fields of a registry entry that are used here.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Entry {
     pid: u32,
     session_id: String,
-    /// Clock ticks since boot at which it began, as text.
+    /// Clock ticks since boot at which the process started, as text.
     proc_start: Option<String>,
     status: Option<String>,
     waiting_for: Option<String>,
@@ -45,13 +45,14 @@ impl Entry {
     fn reason(&self) -> WaitingFor {
         match self.waiting_for.as_deref() {
             Some("input needed" | "dialog open") => WaitingFor::Question,
-            // A permission prompt, or the request of a worker or a sandbox, which asks for the same.
+            // A permission prompt. The requests of a worker and of a sandbox ask for a permission,
+            // too.
             _ => WaitingFor::Permission,
         }
     }
 }
 
-/// Lists which processes say that they have which conversation open.
+/// Lists the processes in the registry, with the conversation that each has open.
 pub(super) fn live(files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
     let folder = home::registry(&place.config_dir);
     let paths = files.list(&folder).map_err(|error| {
@@ -66,7 +67,8 @@ pub(super) fn live(files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
     Ok(found)
 }
 
-/// Reads one entry; a file that is no entry, or another process's than its name says, is none.
+/// Reads one entry. Returns `None` if the file is no valid entry, or if the pid in the entry
+/// differs from the pid in the file name.
 pub(super) fn read(files: &dyn Files, path: &Path) -> Option<Entry> {
     let pid = pid_of(path)?;
     let bytes = files.head(path, LARGEST_ENTRY).ok()?;
@@ -74,7 +76,7 @@ pub(super) fn read(files: &dyn Files, path: &Path) -> Option<Entry> {
     (entry.pid == pid && home::is_id(&entry.session_id)).then_some(entry)
 }
 
-/// Returns the process whose entry this is.
+/// Returns the pid in the path of an entry, or `None` if the path is not one of an entry.
 pub(super) fn pid_of(path: &Path) -> Option<u32> {
     let is_entry = path.extension().is_some_and(|extension| extension == "json")
         && path.parent()?.ends_with("sessions");
@@ -95,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recorded_entry_is_understood() {
+    fn recorded_entry_yields_id_start_time_and_activity() {
         let home = Home::new();
         let path = home.write("sessions/4.json", WAITING);
         let found = read(&home.disk, &path).unwrap();
@@ -107,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_waits_for_is_told() {
+    fn waiting_entry_is_a_permission_or_a_question_by_its_reason() {
         let reason = |text: &str| {
             let entry = Entry { waiting_for: Some(text.to_owned()), ..entry("waiting") };
             entry.activity()
@@ -121,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_entry_is_left_out() {
+    fn live_skips_files_that_are_no_valid_entries() {
         let home = Home::new();
         home.write("sessions/4.json", WAITING);
         home.write("sessions/5.json", WAITING);
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_ever_ran_is_an_empty_list() {
+    fn missing_registry_is_an_empty_list() {
         let home = Home::new();
         assert_eq!(live(&home.disk, &home.place).unwrap(), []);
     }

@@ -1,4 +1,4 @@
-//! Claude Code without an account.
+//! Configuration that lets Claude Code run without an account, for trials.
 
 use segue_core::ports::{NewFile, Proof, Rehearsal, Stage, Support};
 use serde_json::json;
@@ -11,12 +11,13 @@ pub(super) const SUPPORT: Support = Support {
     notes: &["as root it takes `auto` only where its own `IS_SANDBOX=1` is set"],
 };
 
-/// How much of the end of a key is noted as approved.
+/// How many characters at the end of an API key the settings record as approved.
 const TAIL: usize = 20;
 
-/// Switches off what is not part of a conversation, and long retries.
+/// Environment variables that turn off features that a conversation does not need, and long
+/// retries.
 const QUIET: [(&str, &str); 6] = [
-    // It may be root there, and there is nothing to be careful of.
+    // Makes Claude Code accept the permission `auto` even as root: a trial has nothing to protect.
     ("IS_SANDBOX", "1"),
     ("CLAUDE_CODE_MAX_RETRIES", "1"),
     ("DISABLE_AUTOUPDATER", "1"),

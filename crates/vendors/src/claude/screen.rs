@@ -1,4 +1,4 @@
-//! What the terminal shows: the input, or a dialog that wants an answer.
+//! Reads the screen: the input, or a dialog that waits for an answer.
 
 use segue_core::model::WaitingFor;
 use segue_core::ports::{Answer, DialogText, Screen, Showing};
@@ -6,24 +6,25 @@ use segue_core::rules::dialog::{self, Choices};
 
 use crate::choices::{keys_to, meant, number_of};
 
-/// Stands before the input, and before the choice that is marked.
+/// Drawn before the input, and before the marked choice.
 const MARK: char = '❯';
 
 /// Shown below the input while the agent works.
 const BUSY: &str = "esc to interrupt";
 
-/// What is asked before there is a conversation: about the folder, a key, and doing without asking.
+/// Texts of questions that are asked before there is a conversation: about the folder, an API key,
+/// and acting without permission prompts.
 const TRUST: [&str; 3] =
     ["Yes, I trust this folder", "Detected a custom API key", "running in Bypass Permissions mode"];
 
-/// How the row above the choices begins if it is about doing something.
+/// Beginning of the row above the choices if the dialog asks for a permission.
 const PERMISSION: &str = "Do you want";
 const KEY: &str = "Do you want to use this API key";
 
-/// How the upper edge of a panel such as the list of models begins in newer versions.
+/// Beginning of the upper edge of a panel, such as the list of models, in newer versions.
 const PANEL: &str = "▔▔▔▔▔▔▔▔▔▔";
 
-/// Advice about another setting, above the choices of a dialog.
+/// Beginning of a tip about another setting, above the choices of a dialog.
 const TIP: &str = "Tip: ";
 
 /// Drawn above and below the command that a dialog is about.
@@ -32,13 +33,13 @@ const DASHES: char = '╌';
 /// Shown below dialogs, in several wordings.
 const CANCEL: &str = "Esc to cancel";
 
-/// How the screens of the very first start begin: the list of themes, and what to be careful about.
+/// Beginnings of the screens of the very first start: the list of themes, and the security notes.
 const FIRST_START: [&str; 2] = ["Let's get started.", "Security notes:"];
 
-/// Shown below what is only to be read.
+/// Shown below a text that needs no answer but Enter.
 const PAUSE: &str = "Press Enter to continue";
 
-/// Tells what the screen shows; none where neither an input nor a known dialog is on it.
+/// Returns what the screen shows, or `None` if it shows neither an input nor a known dialog.
 pub(super) fn read(screen: &Screen) -> Option<Showing> {
     if let Some(input) = input(screen) {
         return Some(match input {
@@ -53,8 +54,9 @@ pub(super) fn read(screen: &Screen) -> Option<Showing> {
     Dialog::on(screen).map(|dialog| Showing::Dialog(dialog.waits_for))
 }
 
-/// Returns the keys that give this answer to the dialog on the screen. The number of a choice takes
-/// it at once, whichever one is marked; in a list without numbers the mark is moved to it.
+/// Returns the keys that give this answer to the dialog on the screen, or `None` if there is no
+/// such answer. The number of a choice selects it at once, whichever choice is marked. In a list
+/// without numbers, the keys move the mark to the choice.
 pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
     if input(screen).is_some() {
         return None;
@@ -73,7 +75,7 @@ pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
         None => return None,
     };
     let columns = screen.rows.iter().map(|row| row.chars().count()).max().unwrap_or(0);
-    // A tip is above the command, which can look like one.
+    // A tip is always above the command. The command itself can look like a tip.
     let command = question.iter().position(|row| is_dashes(row)).unwrap_or(0);
     let (above, below) = question.split_at(command);
     Some(dialog::text(&[without_tip(above, columns), below.to_vec()].concat(), choices))
@@ -83,7 +85,8 @@ fn is_dashes(row: &str) -> bool {
     !row.is_empty() && row.chars().all(|c| c == DASHES)
 }
 
-/// Removes a tip, which is as many rows as it needs in this width.
+/// Removes a tip, which may be wrapped over several rows. A row continues the tip if its first word
+/// did not fit into the row before.
 fn without_tip(rows: &[String], columns: usize) -> Vec<String> {
     let (mut kept, mut tip_width) = (Vec::new(), None);
     for row in rows {
@@ -106,7 +109,8 @@ struct Input {
     busy: bool,
 }
 
-/// Finds the input: the last rows between two rules, the first of them with the mark.
+/// Finds the input: the rows between the last two rules, if the first row begins with the mark or
+/// `!`.
 fn input(screen: &Screen) -> Option<Input> {
     let bottom = screen.rows.iter().rposition(|row| is_rule(row))?;
     let top = screen.rows[..bottom].iter().rposition(|row| is_rule(row))?;
@@ -127,19 +131,20 @@ fn is_empty(screen: &Screen, mut inside: std::ops::Range<usize>) -> bool {
         return false;
     };
     let (shown, firm) = (typed(shown), typed(firm));
-    // A placeholder is faint but for its first letter, on which the cursor is drawn.
+    // A placeholder is drawn faint, except for its first letter, on which the cursor is drawn.
     let first = firm.is_empty() || (firm.chars().count() == 1 && shown != firm);
     inside.start += 1;
     let others = screen.firm_rows.get(inside).unwrap_or_default();
     first && others.iter().all(|row| row.trim().is_empty())
 }
 
-/// A rule goes from edge to edge; the upper one may end with the name of the session.
+/// Returns whether a row is a rule. It spans the whole width; the upper one may end with the name
+/// of the session.
 fn is_rule(row: &str) -> bool {
     row.starts_with("──────────")
 }
 
-/// Choices of which one is marked, and what they are about.
+/// The choices of a dialog, one of which is marked, and what the dialog is about.
 struct Dialog {
     waits_for: WaitingFor,
     choices: Choices,
@@ -147,7 +152,8 @@ struct Dialog {
 }
 
 impl Dialog {
-    /// Finds the dialog on the screen. There is a way out below it, except at the first start.
+    /// Finds the dialog on the screen. A dialog shows `Esc to cancel` below its choices, except at
+    /// the first start.
     fn on(screen: &Screen) -> Option<Self> {
         let rows = dialog_rows(screen);
         let numbered = dialog::numbered(rows, &[MARK]);
@@ -161,7 +167,8 @@ impl Dialog {
     }
 }
 
-/// Tells what a dialog is about. What is right above the choices is never part of a command.
+/// Returns what a dialog is about. The row right above the choices decides first, because it is
+/// never part of a command.
 fn waits_for(question: &[String], choices: &[String]) -> WaitingFor {
     let last = question.iter().rfind(|row| !row.trim().is_empty()).map_or("", |row| row.trim());
     if last.starts_with(PERMISSION) && !last.starts_with(KEY) {
@@ -174,9 +181,9 @@ fn waits_for(question: &[String], choices: &[String]) -> WaitingFor {
     }
 }
 
-/// Returns the rows of the screen that a dialog would be in: those below the last rule. Newer
-/// versions draw the rule with the name of the session below a dialog; the rows above it count then.
-/// The first start has a heading instead.
+/// Returns the rows in which a dialog can be: those below the last rule. Newer versions draw the
+/// rule with the name of the session below a dialog; then the rows above that rule are returned.
+/// The first start has a heading and no rule.
 fn dialog_rows(screen: &Screen) -> &[String] {
     let is_edge = |row: &String| is_rule(row) || row.starts_with(PANEL);
     let last_rule = |rows: &[String]| rows.iter().rposition(is_edge);
@@ -191,18 +198,19 @@ fn dialog_rows(screen: &Screen) -> &[String] {
     &above[last_rule(above).map_or(0, |at| at + 1)..]
 }
 
-/// Tells whether a screen of the very first start begins with this row.
+/// Returns whether this row is the heading of a screen of the very first start.
 fn is_first_start(row: &str) -> bool {
     FIRST_START.iter().any(|heading| row.trim_start().starts_with(heading))
 }
 
-/// Tells whether a dialog is only to be read.
+/// Returns whether a dialog needs no answer but Enter.
 fn is_pause(rows: &[String]) -> bool {
     let last = rows.iter().rfind(|row| !row.trim().is_empty());
     last.is_some_and(|row| row.trim_start().starts_with(PAUSE))
 }
 
-/// Finds a list of choices without numbers: several, with the way out right below them.
+/// Finds a list of choices without numbers: at least two choices, with `Esc to cancel` right below.
+/// At the first start, any row may be below.
 fn list(rows: &[String]) -> Option<Choices> {
     let list = dialog::unnumbered(rows, &[MARK])?;
     let below = rows[list.rows.end..].iter().find(|row| !row.trim().is_empty())?;

@@ -1,7 +1,7 @@
-//! The settings of one launch: our hooks, beside what the session's own arguments bring.
+//! The settings file of one launch: our hooks, and the settings from the session's own arguments.
 //!
-//! The live registry says which conversation a process is in, whether it works, and what it waits
-//! for. Hooks add what it does not: the moment in which a prompt is taken, and how a turn ended.
+//! The live registry shows a process's conversation, whether it works, and what it waits for. Hooks
+//! add what the registry lacks: the time at which a prompt is accepted, and how a turn ended.
 
 use std::path::Path;
 
@@ -12,16 +12,16 @@ use serde_json::{Map, Value, json};
 
 const FLAG: &str = "--settings";
 
-/// The hooks that say what nothing else says in time.
+/// Hooks for facts that no other source reports in time.
 const HOOKS: [&str; 3] = ["UserPromptSubmit", "Stop", "StopFailure"];
 
-/// How many seconds the vendor waits for a hook before it goes on.
+/// How many seconds Claude Code waits for a hook before it continues without it.
 const PATIENCE: u32 = 5;
 
 const LARGEST: usize = 1024 * 1024;
 
-/// Takes settings out of a session's own arguments and returns the other arguments, with a file
-/// that has those settings and our hooks.
+/// Takes the settings out of a session's own arguments. Returns the other arguments, and a file
+/// that contains those settings and our hooks. Fails if the settings cannot be read or merged.
 pub(super) fn prepare(
     plan: &CommandPlan<'_>,
     arguments: Vec<String>,
@@ -33,14 +33,15 @@ pub(super) fn prepare(
     };
     add_hooks(&mut settings, plan.hook)?;
     if plan.session.permission == Permission::Auto {
-        // Whoever wrote `permission = "auto"` has answered the question that this would ask.
+        // `permission = "auto"` already answers the question that Claude Code would ask here.
         settings.insert("skipDangerousModePermissionPrompt".to_owned(), json!(true));
     }
     let path = plan.folder.join("settings.json");
     Ok((rest, NewFile { path, contents: Value::Object(settings).to_string() }))
 }
 
-/// Takes the flag out; where it is given twice the last one counts, as for the vendor.
+/// Takes the flag and its value out of the arguments. If the flag is given twice, the last one
+/// counts, as it does for Claude Code.
 fn split(arguments: Vec<String>) -> (Vec<String>, Option<String>) {
     let (mut rest, mut found) = (Vec::new(), None);
     let mut words = arguments.into_iter();
@@ -54,7 +55,7 @@ fn split(arguments: Vec<String>) -> (Vec<String>, Option<String>) {
     (rest, found)
 }
 
-/// Reads settings that are given as JSON or as the name of a file.
+/// Reads settings that are given as inline JSON or as the path of a file.
 fn read(files: &dyn Files, cwd: &Path, value: &str) -> Result<Map<String, Value>> {
     let inline = value.trim().starts_with('{');
     let text = if inline {
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn without_own_settings_there_are_our_hooks() {
+    fn without_own_settings_the_file_has_only_our_hooks() {
         let (rest, settings) = prepared(&with(&["--verbose"])).unwrap();
         assert_eq!(rest, ["--verbose"]);
         let hook = json!([{"hooks": [
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn own_settings_are_kept_in_every_way_of_writing_them() {
+    fn own_settings_are_kept_as_file_as_inline_json_and_in_one_word() {
         let own = r#"{"model":"m","hooks":{"Stop":[{"hooks":[]}],"PreToolUse":[]}}"#;
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), own).unwrap();
@@ -132,13 +133,13 @@ mod tests {
             assert_eq!(settings["model"], "m", "{args:?}");
             assert_eq!(settings["hooks"]["PreToolUse"], json!([]));
             let stop = settings["hooks"]["Stop"].as_array().unwrap();
-            assert_eq!(stop[0], json!({"hooks": []}), "theirs stays first");
+            assert_eq!(stop[0], json!({"hooks": []}), "the session's own hook stays first");
             assert_eq!(stop.len(), 2);
         }
     }
 
     #[test]
-    fn a_file_is_looked_for_in_the_sessions_folder() {
+    fn relative_settings_path_is_resolved_in_the_sessions_folder() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("mine.json"), r#"{"model":"m"}"#).unwrap();
         let mut session = with(&["--settings", "mine.json"]);
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_question_about_bypassing_is_answered_by_the_sessions_own_permission() {
+    fn auto_permission_skips_the_question_about_bypassing_permissions() {
         let mut session = with(&[]);
         session.permission = Permission::Auto;
         let (_, settings) = prepared(&session).unwrap();

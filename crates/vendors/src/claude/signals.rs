@@ -1,4 +1,4 @@
-//! What files, hooks and output say about a launch.
+//! Reads signals of a launch from files, hooks and output.
 
 use std::path::Path;
 
@@ -10,13 +10,14 @@ use serde::Deserialize;
 use super::failure::Told;
 use super::{home, registry};
 
-/// Reads the entry of the launch's own process; other processes' files say nothing about it.
+/// Reads the registry entry of the launch's own process. The files of other processes yield no
+/// signal.
 pub(super) fn of_file(files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
     if registry::pid_of(changed) != Some(agent.pid) {
         return Vec::new();
     }
     let Some(entry) = registry::read(files, changed) else { return Vec::new() };
-    // A crash leaves its entry behind, and another process may have its number by now.
+    // A crashed process leaves its entry behind, and another process may have the same pid by now.
     if entry.started() != Some(agent.started) {
         return Vec::new();
     }
@@ -26,19 +27,19 @@ pub(super) fn of_file(files: &dyn Files, changed: &Path, agent: &ProcessRef) -> 
     signals
 }
 
-/// What a hook is told, as far as it is a signal.
+/// The fields of a hook's payload that are used as signals.
 #[derive(Deserialize)]
 struct Payload {
     hook_event_name: String,
     session_id: String,
-    /// Set where a subagent speaks.
+    /// Set if the hook reports about a subagent.
     agent_id: Option<String>,
     last_assistant_message: Option<String>,
     error: Option<String>,
 }
 
-/// Reads what a hook was told. A hook at the start of a copy names the original: those of prompts
-/// and ends never do.
+/// Reads the payload of a hook. Only hooks about prompts and ends of turns are used: the hook at
+/// the start of a fork names the original conversation, but these hooks never do.
 pub(super) fn of_hook(payload: &str) -> Vec<Signal> {
     let Ok(payload) = serde_json::from_str::<Payload>(payload) else { return Vec::new() };
     if payload.agent_id.is_some() || !home::is_id(&payload.session_id) {
@@ -49,7 +50,8 @@ pub(super) fn of_hook(payload: &str) -> Vec<Signal> {
         "UserPromptSubmit" => {
             Signal::Activity { activity: Activity::Working, source: Source::Hook }
         }
-        // Whether it is idle then is for its registry to say: another hook may make it go on.
+        // The agent may not be idle yet, because another hook may make it continue. The registry
+        // reports when it is idle.
         "Stop" => Signal::TurnEnded { ok: true, text, failure: None },
         "StopFailure" => {
             let told = Told { status: None, kind: payload.error.as_deref(), text: &text };
@@ -62,7 +64,7 @@ pub(super) fn of_hook(payload: &str) -> Vec<Signal> {
     vec![Signal::Conversation { id, evidence: Evidence::Hook }, meaning]
 }
 
-/// A line of a headless turn's output, as far as it is a signal.
+/// A line of a headless turn's output, if it is used as a signal.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum StreamLine {
@@ -71,7 +73,7 @@ enum StreamLine {
     Result(Outcome),
 }
 
-/// What is left of an account's allowance.
+/// The state of an account's usage limit.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Limit {
@@ -80,7 +82,8 @@ struct Limit {
 }
 
 impl Limit {
-    /// Only here it is told exactly when the limit ends; the turn's own end says it in words.
+    /// Returns a signal if the limit is reached. Only this event has the exact time at which the
+    /// limit ends; the result of the turn describes it in words.
     fn signal(self) -> Option<Signal> {
         let at =
             Timestamp::from_second(self.resets_at.filter(|_| self.status == "rejected")?).ok()?;
@@ -91,7 +94,7 @@ impl Limit {
     }
 }
 
-/// The vendor's last word about a turn. Its subtype says `success` for failures, too.
+/// The vendor's result of a turn. Its `subtype` is `success` for failures, too.
 #[derive(Deserialize)]
 struct Outcome {
     is_error: bool,

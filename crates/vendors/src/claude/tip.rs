@@ -1,4 +1,4 @@
-//! Which record a conversation goes on from.
+//! Finds the tip of a conversation: the record that the conversation continues from.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -10,12 +10,13 @@ use segue_core::ports::Files;
 use super::tree::Node;
 use crate::reading::{self, Line};
 
-/// How far from the end the vendor's own word about the tip is looked for. It is written at the end
-/// of a process, and behind it is what one process has said since.
+/// How many bytes at the end of the file are searched for the vendor's own note of the tip. The
+/// vendor writes this note when a process exits, so only the records of one later process follow
+/// it.
 const LOOKED_AT: usize = 1024 * 1024;
 
-/// Returns the record that the conversation goes on from, as the vendor would choose it: the last
-/// one, unless the vendor has noted one from which the last one does not come.
+/// Returns the tip, as the vendor would choose it: the last record, unless the vendor has noted a
+/// tip that the last record does not descend from. `None` if there is no record to continue from.
 pub(super) fn find(files: &dyn Files, path: &Path) -> Result<Option<String>> {
     let mut end = End::default();
     let mut left = LOOKED_AT;
@@ -29,24 +30,24 @@ pub(super) fn find(files: &dyn Files, path: &Path) -> Result<Option<String>> {
     Ok(end.tip())
 }
 
-/// What the end of a file has, from its last line on.
+/// The records at the end of a file, the last one first, and the vendor's note of the tip.
 #[derive(Default)]
 struct End {
     records: Vec<(String, Option<String>)>,
     noted: Option<Noted>,
-    /// There is nothing before it that could matter.
+    /// Whether all records that can matter were read.
     is_whole: bool,
 }
 
 #[derive(Clone, PartialEq, Eq)]
 enum Noted {
-    /// The vendor may have gone on from there since.
+    /// The vendor noted this record. The conversation may have continued from it since.
     At(String),
-    /// A person went back there.
+    /// A person went back to this record.
     BackAt(String),
     /// A person went back to before the first record.
     Nowhere,
-    /// The records behind it make it void.
+    /// Later records make the note invalid.
     Void,
 }
 
@@ -82,7 +83,8 @@ impl End {
         };
         match (&self.noted, &found) {
             (None, _) => self.noted = Some(found),
-            // It is noted again when a process ends, without saying how it came to be.
+            // When a process exits, it notes the same tip again, without the mark that a person
+            // went back to it.
             (Some(Noted::At(at)), Noted::BackAt(back)) if at == back => self.noted = Some(found),
             _ => {}
         }
@@ -105,7 +107,7 @@ impl End {
         !self.is_whole || self.records.iter().any(|(it, _)| it == name)
     }
 
-    /// Tells whether one record comes from another, as far as it was looked at.
+    /// Returns whether one record descends from another, as far as the records were read.
     fn comes_from(&self, name: &str, ancestor: &str) -> bool {
         let parents: HashMap<&str, Option<&str>> =
             self.records.iter().map(|(it, parent)| (it.as_str(), parent.as_deref())).collect();
@@ -123,11 +125,12 @@ impl End {
         false
     }
 
-    /// Follows records that are in the file before the one that they come from.
+    /// Follows the descendants of a record that are stored before their parents.
     fn newest_after(&self, last: String) -> String {
         let mut tip = last;
         let mut records = self.records.iter().skip(1);
-        // Each is further from the end than the one that it comes from.
+        // Each descendant is further from the end of the file than its parent, so one pass is
+        // enough.
         while let Some((name, _)) =
             records.find(|(_, parent)| parent.as_deref() == Some(tip.as_str()))
         {

@@ -1,4 +1,4 @@
-//! Reading transcripts: a bounded piece of the beginning, a bounded piece of the end.
+//! Reads transcripts: a bounded number of bytes from the beginning, and from the end.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -14,11 +14,12 @@ use super::{home, typing};
 use crate::backwards::{self, Ended};
 use crate::{lines, stored};
 
-/// How much of the beginning is read: little, as the first message is nearly always near.
+/// How many bytes of the beginning are read, one size after the other, until the first message is
+/// found. It is nearly always near the beginning.
 const BEGINNINGS: [usize; 3] = [64 * 1024, 1024 * 1024, 8 * 1024 * 1024];
 
-/// Reads what decisions need about one conversation. A file without any message is none, and the
-/// vendor says so, too.
+/// Reads the facts about one conversation that decisions need. `None` if the file has no message:
+/// for the vendor, too, such a file is no conversation.
 pub(super) fn conversation(
     files: &dyn Files,
     path: &Path,
@@ -27,7 +28,8 @@ pub(super) fn conversation(
     read(files, path, id).map_err(|error| unreadable(path, error))
 }
 
-/// Lists the conversations of a folder, the oldest first; what cannot be read is left out.
+/// Lists the conversations of a folder, the oldest first. Transcripts that cannot be read are
+/// skipped.
 pub(super) fn conversations(files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
     let folder = home::transcripts(&place.config_dir, &place.cwd);
     let paths = files.list(&folder).map_err(|error| {
@@ -37,13 +39,13 @@ pub(super) fn conversations(files: &dyn Files, place: &Place) -> Result<Vec<Conv
     let named = paths.iter().filter_map(|path| Some((path, id_of(path)?)));
     let mut found: Vec<Conversation> =
         named.filter_map(|(path, id)| read(files, path, &id).ok().flatten()).collect();
-    // Two folders can share one folder of transcripts.
+    // Two working folders can share one folder of transcripts.
     found.retain(|conversation| conversation.cwd == place.cwd);
     found.sort_by(|a, b| (a.began_at, &a.id).cmp(&(b.began_at, &b.id)));
     Ok(found)
 }
 
-/// Returns what a person said from this byte on.
+/// Returns the messages that a person sent, from this byte offset on.
 pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
     let mut said = Vec::new();
     let each = |line: &[u8]| {
@@ -59,13 +61,14 @@ fn unreadable(path: &Path, error: io::Error) -> Error {
     Error::vendor(format!("cannot read the transcript `{}`", path.display())).caused_by(error)
 }
 
-/// Lists the transcripts of all folders.
+/// Lists the transcripts of all working folders.
 pub(super) fn kept(files: &dyn Files, home: &Path) -> io::Result<Vec<Kept>> {
     let paths = stored::in_folders_of(files, &home::projects(home))?;
     Ok(stored::kept(files, paths, id_of))
 }
 
-/// Reads how a conversation begins.
+/// Reads how a conversation begins. `None` if it has no message from a person, or no working
+/// folder.
 pub(super) fn beginning_of(files: &dyn Files, kept: &Kept) -> io::Result<Option<ports::Beginning>> {
     let said = read_beginning(files, &kept.transcript)?.filter(|it| it.first_message.is_some());
     Ok(said.and_then(|Beginning { cwd, at, first_message }| {
@@ -73,7 +76,8 @@ pub(super) fn beginning_of(files: &dyn Files, kept: &Kept) -> io::Result<Option<
     }))
 }
 
-/// The name of the file decides, as it does for the vendor.
+/// Returns the id in a transcript's file name. The vendor identifies a conversation by this name,
+/// too.
 fn id_of(path: &Path) -> Option<VendorSessionId> {
     let is_transcript = path.extension().is_some_and(|extension| extension == "jsonl");
     let stem = path.file_stem()?.to_str()?;
@@ -133,16 +137,17 @@ fn beginning(bytes: &[u8]) -> Option<Beginning> {
 
 #[derive(Default)]
 struct End {
-    /// Whether the newest record that means anything leaves the turn open, and when it was made.
+    /// The newest record that changes the turn: whether it leaves the turn open, and its timestamp.
     newest: Option<(bool, Option<Timestamp>)>,
-    /// An older record was seen: the newest one is known.
+    /// Whether an older record was seen, so that `newest` is final.
     is_settled: bool,
     last_answer: Option<String>,
 }
 
 impl End {
-    /// Takes the next record from the end of the file. In the first turn the answer can be in the
-    /// file before its question: of records that follow each other the newest counts.
+    /// Takes the next record, on the way from the end of the file to its beginning. In the first
+    /// turn, the answer can be stored before its question. So the record with the newest timestamp
+    /// counts, not the last one in the file.
     fn take(&mut self, record: &Record) -> ControlFlow<()> {
         let meaning = record.meaning();
         let is_open = match &meaning {
@@ -162,13 +167,14 @@ impl End {
     }
 }
 
-/// Reads backwards until it is clear whether the last turn has ended, and what was answered last.
+/// Reads backwards until it is known whether the last turn has ended, and what the last answer is.
 fn read_end(files: &dyn Files, path: &Path, length: u64) -> io::Result<(bool, Option<String>)> {
     let mut end = End::default();
     let ended = backwards::each(files, path, length, |line| {
         Record::read(line).map_or(ControlFlow::Continue(()), |record| end.take(&record))
     })?;
-    // Behind a line that is longer than anything is read, no end of a turn was seen.
+    // A last line that is longer than the read limit hides the end of the turn: the turn counts as
+    // open.
     let is_open = end.newest.map_or(ended == Ended::TooFar, |(is_open, _)| is_open);
     Ok((is_open, end.last_answer))
 }

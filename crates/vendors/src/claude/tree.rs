@@ -1,5 +1,5 @@
-//! Which lines of a transcript are the conversation as it stands: each record names the one before
-//! it, and several can name the same.
+//! Selects the lines of a transcript that form the current conversation. The records are a tree:
+//! each record names its parent, and several records can have the same parent.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
@@ -10,14 +10,14 @@ use serde::de::IgnoredAny;
 use super::turns;
 use crate::reading::{Belongs, Format};
 
-/// How much is held of records that may turn out to be missing later. In a first turn the answer can
-/// be in the file before its question.
+/// Maximum number of bytes of skipped records that are held. A skipped record can turn out to
+/// belong to the conversation: in a first turn, the answer can be stored before its question.
 const PASSED: usize = 4 * 1024 * 1024;
 
-/// How much of what was in the wrong order is put right.
+/// Maximum number of bytes of records that are put into the right order.
 const JOINED: usize = 16 * 1024 * 1024;
 
-/// A record's place in the tree, or what says where the tree's tip is.
+/// A record's place in the tree, or the vendor's note of the tip.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Node<'a> {
@@ -40,14 +40,15 @@ impl<'a> Node<'a> {
         serde_json::from_slice(line).ok()
     }
 
-    /// Returns its name, if it is part of the conversation itself.
+    /// Returns the record's UUID if the record is part of the conversation.
     pub(super) fn name(&self) -> Option<&'a str> {
         let is_part =
             matches!(self.kind, "user" | "assistant" | "attachment" | "system" | "progress");
         self.uuid.filter(|_| is_part && !self.is_sidechain)
     }
 
-    /// Returns the record before it: a compaction has a new root, and still follows what it sums up.
+    /// Returns the parent record. A compaction starts a new tree, but it follows the records that
+    /// it summarizes.
     pub(super) fn parent(&self) -> Option<&'a str> {
         self.parent_uuid.or(self.logical_parent_uuid)
     }
@@ -65,16 +66,18 @@ impl<'a> Node<'a> {
     }
 }
 
-/// The records from a tip to the root.
+/// The records of the tree from a tip to the root.
 #[derive(Debug)]
 pub(super) struct Branch {
     wanted: Option<String>,
-    /// The newest record that was taken is a tool's result.
+    /// Whether the newest record that was taken is the result of a tool.
     is_at_results: bool,
-    /// Calls whose results were taken beside the chain.
+    /// UUIDs of tool calls whose results were taken although these results are not in the chain of
+    /// parents.
     calls: BTreeSet<String>,
     passed: Passed,
-    /// The lines before a line that are behind it in the file, the newest first.
+    /// Lines that come before a line in the conversation but after it in the file, the newest
+    /// first. The key is the UUID of that line's record.
     joined: HashMap<String, Vec<Vec<u8>>>,
     joined_bytes: usize,
 }
@@ -104,7 +107,9 @@ impl Branch {
         if self.wanted.is_some() { Belongs::Yes } else { Belongs::First }
     }
 
-    /// Tools that run side by side all answer their own call, and only one answer is in the chain.
+    /// Takes the results of tools that ran in parallel, and their calls. Each result has its own
+    /// call as parent, so only one result is in the chain of parents. Returns whether the record
+    /// was taken.
     fn take_beside(&mut self, node: &Node<'_>, name: &str) -> bool {
         let is_wanted = node.parent().is_some() && node.parent() == self.wanted.as_deref();
         if node.is_result() && (self.is_at_results || is_wanted) {
@@ -145,7 +150,7 @@ impl Format for Branch {
     }
 }
 
-/// Returns the record before the wanted one, if this damaged line has the wanted one.
+/// Returns the parent of the wanted record if this damaged line contains the wanted record.
 fn damaged<'a>(line: &'a [u8], wanted: &str) -> Option<&'a str> {
     let name = format!("\"uuid\":\"{wanted}\"");
     let before = &line[..memchr::memmem::find(line, name.as_bytes())?];
@@ -154,7 +159,7 @@ fn damaged<'a>(line: &'a [u8], wanted: &str) -> Option<&'a str> {
     std::str::from_utf8(parent.split(|byte| *byte == b'"').next()?).ok()
 }
 
-/// The newest records that did not belong when they were passed.
+/// The newest records that did not belong to the conversation when they were skipped.
 #[derive(Debug, Default)]
 struct Passed {
     records: VecDeque<Record>,

@@ -1,4 +1,4 @@
-//! What a transcript says, as turns.
+//! Converts a transcript to turns.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use super::tip;
 use super::tree::Branch;
 use crate::reading::{self, Content};
 
-/// Stands for what has no words.
+/// Placeholder for an image.
 const IMAGE: &str = "[image]";
 
 pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
@@ -30,7 +30,7 @@ pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> 
     }
 }
 
-/// Returns what a line says.
+/// Returns the turns of a line.
 pub(super) fn of_line(line: &[u8]) -> Vec<Turn> {
     match Record::read(line).or_else(|| glued(line)) {
         Some(record) => of_record(record),
@@ -38,7 +38,7 @@ pub(super) fn of_line(line: &[u8]) -> Vec<Turn> {
     }
 }
 
-/// Reads a record that was written behind one that is torn.
+/// Parses a record that follows a torn record on the same line.
 fn glued(line: &[u8]) -> Option<Record> {
     let at = memchr::memmem::rfind(line, b"{\"parentUuid\":").filter(|at| *at > 0)?;
     Record::read(&line[at..])
@@ -61,7 +61,7 @@ fn of_record(record: Record) -> Vec<Turn> {
     }
 }
 
-/// Nothing is said where there are no words.
+/// Returns a turn, or `None` if its text is blank.
 fn said(role: Role, text: String, at: Option<Timestamp>) -> Option<Turn> {
     (!text.trim().is_empty()).then(|| Turn::new(role, text).at(at))
 }
@@ -105,7 +105,7 @@ fn answer(block: Block, at: Option<Timestamp>) -> Option<Turn> {
     }
 }
 
-/// Returns all texts, and a word for each picture.
+/// Joins all texts, with a placeholder for each image.
 fn words(content: Content<Block>) -> String {
     match content {
         Content::Text(text) => text,
@@ -126,7 +126,8 @@ fn tokens(usage: Usage) -> model::Usage {
     model::Usage { input: usage.input_tokens.saturating_add(cached), output: usage.output_tokens }
 }
 
-/// What a person typed while the agent worked, and the agent was told in the middle of its turn.
+/// A message that a person typed while the agent worked. The agent got it in the middle of its
+/// turn.
 #[derive(Deserialize)]
 struct Queued {
     attachment: Attachment,

@@ -1,15 +1,17 @@
-//! How a message is typed so that it arrives as text, and as what it is recorded.
+//! Prepares a message so that Claude Code accepts it as text, and predicts how the transcript
+//! records it.
 
 use segue_core::ports::Typing;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// Words that end the program when they are all that is typed, also with spaces around them.
+/// Words that end the program if nothing else is typed, even with spaces around them.
 const ENDS_IT: [&str; 6] = ["exit", "quit", ":q", ":q!", ":wq", ":wq!"];
 
-/// Lines that name such a file are replaced by the image.
+/// Extensions of image files. Claude Code replaces a line that ends with the path of such a file by
+/// the image.
 const IMAGES: [&str; 5] = [".png", ".jpg", ".jpeg", ".gif", ".webp"];
 
-/// Seen by nobody; what has it in front or behind is not the word that it would be.
+/// A zero-width space. It stops Claude Code from treating the text as a command or an image path.
 const INVISIBLE: char = '\u{200b}';
 
 pub(super) fn typing(message: &str) -> Typing {
@@ -20,11 +22,12 @@ pub(super) fn typing(message: &str) -> Typing {
         text.insert(0, INVISIBLE);
     }
     if text.starts_with(['/', '!']) {
-        // Only what begins the text is a command.
+        // Only a text that begins with `/` or `!` is a command, so a space before it is enough.
         text.insert(0, ' ');
     }
     if text.ends_with('\\') {
-        // Enter behind it would begin another line; a space at the end is not recorded.
+        // Enter after a backslash would begin a new line. The transcript does not record the added
+        // space.
         text.push(' ');
     }
     Typing { text, recorded_as: normal(message) }
@@ -36,13 +39,13 @@ fn without_image(line: &str) -> String {
     if names_image { format!("{}{INVISIBLE}", line.trim_end()) } else { line.to_owned() }
 }
 
-/// Returns a text in the form in which what was typed and what was recorded are the same.
+/// Normalizes a text, so that a typed message and its record in the transcript are equal.
 pub(super) fn normal(text: &str) -> String {
     let composed: String = clean(text).nfc().filter(|c| *c != INVISIBLE).collect();
     composed.replace('\t', "    ").trim().to_owned()
 }
 
-/// Takes out what a terminal would not understand as text.
+/// Removes everything that a terminal would not treat as text.
 fn clean(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
@@ -53,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_be_a_command_is_typed_so_that_it_is_none() {
+    fn commands_exit_words_and_image_paths_are_typed_as_text() {
         let table = [
             ("hello", "hello"),
             ("/cost", " /cost"),
@@ -78,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn tabs_line_ends_controls_and_marks_are_recorded_as_the_vendor_records_them() {
+    fn tabs_line_endings_controls_and_combining_marks_are_recorded_normalized() {
         let typed = typing("\ta\r\nb\x1b[201~\x07 e\u{301}  ");
         assert_eq!(typed.text, "\ta\nb[201~ e\u{301}  ");
         assert_eq!(typed.recorded_as, "a\nb[201~ \u{e9}");

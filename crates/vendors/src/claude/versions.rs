@@ -1,20 +1,21 @@
-//! What depends on the version of Claude Code.
+//! Differences between the versions of Claude Code.
 
 use std::time::Duration;
 
 use segue_core::rules::versions;
 
-/// The permission mode in which it asks before it acts, by the first version that was tried with
-/// it. Newer versions call it `manual`; their own default is another mode, which does not ask.
+/// The permission mode in which Claude Code asks before it acts. Each entry begins with the first
+/// version that was tried with it. Newer versions call the mode `manual`; their own default is
+/// another mode, which does not ask.
 const ASKING_MODE: [(&str, &str); 2] = [("0", "default"), ("2.1.325", "manual")];
 
-/// For how long a question ignores keys after it was drawn, by the first version that was tried with
-/// it. The program waits for up to 600 ms.
+/// How long a question ignores keys after it was drawn. Each entry begins with the first version
+/// that was tried with it. The program itself ignores keys for up to 600 ms.
 const QUESTION_IGNORES_KEYS: [(&str, Duration); 2] =
     [("0", Duration::ZERO), ("2.1.325", Duration::from_millis(900))];
 
-/// Returns for how long a question of this version ignores keys after it was drawn. A key that comes
-/// too early is lost, so a version that is not known gets the longest.
+/// Returns how long a question of this version ignores keys after it was drawn. A key that comes
+/// too early is lost, so an unknown version gets the longest time.
 pub(super) fn question_ignores_keys_for(version: Option<&str>) -> Duration {
     let longest = || QUESTION_IGNORES_KEYS.iter().map(|(_, duration)| *duration).max();
     let known = version.and_then(|version| versions::since(&QUESTION_IGNORES_KEYS, Some(version)));
@@ -31,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mode_that_asks_has_the_name_of_its_version() {
+    fn asking_mode_depends_on_the_version() {
         let table = [
             (None, "default"),
             (Some("2.1.197"), "default"),
@@ -44,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_that_is_not_known_is_given_the_time_of_the_slowest() {
+    fn unknown_version_ignores_keys_for_the_longest_time() {
         let table = [(None, 900), (Some("2.1.197"), 0), (Some("2.1.325"), 900)];
         for (version, milliseconds) in table {
             let expected = Duration::from_millis(milliseconds);

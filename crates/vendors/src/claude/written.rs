@@ -1,4 +1,4 @@
-//! Turns as a transcript.
+//! Writes turns as a transcript of Claude Code.
 
 use jiff::Timestamp;
 use segue_core::Result;
@@ -13,10 +13,10 @@ use super::records::SYNTHETIC;
 use super::{home, tip};
 use crate::reading;
 
-/// The model of what somebody said of whom nothing is known: without any the vendor hangs.
+/// Name of the model in messages whose model is not known. Claude Code hangs if a message has none.
 const UNKNOWN: &str = "unknown";
 
-/// Says how turns become a transcript, or more of one.
+/// Returns a writer that turns a conversation into a new transcript, or adds to an existing one.
 pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcription> {
     let parent = match order.onto {
         Some(path) => tip::find(order.files, path)?,
@@ -43,10 +43,10 @@ pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcript
 
 #[derive(Debug)]
 struct Writer {
-    /// What makes this writing's names differ from those of any other.
+    /// Makes the UUIDs of this run differ from those of any other run.
     seed: String,
     count: u64,
-    /// The record that was written last, or that this goes on from.
+    /// UUID of the record that was written last, or of the record to continue from.
     parent: Option<String>,
     title: Option<String>,
     session: String,
@@ -67,7 +67,7 @@ impl TurnWriter for Writer {
 
     fn turn(&mut self, turn: &Turn, out: &mut Vec<u8>) {
         let says = matches!(turn.role, Role::User | Role::Summary | Role::Assistant);
-        // The service refuses words that are none.
+        // The service rejects messages without text.
         if says && turn.text.trim().is_empty() {
             return;
         }
@@ -91,7 +91,8 @@ impl TurnWriter for Writer {
             is_sidechain: false,
             kind: if is_models(turn.role) { "assistant" } else { "user" },
             message: self.message(turn, &uuid, content),
-            // Whatever it begins with, it is no addition of the vendor's.
+            // Marks the text as a person's message, even if it begins like an addition of the
+            // vendor.
             origin: says_person(turn.role).then_some(Origin { kind: "human" }),
             uuid: &uuid,
             timestamp: format!("{:.3}", turn.at.unwrap_or(self.now)),
@@ -130,7 +131,7 @@ fn says_person(role: Role) -> bool {
     matches!(role, Role::User | Role::Summary)
 }
 
-/// Makes a name that is the same whenever the same is written.
+/// Derives a UUID by a hash (FNV-1a), so that the same input always gets the same UUID.
 fn name(seed: &str, count: u64) -> String {
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
     const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
@@ -145,8 +146,8 @@ fn line(record: &impl Serialize, out: &mut Vec<u8>) {
     }
 }
 
-/// A record. In files that are large the vendor looks at bytes: its parent comes first, and its time
-/// right behind its name.
+/// A record. The order of the fields matters, because in large files the vendor searches for bytes:
+/// the parent comes first, and the timestamp right after the UUID.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Record<'a> {
@@ -177,7 +178,8 @@ struct Message<'a> {
     author: Option<Author<'a>>,
 }
 
-/// What is known of what a model said. Messages without ids of their own are taken for one.
+/// The fields that only messages of the model have. The vendor treats messages without ids of their
+/// own as one message.
 #[derive(Serialize)]
 struct Author<'a> {
     id: String,

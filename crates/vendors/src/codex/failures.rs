@@ -1,9 +1,9 @@
-//! Why a turn failed, from Codex's own words.
+//! Classifies why a turn failed, from Codex's error message.
 
 use jiff::Timestamp;
 use segue_core::model::{Failure, FailureClass};
 
-/// Words of Codex that tell a class, the surest first.
+/// Texts in error messages and the class that they mean, the most reliable first.
 const WORDS: [(&str, FailureClass); 20] = [
     ("usage limit", FailureClass::UsageLimit),
     ("quota exceeded", FailureClass::UsageLimit),
@@ -27,18 +27,18 @@ const WORDS: [(&str, FailureClass); 20] = [
     ("\"error\":", FailureClass::Request),
 ];
 
-/// What stands before the number of an HTTP status.
+/// Texts before the number of an HTTP status.
 const STATUS: [&str; 2] = ["unexpected status ", "last status: "];
 
-/// Makes a failure of what Codex said. When a limit ends it says there in words, and in a time zone
-/// that nobody else knows; its rollout has the time.
+/// Classifies an error message. The message gives the end of a usage limit only in words and in an
+/// unknown time zone, so `limit_ends` comes from the rollout.
 pub(super) fn failure(message: &str, limit_ends: Option<Timestamp>) -> Failure {
     let class = class(message);
     let resets_at = limit_ends.filter(|_| class == FailureClass::UsageLimit);
     Failure { class, message: message.to_owned(), resets_at }
 }
 
-/// Finds the error with which Codex ended before it began a turn.
+/// Finds the error with which Codex exited before it began a turn.
 pub(super) fn last_words(errors: &str) -> Option<Failure> {
     let words = errors.lines().rev().find_map(error)?;
     Some(failure(words.trim(), None))
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_of_codex_tell_the_class() {
+    fn error_message_decides_the_failure_class() {
         let url = "url: http://127.0.0.1:8765/v1/responses";
         for (message, wanted) in [
             (r#"{"error": {"type": "x", "message": "no"}}"#.to_owned(), FailureClass::Request),
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_before_the_first_turn_is_told_on_the_standard_error() {
+    fn last_words_finds_the_error_of_an_exit_before_the_first_turn() {
         let errors = "WARNING: proceeding, even though\n\
             Error: thread/resume: thread/resume failed: no rollout found for thread id x\n";
         let found = last_words(errors).unwrap();

@@ -1,4 +1,4 @@
-//! Where Codex keeps its files.
+//! Finds the files of Codex.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,16 @@ use segue_core::ports::{Files, Place};
 use segue_core::{Error, Result};
 use uuid::Uuid;
 
-/// Names the folder of Codex's files; one that is set must exist.
+/// Environment variable that names the folder of Codex's files. If it is set, the folder must
+/// exist.
 const HOME_VARIABLE: &str = "CODEX_HOME";
 
 const LOCKS: &str = "thread-writer-locks";
 const SESSIONS: &str = "sessions";
 const ARCHIVED: &str = "archived_sessions";
 
-/// What Codex sets for its tools: a Codex that finds these believes to be inside another one.
+/// Environment variables that Codex sets for its tools. A Codex that inherits them believes that it
+/// runs inside another Codex.
 const NESTED: [&str; 9] = [
     "CODEX_APPLY_PATCH_PRESERVE_LINE_ENDINGS",
     "CODEX_CI",
@@ -56,47 +58,48 @@ fn chosen(home: &Path) -> Result<PathBuf> {
 
 pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) {
     environment.retain(|name| !NESTED.contains(&name));
-    // The folder exists: a conversation's file is in it before Codex starts.
+    // The folder exists: the conversation's rollout is written into it before Codex starts.
     environment.set(HOME_VARIABLE, place.config_dir.to_string_lossy());
 }
 
-/// Returns the folder with one file for each conversation that a process has open.
+/// Returns the folder with one lock file for each conversation that a process has open.
 pub(super) fn locks(config_dir: &Path) -> PathBuf {
     config_dir.join(LOCKS)
 }
 
-/// Returns the file that the process that has a conversation open holds open, too.
+/// Returns the lock file of a conversation. A process that has the conversation open also holds
+/// this file open.
 pub(super) fn lock(config_dir: &Path, id: &str) -> PathBuf {
     locks(config_dir).join(format!("{id}.lock"))
 }
 
-/// Returns the folder of Codex's files if this is something in its folder of locks.
+/// Returns the folder of Codex's files if this path is in its folder of locks.
 pub(super) fn home_of_lock(path: &Path) -> Option<&Path> {
     let folder = path.parent().filter(|folder| folder.ends_with(LOCKS))?;
     folder.parent()
 }
 
-/// Returns the conversation of a lock.
+/// Returns the id of a lock file's conversation.
 pub(super) fn id_of_lock(path: &Path) -> Option<Uuid> {
     let name = path.file_name()?.to_str()?;
     Uuid::parse_str(name.strip_suffix(".lock")?).ok()
 }
 
-/// Returns the folder of Codex's files and the conversation, if this is a rollout's path.
+/// Returns the folder of Codex's files and the conversation's id if this is the path of a rollout.
 pub(super) fn of_rollout(path: &Path) -> Option<(&Path, Uuid)> {
     let id = id_of_rollout(path)?;
     let sessions = path.ancestors().nth(4).filter(|folder| folder.ends_with(SESSIONS))?;
     Some((sessions.parent()?, id))
 }
 
-/// Returns the conversation that a rollout's name has. One that was taken back goes on in another
-/// rollout, which has a name of its own behind the conversation's.
+/// Returns the conversation's id in the name of a rollout. A rolled-back conversation continues in
+/// another rollout, whose name has an id of its own after the conversation's id.
 pub(super) fn id_of_rollout(path: &Path) -> Option<Uuid> {
     let stem = stem_of_rollout(path)?;
     last_id(stem.split_once('_').map_or(stem, |(conversation, _)| conversation))
 }
 
-/// Returns what other rollouts call a rollout: the last id in its name.
+/// Returns the id by which other rollouts refer to this one: the last id in its name.
 fn own_id_of_rollout(path: &Path) -> Option<Uuid> {
     last_id(stem_of_rollout(path)?)
 }
@@ -109,7 +112,8 @@ fn last_id(stem: &str) -> Option<Uuid> {
     Uuid::parse_str(stem.get(stem.len().checked_sub(36)?..)?).ok()
 }
 
-/// Returns the rollout that another one calls by this id: beside it, or where Codex keeps them.
+/// Returns the rollout that another one refers to by this id. It is in the same folder or in one of
+/// Codex's folders.
 pub(super) fn named_rollout(files: &dyn Files, beside: &Path, id: Uuid) -> Option<PathBuf> {
     let is_it = |path: &PathBuf| own_id_of_rollout(path) == Some(id);
     let in_folder = |folder: &Path| files.list(folder).unwrap_or_default().into_iter().find(is_it);
@@ -130,7 +134,7 @@ pub(super) fn began_at(id: &str) -> Option<Timestamp> {
     Timestamp::new(i64::try_from(seconds).ok()?, i32::try_from(nanoseconds).ok()?).ok()
 }
 
-/// Returns where a rollout is that we prepare: its id alone says so.
+/// Returns the path of a rollout that we prepare. The path depends only on the id.
 pub(super) fn prepared(config_dir: &Path, id: &str) -> PathBuf {
     let began = began_at(id).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::UTC);
     let name = format!("rollout-{}-{id}.jsonl", began.strftime("%Y-%m-%dT%H-%M-%S"));
@@ -141,15 +145,16 @@ fn day(config_dir: &Path, date: Date) -> PathBuf {
     config_dir.join(SESSIONS).join(date.strftime("%Y/%m/%d").to_string())
 }
 
-/// Returns the folders in which Codex may put what it begins now: it goes by local time.
+/// Returns the folders in which Codex may store a conversation that begins now. Codex uses the
+/// local date, which can be the day before or after the date in UTC.
 pub(super) fn days_around(config_dir: &Path, now: Timestamp) -> Vec<PathBuf> {
     let today = Zoned::new(now, TimeZone::UTC).date();
     let dates = [today.yesterday(), Ok(today), today.tomorrow()];
     dates.into_iter().flatten().map(|date| day(config_dir, date)).collect()
 }
 
-/// Returns where a conversation's rollout is, or would be: in its place if we prepared it, else
-/// where Codex puts it by its local time.
+/// Returns the path of a conversation's rollout, whether or not the file exists: the path that we
+/// prepare, or else the path that Codex has chosen by its local time.
 pub(super) fn rollout(files: &dyn Files, config_dir: &Path, id: &VendorSessionId) -> PathBuf {
     let prepared = prepared(config_dir, id.as_str());
     let Ok(uuid) = Uuid::parse_str(id.as_str()) else { return prepared };
@@ -165,24 +170,24 @@ pub(super) fn rollout(files: &dyn Files, config_dir: &Path, id: &VendorSessionId
     if !is_numbered(files, &first) {
         return first;
     }
-    // Only such a conversation can be taken back, and goes on in another rollout then.
+    // Only a conversation with ordinals can be rolled back. It then continues in another rollout.
     rollouts(files, config_dir).find(is_own).unwrap_or(first)
 }
 
-/// Tells whether the lines of a rollout have numbers, by how its first one begins.
+/// Returns whether the lines of a rollout have ordinals. The beginning of the first line shows it.
 fn is_numbered(files: &dyn Files, rollout: &Path) -> bool {
     let begin = files.head(rollout, 80).unwrap_or_default();
     memchr::memmem::find(&begin, b"\"ordinal\":").is_some()
 }
 
-/// Returns the rollouts in which the newest conversations are, the newest first.
+/// Returns the newest rollout of each conversation, the newest first and at most `limit`.
 pub(super) fn newest_rollouts(files: &dyn Files, config_dir: &Path, limit: usize) -> Vec<PathBuf> {
     let mut seen = HashSet::new();
     let is_new = |path: &PathBuf| seen.insert(id_of_rollout(path));
     rollouts(files, config_dir).filter(is_new).take(limit).collect()
 }
 
-/// Goes through all rollouts, the newest first.
+/// Lists all rollouts, the newest first.
 fn rollouts(files: &dyn Files, config_dir: &Path) -> impl Iterator<Item = PathBuf> {
     let mut folders = vec![config_dir.join(SESSIONS)];
     for _level in ["year", "month", "day"] {
@@ -198,7 +203,7 @@ fn newest_first(files: &dyn Files, folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Tells whether an id is in the form that Codex gives to conversations; nothing else may become a
+/// Returns whether a text has the form of an id of Codex's conversations. No other text may become
 /// part of a path.
 pub(super) fn is_id(text: &str) -> bool {
     text.len() == 36 && Uuid::parse_str(text).is_ok()
@@ -218,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_is_the_named_one_or_the_usual_one() {
+    fn config_dir_is_codex_home_or_the_default_folder() {
         let home = Home::new();
         let named = home.folder.path().to_str().unwrap();
         let found = config_dir(&environment(&[(HOME_VARIABLE, named), ("HOME", "/home/u")]));
@@ -231,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_used_is_told_before_anything_starts() {
+    fn missing_or_relative_config_dir_is_a_configuration_error() {
         for variables in [
             vec![(HOME_VARIABLE, "/no/such/folder"), ("HOME", "/home/u")],
             vec![(HOME_VARIABLE, "relative"), ("HOME", "/home/u")],
@@ -245,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_recorded_folder_is_pinned_and_no_outer_session_is_left() {
+    fn environment_names_the_recorded_folder_and_no_outer_session() {
         let place = Place { config_dir: "/recorded".into(), cwd: "/code".into() };
         let mut found = environment(&[
             (HOME_VARIABLE, "/elsewhere"),
@@ -260,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_alone_says_where_a_prepared_rollout_is() {
+    fn path_of_a_prepared_rollout_depends_only_on_its_id() {
         let path = prepared(Path::new("/c"), ID);
         let name = format!("/c/sessions/2026/11/16/rollout-2026-11-16T00-14-30-{ID}.jsonl");
         assert_eq!(path, Path::new(&name));
@@ -268,11 +273,11 @@ mod tests {
     }
 
     #[test]
-    fn a_rollout_that_codex_named_is_found_on_the_days_around() {
+    fn rollout_named_by_codex_is_found_on_the_days_around_its_date() {
         let home = Home::new();
         let id = VendorSessionId::new(ID);
         let config_dir = home.folder.path();
-        assert_eq!(rollout(&home.disk, config_dir, &id), prepared(config_dir, ID), "none is there");
+        assert_eq!(rollout(&home.disk, config_dir, &id), prepared(config_dir, ID), "no file yet");
         let name = format!("sessions/2026/11/15/rollout-2026-11-15T19-14-30-{ID}.jsonl");
         let own = home.write(&name, "{}");
         home.write("sessions/2026/11/15/rollout-2026-11-15T19-14-30-other.jsonl", "{}");
@@ -280,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_that_was_taken_back_is_where_it_went_on() {
+    fn rolled_back_conversation_is_in_its_newest_rollout() {
         let home = Home::new();
         let (id, config_dir) = (VendorSessionId::new(ID), home.folder.path());
         let numbered = r#"{"timestamp":"2026-11-16T00:14:30.161Z","ordinal":0,"type":"x"}"#;
@@ -297,11 +302,11 @@ mod tests {
         assert_eq!(of_rollout(&newest), Some((config_dir, Uuid::parse_str(ID).unwrap())));
         assert_eq!(newest_rollouts(&home.disk, config_dir, 9).len(), 2, "each once");
         home.write(prepared(config_dir, ID).to_str().unwrap(), "{}");
-        assert_eq!(rollout(&home.disk, config_dir, &id), first, "ours cannot be taken back");
+        assert_eq!(rollout(&home.disk, config_dir, &id), first, "no ordinals, no rollback");
     }
 
     #[test]
-    fn what_is_no_rollout_or_lock_is_told_apart() {
+    fn paths_and_ids_of_other_forms_are_no_rollouts_or_locks() {
         for path in [
             "/c/sessions/2026/11/16/rollout-x.jsonl",
             "/c/sessions/2026/11/16/notes.txt",
@@ -321,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_rollouts_come_first_and_not_more_than_asked_for() {
+    fn newest_rollouts_returns_the_newest_first_up_to_the_limit() {
         let home = Home::new();
         let write = |day: &str, number: u32| {
             let id = format!("01a1e1b4-9591-7600-96ed-{number:012}");

@@ -1,4 +1,4 @@
-//! What to start: arguments of a launch, and the rollout that gives a conversation its id.
+//! Prepares a launch: its arguments, and the rollout that gives a conversation its id.
 
 use std::path::Path;
 
@@ -11,15 +11,15 @@ use serde_json::{Value, json};
 use super::{home, settings};
 use crate::texts;
 
-/// Settings that a held Codex needs: no question about an update before the input, and a title that
-/// tells what it does, whatever the user has for a title.
+/// Settings of an interactive launch: no question about an update before the input, and a title
+/// that shows the activity, whatever title the user has configured.
 const SETTINGS: [&str; 2] =
     ["check_for_update_on_startup=false", r#"tui.terminal_title=["activity","project-name"]"#];
 
-/// Without this Codex waits for a network for ever, and a turn that has failed looks like work.
+/// Without this setting, Codex waits for the network forever, and a failed turn looks like work.
 const NO_ENDLESS_RETRIES: &str = "features.unbounded_connection_retries=false";
 
-/// Arguments by which a session says itself what may be done without asking.
+/// Arguments by which a session itself decides what may be done without asking.
 const OWN_PERMISSION: [&str; 8] = [
     "-a",
     "--ask-for-approval",
@@ -36,7 +36,8 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     let mut arguments = if session.headless { vec!["exec".to_owned()] } else { Vec::new() };
     arguments.extend(given(plan));
     arguments.extend(session.args.iter().cloned());
-    // A flag, so that an argument with any number of values does not take what follows.
+    // A flag without a value. It stops an argument that takes any number of values from taking the
+    // words that follow.
     let last = if session.headless { "--json" } else { "--no-daemon" };
     arguments.push(last.to_owned());
     arguments.extend(identity(plan)?);
@@ -47,14 +48,14 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     })
 }
 
-/// Returns what the session's description asks for.
+/// Returns the arguments for the session's configuration.
 fn given(plan: &CommandPlan<'_>) -> Vec<String> {
     let session = plan.session;
     let mut words = permission(session);
     words.extend(["-C".to_owned(), session.cwd.display().to_string()]);
     if session.headless {
-        // Codex would refuse a folder without version control that nobody trusts yet; whoever
-        // starts a session in it has chosen it, and the sandbox is the same.
+        // Codex would refuse a folder that is neither under version control nor trusted. The user
+        // has chosen this folder for the session, and the sandbox stays the same.
         words.push("--skip-git-repo-check".to_owned());
     }
     if let Some(model) = &session.model {
@@ -71,8 +72,8 @@ fn given(plan: &CommandPlan<'_>) -> Vec<String> {
     words
 }
 
-/// Returns what may be done without asking. Headless, Codex never asks: what its sandbox does not
-/// allow fails.
+/// Returns the arguments that decide what may be done without asking. A headless Codex never asks:
+/// an action that its sandbox does not allow fails.
 ///
 /// | permission | sandbox | beyond it |
 /// |---|---|---|
@@ -97,7 +98,8 @@ fn permission(session: &Session) -> Vec<String> {
     words.into_iter().map(str::to_owned).collect()
 }
 
-/// Returns the session's instructions behind those of the user, which they would replace.
+/// Returns the instructions of the user, followed by those of the session. Alone, the session's
+/// instructions would replace the user's.
 fn instructions(plan: &CommandPlan<'_>) -> Option<String> {
     let session = plan.session;
     let own = session.instructions.as_deref()?;
@@ -105,12 +107,12 @@ fn instructions(plan: &CommandPlan<'_>) -> Option<String> {
     Some(users.map_or_else(|| own.to_owned(), |users| format!("{users}\n\n{own}")))
 }
 
-/// Returns how the conversation is named. A new one is resumed, too: from the rollout that we
-/// prepared, so that its id is ours.
+/// Returns the arguments that name the conversation. A new conversation is resumed, too: from the
+/// rollout that we prepared, so that its id is ours.
 fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match (plan.mode, plan.id) {
         (_, Some(id)) if home::is_id(id.as_str()) => Ok(vec!["resume".to_owned(), id.to_string()]),
-        // Codex begins a new conversation, without a word, for a name that it does not know.
+        // For an unknown name, Codex begins a new conversation without a warning.
         (_, Some(id)) => Err(Error::vendor(format!("`{id}` is not an id of a conversation"))
             .caused_by("the ids of Codex are UUIDs")),
         (LaunchMode::Fresh, None) => Ok(Vec::new()),
@@ -121,12 +123,13 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     }
 }
 
-/// Puts the message behind `--`, so that one that looks like a flag stays a message.
+/// Returns the arguments that pass the message. It comes after `--`, so that a message that looks
+/// like a flag stays a message.
 fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match plan.message {
-        // The standard input has it.
+        // The message is in the standard input.
         Some(_) if plan.session.headless => Ok(vec!["-".to_owned()]),
-        // By itself it would mean the standard input.
+        // A `-` alone would mean the standard input.
         Some("-") => Ok(vec!["--".to_owned(), "- ".to_owned()]),
         Some(message) => Ok(vec!["--".to_owned(), message.to_owned()]),
         None if plan.session.headless => {
@@ -145,8 +148,8 @@ fn prepared(plan: &CommandPlan<'_>) -> Vec<NewFile> {
     }
 }
 
-/// Returns the rollout of a conversation in which nothing was said. Without the provider that is
-/// configured, an interactive Codex would refuse it.
+/// Returns the rollout of a conversation without messages. It names the configured provider,
+/// because an interactive Codex would refuse it otherwise.
 fn rollout(plan: &CommandPlan<'_>, id: &VendorSessionId) -> NewFile {
     let session = plan.session;
     let at = home::began_at(id.as_str()).unwrap_or(plan.now);
@@ -156,7 +159,7 @@ fn rollout(plan: &CommandPlan<'_>, id: &VendorSessionId) -> NewFile {
     NewFile { path, contents: format!("{line}\n") }
 }
 
-/// Returns the line that begins a rollout in the form without numbers.
+/// Returns the first line of a rollout without ordinals.
 pub(super) fn header(id: &VendorSessionId, at: Timestamp, cwd: &Path, provider: &str) -> Value {
     let at = format!("{at:.3}");
     json!({"timestamp": at, "type": "session_meta", "payload": {

@@ -1,4 +1,5 @@
-//! The rollouts that one conversation is in: a fork refers to the rollout that it goes on from.
+//! Finds the rollouts that contain one conversation: a fork refers to the rollout that it
+//! continues.
 
 use std::path::{Path, PathBuf};
 
@@ -6,19 +7,20 @@ use segue_core::ports::Files;
 
 use super::{home, transcript};
 
-/// Nobody forks this often.
+/// Maximum number of rollouts in one conversation. No person forks this often.
 const LONGEST: usize = 64;
 
-/// A rollout, as far as a conversation has it.
+/// A rollout, or the first part of one, that belongs to a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     pub(super) path: PathBuf,
-    /// The number of the first line that is not the conversation's; none where all are.
+    /// The ordinal of the first line that does not belong to the conversation; `None` if all lines
+    /// do.
     pub(super) end: Option<u64>,
 }
 
-/// Returns the parts of a conversation, the newest first. What is before one that is gone is gone,
-/// too.
+/// Returns the parts of a conversation, the newest first. If a rollout is missing, everything
+/// before it is missing, too.
 pub(super) fn parts(files: &dyn Files, rollout: &Path) -> Vec<Part> {
     let mut parts = vec![Part { path: rollout.to_owned(), end: None }];
     while let Some(older) = parts.last().and_then(|part| older(files, part)) {
@@ -33,12 +35,13 @@ pub(super) fn parts(files: &dyn Files, rollout: &Path) -> Vec<Part> {
 
 fn older(files: &dyn Files, part: &Part) -> Option<Part> {
     let (id, end) = transcript::meta(files, &part.path)?.base()?;
-    // A part of the older one's own beginning may be all that was taken over.
+    // A fork may cut this part off before its own first line. Then the older rollout is cut off at
+    // the same line.
     let end = part.end.map_or(end, |newer| end.min(newer));
     Some(Part { path: home::named_rollout(files, &part.path, id)?, end: Some(end) })
 }
 
-/// Returns the other rollouts without which this one is no conversation.
+/// Returns the other rollouts that this one needs to be a complete conversation.
 pub(super) fn ancestors(files: &dyn Files, rollout: &Path) -> Vec<PathBuf> {
     parts(files, rollout).into_iter().skip(1).map(|part| part.path).collect()
 }

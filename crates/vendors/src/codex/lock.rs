@@ -1,4 +1,4 @@
-//! Which conversation a process has open: it holds the conversation's lock open.
+//! Finds the conversation of a process: the process holds the conversation's lock file open.
 
 use std::path::Path;
 
@@ -7,7 +7,8 @@ use segue_core::ports::{Files, Live, Place};
 
 use super::{home, transcript};
 
-/// Lists who has which conversation open. A file that a crash left is open in no process.
+/// Lists the processes that have conversations open. A lock file that a crash left behind is open
+/// in no process.
 pub(super) fn live(files: &dyn Files, place: &Place) -> Vec<Live> {
     let open = files.opened_in(&home::locks(&place.config_dir), None).into_iter();
     let mut found: Vec<Live> = open
@@ -20,9 +21,10 @@ pub(super) fn live(files: &dyn Files, place: &Place) -> Vec<Live> {
     found
 }
 
-/// Returns the conversation that a process is in. It keeps the locks of those that it has left, and
-/// takes some for helpers of its own: the newest one in which a person talks counts, and where there
-/// is none yet the only one that it holds.
+/// Returns the conversation that a process is in. A process keeps the locks of conversations that
+/// it has left, and takes locks for helpers of its own. So the newest conversation in which a
+/// person talks counts. A process that holds only one lock is in that conversation, unless it is a
+/// helper's.
 pub(super) fn current(files: &dyn Files, config_dir: &Path, pid: u32) -> Option<VendorSessionId> {
     let open = files.opened_in(&home::locks(config_dir), Some(pid));
     let mut held: Vec<_> = open
@@ -38,12 +40,13 @@ pub(super) fn current(files: &dyn Files, config_dir: &Path, pid: u32) -> Option<
     held.iter().rev().find(users).map(|(_, id)| id.clone())
 }
 
-/// A lock is made anew whenever it is taken.
+/// Returns when a lock was taken: its modification time, because Codex creates the file anew each
+/// time.
 pub(super) fn taken_at(files: &dyn Files, path: &Path) -> Option<jiff::Timestamp> {
     files.facts(path).ok().flatten().map(|facts| facts.modified)
 }
 
-/// Tells whether a person talks in a conversation; none while its rollout is not there.
+/// Returns whether a person talks in a conversation, or `None` while its rollout does not exist.
 fn is_users(files: &dyn Files, config_dir: &Path, id: &VendorSessionId) -> Option<bool> {
     let rollout = home::rollout(files, config_dir, id);
     transcript::meta(files, &rollout).map(|meta| meta.is_users())
@@ -80,25 +83,25 @@ mod tests {
         assert_eq!(found(&home, 7), None);
         home.write(&format!("thread-writer-locks/{OLD}.lock"), "");
         home.write("thread-writer-locks/.coordination.lock", "");
-        assert_eq!(found(&home, 7), None, "a crash left it");
+        assert_eq!(found(&home, 7), None, "a crash left the file");
         lock(&home, OLD, 7);
         assert_eq!(found(&home, 7).as_deref(), Some(OLD));
         assert_eq!(found(&home, 8), None);
     }
 
     #[test]
-    fn among_several_the_newest_in_which_a_person_talks_counts() {
+    fn newest_of_several_conversations_with_a_person_is_the_current_one() {
         let home = Home::new();
         lock(&home, OLD, 7);
         rollout(&home, OLD, "\"cli\"");
         lock(&home, NEW, 7);
-        assert_eq!(found(&home, 7).as_deref(), Some(OLD), "nothing was said in the other one yet");
+        assert_eq!(found(&home, 7).as_deref(), Some(OLD), "the newer one has no rollout yet");
         rollout(&home, NEW, "\"cli\"");
         assert_eq!(found(&home, 7).as_deref(), Some(NEW));
     }
 
     #[test]
-    fn helpers_of_codex_itself_are_no_conversations() {
+    fn locks_of_helpers_are_no_conversations() {
         let home = Home::new();
         lock(&home, OLD, 7);
         rollout(&home, OLD, "\"cli\"");
@@ -112,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_who_has_a_conversation_open_is_listed() {
+    fn live_lists_every_process_with_an_open_conversation() {
         let home = Home::new();
         lock(&home, OLD, 9);
         lock(&home, NEW, 8);

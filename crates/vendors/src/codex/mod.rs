@@ -1,8 +1,8 @@
 //! OpenAI's Codex, as its version 0.166 behaves.
 //!
-//! A conversation's id is ours: Codex resumes a rollout that we prepared. The lock that its process
-//! holds open proves which conversation it is in; its title, its rollout and its output tell what it
-//! does.
+//! The id of a conversation is ours: we prepare a rollout (Codex's transcript file) with that id,
+//! and Codex resumes it. The lock file that a process holds open proves which conversation it is
+//! in. Its title, its rollout and its output show what it does.
 
 mod failures;
 mod home;
@@ -27,16 +27,20 @@ use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, DialogText, EachTurn,
-    Files, Kept, Live, Pace, Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, Stage,
-    Support, Transcription, TranscriptionOrder, Typing, Vendor,
+    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion,
+    DialogText, EachTurn, Files, FirstTurn, HeadlessLaunching, Interaction, Kept, Launching, Live,
+    Pace, PermissionEffect, Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, SignalSources,
+    Stage, Support, TranscriptFiles, TranscriptStorage, Transcription, TranscriptionOrder,
+    Transcripts, Typing, Vendor,
 };
+use segue_core::rules::recovery::Resumes;
 use uuid::Uuid;
 
 use crate::texts;
 
-/// Where the program is from the folder of the script that the package manager links to: the
-/// script's own process would outlive a kill, and be outlived by one.
+/// Paths of the native program, relative to the folder of the script that the package manager links
+/// to. The native program is started directly: with the script, there would be two processes, and a
+/// kill could leave either of them running.
 const NATIVE: [&str; 4] = [
     "../node_modules/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
     "../../codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
@@ -55,10 +59,10 @@ impl Vendor for Codex {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            resume: true,
-            headless: true,
-            evidence_within: Some(Duration::from_secs(60)),
-            // Two that set up a folder of settings at the same time spoil it.
+            resume: Resumes::Yes,
+            permission: PermissionEffect::Limits,
+            first_turn: FirstTurn::ShowsAccount,
+            // Two processes that set up the same config dir at the same time corrupt it.
             pace: Pace { at_once: 4, first_alone: true },
         }
     }
@@ -71,6 +75,28 @@ impl Vendor for Codex {
         Some(rehearsal::rehearsal(stage))
     }
 
+    fn launching(&self) -> &dyn Launching {
+        self
+    }
+
+    fn interaction(&self) -> &dyn Interaction {
+        self
+    }
+
+    fn transcripts(&self) -> Option<&dyn Transcripts> {
+        Some(self)
+    }
+
+    fn signals(&self) -> Option<&dyn SignalSources> {
+        Some(self)
+    }
+
+    fn conversion(&self) -> Option<&dyn Conversion> {
+        Some(self)
+    }
+}
+
+impl Launching for Codex {
     fn program(&self) -> ProgramSpec {
         ProgramSpec::Named { name: "codex".to_owned(), native: &NATIVE }
     }
@@ -87,16 +113,32 @@ impl Vendor for Codex {
         Some(VendorSessionId::new(unique.to_string()))
     }
 
-    fn is_free(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> bool {
-        transcript::is_free(files, &self.transcript(files, place, id), id)
-    }
-
     fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
         launch::command(plan)
     }
 
+    fn headless(&self) -> Option<&dyn HeadlessLaunching> {
+        Some(self)
+    }
+}
+
+impl HeadlessLaunching for Codex {
+    fn standard_input(&self, plan: &CommandPlan<'_>) -> Option<PathBuf> {
+        texts::prompt_path(plan)
+    }
+}
+
+impl Transcripts for Codex {
+    fn storage(&self) -> TranscriptStorage<'_> {
+        TranscriptStorage::Files(self)
+    }
+
     fn transcript(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
         home::rollout(files, &place.config_dir, id)
+    }
+
+    fn is_free(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> bool {
+        transcript::is_free(files, &self.transcript(files, place, id), id)
     }
 
     fn conversation(
@@ -120,12 +162,43 @@ impl Vendor for Codex {
         transcript::beginning(files, &kept.transcript)
     }
 
-    fn standard_input(&self, plan: &CommandPlan<'_>) -> Option<PathBuf> {
-        texts::prompt_path(plan)
-    }
-
     fn live(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
         Ok(lock::live(files, place))
+    }
+
+    fn said_since(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+        offset: u64,
+    ) -> Result<Vec<String>> {
+        transcript::said_since(files, &self.transcript(files, place, id), offset)
+    }
+
+    fn turns_back(
+        &self,
+        files: &dyn Files,
+        transcript: &Path,
+        each: &mut EachTurn<'_>,
+    ) -> Result<()> {
+        turns::turns_back(files, transcript, each)
+    }
+
+    fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+        turns::turns(files, transcript, each)
+    }
+}
+
+impl TranscriptFiles for Codex {
+    fn ancestors(&self, files: &dyn Files, transcript: &Path) -> Vec<PathBuf> {
+        lineage::ancestors(files, transcript)
+    }
+}
+
+impl SignalSources for Codex {
+    fn evidence_within(&self) -> Duration {
+        Duration::from_secs(60)
     }
 
     fn watched(&self, place: &Place) -> Vec<PathBuf> {
@@ -154,59 +227,36 @@ impl Vendor for Codex {
         signals::of_stream(line)
     }
 
-    fn last_words(&self, errors: &str) -> Option<Failure> {
-        failures::last_words(errors)
-    }
-
     fn title_signals(&self, title: &str) -> Vec<Signal> {
         signals::of_title(title)
     }
 
+    fn last_words(&self, errors: &str) -> Option<Failure> {
+        failures::last_words(errors)
+    }
+}
+
+impl Interaction for Codex {
     fn read_screen(&self, screen: &Screen) -> Option<Showing> {
         screen::read(screen)
-    }
-
-    fn typing(&self, message: &str) -> Typing {
-        typing::typing(message)
     }
 
     fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
         screen::dialog_text(screen)
     }
 
+    fn typing(&self, message: &str) -> Typing {
+        typing::typing(message)
+    }
+
     fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
         screen::answer(screen, answer)
     }
+}
 
-    fn said_since(
-        &self,
-        files: &dyn Files,
-        place: &Place,
-        id: &VendorSessionId,
-        offset: u64,
-    ) -> Result<Vec<String>> {
-        transcript::said_since(files, &self.transcript(files, place, id), offset)
-    }
-
-    fn turns_back(
-        &self,
-        files: &dyn Files,
-        transcript: &Path,
-        each: &mut EachTurn<'_>,
-    ) -> Result<()> {
-        turns::turns_back(files, transcript, each)
-    }
-
-    fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-        turns::turns(files, transcript, each)
-    }
-
-    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Option<Transcription>> {
-        written::transcription(order).map(Some)
-    }
-
-    fn ancestors(&self, files: &dyn Files, transcript: &Path) -> Vec<PathBuf> {
-        lineage::ancestors(files, transcript)
+impl Conversion for Codex {
+    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
+        written::transcription(order)
     }
 }
 
@@ -216,7 +266,7 @@ mod tests {
     use crate::samples::Home;
 
     #[test]
-    fn the_folders_of_a_conversation_and_of_one_that_begins_now_are_watched() {
+    fn watched_for_returns_the_folders_of_the_conversation_and_of_a_new_one() {
         let home = Home::new();
         let folder = |below: &str| home.folder.path().join(below);
         assert_eq!(Codex.watched(&home.place), [folder("thread-writer-locks")]);

@@ -1,4 +1,5 @@
-//! The lines of a rollout, as far as decisions need them. Whatever cannot be read is nothing.
+//! The lines of a rollout, with the fields that decisions need. Lines that cannot be parsed are
+//! ignored.
 
 use std::path::PathBuf;
 
@@ -7,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// How texts begin that Codex itself puts in the user's place.
+/// Beginnings of texts that Codex itself adds as messages of the user.
 const SYNTHETIC: [&str; 9] = [
     "<environment_context>",
     "<user_instructions>",
@@ -20,35 +21,36 @@ const SYNTHETIC: [&str; 9] = [
     "<ide_",
 ];
 
-/// Has what Codex notes about a message of the user, and the kinds of its parts that are from him.
+/// The field with Codex's notes about a message of the user. Parts whose kind begins with `USERS`
+/// come from the user.
 pub(super) const NOTES: &str = "internal_chat_message_metadata_passthrough";
 const USERS: &str = "user.";
 
-/// One line.
+/// One line of a rollout.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub(super) at: Timestamp,
     pub(super) record: Record,
 }
 
-/// What a line says.
+/// The content of a line.
 #[derive(Clone, Debug)]
 pub(super) enum Record {
     Meta(Meta),
     TurnBegan,
     TurnEnded(TurnEnd),
-    /// The user said something: written when Codex took it in.
+    /// A message of the user. Codex writes it when it accepts the message.
     Said(String),
-    /// The same in the model's own history, which may be there without the other.
+    /// The same message in the model's history, which may exist without the other one.
     Heard(String),
-    /// The model said something.
+    /// A message of the model.
     Answer(String),
-    /// A tool was called, and has not answered yet.
+    /// A tool call. Its result is another record.
     Called(Call),
     Answered(Outcome),
-    /// This took the place of what was before it in the model's history.
+    /// A summary that replaces everything before it in the model's history.
     Compacted(String),
-    /// How much of the account's limits is used; when the one ends that is used up.
+    /// The account's usage limits: when the used-up limit ends, or `None` if no limit is used up.
     Limits(Option<Timestamp>),
     Other,
 }
@@ -58,11 +60,11 @@ pub(super) enum Record {
 pub(super) struct Call {
     pub(super) id: String,
     pub(super) name: String,
-    /// They are JSON.
+    /// The arguments as JSON.
     pub(super) arguments: String,
 }
 
-/// What a tool answered.
+/// The result of a tool.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
     pub(super) id: String,
@@ -91,19 +93,20 @@ pub(super) struct Meta {
 }
 
 impl Meta {
-    /// Tells whether a person talks in it: Codex makes others for titles and for its own helpers.
+    /// Returns whether a person talks in the conversation. Codex makes other ones for titles and
+    /// for its own helpers.
     pub(super) fn is_users(&self) -> bool {
         let by_user = self.thread_source.as_deref().is_none_or(|source| source == "user");
         by_user && (self.source.is_string() || self.source.is_null())
     }
 
-    /// Tells whether its lines have numbers.
+    /// Returns whether the lines have ordinals.
     pub(super) fn is_numbered(&self) -> bool {
         self.history_mode == "paginated"
     }
 
-    /// Returns the rollout that this one goes on from, and the number of the first line there that
-    /// does not belong to it: a fork and a conversation that was taken back have one.
+    /// Returns the rollout that this one continues, and the ordinal of the first line there that
+    /// does not belong to this conversation. Forks and rolled-back conversations have such a base.
     pub(super) fn base(&self) -> Option<(Uuid, u64)> {
         let base = &self.history_base;
         let named = (&base["thread_id"], &base["end_ordinal_exclusive"]);
@@ -118,9 +121,9 @@ impl Meta {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TurnEnd {
     pub(super) answer: Option<String>,
-    /// What went wrong, in Codex's words.
+    /// The error message of Codex.
     pub(super) error: Option<String>,
-    /// When the limit ends that was used up before it.
+    /// When the usage limit ends that was used up in this turn.
     pub(super) resets_at: Option<Timestamp>,
     pub(super) aborted: bool,
 }
@@ -135,7 +138,7 @@ struct Written {
 }
 
 impl Line {
-    /// Reads a line; one that is torn or garbage is nothing.
+    /// Parses a line. Returns `None` if the line is torn or invalid.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         let written: Written = serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
         let record = match written.kind.as_str() {
@@ -170,7 +173,7 @@ fn event(payload: &Value) -> Record {
     }
 }
 
-/// Returns when the last of the limits ends that are used up.
+/// Returns when the last of the used-up limits ends.
 fn used_up(limits: &Value) -> Option<Timestamp> {
     let windows = ["primary", "secondary"].map(|window| &limits[window]);
     let full = windows.iter().filter(|it| it["used_percent"].as_f64() >= Some(100.0));
@@ -190,8 +193,8 @@ fn item(payload: &Value) -> Record {
     }
 }
 
-/// Returns what the user said. Codex may note what each part of a message is; in what has no notes,
-/// its own texts are told by how they begin.
+/// Returns the message of the user. Codex may note the kind of each part. Without such notes,
+/// Codex's own texts are recognized by their beginnings.
 fn heard(payload: &Value) -> Record {
     let kinds = payload[NOTES]["content_item_kinds"].as_array();
     let is_users = |kind: &Value| kind.as_str().is_some_and(|kind| kind.starts_with(USERS));
@@ -231,7 +234,8 @@ fn outcome(payload: &Value) -> Outcome {
     Outcome { id, text, failed }
 }
 
-/// Returns a tool's answer, which is a text, or parts of which some are texts, or has one of these.
+/// Returns the text of a tool's result. The result is a string, a list of parts, or an object with
+/// either of them as its `content`.
 fn plain(output: &Value) -> String {
     match output {
         Value::String(text) => text.clone(),
@@ -245,7 +249,7 @@ fn plain(output: &Value) -> String {
     }
 }
 
-/// Tells whether the head that Codex puts before a command's output says so.
+/// Returns whether the head that Codex writes before a command's output reports a failure.
 fn has_failed(text: &str) -> bool {
     let head = text.lines().take_while(|line| *line != "Output:").take(8);
     let mut codes = head.filter_map(|line| line.strip_prefix("Process exited with code "));
@@ -257,7 +261,7 @@ fn texts(content: &Value) -> String {
     parts.filter_map(|part| part["text"].as_str()).collect()
 }
 
-/// Tells whether a text of the user would be taken for one that Codex has put there.
+/// Returns whether a message of the user is empty or looks like a text that Codex added.
 pub(super) fn is_synthetic(text: &str) -> bool {
     let text = text.trim_start();
     text.is_empty() || SYNTHETIC.iter().any(|begin| text.starts_with(begin))

@@ -1,4 +1,4 @@
-//! Codex without an account.
+//! Configuration that lets Codex run without an account, for trials.
 
 use segue_core::ports::{NewFile, Proof, Rehearsal, Stage, Support};
 use serde_json::json;
@@ -11,11 +11,11 @@ pub(super) const SUPPORT: Support = Support {
     notes: &["text that begins with `!` is typed behind a zero-width space, or it would be run"],
 };
 
-/// The variable with the provider's key.
+/// Environment variable with the provider's API key.
 const KEY: &str = "SEGUE_SCRIPTED_MODEL_KEY";
 
 pub(super) fn rehearsal(stage: &Stage<'_>) -> Rehearsal {
-    // A string in JSON is one in TOML, too.
+    // A JSON string is a valid TOML string, too.
     let project = json!(stage.project.display().to_string());
     let settings = format!(
         r#"model = "scripted-1"

@@ -1,4 +1,4 @@
-//! What an interactive Codex shows, and how its questions are answered.
+//! Reads what an interactive Codex shows, and answers its questions.
 
 use segue_core::model::WaitingFor;
 use segue_core::ports::{Activity, Answer, DialogText, Screen, Showing};
@@ -7,16 +7,16 @@ use segue_core::rules::dialog::{self, Choices};
 use super::signals::title_activity;
 use crate::choices::{keys_to, meant};
 
-/// What the input begins with, and the chosen one of several choices.
+/// Drawn before the input, and before the marked choice.
 const MARK: char = '›';
 
-/// What the input begins with when it is for the shell.
+/// Drawn before the input if its text goes to the shell.
 const SHELL_MARK: char = '!';
 
-/// What is on the screen instead of an input while another process has the conversation.
+/// Shown instead of the input while another process has the conversation open.
 const ELSEWHERE: &str = "This conversation is open in another app";
 
-/// Words of questions, and what they ask for.
+/// Texts in questions, and what these questions ask for.
 const QUESTIONS: [(&str, WaitingFor); 10] = [
     ("Trust this folder?", WaitingFor::Trust),
     ("Hooks need review", WaitingFor::Trust),
@@ -30,7 +30,7 @@ const QUESTIONS: [(&str, WaitingFor); 10] = [
     ("question", WaitingFor::Question),
 ];
 
-/// How the choices begin that grant as little as possible, and those that grant nothing.
+/// Beginnings of the choices that grant as little as possible, and of those that grant nothing.
 const YES: [&str; 6] = [
     "yes, proceed",
     "yes, just this once",
@@ -41,10 +41,11 @@ const YES: [&str; 6] = [
 ];
 const NO: [&str; 4] = ["no, and tell codex", "no", "quit", "continue without"];
 
-/// How many rows above its choices a question begins at most.
+/// Maximum number of rows from the beginning of a question to its choices.
 const FARTHEST: usize = 24;
 
-/// Tells what the screen shows; none before Codex has drawn its input for good.
+/// Returns what the screen shows. `None` before Codex has set its title, and while another process
+/// has the conversation open.
 pub(super) fn read(screen: &Screen) -> Option<Showing> {
     if screen.rows.iter().any(|row| row.contains(ELSEWHERE)) {
         return None;
@@ -64,11 +65,13 @@ pub(super) fn read(screen: &Screen) -> Option<Showing> {
     }
 }
 
-/// Tells whether the input has somebody's text in it: a placeholder is drawn faint.
+/// Returns whether the input is empty or has a draft. A placeholder, which is drawn faint, is no
+/// draft.
 fn input(screen: &Screen) -> Option<Showing> {
     let (row, _) = screen.cursor?;
     let above = screen.firm_rows.get(..=usize::from(row))?;
-    // Further lines of a text are indented; nothing else is between the mark and the cursor.
+    // The second and later lines of a text are indented; nothing else is between the mark and the
+    // cursor.
     let first = above.iter().rposition(|row| row.starts_with([MARK, SHELL_MARK]))?;
     let below = screen.firm_rows.get(usize::from(row) + 1);
     let empty = above[first].trim_end() == MARK.to_string()
@@ -81,14 +84,14 @@ fn input(screen: &Screen) -> Option<Showing> {
 #[derive(Debug)]
 struct Question<'a> {
     asks: Option<WaitingFor>,
-    /// The rows that say what is asked.
+    /// The rows with the text of the question.
     rows: &'a [String],
     choices: Choices,
 }
 
 impl<'a> Question<'a> {
-    /// Finds the one on the screen, where there is no input. What was said above it can look like
-    /// one, but leaves the input there.
+    /// Finds the question on the screen. It takes the place of the input, so the cursor is hidden.
+    /// Text of the conversation can look like a question, but then the input is still there.
     fn on(screen: &'a Screen) -> Option<Self> {
         if screen.cursor.is_some() {
             return None;
@@ -97,23 +100,24 @@ impl<'a> Question<'a> {
         let above = &screen.rows[..choices.rows.start];
         let known = |row: &String| QUESTIONS.iter().find(|(words, _)| row.contains(words));
         let asks = above.iter().rev().take(FARTHEST).find_map(known).map(|(_, asks)| *asks);
-        // The first one that could be its heading: a command can have the same words.
+        // The first possible heading counts: the command below it can contain the same words.
         let is_heading =
             |row: &String| QUESTIONS.iter().any(|(words, _)| row.trim_start().starts_with(words));
         let first = above.iter().position(is_heading).unwrap_or(0);
-        // What it is about can stand above its heading.
+        // The subject of the question can be above its heading.
         let first = above[..first].iter().rposition(|row| row.trim().is_empty()).unwrap_or(0);
         Some(Self { asks, rows: &above[first..], choices })
     }
 }
 
-/// Returns the words and the choices of the question on the screen.
+/// Returns the text and the choices of the question on the screen.
 pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
     let Question { rows, choices, .. } = Question::on(screen)?;
     Some(dialog::text(rows, choices.texts))
 }
 
-/// Returns the keys that give this answer to the question on the screen.
+/// Returns the keys that give this answer to the question on the screen, or `None` if there is no
+/// such answer.
 pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
     let Choices { texts, marked, .. } = Question::on(screen)?.choices;
     Some(keys_to(meant(&texts, answer, &YES, &NO)?, marked))

@@ -1,18 +1,18 @@
-//! What Codex's own settings say, as far as a launch depends on it. They are only read.
+//! Reads those of Codex's own settings that a launch depends on. They are never written.
 
 use std::path::Path;
 
 use segue_core::ports::Files;
 use toml::{Table, Value};
 
-/// No settings are longer.
+/// Maximum size of a settings file in bytes.
 const LARGEST: usize = 1024 * 1024;
 
-/// The provider that Codex uses where nobody names one.
+/// The provider that Codex uses by default.
 const USUAL_PROVIDER: &str = "openai";
 
-/// Returns the model's provider that a launch with these arguments would use: a conversation that
-/// names another one, or none, is refused by Codex.
+/// Returns the model provider that a launch with these arguments uses. Codex refuses a conversation
+/// that names another provider, or none.
 pub(super) fn provider(files: &dyn Files, config_dir: &Path, arguments: &[String]) -> String {
     let given = Given::read(arguments);
     let local = given.local.filter(|_| given.is_local);
@@ -23,7 +23,7 @@ pub(super) fn provider(files: &dyn Files, config_dir: &Path, arguments: &[String
         .unwrap_or_else(|| USUAL_PROVIDER.to_owned())
 }
 
-/// Returns the user's own instructions for the agent, which ours are added to.
+/// Returns the user's own instructions for the agent. Our instructions are added to them.
 pub(super) fn instructions(
     files: &dyn Files,
     config_dir: &Path,
@@ -34,7 +34,7 @@ pub(super) fn instructions(
     given.overridden(KEY).or_else(|| in_files(files, config_dir, given.profile, KEY))
 }
 
-/// Looks in the profile's file, which lies on top, then in the settings.
+/// Looks up a key in the file of the profile, which takes precedence, and then in the settings.
 fn in_files(
     files: &dyn Files,
     config_dir: &Path,
@@ -48,13 +48,14 @@ fn in_files(
     tables.find_map(|table| table.get(key)?.as_str().map(str::to_owned))
 }
 
-/// Reads settings; what is absent or broken says nothing, and Codex itself tells its fault.
+/// Reads a settings file. Returns `None` if it is missing or invalid: Codex itself reports the
+/// error.
 fn read(files: &dyn Files, path: &Path) -> Option<Table> {
     let bytes = files.head(path, LARGEST).ok()?;
     std::str::from_utf8(&bytes).ok()?.parse().ok()
 }
 
-/// What a command line says about settings.
+/// The settings on a command line.
 #[derive(Debug, Default)]
 struct Given<'a> {
     profile: Option<&'a str>,
@@ -83,7 +84,8 @@ impl<'a> Given<'a> {
         given
     }
 
-    /// Returns the last value that was given for a key; one that is no TOML counts as it is.
+    /// Returns the last value that was given for a key. A value that is no TOML string is used as
+    /// it is.
     fn overridden(&self, key: &str) -> Option<String> {
         let values = self.overrides.iter().rev().filter_map(|it| it.split_once('='));
         let (_, value) = values.into_iter().find(|(name, _)| name.trim() == key)?;
@@ -96,9 +98,9 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Writes a text as TOML does.
+/// Quotes a text as a TOML string.
 pub(super) fn quoted(text: &str) -> String {
-    // JSON writes texts in the same way, but for one character that TOML must not have.
+    // A JSON string is a valid TOML string, except for one character that TOML does not allow.
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007F")
 }
 
@@ -112,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_provider_is_the_one_that_codex_will_use() {
+    fn provider_comes_from_arguments_then_profile_then_settings() {
         let home = Home::new();
         let asked = |line: &str| provider(&home.disk, home.folder.path(), &words(line));
         assert_eq!(asked(""), "openai", "no settings");
@@ -140,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn instructions_of_the_user_are_known() {
+    fn user_instructions_come_from_arguments_or_settings() {
         let home = Home::new();
         let asked = |line: &str| instructions(&home.disk, home.folder.path(), &words(line));
         assert_eq!(asked(""), None);
@@ -150,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn any_text_survives_being_quoted() {
+    fn quoted_text_is_parsed_as_the_same_text() {
         for text in ["plain", "a\n\"b\"\\c\t\u{1}", "\u{7f}", "ünï 🎉", "'''"] {
             let table: Table = format!("x = {}", quoted(text)).parse().unwrap();
             assert_eq!(table["x"].as_str(), Some(text));

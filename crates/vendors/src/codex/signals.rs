@@ -1,4 +1,4 @@
-//! What Codex's files, its title and its output say about the launch.
+//! Reads signals of a launch from Codex's files, title and output.
 
 use std::path::Path;
 
@@ -10,14 +10,16 @@ use super::records::TurnEnd;
 use super::transcript::Tail;
 use super::{failures, home, lock};
 
-/// How far back a rollout is read after each of its changes: the title tells of long turns.
+/// How many bytes at the end of a rollout are read after each of its changes. The title reports
+/// turns that are longer.
 const BUDGET: usize = 256 * 1024;
 
-/// What the title shows while an answer is wanted.
+/// Shown in the title while Codex waits for an answer.
 const WANTED: &str = "Action Required";
 
-/// Reads what a changed file says about the launch's own process: the conversation of the lock that
-/// it holds, and the turns in that conversation's rollout. Other processes' files say nothing.
+/// Reads signals about the launch's own process from a changed file: the conversation of the lock
+/// that the process holds, and the turns in that conversation's rollout. The files of other
+/// processes yield no signal.
 pub(super) fn of_file(files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
     if let Some((config_dir, id)) = home::of_rollout(changed) {
         let id = VendorSessionId::new(id.to_string());
@@ -47,14 +49,14 @@ fn of_rollout(
     signals
 }
 
-/// Tells what the last turn shows, if it is one of this process: what was there before it took the
-/// lock says nothing about it.
+/// Returns the signals of the last turn if it is a turn of this process. A turn from before the
+/// process took the lock yields no signal.
 fn turn(tail: Tail, since: Option<jiff::Timestamp>) -> Vec<Signal> {
     let is_own = |at: jiff::Timestamp| since.is_none_or(|since| at >= since);
     if let Some((_, end)) = tail.end.filter(|(at, _)| is_own(*at)) {
         return vec![ended(end), active(Activity::Idle, Source::Transcript)];
     }
-    // A tool that has not answered may wait for a permission, which the title tells.
+    // A tool without a result may be waiting for a permission, which the title reports.
     let works = tail.began.is_some_and(is_own) && !tail.in_tool;
     if works { vec![active(Activity::Working, Source::Transcript)] } else { Vec::new() }
 }
@@ -73,8 +75,8 @@ fn active(activity: Activity, source: Source) -> Signal {
     Signal::Activity { activity, source }
 }
 
-/// Reads the title: a spinner while it works, a blinking mark while it wants an answer, and else the
-/// folder's name. There is none before the input is ready.
+/// Reads the title: a spinner while Codex works, a blinking mark while it waits for an answer, and
+/// otherwise the name of the folder. There is no title before the input is ready.
 pub(super) fn of_title(title: &str) -> Vec<Signal> {
     let signal = |activity| vec![active(activity, Source::Title)];
     match title_activity(title) {
@@ -83,18 +85,18 @@ pub(super) fn of_title(title: &str) -> Vec<Signal> {
     }
 }
 
-/// Tells what the title says that Codex does; none before it has one.
+/// Returns the activity that the title shows, or `None` if there is no title.
 pub(super) fn title_activity(title: &str) -> Option<Activity> {
     let first = title.trim().chars().next()?;
     Some(match first {
         '[' if title.contains(WANTED) => Activity::Waiting(WaitingFor::Permission),
-        // Spinners are drawn with Braille.
+        // Spinners are drawn with Braille characters.
         '\u{2800}'..='\u{28ff}' => Activity::Working,
         _ => Activity::Idle,
     })
 }
 
-/// A line of a headless turn's output, as far as it is a signal.
+/// A line of a headless turn's output, if it is used as a signal.
 #[derive(Deserialize)]
 #[serde(tag = "type")]
 enum StreamLine {
@@ -111,8 +113,8 @@ struct Told {
     message: String,
 }
 
-/// Reads one line of a headless turn's output. What the agent answered is not in its last line: the
-/// rollout has it. Errors come again with the turn's end, if it fails by them.
+/// Reads one line of a headless turn's output. The last line does not have the agent's answer; the
+/// rollout has it. The end of a failed turn repeats the error, so lines with errors are ignored.
 pub(super) fn of_stream(line: &str) -> Vec<Signal> {
     match serde_json::from_str(line) {
         Ok(StreamLine::Started { thread_id }) if home::is_id(&thread_id) => {

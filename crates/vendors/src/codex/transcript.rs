@@ -1,4 +1,4 @@
-//! Reading rollouts: a bounded piece of the beginning, a bounded piece of the end.
+//! Reads rollouts: a bounded number of bytes from the beginning, and from the end.
 
 use std::io;
 use std::path::Path;
@@ -12,16 +12,16 @@ use super::records::{Line, Meta, Record, TurnEnd};
 use super::{home, typing};
 use crate::{lines, stored};
 
-/// The header alone has some twenty thousand bytes of instructions.
+/// Size of one read in bytes. The header alone has some twenty thousand bytes of instructions.
 const PIECE: usize = 64 * 1024;
 
-/// How far the beginning and the end are read at most, whatever is in the file.
+/// Maximum number of bytes that are read from the beginning, and from the end.
 pub(super) const BUDGET: usize = 1024 * 1024;
 
-/// How many of the newest conversations are looked at.
+/// Maximum number of conversations that are examined, the newest ones.
 const NEWEST: usize = 200;
 
-/// Reads what decisions need about one conversation; one in which nothing was said is none.
+/// Reads the facts about one conversation that decisions need. `None` if it has no message.
 pub(super) fn conversation(
     files: &dyn Files,
     path: &Path,
@@ -30,7 +30,8 @@ pub(super) fn conversation(
     read(files, path, id).map_err(|error| unreadable(path, &error))
 }
 
-/// Lists the conversations of a folder, the oldest first; what cannot be read is left out.
+/// Lists the conversations that people had in a folder, the oldest first. Rollouts that cannot be
+/// read are skipped.
 pub(super) fn conversations(files: &dyn Files, place: &Place) -> Vec<Conversation> {
     let paths = home::newest_rollouts(files, &place.config_dir, NEWEST);
     let read = |path: &std::path::PathBuf| {
@@ -42,7 +43,7 @@ pub(super) fn conversations(files: &dyn Files, place: &Place) -> Vec<Conversatio
     found
 }
 
-/// Lists the rollouts of all folders.
+/// Lists the rollouts of all working folders.
 pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> Vec<Kept> {
     let paths = home::newest_rollouts(files, config_dir, usize::MAX);
     let id_of =
@@ -50,7 +51,7 @@ pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> Vec<Kept> {
     stored::kept(files, paths, id_of)
 }
 
-/// Reads how a conversation begins that a person had.
+/// Reads how a conversation begins. `None` if it is not a person's, or has no message.
 pub(super) fn beginning(files: &dyn Files, path: &Path) -> io::Result<Option<Beginning>> {
     let Some(meta) = meta(files, path).filter(Meta::is_users) else { return Ok(None) };
     let first_message = first_message(files, path)?;
@@ -61,7 +62,7 @@ pub(super) fn beginning(files: &dyn Files, path: &Path) -> io::Result<Option<Beg
 
 /// Reads the header of a rollout.
 pub(super) fn meta(files: &dyn Files, path: &Path) -> Option<Meta> {
-    // One more piece for instructions that a user has added.
+    // The larger limit is for instructions that a user has added.
     [PIECE, BUDGET].into_iter().find_map(|limit| {
         let bytes = files.head(path, limit).ok()?;
         header(&bytes)
@@ -83,8 +84,8 @@ fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Opti
     let Some(facts) = files.facts(path)? else { return Ok(None) };
     let Some(meta) = meta(files, path) else { return Ok(None) };
     let first_message = first_message(files, path)?;
-    // What is too long to be read to its first words was not begun for nothing, and what goes on
-    // from another rollout has words there.
+    // A file that is longer than the part that was searched has messages. If a rollout continues
+    // another one, the messages are there.
     let is_short = facts.length <= BUDGET as u64 && meta.base().is_none();
     if first_message.is_none() && is_short {
         return Ok(None);
@@ -101,7 +102,8 @@ fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Opti
     }))
 }
 
-/// Reads little first: the first message is nearly always near.
+/// Returns the first message. Reads few bytes first, because it is nearly always near the
+/// beginning.
 fn first_message(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
     for limit in [PIECE, BUDGET] {
         let bytes = files.head(path, limit)?;
@@ -117,8 +119,8 @@ fn first_message(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-/// Tells whether a conversation can be begun under this id: nothing is in its place, or only what
-/// a launch prepared that never got to a word.
+/// Returns whether a conversation can begin under this id: there is no file, or only a rollout that
+/// a launch prepared and that has no message.
 pub(super) fn is_free(files: &dyn Files, path: &Path, id: &VendorSessionId) -> bool {
     match files.facts(path) {
         Ok(None) => true,
@@ -130,20 +132,21 @@ pub(super) fn is_free(files: &dyn Files, path: &Path, id: &VendorSessionId) -> b
     }
 }
 
-/// What the end of a rollout says about its last turn.
+/// The state of the last turn, read from the end of a rollout.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tail {
-    /// When it began, where it has no end.
+    /// When the turn began, if it has not ended.
     pub(super) began: Option<Timestamp>,
     pub(super) end: Option<(Timestamp, TurnEnd)>,
-    /// A tool was called and has not answered: it runs, or waits for a permission.
+    /// Whether a tool was called and has no result: it runs, or waits for a permission.
     pub(super) in_tool: bool,
-    /// It is longer than what was read.
+    /// Whether the turn is longer than the bytes that were read.
     pub(super) endless: bool,
 }
 
 impl Tail {
-    /// Reads backwards until a line says whether the last turn has ended.
+    /// Reads backwards until a line shows whether the last turn has ended, at most about `budget`
+    /// bytes.
     pub(super) fn read(
         files: &dyn Files,
         path: &Path,
@@ -196,7 +199,8 @@ fn last_turn(bytes: &[u8], from_the_start: bool) -> Option<Tail> {
     None
 }
 
-/// Returns when the limit ends that is told of last in the turn that these lines go back through.
+/// Returns the end of the usage limit that was reported last in a turn. The lines go backwards,
+/// from the end of the turn.
 fn limit_before(lines: impl Iterator<Item = Line>) -> Option<Timestamp> {
     let turn = lines.take_while(|line| !matches!(line.record, Record::TurnBegan));
     let mut told = turn.filter_map(|line| match line.record {
@@ -206,7 +210,7 @@ fn limit_before(lines: impl Iterator<Item = Line>) -> Option<Timestamp> {
     told.next().flatten()
 }
 
-/// Returns what the user said from this byte on.
+/// Returns the messages of the user from this byte offset on.
 pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
     let mut said = Vec::new();
     let each = |line: &[u8]| {

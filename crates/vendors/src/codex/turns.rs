@@ -1,4 +1,4 @@
-//! What a rollout says, as turns.
+//! Converts rollouts to turns.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -35,7 +35,7 @@ pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> 
     Ok(())
 }
 
-/// Reads one part, and returns whether more is wanted.
+/// Reads one part, and returns whether the caller wants more turns.
 fn until_told(
     each: &mut EachTurn<'_>,
     read: impl FnOnce(&mut EachTurn<'_>) -> Result<()>,
@@ -51,15 +51,16 @@ fn until_told(
 /// The model's history in one rollout.
 #[derive(Debug)]
 struct Items {
-    /// The number of the first line that does not belong.
+    /// The ordinal of the first line that does not belong.
     end: Option<u64>,
-    /// How many of the user's messages, with all that followed, were taken back.
+    /// How many messages of the user, with everything after them, were rolled back.
     taken_back: u64,
-    /// What the newest compaction has made: the model's answer before it says the same.
+    /// The text of the newest compaction. The model's answer right before it is the end of this
+    /// text, so it is left out.
     summary: Option<String>,
 }
 
-/// As much of a line as tells whether it belongs.
+/// The fields that decide whether a line belongs.
 #[derive(Deserialize)]
 struct Glance<'a> {
     #[serde(rename = "type")]
@@ -85,7 +86,7 @@ impl Items {
         Self { end: part.end, taken_back: 0, summary: None }
     }
 
-    /// Tells whether a line is before the end; all are that are before one that is.
+    /// Returns whether a line is before the end. If one line is, all lines before it are, too.
     fn is_before_end(&mut self, number: Option<u64>) -> bool {
         if let (Some(end), Some(number)) = (self.end, number)
             && number < end
@@ -95,7 +96,7 @@ impl Items {
         self.end.is_none()
     }
 
-    /// Tells whether something in the model's history belongs.
+    /// Returns whether an item of the model's history belongs.
     fn is_kept(&mut self, line: &[u8]) -> bool {
         if self.taken_back > 0 {
             let is_users = matches!(record(line), Some(Record::Heard(_)));

@@ -1,24 +1,26 @@
-//! How a message is typed so that it arrives as the text it is.
+//! Prepares a message so that Codex accepts it as text.
 
 use segue_core::ports::Typing;
 
-/// Something that is there and not seen. Spaces do not help where Codex takes them away first.
+/// A zero-width space. It protects a text where a space does not, because Codex removes spaces
+/// first.
 const UNSEEN: char = '\u{200b}';
 
-/// A longer paste is shown as a mark, and read as if nothing had been before it.
+/// Maximum length in characters of a paste that Codex shows as text. It shows a longer one as a
+/// placeholder, and reads it as if no text came before it.
 const LONGEST_SHOWN: usize = 1000;
 
-/// Says how a message is typed, and as what it will be found in the rollout.
+/// Returns how a message is typed, and how the rollout records it.
 pub(super) fn typing(message: &str) -> Typing {
     let recorded_as = normal(message);
     let guard = guard(&recorded_as);
-    // The space at the end closes the list of files or skills that the last word may have opened:
-    // Enter would choose from it.
+    // The space at the end closes the list of files or skills that the last word may have opened.
+    // Otherwise Enter would choose from that list.
     let text = format!("{guard}{recorded_as} ");
     Typing { text, recorded_as }
 }
 
-/// Returns what keeps the beginning of a text from being a command of Codex or of the shell.
+/// Returns the prefix that stops a text from being a command of Codex or of the shell.
 fn guard(text: &str) -> String {
     match text.chars().next() {
         Some('!') => UNSEEN.to_string(),
@@ -28,8 +30,8 @@ fn guard(text: &str) -> String {
     }
 }
 
-/// Returns a text as both a message and what became of it in a rollout are compared: Codex takes
-/// away what is around it, and what no keyboard can type.
+/// Normalizes a text, so that a message and its record in a rollout are equal. Codex removes
+/// whitespace around the text, and characters that no keyboard can type.
 pub(super) fn normal(text: &str) -> String {
     let lines = text.replace("\r\n", "\n").replace('\r', "\n");
     let lines = lines.trim().trim_start_matches(UNSEEN);
@@ -42,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_be_a_command_is_typed_as_text() {
+    fn commands_are_typed_as_text() {
         let typed = |text: &str| typing(text).text;
         assert_eq!(typed("hello"), "hello ");
         assert_eq!(typed("/quit"), " /quit ");
@@ -56,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_found_again_as_codex_records_it() {
+    fn message_equals_its_recorded_form() {
         for (message, recorded) in [
             ("  lead and trail  ", "lead and trail"),
             ("\n\nlines around\n\n", "lines around"),

@@ -1,5 +1,5 @@
-//! Turns as a rollout: one of our own is in the form without numbers, and what is added to one of
-//! Codex's own goes on in its form.
+//! Writes turns as a rollout. The lines of a new rollout have no ordinals. Lines that are added to
+//! a rollout have the same form as that rollout.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -42,11 +42,11 @@ fn begun(order: &TranscriptionOrder<'_>) -> (PathBuf, Writer) {
     (path, Writer::new(order, Some(header), Tip::default()))
 }
 
-/// Where a rollout ends that is gone on with.
+/// The end of a rollout to which turns are added.
 #[derive(Debug, Default)]
 struct Tip {
     length: u64,
-    /// Where its lines have numbers: the conversation, and the number of the next line.
+    /// If the lines have ordinals: the conversation, and the ordinal of the next line.
     numbered: Option<Numbered>,
 }
 
@@ -83,13 +83,14 @@ fn last_number(files: &dyn Files, rollout: &Path) -> io::Result<Option<u64>> {
 struct Writer {
     header: Option<Value>,
     now: Timestamp,
-    /// Makes names that the rollout does not have yet.
+    /// Length of the rollout in bytes. It is part of the turns' names, so that they are new in the
+    /// rollout.
     length: u64,
     numbered: Option<Numbered>,
-    /// How many of Codex's turns were begun, each of which is a message of the user's and what it
-    /// brought about.
+    /// How many of Codex's turns were begun. Each of them is a message of the user and everything
+    /// that follows from it.
     count: u64,
-    /// How many lines of the open one are shown.
+    /// How many records of shown messages were written. The number makes their ids unique.
     shown: u64,
     open: Option<Open>,
 }
@@ -107,7 +108,7 @@ impl Writer {
         Self { header, now: order.now, length, numbered, count: 0, shown: 0, open: None }
     }
 
-    /// Returns what Codex calls the turn that was begun last.
+    /// Returns the id of the turn that was begun last.
     fn name(&self) -> String {
         format!("segue-{}-{}", self.length, self.count)
     }
@@ -140,7 +141,7 @@ impl Writer {
         self.line(open.last, "event_msg", &payload, out);
     }
 
-    /// Writes what the screen shows of a message.
+    /// Writes the record of a message as the screen shows it.
     fn show(&mut self, at: Timestamp, shown: Shown<'_>, out: &mut Vec<u8>) {
         self.shown += 1;
         let payload = match &self.numbered {
@@ -219,7 +220,7 @@ impl TurnWriter for Writer {
     }
 }
 
-/// Returns a turn as it is in the model's history.
+/// Returns a turn as an item of the model's history.
 fn item(turn: &Turn) -> Value {
     let tool = turn.tool.clone();
     let tool = || tool.unwrap_or(Tool { id: String::new(), name: String::new(), failed: false });
@@ -237,7 +238,7 @@ fn item(turn: &Turn) -> Value {
         }
         Role::ToolResult => {
             let Tool { id, failed, .. } = tool();
-            // Codex passes over whether it has failed; whoever reads the rollout may want to know.
+            // Codex ignores whether the tool failed, but other readers of the rollout may need it.
             json!({
                 "type": "function_call_output", "call_id": id, "output": turn.text,
                 "success": !failed,

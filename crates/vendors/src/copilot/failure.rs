@@ -1,9 +1,9 @@
-//! Why a turn failed, from what the vendor says about it.
+//! Classifies why a turn failed, from the error that Copilot reports.
 
 use segue_core::model::{Failure, FailureClass};
 use serde::Deserialize;
 
-/// What `session.error` says.
+/// The data of a `session.error` event.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Told {
@@ -14,7 +14,7 @@ pub(super) struct Told {
 
 impl Told {
     pub(super) fn failure(self) -> Failure {
-        // It never tells when a limit ends.
+        // Copilot never reports when a usage limit ends.
         Failure { class: self.class(), message: self.message, resets_at: None }
     }
 
@@ -25,7 +25,8 @@ impl Told {
     }
 }
 
-/// Reads why it ended before there was a turn.
+/// Reads why the program exited before its first turn from the last text that it wrote. Returns the
+/// first line that looks like an error; `None` if there is no such line.
 pub(super) fn last_words(errors: &str) -> Option<Failure> {
     let begins = ["No authentication information", "Error: ", "error: "];
     let line =
@@ -77,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn its_own_word_for_the_kind_decides_then_the_status_then_the_text() {
+    fn failure_class_comes_from_the_error_type_then_the_status_then_the_message() {
         let table = [
             (r#"{"errorType":"query","message":"400 x","statusCode":400}"#, FailureClass::Request),
             (r#"{"errorType":"authentication","statusCode":401}"#, FailureClass::Account),

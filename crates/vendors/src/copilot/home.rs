@@ -1,4 +1,4 @@
-//! Where Copilot keeps its files.
+//! The paths of Copilot's files.
 
 use std::path::{Path, PathBuf};
 
@@ -8,34 +8,34 @@ use uuid::Uuid;
 
 use crate::stored;
 
-/// Names the folder of its files.
+/// The environment variable that names Copilot's home folder.
 pub(super) const HOME_VARIABLE: &str = "COPILOT_HOME";
 
 const CONVERSATIONS: &str = "session-state";
 const TRANSCRIPT: &str = "events.jsonl";
 const DESCRIPTION: &str = "workspace.yaml";
 
-/// Has what was pasted and is too long for the transcript.
+/// Folder for pasted texts that are too long for the transcript.
 const PASTES: &str = "files";
 
-/// Has a log of each process.
+/// Folder with one log file per process.
 const LOGS: &str = "logs";
 
-/// Lists the conversations that are open on a screen.
+/// File that lists the conversations that are open on a screen.
 const OPEN: &str = "open-sessions-state.json";
 
-/// Returns the folder of its files, given an agent's environment.
+/// Returns Copilot's home folder, given an agent's environment.
 pub(super) fn home(environment: &Environment) -> Result<PathBuf> {
     stored::home(environment, ("Copilot", HOME_VARIABLE), default(environment))
 }
 
-/// Returns where its files are when no variable says so.
+/// Returns Copilot's home folder if no variable names one; `None` if `HOME` is missing or empty.
 pub(super) fn default(environment: &Environment) -> Option<PathBuf> {
     let user = environment.get("HOME").filter(|value| !value.is_empty())?;
     Some(Path::new(user).join(".copilot"))
 }
 
-/// Returns the folder with a folder for each conversation.
+/// Returns the folder that contains one folder per conversation.
 pub(super) fn conversations(home: &Path) -> PathBuf {
     home.join(CONVERSATIONS)
 }
@@ -45,66 +45,67 @@ pub(super) fn conversation(home: &Path, id: &str) -> PathBuf {
     conversations(home).join(plain(id))
 }
 
-/// Returns where a conversation's transcript is, or would be.
+/// Returns the path of a conversation's transcript. The file may be missing.
 pub(super) fn transcript(home: &Path, id: &str) -> PathBuf {
     transcript_in(&conversation(home, id))
 }
 
-/// Returns the transcript of the conversation whose folder this is.
+/// Returns the path of the transcript in a conversation's folder.
 pub(super) fn transcript_in(folder: &Path) -> PathBuf {
     folder.join(TRANSCRIPT)
 }
 
-/// Returns the file that says what a conversation is called.
+/// Returns the path of the file that contains the name of the conversation.
 pub(super) fn description(transcript: &Path) -> PathBuf {
     transcript.with_file_name(DESCRIPTION)
 }
 
-/// Returns the folder of what was pasted in a conversation and is too long for its transcript.
+/// Returns the folder with a conversation's pasted texts that are too long for its transcript.
 pub(super) fn pastes(transcript: &Path) -> Option<PathBuf> {
     transcript.parent().map(|folder| folder.join(PASTES))
 }
 
-/// Returns the list of conversations that are open on a screen.
+/// Returns the path of the list of conversations that are open on a screen.
 pub(super) fn open(home: &Path) -> PathBuf {
     home.join(OPEN)
 }
 
-/// Returns the folder of Copilot's files if this is its list of open conversations.
+/// Returns Copilot's home folder if `path` is its list of open conversations.
 pub(super) fn of_open(path: &Path) -> Option<&Path> {
     path.parent().filter(|_| path.file_name().is_some_and(|name| name == OPEN))
 }
 
-/// Returns the folder with a log of each process.
+/// Returns the folder with one log file per process.
 pub(super) fn logs(home: &Path) -> PathBuf {
     home.join(LOGS)
 }
 
-/// Returns the process whose log this is: `process-<time>-<pid>.log`.
+/// Returns the process id in the name of a log file, `process-<time>-<pid>.log`. `None` if `path`
+/// is no such log.
 pub(super) fn pid_of_log(path: &Path) -> Option<u32> {
     let is_one = path.parent()?.ends_with(LOGS);
     let stem = path.file_name()?.to_str()?.strip_prefix("process-")?.strip_suffix(".log")?;
     stem.rsplit('-').next()?.parse().ok().filter(|_| is_one)
 }
 
-/// Returns the id of the conversation that something is in the folder of.
+/// Returns the id of the conversation whose folder directly contains `path`.
 pub(super) fn id_of(path: &Path) -> Option<&str> {
     let folder = path.parent()?;
     let is_one = folder.parent()?.ends_with(CONVERSATIONS);
     folder.file_name()?.to_str().filter(|name| is_one && is_id(name))
 }
 
-/// Tells whether this is a transcript.
+/// Returns whether this is the path of a transcript.
 pub(super) fn is_transcript(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == TRANSCRIPT)
 }
 
-/// Tells whether a text can be the id of a conversation.
+/// Returns whether a text can be the id of a conversation.
 pub(super) fn is_id(text: &str) -> bool {
     text.len() == 36 && Uuid::try_parse(text).is_ok()
 }
 
-/// Nothing in an id can leave its folder.
+/// Replaces every character of an id that could lead out of the conversation's folder.
 fn plain(id: &str) -> String {
     id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_variable_wins_over_the_users_home() {
+    fn copilot_home_variable_overrides_the_default_folder() {
         let both = environment(&[("HOME", "/home/u"), (HOME_VARIABLE, "/srv/copilot")]);
         assert_eq!(home(&both).unwrap(), Path::new("/srv/copilot"));
         let empty = environment(&[("HOME", "/home/u"), (HOME_VARIABLE, "")]);
@@ -128,20 +129,20 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_known_is_a_configuration_error() {
+    fn missing_or_relative_home_folder_is_a_configuration_error() {
         assert_eq!(home(&environment(&[])).unwrap_err().kind, segue_core::Kind::Config);
         let relative = environment(&[(HOME_VARIABLE, "here")]);
         assert!(home(&relative).unwrap_err().message.contains("`here`"));
     }
 
     #[test]
-    fn a_hostile_id_stays_in_its_folder() {
+    fn id_with_path_separators_stays_in_the_conversations_folder() {
         let path = transcript(Path::new("/h"), "../../x");
         assert_eq!(path, Path::new("/h/session-state/------x/events.jsonl"));
     }
 
     #[test]
-    fn only_what_is_in_a_conversations_folder_is_about_it() {
+    fn paths_of_files_name_their_conversation_list_or_process() {
         let home = Path::new("/h");
         assert_eq!(id_of(&transcript(home, ID)), Some(ID));
         assert_eq!(id_of(&conversation(home, ID)), None);

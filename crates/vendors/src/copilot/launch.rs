@@ -1,4 +1,4 @@
-//! What to start: ids, arguments and environment of a launch.
+//! Ids, arguments and environment of a launch.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use uuid::Uuid;
 use super::home::{self, HOME_VARIABLE};
 use super::typing;
 
-/// Set by Copilot for its tools; and what would allow everything, whatever the session's permission
-/// is.
+/// Environment variables that are removed before a launch. Copilot sets them for its own tools,
+/// except `COPILOT_ALLOW_ALL`, which would allow everything whatever the session's permission is.
 const NOT_FOR_IT: [&str; 5] = [
     "COPILOT_AGENT_SESSION_ID",
     "COPILOT_ALLOW_ALL",
@@ -20,14 +20,14 @@ const NOT_FOR_IT: [&str; 5] = [
     "COPILOT_CLI_RESOLVED_DIST_DIR",
 ];
 
-/// Names further folders with instructions, with commas between them.
+/// The environment variable that lists further folders with instructions, separated by commas.
 const INSTRUCTIONS_VARIABLE: &str = "COPILOT_CUSTOM_INSTRUCTIONS_DIRS";
 
-/// In such a folder, files of this ending are instructions.
+/// Name of the file with the session's instructions. In such a folder, Copilot reads files that end
+/// in `.instructions.md`.
 const INSTRUCTIONS: &str = "segue.instructions.md";
 
-/// Arguments of a session with which it chooses its conversation itself, and whether a value may
-/// follow.
+/// Arguments by which a session chooses its conversation itself, and whether a value may follow.
 const CHOOSES: [(&str, bool); 5] = [
     ("--session-id", true),
     ("--resume", true),
@@ -36,7 +36,7 @@ const CHOOSES: [(&str, bool); 5] = [
     ("--continue", false),
 ];
 
-/// Arguments by which a session says itself what may be done without asking.
+/// Arguments of a session that set what the agent may do without asking.
 const OWN_PERMISSION: [&str; 6] = [
     "--allow-all",
     "--allow-all-tools",
@@ -55,7 +55,8 @@ pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) 
     }
 }
 
-/// Adds the launch's folder, where the session's instructions are, to those that are looked at.
+/// Adds the launch folder, which contains the session's instructions, to the folders that Copilot
+/// reads instructions from.
 pub(super) fn tell_environment(session: &Session, folder: &Path, environment: &mut Environment) {
     if session.instructions.is_none() {
         return;
@@ -66,7 +67,8 @@ pub(super) fn tell_environment(session: &Session, folder: &Path, environment: &m
     environment.set(INSTRUCTIONS_VARIABLE, all);
 }
 
-/// A session whose own arguments choose a conversation cannot be told an id.
+/// Returns the id of a new conversation. `None` if the session's own arguments choose a
+/// conversation.
 pub(super) fn preset_id(session: &Session, unique: Uuid) -> Option<VendorSessionId> {
     let chooses = session.args.iter().any(|word| is_choice(word).is_some());
     (!chooses).then(|| VendorSessionId::new(unique.to_string()))
@@ -75,9 +77,10 @@ pub(super) fn preset_id(session: &Session, unique: Uuid) -> Option<VendorSession
 pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     let session = plan.session;
     let mut arguments = identity(plan)?;
-    // A newer version that it has downloaded would run as another process than the one started.
+    // Copilot would run a newer version that it has downloaded as another process than the one
+    // started.
     arguments.push("--no-auto-update".to_owned());
-    // Its log says which conversation it is in before anything is said there.
+    // At this level, the log names the conversation of the process before its first message.
     arguments.push("--log-level=info".to_owned());
     arguments.extend(permission(session));
     arguments.extend(session.model.as_ref().map(|model| format!("--model={model}")));
@@ -89,8 +92,8 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     Ok(CommandLine { arguments, files: instructions(plan) })
 }
 
-/// Returns how the conversation is named. The flag for a new one opens an old one, too, and the one
-/// for an old one never begins a new one.
+/// Returns the argument that names the conversation. `--session-id` begins a conversation and also
+/// opens an existing one; `--resume` never begins a new one.
 fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match (plan.mode, plan.id) {
         (LaunchMode::Fresh, None) => Ok(Vec::new()),
@@ -98,7 +101,7 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
         (LaunchMode::Resume, Some(id)) if home::is_id(id.as_str()) => {
             Ok(vec![format!("--resume={id}")])
         }
-        // It would be taken for the beginning of an id, or for a name.
+        // Copilot would treat any other text as the beginning of an id, or as a name.
         (LaunchMode::Resume, Some(id)) => {
             Err(Error::vendor(format!("`{id}` is not an id of a conversation"))
                 .caused_by("the ids of Copilot are UUIDs"))
@@ -110,7 +113,9 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     }
 }
 
-/// Returns what may be done without asking. Headless, what would be asked about is refused.
+/// Returns the argument that sets what Copilot may do without asking. `None` if the default
+/// applies, or if the session's own arguments set it. A headless launch refuses every action that
+/// it would have to ask about.
 fn permission(session: &Session) -> Option<String> {
     let is_own = |word: &String| OWN_PERMISSION.iter().any(|flag| is_flag(word, flag));
     if session.args.iter().any(is_own) {
@@ -123,8 +128,8 @@ fn permission(session: &Session) -> Option<String> {
     }
 }
 
-/// Returns the session's own arguments; those that chose the first conversation are for the first
-/// launch only.
+/// Returns the session's own arguments. A resume leaves out the arguments that chose the first
+/// conversation.
 fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
     let args = &plan.session.args;
     if plan.mode == LaunchMode::Fresh {
@@ -135,7 +140,7 @@ fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
     while let Some(word) = words.next() {
         match is_choice(word) {
             Some(true) if !word.contains('=') => {
-                // Its value goes with it.
+                // Drop the value of the argument, too.
                 let _value = words.next_if(|value| !value.starts_with('-'));
             }
             Some(_) => {}
@@ -145,7 +150,8 @@ fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
     kept
 }
 
-/// Tells whether a word chooses a conversation, and if so whether a value may belong to it.
+/// Checks whether an argument chooses a conversation. Returns whether a value may follow it; `None`
+/// if it chooses none.
 fn is_choice(word: &str) -> Option<bool> {
     CHOOSES.iter().find(|(flag, _)| is_flag(word, flag)).map(|(_, has_value)| *has_value)
 }
@@ -154,8 +160,9 @@ fn is_flag(word: &str, flag: &str) -> bool {
     word.strip_prefix(flag).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
 }
 
-/// Returns the message in one word with its flag, so that one that looks like a flag stays a message.
-/// On a screen one that looks like a command would be one.
+/// Returns the message and its flag as one argument, so that Copilot does not parse a message as a
+/// flag. An interactive launch would run a message that looks like a command, so such a message
+/// gets an invisible prefix.
 fn message(plan: &CommandPlan<'_>) -> Result<Option<String>> {
     match plan.message {
         Some(message) if plan.session.headless => Ok(Some(format!("--prompt={message}"))),
@@ -169,7 +176,8 @@ fn message(plan: &CommandPlan<'_>) -> Result<Option<String>> {
     }
 }
 
-/// Returns the file with the session's instructions, which are for every file that is worked on.
+/// Returns the file with the session's instructions, if there are any. They apply to every file
+/// that the agent works on.
 fn instructions(plan: &CommandPlan<'_>) -> Vec<NewFile> {
     let text = plan.session.instructions.as_ref();
     let contents = text.map(|text| format!("---\napplyTo: \"**\"\n---\n{text}\n"));

@@ -1,8 +1,10 @@
-//! Which conversation a process has open: it holds a file in the conversation's folder open once
-//! something is said there, and says in its own log which one is on its screen before that.
+//! Finds out which conversation a process has open.
 //!
-//! `inuse.<pid>.lock` names the process and is left behind by a kill; `inuse.<pid>.hold` beside it is
-//! open in the process for as long as it is in the conversation.
+//! After the first message of a conversation, the process holds a file in the conversation's folder
+//! open. Before that, only its log names the conversation that is on its screen.
+//!
+//! `inuse.<pid>.lock` names the process. A killed process leaves it behind. `inuse.<pid>.hold`
+//! beside it is open in the process for as long as the process is in the conversation.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -15,13 +17,15 @@ use serde_json::{Map, Value};
 use super::home;
 use crate::backwards;
 
-/// Stands before the id of the conversation that a process puts on its screen.
+/// The text in a log before the id of the conversation that the process puts on its screen.
 const SHOWN: &str = "[INFO] Registering foreground session: ";
 
-/// The list of open conversations is a few hundred bytes for each; what is larger is none.
+/// Maximum size in bytes of the list of open conversations. Each entry has a few hundred bytes, so
+/// a larger file is not read as a list.
 const LARGEST_LIST: usize = 1024 * 1024;
 
-/// Lists who has which conversation open. What a crash left is open in no process.
+/// Lists which process has which conversation open. Ignores the lock of a crashed process, because
+/// its hold file is open in no process.
 pub(super) fn live(files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
     let folder = home::conversations(&place.config_dir);
     let folders = files.list(&folder).map_err(|error| {
@@ -39,36 +43,38 @@ pub(super) fn live(files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
     Ok(found)
 }
 
-/// Lists who has the conversation of this folder open, if it is one's folder.
+/// Lists the processes that have the conversation of this folder open. Empty if the folder's name
+/// is not a conversation id.
 fn locked(files: &dyn Files, folder: &Path) -> Vec<Live> {
     let name = folder.file_name().and_then(|name| name.to_str());
     let Some(id) = name.filter(|name| home::is_id(name)) else { return Vec::new() };
-    // What cannot be listed has no locks.
+    // A folder that cannot be listed counts as a folder without locks.
     let inside = files.list(folder).unwrap_or_default();
     let pids = inside.iter().filter_map(|path| pid_of(path));
     let holding = pids.filter(|pid| may_hold(files, folder, *pid));
     holding.map(|pid| Live { pid, started: None, id: VendorSessionId::new(id) }).collect()
 }
 
-/// Tells whether a process has the conversation of this folder open.
+/// Returns whether a process has the conversation of this folder open.
 pub(super) fn holds(files: &dyn Files, folder: &Path, pid: u32) -> bool {
     files.is_open_in(&hold(folder, pid), pid)
 }
 
-/// Returns which of the conversations that are open on some screen a process is in.
+/// Returns the conversation that a process is in, out of those that are open on any screen. `None`
+/// if the process holds none of them, or more than one.
 pub(super) fn current(files: &dyn Files, config_dir: &Path, pid: u32) -> Option<VendorSessionId> {
     let bytes = files.head(&home::open(config_dir), LARGEST_LIST).ok()?;
     let listed: Map<String, Value> = serde_json::from_slice(&bytes).ok()?;
     let ids = listed.keys().filter(|id| home::is_id(id));
     let mut held = ids.filter(|id| holds(files, &home::conversation(config_dir, id), pid));
-    // One that it leaves and one that it enters can be there at the same time: another change
-    // follows.
+    // While a process switches conversations, it can hold the old and the new one. Another change
+    // of the list follows.
     let first = held.next()?;
     held.next().is_none().then(|| VendorSessionId::new(first.as_str()))
 }
 
-/// Returns the conversation that a process says in its log to have put on its screen last. The log of
-/// a process that has ended is open in none.
+/// Returns the conversation that a process put on its screen last, according to its log. `None` if
+/// the process does not have the log open, for example because it has exited.
 pub(super) fn shown(files: &dyn Files, log: &Path, pid: u32) -> Option<VendorSessionId> {
     files.is_open_in(log, pid).then_some(())?;
     last_shown(files, log)
@@ -77,7 +83,7 @@ pub(super) fn shown(files: &dyn Files, log: &Path, pid: u32) -> Option<VendorSes
 fn last_shown(files: &dyn Files, log: &Path) -> Option<VendorSessionId> {
     let length = files.facts(log).ok()??.length;
     let mut found = None;
-    // What cannot be read now is read after the next change.
+    // Ignore a read error: the log is read again after its next change.
     let _ended = backwards::each(files, log, length, |line| {
         let line = String::from_utf8_lossy(line);
         let id = line.split_once(SHOWN).map(|(_, id)| id.trim()).filter(|id| home::is_id(id));
@@ -87,7 +93,8 @@ fn last_shown(files: &dyn Files, log: &Path) -> Option<VendorSessionId> {
     found
 }
 
-/// A lock without the file that is held open may be one of a version that has none.
+/// Returns whether a process may have the conversation of this folder open. A lock without a hold
+/// file counts as open, because it may come from a version that writes no hold file.
 fn may_hold(files: &dyn Files, folder: &Path, pid: u32) -> bool {
     let hold = hold(folder, pid);
     match files.facts(&hold) {
@@ -128,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_who_has_a_conversation_open_is_listed_and_nobody_whom_a_crash_left() {
+    fn live_lists_processes_that_hold_a_conversation_and_ignores_locks_of_a_crash() {
         let home = Home::new();
         assert_eq!(live(&home.disk, &home.place).unwrap(), []);
         lock(&home, OLD, 9);
@@ -141,11 +148,11 @@ mod tests {
         assert_eq!(found, [wanted(8, NEW), wanted(9, OLD)]);
         home.write(&format!("session-state/{OLD}/inuse.6.lock"), "6");
         let found = live(&home.disk, &home.place).unwrap();
-        assert_eq!(found.first(), Some(&wanted(6, OLD)), "it may be of another version");
+        assert_eq!(found.first(), Some(&wanted(6, OLD)), "another version has no hold file");
     }
 
     #[test]
-    fn the_conversation_of_a_process_is_the_listed_one_that_it_holds() {
+    fn current_returns_the_listed_conversation_that_the_process_holds() {
         let home = Home::new();
         let current = |pid| current(&home.disk, home.folder.path(), pid);
         assert_eq!(current(9), None);
@@ -156,23 +163,23 @@ mod tests {
         assert_eq!(current(8), Some(VendorSessionId::new(NEW)));
         assert_eq!(current(7), None);
         lock(&home, NEW, 9);
-        assert_eq!(current(9), None, "it is on its way");
+        assert_eq!(current(9), None, "it holds two while it switches");
     }
 
     #[test]
-    fn what_a_process_says_in_its_log_counts_while_it_runs() {
+    fn log_names_the_conversation_only_while_its_process_runs() {
         let home = Home::new();
         let line = |id: &str| {
             format!("2026-11-16T01:51:40Z [INFO] Registering foreground session: {id}\n")
         };
         let text = format!("{}{}2026-11-16T01:51:42Z [INFO] Logged out\n", line(OLD), line(NEW));
         let log = home.write("logs/process-1794793900082-9.log", text);
-        assert_eq!(shown(&home.disk, &log, 9), None, "it has ended");
+        assert_eq!(shown(&home.disk, &log, 9), None, "the process has exited");
         home.disk.open_in(&log, 9);
         assert_eq!(shown(&home.disk, &log, 9), Some(VendorSessionId::new(NEW)));
         let wanted = [Live { pid: 9, started: None, id: VendorSessionId::new(NEW) }];
         assert_eq!(live(&home.disk, &home.place).unwrap(), wanted);
         lock(&home, NEW, 9);
-        assert_eq!(live(&home.disk, &home.place).unwrap(), wanted, "once");
+        assert_eq!(live(&home.disk, &home.place).unwrap(), wanted, "listed once");
     }
 }

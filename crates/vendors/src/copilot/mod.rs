@@ -1,8 +1,8 @@
 //! GitHub's Copilot CLI.
 //!
-//! Which conversation a process is in is read from its own log and from the lock that it holds open
-//! in the conversation's folder; the events in that folder say what it does and what it waits for, and
-//! the screen tells dialogs that come before them.
+//! The conversation of a process is read from its log and from the lock that it holds open in the
+//! conversation's folder. The events in that folder show what the process does and what it waits
+//! for. The screen shows the dialogs that appear before any event is recorded.
 
 mod failure;
 mod home;
@@ -25,14 +25,18 @@ use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, DialogText, EachTurn,
-    Files, Kept, Live, Pace, Place, ProgramSpec, Readiness, Rehearsal, Screen, Showing, Signal,
-    Stage, Support, Transcription, TranscriptionOrder, Typing, Vendor,
+    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion,
+    DialogText, EachTurn, Files, FirstTurn, HeadlessLaunching, Interaction, Kept, Launching, Live,
+    Pace, PermissionEffect, Place, ProgramSpec, Readiness, Rehearsal, Screen, Showing, Signal,
+    SignalSources, Stage, Support, TranscriptFiles, TranscriptStorage, Transcription,
+    TranscriptionOrder, Transcripts, Typing, Vendor, WriteMode,
 };
+use segue_core::rules::recovery::Resumes;
 use uuid::Uuid;
 
-/// Where the program is from the folder of the script that the package manager links to: the
-/// script's own process would outlive a kill, and be outlived by one.
+/// Paths of the native program, relative to the folder of the script that the package manager links
+/// to. The script is not started, because it runs the program as a second process: a kill of one of
+/// the two would leave the other one running.
 const NATIVE: [&str; 6] = [
     "../copilot-linux-x64/copilot",
     "node_modules/@github/copilot-linux-x64/copilot",
@@ -42,7 +46,8 @@ const NATIVE: [&str; 6] = [
     "../copilot-linuxmusl-arm64/copilot",
 ];
 
-/// Breaks off a turn: Escape twice, each told apart from the beginning of another key.
+/// The keys that interrupt a turn: Escape twice. Each is encoded as `CSI 27 u`, so that Copilot
+/// cannot read it as the beginning of another key's sequence.
 const INTERRUPT: &[u8] = b"\x1b[27u\x1b[27u";
 
 /// GitHub's Copilot CLI.
@@ -56,10 +61,9 @@ impl Vendor for Copilot {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            resume: true,
-            headless: true,
-            // The first start of a version unpacks it.
-            evidence_within: Some(Duration::from_secs(60)),
+            resume: Resumes::Yes,
+            permission: PermissionEffect::Limits,
+            first_turn: FirstTurn::ShowsAccount,
             pace: Pace { at_once: 4, first_alone: true },
         }
     }
@@ -72,6 +76,28 @@ impl Vendor for Copilot {
         Some(rehearsal::rehearsal(stage))
     }
 
+    fn launching(&self) -> &dyn Launching {
+        self
+    }
+
+    fn interaction(&self) -> &dyn Interaction {
+        self
+    }
+
+    fn transcripts(&self) -> Option<&dyn Transcripts> {
+        Some(self)
+    }
+
+    fn signals(&self) -> Option<&dyn SignalSources> {
+        Some(self)
+    }
+
+    fn conversion(&self) -> Option<&dyn Conversion> {
+        Some(self)
+    }
+}
+
+impl Launching for Copilot {
     fn program(&self) -> ProgramSpec {
         ProgramSpec::Named { name: "copilot".to_owned(), native: &NATIVE }
     }
@@ -96,16 +122,20 @@ impl Vendor for Copilot {
         launch::command(plan)
     }
 
-    fn only_appends(&self) -> bool {
-        true
+    fn headless(&self) -> Option<&dyn HeadlessLaunching> {
+        Some(self)
+    }
+}
+
+impl HeadlessLaunching for Copilot {}
+
+impl Transcripts for Copilot {
+    fn storage(&self) -> TranscriptStorage<'_> {
+        TranscriptStorage::Files(self)
     }
 
     fn transcript(&self, _files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
         home::transcript(&place.config_dir, id.as_str())
-    }
-
-    fn belongings(&self, place: &Place, id: &VendorSessionId) -> Option<PathBuf> {
-        home::pastes(&home::transcript(&place.config_dir, id.as_str()))
     }
 
     fn conversation(
@@ -133,6 +163,46 @@ impl Vendor for Copilot {
         lock::live(files, place)
     }
 
+    fn said_since(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+        offset: u64,
+    ) -> Result<Vec<String>> {
+        transcript::said_since(files, &self.transcript(files, place, id), offset)
+    }
+
+    fn turns_back(
+        &self,
+        files: &dyn Files,
+        transcript: &Path,
+        each: &mut EachTurn<'_>,
+    ) -> Result<()> {
+        turns::turns_back(files, transcript, each)
+    }
+
+    fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+        turns::turns(files, transcript, each)
+    }
+}
+
+impl TranscriptFiles for Copilot {
+    fn write_mode(&self) -> WriteMode {
+        WriteMode::Append
+    }
+
+    fn belongings(&self, place: &Place, id: &VendorSessionId) -> Option<PathBuf> {
+        home::pastes(&home::transcript(&place.config_dir, id.as_str()))
+    }
+}
+
+impl SignalSources for Copilot {
+    fn evidence_within(&self) -> Duration {
+        // The first start of a version unpacks the program.
+        Duration::from_secs(60)
+    }
+
     fn watched(&self, place: &Place) -> Vec<PathBuf> {
         vec![place.config_dir.clone(), home::logs(&place.config_dir)]
     }
@@ -158,22 +228,24 @@ impl Vendor for Copilot {
     fn last_words(&self, errors: &str) -> Option<Failure> {
         failure::last_words(errors)
     }
+}
 
+impl Interaction for Copilot {
     fn read_screen(&self, screen: &Screen) -> Option<Showing> {
         screen::read(screen)
     }
 
+    fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
+        screen::dialog_text(screen)
+    }
+
     fn readiness(&self) -> Readiness {
-        // Nothing is written before something is said.
+        // Copilot records nothing before the first message.
         Readiness::ShownUntilSaid
     }
 
     fn typing(&self, message: &str) -> Typing {
         typing::typing(message)
-    }
-
-    fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
-        screen::dialog_text(screen)
     }
 
     fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
@@ -183,36 +255,15 @@ impl Vendor for Copilot {
     fn interrupt(&self) -> Vec<u8> {
         INTERRUPT.to_vec()
     }
+}
 
-    fn said_since(
-        &self,
-        files: &dyn Files,
-        place: &Place,
-        id: &VendorSessionId,
-        offset: u64,
-    ) -> Result<Vec<String>> {
-        transcript::said_since(files, &self.transcript(files, place, id), offset)
-    }
-
-    fn turns_back(
-        &self,
-        files: &dyn Files,
-        transcript: &Path,
-        each: &mut EachTurn<'_>,
-    ) -> Result<()> {
-        turns::turns_back(files, transcript, each)
-    }
-
-    fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-        turns::turns(files, transcript, each)
-    }
-
-    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Option<Transcription>> {
-        written::transcription(order).map(Some)
+impl Conversion for Copilot {
+    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
+        written::transcription(order)
     }
 
     fn room(&self) -> usize {
-        // It leaves out the oldest turns long before its model would have to.
+        // Copilot drops the oldest turns long before its model's context is full.
         100_000
     }
 }

@@ -1,4 +1,4 @@
-//! The lines of a transcript, as far as they mean anything here.
+//! The lines of a transcript, as far as Segue uses them.
 
 use std::path::PathBuf;
 
@@ -10,46 +10,46 @@ use serde_json::{Value, json};
 
 use super::failure::Told;
 
-/// One line.
+/// One line of a transcript.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     pub(super) at: Option<Timestamp>,
     pub(super) event: Event,
 }
 
-/// What a line says.
+/// The event that a line records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Event {
-    /// A process began the conversation, in this folder.
+    /// A process began the conversation, in this working folder.
     Began(Option<PathBuf>),
-    /// A process opened it again.
+    /// A process resumed the conversation.
     Resumed,
-    /// A person said this.
+    /// A person sent this message.
     Said(String),
-    /// The model is asked; it may be again within the same turn of the user's.
+    /// A request to the model begins. One turn of the user can have several requests.
     Asks,
-    /// The model said something, and calls tools.
+    /// The model's message, with its tool calls.
     Message(Message),
-    /// A tool that the model called has answered.
+    /// The result of a tool call.
     Answered(Outcome),
-    /// This took the place of what was before it in the model's memory.
+    /// The summary that replaced everything before it in the model's context.
     Compacted(String),
-    /// What was before it was forgotten.
+    /// The model's context was cleared: everything before this event is forgotten.
     Cleared,
-    /// The model was asked and has answered, or failed to.
+    /// A request to the model ended, with or without success.
     Asked,
-    /// The turn was broken off.
+    /// The turn was interrupted.
     Aborted,
     /// The turn failed.
     Failed(Failure),
-    /// An answer is wanted, under this id.
+    /// Copilot waits for an answer to the request with this id.
     Wants(String, WaitingFor),
-    /// It was given, or is not wanted any more.
+    /// The request with this id was answered or withdrawn.
     Given(String),
     Other,
 }
 
-/// What the model said.
+/// A message of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Message {
     pub(super) text: String,
@@ -57,16 +57,16 @@ pub(super) struct Message {
     pub(super) calls: Vec<Call>,
 }
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Call {
     pub(super) id: String,
     pub(super) name: String,
-    /// They are JSON.
+    /// The arguments as JSON.
     pub(super) arguments: String,
 }
 
-/// What a tool answered.
+/// The result of a tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
     pub(super) id: String,
@@ -80,14 +80,14 @@ struct Line<'a> {
     #[serde(rename = "type")]
     kind: String,
     timestamp: Option<Timestamp>,
-    /// Set where a subagent speaks.
+    /// Set if the line comes from a subagent.
     agent_id: Option<String>,
     #[serde(borrow)]
     data: Option<&'a RawValue>,
 }
 
 impl Record {
-    /// Reads a line; one that is torn or garbage is nothing.
+    /// Parses a line. `None` if it is truncated or not valid JSON.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         let line = String::from_utf8_lossy(line);
         let line: Line<'_> = serde_json::from_str(&line).ok()?;
@@ -100,7 +100,7 @@ impl Record {
 fn event(line: &Line<'_>) -> Event {
     let written = line.data.map_or("null", RawValue::get);
     let data: &Value = &serde_json::from_str(written).unwrap_or_default();
-    // A subagent speaks within a call.
+    // The line comes from a subagent that runs within a tool call.
     if !data["parentToolCallId"].is_null() {
         return Event::Other;
     }
@@ -111,7 +111,7 @@ fn event(line: &Line<'_>) -> Event {
         "assistant.turn_start" => Event::Asks,
         "assistant.turn_end" => Event::Asked,
         "assistant.message" => Event::Message(message(data, written)),
-        // What the user had it run is not in the model's memory.
+        // The result of a tool that the user started is not part of the model's context.
         "tool.execution_complete" if data["isUserRequested"] != true => {
             Event::Answered(outcome(data))
         }
@@ -136,8 +136,8 @@ fn event(line: &Line<'_>) -> Event {
     }
 }
 
-/// What comes from a skill, another agent or the vendor's own loop has an origin; what a person says
-/// has none.
+/// Returns the message if a person sent it. A message from a skill or another agent has another
+/// `source` than `user`, and one from Copilot's own loop is marked as a continuation.
 fn said(data: &Value) -> Event {
     let own = data["source"].as_str().is_none_or(|source| source == "user");
     if own && data["isAutopilotContinuation"] != true {
@@ -156,7 +156,7 @@ fn message(data: &Value, written: &str) -> Message {
     Message { text: text(data, "content"), model, calls }
 }
 
-/// The arguments of calls as they are written.
+/// The arguments of tool calls as they are written in the line.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Arguments<'a> {
@@ -172,7 +172,7 @@ struct Request<'a> {
 
 fn call(data: &Value, written: Option<&RawValue>) -> Call {
     let arguments = match &data["arguments"] {
-        // The calls of some tools have a text.
+        // Some tools take a string instead of an object.
         Value::String(input) => json!({"input": input}).to_string(),
         Value::Null => "{}".to_owned(),
         arguments => {

@@ -1,4 +1,4 @@
-//! Copilot CLI without an account.
+//! How well Copilot CLI is supported, and how to try it without an account.
 
 use segue_core::ports::{NewFile, Proof, Rehearsal, Stage, Support};
 use serde_json::json;
@@ -15,7 +15,7 @@ pub(super) const SUPPORT: Support = Support {
     ],
 };
 
-/// Switches off what is not part of a conversation.
+/// Environment variables that switch off everything that is not part of a conversation.
 const QUIET: [(&str, &str); 2] = [("COPILOT_OFFLINE", "true"), ("COPILOT_AUTO_UPDATE", "false")];
 
 pub(super) fn rehearsal(stage: &Stage<'_>) -> Rehearsal {
@@ -23,7 +23,8 @@ pub(super) fn rehearsal(stage: &Stage<'_>) -> Rehearsal {
         ("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", stage.model)),
         ("COPILOT_PROVIDER_API_KEY", stage.key.to_owned()),
         ("COPILOT_MODEL", "gpt-4.1".to_owned()),
-        // It unpacks itself before its first start, which takes longer than all else.
+        // Copilot unpacks itself before its first start, which takes longer than everything else.
+        // All trials share the result.
         ("COPILOT_PKG_CACHE_HOME", stage.shared.join("copilot-unpacked").display().to_string()),
     ];
     environment.extend(QUIET.map(|(name, value)| (name, value.to_owned())));

@@ -1,4 +1,4 @@
-//! What the terminal shows: the input, or a dialog that wants an answer.
+//! Reads what the terminal shows: the input, or a dialog that waits for an answer.
 
 use std::ops::Range;
 
@@ -8,45 +8,48 @@ use segue_core::rules::dialog::{self, Choices};
 
 use crate::choices::{meant, number_of};
 
-/// Stands before the input, and before the choice that is marked.
+/// Stands before the input, and before the selected choice of a dialog.
 const MARK: char = '❯';
 
-/// Stands before each row of the input where it has a colour of its own.
+/// Stands before each row of the input if the input is drawn in its own colour.
 const BAR: char = '┃';
 
-/// How the edges above and below the input begin, in both of its looks.
+/// How the borders above and below the input begin, in both styles of the input.
 const TOP: [&str; 2] = ["──────────", "╻▄▄▄▄▄▄▄▄▄"];
 const BOTTOM: [&str; 2] = ["──────────", "╹▀▀▀▀▀▀▀▀▀"];
 
-/// Shown below the input while the agent works, in several wordings.
+/// Part of the hints that are shown below the input while the agent works. Their wording differs.
 const BUSY: &str = "interrupt";
 const SPINNER: [char; 4] = ['◎', '◉', '●', '○'];
 
-/// Stands above the input as long as nobody is signed in: what is sent then is not heard.
+/// Shown above the input while no account is signed in. Copilot ignores messages that are sent
+/// then.
 const SIGNED_OUT: &str = "Please use /login to sign in";
 
-/// How far above the input it is, with the folder between them.
+/// How many rows above the input are searched for that text. The working folder is shown between
+/// the text and the input.
 const ABOVE: usize = 3;
 
 const TRUST: &str = "Confirm folder trust";
 const PERMISSION: &str = "Do you want to";
 
-/// Shown below dialogs.
+/// Shown below the choices of a dialog.
 const CANCEL: &str = "esc to cancel";
 
-/// Stands in a choice that Escape takes; its number only marks it.
+/// Part of the choice that Escape takes. The number of this choice only selects it.
 const BY_ESCAPE: &str = "(Esc";
 
-/// Escape, told apart from the beginning of another key.
+/// Escape, encoded as `CSI 27 u` so that Copilot cannot read it as the beginning of another key's
+/// sequence.
 const ESCAPE: &[u8] = b"\x1b[27u";
 
-/// Tells what the screen shows; none where neither an input nor a known dialog is on it.
+/// Returns what the screen shows; `None` if it shows neither an input nor a known dialog.
 pub(super) fn read(screen: &Screen) -> Option<Showing> {
     input(screen).or_else(|| Dialog::on(screen).map(|dialog| Showing::Dialog(dialog.waits_for)))
 }
 
-/// Returns the keys that give this answer to the dialog on the screen: the number of a choice takes
-/// it at once, whichever one is marked, and Escape takes the one that says no.
+/// Returns the keys that give this answer to the dialog on the screen. The number of a choice takes
+/// it at once, whichever choice is selected. Escape takes the choice that means no.
 pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
     if input(screen).is_some() {
         return None;
@@ -57,14 +60,15 @@ pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
     Some(if is_escape { ESCAPE.to_vec() } else { number_of(wanted) })
 }
 
-/// Returns the words and the choices of the dialog on the screen.
+/// Returns the question and the choices of the dialog on the screen.
 pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
     let Dialog { rows, choices, .. } = Dialog::on(screen)?;
     Some(dialog::text(&rows[..choices.rows.start], choices.texts))
 }
 
-/// Finds the input and tells what it shows: the last rows between two edges. On a terminal whose
-/// colours it knows there is a bar before each row, and else the mark before the first.
+/// Finds the input and returns its state. The input is the last group of rows between two borders.
+/// If Copilot knows the terminal's colours, each row begins with a bar; otherwise only the first
+/// row begins with the mark.
 fn input(screen: &Screen) -> Option<Showing> {
     let ends = |row: &String, edges: [&str; 2]| edges.iter().any(|edge| row.starts_with(edge));
     let bottom = screen.rows.iter().rposition(|row| ends(row, BOTTOM))?;
@@ -72,7 +76,7 @@ fn input(screen: &Screen) -> Option<Showing> {
     let inside = top + 1..bottom;
     screen.rows.get(inside.start)?.starts_with([MARK, BAR, '!']).then_some(())?;
     let below = &screen.rows[bottom + 1..];
-    // A dialog below it has taken its place.
+    // A dialog below the input has replaced it.
     (!below.iter().any(|row| row.starts_with('╭'))).then_some(())?;
     let above = &screen.rows[top.saturating_sub(ABOVE)..top];
     Some(if above.iter().any(|row| row.trim_start().starts_with(SIGNED_OUT)) {
@@ -95,16 +99,17 @@ fn is_busy(row: &str) -> bool {
     row.contains(BUSY) || row.trim_start().starts_with(SPINNER)
 }
 
-/// A box with choices of which one is marked.
+/// A box with choices, one of which is selected.
 struct Dialog<'a> {
     waits_for: WaitingFor,
-    /// The rows inside of the box.
+    /// The rows below the top border of the box.
     rows: &'a [String],
     choices: Choices,
 }
 
 impl<'a> Dialog<'a> {
-    /// Finds the last box on the screen, with a way out below its choices.
+    /// Finds the last box on the screen. `None` if it has no choices, or no hint about cancelling
+    /// below them.
     fn on(screen: &'a Screen) -> Option<Self> {
         let top = screen.rows.iter().rposition(|row| row.starts_with('╭'))?;
         let rows = &screen.rows[top + 1..];
@@ -112,7 +117,8 @@ impl<'a> Dialog<'a> {
         let (above, below) = (&rows[..choices.rows.start], &rows[choices.rows.end..]);
         below.iter().any(|row| row.contains(CANCEL)).then_some(())?;
         let words = |row: &String| row.trim_matches(['│', ' ']).to_owned();
-        // What is right above the choices is never part of a command.
+        // The row right above the choices never belongs to the command, so a command cannot imitate
+        // it.
         let last = above.iter().map(words).rfind(|row| !row.is_empty()).unwrap_or_default();
         let waits_for = if last.starts_with(PERMISSION) {
             WaitingFor::Permission

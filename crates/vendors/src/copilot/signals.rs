@@ -1,4 +1,4 @@
-//! What files and output say about a launch.
+//! Signals from a launch's files and output.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -13,8 +13,8 @@ use super::records::{Event, Record};
 use super::{home, lock};
 use crate::backwards;
 
-/// Reads what a changed file says about the launch's own process: the conversation that it holds
-/// open, and what the events there tell. Other processes' files say nothing.
+/// Reads the signals of the launch's own process from a changed file: the conversation that it
+/// holds open, and what the events there show. Files of other processes give no signals.
 pub(super) fn of_file(files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
     if let Some(config_dir) = home::of_open(changed) {
         let current = lock::current(files, config_dir, agent.pid);
@@ -37,12 +37,12 @@ pub(super) fn of_file(files: &dyn Files, changed: &Path, agent: &ProcessRef) -> 
     signals
 }
 
-/// Tells what the last turn of the process that has the conversation open shows; what was there
-/// before that process says nothing about it.
+/// Reads the signals of the last turn. Only events since the current process opened the
+/// conversation count, because earlier events are about another process.
 fn turn(files: &dyn Files, path: &Path) -> Vec<Signal> {
     let length = files.facts(path).ok().flatten().map_or(0, |facts| facts.length);
     let (mut newest, mut signals) = (Newest::default(), Vec::new());
-    // What cannot be read now is read after the next change.
+    // Ignore a read error: the file is read again after its next change.
     let _ended = backwards::each(files, path, length, |line| {
         let Some(record) = Record::read(line) else { return ControlFlow::Continue(()) };
         match newest.take(record.event) {
@@ -56,16 +56,17 @@ fn turn(files: &dyn Files, path: &Path) -> Vec<Signal> {
     signals
 }
 
-/// What was seen behind the record that is looked at.
+/// What the newer records have shown, while the transcript is read from its end.
 #[derive(Default)]
 struct Newest {
     given: HashSet<String>,
-    /// The model was asked and has answered.
+    /// The newest request to the model has ended.
     asked: bool,
 }
 
 impl Newest {
-    /// Takes the next record from the end; returns what it means if it decides.
+    /// Takes the next record from the end. Returns the signals if this record decides, and `None`
+    /// if an older record is needed.
     fn take(&mut self, event: Event) -> Option<Vec<Signal>> {
         let idle = active(Activity::Idle, Source::Transcript);
         let working = active(Activity::Working, Source::Transcript);
@@ -106,7 +107,7 @@ fn active(activity: Activity, source: Source) -> Signal {
     Signal::Activity { activity, source }
 }
 
-/// A line of a headless turn's output, as far as it is a signal beyond what the transcript records.
+/// A line of a headless turn's output with a signal that the transcript does not contain.
 #[derive(Deserialize)]
 #[serde(tag = "type")]
 enum StreamLine {
@@ -124,8 +125,9 @@ struct Idle {
     aborted: bool,
 }
 
-/// Reads one line of a headless turn's output. The last one says `"exitCode":0` after an abort, too:
-/// an answer of the model that calls nothing is what makes a turn good.
+/// Reads the signals in one line of a headless turn's output. The last line has `"exitCode":0` even
+/// after an interruption, so a turn counts as successful only if the model answers without a tool
+/// call.
 pub(super) fn of_stream(line: &str) -> Vec<Signal> {
     match serde_json::from_str(line) {
         Ok(StreamLine::Result { session_id }) if home::is_id(&session_id) => {

@@ -1,4 +1,4 @@
-//! Reading transcripts: a bounded piece of the beginning, a bounded piece of the end.
+//! Reads transcripts: a limited part of the beginning and a limited part of the end.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -14,14 +14,16 @@ use super::{home, typing};
 use crate::backwards::{self, Ended};
 use crate::{lines, stored};
 
-/// How much of the beginning is read: little, as the first message is nearly always near.
+/// How many bytes of the beginning are read, one attempt after the other. The first attempt is
+/// small, because the first message is nearly always near the beginning.
 const BEGINNINGS: [usize; 3] = [16 * 1024, 1024 * 1024, 8 * 1024 * 1024];
 
-/// Begins what is recorded in the place of a long paste.
+/// Beginning of the element that is recorded in place of a long pasted text.
 const PASTED: &str = "<pasted_content file=\"";
 const LONGEST_PASTE: usize = 8 * 1024 * 1024;
 
-/// Reads what decisions need about one conversation. A file without any record is none.
+/// Reads what decisions need about one conversation. `None` if the file is missing or has no
+/// record.
 pub(super) fn conversation(
     files: &dyn Files,
     path: &Path,
@@ -30,8 +32,8 @@ pub(super) fn conversation(
     read(files, path, id).map_err(|error| unreadable(path, error))
 }
 
-/// Lists the conversations that were begun in this folder, the oldest first; what cannot be read is
-/// left out.
+/// Lists the conversations that were begun in this folder, the oldest first. Conversations that
+/// cannot be read are left out.
 pub(super) fn conversations(files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
     let folder = home::conversations(&place.config_dir);
     let folders = files.list(&folder).map_err(|error| {
@@ -45,14 +47,15 @@ pub(super) fn conversations(files: &dyn Files, place: &Place) -> Result<Vec<Conv
     Ok(found)
 }
 
-/// Lists the transcripts of all folders: those of the conversations in which something was said.
+/// Lists the transcripts of all working folders. A conversation without a message has no
+/// transcript.
 pub(super) fn kept(files: &dyn Files, home: &Path) -> io::Result<Vec<Kept>> {
     let folders = files.list(&home::conversations(home))?;
     let paths = folders.iter().map(|folder| home::transcript_in(folder));
     Ok(stored::kept(files, paths, |path| home::id_of(path).map(VendorSessionId::new)))
 }
 
-/// Reads how a conversation begins.
+/// Reads the beginning of a conversation. `None` if it has no message or names no working folder.
 pub(super) fn beginning_of(files: &dyn Files, kept: &Kept) -> io::Result<Option<ports::Beginning>> {
     let said = read_beginning(files, &kept.transcript)?.filter(|it| it.first_message.is_some());
     Ok(said.and_then(|Beginning { cwd, at, first_message }| {
@@ -60,7 +63,8 @@ pub(super) fn beginning_of(files: &dyn Files, kept: &Kept) -> io::Result<Option<
     }))
 }
 
-/// Reads no more than the beginning of a conversation of another folder.
+/// Reads a conversation if it was begun in this folder. Only the beginning of other conversations
+/// is read.
 fn begun_in(files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<Conversation> {
     let path = home::transcript(&place.config_dir, id.as_str());
     files.facts(&path).ok()??;
@@ -69,7 +73,7 @@ fn begun_in(files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<Co
     read(files, &path, id).ok()?
 }
 
-/// Returns what a person said from this byte on.
+/// Returns the messages that a person sent, from this byte offset on.
 pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
     let mut said = Vec::new();
     let each = |line: &[u8]| {
@@ -81,7 +85,8 @@ pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<
     Ok(said)
 }
 
-/// Puts what was pasted back into a text: what is long is recorded as a file beside the transcript.
+/// Replaces references to pasted texts by the texts. Copilot stores a long pasted text in a file in
+/// the conversation's folder. A reference to any other file stays as it is.
 pub(super) fn with_pastes(files: &dyn Files, transcript: &Path, text: &str) -> String {
     let (mut whole, mut rest) = (String::new(), text);
     while let Some((before, element)) = rest.split_once(PASTED) {
@@ -164,7 +169,7 @@ struct End {
 }
 
 impl End {
-    /// Takes the next record from the end of the file.
+    /// Takes the next record from the end of the file. Breaks when the last answer is known.
     fn take(&mut self, event: Event) -> ControlFlow<()> {
         let is_open = match &event {
             Event::Said(_) => true,
@@ -183,13 +188,15 @@ impl End {
     }
 }
 
-/// Reads backwards until it is clear whether the last turn has ended, and what was answered last.
+/// Reads backwards until the last answer is found. Returns whether the last turn is still open, and
+/// that answer.
 fn read_end(files: &dyn Files, path: &Path, length: u64) -> io::Result<(bool, Option<String>)> {
     let mut end = End::default();
     let ended = backwards::each(files, path, length, |line| {
         Record::read(line).map_or(ControlFlow::Continue(()), |record| end.take(record.event))
     })?;
-    // Behind a line that is longer than anything is read, no end of a turn was seen.
+    // If the read limit was reached before any line decided, no end of the turn was seen. The turn
+    // counts as open.
     Ok((end.is_open.unwrap_or(ended == Ended::TooFar), end.last_answer))
 }
 

@@ -1,4 +1,4 @@
-//! What a transcript says, as turns.
+//! Reads a transcript as turns.
 
 use std::path::Path;
 
@@ -20,20 +20,21 @@ pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> 
     reading::turns(files, path, Events { files, path }, each)
 }
 
-/// The events of one conversation. What is taken back is cut off, so that all that is there counts.
+/// The events of one conversation. Copilot cuts undone events off the file, so every event in it
+/// counts.
 #[derive(Clone, Copy, Debug)]
 struct Events<'a> {
     files: &'a dyn Files,
     path: &'a Path,
 }
 
-/// As much of a line as tells whether it belongs.
+/// The part of a line that decides whether the line belongs to the conversation.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Glance<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
-    /// Set where a subagent speaks.
+    /// Set if the line comes from a subagent.
     #[serde(default)]
     agent_id: Option<IgnoredAny>,
 }
@@ -68,7 +69,7 @@ impl Format for Events<'_> {
             }
             _ => Vec::new(),
         };
-        // What a tool answered may be nothing; what somebody says is something.
+        // An empty tool result is kept, an empty message is not.
         turns.retain(|turn| turn.tool.is_some() || !turn.text.is_empty());
         turns.iter_mut().for_each(|turn| turn.at = record.at);
         turns

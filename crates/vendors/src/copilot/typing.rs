@@ -1,38 +1,38 @@
-//! How a message is typed so that it arrives as text, and as what it is recorded.
+//! How a message is typed so that it arrives as text, and how the transcript records it.
 
 use segue_core::ports::Typing;
 
-/// Words that end the program when they are all that is typed.
+/// Words that end the program if the message contains nothing else.
 const ENDS_IT: [&str; 3] = ["exit", "quit", "bye"];
 
-/// Seen by nobody; what has it in front is not the command that it would be.
+/// A zero-width space. It stops Copilot from treating the text after it as a command.
 const INVISIBLE: char = '\u{200b}';
 
 pub(super) fn typing(message: &str) -> Typing {
     let mut text = plain(&clean(message));
     let last = text.rsplit(char::is_whitespace).next().unwrap_or_default();
     if text.ends_with('\\') || last.starts_with(['@', '#']) {
-        // Enter would begin another line, or take what a list offers; a space at the end is not
-        // recorded.
+        // Enter would begin another line, or accept a suggestion. The space prevents that, and
+        // Copilot does not record a space at the end.
         text.push(' ');
     }
     Typing { text, recorded_as: normal(message) }
 }
 
-/// Returns a first message in the form in which it is no command.
+/// Returns the message in a form that Copilot does not run as a command.
 pub(super) fn plain(message: &str) -> String {
     let begin = message.trim_start();
     let is_command = begin.starts_with(['/', '!']) || ENDS_IT.contains(&begin.trim_end());
     if is_command { format!("{INVISIBLE}{message}") } else { message.to_owned() }
 }
 
-/// Returns a text in the form in which what was typed and what was recorded are the same.
+/// Normalizes a text, so that a typed message and its record compare equal.
 pub(super) fn normal(text: &str) -> String {
     let seen: String = clean(text).chars().filter(|c| *c != INVISIBLE).collect();
     seen.replace('\t', "    ").trim().to_owned()
 }
 
-/// Takes out what a terminal would not understand as text.
+/// Normalizes line ends and removes control characters, which a terminal would not take as text.
 fn clean(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_be_a_command_is_typed_so_that_it_is_none() {
+    fn message_that_looks_like_a_command_is_typed_as_text() {
         let table = [
             ("hello", "hello"),
             ("/help me", "\u{200b}/help me"),
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_and_controls_are_recorded_as_the_vendor_records_them() {
+    fn line_ends_and_control_characters_are_normalized_as_copilot_records_them() {
         let typed = typing("a\r\nb\x1b[201~\x07  ");
         assert_eq!(typed.text, "a\nb[201~  ");
         assert_eq!(typed.recorded_as, "a\nb[201~");

@@ -1,4 +1,4 @@
-//! Turns as a transcript.
+//! Writes turns as a transcript.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ use uuid::{Builder, Uuid};
 use super::home;
 use crate::reading;
 
-/// The form of the events.
+/// Version of the event format.
 const FORM: u32 = 1;
 
 pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcription> {
@@ -55,7 +55,8 @@ fn start(order: &TranscriptionOrder<'_>) -> Value {
     data
 }
 
-/// Returns the file by which Copilot lists the conversation. Texts in JSON are texts in YAML, too.
+/// Returns the file from which Copilot lists the conversation. JSON strings are valid YAML strings,
+/// too.
 fn description(order: &TranscriptionOrder<'_>, transcript: &Path) -> NewFile {
     let now = time(order.now);
     let quoted = |text: &str| Value::from(text).to_string();
@@ -68,11 +69,11 @@ fn description(order: &TranscriptionOrder<'_>, transcript: &Path) -> NewFile {
     NewFile { path: home::description(transcript), contents }
 }
 
-/// Where a transcript ends that is gone on with.
+/// The end of an existing transcript to which events are added.
 #[derive(Debug, Default)]
 struct Tip {
     length: u64,
-    /// The event that the next one comes after.
+    /// The id of the last event, which is the parent of the next one.
     last: Option<String>,
 }
 
@@ -90,7 +91,7 @@ fn tip(files: &dyn Files, transcript: &Path) -> io::Result<Tip> {
     Ok(Tip { length, last })
 }
 
-/// Makes ids that a transcript does not have yet.
+/// Makes event ids that the transcript does not contain yet.
 #[derive(Debug)]
 struct Names {
     of: Uuid,
@@ -101,7 +102,7 @@ struct Names {
 impl Names {
     fn next(&mut self) -> String {
         self.count += 1;
-        // The length is another one whenever something is added, and the count for each event.
+        // The length of the transcript differs for each addition, and the count for each event.
         let (high, low) = self.of.as_u64_pair();
         let high = (high ^ self.length).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let low = (low << 32) ^ self.count;
@@ -118,7 +119,7 @@ struct Writer {
     names: Names,
 }
 
-/// One event.
+/// One event of the transcript.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Event<'a, D> {
@@ -130,7 +131,7 @@ struct Event<'a, D> {
     parent_id: Option<&'a str>,
 }
 
-/// What the model said, or which tool it called.
+/// A message of the model, with the tools that it calls.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Message<'a> {

@@ -1,5 +1,6 @@
-//! The databases from which Cursor brings a conversation back: `chats/<folder>/<id>/store.db`, each
-//! with a small file that says where and when it was begun. They are looked at, never opened.
+//! The databases from which Cursor resumes a conversation: `chats/<folder>/<id>/store.db`. Beside
+//! each is a small file with the folder and the start time of the conversation. Segue checks that a
+//! database exists, and never opens it.
 
 use std::path::{Path, PathBuf};
 
@@ -7,10 +8,10 @@ use jiff::Timestamp;
 use segue_core::ports::Files;
 use serde::Deserialize;
 
-/// No such file is longer: it has a path and a title.
+/// Maximum size of that file in bytes. It contains a path and a title.
 const LONGEST: usize = 64 * 1024;
 
-/// What is beside a database.
+/// The content of the file beside a database.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(default, rename_all = "camelCase")]
 struct Meta {
@@ -20,26 +21,26 @@ struct Meta {
     is_subagent: bool,
 }
 
-/// A conversation that Cursor can bring back.
+/// A conversation that Cursor can resume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Chat {
-    /// Where it was begun; older versions do not say.
+    /// The folder in which it was begun. Older versions do not record it.
     pub(super) cwd: Option<PathBuf>,
     pub(super) began_at: Option<Timestamp>,
     pub(super) modified: Timestamp,
-    /// Cursor says that nothing was said in it yet.
+    /// According to Cursor, it has no message yet.
     pub(super) is_blank: bool,
 }
 
-/// Finds a conversation of this folder. One that was begun elsewhere under the same id is another:
-/// Cursor has a database for each folder.
+/// Finds a conversation of this folder. A conversation with the same id in another folder is a
+/// different one, because Cursor has a database per folder.
 pub(super) fn find(files: &dyn Files, config_dir: &Path, cwd: &Path, id: &str) -> Option<Chat> {
     let all = all(files, config_dir, id);
     let own = all.iter().find(|chat| chat.cwd.as_deref() == Some(cwd));
     own.or_else(|| all.iter().find(|chat| chat.cwd.is_none())).cloned()
 }
 
-/// Returns the databases of a conversation, from whichever folder.
+/// Returns the databases of a conversation in all folders.
 pub(super) fn all(files: &dyn Files, config_dir: &Path, id: &str) -> Vec<Chat> {
     let chats = config_dir.join("chats");
     let folders = files.list(&chats).unwrap_or_default().into_iter().chain([chats]);
@@ -72,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_is_that_of_its_own_folder() {
+    fn find_returns_the_conversation_of_the_working_folder() {
         let home = Home::new();
         assert_eq!(found(&home), None);
         write(&home, "elsewhere", r#"{"schemaVersion":1,"createdAtMs":1,"cwd":"/code/b"}"#);
@@ -86,14 +87,14 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_about_itself_is_taken_as_it_is() {
+    fn database_without_metadata_is_found() {
         let home = Home::new();
         home.write(&format!("chats/{ID}/store.db"), "");
         assert_eq!(found(&home).unwrap().cwd, None);
     }
 
     #[test]
-    fn neither_a_subagent_nor_a_lost_database_is_a_conversation() {
+    fn subagent_or_missing_database_is_no_conversation() {
         let home = Home::new();
         write(&home, "a", r#"{"isSubagent":true,"cwd":"/code/a"}"#);
         home.write(&format!("chats/b/{ID}/meta.json"), r#"{"cwd":"/code/a"}"#);

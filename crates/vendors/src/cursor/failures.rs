@@ -1,8 +1,9 @@
-//! Why a turn failed, from Cursor's own words.
+//! Classifies why a turn failed, from Cursor's error message.
 
 use segue_core::model::{Failure, FailureClass};
 
-/// Words that tell a class, the surest first. Those in brackets are codes of its service.
+/// Words that identify a failure class, the most reliable first. Those in brackets are error codes
+/// of Cursor's service.
 const WORDS: [(&str, FailureClass); 17] = [
     ("[unauthenticated]", FailureClass::Account),
     ("[permission_denied]", FailureClass::Account),
@@ -23,16 +24,16 @@ const WORDS: [(&str, FailureClass); 17] = [
     ("fetch failed", FailureClass::Connection),
 ];
 
-/// How lines begin that are an error, whatever they say.
+/// Prefixes that mark a line as an error, even if its text is unknown.
 const ERRORS: [&str; 2] = ["Error: ", "error: "];
 
-/// Makes a failure of what Cursor said. It does not tell when a limit ends.
+/// Classifies an error message of Cursor. Cursor does not report when a usage limit ends.
 pub(super) fn failure(message: &str) -> Failure {
     let class = known(message).unwrap_or(FailureClass::Other);
     Failure { class, message: message.to_owned(), resets_at: None }
 }
 
-/// Finds the error with which Cursor ended without a result.
+/// Finds the error with which Cursor exited without a result. `None` if there is none.
 pub(super) fn last_words(errors: &str) -> Option<Failure> {
     let lines = || errors.lines().map(str::trim).filter(|line| !line.is_empty()).rev();
     let is_error = |line: &&str| ERRORS.iter().any(|begin| line.starts_with(begin));
@@ -51,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_of_cursor_tell_the_class() {
+    fn last_words_classifies_cursors_error_lines() {
         for (errors, wanted) in [
             (
                 "Error: Authentication required. Please run 'agent login' first",

@@ -1,4 +1,4 @@
-//! Where Cursor keeps its files.
+//! The paths of Cursor's files.
 
 use std::path::{Path, PathBuf};
 
@@ -7,16 +7,16 @@ use segue_core::ports::{Files, Place};
 use segue_core::{Error, Result};
 use uuid::Uuid;
 
-/// Names the folder of Cursor's settings and conversations.
+/// The environment variable that names Cursor's config dir, with its settings and conversations.
 const HOME_VARIABLE: &str = "CURSOR_CONFIG_DIR";
 
-/// Set by Cursor for what it starts.
+/// Environment variables that Cursor sets for the programs that it starts.
 const NESTED: [&str; 4] = ["CURSOR_AGENT", "CURSOR_CLI", "CURSOR_TRACE_ID", "CURSOR_INVOKED_AS"];
 
-/// The folder, below that of a working folder, with the folders of transcripts.
+/// The folder in `projects/<working folder>` that contains one folder per transcript.
 pub(super) const TRANSCRIPTS: &str = "agent-transcripts";
 
-/// Returns the folder of Cursor's files, given an agent's environment.
+/// Returns Cursor's config dir, given an agent's environment.
 pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
     let set = |name| environment.get(name).filter(|value| !value.trim().is_empty());
     let named = set(HOME_VARIABLE).map(PathBuf::from);
@@ -35,13 +35,14 @@ pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) 
     environment.set(HOME_VARIABLE, place.config_dir.to_string_lossy());
 }
 
-/// Returns the folder of the folders of all working folders.
+/// Returns the folder that contains one folder per working folder.
 pub(super) fn projects(config_dir: &Path) -> PathBuf {
     config_dir.join("projects")
 }
 
-/// Returns where a conversation's transcript is, or would be. How Cursor names a working folder is
-/// known only roughly, so a conversation's own id is looked for below every name.
+/// Returns the path of a conversation's transcript. Cursor's name for a working folder is known
+/// only roughly, so the id is searched in the folders of all working folders. If there is no
+/// transcript, returns the most likely path.
 pub(super) fn transcript(files: &dyn Files, place: &Place, id: &str) -> PathBuf {
     let projects = projects(&place.config_dir);
     let usual = of_project(&projects.join(encode(&place.cwd.to_string_lossy())), id);
@@ -58,8 +59,8 @@ fn of_project(project: &Path, id: &str) -> PathBuf {
     project.join(TRANSCRIPTS).join(&id).join(format!("{id}.jsonl"))
 }
 
-/// Returns the conversation of a transcript by its name, and the config dir that it is in. What
-/// subagents said is in other places.
+/// Returns the config dir and the conversation's id from the path of a transcript. `None` for any
+/// other path: the transcripts of subagents are in other places.
 pub(super) fn of_transcript(path: &Path) -> Option<(&Path, &str)> {
     let id = path.file_name()?.to_str()?.strip_suffix(".jsonl").filter(|id| is_id(id))?;
     let mut above = path.ancestors().skip(1);
@@ -73,12 +74,12 @@ fn encode(path: &str) -> String {
     path.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect()
 }
 
-/// Tells whether a text is in the form that Cursor gives to ids.
+/// Returns whether a text has the form of Cursor's ids.
 pub(super) fn is_id(text: &str) -> bool {
     text.len() == 36 && Uuid::parse_str(text).is_ok()
 }
 
-/// Nothing in an id can leave its folder.
+/// Replaces every character of an id that could lead out of the folder of transcripts.
 fn plain(id: &str) -> String {
     id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_is_the_named_one_or_the_usual_one() {
+    fn config_dir_is_the_one_in_the_variable_or_else_the_default() {
         let (home, xdg) = (("HOME", "/home/u"), ("XDG_CONFIG_HOME", "/home/u/.config"));
         let table = [
             (vec![(HOME_VARIABLE, "/srv/c"), xdg, home], "/srv/c"),
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_recorded_folder_is_pinned_and_no_outer_agent_is_left() {
+    fn environment_names_the_recorded_config_dir_and_drops_variables_of_an_outer_agent() {
         let place = Place { config_dir: "/recorded".into(), cwd: "/code".into() };
         let mut found = environment(&[(HOME_VARIABLE, "/elsewhere"), ("CURSOR_AGENT", "1")]);
         prepare_environment(&place, &mut found);
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transcript_is_found_whatever_cursor_calls_its_folder() {
+    fn transcript_is_found_whatever_the_name_of_its_folder_is() {
         let home = Home::new();
         let below = |project: &str| format!("projects/{project}/agent-transcripts/{ID}/{ID}.jsonl");
         let usual = home.folder.path().join(below("code-a"));
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_named_as_described() {
+    fn encode_names_folders_as_public_descriptions_do() {
         assert_eq!(encode("/tmp/aeye-spike-work"), "tmp-aeye-spike-work");
         assert_eq!(encode("/Users/foo.bar/workspaces"), "Users-foo-bar-workspaces");
     }

@@ -1,4 +1,4 @@
-//! What to start: arguments of a launch, and its plugin.
+//! Arguments of a launch, and its plugin.
 
 use segue_core::model::{LaunchMode, Permission, Session};
 use segue_core::ports::{CommandLine, CommandPlan, Place};
@@ -6,11 +6,12 @@ use segue_core::{Error, Result};
 
 use super::{home, plugin, transcript, typing};
 
-/// A headless turn: its output is read, and nobody can be asked whether the folder is trusted;
-/// whoever starts a session in it has chosen it. An interactive Cursor does not take `--trust`.
+/// Arguments of a headless turn, whose output Segue reads. `--trust` is needed because no person
+/// can be asked whether the folder is trusted; the user chose the folder by starting a session in
+/// it. An interactive Cursor does not accept `--trust`.
 const HEADLESS: [&str; 4] = ["-p", "--output-format", "stream-json", "--trust"];
 
-/// Arguments by which a session says itself what may be done without asking.
+/// Arguments of a session that set what the agent may do without asking.
 const OWN_PERMISSION: [&str; 6] = ["-f", "--force", "--yolo", "--auto-review", "--mode", "--plan"];
 
 const RESUME: &str = "--resume";
@@ -33,15 +34,16 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     Ok(CommandLine { arguments, files })
 }
 
-/// Returns what the session's description asks for. From another folder than its own Cursor would
-/// go on in a copy of a conversation.
+/// Returns the arguments for the session's folder, permission and model. In another folder than the
+/// conversation's own, Cursor would continue in a copy of the conversation.
 fn given(session: &Session) -> Vec<String> {
     let mut words = vec!["--workspace".to_owned(), session.cwd.display().to_string()];
     let is_own = |word: &String| {
         let flag = word.split('=').next().unwrap_or_default();
         OWN_PERMISSION.contains(&flag)
     };
-    // Anything less is what Cursor's own settings say: it has no argument for edits alone.
+    // Cursor has no argument that allows only edits, so any lower permission is left to its own
+    // settings.
     if session.permission == Permission::Auto && !session.args.iter().any(is_own) {
         words.push("--force".to_owned());
     }
@@ -51,8 +53,8 @@ fn given(session: &Session) -> Vec<String> {
     words
 }
 
-/// Returns the session's own arguments; those that chose the first conversation are for the first
-/// launch only.
+/// Returns the session's own arguments. A resume leaves out the arguments that chose the first
+/// conversation.
 fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
     if plan.mode == LaunchMode::Fresh {
         return plan.session.args.clone();
@@ -61,7 +63,7 @@ fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
     let mut words = plan.session.args.iter().peekable();
     while let Some(word) = words.next() {
         if word == RESUME {
-            // Its value goes with it, if it has one.
+            // Drop the value of the argument, too, if it has one.
             let _value = words.next_if(|next| !next.starts_with('-'));
         } else if word != CONTINUE && !word.starts_with("--resume=") {
             kept.push(word.clone());
@@ -70,8 +72,8 @@ fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
     kept
 }
 
-/// Returns how the conversation is named. The flag takes its value in one word only: by itself it
-/// would open a list.
+/// Returns the argument that names the conversation. Flag and value have to be one argument: the
+/// flag alone would open a list.
 fn identity(plan: &CommandPlan<'_>) -> Result<Option<String>> {
     let session = plan.session;
     match (plan.mode, plan.id) {
@@ -90,7 +92,7 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Option<String>> {
     }
 }
 
-/// Puts the message behind `--`, so that one that looks like a flag stays a message.
+/// Returns the message after `--`, so that Cursor does not parse it as a flag.
 fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match plan.message {
         Some(message) => Ok(vec!["--".to_owned(), typing::argument(message)]),

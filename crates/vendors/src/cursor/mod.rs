@@ -1,9 +1,10 @@
-//! Cursor's agent, as public descriptions of its versions up to September 2026 have it: its program
-//! could not be had. What is not described anywhere is not relied on.
+//! Cursor's agent, according to public descriptions of its versions up to September 2026. The
+//! program itself was not available. Segue does not rely on behaviour that is not described
+//! anywhere.
 //!
-//! Cursor makes the id of a conversation itself, and begins a blank one, under the very id that it
-//! was asked for, where it does not know that id. So an id is known only when its process has told
-//! it, and a conversation is brought back only while the database is there from which Cursor does so.
+//! Cursor makes the id of a conversation itself. If it does not know the id that it is asked to
+//! resume, it begins a blank conversation under that id. So Segue knows an id only after the
+//! process has reported it, and resumes a conversation only if Cursor's database of it exists.
 
 mod chats;
 mod failures;
@@ -22,11 +23,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use segue_core::Result;
-use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
+use segue_core::model::{Environment, Failure, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Beginning, Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, Kept, Live,
-    Pace, Place, ProgramSpec, Signal, Support, Typing, Vendor,
+    Beginning, Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, FirstTurn,
+    HeadlessLaunching, Interaction, Kept, Launching, Live, Pace, PermissionEffect, Place,
+    ProgramSpec, Signal, SignalSources, Support, TranscriptDatabase, TranscriptStorage,
+    Transcripts, Typing, Vendor,
 };
+use segue_core::rules::recovery::Resumes;
 use uuid::Uuid;
 
 /// Cursor's agent.
@@ -40,10 +44,10 @@ impl Vendor for Cursor {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            resume: true,
-            headless: true,
-            evidence_within: Some(Duration::from_secs(60)),
-            // What two that set up its files at the same time do to them is not known.
+            resume: Resumes::Yes,
+            permission: PermissionEffect::Nothing,
+            first_turn: FirstTurn::ShowsAccount,
+            // It is unknown what happens if two processes set up Cursor's files at the same time.
             pace: Pace { at_once: 2, first_alone: true },
         }
     }
@@ -52,10 +56,24 @@ impl Vendor for Cursor {
         support::SUPPORT
     }
 
-    fn keeps_permission(&self) -> bool {
-        false
+    fn launching(&self) -> &dyn Launching {
+        self
     }
 
+    fn interaction(&self) -> &dyn Interaction {
+        self
+    }
+
+    fn transcripts(&self) -> Option<&dyn Transcripts> {
+        Some(self)
+    }
+
+    fn signals(&self) -> Option<&dyn SignalSources> {
+        Some(self)
+    }
+}
+
+impl Launching for Cursor {
     fn program(&self) -> ProgramSpec {
         ProgramSpec::Named { name: "cursor-agent".to_owned(), native: &[] }
     }
@@ -68,7 +86,8 @@ impl Vendor for Cursor {
         home::prepare_environment(place, environment);
     }
 
-    /// It has no argument for an id, and its own command for making one is said not to end.
+    /// Returns `None`: Cursor has no argument for an id. According to reports, its own command for
+    /// making an id does not exit.
     fn preset_id(&self, _session: &Session, _unique: Uuid) -> Option<VendorSessionId> {
         None
     }
@@ -77,10 +96,16 @@ impl Vendor for Cursor {
         launch::command(plan)
     }
 
-    /// Its database is more than a file, and without it a transcript that is put back is worth
-    /// nothing.
-    fn has_own_files(&self) -> bool {
-        false
+    fn headless(&self) -> Option<&dyn HeadlessLaunching> {
+        Some(self)
+    }
+}
+
+impl HeadlessLaunching for Cursor {}
+
+impl Transcripts for Cursor {
+    fn storage(&self) -> TranscriptStorage<'_> {
+        TranscriptStorage::Database(self)
     }
 
     fn transcript(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
@@ -108,33 +133,10 @@ impl Vendor for Cursor {
         transcript::beginning(files, kept)
     }
 
-    /// Cursor lists no processes. It refuses a second one in the same conversation by itself.
+    /// Returns an empty list: Cursor has no list of its processes. It refuses a second process in
+    /// the same conversation by itself.
     fn live(&self, _files: &dyn Files, _place: &Place) -> Result<Vec<Live>> {
         Ok(Vec::new())
-    }
-
-    fn watched(&self, _place: &Place) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    fn file_signals(&self, _: &dyn Files, _: &Path, _: &ProcessRef) -> Vec<Signal> {
-        Vec::new()
-    }
-
-    fn stream_signals(&self, line: &str) -> Vec<Signal> {
-        signals::of_stream(line)
-    }
-
-    fn hook_signals(&self, payload: &str) -> Vec<Signal> {
-        signals::of_hook(payload)
-    }
-
-    fn last_words(&self, errors: &str) -> Option<Failure> {
-        failures::last_words(errors)
-    }
-
-    fn typing(&self, message: &str) -> Typing {
-        typing::typing(message)
     }
 
     fn said_since(
@@ -158,5 +160,33 @@ impl Vendor for Cursor {
 
     fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
         turns::turns(files, transcript, each)
+    }
+}
+
+/// Cursor's database is more than one file, and a transcript that is put back is useless
+/// without the database.
+impl TranscriptDatabase for Cursor {}
+
+impl SignalSources for Cursor {
+    fn evidence_within(&self) -> Duration {
+        Duration::from_secs(60)
+    }
+
+    fn stream_signals(&self, line: &str) -> Vec<Signal> {
+        signals::of_stream(line)
+    }
+
+    fn hook_signals(&self, payload: &str) -> Vec<Signal> {
+        signals::of_hook(payload)
+    }
+
+    fn last_words(&self, errors: &str) -> Option<Failure> {
+        failures::last_words(errors)
+    }
+}
+
+impl Interaction for Cursor {
+    fn typing(&self, message: &str) -> Typing {
+        typing::typing(message)
     }
 }

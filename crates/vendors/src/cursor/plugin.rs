@@ -1,21 +1,22 @@
-//! The plugin of a launch: hooks that tell what an interactive Cursor does, and the session's
-//! instructions as a rule. It is in the launch's own folder; nothing of the user's is changed.
+//! The plugin of a launch: hooks that report what an interactive Cursor does, and the session's
+//! instructions as a rule. It is in the launch folder, and changes no file of the user.
 
 use std::path::{Path, PathBuf};
 
 use segue_core::ports::{CommandPlan, NewFile};
 use serde_json::{Value, json};
 
-/// What is asked for. A single name that Cursor does not know would make it ignore all of them.
+/// The events that the hooks subscribe to. One unknown name would make Cursor ignore all hooks.
 const EVENTS: [&str; 2] = ["beforeSubmitPrompt", "stop"];
 
-/// Is told before anything was said. A launch with a message is heard of by what follows.
+/// The event before the first message. A launch that begins with a message does not need it,
+/// because other events follow.
 const STARTED: &str = "sessionStart";
 
 /// How long Cursor waits for a hook, in seconds.
 const PATIENCE: u64 = 10;
 
-/// Returns the files of the plugin, if this launch needs one.
+/// Returns the files of the plugin. Empty if this launch needs no plugin.
 pub(super) fn files(plan: &CommandPlan<'_>) -> Vec<NewFile> {
     let folder = folder(plan.folder);
     let file = |below: &str, contents| NewFile { path: folder.join(below), contents };

@@ -1,12 +1,13 @@
-//! The lines of a transcript, as far as decisions need them. Whatever cannot be read is nothing.
+//! The lines of a transcript, as far as decisions need them. Lines that cannot be parsed are
+//! ignored.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What Cursor puts around what a person said.
+/// The tags that Cursor puts around a person's message.
 const SAID: (&str, &str) = ("<user_query>", "</user_query>");
 
-/// What stands for thoughts that are not told.
+/// Placeholder for thoughts that Cursor does not record.
 const UNTOLD: &str = "[REDACTED]";
 
 #[derive(Deserialize)]
@@ -29,7 +30,7 @@ struct Message {
     content: Vec<Part>,
 }
 
-/// A piece of a message.
+/// A part of a message.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Part {
     #[serde(rename = "type")]
@@ -41,14 +42,14 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Returns the name of the tool that is called here.
+    /// Returns the name of the tool if this part is a tool call.
     pub(super) fn tool(&self) -> Option<&str> {
         let is_call = self.kind == "tool_use";
         is_call.then(|| self.name.as_deref().unwrap_or_default())
     }
 }
 
-/// What was said in a line.
+/// The message in a line.
 #[derive(Clone, Debug)]
 pub(super) enum Words {
     OfUser(String),
@@ -59,15 +60,15 @@ pub(super) enum Words {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Said(String),
-    /// The agent goes on: a tool was called.
+    /// The agent continues: it called a tool.
     Continues,
     Answered(String),
-    /// The turn is over, well or not.
+    /// The turn has ended, with or without success.
     Ended,
     Nothing,
 }
 
-/// Reads a line; one that is torn or garbage is nothing.
+/// Reads what a line means for its turn. A truncated or invalid line means nothing.
 pub(super) fn meaning(line: &[u8]) -> Meaning {
     match read(line) {
         Some(Record::Message { role, message }) if role == "user" => Meaning::Said(said(&message)),
@@ -77,7 +78,7 @@ pub(super) fn meaning(line: &[u8]) -> Meaning {
     }
 }
 
-/// Reads what was said in a line, where anything was.
+/// Reads the message in a line. `None` if the line contains none.
 pub(super) fn words(line: &[u8]) -> Option<Words> {
     match read(line)? {
         Record::Message { role, message } if role == "user" => Some(Words::OfUser(said(&message))),
@@ -105,7 +106,7 @@ fn answered(message: &Message) -> Meaning {
     Meaning::Answered(told(message))
 }
 
-/// Returns an answer without what stands for thoughts.
+/// Returns an answer without the placeholder for thoughts.
 fn told(message: &Message) -> String {
     let text = text(message);
     let told = text.trim_end();

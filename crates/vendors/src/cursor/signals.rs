@@ -1,4 +1,4 @@
-//! What a headless turn's output and the hooks of an interactive Cursor say about a launch.
+//! Signals from a headless turn's output and from the hooks of an interactive Cursor.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::{failures, home};
 
-/// A line of a headless turn's output, as far as it is a signal.
+/// A line of a headless turn's output, if it is a signal.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum StreamLine {
@@ -16,8 +16,8 @@ enum StreamLine {
     Result { is_error: bool, result: Option<String> },
 }
 
-/// Reads one line of a headless turn's output. A turn that fails has no last line: the standard
-/// error and the exit status tell of it.
+/// Reads the signals in one line of a headless turn's output. A failed turn has no last line: only
+/// the standard error and the exit code show the failure.
 pub(super) fn of_stream(line: &str) -> Vec<Signal> {
     match serde_json::from_str(line) {
         Ok(StreamLine::System { subtype, session_id })
@@ -36,12 +36,12 @@ pub(super) fn of_stream(line: &str) -> Vec<Signal> {
     }
 }
 
-/// What a hook is told, as far as it is a signal.
+/// The payload of a hook, as far as it is a signal.
 #[derive(Deserialize)]
 struct Payload {
     hook_event_name: String,
     conversation_id: String,
-    /// How a turn ended.
+    /// How the turn ended.
     #[serde(default)]
     status: Option<String>,
     #[serde(default)]
@@ -53,8 +53,8 @@ struct Payload {
 }
 
 impl Payload {
-    /// Tells whether it is about the conversation of the process itself: those of others have their
-    /// transcripts in other places, or none.
+    /// Returns whether the payload is about the conversation of the process itself. Other
+    /// conversations have their transcripts in other places, or have none.
     fn is_own(&self) -> bool {
         let named = self.transcript_path.as_deref();
         let is_elsewhere = named.is_some_and(|path| {
@@ -76,7 +76,7 @@ impl Payload {
     }
 }
 
-/// Reads what a hook was told.
+/// Reads the signals in the payload of a hook.
 pub(super) fn of_hook(payload: &str) -> Vec<Signal> {
     let Ok(payload) = serde_json::from_str::<Payload>(payload) else { return Vec::new() };
     if !payload.is_own() {

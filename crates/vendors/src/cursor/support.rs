@@ -1,4 +1,4 @@
-//! What is told of the support of Cursor.
+//! How well Cursor is supported.
 
 use segue_core::ports::{Proof, Support};
 

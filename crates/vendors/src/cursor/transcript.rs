@@ -1,5 +1,6 @@
-//! Reading transcripts: a bounded piece of the beginning, a bounded piece of the end. They are what
-//! Cursor writes for others; it goes on from its own database, which is looked for, too.
+//! Reads transcripts: a limited part of the beginning and a limited part of the end. Cursor writes
+//! transcripts only for others to read. It resumes from its own database, so Segue looks for the
+//! database, too.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -15,13 +16,15 @@ use super::{home, typing};
 use crate::backwards::{self, Ended};
 use crate::{lines, stored};
 
-/// How much of the beginning is read: little, as the first message is nearly always near.
+/// How many bytes of the beginning are read, one attempt after the other. The first attempt is
+/// small, because the first message is nearly always near the beginning.
 const BEGINNINGS: [usize; 3] = [16 * 1024, 256 * 1024, 4 * 1024 * 1024];
 
-/// How many of the newest conversations are looked at.
+/// How many of the newest conversations are read.
 const NEWEST: usize = 200;
 
-/// Reads what decisions need about one conversation; one in which nothing was said is none.
+/// Reads what decisions need about one conversation. `None` if it does not exist or has no message.
+/// Fails if there is a transcript and no database.
 pub(super) fn conversation(
     files: &dyn Files,
     place: &Place,
@@ -39,8 +42,8 @@ pub(super) fn conversation(
     }
 }
 
-/// Sees to it that Cursor does not begin a blank conversation: it does so for every id of which it
-/// has no database.
+/// Checks that Cursor would not begin a blank conversation. Cursor begins one for every id of which
+/// it has no database.
 pub(super) fn check(files: &dyn Files, place: &Place, id: &VendorSessionId) -> Result<()> {
     chat(files, place, id).map(drop).ok_or_else(|| lost(id))
 }
@@ -56,7 +59,7 @@ fn lost(id: &VendorSessionId) -> Error {
         .hint("put its folder below `chats` of Cursor's config dir back, if there is a copy")
 }
 
-/// Lists the conversations that were begun in this folder, as far as Cursor says so.
+/// Lists the conversations that were begun in this folder according to Cursor's records.
 pub(super) fn conversations(files: &dyn Files, place: &Place) -> Vec<Conversation> {
     let mut kept = kept(files, &place.config_dir).unwrap_or_default();
     kept.sort_by_key(|kept| std::cmp::Reverse(kept.modified));
@@ -68,7 +71,7 @@ pub(super) fn conversations(files: &dyn Files, place: &Place) -> Vec<Conversatio
     kept.into_iter().take(NEWEST).filter_map(one).collect()
 }
 
-/// Lists all transcripts, by name and time.
+/// Lists all transcripts. Only names and times are read.
 pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> io::Result<Vec<Kept>> {
     let projects = files.list(&home::projects(config_dir))?;
     let folders = projects.iter().map(|project| project.join(home::TRANSCRIPTS));
@@ -81,7 +84,7 @@ pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> io::Result<Vec<Kept>
     Ok(stored::kept(files, paths, id_of))
 }
 
-/// Reads how a conversation begins; one that cannot be brought back is none.
+/// Reads the beginning of a conversation. `None` if it cannot be resumed or has no message.
 pub(super) fn beginning(files: &dyn Files, kept: &Kept) -> io::Result<Option<Beginning>> {
     let Some((config_dir, id)) = home::of_transcript(&kept.transcript) else { return Ok(None) };
     let chats = chats::all(files, config_dir, id);
@@ -91,7 +94,7 @@ pub(super) fn beginning(files: &dyn Files, kept: &Kept) -> io::Result<Option<Beg
     Ok(first_message.map(|first| Beginning { cwd, began_at, first_message: Some(first) }))
 }
 
-/// Returns what the user said from this byte on.
+/// Returns the messages of the user from this byte offset on. Fails if there is no transcript.
 pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
     let failed = |error: io::Error| unreadable(path, &error);
     if files.facts(path).map_err(failed)?.is_none() {
@@ -117,7 +120,7 @@ fn read(
     (path, id): (&Path, &VendorSessionId),
     chat: &Chat,
 ) -> io::Result<Conversation> {
-    // Where there is no transcript the database is all that is known.
+    // If there is no transcript, only the database is known.
     let length = files.facts(path)?.map_or(0, |facts| facts.length);
     let first_message = if length > 0 { first_message(files, path)? } else { None };
     let (turn_open, last_answer) = read_end(files, path, length)?;
@@ -147,8 +150,9 @@ fn first_message(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-/// Reads backwards until it is clear whether the last turn has ended, and what was answered last.
-/// Older versions do not write down that a turn has ended: an answer without a tool ends it as well.
+/// Reads backwards until the last answer is found. Returns whether the last turn is still open, and
+/// that answer. Older versions do not record the end of a turn, so an answer without a tool call
+/// ends it, too.
 fn read_end(files: &dyn Files, path: &Path, length: u64) -> io::Result<(bool, Option<String>)> {
     let (mut is_open, mut last_answer) = (None, None);
     let ended = backwards::each(files, path, length, |line| {
@@ -168,7 +172,8 @@ fn read_end(files: &dyn Files, path: &Path, length: u64) -> io::Result<(bool, Op
         }
         ControlFlow::Continue(())
     })?;
-    // Behind a line that is longer than anything is read, no end of a turn was seen.
+    // If the read limit was reached before any line decided, no end of the turn was seen. The turn
+    // counts as open.
     Ok((is_open.unwrap_or(ended == Ended::TooFar), last_answer))
 }
 

@@ -1,4 +1,4 @@
-//! What a transcript says, as turns. Cursor writes down no results of tools, and no times.
+//! Reads a transcript as turns. Cursor records neither tool results nor times.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> 
     reading::turns(files, path, Lines, each)
 }
 
-/// One message a line, and nothing is ever taken back.
+/// The format of a transcript: one message per line, and no message is ever reverted.
 struct Lines;
 
 impl Format for Lines {
@@ -60,7 +60,7 @@ mod tests {
 
     const TRANSCRIPT: &str = include_str!("fixtures/transcript.jsonl");
 
-    /// Reads a transcript in both directions, which tell the same.
+    /// Reads a transcript in both directions, and expects the same turns.
     fn read(bytes: impl AsRef<[u8]>) -> Vec<Turn> {
         let home = Home::new();
         let path = home.write("transcript.jsonl", bytes);
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_is_told_without_what_cursor_adds() {
+    fn turns_are_read_without_cursors_tags_and_placeholders() {
         let tool = Tool { id: String::new(), name: "Read".to_owned(), failed: false };
         let wanted = [
             Turn::new(Role::User, "say blue"),
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_cut_both_ways_tell_the_same() {
+    fn damaged_transcript_is_read_without_a_failure() {
         for cut in (0..TRANSCRIPT.len()).step_by(7) {
             read(&TRANSCRIPT.as_bytes()[..cut]);
             read(&TRANSCRIPT.as_bytes()[cut..]);

@@ -1,8 +1,9 @@
-//! How a message is given so that it arrives as text, and as what it is recorded.
+//! How a message is passed so that it arrives as text, and how the transcript records it.
 
 use segue_core::ports::Typing;
 
-/// Something that is there and not seen, before what would be a command, or be sent to Cursor's cloud.
+/// A zero-width space. It stops Cursor from running the text after it as a command, or from
+/// sending it to Cursor's cloud.
 const UNSEEN: char = '\u{200b}';
 
 const SPECIAL: [char; 3] = ['/', '&', '!'];
@@ -11,18 +12,18 @@ pub(super) fn typing(message: &str) -> Typing {
     Typing { text: argument(message), recorded_as: normal(message) }
 }
 
-/// Returns a message as a word of the command line.
+/// Returns a message as a command-line argument.
 pub(super) fn argument(message: &str) -> String {
     let guard = message.trim_start().starts_with(SPECIAL).then_some(UNSEEN);
     guard.into_iter().chain(message.chars()).collect()
 }
 
-/// Returns a message as it was before it became a word of the command line.
+/// Returns a message without the character that `argument` added.
 pub(super) fn given(text: &str) -> String {
     text.strip_prefix(UNSEEN).unwrap_or(text).to_owned()
 }
 
-/// Returns a text in the form in which what was given and what was recorded are the same.
+/// Normalizes a text, so that a message and its record compare equal.
 pub(super) fn normal(text: &str) -> String {
     given(&text.replace("\r\n", "\n").replace('\r', "\n")).trim().to_owned()
 }
@@ -32,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_be_a_command_is_given_so_that_it_is_none() {
+    fn message_that_looks_like_a_command_is_passed_as_text() {
         for (message, wanted) in [
             ("hello", "hello"),
             ("/clear", "\u{200b}/clear"),

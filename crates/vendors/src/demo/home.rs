@@ -1,4 +1,4 @@
-//! Where the demo agent keeps its files.
+//! The paths of the demo agent's files.
 
 use std::path::{Path, PathBuf};
 
@@ -7,53 +7,56 @@ use segue_core::model::Environment;
 
 use crate::stored;
 
-/// Names the folder of the agent's files.
+/// The environment variable that names the agent's home folder.
 pub(crate) const HOME_VARIABLE: &str = "SEGUE_DEMO_HOME";
 
-/// Set by the agent for its tools; an agent that finds it refuses to run inside another.
+/// The environment variable that the agent sets for its tools. An agent that finds it set refuses
+/// to start, because it would run inside another agent.
 pub(crate) const NESTED_VARIABLE: &str = "SEGUE_DEMO_SESSION";
 
-/// Stands for the key of an account; one that is `rejected` ends the agent at its start.
+/// The environment variable that stands for an API key. If it is `rejected`, the agent exits at its
+/// start.
 pub(crate) const KEY_VARIABLE: &str = "SEGUE_DEMO_KEY";
 
-/// What the agent says then.
+/// The error message of an agent with a rejected key.
 pub(crate) const KEY_REFUSED: &str = "authentication failed: the key was rejected";
 
 const LONGEST_FOLDER_NAME: usize = 200;
 const LONGEST_ID: usize = 64;
 
-/// Returns the folder of the agent's files, given its environment.
+/// Returns the agent's home folder, given its environment.
 pub(crate) fn home(environment: &Environment) -> Result<PathBuf> {
     let user = environment.get("HOME").filter(|value| !value.is_empty());
     let usual = user.map(|user| Path::new(user).join(".segue-demo"));
     stored::home(environment, ("the demo agent", HOME_VARIABLE), usual)
 }
 
-/// Returns the folder in which all transcripts are.
+/// Returns the folder that contains all transcripts.
 pub(crate) fn conversations(home: &Path) -> PathBuf {
     home.join("conversations")
 }
 
-/// Returns the folder in which the transcripts of one working folder are.
+/// Returns the folder with the transcripts of one working folder.
 ///
-/// Different folders can get the same name (`a_b` and `a.b`), as with several real vendors: the
-/// header of a transcript says which folder it belongs to.
+/// Different folders can get the same name (`a_b` and `a.b`), as with several real vendors. The
+/// header of a transcript names the folder that it belongs to.
 pub(crate) fn transcripts(home: &Path, cwd: &Path) -> PathBuf {
     conversations(home).join(encode(&cwd.to_string_lossy()))
 }
 
-/// Returns where a conversation's transcript is, or would be.
+/// Returns the path of a conversation's transcript. The file may be missing.
 pub(crate) fn transcript(home: &Path, cwd: &Path, id: &str) -> PathBuf {
     let plain: String = id.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
     transcripts(home, cwd).join(format!("{plain}.jsonl"))
 }
 
-/// Returns the folder in which live agents say what they do.
+/// Returns the folder with the live entries of running agents.
 pub(crate) fn live(home: &Path) -> PathBuf {
     home.join("live")
 }
 
-/// Tells whether a text can be the name of a conversation: nothing in it can leave its folder.
+/// Returns whether a text can be the id of a conversation. No character of an id can lead out of
+/// its folder.
 pub(crate) fn is_id(text: &str) -> bool {
     !text.is_empty() && text.len() <= LONGEST_ID && text.chars().all(is_plain)
 }
@@ -71,7 +74,7 @@ fn encode(path: &str) -> String {
     format!("{}-{:016x}", &dashed[..LONGEST_FOLDER_NAME], fingerprint(path))
 }
 
-/// Returns the FNV-1a hash, which stays the same from one build to the next.
+/// Returns the FNV-1a hash, which is the same in every build.
 fn fingerprint(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -87,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_variable_wins_over_the_users_home() {
+    fn home_variable_overrides_the_default_folder() {
         let both = environment(&[("HOME", "/home/u"), (HOME_VARIABLE, "/srv/demo")]);
         assert_eq!(home(&both).unwrap(), Path::new("/srv/demo"));
         let empty = environment(&[("HOME", "/home/u"), (HOME_VARIABLE, "")]);
@@ -95,21 +98,21 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_known_is_a_configuration_error() {
+    fn missing_or_relative_home_folder_is_a_configuration_error() {
         assert_eq!(home(&environment(&[])).unwrap_err().kind, segue_core::Kind::Config);
         let relative = environment(&[(HOME_VARIABLE, "here")]);
         assert!(home(&relative).unwrap_err().message.contains("`here`"));
     }
 
     #[test]
-    fn a_hostile_id_stays_in_its_folder() {
+    fn id_with_path_separators_stays_in_its_folder() {
         let path = transcript(Path::new("/h"), Path::new("/code/a b"), "../../x");
         assert_eq!(path, Path::new("/h/conversations/-code-a-b/------x.jsonl"));
         assert!(!is_id("../../x") && !is_id("") && is_id("0198-a_B"));
     }
 
     #[test]
-    fn long_folders_get_short_names_that_still_differ() {
+    fn encode_shortens_long_paths_to_unique_names() {
         let long = |last| format!("/{}/{last}", "ü".repeat(400));
         let (one, two) = (encode(&long("a")), encode(&long("b")));
         assert_ne!(one, two);

@@ -1,4 +1,4 @@
-//! What to start: ids, arguments and environment of a launch.
+//! Ids, arguments and environment of a launch.
 
 use segue_core::model::{Environment, Failure, FailureClass, LaunchMode, Session, VendorSessionId};
 use segue_core::ports::{CommandLine, CommandPlan, Place};
@@ -7,7 +7,8 @@ use uuid::Uuid;
 
 use super::home::{HOME_VARIABLE, KEY_REFUSED, NESTED_VARIABLE};
 
-/// Given in a session's own arguments, it makes the agent choose its id, as some real ones do.
+/// If a session's own arguments contain this, the agent chooses its id itself, as some real agents
+/// do.
 const OWN_ID: &str = "--own-id";
 
 pub(super) fn preset_id(session: &Session, random: Uuid) -> Option<VendorSessionId> {
@@ -20,7 +21,7 @@ pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) 
     environment.set(HOME_VARIABLE, place.config_dir.to_string_lossy());
 }
 
-/// Reads why the agent did not start.
+/// Reads why the agent did not start. `None` if the text does not show it.
 pub(super) fn last_words(errors: &str) -> Option<Failure> {
     let (class, message) = (FailureClass::Account, KEY_REFUSED.to_owned());
     errors.contains(KEY_REFUSED).then_some(Failure { class, message, resets_at: None })
@@ -56,7 +57,7 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     }
 }
 
-/// Puts the message behind `--`, so that one that looks like a flag stays a message.
+/// Returns the message after `--`, so that the agent does not parse it as a flag.
 fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match plan.message {
         Some(message) => Ok(vec!["--".to_owned(), message.to_owned()]),
@@ -81,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fresh_start_names_the_id_and_keeps_a_message_that_looks_like_a_flag() {
+    fn fresh_launch_sets_the_id_and_keeps_a_message_that_looks_like_a_flag() {
         let found = arguments(&session(), LaunchMode::Fresh, Some("--help"));
         assert_eq!(found, ["--session-id", "an-id", "--permission", "ask", "--", "--help"]);
     }
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_names_the_recorded_folder_and_no_outer_session() {
+    fn environment_names_the_recorded_config_dir_and_drops_the_outer_session() {
         let mut environment = Environment::new([
             (NESTED_VARIABLE.to_owned(), "outer".to_owned()),
             (HOME_VARIABLE.to_owned(), "/elsewhere".to_owned()),

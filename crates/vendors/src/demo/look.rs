@@ -1,9 +1,9 @@
-//! What the agent's screen shows, and which keys answer it.
+//! Reads the agent's screen, and finds the keys that answer its questions.
 
 use segue_core::model::WaitingFor;
 use segue_core::ports::{Answer, DialogText, Screen, Showing};
 
-/// The questions that the agent asks, as they are drawn.
+/// The agent's questions as the screen shows them, and what they ask for.
 const QUESTIONS: [(&str, WaitingFor); 3] = [
     ("Do you trust this folder?", WaitingFor::Trust),
     ("Allow?", WaitingFor::Permission),
@@ -26,7 +26,7 @@ pub(super) fn showing(screen: &Screen) -> Option<Showing> {
     Some(if draft.trim().is_empty() { Showing::Ready } else { Showing::Draft })
 }
 
-/// Returns the question in the box at the bottom, with its choices, and what it is about.
+/// Returns the text in the box at the bottom, question and choices, and what the question is about.
 fn question(screen: &Screen) -> Option<(String, WaitingFor)> {
     // The box ends in the row of the cursor.
     let (above, at) = screen.rows.split_at_checked(usize::from(screen.cursor?.0))?;
@@ -39,7 +39,7 @@ fn question(screen: &Screen) -> Option<(String, WaitingFor)> {
     Some((text, asked.1))
 }
 
-/// Returns the words of the question in the box, and its choices.
+/// Returns the question in the box, and its choices.
 pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
     let (text, _) = question(screen)?;
     let asked = QUESTIONS.iter().find(|(question, _)| text.starts_with(question))?.0;
@@ -55,7 +55,8 @@ pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
     Some(DialogText { question: asked.to_owned(), is_whole: true, choices })
 }
 
-/// Returns the keys for an answer to the question on the screen.
+/// Returns the keys that answer the question on the screen. `None` if there is no question, or it
+/// has no such answer.
 pub(super) fn keys(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
     let (text, reason) = question(screen)?;
     match (answer, reason) {
@@ -66,7 +67,7 @@ pub(super) fn keys(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
     }
 }
 
-/// Finds a choice by its number or its first letters: `1 red 2 green`.
+/// Finds a choice by its number or the beginning of its text: `1 red 2 green`.
 fn numbered(text: &str, choice: &str) -> Option<Vec<u8>> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let meant = words.windows(2).find(|pair| {
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bottom_says_whether_somebody_may_type() {
+    fn bottom_of_the_screen_shows_the_state_of_the_agent() {
         let table = [
             (screen(&["● hi", ">"]), Some(Showing::Ready)),
             (screen(&["● hi", "> half a thou"]), Some(Showing::Draft)),
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_become_keys_only_where_there_is_a_question() {
+    fn answers_become_keys_only_if_a_question_is_shown() {
         let permission = asking("Allow? 1 yes 2 no");
         let colour = asking("Which colour? 1 red 2 green 3 blue");
         let choice = |text: &str| Answer::Choice(text.to_owned());

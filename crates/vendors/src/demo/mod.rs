@@ -1,7 +1,7 @@
-//! The built-in vendor: an agent that anybody can try everything with, without an account.
+//! The built-in vendor, with which every feature can be tried without an account.
 //!
-//! This folder has both sides of it: what Segue knows about the vendor, and (in `agent`) the agent
-//! program itself, which behaves like a real agent CLI with all its awkward sides.
+//! This folder contains both sides: what Segue knows about the vendor, and (in `agent`) the agent
+//! program itself. That program behaves like a real agent CLI, including its defects.
 
 pub mod agent;
 mod home;
@@ -20,13 +20,16 @@ use std::time::Duration;
 use segue_core::Result;
 use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, DialogText, EachTurn,
-    Files, Kept, Live, Pace, Place, ProgramSpec, Proof, Screen, Showing, Signal, Support,
-    Transcription, TranscriptionOrder, Vendor,
+    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion,
+    DialogText, EachTurn, Files, FirstTurn, HeadlessLaunching, Interaction, Kept, Launching, Live,
+    Pace, PermissionEffect, Place, ProgramSpec, Proof, Screen, Showing, Signal, SignalSources,
+    Support, TranscriptFiles, TranscriptStorage, Transcription, TranscriptionOrder, Transcripts,
+    Vendor,
 };
+use segue_core::rules::recovery::Resumes;
 use uuid::Uuid;
 
-/// The subcommand of this program that is the agent.
+/// The subcommand of `segue` that runs the agent.
 pub const SUBCOMMAND: &str = "demo-agent";
 
 /// The built-in vendor.
@@ -40,9 +43,9 @@ impl Vendor for Demo {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            resume: true,
-            headless: true,
-            evidence_within: Some(Duration::from_secs(20)),
+            resume: Resumes::Yes,
+            permission: PermissionEffect::Limits,
+            first_turn: FirstTurn::ShowsNothing,
             pace: Pace { at_once: 8, first_alone: false },
         }
     }
@@ -57,6 +60,28 @@ impl Vendor for Demo {
         }
     }
 
+    fn launching(&self) -> &dyn Launching {
+        self
+    }
+
+    fn interaction(&self) -> &dyn Interaction {
+        self
+    }
+
+    fn transcripts(&self) -> Option<&dyn Transcripts> {
+        Some(self)
+    }
+
+    fn signals(&self) -> Option<&dyn SignalSources> {
+        Some(self)
+    }
+
+    fn conversion(&self) -> Option<&dyn Conversion> {
+        Some(self)
+    }
+}
+
+impl Launching for Demo {
     fn program(&self) -> ProgramSpec {
         ProgramSpec::Itself { subcommand: SUBCOMMAND }
     }
@@ -77,12 +102,16 @@ impl Vendor for Demo {
         launch::command(plan)
     }
 
-    fn shows_account(&self) -> bool {
-        false
+    fn headless(&self) -> Option<&dyn HeadlessLaunching> {
+        Some(self)
     }
+}
 
-    fn last_words(&self, errors: &str) -> Option<Failure> {
-        launch::last_words(errors)
+impl HeadlessLaunching for Demo {}
+
+impl Transcripts for Demo {
+    fn storage(&self) -> TranscriptStorage<'_> {
+        TranscriptStorage::Files(self)
     }
 
     fn transcript(&self, _files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
@@ -114,30 +143,6 @@ impl Vendor for Demo {
         registry::live(files, place)
     }
 
-    fn watched(&self, place: &Place) -> Vec<PathBuf> {
-        vec![home::live(&place.config_dir), home::transcripts(&place.config_dir, &place.cwd)]
-    }
-
-    fn file_signals(&self, files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
-        signals::of_file(files, changed, agent)
-    }
-
-    fn stream_signals(&self, line: &str) -> Vec<Signal> {
-        signals::of_stream(line)
-    }
-
-    fn read_screen(&self, screen: &Screen) -> Option<Showing> {
-        look::showing(screen)
-    }
-
-    fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
-        look::dialog_text(screen)
-    }
-
-    fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
-        look::keys(screen, answer)
-    }
-
     fn said_since(
         &self,
         files: &dyn Files,
@@ -160,8 +165,48 @@ impl Vendor for Demo {
     fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
         turns::turns(files, transcript, each)
     }
+}
 
-    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Option<Transcription>> {
-        Ok(Some(turns::transcription(order)))
+impl TranscriptFiles for Demo {}
+
+impl SignalSources for Demo {
+    fn evidence_within(&self) -> Duration {
+        Duration::from_secs(20)
+    }
+
+    fn watched(&self, place: &Place) -> Vec<PathBuf> {
+        vec![home::live(&place.config_dir), home::transcripts(&place.config_dir, &place.cwd)]
+    }
+
+    fn file_signals(&self, files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
+        signals::of_file(files, changed, agent)
+    }
+
+    fn stream_signals(&self, line: &str) -> Vec<Signal> {
+        signals::of_stream(line)
+    }
+
+    fn last_words(&self, errors: &str) -> Option<Failure> {
+        launch::last_words(errors)
+    }
+}
+
+impl Interaction for Demo {
+    fn read_screen(&self, screen: &Screen) -> Option<Showing> {
+        look::showing(screen)
+    }
+
+    fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
+        look::dialog_text(screen)
+    }
+
+    fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
+        look::keys(screen, answer)
+    }
+}
+
+impl Conversion for Demo {
+    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
+        Ok(turns::transcription(order))
     }
 }

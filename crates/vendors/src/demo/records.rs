@@ -1,13 +1,13 @@
-//! The lines of a transcript and the entry of a live agent, as the demo agent writes them.
+//! The lines of a transcript and the live entry, as the demo agent writes them.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// One line of a transcript. The type comes first in the line, whatever its length.
+/// One line of a transcript. The type always comes first in the line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Record {
-    /// The header: always the first line.
+    /// The header, which is always the first line.
     Session {
         id: String,
         cwd: String,
@@ -30,24 +30,25 @@ pub(crate) enum Record {
         text: String,
         at: Timestamp,
     },
-    /// Without it, the turn was cut off or still runs.
+    /// The end of a turn. If it is missing, the turn was interrupted or still runs.
     TurnEnd {
         at: Timestamp,
     },
 }
 
 impl Record {
-    /// Reads a line; one that is torn, garbage or of an unknown type is nothing.
+    /// Parses a line. `None` if it is truncated, invalid or of an unknown type.
     pub(crate) fn read(line: &[u8]) -> Option<Self> {
         serde_json::from_str(&String::from_utf8_lossy(line)).ok()
     }
 }
 
-/// What `live/<pid>.json` holds.
+/// The content of `live/<pid>.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LiveEntry {
     pub(crate) pid: u32,
-    /// Clock ticks since boot; tells a file that a crash left from one of a live process.
+    /// Start time of the process in clock ticks since boot. It distinguishes the file of a live
+    /// process from one that a crash left behind.
     pub(crate) started: u64,
     pub(crate) id: String,
     pub(crate) cwd: String,
@@ -55,7 +56,7 @@ pub(crate) struct LiveEntry {
     pub(crate) at: Timestamp,
 }
 
-/// What a live agent says that it does.
+/// The status that a live agent publishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum LiveStatus {

@@ -1,4 +1,4 @@
-//! The agent's own list of live processes, one file each.
+//! The agent's own list of live processes, with one file for each.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use super::records::LiveEntry;
 
 const LARGEST_ENTRY: usize = 64 * 1024;
 
-/// Lists what the files say; some may have been left by a crash, which only a look at the
-/// processes can tell.
+/// Lists the live entries. Some may belong to crashed processes: only a check of the processes
+/// shows which.
 pub(super) fn live(files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
     let folder = home::live(&place.config_dir);
     let paths = files.list(&folder).map_err(|error| {
@@ -32,7 +32,8 @@ pub(super) fn live(files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
     Ok(found)
 }
 
-/// Reads one entry; a file that is no entry, or another process's than its name says, is none.
+/// Reads a live entry. `None` if the file is not one, or if its content names another process than
+/// its file name.
 pub(super) fn read(files: &dyn Files, path: &Path) -> Option<LiveEntry> {
     let pid = pid_of(path)?;
     let bytes = files.head(path, LARGEST_ENTRY).ok()?;
@@ -40,7 +41,7 @@ pub(super) fn read(files: &dyn Files, path: &Path) -> Option<LiveEntry> {
     (entry.pid == pid && home::is_id(&entry.id)).then_some(entry)
 }
 
-/// Returns the process whose file this is.
+/// Returns the process id in the name of a live entry. `None` if this is not the path of one.
 pub(super) fn pid_of(path: &Path) -> Option<u32> {
     let is_entry = path.extension().is_some_and(|extension| extension == "json")
         && path.parent()?.ends_with("live");
@@ -60,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_listed_with_what_tells_a_stale_one_from_a_live_one() {
+    fn live_lists_entries_with_the_start_time_of_their_process() {
         let home = Home::new();
         home.write("live/20.json", entry(20, "two"));
         home.write("live/10.json", entry(10, "one"));
@@ -70,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_entry_is_left_out() {
+    fn live_ignores_files_that_are_no_entries() {
         let home = Home::new();
         home.write("live/10.json", &entry(10, "one")[..40]);
         home.write("live/.20.json.tmp", entry(20, "two"));
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_ever_ran_is_an_empty_list() {
+    fn live_is_empty_before_the_first_launch() {
         let home = Home::new();
         assert_eq!(live(&home.disk, &home.place).unwrap(), []);
     }

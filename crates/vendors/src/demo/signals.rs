@@ -1,4 +1,4 @@
-//! What the agent's files and its output stream say about the launch.
+//! Signals from the agent's files and its output.
 
 use std::path::Path;
 
@@ -9,13 +9,14 @@ use serde::Deserialize;
 use super::records::LiveStatus;
 use super::{home, registry};
 
-/// Reads the entry of the launch's own process; other processes' files say nothing about it.
+/// Reads the signals in the live entry of the launch's own process. Files of other processes give
+/// no signals.
 pub(super) fn of_file(files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
     if registry::pid_of(changed) != Some(agent.pid) {
         return Vec::new();
     }
     let Some(entry) = registry::read(files, changed) else { return Vec::new() };
-    // A crash leaves its entry behind, and another process may have its number by now.
+    // A crash leaves the entry behind, and another process may have the same process id by now.
     if entry.started != agent.started {
         return Vec::new();
     }
@@ -42,7 +43,7 @@ fn activity(status: LiveStatus) -> Option<Activity> {
     }
 }
 
-/// A line of a headless turn's output, as far as it is a signal.
+/// A line of a headless turn's output, if it is a signal.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum StreamLine {
@@ -50,7 +51,7 @@ enum StreamLine {
     Result { ok: bool, text: String },
 }
 
-/// Reads one line of a headless turn's output.
+/// Reads the signals in one line of a headless turn's output.
 pub(super) fn of_stream(line: &str) -> Vec<Signal> {
     match serde_json::from_str(line) {
         Ok(StreamLine::Init { session_id }) if home::is_id(&session_id) => {
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_own_entry_names_the_conversation_and_what_the_agent_does() {
+    fn entry_of_the_process_names_the_conversation_and_the_activity() {
         let home = Home::new();
         let table = [
             ("starting", None),
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cleared_conversation_is_followed_to_its_new_id() {
+    fn new_conversation_in_the_entry_gives_its_id() {
         let home = Home::new();
         let path = write_entry(&home, "before", "idle");
         assert_eq!(
@@ -121,11 +122,11 @@ mod tests {
     }
 
     #[test]
-    fn another_process_or_a_file_that_is_gone_says_nothing() {
+    fn entry_of_another_process_or_a_missing_one_gives_no_signals() {
         let home = Home::new();
         let path = write_entry(&home, "an-id", "idle");
         assert_eq!(of_file(&home.disk, &path, &process(8, 99)), []);
-        assert_eq!(of_file(&home.disk, &path, &process(7, 100)), [], "the number was given again");
+        assert_eq!(of_file(&home.disk, &path, &process(7, 100)), [], "the process id was reused");
         let transcript = home.write("conversations/-code-a/7.json", "{}");
         assert_eq!(of_file(&home.disk, &transcript, &process(7, 99)), []);
         std::fs::remove_file(&path).unwrap();
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_stream_names_the_conversation_and_how_the_turn_ended() {
+    fn output_names_the_conversation_and_how_the_turn_ended() {
         let init = r#"{"type":"init","session_id":"an-id","cwd":"/code/a"}"#;
         let working = active(Activity::Working, Source::Stream);
         let wanted = [conversation("an-id", Evidence::Stream), working];

@@ -1,4 +1,4 @@
-//! Reading transcripts: a bounded piece of the beginning, a bounded piece of the end.
+//! Reads transcripts: a limited part of the beginning and a limited part of the end.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,11 @@ use crate::{lines, stored};
 
 const PIECE: usize = 64 * 1024;
 
-/// How far the beginning and the end are read at most, whatever is in the file.
+/// How many bytes of the beginning and of the end are read at most.
 const BUDGET: usize = 1024 * 1024;
 
-/// Reads what decisions need about one conversation; a file without a header is none.
+/// Reads what decisions need about one conversation. `None` if the file is missing or has no
+/// header.
 pub(super) fn conversation(
     files: &dyn Files,
     path: &Path,
@@ -29,7 +30,8 @@ pub(super) fn conversation(
     })
 }
 
-/// Lists the conversations of a folder, the oldest first; what cannot be read is left out.
+/// Lists the conversations of a folder, the oldest first. Conversations that cannot be read are
+/// left out.
 pub(super) fn conversations(files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
     let folder = home::transcripts(&place.config_dir, &place.cwd);
     let paths = files.list(&folder).map_err(|error| {
@@ -39,19 +41,19 @@ pub(super) fn conversations(files: &dyn Files, place: &Place) -> Result<Vec<Conv
     let named = paths.iter().filter_map(|path| Some((path, id_of(path)?)));
     let mut found: Vec<Conversation> =
         named.filter_map(|(path, id)| read(files, path, &id).ok().flatten()).collect();
-    // Two folders can share one folder of transcripts.
+    // Two working folders can share one folder of transcripts.
     found.retain(|conversation| conversation.cwd == place.cwd);
     found.sort_by(|a, b| (a.began_at, &a.id).cmp(&(b.began_at, &b.id)));
     Ok(found)
 }
 
-/// Lists the transcripts of all folders.
+/// Lists the transcripts of all working folders.
 pub(super) fn kept(files: &dyn Files, home: &Path) -> io::Result<Vec<Kept>> {
     let paths = stored::in_folders_of(files, &home::conversations(home))?;
     Ok(stored::kept(files, paths, id_of))
 }
 
-/// Reads how a conversation begins.
+/// Reads the beginning of a conversation. `None` if it has no message.
 pub(super) fn beginning_of(files: &dyn Files, path: &Path) -> io::Result<Option<ports::Beginning>> {
     let said = read_beginning(files, path)?.filter(|found| found.first_message.is_some());
     Ok(said.map(|Beginning { cwd, at, first_message }| ports::Beginning {
@@ -61,7 +63,8 @@ pub(super) fn beginning_of(files: &dyn Files, path: &Path) -> io::Result<Option<
     }))
 }
 
-/// The name of the file decides, as it does for the agent.
+/// Returns the conversation's id from the name of its transcript. The name decides, as it does in
+/// the agent.
 fn id_of(path: &Path) -> Option<VendorSessionId> {
     let is_transcript = path.extension().is_some_and(|extension| extension == "jsonl");
     let stem = path.file_stem()?.to_str()?;
@@ -89,7 +92,8 @@ struct Beginning {
     first_message: Option<String>,
 }
 
-/// Reads little first: the first message is nearly always near.
+/// Reads the beginning of a transcript. Reads few bytes first, because the first message is nearly
+/// always near the beginning.
 fn read_beginning(files: &dyn Files, path: &Path) -> io::Result<Option<Beginning>> {
     let bytes = files.head(path, PIECE)?;
     let found = beginning(&bytes);
@@ -113,8 +117,8 @@ fn beginning(bytes: &[u8]) -> Option<Beginning> {
     Some(Beginning { cwd: PathBuf::from(cwd), at, first_message })
 }
 
-/// Returns the part that was read of a first message that is longer than the budget: to say that
-/// nothing was said would be wrong.
+/// Returns the part that was read of a first message that exceeds the budget. Without it, the
+/// conversation would seem to have no message.
 fn cut_message(bytes: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
     struct Cut {
@@ -125,13 +129,14 @@ fn cut_message(bytes: &[u8]) -> Option<String> {
     if !line.starts_with(r#"{"type":"user","text":""#) {
         return None;
     }
-    // The cut may be inside an escape of up to six characters, or of twelve for a pair.
+    // The cut may be inside an escape sequence of up to six characters, or of twelve for a
+    // surrogate pair.
     let ends = line.char_indices().rev().map(|(at, _)| &line[..at]).take(12);
     let mut closed = ends.map(|part| format!("{part}\"}}"));
     closed.find_map(|part| serde_json::from_str::<Cut>(&part).ok()).map(|cut| cut.text)
 }
 
-/// Reads backwards until a line says whether the last turn has ended.
+/// Reads backwards until a line shows whether the last turn has ended.
 fn is_turn_open(files: &dyn Files, path: &Path, length: u64) -> io::Result<bool> {
     let mut tail = Vec::new();
     let mut start = length;
@@ -145,11 +150,11 @@ fn is_turn_open(files: &dyn Files, path: &Path, length: u64) -> io::Result<bool>
             return Ok(open);
         }
     }
-    // A line that is longer than the budget is not the end of a turn.
+    // A line that exceeds the budget is not the end of a turn.
     Ok(start > 0)
 }
 
-/// Tells from the last line that can be read whether a turn is open.
+/// Returns whether a turn is open, according to the last complete line. `None` if no line shows it.
 fn last_word(tail: &[u8], from_the_start: bool) -> Option<bool> {
     #[derive(Deserialize)]
     struct Typed {
@@ -172,7 +177,7 @@ fn last_word(tail: &[u8], from_the_start: bool) -> Option<bool> {
     })
 }
 
-/// Returns what the agent said last, if that is near the end.
+/// Returns the agent's last message, if it is near the end.
 fn last_answer(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
     let tail = files.tail(path, PIECE)?;
     let said = tail.rsplit(|byte| *byte == b'\n').find_map(|line| match Record::read(line) {
@@ -182,7 +187,7 @@ fn last_answer(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
     Ok(said)
 }
 
-/// Returns what the user said from this byte on.
+/// Returns the messages of the user from this byte offset on.
 pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
     let mut said = Vec::new();
     let each = |line: &[u8]| {

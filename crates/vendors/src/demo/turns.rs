@@ -1,4 +1,4 @@
-//! What a transcript says, as turns, and turns as a transcript.
+//! Reads a transcript as turns, and writes turns as a transcript.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> 
     reading::turns(files, path, Lines, each)
 }
 
-/// One record a line, and nothing is ever taken back.
+/// The format of a transcript: one record per line, and no record is ever reverted.
 struct Lines;
 
 impl Format for Lines {
@@ -38,7 +38,7 @@ impl Format for Lines {
 }
 
 fn turn(record: Record) -> Option<Turn> {
-    // An agent that does one thing at a time needs no ids to tell whose result it is.
+    // The agent runs one tool at a time, so a result needs no id to belong to its call.
     let tool = || Tool { id: String::new(), name: TOOL.to_owned(), failed: false };
     let turn = |role, text, at| Turn::new(role, text).at(Some(at));
     match record {
@@ -68,7 +68,7 @@ pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Transcription {
 struct Writer {
     header: Option<Record>,
     now: Timestamp,
-    /// A turn was begun and has no end yet.
+    /// A turn has begun and has no end yet.
     is_open: bool,
 }
 
@@ -124,7 +124,7 @@ mod tests {
     use crate::samples::Home;
 
     #[test]
-    fn what_is_written_is_read_in_both_directions() {
+    fn written_turns_read_back_in_both_directions() {
         let home = Home::new();
         let at = Some(Timestamp::UNIX_EPOCH);
         let tool = Tool { id: String::new(), name: TOOL.to_owned(), failed: false };

@@ -1,4 +1,4 @@
-//! What is inside a message: words, calls of tools and their results, in whatever form.
+//! The content of a message, in any of many formats: text, tool calls and tool results.
 
 use segue_core::model::{Role, Tool, Turn};
 use serde_json::Value;
@@ -14,7 +14,7 @@ const RESULTS: [&str; 6] = ["content", "output", "result", "response", "text", "
 const CALLS: [&str; 4] = ["functionCall", "function_call", "function", "tool_call"];
 const RESPONSES: [&str; 2] = ["functionResponse", "function_response"];
 
-/// Collects the turns of a message from what is inside it.
+/// Collects the turns of a message from its content.
 #[derive(Debug)]
 pub(super) struct Content {
     role: Role,
@@ -27,7 +27,7 @@ impl Content {
         Self { role, words: String::new(), turns: Vec::new() }
     }
 
-    /// Takes what is inside a message, or a part of that.
+    /// Takes the content of a message, or a part of it.
     pub(super) fn take(&mut self, value: &Value) {
         match value {
             Value::String(text) => self.say(text),
@@ -75,7 +75,7 @@ fn is_thought(fields: &Fields) -> bool {
     is_named || words::is_so(fields, &["thought"])
 }
 
-/// Reads a call of a tool.
+/// Reads a tool call. `None` if the part is not a tool call.
 pub(super) fn call(fields: &Fields) -> Option<Turn> {
     let is_named = ["toolcall", "tooluse", "functioncall"].contains(&&*words::kind(fields));
     let inner = words::first(fields, &CALLS).and_then(Value::as_object);
@@ -83,7 +83,7 @@ pub(super) fn call(fields: &Fields) -> Option<Turn> {
     inner.or_else(|| is_named.then_some(fields)).map(|inner| made((fields, inner)))
 }
 
-/// Reads a call from a record that is nothing else.
+/// Reads a tool call from a record that is known to be one.
 pub(super) fn any_call(fields: &Fields) -> Turn {
     call(fields).unwrap_or_else(|| made((fields, fields)))
 }
@@ -97,7 +97,7 @@ fn made((fields, inner): (&Fields, &Fields)) -> Turn {
     Turn::new(Role::ToolCall, arguments).with_tool(tool((fields, inner), false))
 }
 
-/// Reads what a tool gave.
+/// Reads a tool result. `None` if the part is not a tool result.
 pub(super) fn result(fields: &Fields) -> Option<Turn> {
     let kinds = ["toolresult", "tooloutput", "functionresponse", "functioncalloutput"];
     let is_named = kinds.contains(&&*words::kind(fields));
@@ -105,7 +105,7 @@ pub(super) fn result(fields: &Fields) -> Option<Turn> {
     inner.or_else(|| is_named.then_some(fields)).map(|inner| told((fields, inner)))
 }
 
-/// Reads what a tool gave from a record that is nothing else.
+/// Reads a tool result from a record that is known to be one.
 pub(super) fn told((fields, inner): (&Fields, &Fields)) -> Turn {
     let text = words::first(inner, &RESULTS).map(flat).unwrap_or_default();
     let is_error = words::is_so(inner, &["is_error", "isError", "failed"]);
@@ -119,7 +119,7 @@ fn tool((fields, inner): (&Fields, &Fields), failed: bool) -> Tool {
     Tool { id: own(&IDS), name: own(&NAMES), failed }
 }
 
-/// Returns the words in a value, or else all of it.
+/// Returns the text in a value. If it is not only text, returns the value as JSON.
 fn flat(value: &Value) -> String {
     let mut content = Content::new(Role::ToolResult);
     content.take(value);

@@ -1,4 +1,4 @@
-//! One message, in whatever form.
+//! One message, in any of many formats.
 
 use segue_core::model::{Role, Turn, Usage};
 use serde_json::Value;
@@ -6,17 +6,17 @@ use serde_json::Value;
 use super::content::{self, Content};
 use super::words::{self, Fields, Speaker};
 
-/// Fields that have what was said.
+/// Fields that contain the text of a message.
 const SAID: [&str; 7] = ["content", "parts", "text", "value", "message", "body", "summary"];
 
-/// Fields that may have the message itself.
+/// Fields that may contain the message itself.
 const WRAPPERS: [&str; 5] = ["message", "payload", "data", "item", "msg"];
 
-/// Marks of what an agent tells itself, or another one.
+/// Fields that mark a message of an agent to itself or to another agent.
 const ASIDE: [&str; 3] = ["isMeta", "isSidechain", "is_meta"];
 
-/// Returns the turns of a message; none where a value is no message, and no turns where it is one
-/// whose words are nobody's.
+/// Returns the turns of a message. `None` if the value is not a message. Messages of the system,
+/// and those of an agent to itself or to another agent, have no turns.
 pub(super) fn turns(value: &Value) -> Option<Vec<Turn>> {
     of(value.as_object()?, None)
 }
@@ -34,7 +34,7 @@ fn of(fields: &Fields, known: Option<Speaker>) -> Option<Vec<Turn>> {
     Some(turns)
 }
 
-/// Returns the turns of the message that is inside this one.
+/// Returns the turns of the message inside this record. `None` if there is none.
 fn wrapped(fields: &Fields, known: Option<Speaker>) -> Option<Vec<Turn>> {
     let is_outside = |name: &&str| *name != "message" && fields.contains_key(*name);
     if SAID.iter().any(is_outside) {
@@ -66,7 +66,8 @@ fn said(fields: &Fields, speaker: Speaker) -> Option<Vec<Turn>> {
     Some(turns)
 }
 
-/// Adds what a record tells about its turns, where nothing inside it has told that.
+/// Adds the time and the model of a record to its turns, and its token usage to the first turn.
+/// Values that a turn already has are kept.
 fn add_facts(fields: &Fields, turns: &mut [Turn]) {
     let at = words::time(fields);
     for turn in turns.iter_mut() {

@@ -9,31 +9,39 @@ mod words;
 use std::path::{Path, PathBuf};
 
 use segue_core::model::{
-    Environment, LaunchMode, ProcessRef, Session, VendorDescription, VendorId, VendorSessionId,
+    Environment, LaunchMode, Session, VendorDescription, VendorId, VendorSessionId,
 };
 use segue_core::ports::{
-    Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, Live, Pace, Place,
-    ProgramSpec, Proof, Screen, Showing, Signal, Support, Vendor,
+    Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, FirstTurn, Interaction,
+    Launching, Pace, PermissionEffect, Place, ProgramSpec, Proof, Readiness, Screen, Showing,
+    Support, TranscriptFiles, TranscriptStorage, Transcripts, Vendor,
 };
+use segue_core::rules::recovery::Resumes;
 use segue_core::{Error, Result};
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::lines;
 
-/// What stands for the id of a conversation in a description.
+/// The placeholder for the id of a conversation in a description.
 const ID: &str = "{id}";
 
-/// An agent CLI of which only its description is known.
+/// An agent CLI of which only the description in a project file is known.
 #[derive(Clone, Debug)]
 pub(crate) struct Described {
     id: VendorId,
     description: VendorDescription,
+    transcripts: Option<TranscriptPattern>,
 }
+
+/// The path of a transcript as the project file describes it, with a placeholder for the id.
+#[derive(Clone, Debug)]
+struct TranscriptPattern(String);
 
 impl Described {
     pub(crate) fn new(id: VendorId, description: VendorDescription) -> Self {
-        Self { id, description }
+        let transcripts = description.transcript.clone().map(TranscriptPattern);
+        Self { id, description, transcripts }
     }
 
     fn identity(&self, plan: &CommandPlan<'_>) -> Vec<String> {
@@ -52,10 +60,11 @@ impl Vendor for Described {
     }
 
     fn capabilities(&self) -> Capabilities {
+        let can_resume = self.description.resume.is_some();
         Capabilities {
-            resume: self.description.resume.is_some(),
-            headless: false,
-            evidence_within: None,
+            resume: if can_resume { Resumes::Yes } else { Resumes::No },
+            permission: PermissionEffect::Nothing,
+            first_turn: FirstTurn::ShowsNothing,
             pace: Pace { at_once: 8, first_alone: false },
         }
     }
@@ -70,10 +79,21 @@ impl Vendor for Described {
         }
     }
 
-    fn keeps_permission(&self) -> bool {
-        false
+    fn launching(&self) -> &dyn Launching {
+        self
     }
 
+    fn interaction(&self) -> &dyn Interaction {
+        self
+    }
+
+    fn transcripts(&self) -> Option<&dyn Transcripts> {
+        let transcripts = self.transcripts.as_ref()?;
+        Some(transcripts)
+    }
+}
+
+impl Launching for Described {
     fn program(&self) -> ProgramSpec {
         let name = self.description.command.first().cloned().unwrap_or_default();
         ProgramSpec::Named { name, native: &[] }
@@ -101,18 +121,15 @@ impl Vendor for Described {
         arguments.extend(plan.message.map(argument));
         Ok(CommandLine { arguments, files: Vec::new() })
     }
+}
 
-    fn shows_account(&self) -> bool {
-        false
-    }
-
-    fn keeps_transcripts(&self) -> bool {
-        self.description.transcript.is_some()
+impl Transcripts for TranscriptPattern {
+    fn storage(&self) -> TranscriptStorage<'_> {
+        TranscriptStorage::Files(self)
     }
 
     fn transcript(&self, _files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
-        let pattern = self.description.transcript.as_deref().unwrap_or_default();
-        let path = pattern.replace(ID, id.as_str());
+        let path = self.0.replace(ID, id.as_str());
         match path.strip_prefix("~/") {
             Some(below) => place.config_dir.join(below),
             None => place.cwd.join(path),
@@ -140,32 +157,6 @@ impl Vendor for Described {
         }))
     }
 
-    fn conversations(&self, _files: &dyn Files, _place: &Place) -> Result<Vec<Conversation>> {
-        Ok(Vec::new())
-    }
-
-    fn live(&self, _files: &dyn Files, _place: &Place) -> Result<Vec<Live>> {
-        Ok(Vec::new())
-    }
-
-    fn watched(&self, _place: &Place) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    fn file_signals(&self, _: &dyn Files, _: &Path, _: &ProcessRef) -> Vec<Signal> {
-        Vec::new()
-    }
-
-    fn stream_signals(&self, _line: &str) -> Vec<Signal> {
-        Vec::new()
-    }
-
-    /// Nothing else tells when such an agent is done: one that has drawn and is quiet can be told
-    /// something.
-    fn read_screen(&self, _screen: &Screen) -> Option<Showing> {
-        Some(Showing::Ready)
-    }
-
     fn said_since(
         &self,
         files: &dyn Files,
@@ -174,9 +165,6 @@ impl Vendor for Described {
         offset: u64,
     ) -> Result<Vec<String>> {
         let path = self.transcript(files, place, id);
-        if !self.keeps_transcripts() {
-            return Err(Error::vendor(format!("`{}` keeps no transcript", self.id)));
-        }
         let mut said = Vec::new();
         let read = lines::each_from(files, &path, offset, |line| {
             if let Ok(record) = serde_json::from_slice(line) {
@@ -203,14 +191,28 @@ impl Vendor for Described {
     }
 }
 
-/// Returns a message as a word of the command line. Nobody knows what such a program takes for an
-/// option, but one that begins with a space is none.
+impl TranscriptFiles for TranscriptPattern {}
+
+impl Interaction for Described {
+    /// Always returns `Ready`: nothing shows when such an agent has finished. If the agent has
+    /// drawn something and is quiet, a message can be typed.
+    fn read_screen(&self, _screen: &Screen) -> Option<Showing> {
+        Some(Showing::Ready)
+    }
+
+    fn readiness(&self) -> Readiness {
+        Readiness::ShownUntilSaid
+    }
+}
+
+/// Returns a message as a command-line argument. It is unknown what such a program parses as an
+/// option, so a message that begins with a dash gets a leading space.
 fn argument(message: &str) -> String {
     if message.starts_with('-') { format!(" {message}") } else { message.to_owned() }
 }
 
-/// Collects every text of the user in a record of unknown shape: whatever is below an object that
-/// says that it is the user's.
+/// Collects every text of the user in a record of unknown format: all texts below an object that is
+/// marked as the user's.
 fn collect_said(record: &Value, is_users: bool, said: &mut Vec<String>) {
     match record {
         Value::String(text) if is_users => said.push(text.clone()),

@@ -15,7 +15,7 @@ fn described(transcript: Option<&str>) -> Described {
 }
 
 #[test]
-fn the_id_is_filled_in_and_the_message_comes_last() {
+fn command_fills_in_the_id_and_puts_the_message_last() {
     let (vendor, disk, session) = (described(None), Disk::default(), session());
     let id = VendorSessionId::new("an-id");
     let arguments = |mode, message| {
@@ -29,7 +29,7 @@ fn the_id_is_filled_in_and_the_message_comes_last() {
 }
 
 #[test]
-fn what_takes_no_id_is_given_none() {
+fn vendor_without_an_id_placeholder_gets_no_preset_id() {
     let mut vendor = described(None);
     let unique = Uuid::from_u128(7);
     assert!(vendor.preset_id(&session(), unique).is_some());
@@ -38,20 +38,31 @@ fn what_takes_no_id_is_given_none() {
 }
 
 #[test]
-fn a_transcript_is_found_below_the_home_and_read_whatever_its_shape() {
+fn description_without_a_transcript_gives_no_transcripts_facet() {
+    let vendor = described(None);
+    assert!(vendor.transcripts().is_none() && vendor.transcript_files().is_none());
+    assert!(vendor.signals().is_none() && vendor.conversion().is_none());
+    assert!(vendor.launching().headless().is_none());
+    let vendor = described(Some("~/{id}"));
+    assert!(vendor.transcript_files().is_some() && vendor.transcript_database().is_none());
+}
+
+#[test]
+fn transcript_is_found_below_home_and_read_in_any_format() {
     let home = Home::new();
     let (vendor, id) = (described(Some("~/.mytool/{id}.jsonl")), VendorSessionId::new("an-id"));
+    let transcripts = vendor.transcripts().unwrap();
     let records = [
         json!({"role": "assistant", "content": "no"}),
         json!({"message": {"role": "user", "content": [{"type": "text", "text": "one"}]}}),
         json!({"type": "user", "text": "two"}),
     ];
     let text: String = records.iter().map(|record| format!("{record}\n")).collect();
-    assert_eq!(vendor.conversation(&home.disk, &home.place, &id).unwrap(), None);
+    assert_eq!(transcripts.conversation(&home.disk, &home.place, &id).unwrap(), None);
     let path = home.write(".mytool/an-id.jsonl", text);
-    assert_eq!(vendor.transcript(&home.disk, &home.place, &id), path);
-    assert!(vendor.conversation(&home.disk, &home.place, &id).unwrap().is_some());
-    let said = vendor.said_since(&home.disk, &home.place, &id, 0).unwrap();
+    assert_eq!(transcripts.transcript(&home.disk, &home.place, &id), path);
+    assert!(transcripts.conversation(&home.disk, &home.place, &id).unwrap().is_some());
+    let said = transcripts.said_since(&home.disk, &home.place, &id, 0).unwrap();
     assert!(said.contains(&"one".to_owned()) && said.contains(&"two".to_owned()), "{said:?}");
     assert!(!said.contains(&"no".to_owned()), "{said:?}");
 }

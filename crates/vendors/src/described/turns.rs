@@ -1,4 +1,5 @@
-//! What a transcript says of which nothing is known: one JSON document, or a record a line.
+//! Reads a transcript of unknown format as turns. It is one JSON document, or has one record per
+//! line.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -28,7 +29,7 @@ pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> 
     Ok(())
 }
 
-/// A message a line.
+/// The format with one message per line.
 struct Lines;
 
 impl Format for Lines {
@@ -47,7 +48,7 @@ fn parse(bytes: &[u8]) -> Option<Value> {
     serde_json::from_str(&String::from_utf8_lossy(bytes)).ok()
 }
 
-/// Reads the turns of a document; none where the file is one of lines.
+/// Reads the turns of a document. `None` if the file has one record per line.
 fn whole(files: &dyn Files, path: &Path) -> Result<Option<Vec<Turn>>> {
     if !is_document(files, path).map_err(|error| reading::unreadable(path, error))? {
         return Ok(None);
@@ -56,8 +57,8 @@ fn whole(files: &dyn Files, path: &Path) -> Result<Option<Vec<Turn>>> {
     Ok(document.map(|document| document::turns(&document)))
 }
 
-/// Tells whether a file seems to be one document: neither its first line nor its last one is, or its
-/// only one is no message.
+/// Returns whether a file seems to be one document. That is so if neither its first nor its last
+/// line is valid JSON, or if its only line is not a message.
 fn is_document(files: &dyn Files, path: &Path) -> io::Result<bool> {
     let (mut first, mut last) = (None, None);
     reading::each_forward(files, path, 0, |line| take(line, &mut first))?;

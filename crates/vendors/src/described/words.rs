@@ -1,17 +1,17 @@
-//! The words by which agents of all sorts say what a part of a record is.
+//! The words with which various agents name the parts of a record.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 pub(super) type Fields = Map<String, Value>;
 
-/// Fields that say who speaks, the surest first.
+/// Fields that name the author of a message, the most reliable first.
 const WHO: [&str; 7] = ["role", "sender", "author", "from", "speaker", "type", "kind"];
 
 const TIMES: [&str; 9] =
     ["timestamp", "time", "at", "created_at", "createdAt", "create_time", "created", "date", "ts"];
 
-/// Who a message is from, or what it is.
+/// The author or the type of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Speaker {
     User,
@@ -19,12 +19,12 @@ pub(super) enum Speaker {
     Call,
     Result,
     Summary,
-    /// Somebody whose words are no turns.
+    /// An author whose messages are no turns, such as the system.
     Silent,
 }
 
 impl Speaker {
-    /// Reads who speaks from whichever field says so.
+    /// Reads the author from the first field that names one.
     pub(super) fn of(fields: &Fields) -> Option<Self> {
         WHO.into_iter().find_map(|name| match fields.get(name)? {
             Value::String(word) => Self::named(word),
@@ -53,17 +53,17 @@ impl Speaker {
     }
 }
 
-/// Returns a word without what is written differently by everybody.
+/// Returns a word in lower case and without punctuation, because agents write it differently.
 fn plain(word: &str) -> String {
     word.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// Returns what a part of a message says that it is.
+/// Returns the type of a part of a message.
 pub(super) fn kind(fields: &Fields) -> String {
     plain(text_of(fields, &["type", "kind"]).unwrap_or_default())
 }
 
-/// Returns the first of these fields that is there.
+/// Returns the first of these fields that exists and is not null.
 pub(super) fn first<'a>(fields: &'a Fields, names: &[&str]) -> Option<&'a Value> {
     names.iter().find_map(|name| fields.get(*name).filter(|value| !value.is_null()))
 }
@@ -72,12 +72,12 @@ pub(super) fn text_of<'a>(fields: &'a Fields, names: &[&str]) -> Option<&'a str>
     names.iter().find_map(|name| fields.get(*name)?.as_str())
 }
 
-/// Tells whether one of these fields is true.
+/// Returns whether one of these fields is true.
 pub(super) fn is_so(fields: &Fields, names: &[&str]) -> bool {
     names.iter().any(|name| fields.get(*name) == Some(&Value::Bool(true)))
 }
 
-/// Reads when something was said.
+/// Reads the time of a message.
 pub(super) fn time(fields: &Fields) -> Option<Timestamp> {
     TIMES.into_iter().find_map(|name| match fields.get(name)? {
         Value::String(text) => text.parse().ok(),
@@ -86,8 +86,9 @@ pub(super) fn time(fields: &Fields) -> Option<Timestamp> {
     })
 }
 
-/// Reads seconds or milliseconds since 1970: no agent is as old as the milliseconds of this many
-/// seconds would be.
+/// Converts seconds or milliseconds since 1970 to a timestamp. A number from 1e11 on is
+/// milliseconds: as seconds it would be thousands of years ahead, and a smaller number of
+/// milliseconds would be before 1973, when there were no agents.
 fn since_epoch(number: f64) -> Option<Timestamp> {
     let seconds = if number.abs() < 1e11 { number } else { number / 1000.0 };
     let since = jiff::SignedDuration::try_from_secs_f64(seconds).ok()?;

@@ -1,9 +1,10 @@
-//! Why a turn failed, from Gemini's own words.
+//! Classifies why a turn failed, from Gemini's error message.
 
 use jiff::{SignedDuration, Timestamp};
 use segue_core::model::{Failure, FailureClass};
 
-/// Words of Gemini that tell a class where no status does, the surest first.
+/// Texts in error messages and the class that they mean if there is no status, the most reliable
+/// first.
 const WORDS: [(&str, FailureClass); 18] = [
     ("quota", FailureClass::UsageLimit),
     ("exhausted", FailureClass::UsageLimit),
@@ -22,11 +23,11 @@ const WORDS: [(&str, FailureClass); 18] = [
     ("auth method", FailureClass::Account),
     ("authentication", FailureClass::Account),
     ("error resuming session", FailureClass::Other),
-    // What it tried again and again without a status was the service's fault.
+    // Gemini has retried this error, and it has no status: the service caused it.
     ("[api error: ", FailureClass::Service),
 ];
 
-/// How errors begin that end it before its first turn.
+/// Beginnings of errors that end Gemini before its first turn.
 const LAST_WORDS: [&str; 5] = [
     "Error resuming session: ",
     "Gemini CLI is not running in a trusted directory",
@@ -35,7 +36,7 @@ const LAST_WORDS: [&str; 5] = [
     "Error in ",
 ];
 
-/// Makes a failure of what Gemini said, and when.
+/// Classifies an error message. The end of a usage limit is computed from the time of the message.
 pub(super) fn failure(words: &str, at: Option<Timestamp>) -> Failure {
     let class = class(words);
     let resets_at = at.filter(|_| class == FailureClass::UsageLimit);
@@ -43,7 +44,7 @@ pub(super) fn failure(words: &str, at: Option<Timestamp>) -> Failure {
     Failure { class, message: words.to_owned(), resets_at }
 }
 
-/// Finds the error with which Gemini ended before it began a turn.
+/// Finds the error with which Gemini exited before it began a turn.
 pub(super) fn last_words(errors: &str) -> Option<Failure> {
     let words = errors.lines().rev().find_map(|line| {
         let begin = LAST_WORDS.iter().find_map(|begin| line.find(begin))?;
@@ -61,7 +62,7 @@ fn class(words: &str) -> FailureClass {
     known.map_or(FailureClass::Other, |(_, class)| *class)
 }
 
-/// Reads the status in what the service answered.
+/// Parses the HTTP status in the service's response.
 fn status(words: &str) -> Option<u16> {
     let (_, after) = words.split_once("\"code\":")?;
     after.trim_start().get(..3)?.parse().ok()
@@ -77,7 +78,7 @@ fn of_status(status: u16) -> Option<FailureClass> {
     }
 }
 
-/// Reads how long a limit lasts, where that is told as `Please retry in 12.5s.`
+/// Parses how long a usage limit lasts, if the message has it as `Please retry in 12.5s.`
 fn retry_in(words: &str) -> Option<SignedDuration> {
     let (_, after) = words.split_once("retry in ")?;
     let digits: String = after.chars().take_while(|c| c.is_ascii_digit()).collect();
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_of_gemini_tell_the_class() {
+    fn error_message_decides_the_failure_class() {
         let answered = |code: u16| {
             format!(r#"[API Error: {{"error":{{"code":{code},"message":"no","status":"X"}}}}]"#)
         };
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_limit_follows_from_when_it_was_told() {
+    fn end_of_a_limit_is_computed_from_the_time_of_the_message() {
         let at: Timestamp = "2026-11-16T00:00:00Z".parse().unwrap();
         let ends = |words| failure(words, Some(at)).resets_at.map(|at| at.to_string());
         let told = "You exceeded your current quota. Please retry in 90.5s.";
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_before_the_first_turn_is_told_on_the_standard_error() {
+    fn last_words_finds_the_error_of_an_exit_before_the_first_turn() {
         let untrusted = "Warning: x\n\u{1b}[31mGemini CLI is not running in a trusted directory. To \
                          proceed, use `--skip-trust`\u{1b}[0m\n";
         let found = last_words(untrusted).unwrap();

@@ -1,4 +1,4 @@
-//! Where Gemini keeps its files.
+//! Finds the files of Gemini.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,24 +14,25 @@ use uuid::Uuid;
 
 use super::{records, transcript as words};
 
-/// Names the folder that has the folder of Gemini's files in it.
+/// Environment variable that names the folder in which the folder of Gemini's files is.
 const HOME_VARIABLE: &str = "GEMINI_CLI_HOME";
 
-/// The folder of Gemini's files, in the user's home or the one that is named.
+/// Name of the folder of Gemini's files. It is in the user's home, or in the folder that the
+/// variable names.
 const FOLDER: &str = ".gemini";
 
-/// Names the folder that a project's files belong to.
+/// Marker file in the folder of a project. It contains the path of the project.
 const OWNER: &str = ".project_root";
 
 const PREFIX: &str = "session-";
 const SUFFIX: &str = ".jsonl";
 
-/// How much of a list or a first line is read at most.
+/// Maximum number of bytes that are read of a list, and of a first line.
 const LARGEST: usize = 1024 * 1024;
 const FIRST_LINE: usize = 4096;
 
-/// What Gemini sets for its tools and for the process in its place: one that finds these believes
-/// to be inside another one.
+/// Environment variables that Gemini sets for its tools and for the second process that it starts
+/// of itself. A Gemini that inherits them believes that it runs inside another Gemini.
 const NESTED: [&str; 5] = [
     "GEMINI_CLI",
     "GEMINI_CLI_NO_RELAUNCH",
@@ -67,13 +68,14 @@ struct Projects {
     projects: BTreeMap<String, String>,
 }
 
-/// Returns the folder of the conversations that were begun in a folder, or will be.
+/// Returns the folder with the transcripts of a working folder, whether or not it exists.
 pub(super) fn chats(files: &dyn Files, place: &Place) -> PathBuf {
     project(files, place).join("chats")
 }
 
-/// Finds the folder of a project as Gemini does: by its list, then by what the folders say about
-/// themselves. One that is new is named by us, and found by Gemini in the second way.
+/// Finds the folder of a project as Gemini does: by its list of projects, then by the marker files
+/// in the folders. For a new project, we choose the name, and Gemini finds the folder by its marker
+/// file.
 fn project(files: &dyn Files, place: &Place) -> PathBuf {
     let all = place.config_dir.join("tmp");
     let own = place.cwd.to_string_lossy();
@@ -98,12 +100,13 @@ fn owner(files: &dyn Files, project: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).trim().to_owned())
 }
 
-/// Returns the file that makes a folder of conversations that of a project, with its contents.
+/// Returns the marker file that assigns a folder to a project, with its contents.
 pub(super) fn marker(files: &dyn Files, place: &Place) -> (PathBuf, String) {
     (project(files, place).join(OWNER), place.cwd.to_string_lossy().into_owned())
 }
 
-/// Names a project's folder after it, and so that no other project has the name.
+/// Makes the name of a project's folder from the project's name. A hash of its path makes it
+/// unique.
 fn name(cwd: &Path) -> String {
     let last = cwd.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
@@ -114,7 +117,7 @@ fn name(cwd: &Path) -> String {
         .to_owned()
 }
 
-/// Mixes bytes into a number that is the same everywhere and always (FNV-1a).
+/// Computes the FNV-1a hash of bytes, which is the same on every machine and in every version.
 fn mixed(bytes: &[u8]) -> u64 {
     let step = |number: u64, byte: &u8| (number ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
@@ -126,31 +129,34 @@ pub(super) fn began_at(id: &str) -> Option<Timestamp> {
     Timestamp::new(i64::try_from(seconds).ok()?, i32::try_from(nanoseconds).ok()?).ok()
 }
 
-/// Returns where a transcript is that we prepare. Gemini deletes files by the eight characters at
-/// the end of a name: behind its last dash this one has twelve.
+/// Returns the path of a transcript that we prepare. Gemini deletes files by the eight characters
+/// at the end of their names. This name has twelve characters after its last dash, so it never
+/// matches.
 pub(super) fn prepared(chats: &Path, id: &str) -> PathBuf {
     let began = began_at(id).unwrap_or(Timestamp::UNIX_EPOCH);
     chats.join(format!("{PREFIX}{}-{id}{SUFFIX}", minute(began)))
 }
 
-/// Writes a moment as it is in the names of transcripts.
+/// Formats a timestamp as in the names of transcripts.
 fn minute(at: Timestamp) -> String {
     at.to_zoned(TimeZone::UTC).strftime("%Y-%m-%dT%H-%M").to_string()
 }
 
-/// Returns where a conversation's transcript is, or would be.
+/// Returns the path of a conversation's transcript, whether or not the file exists.
 pub(super) fn transcript(files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
     transcript_in(files, &chats(files, place), id)
 }
 
-/// Returns where a transcript is put back, whoever named it: Gemini does not delete this one.
+/// Returns the path to which a deleted transcript is restored, whatever its name was before. Gemini
+/// does not delete a file with this name.
 pub(super) fn restored_as(files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
     prepared(&chats(files, place), id.as_str())
 }
 
-/// Finds a conversation's transcript in a folder: in its place if we prepared it, else the largest
-/// of the files that Gemini named after it, those with words first. Each resume leaves one with
-/// nothing in it; one that was deleted while its process ran has no first line that names it.
+/// Finds a conversation's transcript in a folder: the prepared file if it exists, or else one of
+/// the files that Gemini named after the conversation. Of these, a file with messages comes first,
+/// and then the largest one. Each resume leaves a file without messages. A file that was deleted
+/// while its process ran has no first line with the id.
 pub(super) fn transcript_in(files: &dyn Files, chats: &Path, id: &VendorSessionId) -> PathBuf {
     let prepared = prepared(chats, id.as_str());
     if !is_id(id.as_str()) || matches!(files.facts(&prepared), Ok(Some(_))) {
@@ -160,11 +166,12 @@ pub(super) fn transcript_in(files: &dyn Files, chats: &Path, id: &VendorSessionI
     let named = |path: &PathBuf| path.to_string_lossy().ends_with(&ending);
     let length = |path: &PathBuf| files.facts(path).ok().flatten().map_or(0, |it| it.length);
     let worth = |path: &PathBuf| (words::has_words(files, path), length(path));
-    // What we prepared and is gone has left nothing but such an empty one.
+    // In a conversation that we prepared, a file without messages does not count: a resume left it.
     let is_prepared = began_at(id.as_str()).is_some();
     let own = |path: &PathBuf| match id_of(files, path) {
         Some(found) => found == *id,
-        // The ids that Gemini makes differ in their first eight characters.
+        // The file name is enough: the ids that Gemini makes differ in their first eight
+        // characters.
         None => !is_prepared,
     };
     let counts = |path: &PathBuf| !is_prepared || words::has_words(files, path);
@@ -172,13 +179,14 @@ pub(super) fn transcript_in(files: &dyn Files, chats: &Path, id: &VendorSessionI
     all.filter(named).filter(own).filter(counts).max_by_key(worth).unwrap_or(prepared)
 }
 
-/// Returns the eight characters at the end of a name that Gemini gave, by which it deletes.
+/// Returns the eight characters at the end of a name that Gemini gave. Gemini deletes files by
+/// them.
 pub(super) fn named_by_gemini(path: &Path) -> Option<&str> {
     let stem = path.file_name()?.to_str()?.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
     stem.rsplit('-').next().filter(|ending| ending.len() == 8)
 }
 
-/// Returns the conversation that Gemini itself began last in a folder between two moments.
+/// Returns the last conversation that Gemini itself began in a folder between two timestamps.
 pub(super) fn begun_between(
     files: &dyn Files,
     chats: &Path,
@@ -199,7 +207,8 @@ pub(super) fn begun_between(
     all.filter(is_near).filter_map(begun).max().map(|(_, id)| id)
 }
 
-/// Returns the conversation of a transcript: its first line names it.
+/// Returns the id of a transcript's conversation. A prepared file has it in its name, any other
+/// file in its first line.
 pub(super) fn id_of(files: &dyn Files, path: &Path) -> Option<VendorSessionId> {
     let name = path.file_name()?.to_str()?;
     let stem = name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
@@ -211,17 +220,17 @@ pub(super) fn id_of(files: &dyn Files, path: &Path) -> Option<VendorSessionId> {
     is_id(&id).then(|| VendorSessionId::new(id))
 }
 
-/// Reads the first line of a file, as far as it names a conversation.
+/// Reads the first line of a file, at most `FIRST_LINE` bytes of it.
 pub(super) fn first_line(files: &dyn Files, path: &Path) -> Option<Vec<u8>> {
     let bytes = files.head(path, FIRST_LINE).ok()?;
     bytes.split(|byte| *byte == b'\n').next().map(<[u8]>::to_vec)
 }
 
-/// Lists the transcripts of all projects, the largest of each conversation.
+/// Lists the transcripts of all projects. For each conversation, only the largest is listed.
 pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> io::Result<Vec<Kept>> {
     let mut largest: BTreeMap<VendorSessionId, (u64, Kept)> = BTreeMap::new();
     for project in files.list(&config_dir.join("tmp"))? {
-        // A file among them is no folder, and one that cannot be entered has nothing for us.
+        // Entries that are files, and folders that cannot be read, are skipped.
         for path in files.list(&project.join("chats")).unwrap_or_default() {
             let Some(id) = id_of(files, &path) else { continue };
             let Ok(Some(facts)) = files.facts(&path) else { continue };
@@ -235,13 +244,13 @@ pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> io::Result<Vec<Kept>
     Ok(largest.into_values().map(|(_, kept)| kept).collect())
 }
 
-/// Returns the folder in which a transcript's conversation was begun.
+/// Returns the working folder in which a transcript's conversation began.
 pub(super) fn cwd_of(files: &dyn Files, transcript: &Path) -> Option<PathBuf> {
     let project = transcript.parent()?.parent()?;
     owner(files, project).map(PathBuf::from).filter(|cwd| cwd.is_absolute())
 }
 
-/// Tells whether an id is in the form that Gemini gives to conversations; nothing else may become a
+/// Returns whether a text has the form of an id of Gemini's conversations. No other text may become
 /// part of a path.
 pub(super) fn is_id(text: &str) -> bool {
     text.len() == 36 && Uuid::parse_str(text).is_ok()
@@ -263,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_is_in_the_named_home_or_the_users() {
+    fn config_dir_is_in_gemini_cli_home_or_in_home() {
         let both = environment(&[(HOME_VARIABLE, "/office"), ("HOME", "/home/u")]);
         assert_eq!(config_dir(&both).unwrap(), Path::new("/office/.gemini"));
         let usual = environment(&[(HOME_VARIABLE, ""), ("HOME", "/home/u")]);
@@ -275,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn the_recorded_folder_is_pinned_and_no_outer_session_is_left() {
+    fn environment_names_the_recorded_folder_and_no_outer_session() {
         let place = |folder: &str| Place { config_dir: folder.into(), cwd: "/code".into() };
         let mut found =
             environment(&[("HOME", "/home/u"), ("GEMINI_CLI", "1"), ("GEMINI_API_KEY", "k")]);
@@ -286,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_projects_folder_is_found_by_the_list_then_by_what_it_says_then_named() {
+    fn project_folder_comes_from_the_list_then_a_marker_then_a_new_name() {
         let home = Home::new();
         let found = || chats(&home.disk, &home.place);
         let folder = |name: &str| home.folder.path().join("tmp").join(name).join("chats");
@@ -304,18 +313,18 @@ mod tests {
         home.write("tmp/listed/.project_root", "/code/other");
         assert_eq!(found(), folder("said"), "the list is wrong");
         home.write("projects.json", r#"{"projects":{"/code/a":"../.."}}"#);
-        assert_eq!(found(), folder("said"), "nothing else becomes a part of a path");
+        assert_eq!(found(), folder("said"), "no other text is part of a path");
     }
 
     #[test]
-    fn names_of_projects_are_plain_and_differ() {
+    fn project_names_have_plain_characters_and_are_unique() {
         assert!(name(Path::new("/x/My App_2")).starts_with("my-app-2-"));
         assert_eq!(name(Path::new("/")).len(), 16);
         assert_ne!(name(Path::new("/x/a")), name(Path::new("/y/a")));
     }
 
     #[test]
-    fn a_prepared_name_ends_like_no_other() {
+    fn name_of_a_prepared_transcript_has_the_whole_id() {
         let path = prepared(Path::new("/c"), ID);
         let name = format!("/c/session-2026-11-16T00-14-{ID}.jsonl");
         assert_eq!(path, Path::new(&name));
@@ -323,12 +332,12 @@ mod tests {
     }
 
     #[test]
-    fn a_transcript_that_gemini_named_is_the_one_with_something_in_it() {
+    fn transcript_is_the_file_with_messages_among_those_that_gemini_named() {
         let home = Home::new();
         home.write("projects.json", r#"{"projects":{"/code/a":"a"}}"#);
         let header = format!("{{\"sessionId\":\"{ID}\",\"projectHash\":\"x\"}}\n");
         let found = || transcript(&home.disk, &home.place, &id());
-        assert_eq!(found(), prepared(&chats(&home.disk, &home.place), ID), "none is there");
+        assert_eq!(found(), prepared(&chats(&home.disk, &home.place), ID), "no file yet");
         home.write("tmp/a/chats/session-2026-11-17T00-00-01a1e1b4.jsonl", &header);
         let other = header.replace("7294b417ca9a", "000000000000").repeat(9);
         home.write("tmp/a/chats/session-2026-11-18T00-00-01a1e1b4.jsonl", other);

@@ -1,4 +1,4 @@
-//! What to start: arguments of a launch, and the transcript that gives a conversation its id.
+//! Prepares a launch: its arguments, and the transcript that gives a conversation its id.
 
 use segue_core::model::{LaunchMode, Permission, Session, VendorSessionId};
 use segue_core::ports::{CommandLine, CommandPlan, NewFile, Place};
@@ -9,13 +9,15 @@ use uuid::Uuid;
 use super::{home, records, typing};
 use crate::texts;
 
-/// Arguments of a session with which it chooses its conversation itself; a value follows each.
+/// Flags among a session's own arguments that choose its conversation. A value follows each of
+/// them.
 const CHOOSES: [&str; 4] = ["--resume", "-r", "--session-id", "--session-file"];
 
-/// Arguments by which a session says itself what may be done without asking.
+/// Arguments by which a session itself decides what may be done without asking.
 const OWN_PERMISSION: [&str; 3] = ["--approval-mode", "-y", "--yolo"];
 
-/// A session whose own arguments choose a conversation cannot be told an id.
+/// Makes the id of a new conversation. `None` if the session's own arguments choose a conversation,
+/// because Gemini then accepts no id.
 pub(super) fn preset_id(session: &Session, unique: Uuid) -> Option<VendorSessionId> {
     let chooses = session.args.iter().any(|word| is_one_of(&CHOOSES, word));
     (!chooses).then(|| VendorSessionId::new(unique.to_string()))
@@ -41,8 +43,7 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     Ok(CommandLine { arguments, files })
 }
 
-/// Returns the session's own arguments; those that chose the first conversation are for the first
-/// launch only.
+/// Returns the session's own arguments. A resume omits those that chose the first conversation.
 fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
     let args = &plan.session.args;
     if plan.mode == LaunchMode::Fresh {
@@ -54,7 +55,7 @@ fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
         if !is_one_of(&CHOOSES, word) {
             kept.push(word.clone());
         } else if !word.contains('=') {
-            // Its value goes with it.
+            // Also skips the value of the flag.
             let _value = words.next();
         }
     }
@@ -65,8 +66,8 @@ fn is_one_of(flags: &[&str], word: &str) -> bool {
     flags.contains(&word.split('=').next().unwrap_or_default())
 }
 
-/// Returns what may be done without asking. Headless, Gemini never asks: what would have to be
-/// asked for is not there.
+/// Returns the arguments that decide what may be done without asking. A headless Gemini never asks:
+/// tools that need a permission are not available.
 fn permission(session: &Session) -> Vec<String> {
     if session.args.iter().any(|word| is_one_of(&OWN_PERMISSION, word)) {
         return Vec::new();
@@ -79,14 +80,14 @@ fn permission(session: &Session) -> Vec<String> {
     vec!["--approval-mode".to_owned(), mode.to_owned()]
 }
 
-/// Returns how the conversation is named. A new one is resumed, too: from the transcript that we
-/// prepared.
+/// Returns the arguments that name the conversation. A new conversation is resumed, too: from the
+/// transcript that we prepared.
 fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match (plan.mode, plan.id) {
         (_, Some(id)) if home::is_id(id.as_str()) => {
             Ok(vec!["--resume".to_owned(), id.to_string()])
         }
-        // What is no id may be the number of another conversation.
+        // Any other text may be the number of another conversation.
         (_, Some(id)) => Err(Error::vendor(format!("`{id}` is not an id of a conversation"))
             .caused_by("the ids of Gemini are UUIDs")),
         (LaunchMode::Fresh, None) => Ok(Vec::new()),
@@ -97,11 +98,12 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     }
 }
 
-/// Joins the message to its flag, so that one that looks like a flag stays a message.
+/// Returns the arguments that pass the message. Flag and message are one word, so that a message
+/// that looks like a flag stays a message.
 fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     let flag = "--prompt-interactive";
     match plan.message {
-        // A headless one reads it from its standard input.
+        // A headless launch reads the message from its standard input.
         Some(_) if plan.session.headless => Ok(Vec::new()),
         Some(message) => Ok(vec![format!("{flag}={}", unquoted(&typing::guarded(message)))]),
         None if plan.session.headless => {
@@ -113,7 +115,8 @@ fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     }
 }
 
-/// Keeps the quotes of a text that is all quoted: the reader of the command line would take them.
+/// Appends a space to a text that is enclosed in quotes. Otherwise, Gemini's argument parser would
+/// remove the quotes.
 fn unquoted(text: &str) -> String {
     let is_quoted = text.len() > 1 && text.starts_with(['"', '\'']) && text.ends_with(['"', '\'']);
     if is_quoted { format!("{text} ") } else { text.to_owned() }
@@ -131,9 +134,9 @@ fn prepared(plan: &CommandPlan<'_>) -> Vec<NewFile> {
     ]
 }
 
-/// Returns a transcript in which nobody said anything. Gemini would not resume an empty one, and
-/// delete it at the next start of any other: it has the standing instructions, or else a thought
-/// that is neither shown nor sent.
+/// Returns a transcript without messages of a person. Gemini would not resume an empty transcript,
+/// and the next start of any other Gemini would delete it. So it contains the standing
+/// instructions, or else a thought that is neither shown nor sent to the model.
 fn transcript(plan: &CommandPlan<'_>, id: &VendorSessionId) -> String {
     let at = format!("{:.3}", home::began_at(id.as_str()).unwrap_or(plan.now));
     let header = header(id, &at);
@@ -147,7 +150,7 @@ fn transcript(plan: &CommandPlan<'_>, id: &VendorSessionId) -> String {
     format!("{header}\n{first}\n")
 }
 
-/// Returns the first line of a transcript that is begun at this time.
+/// Returns the first line of a transcript that begins at this time.
 pub(super) fn header(id: &VendorSessionId, at: &str) -> Value {
     json!({
         "sessionId": id, "projectHash": "segue", "startTime": at, "lastUpdated": at, "kind": "main",

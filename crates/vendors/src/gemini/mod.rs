@@ -1,8 +1,9 @@
 //! Google's Gemini CLI, as its version 0.61 behaves.
 //!
-//! A conversation's id is ours: Gemini resumes a transcript that we prepared. It deletes transcripts
-//! at its starts, all those whose names end like that of one in which nothing was said; a prepared
-//! one has a name that ends like no other, and something in it from the beginning.
+//! The id of a conversation is ours: we prepare a transcript with that id, and Gemini resumes it.
+//! At each start, Gemini deletes all transcripts whose names end like that of a transcript without
+//! messages. The name of a prepared transcript ends like no other name, and the file has content
+//! from the beginning.
 
 mod failures;
 mod home;
@@ -28,10 +29,13 @@ use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, DialogText, EachTurn,
-    Files, Kept, Live, Pace, Place, ProgramSpec, Readiness, Rehearsal, Screen, Showing, Signal,
-    Stage, Support, Transcription, TranscriptionOrder, Typing, Vendor,
+    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion,
+    DialogText, EachTurn, Files, FirstTurn, HeadlessLaunching, Interaction, Kept, Launching, Live,
+    Pace, PermissionEffect, Place, ProgramSpec, Readiness, Rehearsal, Screen, Showing, Signal,
+    SignalSources, Stage, Support, TranscriptFiles, TranscriptStorage, Transcription,
+    TranscriptionOrder, Transcripts, Typing, Vendor, WriteMode,
 };
+use segue_core::rules::recovery::Resumes;
 use uuid::Uuid;
 
 use crate::texts;
@@ -47,11 +51,11 @@ impl Vendor for Gemini {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            resume: true,
-            headless: true,
-            // It takes four seconds alone, and several times as long among others.
-            evidence_within: Some(Duration::from_secs(90)),
-            // The first one makes the list of projects, behind a lock that the others wait for.
+            resume: Resumes::Yes,
+            permission: PermissionEffect::Limits,
+            first_turn: FirstTurn::ShowsAccount,
+            // The first process creates the list of projects, and holds a lock that the others wait
+            // for.
             pace: Pace { at_once: 4, first_alone: true },
         }
     }
@@ -64,6 +68,28 @@ impl Vendor for Gemini {
         Some(rehearsal::rehearsal(stage))
     }
 
+    fn launching(&self) -> &dyn Launching {
+        self
+    }
+
+    fn interaction(&self) -> &dyn Interaction {
+        self
+    }
+
+    fn transcripts(&self) -> Option<&dyn Transcripts> {
+        Some(self)
+    }
+
+    fn signals(&self) -> Option<&dyn SignalSources> {
+        Some(self)
+    }
+
+    fn conversion(&self) -> Option<&dyn Conversion> {
+        Some(self)
+    }
+}
+
+impl Launching for Gemini {
     fn program(&self) -> ProgramSpec {
         ProgramSpec::Named { name: "gemini".to_owned(), native: &[] }
     }
@@ -84,28 +110,32 @@ impl Vendor for Gemini {
         launch::preset_id(session, unique)
     }
 
-    fn is_free(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> bool {
-        transcript::is_free(files, place, id)
-    }
-
     fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
         launch::command(plan)
     }
 
-    fn only_appends(&self) -> bool {
-        true
+    fn headless(&self) -> Option<&dyn HeadlessLaunching> {
+        Some(self)
+    }
+}
+
+impl HeadlessLaunching for Gemini {
+    fn standard_input(&self, plan: &CommandPlan<'_>) -> Option<PathBuf> {
+        texts::prompt_path(plan)
+    }
+}
+
+impl Transcripts for Gemini {
+    fn storage(&self) -> TranscriptStorage<'_> {
+        TranscriptStorage::Files(self)
     }
 
     fn transcript(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
         home::transcript(files, place, id)
     }
 
-    fn restored_as(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
-        home::restored_as(files, place, id)
-    }
-
-    fn endangered(&self, files: &dyn Files, place: &Place) -> Vec<PathBuf> {
-        neighbours::endangered(files, place)
+    fn is_free(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> bool {
+        transcript::is_free(files, place, id)
     }
 
     fn conversation(
@@ -129,62 +159,8 @@ impl Vendor for Gemini {
         transcript::beginning(files, &kept.transcript)
     }
 
-    fn standard_input(&self, plan: &CommandPlan<'_>) -> Option<PathBuf> {
-        texts::prompt_path(plan)
-    }
-
     fn live(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
         Ok(process::live(files, &home::chats(files, place)))
-    }
-
-    fn watched(&self, _place: &Place) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    fn watched_for(
-        &self,
-        files: &dyn Files,
-        place: &Place,
-        _id: Option<&VendorSessionId>,
-        _now: Timestamp,
-    ) -> Vec<PathBuf> {
-        vec![home::chats(files, place)]
-    }
-
-    fn file_signals(&self, files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
-        signals::of_file(files, changed, agent)
-    }
-
-    fn stream_signals(&self, line: &str) -> Vec<Signal> {
-        signals::of_stream(line)
-    }
-
-    fn last_words(&self, errors: &str) -> Option<Failure> {
-        failures::last_words(errors)
-    }
-
-    fn title_signals(&self, title: &str) -> Vec<Signal> {
-        signals::of_title(title)
-    }
-
-    fn read_screen(&self, screen: &Screen) -> Option<Showing> {
-        screen::read(screen)
-    }
-
-    fn readiness(&self) -> Readiness {
-        Readiness::Shown
-    }
-
-    fn typing(&self, message: &str) -> Typing {
-        typing::typing(message)
-    }
-
-    fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
-        screen::dialog_text(screen)
-    }
-
-    fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
-        screen::answer(screen, answer)
     }
 
     fn said_since(
@@ -209,8 +185,79 @@ impl Vendor for Gemini {
     fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
         turns::turns(files, transcript, each)
     }
+}
 
-    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Option<Transcription>> {
-        written::transcription(order).map(Some)
+impl TranscriptFiles for Gemini {
+    fn write_mode(&self) -> WriteMode {
+        WriteMode::Append
+    }
+
+    fn restored_as(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
+        home::restored_as(files, place, id)
+    }
+
+    fn endangered(&self, files: &dyn Files, place: &Place) -> Vec<PathBuf> {
+        neighbours::endangered(files, place)
+    }
+}
+
+impl SignalSources for Gemini {
+    fn evidence_within(&self) -> Duration {
+        // A start takes four seconds alone, and several times as long while other agents start.
+        Duration::from_secs(90)
+    }
+
+    fn watched_for(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        _id: Option<&VendorSessionId>,
+        _now: Timestamp,
+    ) -> Vec<PathBuf> {
+        vec![home::chats(files, place)]
+    }
+
+    fn file_signals(&self, files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
+        signals::of_file(files, changed, agent)
+    }
+
+    fn stream_signals(&self, line: &str) -> Vec<Signal> {
+        signals::of_stream(line)
+    }
+
+    fn title_signals(&self, title: &str) -> Vec<Signal> {
+        signals::of_title(title)
+    }
+
+    fn last_words(&self, errors: &str) -> Option<Failure> {
+        failures::last_words(errors)
+    }
+}
+
+impl Interaction for Gemini {
+    fn read_screen(&self, screen: &Screen) -> Option<Showing> {
+        screen::read(screen)
+    }
+
+    fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
+        screen::dialog_text(screen)
+    }
+
+    fn readiness(&self) -> Readiness {
+        Readiness::Shown
+    }
+
+    fn typing(&self, message: &str) -> Typing {
+        typing::typing(message)
+    }
+
+    fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
+        screen::answer(screen, answer)
+    }
+}
+
+impl Conversion for Gemini {
+    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
+        written::transcription(order)
     }
 }

@@ -1,4 +1,4 @@
-//! What a start of Gemini deletes of others in the same folder.
+//! Finds the transcripts of other sessions that a start of Gemini in the same folder deletes.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,13 @@ use segue_core::ports::{Files, Place};
 
 use super::{home, process, records, transcript};
 
-/// One in which nothing was said is no longer than this: its process notes the folder's files.
+/// Maximum size in bytes of a transcript without messages. It is not empty, because its process
+/// records the files of the folder.
 const LONGEST: u64 = 1024 * 1024;
 
-/// Lists the transcripts that a start deletes though somebody needs them. It deletes all those whose
-/// names end like that of one in which nothing was said: conversations that were resumed, and those
-/// that a living process has just begun.
+/// Lists the transcripts that a start of Gemini deletes although they are still needed. Gemini
+/// deletes all transcripts whose names end like that of a transcript without messages. These can be
+/// conversations that were resumed, and conversations that a live process has just begun.
 pub(super) fn endangered(files: &dyn Files, place: &Place) -> Vec<PathBuf> {
     let mut all = files.list(&home::chats(files, place)).unwrap_or_default();
     all.retain(|path| home::named_by_gemini(path).is_some());
@@ -38,8 +39,8 @@ fn is_empty(files: &dyn Files, path: &Path) -> bool {
     length <= LONGEST && !transcript::has_words(files, path)
 }
 
-/// Tells whether a process that lives can have begun this and go on with it. One of ours goes on with
-/// the transcript that we prepared.
+/// Returns whether a live process can have begun this transcript and still write to it. A process
+/// of ours writes to the transcript that we prepared, and not to this one.
 fn is_of_living(files: &dyn Files, path: &Path, oldest: Option<Timestamp>) -> bool {
     let is_ours = home::id_of(files, path).is_some_and(|id| home::began_at(id.as_str()).is_some());
     let began = home::first_line(files, path).and_then(|first| records::began_at(&first));
@@ -63,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_like_an_empty_one_is_in_danger() {
+    fn transcript_whose_name_ends_like_that_of_an_empty_one_is_endangered() {
         let home = Home::new();
         home.write("projects.json", r#"{"projects":{"/code/a":"a"}}"#);
         let said = "{\"type\":\"user\",\"content\":\"x\"}\n";
@@ -77,7 +78,7 @@ mod tests {
         let is_needed = |path, oldest| is_of_living(&home.disk, path, oldest);
         assert!(is_needed(&empty, at("2026-11-16T03:38:00Z")));
         assert!(!is_needed(&empty, at("2026-11-16T03:39:00Z")));
-        assert!(!is_needed(&empty, None), "nobody goes on with it");
+        assert!(!is_needed(&empty, None), "no process is alive");
         let ours = write(&home, OURS, "2026-11-16T04-00", "");
         assert!(!is_needed(&ours, at("2026-11-16T03:38:00Z")));
     }

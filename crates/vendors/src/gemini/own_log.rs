@@ -1,6 +1,8 @@
-//! The log that a process of ours writes: it tells when a person began another conversation inside.
+//! The log that a process of ours writes. It shows when a person began another conversation inside
+//! the process.
 //!
-//! Nothing else does: a new transcript does not say whose it is, and no process keeps one open.
+//! No other source shows that: a new transcript does not name its process, and no process keeps a
+//! transcript open.
 
 use std::path::Path;
 
@@ -11,26 +13,27 @@ use segue_core::ports::{Files, Place};
 use super::home;
 use crate::lines;
 
-/// Names the file into which a process writes what it does.
+/// Environment variable that names the file to which a process logs.
 const VARIABLE: &str = "GEMINI_DEBUG_LOG_FILE";
 
-/// The log's name in the launch's folder.
+/// Name of the log in the launch folder.
 const NAME: &str = "gemini-log.txt";
 
-/// What is noted right after a conversation was begun inside. At its start a process notes it, too,
-/// once for each folder that it may look into.
+/// Text that is logged right after a conversation was begun inside a process. A process also logs
+/// it at its start, once for each folder that it may read.
 const BEGAN: &[u8] = b"[MemoryDiscovery] Loading environment memory";
 
-/// How long after the beginning it is noted at the latest.
+/// Maximum time between the beginning of a conversation and its line in the log.
 const LATEST: SignedDuration = SignedDuration::from_secs(2);
 
-/// How long the notes of a start take.
+/// How long a process logs such lines at its start.
 const START: SignedDuration = SignedDuration::from_secs(1);
 
-/// Names the folder that a process works in.
+/// Environment variable that names the working folder of a process.
 const FOLDER: &str = "PWD";
 
-/// Has a launch write a log of its own, unless its user wants one elsewhere.
+/// Makes a launch write a log of its own, unless its user has chosen another log file. Also sets
+/// the working folder for `place`.
 pub(super) fn tell(cwd: &Path, folder: &Path, environment: &mut Environment) {
     environment.set(FOLDER, cwd.to_string_lossy());
     let is_users = |path: &str| !path.is_empty() && !path.ends_with(NAME);
@@ -39,18 +42,19 @@ pub(super) fn tell(cwd: &Path, folder: &Path, environment: &mut Environment) {
     }
 }
 
-/// Tells whether this is a log of a launch.
+/// Returns whether this is the log of a launch.
 pub(super) fn is_one(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == NAME)
 }
 
-/// Returns where the conversations of the process with this environment are.
+/// Returns the place of the conversations of the process with this environment.
 pub(super) fn place(environment: &Environment) -> Option<Place> {
     let cwd = environment.get(FOLDER)?.into();
     Some(Place { config_dir: home::config_dir(environment).ok()?, cwd })
 }
 
-/// Returns the conversation that the process with this environment began last, if any.
+/// Returns the conversation that the process with this environment began last. `None` if it began
+/// none.
 pub(super) fn begun(
     files: &dyn Files,
     chats: &Path,
@@ -62,24 +66,25 @@ pub(super) fn begun(
         home::begun_between(files, chats, (from, *at))
     };
     let noted = noted(files, log);
-    // Others that begin at the same moment as this one are none of its conversations.
+    // Other processes may begin conversations while this one starts. So lines from the start are
+    // skipped.
     let started = noted.first()?.checked_add(START).ok()?;
     noted.iter().rev().filter(|at| **at > started).find_map(begun)
 }
 
-/// Returns when the process noted that it began something.
+/// Returns the times at which the process logged that it began something.
 fn noted(files: &dyn Files, log: &Path) -> Vec<Timestamp> {
     let mut found = Vec::new();
     let each = |line: &[u8]| {
         let is_one = line.windows(BEGAN.len()).any(|part| part == BEGAN);
         found.extend(is_one.then(|| at(line)).flatten());
     };
-    // What cannot be read any more tells nothing more.
+    // If the log cannot be read any further, the lines until then count.
     let _ended = lines::each_from(files, log, 0, each);
     found
 }
 
-/// Reads `[2026-11-16T03:21:26.079Z] …`.
+/// Parses the timestamp of a line such as `[2026-11-16T03:21:26.079Z] …`.
 fn at(line: &[u8]) -> Option<Timestamp> {
     let text = String::from_utf8_lossy(line.get(..64).unwrap_or(line)).into_owned();
     text.strip_prefix('[')?.split(']').next()?.parse().ok()
@@ -94,7 +99,7 @@ mod tests {
     const FIRST: &str = "ae5d9f06-5781-47ae-9447-8358179ec014";
     const SECOND: &str = "7fd05c81-2d03-47d5-8840-98563a14803d";
 
-    /// A home with the conversation of a process's start, and the one that was begun inside.
+    /// Makes a home with the conversation of a process's start, and the one that was begun inside.
     fn home() -> Home {
         let home = Home::new();
         for (id, at) in [(FIRST, "03:38:51.053"), (SECOND, "03:38:59.936")] {
@@ -116,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_begun_inside_is_found_and_what_was_begun_at_the_start_is_not() {
+    fn conversation_begun_inside_is_found_and_that_of_the_start_is_not() {
         let home = home();
         assert_eq!(begun_by(&home, LOG).as_deref(), Some(SECOND));
         let start: String =
@@ -126,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_is_not_ours_tells_nothing() {
+    fn log_of_another_name_or_no_log_yields_no_conversation() {
         let home = home();
         let path = home.write("users.txt", LOG);
         let chats = home.folder.path().join("chats");
@@ -135,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_the_user_wants_is_left_alone() {
+    fn log_file_that_the_user_has_chosen_is_kept() {
         let told = |value: Option<&str>| {
             let pairs = value.map(|value| (VARIABLE.to_owned(), value.to_owned()));
             let mut environment = Environment::new(pairs);

@@ -1,4 +1,5 @@
-//! What the system tells about Gemini's processes: it keeps no list of them itself, and no file open.
+//! Finds the processes of Gemini in `/proc`: Gemini keeps no list of its processes, and its
+//! processes keep no file open.
 
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -11,23 +12,24 @@ use super::{home, own_log};
 
 const PROCESSES: &str = "/proc";
 
-/// How much of a command line or an environment is read.
+/// Maximum number of bytes that are read of a command line or an environment.
 const LARGEST: usize = 256 * 1024;
 
-/// How many parts a second has in which the system counts.
+/// Clock ticks per second. Start times in `/proc` are counted in clock ticks.
 const TICKS: u64 = 100;
 
-/// Before this much of a process's life is over it has written nothing: it takes longer to start.
+/// A process that is younger than this has written nothing: it takes longer to start.
 const EARLIEST: SignedDuration = SignedDuration::from_secs(1);
 
 /// Flags that name the conversation of a process.
 const NAMING: [&str; 3] = ["--resume", "-r", "--session-id"];
 
-/// Lists the processes that were told a conversation.
+/// Lists the processes whose command line names a conversation.
 pub(super) fn live(files: &dyn Files, chats: &Path) -> Vec<Live> {
     let of = |pid| Some(Live { pid, started: None, id: current(files, chats, pid)? });
     let mut found: Vec<Live> = pids(files).into_iter().filter_map(of).collect();
-    // The program starts itself again: the younger one is the one that writes, and ends last.
+    // Gemini starts itself again as a second process. The younger process writes the transcript and
+    // exits last, so it comes first.
     found.sort_by_key(|live| Reverse(live.pid));
     found
 }
@@ -37,13 +39,14 @@ fn pids(files: &dyn Files) -> Vec<u32> {
     paths.iter().filter_map(|path| path.file_name()?.to_str()?.parse().ok()).collect()
 }
 
-/// Returns the conversation that a process is in: the one that it began last, or was told.
+/// Returns the conversation that a process is in: the one that it began last, or else the one on
+/// its command line.
 pub(super) fn current(files: &dyn Files, chats: &Path, pid: u32) -> Option<VendorSessionId> {
     let told = told(files, pid)?;
     Some(own_log::begun(files, chats, &environment(files, pid)).unwrap_or(told))
 }
 
-/// Returns the environment that a process was started with.
+/// Returns the environment with which a process was started.
 pub(super) fn environment(files: &dyn Files, pid: u32) -> Environment {
     let bytes = files.head(&about(pid, "environ"), LARGEST).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
@@ -51,7 +54,7 @@ pub(super) fn environment(files: &dyn Files, pid: u32) -> Environment {
     Environment::new(variables.map(|(name, value)| (name.to_owned(), value.to_owned())))
 }
 
-/// Returns the conversation that a process was told on its command line, if it is a Gemini.
+/// Returns the conversation on the command line of a process, if the process is a Gemini.
 fn told(files: &dyn Files, pid: u32) -> Option<VendorSessionId> {
     let bytes = files.head(&about(pid, "cmdline"), LARGEST).ok()?;
     told_in(&bytes)
@@ -73,8 +76,8 @@ fn told_in(command_line: &[u8]) -> Option<VendorSessionId> {
     None
 }
 
-/// Returns which word of a command line is Gemini. It is a script: what runs it and its flags come
-/// first.
+/// Returns the position of Gemini in a command line. It is a script, so the interpreter and its
+/// flags come first.
 fn script_in(command_line: &[u8]) -> Option<usize> {
     let text = String::from_utf8_lossy(command_line);
     text.split('\0').take(6).position(is_gemini)
@@ -85,13 +88,13 @@ fn is_gemini(word: &str) -> bool {
     name.is_some_and(|name| matches!(name, "gemini" | "gemini.js"))
 }
 
-/// Returns from when on what is written can be the process's.
+/// Returns the earliest time at which the process can have written something.
 pub(super) fn writes_since(files: &dyn Files, agent: &ProcessRef) -> Option<Timestamp> {
     let bytes = files.head(Path::new("/proc/stat"), LARGEST).ok()?;
     since(&String::from_utf8_lossy(&bytes), agent.started)
 }
 
-/// Returns when the oldest Gemini that lives began.
+/// Returns the earliest time at which the oldest live Gemini can have written something.
 pub(super) fn oldest(files: &dyn Files) -> Option<Timestamp> {
     let bytes = files.head(Path::new("/proc/stat"), LARGEST).ok()?;
     let started = pids(files).into_iter().filter(|pid| {
@@ -101,7 +104,7 @@ pub(super) fn oldest(files: &dyn Files) -> Option<Timestamp> {
     since(&String::from_utf8_lossy(&bytes), oldest)
 }
 
-/// Returns the ticks at which a process began: the 20th word behind its name, which is in
+/// Returns the clock ticks at which a process started: the 20th word after its name, which is in
 /// parentheses.
 fn started_at(files: &dyn Files, pid: u32) -> Option<u64> {
     let bytes = files.head(&about(pid, "stat"), LARGEST).ok()?;
@@ -109,8 +112,8 @@ fn started_at(files: &dyn Files, pid: u32) -> Option<u64> {
     text.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
 }
 
-/// Adds the ticks at which a process began to the time at which the system did, which is told in
-/// whole seconds.
+/// Returns the earliest time at which a process can have written something, given the clock ticks
+/// at which it started. The kernel reports the boot time in whole seconds.
 fn since(system: &str, started: u64) -> Option<Timestamp> {
     let booted = system.lines().find_map(|line| line.strip_prefix("btime "))?;
     let booted = Timestamp::from_second(booted.trim().parse().ok()?).ok()?;
@@ -129,7 +132,7 @@ mod tests {
     const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
 
     #[test]
-    fn a_command_line_names_its_conversation() {
+    fn conversation_is_read_from_the_command_line_of_gemini() {
         let told = |words: &[&str]| told_in(words.join("\0").as_bytes()).map(|id| id.to_string());
         let joined = format!("--resume={ID}");
         for words in [
@@ -152,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn when_a_process_began_follows_from_the_systems_count() {
+    fn earliest_write_is_computed_from_boot_time_and_clock_ticks() {
         let found = since("cpu 1 2\nbtime 1800000000\nprocesses 3\n", 1250).unwrap();
         assert_eq!(found.to_string(), "2027-01-15T08:00:13.5Z");
         assert_eq!(since("cpu 1 2\n", 1), None);

@@ -1,4 +1,4 @@
-//! The lines of a transcript, as far as they mean anything here.
+//! The lines of a transcript: the fields that are used, and what each message means for its turn.
 
 use jiff::Timestamp;
 use segue_core::model::Usage;
@@ -7,19 +7,20 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// How texts in the user's place begin that no user wrote.
+/// Beginnings of texts that are recorded as messages of the user but that no user wrote.
 const ADDITIONS: [&str; 3] = [CONTEXT, "<hook_context>", INSTRUCTIONS];
 
-/// What Gemini tells the model about the folder at the beginning of a conversation.
+/// Beginning of Gemini's description of the folder for the model, at the beginning of a
+/// conversation.
 const CONTEXT: &str = "<session_context>";
 
-/// How standing instructions begin that were written into a new conversation.
+/// Beginning of standing instructions that were written into a new conversation.
 pub(super) const INSTRUCTIONS: &str = "<standing_instructions>";
 
-/// How Gemini notes that a person broke a turn off.
+/// The text that Gemini records when a person interrupts a turn.
 const CANCELLED: &str = "Request cancelled.";
 
-/// One line: the first one, a message, or a change of what came before.
+/// One line: the header, a message, or a change of earlier lines.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Line {
@@ -30,7 +31,7 @@ pub(super) struct Line {
     message: Option<Message>,
     #[serde(rename = "$set")]
     set: Option<Set>,
-    /// All of them, where older versions wrote a conversation as one document.
+    /// All messages, if an older version wrote the conversation as one document.
     #[serde(default, deserialize_with = "those_that_are_whole")]
     messages: Option<Vec<Message>>,
 }
@@ -44,12 +45,12 @@ struct Set {
     messages: Option<Vec<Message>>,
 }
 
-/// What a line tells about the process that wrote it.
+/// What a line shows about the process that wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Written {
-    /// By one that takes up the conversation.
+    /// A process wrote it when it resumed the conversation.
     AtResume,
-    /// By one that has it open, at this time.
+    /// A process that has the conversation open wrote it at this time.
     At(Timestamp),
 }
 
@@ -80,7 +81,7 @@ pub(super) enum Kind {
     Other,
 }
 
-/// Words, or pieces of what was said.
+/// The content of a message: a text, or a list of parts.
 #[derive(Clone, Debug)]
 pub(super) enum Content {
     Text(String),
@@ -101,7 +102,7 @@ impl<'de> Deserialize<'de> for Content {
     }
 }
 
-/// A piece of what was said.
+/// A part of a message.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Part {
@@ -124,7 +125,7 @@ impl Part {
     }
 }
 
-/// A call of a tool, as the model made it.
+/// A tool call, as the model made it.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct FunctionCall {
     #[serde(default)]
@@ -134,7 +135,7 @@ pub(super) struct FunctionCall {
     pub(super) args: Option<Box<RawValue>>,
 }
 
-/// What a tool gave, as the model is told.
+/// The result of a tool, as the model gets it.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct FunctionResponse {
     #[serde(default)]
@@ -145,7 +146,7 @@ pub(super) struct FunctionResponse {
     pub(super) response: Value,
 }
 
-/// A call that has ended, with what the tool gave.
+/// A completed tool call, with the result of the tool.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct ToolCall {
     #[serde(default)]
@@ -159,29 +160,29 @@ pub(super) struct ToolCall {
     pub(super) timestamp: Option<Timestamp>,
 }
 
-/// What a message means for the turn that it is in.
+/// What a message means for the turn that it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// A person said this.
+    /// A person sent this text.
     Said(String),
-    /// The model has yet to answer it.
+    /// The result of a tool. The model has not answered it yet.
     ToolResult,
-    /// The model said something and is not done.
+    /// The model wrote something, and its turn continues.
     Continues,
-    /// The model's turn is over; what it said last.
+    /// The model's turn is over. The text is that of its last message.
     Answered(String),
-    /// The turn failed, for this reason.
+    /// The turn failed for this reason.
     Failed(String),
-    /// A person broke the turn off.
+    /// A person interrupted the turn.
     Cancelled,
-    /// A conversation's context: what follows it may be a copy of what was said before.
+    /// The context of a conversation. The messages after it may be copies of earlier ones.
     Context,
-    /// An addition of Gemini's or of ours.
+    /// An addition of Gemini or of Segue.
     Nothing,
 }
 
 impl Line {
-    /// Reads a line; one that is torn or garbage is nothing.
+    /// Parses a line. Returns `None` if the line is torn or invalid.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(line);
         let line: Self = serde_json::from_str(&text).ok()?;
@@ -190,7 +191,7 @@ impl Line {
         Some(Self { message, ..line })
     }
 
-    /// Returns the messages that stand in the place of all before, where the line has them.
+    /// Returns the messages that replace everything before this line, if the line has them.
     pub(super) fn replacement(&self) -> Option<&[Message]> {
         self.set.as_ref()?.messages.as_deref()
     }
@@ -200,8 +201,8 @@ impl Line {
         self.message.as_ref()
     }
 
-    /// Returns who wrote the line; none where it may be any process: at its start each one writes
-    /// summaries into what others have left.
+    /// Returns what is known about the process that wrote the line. `None` if it can be any
+    /// process: at its start, each process writes summaries into the transcripts of others.
     pub(super) fn written(&self) -> Option<Written> {
         let set = self.set.as_ref();
         if set.is_some_and(|set| set.session_id.is_some()) {
@@ -220,12 +221,12 @@ impl Line {
     }
 }
 
-/// What a line does to the conversation, without what it says.
+/// The effect of a line on the conversation, without its text.
 #[derive(Debug, Deserialize)]
 pub(super) struct Effect {
-    /// The message that it adds, or takes the place of.
+    /// The id of the message that the line adds or replaces.
     pub(super) id: Option<String>,
-    /// The message that is taken back, with all behind it.
+    /// The id of the message that is undone, together with everything after it.
     #[serde(rename = "$rewindTo")]
     pub(super) rewind: Option<String>,
     #[serde(default, deserialize_with = "moment")]
@@ -245,20 +246,20 @@ impl Effect {
         serde_json::from_str(&String::from_utf8_lossy(line)).ok()
     }
 
-    /// Tells whether the line stands in the place of all before.
+    /// Returns whether the line replaces everything before it.
     pub(super) fn replaces(&self) -> bool {
         let set = self.set.as_ref().and_then(|set| set.messages);
         set.or(self.messages).is_some()
     }
 }
 
-/// Reads a moment; what is none is not there.
+/// Parses a timestamp. Invalid values become `None`.
 fn moment<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Timestamp>, D::Error> {
     let value = Value::deserialize(from)?;
     Ok(value.as_str().and_then(|text| text.parse().ok()))
 }
 
-/// Reads a list of messages without those that are none.
+/// Parses a list of messages. Invalid messages are skipped.
 fn those_that_are_whole<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<Vec<Message>>, D::Error> {
@@ -268,12 +269,12 @@ fn those_that_are_whole<'de, D: Deserializer<'de>>(
     Ok(list.map(|list| list.iter().filter_map(whole).collect()))
 }
 
-/// Returns the conversation that the first line of a transcript names.
+/// Returns the conversation's id in the first line of a transcript.
 pub(super) fn session(line: &[u8]) -> Option<String> {
     Line::read(line)?.session_id
 }
 
-/// Returns when the conversation began whose first line this is.
+/// Returns when a conversation began, given the first line of its transcript.
 pub(super) fn began_at(line: &[u8]) -> Option<Timestamp> {
     Line::read(line)?.start_time
 }
@@ -294,13 +295,13 @@ impl Message {
         self.tool_calls.as_deref().unwrap_or_default()
     }
 
-    /// Returns what the answer cost, where that is told.
+    /// Returns the token usage of the answer, if it is recorded.
     pub(super) fn usage(&self) -> Option<Usage> {
         let number = |name: &str| self.tokens.get(name).and_then(Value::as_u64);
         Some(Usage { input: number("input")?, output: number("output")? })
     }
 
-    /// Returns the words of a message that is nothing else, and what any other is made of.
+    /// Returns the text of a message that is a plain text, and the parts of any other message.
     pub(super) fn content(&self) -> (&str, &[Part]) {
         match &self.content {
             Some(Content::Text(text)) => (text, &[]),
@@ -331,14 +332,15 @@ impl Message {
         if !text.trim().is_empty() {
             return Meaning::Answered(text);
         }
-        // What we put into a new conversation is a thought and nothing else; a call of a tool is
-        // noted with nothing in it until the tool has ended.
+        // Gemini rewrites our message in a new conversation as a part that is only a thought: it
+        // does not change the turn. The message of a tool call has no content until the tool has
+        // ended: the turn continues.
         let is_thought = self.content.is_none() || self.has(|part| part.thought);
         if is_thought { Meaning::Nothing } else { Meaning::Continues }
     }
 }
 
-/// Tells whether a text in the user's place was written by no user.
+/// Returns whether a text that is recorded as a message of the user was not written by a user.
 pub(super) fn is_addition(text: &str) -> bool {
     ADDITIONS.iter().any(|begin| text.trim_start().starts_with(begin))
 }

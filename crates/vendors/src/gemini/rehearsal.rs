@@ -1,4 +1,4 @@
-//! Gemini CLI without an account.
+//! Configuration that lets Gemini CLI run without an account, for trials.
 
 use segue_core::ports::{NewFile, Proof, Rehearsal, Stage, Support};
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ pub(super) fn rehearsal(stage: &Stage<'_>) -> Rehearsal {
         environment: vec![
             ("GEMINI_API_KEY", stage.key.to_owned()),
             ("GOOGLE_GEMINI_BASE_URL", stage.model.to_owned()),
-            // Without a model it asks a smaller one first which to take.
+            // Without this variable, Gemini first asks a smaller model which model to use.
             ("GEMINI_MODEL", "gemini-2.5-flash".to_owned()),
         ],
         files: vec![file("settings.json", &settings), file("trustedFolders.json", &trusted)],

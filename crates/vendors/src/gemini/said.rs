@@ -1,4 +1,4 @@
-//! What single messages say, as turns.
+//! Converts single messages to turns.
 
 use std::collections::HashSet;
 
@@ -10,20 +10,20 @@ use serde_json::value::RawValue;
 use super::records::{self, Content, FunctionResponse, Kind, Line, Message, Part, ToolCall};
 use super::typing;
 
-/// What Gemini lets the model say to a summary of what was before.
+/// The text that Gemini records as the model's answer to a summary of earlier turns.
 const TO_SUMMARY: &str = "Got it. Thanks for the additional context!";
 
-/// The field in which a failed tool says why.
+/// The field in which a failed tool reports the reason.
 const ERROR: &str = "error";
 
-/// What one message says.
+/// The turns of one message.
 pub(super) struct Said {
     pub(super) id: String,
     pub(super) turns: Vec<Turn>,
     is_users: bool,
 }
 
-/// Returns what the messages of a line say, the oldest first.
+/// Converts the messages of a line to turns, the oldest first.
 pub(super) fn of(line: &Line) -> Vec<Said> {
     let messages = line.messages();
     let mut said: Vec<Said> = messages.iter().filter_map(message).collect();
@@ -39,8 +39,8 @@ pub(super) fn of(line: &Line) -> Vec<Said> {
     said
 }
 
-/// Takes out results that a message of their own has, though the calls have them, too: there they
-/// have their time.
+/// Removes tool results from messages of the user if the tool calls have these results, too. In the
+/// tool calls, results have timestamps of their own.
 fn forget_copies(messages: &[Message], said: &mut [Said]) {
     let ended = messages.iter().flat_map(Message::tool_calls);
     let told: HashSet<&str> =
@@ -51,14 +51,14 @@ fn forget_copies(messages: &[Message], said: &mut [Said]) {
     }
 }
 
-/// Tells whether these are a summary and the answer to it.
+/// Returns whether these turns are a summary and the model's answer to it.
 fn is_summed_up(summary: &[Turn], answer: &[Turn]) -> bool {
     let ([summary], [answer]) = (summary, answer) else { return false };
     let is_answer = answer.role == Role::Assistant && answer.text == TO_SUMMARY;
     is_answer && summary.role == Role::User
 }
 
-/// Returns what a message says; Gemini knows none without an id.
+/// Converts a message. Returns `None` if it has no id, because Gemini ignores such a message.
 fn message(message: &Message) -> Option<Said> {
     let turns = match message.kind {
         Kind::User => of_user(message),
@@ -110,12 +110,12 @@ fn of_model(message: &Message) -> Vec<Turn> {
     turns
 }
 
-/// Returns the words in a part, other than thoughts.
+/// Returns the text of a part, or `None` if the part is a thought.
 fn words(part: &Part) -> Option<&str> {
     part.text.as_deref().filter(|_| !part.thought)
 }
 
-/// Returns a call that has ended, and its result.
+/// Returns a completed tool call and its result.
 fn of_tool(ended: &ToolCall, at: Option<Timestamp>) -> Vec<Turn> {
     let failed = ended.status.as_deref().is_some_and(|status| status != "success");
     let told = match &ended.result {
@@ -136,7 +136,8 @@ fn plain(call: &ToolCall, text: &str) -> FunctionResponse {
     }
 }
 
-/// Finds the result of a call: all calls of an answer may have all of their results.
+/// Finds the result of a call. Each call of an answer may have the results of all calls of that
+/// answer.
 fn own(call: &ToolCall, parts: &[Part]) -> Option<FunctionResponse> {
     let mut responses = parts.iter().filter_map(|part| part.function_response.as_ref());
     let first = responses.clone().next();

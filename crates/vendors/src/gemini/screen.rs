@@ -1,4 +1,4 @@
-//! What an interactive Gemini shows, and how its questions are answered.
+//! Reads what an interactive Gemini shows, and answers its questions.
 
 use segue_core::model::WaitingFor;
 use segue_core::ports::{Activity, Answer, DialogText, Screen, Showing};
@@ -7,10 +7,11 @@ use segue_core::rules::dialog::{self, Choices};
 use super::signals::title_activity;
 use crate::choices::{meant, number_of};
 
-/// What stands before the input: usually, when nothing is asked for, and when it is for the shell.
+/// Drawn before the input: usually, in the mode without permission questions, and if the text goes
+/// to the shell.
 const MARKS: [&str; 3] = [" > ", " * ", " ! "];
 
-/// What is in an input without a text.
+/// Texts in an input without a draft.
 const PLACEHOLDERS: [&str; 4] = [
     "Type your message or @path/to/file",
     "Type your shell command",
@@ -18,13 +19,13 @@ const PLACEHOLDERS: [&str; 4] = [
     "Press 'Esc' for NORMAL mode.",
 ];
 
-/// Stands before the choice that is marked.
+/// Drawn before the marked choice.
 const CHOSEN: char = '●';
 
-/// How the upper edge of a frame begins.
+/// Beginning of the upper edge of a frame.
 const CORNER: char = '╭';
 
-/// Words of questions, and what they ask for.
+/// Texts in questions, and what these questions ask for.
 const QUESTIONS: [(&str, WaitingFor); 6] = [
     ("Do you trust", WaitingFor::Trust),
     ("How would you like to authenticate", WaitingFor::Trust),
@@ -34,7 +35,7 @@ const QUESTIONS: [(&str, WaitingFor); 6] = [
     ("Allow ", WaitingFor::Permission),
 ];
 
-/// Tells what the screen shows; none where neither an input nor a question is on it.
+/// Returns what the screen shows, or `None` if it shows neither an input nor a question.
 pub(super) fn read(screen: &Screen) -> Option<Showing> {
     if let Some(question) = Question::on(screen) {
         return Some(Showing::Dialog(question.asks));
@@ -46,21 +47,21 @@ pub(super) fn read(screen: &Screen) -> Option<Showing> {
     }
 }
 
-/// Returns the keys that give this answer to the question on the screen: the number of a choice
-/// takes it at once, whichever one is marked.
+/// Returns the keys that give this answer to the question on the screen, or `None` if there is no
+/// such answer. The number of a choice selects it at once, whichever choice is marked.
 pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
     let choices = Question::on(screen)?.choices.texts;
     let yes = ["allow once", "yes, allow once", "trust folder", "yes"];
     meant(&choices, answer, &yes, &["no", "don't trust"]).map(number_of)
 }
 
-/// Returns the words and the choices of the question on the screen.
+/// Returns the text and the choices of the question on the screen.
 pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
     let Question { rows, choices, .. } = Question::on(screen)?;
     Some(dialog::text(rows, choices.texts))
 }
 
-/// Tells whether the input has somebody's text in it.
+/// Returns whether the input is empty or has a draft, or `None` if there is no input.
 fn input(screen: &Screen) -> Option<Showing> {
     let rule = screen.rows.iter().rposition(|row| is_rule(row))?;
     let rows = &screen.rows[rule + 1..];
@@ -69,12 +70,13 @@ fn input(screen: &Screen) -> Option<Showing> {
     Some(if is_empty { Showing::Ready } else { Showing::Draft })
 }
 
-/// Returns what is behind the mark; where nothing is, the row ends with it.
+/// Returns the text after the mark, or `None` if the row does not begin with it. If there is no
+/// text, the row has no space after the mark.
 fn marked<'a>(row: &'a str, mark: &str) -> Option<&'a str> {
     if row == mark.trim_end() { Some("") } else { row.strip_prefix(mark).map(str::trim) }
 }
 
-/// The rule above the input goes from edge to edge.
+/// Returns whether a row is a rule. The rule above the input spans the whole width.
 fn is_rule(row: &str) -> bool {
     row.starts_with("──────────")
 }
@@ -89,13 +91,13 @@ struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    /// Finds the one on the screen: choices in a frame, one of which is marked, with nothing below
-    /// it that looks like an input.
+    /// Finds the question on the screen: choices in a frame, one of which is marked. The screen
+    /// must not show an input.
     fn on(screen: &'a Screen) -> Option<Self> {
         if input(screen).is_some() {
             return None;
         }
-        // What an agent says above the frame can look like choices.
+        // Text of the agent above the frame can look like choices.
         let rows = dialog::last_box(&screen.rows);
         rows.first()?.trim_start().starts_with(CORNER).then_some(())?;
         let choices = dialog::numbered(rows, &[CHOSEN])?;

@@ -1,4 +1,4 @@
-//! What Gemini's files, its title and its output say about the launch.
+//! Reads signals of a launch from Gemini's files, title and output.
 
 use std::path::Path;
 
@@ -11,12 +11,13 @@ use super::records::Written;
 use super::transcript::{End, TurnEnd};
 use super::{failures, home, own_log, process};
 
-/// What the title shows while an answer is wanted, and while the model works.
+/// Shown in the title while Gemini waits for an answer, and while the model works.
 const WANTED: char = '✋';
 const WORKS: char = '✦';
 
-/// Reads what a changed transcript says about the launch's own process: it is in this conversation,
-/// and since its start something was written. Others' transcripts say nothing.
+/// Reads signals about the launch's own process from a changed transcript: the process is in this
+/// conversation if it has written to the transcript since its start. The transcripts of other
+/// processes yield no signal.
 pub(super) fn of_file(files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
     if own_log::is_one(changed) {
         return of_log(files, agent);
@@ -36,8 +37,8 @@ pub(super) fn of_file(files: &dyn Files, changed: &Path, agent: &ProcessRef) -> 
     }
 }
 
-/// Reads the file that a process begins before it takes up the conversation that it was told: what
-/// it shows that is not part of the conversation is written there, and so is how turns failed.
+/// Reads the file that a process begins before it resumes its conversation. The process writes
+/// messages there that are shown but not part of the conversation, such as how turns failed.
 fn of_first_file(files: &dyn Files, path: &Path, since: Timestamp) -> Vec<Signal> {
     let length = files.facts(path).ok().flatten().map_or(0, |facts| facts.length);
     let turn = End::read(files, path, length).ok().and_then(|end| end.turn);
@@ -45,7 +46,8 @@ fn of_first_file(files: &dyn Files, path: &Path, since: Timestamp) -> Vec<Signal
     over.map(|(at, turn)| ended(turn, at)).into_iter().collect()
 }
 
-/// Reads the signals after a line in the process's own log, which may tell of a new conversation.
+/// Reads the signals after a new line in the process's own log, which may report a new
+/// conversation.
 fn of_log(files: &dyn Files, agent: &ProcessRef) -> Vec<Signal> {
     let environment = process::environment(files, agent.pid);
     let chats = own_log::place(&environment).map(|place| home::chats(files, &place));
@@ -67,7 +69,7 @@ fn of_transcript(
     let end = End::read(files, path, facts.length).ok().filter(|end| is_own(end, since));
     let Some(end) = end else { return Vec::new() };
     let mut signals = vec![Signal::Conversation { id, evidence: Evidence::Transcript }];
-    // It is told before the title says so: until then the input looks ready.
+    // The transcript shows this before the title does. Until then, the input looks ready.
     let works = end.goes_on.filter(|at| *at >= since);
     signals.extend(works.map(|_| active(Activity::Working, Source::Transcript)));
     let over = end.turn.filter(|(at, _)| *at >= since);
@@ -75,7 +77,8 @@ fn of_transcript(
     signals
 }
 
-/// Tells whether the process wrote the end of its transcript, and not another one a summary.
+/// Returns whether the process itself wrote the end of the transcript. Another process may have
+/// added a summary.
 fn is_own(end: &End, since: Timestamp) -> bool {
     match end.written {
         Some(Written::AtResume) => true,
@@ -101,14 +104,14 @@ fn active(activity: Activity, source: Source) -> Signal {
     Signal::Activity { activity, source }
 }
 
-/// Reads the title. That it is ready it says also while it asks something before the first turn:
-/// only the screen tells the difference.
+/// Reads the title. A title that shows an idle Gemini yields no signal: Gemini also shows it while
+/// it asks a question before the first turn, and only the screen shows the difference.
 pub(super) fn of_title(title: &str) -> Vec<Signal> {
     let activity = title_activity(title).filter(|activity| *activity != Activity::Idle);
     activity.map(|activity| active(activity, Source::Title)).into_iter().collect()
 }
 
-/// Tells what the title says that Gemini does; none where it has another title.
+/// Returns the activity that the title shows, or `None` for any other title.
 pub(super) fn title_activity(title: &str) -> Option<Activity> {
     match title.trim_start().chars().next()? {
         WANTED => Some(Activity::Waiting(WaitingFor::Permission)),
@@ -118,7 +121,7 @@ pub(super) fn title_activity(title: &str) -> Option<Activity> {
     }
 }
 
-/// A line of a headless turn's output, as far as it is a signal.
+/// A line of a headless turn's output, if it is used as a signal.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum StreamLine {
@@ -131,8 +134,8 @@ struct Told {
     message: String,
 }
 
-/// Reads one line of a headless turn's output. What the agent answered comes in pieces: the
-/// transcript has it whole.
+/// Reads one line of a headless turn's output. The agent's answer comes in several lines; the
+/// transcript has the whole text.
 pub(super) fn of_stream(line: &str) -> Vec<Signal> {
     match serde_json::from_str(line) {
         Ok(StreamLine::Init { session_id }) if home::is_id(&session_id) => {

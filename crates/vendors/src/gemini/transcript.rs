@@ -1,4 +1,4 @@
-//! Reading transcripts: a bounded piece of the beginning, a bounded piece of the end.
+//! Reads transcripts: a bounded number of bytes from the beginning, and from the end.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -14,10 +14,11 @@ use super::{home, typing};
 use crate::backwards::{self, Ended};
 use crate::lines;
 
-/// How much of the beginning is read: little, as the first message is nearly always near.
+/// How many bytes of the beginning are read, one size after the other, until the first message is
+/// found. It is nearly always near the beginning.
 const BEGINNINGS: [usize; 3] = [64 * 1024, 1024 * 1024, 8 * 1024 * 1024];
 
-/// Reads what decisions need about one conversation; one in which nothing was said is none.
+/// Reads the facts about one conversation that decisions need. `None` if it has no message.
 pub(super) fn conversation(
     files: &dyn Files,
     place: &Place,
@@ -27,7 +28,8 @@ pub(super) fn conversation(
     read(files, place, &path, id).map_err(|error| unreadable(&path, error))
 }
 
-/// Lists the conversations of a folder, the oldest first; what cannot be read is left out.
+/// Lists the conversations of a folder, the oldest first. Transcripts that cannot be read are
+/// skipped.
 pub(super) fn conversations(files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
     let folder = home::chats(files, place);
     let paths = files.list(&folder).map_err(|error| {
@@ -41,7 +43,8 @@ pub(super) fn conversations(files: &dyn Files, place: &Place) -> Result<Vec<Conv
     Ok(found)
 }
 
-/// Tells whether a conversation can be begun under this id: nothing was said in what is there.
+/// Returns whether a conversation can begin under this id: there is no transcript, or one without
+/// messages.
 pub(super) fn is_free(files: &dyn Files, place: &Place, id: &VendorSessionId) -> bool {
     let path = home::transcript(files, place, id);
     match files.facts(&path) {
@@ -51,8 +54,9 @@ pub(super) fn is_free(files: &dyn Files, place: &Place, id: &VendorSessionId) ->
     }
 }
 
-/// Returns what a person said from this byte on. When Gemini changes what was said before, it
-/// writes all of it again: what is between a context and the change is no news.
+/// Returns the messages that a person sent, from this byte offset on. When Gemini changes earlier
+/// messages, it writes all of them again. So messages between a context and the change are copies,
+/// and are skipped.
 pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
     let (mut said, mut copies) = (Vec::new(), false);
     let each = |line: &[u8]| {
@@ -68,12 +72,12 @@ pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<
     Ok(said)
 }
 
-/// Tells whether anybody said anything in a transcript.
+/// Returns whether a transcript has a message of a person.
 pub(super) fn has_words(files: &dyn Files, path: &Path) -> bool {
     matches!(first_words(files, path), Ok(Some(_)))
 }
 
-/// Reads how a conversation begins that a person had.
+/// Reads how a conversation begins. `None` if it has no message, or no known working folder.
 pub(super) fn beginning(files: &dyn Files, path: &Path) -> io::Result<Option<Beginning>> {
     let Some(facts) = files.facts(path)? else { return Ok(None) };
     let Some((at, first_message)) = first_words(files, path)? else { return Ok(None) };
@@ -109,7 +113,7 @@ fn read(
     }))
 }
 
-/// Returns when a conversation began, and what was said first.
+/// Returns when a conversation began, and its first message.
 fn first_words(files: &dyn Files, path: &Path) -> io::Result<Option<(Option<Timestamp>, String)>> {
     for limit in BEGINNINGS {
         let bytes = files.head(path, limit)?;
@@ -144,29 +148,31 @@ pub(super) enum TurnEnd {
     Cancelled,
 }
 
-/// What the end of a transcript says about the last turn.
+/// The state of the last turn, read from the end of a transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct End {
     pub(super) is_open: bool,
-    /// When the newest line of an open turn was written: only where it is a line of its own.
+    /// When the newest message of an open turn was written. `None` if the message has no line of
+    /// its own.
     pub(super) goes_on: Option<Timestamp>,
-    /// How it ended, and when: only where a line of its own says so.
+    /// How the turn ended, and when. `None` if the message that ends it has no line of its own.
     pub(super) turn: Option<(Timestamp, TurnEnd)>,
     pub(super) last_answer: Option<String>,
-    /// Who wrote last, other than a summary.
+    /// What is known about the process that wrote the last line. Summaries do not count.
     pub(super) written: Option<Written>,
     is_known: bool,
 }
 
 impl End {
-    /// Reads backwards until it is clear whether the last turn has ended, and what was answered
-    /// last.
+    /// Reads backwards until it is known whether the last turn has ended, and what the last answer
+    /// is.
     pub(super) fn read(files: &dyn Files, path: &Path, length: u64) -> io::Result<Self> {
         let mut end = Self::default();
         let ended = backwards::each(files, path, length, |line| {
             Line::read(line).map_or(ControlFlow::Continue(()), |line| end.take(&line))
         })?;
-        // Behind a line that is longer than anything is read, no end of a turn was seen.
+        // A last line that is longer than the read limit hides the end of the turn: the turn counts
+        // as open.
         end.is_open |= !end.is_known && ended == Ended::TooFar;
         Ok(end)
     }
@@ -174,7 +180,7 @@ impl End {
     fn take(&mut self, line: &Line) -> ControlFlow<()> {
         self.written = self.written.or_else(|| line.written());
         if let Some(all) = line.replacement() {
-            // It stands for everything before: what it does not tell nobody tells.
+            // This line replaces everything before it, so no earlier line counts.
             all.iter().rev().for_each(|message| self.add(message, false));
             return ControlFlow::Break(());
         }

@@ -1,7 +1,7 @@
-//! What a transcript says, as turns.
+//! Converts a transcript to turns.
 //!
-//! A line may take the place of an earlier one, take back what came before, or stand for all of it:
-//! the conversation is known from the end.
+//! A line may replace an earlier message, undo earlier messages, or replace all of them. So the
+//! conversation is read from the end.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
@@ -16,7 +16,7 @@ use super::records::{Effect, Line};
 use super::said::{self, Said};
 use crate::reading::{self, Belongs, Format};
 
-/// Within this time after a summary the copies were made of what was not summed up.
+/// Messages that were not summarized are copied within this time after the summary.
 const COPYING: SignedDuration = SignedDuration::from_secs(1);
 
 pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
@@ -35,7 +35,7 @@ pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> 
     reading::turns(files, path, Replay::default(), each)
 }
 
-/// Tells whether a transcript is one of older versions: one document for all.
+/// Returns whether a transcript comes from an older version, which wrote one JSON document.
 fn is_document(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "json")
 }
@@ -46,27 +46,29 @@ fn document(files: &dyn Files, path: &Path) -> Result<Vec<Turn>> {
     Ok(if is_read { replay.turns(&bytes) } else { Vec::new() })
 }
 
-/// What is known from the lines behind the one that is looked at.
+/// State of reading from the end: what the lines that were read already mean for the earlier ones.
 #[derive(Default)]
 struct Replay {
-    /// The messages that were seen: an earlier one of the same id was replaced.
+    /// Hashes of the ids of messages that were seen. An earlier message with the same id was
+    /// replaced.
     seen: HashSet<u64>,
-    /// The messages that are taken back with all behind them; the last one is to be found first.
+    /// Ids of messages that are undone, with everything after them. On the way from the end, the
+    /// last entry is found first.
     rewinds: Vec<String>,
-    /// The calls whose results were seen, and which were not: each result is told once.
+    /// Ids of tool calls whose result was seen, but not yet the call. Each result is returned once.
     answered: HashSet<String>,
-    /// The oldest summary that was seen: what came before it is still to be told.
+    /// The oldest summary that was seen. Turns from before it are still returned.
     summary: Option<Summary>,
-    /// Which turns are left out of each line that belongs, the last line first: whichever way the
-    /// lines are read, the next one is at the end.
+    /// The positions of the turns that are left out, for each line that belongs, the last line
+    /// first. In both directions of reading, the entry of the next line is at the end.
     left_out: Vec<Vec<usize>>,
 }
 
-/// What stands for earlier turns.
+/// A summary that replaces earlier turns.
 struct Summary {
     id: u64,
     at: Option<Timestamp>,
-    /// What was copied behind it instead of being summed up, the oldest first.
+    /// Hashes of the turns that were copied after the summary and not summarized, the oldest first.
     copies: Vec<u64>,
     are_matched: bool,
 }
@@ -97,8 +99,8 @@ fn read(line: &[u8]) -> Vec<Said> {
 }
 
 impl Replay {
-    /// Takes the next message from the end; tells whether it stands: no later one took its place,
-    /// and it was not taken back.
+    /// Takes the next message, on the way from the end to the beginning. Returns whether it counts:
+    /// no later message replaced it, and it was not undone.
     fn stands(&mut self, id: &str) -> bool {
         let is_newest = self.seen.insert(number(id));
         let Some(rewind) = self.rewinds.last() else { return is_newest };
@@ -108,7 +110,7 @@ impl Replay {
         false
     }
 
-    /// Tells whether a message may be from before the summary.
+    /// Returns whether a message may be older than the summary.
     fn is_before(&self, at: Option<Timestamp>) -> bool {
         let summed_up = self.summary.as_ref().and_then(|summary| summary.at);
         at.zip(summed_up).is_none_or(|(at, summed_up)| at < summed_up)
@@ -155,7 +157,7 @@ impl Replay {
         Belongs::Yes
     }
 
-    /// Tells whether the next turn from the end is told for the first time.
+    /// Returns whether the next turn, on the way from the end, has not been returned yet.
     fn is_wanted(&mut self, turn: &Turn) -> bool {
         if self.summary.as_mut().is_some_and(|summary| summary.has_copy(turn)) {
             return false;
@@ -191,8 +193,8 @@ impl Summary {
         }
     }
 
-    /// Tells whether the next turn from the end was copied behind the summary: they were copied
-    /// from the end, without a gap.
+    /// Returns whether the next turn, on the way from the end, was copied after the summary. Turns
+    /// are copied from the end without a gap.
     fn has_copy(&mut self, turn: &Turn) -> bool {
         if self.copies.is_empty() {
             return false;
@@ -213,7 +215,7 @@ fn number(id: &str) -> u64 {
     hashed(id)
 }
 
-/// Returns what tells a turn from others.
+/// Returns a hash that distinguishes a turn from other turns.
 fn print(turn: &Turn) -> u64 {
     hashed((turn.role, &turn.text, turn.tool.as_ref().map(|tool| &tool.id)))
 }

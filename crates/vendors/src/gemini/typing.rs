@@ -1,44 +1,44 @@
-//! How a message is typed so that it arrives as the text it is, and stays.
+//! Prepares a message so that Gemini accepts it as text, and keeps it at a resume.
 
 use segue_core::ports::Typing;
 
 use super::records;
 
-/// Something that is there and not seen. Spaces do not help: Gemini takes them away first.
+/// A zero-width space. A space does not help, because Gemini removes spaces first.
 const UNSEEN: char = '\u{200b}';
 
-/// Says how a message is typed, and as what it will be found in the transcript.
+/// Returns how a message is typed, and how the transcript records it.
 pub(super) fn typing(message: &str) -> Typing {
     let recorded_as = normal(message);
-    // The space at the end closes the list of files that the last word may have opened, and keeps a
-    // backslash from making a new line of Enter.
+    // The space at the end closes the list of files that the last word may have opened. After a
+    // backslash, it stops Enter from beginning a new line.
     let text = format!("{} ", guarded(&recorded_as));
     Typing { text, recorded_as }
 }
 
-/// Puts something before a text that would not be taken as one: `/` begins a command, `!` one of
-/// the shell, and what begins with `/` or `?` is forgotten at the next resume.
+/// Puts a zero-width space before a text that Gemini would not accept as text. `/` begins a command
+/// and `!` a shell command. A text that begins with `/` or `?` is lost at the next resume.
 pub(super) fn guarded(text: &str) -> String {
     let text = text.trim();
     let guard = if text.starts_with(['/', '?', '!']) { UNSEEN.to_string() } else { String::new() };
     guard + text
 }
 
-/// Puts something before a text of a user that would be forgotten at a resume, or taken for an
-/// addition.
+/// Puts a zero-width space before a text of a user that would be lost at a resume, or that looks
+/// like an addition.
 pub(super) fn kept(text: &str) -> String {
     let begin = text.trim_start();
     let is_lost = begin.starts_with(['/', '?', UNSEEN]) || records::is_addition(begin);
     if is_lost { format!("{UNSEEN}{text}") } else { text.to_owned() }
 }
 
-/// Returns a text without what was put before it.
+/// Returns a text without the zero-width space before it.
 pub(super) fn seen(text: &str) -> &str {
     text.strip_prefix(UNSEEN).unwrap_or(text)
 }
 
-/// Returns a text as both a message and what became of it in a transcript are compared: Gemini
-/// takes away what is around it, and what no keyboard can type.
+/// Normalizes a text, so that a message and its record in a transcript are equal. Gemini removes
+/// whitespace around the text, and characters that no keyboard can type.
 pub(super) fn normal(text: &str) -> String {
     let lines = text.replace("\r\n", "\n").replace('\r', "\n").replace('\t', "    ");
     let lines = lines.trim().trim_start_matches(UNSEEN);
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_be_a_command_or_forgotten_is_typed_as_text() {
+    fn commands_and_texts_that_a_resume_loses_are_typed_as_text() {
         let typed = |text: &str| typing(text).text;
         assert_eq!(typed("hello"), "hello ");
         for begin in ["/quit", "!ls", "?what"] {
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_found_again_as_gemini_records_it() {
+    fn message_equals_its_recorded_form() {
         for (message, recorded) in [
             ("  lead and trail  ", "lead and trail"),
             ("crlf\r\nhere", "crlf\nhere"),

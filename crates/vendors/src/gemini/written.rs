@@ -1,4 +1,4 @@
-//! Turns as a transcript.
+//! Writes turns as a transcript of Gemini.
 
 use jiff::Timestamp;
 use segue_core::model::{Role, Tool, Turn};
@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use super::{home, launch, typing};
 use crate::reading;
 
-/// Who answers, in a transcript.
+/// The type of the model's messages.
 const MODEL: &str = "gemini";
 
-/// How much of a result is drawn: all of it is for the model.
+/// How many characters of a result are shown on the screen. The model gets the whole result.
 const SHOWN: usize = 2000;
 
 pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcription> {
@@ -28,7 +28,8 @@ pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcript
         let (path, contents) = home::marker(files, place);
         NewFile { path, contents }
     };
-    // The file has only grown since: no message in it was named after this length.
+    // The length makes new ids: the file only grows, so no message in it has an id with this
+    // length.
     let length = files.facts(&own).ok().flatten().map_or(0, |facts| facts.length);
     let header = order.onto.is_none().then(|| launch::header(id, &format!("{:.3}", order.now)));
     let writer =
@@ -44,14 +45,14 @@ pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcript
 struct Writer {
     header: Option<Value>,
     now: Timestamp,
-    /// How the ids of messages begin.
+    /// Beginning of the ids of messages.
     names: String,
     count: u64,
-    /// A call that waits for its result: they are written as one.
+    /// A tool call that waits for its result. They are written as one message.
     call: Option<Turn>,
 }
 
-/// A message, as far as Gemini needs it.
+/// A message, with the fields that Gemini needs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Record<'a> {

@@ -1,8 +1,8 @@
-//! Why a turn failed, from OpenClaw's own words.
+//! Classifies why a turn failed, from OpenClaw's error message.
 
 use segue_core::model::{Failure, FailureClass};
 
-/// Words that tell a class, the surest first.
+/// Words that identify a failure class, the most reliable first.
 const WORDS: [(&str, FailureClass); 13] = [
     ("http 401", FailureClass::Account),
     ("http 403", FailureClass::Account),
@@ -19,10 +19,10 @@ const WORDS: [(&str, FailureClass); 13] = [
     ("econnrefused", FailureClass::Connection),
 ];
 
-/// What stands before the reason with which OpenClaw ends.
+/// The text before the reason why OpenClaw exits.
 const REASON: &str = "[openclaw] Reason: ";
 
-/// Makes a failure of what OpenClaw said. It does not tell when a limit ends.
+/// Classifies an error message of OpenClaw. OpenClaw does not report when a usage limit ends.
 pub(super) fn failure(message: &str) -> Failure {
     let lower = message.to_lowercase();
     let known = WORDS.iter().find(|(words, _)| lower.contains(words));
@@ -30,7 +30,7 @@ pub(super) fn failure(message: &str) -> Failure {
     Failure { class, message: message.to_owned(), resets_at: None }
 }
 
-/// Finds the reason with which OpenClaw ended without a report.
+/// Finds the reason why OpenClaw exited without a report. `None` if there is none.
 pub(super) fn last_words(errors: &str) -> Option<Failure> {
     let told = |line: &str| line.trim().strip_prefix(REASON).map(failure);
     let refused = |line: &str| line.trim().strip_prefix("error: ").map(failure);
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_reason_is_found_among_what_is_logged() {
+    fn last_words_finds_the_reason_among_log_lines() {
         let errors = "[memory] memory_index_chunks_vec not updated\n\
             [openclaw] The CLI command failed.\n\
             [openclaw] Reason: ⚠️ scripted/scripted-1 request failed (authentication failed, HTTP 401). Re-authenticate the provider and try again.\n\

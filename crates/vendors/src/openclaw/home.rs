@@ -1,4 +1,4 @@
-//! Where OpenClaw keeps its files.
+//! The paths of OpenClaw's files.
 
 use std::path::{Path, PathBuf};
 
@@ -7,13 +7,13 @@ use segue_core::ports::{Files, Place};
 use segue_core::{Error, Result};
 use uuid::Uuid;
 
-/// Names the folder of OpenClaw's files.
+/// The environment variable that names OpenClaw's config dir.
 const HOME_VARIABLE: &str = "OPENCLAW_STATE_DIR";
 
-/// Set by OpenClaw for what it starts.
+/// Environment variables that OpenClaw sets for the programs that it starts.
 const NESTED: [&str; 2] = ["OPENCLAW_SHELL", "OPENCLAW_CLI"];
 
-/// Returns the folder of OpenClaw's files, given an agent's environment.
+/// Returns OpenClaw's config dir, given an agent's environment.
 pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
     let set = |name| environment.get(name).filter(|value| !value.trim().is_empty());
     let named = set(HOME_VARIABLE).map(PathBuf::from);
@@ -30,12 +30,12 @@ pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) 
     environment.set(HOME_VARIABLE, place.config_dir.to_string_lossy());
 }
 
-/// Returns where the database of the agent is that is there without any configuration.
+/// Returns the path of the default agent's database. This agent exists without any configuration.
 pub(super) fn usual_database(config_dir: &Path) -> PathBuf {
     database(&config_dir.join("agents/main"))
 }
 
-/// Returns the databases of all agents.
+/// Returns the existing databases of all agents.
 pub(super) fn databases(files: &dyn Files, config_dir: &Path) -> Vec<PathBuf> {
     let agents = files.list(&config_dir.join("agents")).unwrap_or_default();
     let databases = agents.iter().map(|agent| database(agent));
@@ -46,7 +46,7 @@ fn database(agent: &Path) -> PathBuf {
     agent.join("agent/openclaw-agent.sqlite")
 }
 
-/// Tells whether a text is in the form that we give to ids.
+/// Returns whether a text has the form of the ids that Segue makes.
 pub(super) fn is_id(text: &str) -> bool {
     text.len() == 36 && Uuid::parse_str(text).is_ok()
 }
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_is_the_named_one_or_the_usual_one() {
+    fn config_dir_is_the_one_in_the_variable_or_else_the_default() {
         for (named, wanted) in [("/srv/claw", "/srv/claw"), ("", "/home/u/.openclaw")] {
             let found = config_dir(&environment(&[(HOME_VARIABLE, named), ("HOME", "/home/u")]));
             assert_eq!(found.unwrap(), Path::new(wanted));
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_recorded_folder_is_pinned_and_no_outer_agent_is_left() {
+    fn environment_names_the_recorded_config_dir_and_drops_variables_of_an_outer_agent() {
         let place = Place { config_dir: "/recorded".into(), cwd: "/code".into() };
         let mut found = environment(&[(HOME_VARIABLE, "/elsewhere"), ("OPENCLAW_SHELL", "exec")]);
         prepare_environment(&place, &mut found);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn every_agent_has_a_database() {
+    fn databases_lists_the_existing_databases_of_all_agents() {
         let home = Home::new();
         assert!(databases(&home.disk, &home.place.config_dir).is_empty());
         let usual = home.write("agents/main/agent/openclaw-agent.sqlite", "");

@@ -1,4 +1,4 @@
-//! What to start: one headless turn.
+//! Arguments and files of one headless turn.
 
 use segue_core::model::{LaunchMode, Session, VendorSessionId};
 use segue_core::ports::{CommandLine, CommandPlan, NewFile};
@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 use super::transcript;
 
-/// Arguments of a session with which it chooses its conversation itself, in ways that cannot be
-/// followed.
+/// Arguments by which a session chooses its conversation itself. They are refused, because Segue
+/// could not find out which conversation that is.
 const CHOOSES: [&str; 4] = ["--session-id", "--session-key", "--to", "-t"];
 
 pub(super) fn preset_id(unique: Uuid) -> Option<VendorSessionId> {
@@ -19,20 +19,22 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     check(plan.session)?;
     let id = identity(plan)?;
     let message = message(plan)?;
-    // Without this its gateway would take the turn, in a process that is not ours.
+    // Without `--local`, OpenClaw's gateway would run the turn, in a process that Segue did not
+    // start.
     let mut arguments = vec!["agent".to_owned(), "--local".to_owned()];
     if let Some(model) = &plan.session.model {
         arguments.extend(["--model".to_owned(), model.clone()]);
     }
     arguments.extend(plan.session.args.iter().cloned());
     arguments.extend(["--session-id".to_owned(), id.to_string()]);
-    // A message as a word of the command line can be seen by everybody, and cannot be long.
+    // The message is in a file, because every user of the machine can see command-line arguments,
+    // and their length is limited.
     let path = message.path.display().to_string();
     arguments.extend(["--message-file".to_owned(), path, "--json".to_owned()]);
     Ok(CommandLine { arguments, files: vec![message] })
 }
 
-/// Refuses what OpenClaw cannot be told.
+/// Refuses sessions that OpenClaw does not support.
 fn check(session: &Session) -> Result<()> {
     let address = session.address();
     if !session.headless {
@@ -53,7 +55,8 @@ fn check(session: &Session) -> Result<()> {
     }
 }
 
-/// Returns the conversation. OpenClaw would begin a blank one for every id that it does not know.
+/// Returns the id of the conversation. A resume of an unknown conversation fails, because OpenClaw
+/// would begin a blank one under that id.
 fn identity<'a>(plan: &CommandPlan<'a>) -> Result<&'a VendorSessionId> {
     let Some(id) = plan.id else {
         let address = plan.session.address();

@@ -1,8 +1,9 @@
 //! OpenClaw, as its version 2026.9 behaves, one headless turn at a time.
 //!
-//! A conversation's id is ours: OpenClaw begins a conversation under whatever id it is told, and goes
-//! on with it if it has it in its database. It says nothing when it has not, so we look first. Only
-//! the report at a turn's end tells which conversation it was.
+//! Segue chooses the id of a conversation. OpenClaw continues the conversation with that id if its
+//! database has it. Otherwise OpenClaw begins one under that id without any notice, so Segue looks
+//! into the database first. Only the report at the end of a turn names the conversation of the
+//! turn.
 
 mod failures;
 mod home;
@@ -17,11 +18,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use segue_core::Result;
-use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
+use segue_core::model::{Environment, Failure, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, Live, Pace, Place,
-    ProgramSpec, Signal, Support, Vendor,
+    Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, FirstTurn,
+    HeadlessLaunching, Interaction, Launching, Live, Pace, PermissionEffect, Place, ProgramSpec,
+    Signal, SignalSources, Support, TranscriptDatabase, TranscriptStorage, Transcripts, Vendor,
 };
+use segue_core::rules::recovery::Resumes;
 use uuid::Uuid;
 
 /// OpenClaw.
@@ -35,11 +38,10 @@ impl Vendor for OpenClaw {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            resume: true,
-            headless: true,
-            // Its report comes when a turn is over; a turn may take as long as OpenClaw lets it.
-            evidence_within: Some(Duration::from_secs(600)),
-            // Two turns at once in one folder of settings: the second ends with an error.
+            resume: Resumes::Yes,
+            permission: PermissionEffect::Nothing,
+            first_turn: FirstTurn::ShowsAccount,
+            // Of two simultaneous turns in one config dir, the second one fails.
             pace: Pace { at_once: 1, first_alone: true },
         }
     }
@@ -48,10 +50,24 @@ impl Vendor for OpenClaw {
         support::SUPPORT
     }
 
-    fn keeps_permission(&self) -> bool {
-        false
+    fn launching(&self) -> &dyn Launching {
+        self
     }
 
+    fn interaction(&self) -> &dyn Interaction {
+        self
+    }
+
+    fn transcripts(&self) -> Option<&dyn Transcripts> {
+        Some(self)
+    }
+
+    fn signals(&self) -> Option<&dyn SignalSources> {
+        Some(self)
+    }
+}
+
+impl Launching for OpenClaw {
     fn program(&self) -> ProgramSpec {
         ProgramSpec::Named { name: "openclaw".to_owned(), native: &[] }
     }
@@ -68,20 +84,28 @@ impl Vendor for OpenClaw {
         launch::preset_id(unique)
     }
 
-    fn is_free(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> bool {
-        matches!(transcript::conversation(files, &place.config_dir, id), Ok(None))
-    }
-
     fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
         launch::command(plan)
     }
 
-    fn has_own_files(&self) -> bool {
-        false
+    fn headless(&self) -> Option<&dyn HeadlessLaunching> {
+        Some(self)
+    }
+}
+
+impl HeadlessLaunching for OpenClaw {}
+
+impl Transcripts for OpenClaw {
+    fn storage(&self) -> TranscriptStorage<'_> {
+        TranscriptStorage::Database(self)
     }
 
     fn transcript(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
         transcript::named(files, &place.config_dir, id)
+    }
+
+    fn is_free(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> bool {
+        matches!(transcript::conversation(files, &place.config_dir, id), Ok(None))
     }
 
     fn extent(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<u64> {
@@ -97,30 +121,15 @@ impl Vendor for OpenClaw {
         transcript::conversation(files, &place.config_dir, id)
     }
 
-    /// Its conversations belong to no folder, and one without a known id is never looked for.
+    /// Returns an empty list: OpenClaw's conversations belong to no folder, and Segue only looks
+    /// for known ids.
     fn conversations(&self, _files: &dyn Files, _place: &Place) -> Result<Vec<Conversation>> {
         Ok(Vec::new())
     }
 
-    /// OpenClaw does not say which process has which conversation open.
+    /// Returns an empty list: OpenClaw does not show which process has which conversation open.
     fn live(&self, _files: &dyn Files, _place: &Place) -> Result<Vec<Live>> {
         Ok(Vec::new())
-    }
-
-    fn watched(&self, _place: &Place) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    fn file_signals(&self, _: &dyn Files, _: &Path, _: &ProcessRef) -> Vec<Signal> {
-        Vec::new()
-    }
-
-    fn stream_signals(&self, line: &str) -> Vec<Signal> {
-        signals::of_stream(line)
-    }
-
-    fn last_words(&self, errors: &str) -> Option<Failure> {
-        failures::last_words(errors)
     }
 
     fn said_since(
@@ -146,3 +155,22 @@ impl Vendor for OpenClaw {
         turns::turns(transcript, each)
     }
 }
+
+impl TranscriptDatabase for OpenClaw {}
+
+impl SignalSources for OpenClaw {
+    fn evidence_within(&self) -> Duration {
+        // The report comes at the end of a turn. A turn may take as long as OpenClaw allows.
+        Duration::from_secs(600)
+    }
+
+    fn stream_signals(&self, line: &str) -> Vec<Signal> {
+        signals::of_stream(line)
+    }
+
+    fn last_words(&self, errors: &str) -> Option<Failure> {
+        failures::last_words(errors)
+    }
+}
+
+impl Interaction for OpenClaw {}

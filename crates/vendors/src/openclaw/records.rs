@@ -1,4 +1,4 @@
-//! The rows of a conversation. Whatever cannot be read is nothing.
+//! The rows of a conversation. Rows that cannot be parsed are ignored.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What a row says.
+/// The event that a row records.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Event {
@@ -19,7 +19,7 @@ pub(super) enum Event {
         message: Message,
         timestamp: Option<Timestamp>,
     },
-    /// What stands for what was said before, or on another branch.
+    /// The summary that replaces earlier messages, or those of another branch.
     #[serde(alias = "branch_summary")]
     Compaction {
         #[serde(default)]
@@ -30,7 +30,7 @@ pub(super) enum Event {
     Other,
 }
 
-/// What somebody said, or a tool gave.
+/// A message, or the result of a tool call.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Message {
@@ -66,7 +66,7 @@ impl Default for Content {
     }
 }
 
-/// Words, or a call of a tool; what was thought is neither.
+/// A part of a message: a text or a tool call. Thinking is neither, and is ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Part {
@@ -94,7 +94,7 @@ impl Message {
         }
     }
 
-    /// Tells whether a turn is over with it.
+    /// Returns whether this message ends a turn.
     pub(super) fn is_end(&self) -> bool {
         self.role == "assistant" && self.stop_reason.as_deref() != Some("toolUse")
     }
@@ -103,13 +103,14 @@ impl Message {
         self.is_end() && !self.is_failed()
     }
 
-    /// Tells whether it failed or was broken off: OpenClaw does not tell it to the model again.
+    /// Returns whether the answer failed or was interrupted. OpenClaw does not send such an answer
+    /// to the model again.
     pub(super) fn is_failed(&self) -> bool {
         matches!(self.stop_reason.as_deref(), Some("error" | "aborted"))
     }
 }
 
-/// Where a row is in the tree of the conversation.
+/// The place of a row in the conversation's tree.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Link {

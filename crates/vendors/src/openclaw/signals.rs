@@ -1,5 +1,7 @@
-//! What OpenClaw's report about a turn says. It comes at the turn's end, as one object over many
-//! lines; each line is a field, and no text of anybody's has a line of its own.
+//! Signals from OpenClaw's report about a turn.
+//!
+//! The report comes at the end of the turn, as one JSON object on many lines. Each line is a field.
+//! Line breaks in a text are escaped, so a text never has a line of its own.
 
 use segue_core::model::{Evidence, VendorSessionId};
 use segue_core::ports::Signal;
@@ -7,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::{failures, home};
 
-/// Reads one line of a report.
+/// Reads the signals in one line of a report.
 pub(super) fn of_stream(line: &str) -> Vec<Signal> {
     let depth = line.len() - line.trim_start_matches(' ').len();
     let Some((name, value)) = field(line) else { return Vec::new() };
@@ -21,7 +23,7 @@ pub(super) fn of_stream(line: &str) -> Vec<Signal> {
     signal.into_iter().collect()
 }
 
-/// Reads a line as a field whose value is on the same line.
+/// Parses a line as a field whose value is on the same line.
 fn field(line: &str) -> Option<(String, Value)> {
     let line = line.trim().trim_end_matches(',');
     let fields: Map<String, Value> = serde_json::from_str(&format!("{{{line}}}")).ok()?;

@@ -1,4 +1,4 @@
-//! What is told of the support of OpenClaw.
+//! How well OpenClaw is supported.
 
 use segue_core::ports::{Proof, Support};
 

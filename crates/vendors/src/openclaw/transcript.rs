@@ -1,4 +1,5 @@
-//! Reading conversations in the databases of OpenClaw's agents: few rows, found by their index.
+//! Reads conversations from the databases of OpenClaw's agents. The queries read few rows and use
+//! an index.
 
 use std::path::{Path, PathBuf};
 
@@ -11,27 +12,27 @@ use super::home;
 use super::records::{Event, Message};
 use crate::database::Database;
 
-/// How many rows at either end are looked at.
+/// How many rows at each end of a conversation are read.
 const NEAR: u32 = 50;
 
 const EXTENT: &str = "SELECT max(seq) + 1 FROM transcript_events WHERE session_id = ?1";
 
-/// Rows that are compressed are old, and say nothing here.
+/// Compressed rows have no `event_json`. They are old and not needed here.
 const FIRST: &str = "SELECT event_json FROM transcript_events
     WHERE session_id = ?1 AND seq >= ?2 AND event_json IS NOT NULL ORDER BY seq LIMIT ?3";
 
 const LAST: &str = "SELECT event_json FROM transcript_events
     WHERE session_id = ?1 AND event_json IS NOT NULL ORDER BY seq DESC LIMIT ?2";
 
-/// Returns a name for a conversation in the database that has it, or would have it. No file has that
-/// name.
+/// Returns a path that stands for a conversation in its database. If no database has the
+/// conversation, the path is in the default one. No file has this path.
 pub(super) fn named(files: &dyn Files, config_dir: &Path, id: &VendorSessionId) -> PathBuf {
     let found = find(files, config_dir, id).ok().flatten();
     let database = found.map_or_else(|| home::usual_database(config_dir), |(path, _)| path);
     database.join(id.as_str())
 }
 
-/// Returns how many rows a conversation has.
+/// Returns how many rows a conversation has. `None` if no database has it.
 pub(super) fn extent(
     files: &dyn Files,
     config_dir: &Path,
@@ -61,7 +62,8 @@ fn find(
     Ok(None)
 }
 
-/// Reads what decisions need about one conversation; one in which nothing was said is none.
+/// Reads what decisions need about one conversation. `None` if it does not exist or has no message
+/// of a person.
 pub(super) fn conversation(
     files: &dyn Files,
     config_dir: &Path,
@@ -86,7 +88,7 @@ pub(super) fn conversation(
     }))
 }
 
-/// Returns what the user said from this row on.
+/// Returns the user's messages from this row on.
 pub(super) fn said_since(
     files: &dyn Files,
     config_dir: &Path,
@@ -116,7 +118,7 @@ fn messages(events: Vec<Event>) -> impl Iterator<Item = Message> {
 
 fn events(database: &Database, query: &str, given: impl rusqlite::Params) -> Result<Vec<Event>> {
     let rows = database.rows(query, given, |row| row.get::<_, String>(0))?;
-    // What cannot be understood says nothing.
+    // Rows that cannot be parsed are ignored.
     Ok(rows.iter().filter_map(|row| serde_json::from_str(row).ok()).collect())
 }
 

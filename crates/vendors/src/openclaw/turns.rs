@@ -1,7 +1,7 @@
-//! What a conversation says, as turns.
+//! Reads a conversation as turns.
 //!
-//! Rows form a tree; the newest row is where the conversation is now, and only what leads to it
-//! belongs to it.
+//! The rows form a tree. The newest row is the current end of the conversation, and only its
+//! ancestors belong to the conversation.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -16,17 +16,18 @@ use segue_core::ports::EachTurn;
 use super::records::{Content, Event, Link, Message, Part, Tokens};
 use crate::database::Database;
 
-/// How many rows are held at once.
+/// How many rows are held in memory at once.
 const PAGE: u32 = 16;
 
-/// What a compressed row has beside it says where it belongs.
+/// A compressed row has only `navigation_json`, which contains its place in the tree.
 const BEFORE: &str = "SELECT seq, event_json, navigation_json FROM transcript_events
     WHERE session_id = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3";
 
 const AFTER: &str = "SELECT seq, event_json, navigation_json FROM transcript_events
     WHERE session_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
 
-/// Reads a conversation, which is named by its database and its id, from its end.
+/// Reads a conversation from its end. The path consists of the database's path and the
+/// conversation's id.
 pub(super) fn turns_back(transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
     let Some((database, id)) = open(transcript)? else { return Ok(()) };
     let mut branch = Branch::default();
@@ -38,7 +39,7 @@ pub(super) fn turns_back(transcript: &Path, each: &mut EachTurn<'_>) -> Result<(
     })
 }
 
-/// Reads the same from its beginning.
+/// Reads the same turns from the beginning.
 pub(super) fn turns(transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
     let Some((database, id)) = open(transcript)? else { return Ok(()) };
     let (mut branch, mut wanted) = (Branch::default(), Vec::new());
@@ -71,7 +72,7 @@ fn open(transcript: &Path) -> Result<Option<(Database, String)>> {
 #[derive(Debug)]
 struct Entry {
     number: i64,
-    /// None where it is compressed.
+    /// `None` if the row is compressed.
     event: Option<String>,
     navigation: Option<String>,
 }
@@ -87,7 +88,8 @@ impl Entry {
     }
 }
 
-/// Calls back with one row after the other from this number on, until it is told to stop.
+/// Calls back with each row that the query returns, page by page, starting at this number. Stops
+/// when the callback breaks.
 fn each_row(
     database: &Database,
     query: &str,
@@ -104,7 +106,7 @@ fn each_row(
     }
 }
 
-/// Follows the conversation from where it is now to its beginning.
+/// Follows the conversation from its current end to its beginning.
 #[derive(Debug, Default)]
 struct Branch {
     next: Next,
@@ -112,7 +114,7 @@ struct Branch {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Next {
-    /// Whichever comes: nothing is known yet, or a row on the way could not be read.
+    /// Any row: nothing is known yet, or a row on the way could not be read.
     #[default]
     Any,
     This(String),
@@ -120,7 +122,7 @@ enum Next {
 }
 
 impl Branch {
-    /// Tells whether the next row from the end belongs to the conversation.
+    /// Returns whether the next row from the end belongs to the conversation.
     fn has(&mut self, row: &Entry) -> bool {
         let text = row.event.as_deref().or(row.navigation.as_deref()).unwrap_or_default();
         let link = serde_json::from_str::<Link>(text).ok();

@@ -1,4 +1,5 @@
-//! A conversation as one document, as `OpenCode` exports and imports it: `{"info", "messages"}`.
+//! A conversation as one JSON document, as `OpenCode` exports and imports it:
+//! `{"info", "messages"}`.
 
 use std::io;
 use std::path::Path;
@@ -13,23 +14,25 @@ use crate::reading::read_clipped;
 
 const PIECE: usize = 1024 * 1024;
 
-/// A message longer than this is never held: long strings in it lose their middle.
+/// The longest message in bytes that is read as it is. Longer messages are read without the middle
+/// of their long strings.
 const LONG: u64 = 4 * 1024 * 1024;
 
-/// Longer than the names of what is looked for.
+/// How many bytes of a property name are kept. The names that are compared are shorter.
 const LONGEST_NAME: usize = 16;
 
-/// Where in a file its messages are.
+/// The byte ranges of the parts of a document, each from its first byte to the byte after its
+/// last.
 #[derive(Debug, Default)]
 pub(super) struct Document {
-    /// What is said about the conversation as a whole.
+    /// The range of the object that describes the conversation as a whole.
     pub(super) info: Option<(u64, u64)>,
-    /// The beginning and the end of each, the oldest first.
+    /// The ranges of the messages, the oldest first.
     pub(super) messages: Vec<(u64, u64)>,
 }
 
 impl Document {
-    /// Looks where everything is. What has no end is not there.
+    /// Finds the byte ranges. Objects that are cut off are left out.
     pub(super) fn survey(files: &dyn Files, path: &Path) -> io::Result<Self> {
         let (mut offset, mut scanner) = (0, Scanner::default());
         loop {
@@ -45,7 +48,7 @@ impl Document {
     }
 }
 
-/// Reads one of the spans as JSON. What cannot be understood says nothing.
+/// Reads a byte range as JSON. Invalid JSON becomes null.
 pub(super) fn read(files: &dyn Files, path: &Path, span: (u64, u64)) -> io::Result<Value> {
     Ok(serde_json::from_str(&text(files, path, span)?).unwrap_or_default())
 }
@@ -65,7 +68,7 @@ struct Message<'a> {
 }
 
 impl Item {
-    /// Reads one of the messages.
+    /// Reads one of the messages. An invalid message becomes an empty one.
     pub(super) fn read(files: &dyn Files, path: &Path, span: (u64, u64)) -> io::Result<Self> {
         let text = text(files, path, span)?;
         let read = |it: Message<'_>| Self {
@@ -86,23 +89,23 @@ fn text(files: &dyn Files, path: &Path, span: (u64, u64)) -> io::Result<String> 
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Whether a byte is inside a text.
+/// Whether a byte is inside a string.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Text {
     #[default]
     Outside,
     Inside,
-    /// Behind a backslash.
+    /// Inside a string, after a backslash.
     Escaped,
 }
 
-/// Follows a document byte by byte.
+/// Scans a document byte by byte.
 #[derive(Debug, Default)]
 struct Scanner {
     found: Document,
     depth: u64,
     text: Text,
-    /// The last text that is right in the document: the name of what follows.
+    /// The last string at the top level of the document: the name of the value that follows.
     name: Vec<u8>,
     in_messages: bool,
     begin: u64,
@@ -180,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_found_wherever_they_are_and_whatever_is_in_them() {
+    fn survey_finds_info_and_messages_in_any_order_and_layout() {
         let home = Home::new();
         let info = json!({"id": "ses_1", "x": [{"messages": [{}]}], "t": "{[\"]}\\"});
         let messages = vec![json!({"parts": [{"a": "]}\\\""}]}), json!({}), json!({"info": {}})];
@@ -193,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_torn_or_no_document_has_what_is_whole() {
+    fn survey_of_a_truncated_or_invalid_document_finds_the_complete_messages() {
         let home = Home::new();
         for (text, count) in [
             (&b"{\"info\":{},\"messages\":[{\"a\":1},{\"b\""[..], 1),

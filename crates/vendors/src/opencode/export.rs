@@ -1,4 +1,4 @@
-//! A conversation of the database as the document that `OpenCode` imports.
+//! Exports a conversation from the database as the document that `OpenCode` imports.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use super::home;
 use super::rows::{self, Messages, Way};
 use crate::database::Database;
 
-/// What is larger cannot be held.
+/// Maximum size of an exported conversation in bytes. The whole document is held in memory.
 const LARGEST: f64 = 256.0 * 1024.0 * 1024.0;
 
 const SESSION: &str = "SELECT * FROM session WHERE id = ?1";
@@ -20,7 +20,7 @@ const SESSION: &str = "SELECT * FROM session WHERE id = ?1";
 const SIZE: &str = "SELECT (SELECT total(length(data)) FROM part WHERE session_id = ?1)
     + (SELECT total(length(data)) FROM message WHERE session_id = ?1)";
 
-/// Columns of text, and their names in the document.
+/// Text columns of the session, and their names in the document.
 const TEXTS: [(&str, &str); 10] = [
     ("id", "id"),
     ("slug", "slug"),
@@ -34,10 +34,11 @@ const TEXTS: [(&str, &str); 10] = [
     ("version", "version"),
 ];
 
-/// Columns that are JSON themselves.
+/// Columns that contain JSON.
 const NESTED: [&str; 4] = ["model", "metadata", "permission", "revert"];
 
-/// Returns a whole conversation, with what was taken back of it; none where it is not there.
+/// Exports a whole conversation, including its reverted messages. `None` if it does not exist.
+/// Fails if it is too large.
 pub(super) fn export(config_dir: &Path, id: &VendorSessionId) -> Result<Option<Vec<u8>>> {
     bounded(config_dir, id, LARGEST)
 }
@@ -55,7 +56,7 @@ fn bounded(config_dir: &Path, id: &VendorSessionId, largest: f64) -> Result<Opti
     let mut separator = "\n";
     while let Some(message) = messages.next()? {
         let ids = [("id", message.id.as_str()), ("sessionID", id)];
-        // What is not understood could not be taken in again either.
+        // OpenCode could not import a message that cannot be parsed.
         let Some(info) = placed(&message.data.to_string(), &ids) else { continue };
         let of_part = |(part, text): &(String, String)| {
             placed(text, &[("id", part), ("sessionID", id), ("messageID", &message.id)])
@@ -70,7 +71,8 @@ fn bounded(config_dir: &Path, id: &VendorSessionId, largest: f64) -> Result<Opti
     Ok(Some(out))
 }
 
-/// Returns an object with the ids that it has in the document; all else stays as it is written.
+/// Adds ids to an object. The rest of the text stays as it is written, unless the object is empty
+/// or has one of the ids already. `None` if the text is not an object.
 fn placed(text: &str, ids: &[(&str, &str)]) -> Option<String> {
     let mut fields: Map<String, Value> = serde_json::from_str(text).ok()?;
     if fields.is_empty() || ids.iter().any(|(name, _)| fields.contains_key(*name)) {
@@ -81,7 +83,8 @@ fn placed(text: &str, ids: &[(&str, &str)]) -> Option<String> {
     Some(format!("{{{}{}", ids.collect::<String>(), text.trim_start().strip_prefix('{')?))
 }
 
-/// Returns the columns of a row by their names: versions differ in which there are.
+/// Returns the columns of a row by their names, because versions of `OpenCode` have different
+/// columns.
 fn columns(row: &Row<'_>) -> rusqlite::Result<Map<String, Value>> {
     let statement: &rusqlite::Statement<'_> = row.as_ref();
     let mut columns = Map::new();
@@ -130,7 +133,7 @@ fn info(columns: &Map<String, Value>) -> Value {
     without_nulls(info)
 }
 
-/// What is not there has no name in the document either.
+/// Removes null fields: a missing value has no name in the document.
 fn without_nulls(mut value: Value) -> Value {
     if let Some(fields) = value.as_object_mut() {
         fields.retain(|_, field| !field.is_null());

@@ -1,10 +1,10 @@
-//! Why a turn failed, from what OpenCode says.
+//! Classifies why a turn failed, from the error that OpenCode reports.
 
 use jiff::Timestamp;
 use segue_core::model::{Failure, FailureClass};
 use serde::Deserialize;
 
-/// An error as OpenCode has it in its events, its output and its database.
+/// An error as it appears in OpenCode's events, output and database.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Told {
@@ -19,10 +19,10 @@ struct Details {
     status_code: Option<u16>,
 }
 
-/// What OpenCode calls a turn that somebody broke off.
+/// The name of the error if a person interrupted the turn.
 const ABORTED: &str = "MessageAbortedError";
 
-/// Words that tell a class, the surest first.
+/// Words that identify a failure class, the most reliable first.
 const WORDS: [(&str, FailureClass); 22] = [
     ("quota", FailureClass::UsageLimit),
     ("usage limit", FailureClass::UsageLimit),
@@ -49,7 +49,8 @@ const WORDS: [(&str, FailureClass); 22] = [
 ];
 
 impl Told {
-    /// Makes a failure of it; none where somebody broke the turn off.
+    /// Converts the error to a failure. `None` if a person interrupted the turn. `until` is used
+    /// only for a usage limit.
     pub(super) fn failure(&self, until: Option<Timestamp>) -> Option<Failure> {
         if self.name == ABORTED {
             return None;
@@ -72,7 +73,7 @@ impl Told {
     }
 }
 
-/// Finds the error with which OpenCode ended before it did anything.
+/// Finds the error with which OpenCode exited before it did anything. `None` if there is none.
 pub(super) fn last_words(errors: &str) -> Option<Failure> {
     let told = errors.lines().rev().find_map(|line| line.trim().strip_prefix("Error: "))?;
     let message = told.trim().to_owned();
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_status_tells_the_class_or_else_the_words() {
+    fn failure_class_comes_from_the_status_or_else_from_the_message() {
         for (json, wanted) in [
             (
                 r#"{"name":"APIError","data":{"message":"no","statusCode":401}}"#,
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_before_the_first_turn_is_told_on_the_standard_error() {
+    fn last_words_finds_the_error_on_standard_error() {
         let found = last_words("x\n\u{1b}[91m\nError: Session not found: ses_x\n").unwrap();
         assert_eq!(found.message, "Session not found: ses_x");
         assert_eq!(last_words("nothing"), None);

@@ -6,24 +6,25 @@ use segue_core::model::{Environment, VendorSessionId};
 use segue_core::ports::Place;
 use segue_core::{Error, Result};
 
-/// Names the folder in which the folder of `OpenCode`'s files is.
+/// The environment variable that names the parent of `OpenCode`'s data folder.
 const DATA_VARIABLE: &str = "XDG_DATA_HOME";
 
 const FOLDER: &str = "opencode";
 const DATABASE: &str = "opencode.db";
 
-/// Names another database: the one of the session's folder counts.
+/// The environment variable that names another database. It is removed, because the database in the
+/// session's config dir counts.
 const DATABASE_VARIABLE: &str = "OPENCODE_DB";
 
-/// What `OpenCode` sets for its tools.
+/// Environment variables that `OpenCode` sets for its tools.
 const NESTED: [&str; 5] =
     ["AGENT", "OPENCODE", "OPENCODE_CLIENT", "OPENCODE_PID", "OPENCODE_TERMINAL"];
 
-/// What every id of a conversation begins with.
+/// The prefix of every conversation id.
 const ID_PREFIX: &str = "ses_";
 const LONGEST_ID: usize = 64;
 
-/// Returns the folder of `OpenCode`'s files, given an agent's environment.
+/// Returns `OpenCode`'s data folder, given an agent's environment.
 pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
     let absolute = |name| environment.get(name).map(Path::new).filter(|path| path.is_absolute());
     let data = absolute(DATA_VARIABLE).map(Path::to_owned);
@@ -43,18 +44,18 @@ pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) 
     }
 }
 
-/// Returns the database of all conversations.
+/// Returns the path of the database with all conversations.
 pub(super) fn database(config_dir: &Path) -> PathBuf {
     config_dir.join(DATABASE)
 }
 
-/// Returns a name for one conversation in the database. No file has it: whoever takes it for one
-/// finds nothing.
+/// Returns a path that stands for one conversation in the database. No file has this path, so that
+/// code which tries to open it as a file finds nothing.
 pub(super) fn transcript(config_dir: &Path, id: &VendorSessionId) -> PathBuf {
     database(config_dir).join(id.as_str())
 }
 
-/// Tells whether a text can be the id of a conversation.
+/// Returns whether a text can be the id of a conversation.
 pub(super) fn is_id(text: &str) -> bool {
     let rest = text.strip_prefix(ID_PREFIX).unwrap_or_default();
     let plain = rest.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -70,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_is_where_opencode_looks() {
+    fn config_dir_is_below_xdg_data_home_or_else_below_home() {
         for (variables, wanted) in [
             (vec![("HOME", "/h")], Some("/h/.local/share/opencode")),
             (vec![("HOME", "/h"), ("XDG_DATA_HOME", "/d")], Some("/d/opencode")),
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_recorded_folder_is_used_whatever_the_caller_has() {
+    fn environment_selects_the_recorded_config_dir() {
         let place = Place { config_dir: "/h/.local/share/opencode".into(), cwd: "/code".into() };
         let mut same = environment(&[("HOME", "/h"), ("OPENCODE", "1"), ("OPENCODE_DB", "/x.db")]);
         prepare_environment(&place, &mut same);
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_plain_words() {
+    fn only_a_prefixed_alphanumeric_text_is_an_id() {
         assert!(is_id("ses_1e25e9c870017VsDlKhr09XSVF"));
         for other in ["", "ses_", "msg_1", "ses_a/b", "ses_a b", &format!("ses_{:0>70}", 1)] {
             assert!(!is_id(other), "{other}");

@@ -1,4 +1,4 @@
-//! What to start: arguments of a launch, and what its process is given besides.
+//! Arguments, files and environment of a launch.
 
 use std::path::{Path, PathBuf};
 
@@ -10,33 +10,35 @@ use uuid::Uuid;
 
 use super::home;
 
-/// Settings beside those of the user, which stay as they are.
+/// The environment variable with settings in addition to the user's own, which stay unchanged.
 const SETTINGS_VARIABLE: &str = "OPENCODE_CONFIG_CONTENT";
 
-/// Makes the process tell what it does.
+/// The plugin that reports what the process does.
 const PLUGIN: &str = include_str!("plugin.mjs");
 const PLUGIN_FILE: &str = "segue-plugin.mjs";
 const PROMPT_FILE: &str = "prompt.txt";
 const INSTRUCTIONS_FILE: &str = "instructions.md";
 const IMPORT_FILE: &str = "conversation.json";
 
-/// The settings of what is run before the launch.
+/// Folder with the settings of the preparation, which runs before the launch.
 const PREPARATION_FOLDER: &str = "preparation";
 
-/// Limits of the package that OpenCode installs before it loads any plugin, although ours needs
-/// none: without a network it would try for minutes. OpenCode goes on when the installation fails.
+/// Limits for the installation of a package, which OpenCode tries before it loads any plugin. Our
+/// plugin does not need the package, and without a network OpenCode would try for minutes. OpenCode
+/// continues if the installation fails.
 const INSTALL_LIMITS: [(&str, &str); 2] =
     [("npm_config_fetch_retries", "0"), ("npm_config_fetch_timeout", "30000")];
 
-/// Names the limits that are not the user's own; the plugin removes them, so that no tool gets them.
+/// The environment variable that names the limits that Segue has set. The plugin removes these
+/// limits, so that the agent's tools do not inherit them.
 const LIMITS_VARIABLE: &str = "SEGUE_INSTALL_LIMITS";
 
-/// Arguments of a session with which it chooses its conversation itself, and whether a value
-/// follows.
+/// Arguments by which a session chooses its conversation itself, and whether a value follows.
 const CHOOSES: [(&str, bool); 5] =
     [("--session", true), ("-s", true), ("--continue", false), ("-c", false), ("--fork", false)];
 
-/// A session whose own arguments choose a conversation cannot be told an id.
+/// Returns the id of a new conversation. `None` if the session's own arguments choose a
+/// conversation.
 pub(super) fn preset_id(session: &Session, unique: Uuid) -> Option<VendorSessionId> {
     let chooses = session.args.iter().any(|word| choice(word).is_some());
     (!chooses).then(|| VendorSessionId::new(format!("ses_{}", unique.simple())))
@@ -46,7 +48,8 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     let session = plan.session;
     let folder = session.cwd.display().to_string();
     let mut arguments = if session.headless {
-        // In another folder than the conversation's own it would do its turn and never end.
+        // In another folder than the conversation's own, OpenCode would run the turn and never
+        // exit.
         vec!["run".to_owned(), "--format".to_owned(), "json".to_owned(), "--dir".to_owned(), folder]
     } else {
         vec![folder]
@@ -63,8 +66,8 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     Ok(CommandLine { arguments, files: files(plan) })
 }
 
-/// Returns how the conversation is named that the launch is to be in. A new one is there already:
-/// it was imported, so that its id is ours.
+/// Returns the arguments that name the conversation of the launch. A new conversation exists
+/// already: it was imported, so that Segue could choose its id.
 fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match (plan.mode, plan.id) {
         (_, Some(id)) if home::is_id(id.as_str()) => Ok(vec!["-s".to_owned(), id.to_string()]),
@@ -78,8 +81,8 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     }
 }
 
-/// Returns the session's own arguments; those that chose the first conversation are for the first
-/// launch only.
+/// Returns the session's own arguments. A resume leaves out the arguments that chose the first
+/// conversation.
 fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
     let args = &plan.session.args;
     if plan.mode == LaunchMode::Fresh {
@@ -90,7 +93,7 @@ fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
     while let Some(word) = words.next() {
         match choice(word) {
             Some(true) if !word.contains('=') => {
-                // Its value goes with it.
+                // Drop the value of the argument, too.
                 let _value = words.next();
             }
             Some(_) => {}
@@ -105,8 +108,8 @@ fn choice(word: &str) -> Option<bool> {
     CHOOSES.iter().find(|(known, _)| *known == flag).map(|(_, has_value)| *has_value)
 }
 
-/// Returns the file with the message of a headless launch: in arguments OpenCode puts quotes around
-/// what has a space in it, and stumbles over what looks like a number.
+/// Returns the file with the message of a headless launch. The message is not an argument, because
+/// OpenCode puts quotes around arguments with spaces and misreads those that look like numbers.
 pub(super) fn standard_input(plan: &CommandPlan<'_>) -> Option<PathBuf> {
     plan.session.headless.then(|| plan.folder.join(PROMPT_FILE))
 }
@@ -120,18 +123,19 @@ fn ensure_message(plan: &CommandPlan<'_>) -> Result<()> {
         .hint("run `segue run --headless PROMPT`"))
 }
 
-/// Returns the arguments that take a conversation in, or make that of a new session; it may be there
-/// already.
+/// Returns the arguments that import a conversation from a file: the one of the plan, or an empty
+/// one for a new session. `None` if nothing is imported. The conversation may exist already.
 pub(super) fn preparation(plan: &CommandPlan<'_>) -> Option<Vec<String>> {
     let own = is_begun(plan).then(|| plan.folder.join(IMPORT_FILE));
     let file = plan.import.map(Path::to_owned).or(own)?.display().to_string();
-    // Without the plugins: what is imported is nothing that anybody is told about.
+    // The plugins stay off, because they must not report anything about an import.
     Some(vec!["import".to_owned(), "--pure".to_owned(), file])
 }
 
-/// Returns what keeps the preparation from installing anything: it ends before the installation
-/// does, and the next process would wait a minute for the lock that is left. It needs no settings:
-/// it is given folders in which the package seems to be installed.
+/// Returns the variables that stop the preparation from installing a package. The preparation exits
+/// before an installation is complete, and the next process would wait a minute for the lock that
+/// is left. The preparation needs no settings, so it gets folders in which the package seems to be
+/// installed.
 pub(super) fn preparation_variables(plan: &CommandPlan<'_>) -> Vec<String> {
     let folder = plan.folder.join(PREPARATION_FOLDER).display().to_string();
     vec![
@@ -151,7 +155,7 @@ fn preparation_files(plan: &CommandPlan<'_>) -> [NewFile; 2] {
     ]
 }
 
-/// Tells whether the launch begins a conversation under an id of ours.
+/// Returns whether the launch begins a conversation with an id that Segue chose.
 fn is_begun(plan: &CommandPlan<'_>) -> bool {
     plan.mode == LaunchMode::Fresh && plan.id.is_some() && plan.import.is_none()
 }
@@ -197,8 +201,7 @@ fn empty_conversation(plan: &CommandPlan<'_>, id: &VendorSessionId) -> String {
     json!({"info": info, "messages": []}).to_string()
 }
 
-/// Adds our plugin and the session's instructions to the settings that the process is given in its
-/// environment.
+/// Adds the plugin and the session's instructions to the settings in the process's environment.
 pub(super) fn tell_environment(session: &Session, folder: &Path, environment: &mut Environment) {
     let given = environment.get(SETTINGS_VARIABLE).and_then(|text| serde_json::from_str(text).ok());
     let mut settings: Value = given.filter(Value::is_object).unwrap_or_else(|| json!({}));
@@ -226,7 +229,7 @@ fn limit_installation(environment: &mut Environment) {
     }
 }
 
-/// Adds a file to a list, from which those of another launch are taken out.
+/// Adds a file to a list, and removes the files of another launch from it.
 fn add(list: &mut Value, file: Option<&Path>) {
     let known = list.as_array().cloned().unwrap_or_default();
     let is_ours = |entry: &Value| {

@@ -1,4 +1,4 @@
-//! Which processes have which conversation open, as far as their command lines say so.
+//! Finds out from command lines which process has which conversation open.
 
 use std::path::Path;
 
@@ -9,8 +9,9 @@ use super::home;
 
 const LONGEST_LINE: usize = 16 * 1024;
 
-/// `OpenCode` has neither locks nor a list of its processes. Those that have the database open and
-/// were told a conversation have that one.
+/// Lists the processes that have a conversation open. `OpenCode` has neither locks nor a list of
+/// its processes. So these are the processes that have the database open and whose arguments name a
+/// conversation.
 pub(super) fn live(files: &dyn Files, place: &Place) -> Vec<Live> {
     let database = home::database(&place.config_dir);
     let mut opened = files.opened_in(&place.config_dir, None);
@@ -44,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_has_the_conversation_that_it_was_told() {
+    fn conversation_of_a_process_is_the_one_in_its_arguments() {
         let of = |line: &str| conversation(line.replace(' ', "\0").as_bytes());
         let id = || Some(VendorSessionId::new("ses_1a"));
         assert_eq!(of("opencode /code -s ses_1a --auto"), id());

@@ -1,9 +1,9 @@
 //! `OpenCode`, as its version 1.18 behaves.
 //!
-//! Its conversations are rows of one database, which is only read. An id is ours: an empty
-//! conversation of that id is imported before the first launch. A plugin of the launch tells which
-//! conversation its process is in and what it does, and says the first message; what is said later
-//! is typed.
+//! Its conversations are rows of one database, which Segue only reads. Segue chooses the id of a
+//! conversation: it imports an empty conversation with that id before the first launch. A plugin of
+//! the launch reports which conversation its process is in and what the process does. The plugin
+//! also sends the first message; later messages are typed.
 
 mod document;
 mod export;
@@ -29,16 +29,19 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use segue_core::Result;
-use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
+use segue_core::model::{Environment, Failure, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, DialogText, EachTurn,
-    Files, Kept, Live, Pace, Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, Stage,
-    Support, Transcription, TranscriptionOrder, Typing, Vendor,
+    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion,
+    DialogText, EachTurn, Files, FirstTurn, HeadlessLaunching, Interaction, Kept, Launching, Live,
+    Pace, PermissionEffect, Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, SignalSources,
+    Stage, Support, TranscriptDatabase, TranscriptStorage, Transcription, TranscriptionOrder,
+    Transcripts, Typing, Vendor,
 };
+use segue_core::rules::recovery::Resumes;
 use uuid::Uuid;
 
-/// Where the program is from the folder of the script that the package manager links to, where the
-/// script was not replaced by the program.
+/// Paths of the native program, relative to the folder of the script that the package manager links
+/// to. They are needed if the script was not replaced by the program.
 const NATIVE: [&str; 4] = [
     "../node_modules/opencode-linux-x64/bin/opencode",
     "../../opencode-linux-x64/bin/opencode",
@@ -57,11 +60,10 @@ impl Vendor for OpenCode {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            resume: true,
-            headless: true,
-            // The first start of all installs something.
-            evidence_within: Some(Duration::from_secs(120)),
-            // The first one makes the database.
+            resume: Resumes::Yes,
+            permission: PermissionEffect::Limits,
+            first_turn: FirstTurn::ShowsAccount,
+            // The first launch creates the database.
             pace: Pace { at_once: 4, first_alone: true },
         }
     }
@@ -74,6 +76,28 @@ impl Vendor for OpenCode {
         Some(rehearsal::rehearsal(stage))
     }
 
+    fn launching(&self) -> &dyn Launching {
+        self
+    }
+
+    fn interaction(&self) -> &dyn Interaction {
+        self
+    }
+
+    fn transcripts(&self) -> Option<&dyn Transcripts> {
+        Some(self)
+    }
+
+    fn signals(&self) -> Option<&dyn SignalSources> {
+        Some(self)
+    }
+
+    fn conversion(&self) -> Option<&dyn Conversion> {
+        Some(self)
+    }
+}
+
+impl Launching for OpenCode {
     fn program(&self) -> ProgramSpec {
         ProgramSpec::Named { name: "opencode".to_owned(), native: &NATIVE }
     }
@@ -94,10 +118,6 @@ impl Vendor for OpenCode {
         launch::preset_id(session, unique)
     }
 
-    fn is_free(&self, _files: &dyn Files, place: &Place, id: &VendorSessionId) -> bool {
-        transcript::is_free(&place.config_dir, id)
-    }
-
     fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
         launch::command(plan)
     }
@@ -110,16 +130,28 @@ impl Vendor for OpenCode {
         launch::preparation_variables(plan)
     }
 
+    fn headless(&self) -> Option<&dyn HeadlessLaunching> {
+        Some(self)
+    }
+}
+
+impl HeadlessLaunching for OpenCode {
     fn standard_input(&self, plan: &CommandPlan<'_>) -> Option<PathBuf> {
         launch::standard_input(plan)
     }
+}
 
-    fn has_own_files(&self) -> bool {
-        false
+impl Transcripts for OpenCode {
+    fn storage(&self) -> TranscriptStorage<'_> {
+        TranscriptStorage::Database(self)
     }
 
     fn transcript(&self, _files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
         home::transcript(&place.config_dir, id)
+    }
+
+    fn is_free(&self, _files: &dyn Files, place: &Place, id: &VendorSessionId) -> bool {
+        transcript::is_free(&place.config_dir, id)
     }
 
     fn extent(&self, _files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<u64> {
@@ -151,48 +183,6 @@ impl Vendor for OpenCode {
         Ok(live::live(files, place))
     }
 
-    /// The plugin tells everything that changes.
-    fn watched(&self, _place: &Place) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    fn file_signals(&self, _files: &dyn Files, _file: &Path, _agent: &ProcessRef) -> Vec<Signal> {
-        Vec::new()
-    }
-
-    fn stream_signals(&self, line: &str) -> Vec<Signal> {
-        signals::of_stream(line)
-    }
-
-    fn last_words(&self, errors: &str) -> Option<Failure> {
-        failures::last_words(errors)
-    }
-
-    fn hook_signals(&self, payload: &str) -> Vec<Signal> {
-        signals::of_hook(payload)
-    }
-
-    fn read_screen(&self, screen: &Screen) -> Option<Showing> {
-        screen::read(screen)
-    }
-
-    fn typing(&self, message: &str) -> Typing {
-        typing::typing(message)
-    }
-
-    fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
-        screen::dialog_text(screen)
-    }
-
-    fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
-        screen::answer(screen, answer)
-    }
-
-    /// Once it only asks whether that was meant.
-    fn interrupt(&self) -> Vec<u8> {
-        b"\x1b[27u\x1b[27u".to_vec()
-    }
-
     fn said_since(
         &self,
         _files: &dyn Files,
@@ -215,12 +205,59 @@ impl Vendor for OpenCode {
     fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
         turns::turns(files, transcript, each)
     }
+}
 
-    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Option<Transcription>> {
-        written::transcription(order).map(Some)
-    }
-
+impl TranscriptDatabase for OpenCode {
     fn export(&self, place: &Place, id: &VendorSessionId) -> Result<Option<Vec<u8>>> {
         export::export(&place.config_dir, id)
+    }
+}
+
+/// Nothing is watched, because the plugin reports every change.
+impl SignalSources for OpenCode {
+    fn evidence_within(&self) -> Duration {
+        // The very first start installs a package.
+        Duration::from_secs(120)
+    }
+
+    fn stream_signals(&self, line: &str) -> Vec<Signal> {
+        signals::of_stream(line)
+    }
+
+    fn hook_signals(&self, payload: &str) -> Vec<Signal> {
+        signals::of_hook(payload)
+    }
+
+    fn last_words(&self, errors: &str) -> Option<Failure> {
+        failures::last_words(errors)
+    }
+}
+
+impl Interaction for OpenCode {
+    fn read_screen(&self, screen: &Screen) -> Option<Showing> {
+        screen::read(screen)
+    }
+
+    fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
+        screen::dialog_text(screen)
+    }
+
+    fn typing(&self, message: &str) -> Typing {
+        typing::typing(message)
+    }
+
+    fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
+        screen::answer(screen, answer)
+    }
+
+    /// Returns Escape twice. After the first one, OpenCode only asks for a confirmation.
+    fn interrupt(&self) -> Vec<u8> {
+        b"\x1b[27u\x1b[27u".to_vec()
+    }
+}
+
+impl Conversion for OpenCode {
+    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
+        written::transcription(order)
     }
 }

@@ -1,5 +1,5 @@
-//! Which model goes on with a conversation that came from elsewhere: `OpenCode` asks the one that
-//! the last message names.
+//! Chooses the model that continues an imported conversation: `OpenCode` uses the model that the
+//! last message names.
 
 use std::path::{Path, PathBuf};
 
@@ -13,17 +13,17 @@ use crate::database::Database;
 
 const LARGEST_SETTINGS: usize = 1024 * 1024;
 
-/// The settings of a folder, those that count first.
+/// The settings files of a folder, the one with the highest precedence first.
 const OF_FOLDER: [&str; 4] =
     [".opencode/opencode.jsonc", ".opencode/opencode.json", "opencode.jsonc", "opencode.json"];
 
-/// The settings of a user, those that count first.
+/// The settings files of a user, the one with the highest precedence first.
 const OF_USER: [&str; 3] = ["opencode.jsonc", "opencode.json", "config.json"];
 
 const NEWEST: &str =
     "SELECT model FROM session WHERE model IS NOT NULL ORDER BY time_updated DESC LIMIT 1";
 
-/// A model, and who serves it.
+/// A model and its provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Model {
     pub(super) provider: String,
@@ -31,27 +31,27 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// Reads the name that a user gives it.
+    /// Parses the name that a user writes, `provider/model`.
     fn named(text: &str) -> Option<Self> {
         let (provider, name) = text.split_once('/')?;
-        // What has a brace is filled in by OpenCode.
+        // OpenCode replaces text in braces, so the final name is unknown.
         let is_plain = !provider.is_empty() && !name.is_empty() && !text.contains('{');
         is_plain.then(|| Self { provider: provider.to_owned(), name: name.to_owned() })
     }
 
-    /// Reads what a message or a conversation has.
+    /// Reads the model of a message or of a conversation.
     pub(super) fn read(value: &Value) -> Option<Self> {
         let name = value["modelID"].as_str().or(value["id"].as_str())?;
         Some(Self { provider: value["providerID"].as_str()?.to_owned(), name: name.to_owned() })
     }
 
-    /// Returns what a message of the user has.
+    /// Returns the model as a message of the user contains it.
     pub(super) fn written(&self) -> Value {
         json!({"providerID": self.provider, "modelID": self.name})
     }
 }
 
-/// Returns the model that was asked for, or else the one that `OpenCode` would take.
+/// Returns the requested model, or else the one that `OpenCode` would use.
 pub(super) fn of(order: &TranscriptionOrder<'_>) -> Result<Model> {
     let (files, place) = (order.files, order.place);
     let asked = order.model.and_then(Model::named);
@@ -69,7 +69,8 @@ fn unknown() -> Error {
         .hint("give the agent a model: `model = \"provider/model\"`")
 }
 
-/// Returns the model of the settings.
+/// Returns the model in the settings: those of the working folder and the folders above it up to
+/// the repository's root, then those of the user.
 fn set(files: &dyn Files, cwd: &Path, config_dir: &Path) -> Option<Model> {
     let mut candidates: Vec<PathBuf> = Vec::new();
     for folder in cwd.ancestors() {
@@ -84,20 +85,20 @@ fn set(files: &dyn Files, cwd: &Path, config_dir: &Path) -> Option<Model> {
     candidates.iter().find_map(|path| Model::named(settings(files, path)?["model"].as_str()?))
 }
 
-/// Returns the model that was chosen last.
+/// Returns the model that the user chose last.
 fn recent(files: &dyn Files, config_dir: &Path) -> Option<Model> {
     let path = user_home(config_dir)?.join(".local/state/opencode/model.json");
     Model::read(&settings(files, &path)?["recent"][0])
 }
 
-/// Returns the model of the newest conversation.
+/// Returns the model of the conversation that was updated last.
 fn newest(config_dir: &Path) -> Result<Option<Model>> {
     let Some(database) = Database::open(&home::database(config_dir))? else { return Ok(None) };
     let model = database.row(NEWEST, [], |row| Ok(read_json(row.get_ref(0)?)))?;
     Ok(model.as_ref().and_then(Model::read))
 }
 
-/// Returns the user's home, where the conversations are in their usual place.
+/// Returns the user's home folder. `None` if the conversations are not in their default folder.
 fn user_home(config_dir: &Path) -> Option<&Path> {
     let is_usual = config_dir.ends_with(".local/share/opencode");
     config_dir.ancestors().nth(3).filter(|_| is_usual)
@@ -109,7 +110,7 @@ fn settings(files: &dyn Files, path: &Path) -> Option<Value> {
     serde_json::from_str(&text).ok().or_else(|| serde_json::from_str(&plain(&text)).ok())
 }
 
-/// Returns JSON without comments, and without commas behind the last one of a list.
+/// Removes comments and trailing commas from JSON.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text.chars().peekable();
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_model_is_the_one_that_opencode_would_take() {
+    fn model_is_the_requested_one_or_else_the_one_opencode_would_use() {
         let home = Home::new();
         let error = chosen(&home, None).unwrap_err();
         assert_eq!(error.kind, segue_core::Kind::Config);

@@ -1,4 +1,4 @@
-//! What a message consists of.
+//! The parts of a message.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -8,11 +8,11 @@ use serde_json::value::RawValue;
 #[derive(Debug, Default)]
 pub(super) struct Part {
     pub(super) data: Value,
-    /// What a tool was called with, as it was written.
+    /// The input of a tool call as it was written.
     pub(super) input: Option<String>,
 }
 
-/// A tool's part, as far as it has to stay as it was written.
+/// The fields of a tool call that have to stay as they were written.
 #[derive(Deserialize)]
 struct Called<'a> {
     #[serde(borrow)]
@@ -26,13 +26,13 @@ struct Given<'a> {
 }
 
 impl Part {
-    /// Reads a part. What cannot be understood says nothing.
+    /// Parses a part. Invalid JSON becomes an empty part.
     pub(super) fn read(text: &str) -> Self {
         let data: Value = serde_json::from_str(text).unwrap_or_default();
         let called = || serde_json::from_str::<Called<'_>>(text).ok();
         let input = if data["type"] == "tool" { called() } else { None };
         let input = input.map(|called| called.state.input.get());
-        // What was written on several lines is not what anybody called it with.
+        // Input on several lines was reformatted, so it is not the original input of the call.
         let input = input.filter(|input| !input.contains('\n')).map(str::to_owned);
         Self { data, input }
     }

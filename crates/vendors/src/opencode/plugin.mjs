@@ -1,28 +1,30 @@
-// Tells which conversation this process is in and what it does, says the first message, and asks
-// where the session wants to be asked. `given` is in the line before.
+// Reports to Segue which conversation this process is in and what it does. Sends the first message,
+// and sets the permission rules of the session. The line before this file defines `given`.
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-// What limits OpenCode's own installations is not for the tools that it starts.
+// These environment variables limit OpenCode's own installations. Tools that it starts must not
+// inherit them.
 for (const name of (process.env.SEGUE_INSTALL_LIMITS ?? "").split(" ")) {
   if (name) delete process.env[name];
 }
 delete process.env.SEGUE_INSTALL_LIMITS;
 
-// OpenCode tries for ever what it thinks will pass. By the third time a person had better know; a
-// headless turn ends there.
+// OpenCode retries forever after errors that it considers temporary. At the third attempt, or
+// before a long pause, report the failure. A headless turn ends there.
 const ENOUGH = 3;
 const LONG_MS = 60_000;
 
-// What a session that wants to be asked is asked about, unless its user has said something else.
+// The tools that need permission in each mode, unless the user has configured them in another way.
 const ASKED = {
   ask: ["edit", "bash", "webfetch", "websearch", "external_directory"],
   "accept-edits": ["bash", "webfetch", "websearch", "external_directory"],
   auto: [],
 };
 
-// A program of the same kind that the agent starts as a tool has the same environment: it says nothing.
+// An OpenCode that the agent starts as a tool has the same environment. It must not report
+// anything.
 function isAgent() {
   const file = join(given.folder, "plugin.pid");
   try {
@@ -43,7 +45,7 @@ function ask(config) {
   const rules = { ...known };
   for (const tool of ASKED[given.permission]) {
     if (rules[tool] !== undefined && rules[tool] !== "allow") continue;
-    // What is written last counts.
+    // The last matching rule counts, so move this rule to the end.
     delete rules[tool];
     rules[tool] = rules["*"] === "deny" ? "deny" : "ask";
   }

@@ -1,4 +1,4 @@
-//! A database that `OpenCode` has made, for the tests.
+//! A recorded database of `OpenCode`, for tests.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -15,8 +15,8 @@ use tempfile::TempDir;
 use super::{home, turns};
 use crate::samples::Disk;
 
-/// Recorded with version 1.18.33: an answer, a tool, a slow answer, one that was broken off, one
-/// that failed; and another conversation that was begun in the same process.
+/// Recorded with version 1.18.33. The first conversation has an answer, a tool call, a slow answer,
+/// an interrupted answer and a failed one. A second conversation was begun in the same process.
 const RECORDED: &str = include_str!("fixtures/recorded.sql");
 
 pub(super) const FIRST_ID: &str = "ses_01980000000070008000000000000001";
@@ -65,7 +65,7 @@ impl Recorded {
         path
     }
 
-    /// Takes a document in as `OpenCode` does: what is there stays.
+    /// Imports a document as `OpenCode` does: existing rows stay unchanged.
     pub(super) fn import(&self, bytes: &[u8]) {
         let document: Value = serde_json::from_slice(bytes).unwrap();
         let info = &document["info"];
@@ -82,7 +82,7 @@ impl Recorded {
             let given = params![text(&info["id"]), session, time, info.to_string()];
             self.writer.execute(row, given).unwrap();
         }
-        // As it is written: the order of arguments counts.
+        // Store the parts as they are written, because the order of arguments counts.
         let document: Parts = serde_json::from_slice(bytes).unwrap();
         for message in &document.messages {
             for written in &message.parts {
@@ -95,13 +95,13 @@ impl Recorded {
         }
     }
 
-    /// Reads a conversation, and expects that it is the same in both directions.
+    /// Reads a conversation in both directions, and expects the same turns.
     pub(super) fn turns(&self, id: &str) -> Vec<Turn> {
         both_ways(&self.transcript(id))
     }
 }
 
-/// Reads a conversation, and expects that it is the same in both directions.
+/// Reads a conversation in both directions, and expects the same turns.
 pub(super) fn both_ways(path: &Path) -> Vec<Turn> {
     let disk = Disk::default();
     let (mut forward, mut back) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! `OpenCode` without an account.
+//! How well `OpenCode` is supported, and how to try it without an account.
 
 use segue_core::ports::{NewFile, Proof, Rehearsal, Stage, Support};
 use serde_json::json;
@@ -16,7 +16,7 @@ pub(super) const SUPPORT: Support = Support {
     ],
 };
 
-/// Switches off what asks the network.
+/// Environment variables that switch off requests to the network.
 const QUIET: [&str; 3] = [
     "OPENCODE_DISABLE_AUTOUPDATE",
     "OPENCODE_DISABLE_MODELS_FETCH",
@@ -40,7 +40,8 @@ pub(super) fn rehearsal(stage: &Stage<'_>) -> Rehearsal {
         "model": "scripted/scripted-1", "small_model": "scripted/scripted-1",
         "provider": {"scripted": provider},
     });
-    // What it would install before it loads a plugin, and does not find without a network.
+    // The package that OpenCode would install before it loads a plugin. Without a network the
+    // installation would fail.
     let installed = json!({"packages": {"": {"dependencies": {"@opencode-ai/plugin": "1.18.33"}}}});
     let file = |name: &str, contents: String| NewFile {
         path: stage.home.join(".config/opencode").join(name),

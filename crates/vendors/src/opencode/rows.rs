@@ -1,4 +1,4 @@
-//! The rows of conversations in the database, a page at a time.
+//! Reads the rows of conversations from the database, one page at a time.
 
 use std::borrow::Cow;
 
@@ -10,14 +10,14 @@ use serde_json::Value;
 use super::part::Part;
 use crate::database::Database;
 
-/// How many messages are held at once.
+/// How many messages are held in memory at once.
 const PAGE: u32 = 16;
 
-/// Messages behind another one, the oldest first.
+/// The messages after another one, the oldest first.
 const AFTER: &str = "SELECT id, data, time_created FROM message
     WHERE session_id = ?1 AND (time_created, id) > (?2, ?3) ORDER BY time_created, id LIMIT ?4";
 
-/// Messages before another one, the newest first.
+/// The messages before another one, the newest first.
 const BEFORE: &str = "SELECT id, data, time_created FROM message
     WHERE session_id = ?1 AND (time_created, id) < (?2, ?3)
     ORDER BY time_created DESC, id DESC LIMIT ?4";
@@ -28,7 +28,7 @@ const REVERT: &str = "SELECT revert FROM session WHERE id = ?1";
 
 const TIME: &str = "SELECT time_created FROM message WHERE id = ?1 AND session_id = ?2";
 
-/// A message, without what it consists of.
+/// A message without its parts.
 #[derive(Debug)]
 pub(super) struct Message {
     pub(super) id: String,
@@ -46,20 +46,20 @@ impl Message {
         self.data["role"] == "user"
     }
 
-    /// Returns what it consists of as it is written, with the ids.
+    /// Returns the ids and the texts of its parts, the texts as they are written.
     pub(super) fn written_parts(&self, database: &Database) -> Result<Vec<(String, String)>> {
         let read = |row: &Row<'_>| Ok((row.get(0)?, text(row.get_ref(1)?).into_owned()));
         database.rows(PARTS, [&self.id], read)
     }
 
-    /// Returns what it consists of, with the ids.
+    /// Returns the ids and the contents of its parts.
     pub(super) fn parts(&self, database: &Database) -> Result<Vec<(String, Part)>> {
         let read = |row: &Row<'_>| Ok((row.get(0)?, Part::read(&text(row.get_ref(1)?))));
         database.rows(PARTS, [&self.id], read)
     }
 }
 
-/// Reads a column of JSON. What cannot be understood says nothing.
+/// Parses a column of JSON. Invalid JSON becomes null.
 pub(super) fn json(column: ValueRef<'_>) -> Value {
     serde_json::from_str(&text(column)).unwrap_or_default()
 }
@@ -71,20 +71,20 @@ fn text(column: ValueRef<'_>) -> Cow<'_, str> {
     }
 }
 
-/// Which way messages are read.
+/// The direction in which messages are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     Forward,
     Back,
 }
 
-/// The messages of a conversation, one after the other.
+/// The messages of a conversation, one after the other, read page by page.
 #[derive(Debug)]
 pub(super) struct Messages<'a> {
     database: &'a Database,
     session: &'a str,
     way: Way,
-    /// The one that was read last.
+    /// Time and id of the message that was read last.
     last: (i64, String),
     page: std::vec::IntoIter<Message>,
 }
@@ -109,17 +109,18 @@ impl<'a> Messages<'a> {
     }
 }
 
-/// From where on a conversation was taken back: that is there until something else is said.
+/// The point from which on a conversation was reverted. The reverted messages stay in the database
+/// until the next message.
 #[derive(Debug)]
 pub(super) struct Cut {
     time: i64,
     id: String,
-    /// The first part of the message that was taken back; none where all of it was.
+    /// The id of the first reverted part of the message. `None` if the whole message was reverted.
     pub(super) part: Option<String>,
 }
 
 impl Cut {
-    /// Reads what was taken back; none where nothing was.
+    /// Reads the point from which on the conversation was reverted. `None` if nothing was reverted.
     pub(super) fn of(database: &Database, session: &str) -> Result<Option<Self>> {
         let revert = database.row(REVERT, [session], |row| Ok(json(row.get_ref(0)?)))?;
         let revert = revert.unwrap_or_default();
@@ -129,18 +130,18 @@ impl Cut {
         Ok(time.map(|time| Self { time, id: id.to_owned(), part }))
     }
 
-    /// Returns when what was taken back first was said.
+    /// Returns the time of the first reverted message.
     pub(super) fn time(&self) -> i64 {
         self.time
     }
 
-    /// Tells whether all of a message was taken back.
+    /// Returns whether a whole message was reverted.
     pub(super) fn takes(&self, message: &Message) -> bool {
         let (here, cut) = ((message.time, &message.id), (self.time, &self.id));
         here > cut || (here == cut && self.part.is_none())
     }
 
-    /// Tells whether a part of a message that is still there was taken back.
+    /// Returns whether a part of a message was reverted, if the message itself was not.
     pub(super) fn takes_part(&self, message: &Message, part: &str) -> bool {
         let from = self.part.as_deref().filter(|_| self.id == message.id);
         from.is_some_and(|from| part >= from)
@@ -154,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_are_found_by_the_index() {
+    fn queries_use_an_index_and_need_no_sorting() {
         let database = Connection::open_in_memory().unwrap();
         database.execute_batch(include_str!("fixtures/recorded.sql")).unwrap();
         for query in [AFTER, BEFORE, PARTS, REVERT, TIME] {

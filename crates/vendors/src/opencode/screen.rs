@@ -1,4 +1,4 @@
-//! What an interactive `OpenCode` shows, and how its questions are answered.
+//! Reads the screen of an interactive `OpenCode`, and answers its questions.
 
 use segue_core::model::WaitingFor;
 use segue_core::ports::{Answer, DialogText, Screen, Showing};
@@ -7,17 +7,17 @@ use segue_core::rules::dialog;
 use super::typing::INVISIBLE;
 use crate::choices::meant;
 
-/// The left edge of the input, and its lower end.
+/// The left border of the input, and the lower end of that border.
 const EDGE: char = '┃';
 const CORNER: char = '╹';
 
-/// How the hint in an empty input begins, where there is one.
+/// How the placeholder in an empty input begins. Not every empty input has one.
 const HINT: &str = "Ask anything";
 
-/// Below the input while a turn runs.
+/// Shown below the input while a turn runs.
 const INTERRUPT: [&str; 2] = ["esc interrupt", "esc again to interrupt"];
 
-/// Words of questions, and what they ask for.
+/// Texts that identify a question, and what the question asks for.
 const QUESTIONS: [(&str, WaitingFor); 4] = [
     ("Permission required", WaitingFor::Permission),
     ("Reject permission", WaitingFor::Permission),
@@ -25,13 +25,15 @@ const QUESTIONS: [(&str, WaitingFor); 4] = [
     ("esc dismiss", WaitingFor::Question),
 ];
 
-/// The choices about a permission, from the left; the first one is marked when they appear.
+/// The choices of a permission question, from left to right. The first one is selected when they
+/// appear.
 const CHOICES: [&str; 3] = ["Allow once", "Allow always", "Reject"];
 
 const RIGHT: &[u8] = b"\x1b[C";
 const ENTER: &[u8] = b"\r";
 
-/// Tells what the screen shows. Whatever is not known is no input that anything could be typed into.
+/// Returns what the screen shows. An unknown screen counts as busy, because it has no input to type
+/// into.
 pub(super) fn read(screen: &Screen) -> Option<Showing> {
     if let Some(asked) = question(screen) {
         return Some(Showing::Dialog(asked));
@@ -44,7 +46,7 @@ pub(super) fn read(screen: &Screen) -> Option<Showing> {
     })
 }
 
-/// Finds the question that is asked instead of an input.
+/// Finds the question that is shown instead of the input.
 fn question(screen: &Screen) -> Option<WaitingFor> {
     if Input::on(screen).is_some() {
         return None;
@@ -53,7 +55,7 @@ fn question(screen: &Screen) -> Option<WaitingFor> {
     QUESTIONS.iter().find(|(words, _)| asks(words)).map(|(_, asked)| *asked)
 }
 
-/// Where the input is.
+/// The position of the input on the screen.
 #[derive(Clone, Copy, Debug)]
 struct Input {
     /// The row of its lower end.
@@ -64,7 +66,7 @@ struct Input {
 }
 
 impl Input {
-    /// Finds the input that has the cursor.
+    /// Finds the input that contains the cursor.
     fn on(screen: &Screen) -> Option<Self> {
         let (row, column) = screen.cursor?;
         let cursor = (usize::from(row), usize::from(column));
@@ -77,7 +79,7 @@ impl Input {
         is_inside.then_some(input)
     }
 
-    /// Returns the first of the rows that have its edge.
+    /// Returns the first of the rows that have the left border.
     fn first(&self, screen: &Screen) -> usize {
         let edged = |row: &&String| row.chars().nth(self.left) == Some(EDGE);
         self.end - screen.rows[..self.end].iter().rev().take_while(edged).count()
@@ -85,12 +87,13 @@ impl Input {
 
     fn text(&self, row: &str) -> String {
         let inside = row.chars().skip(self.left + 1).take(self.right - self.left - 1);
-        // What is typed in front of a command stays in its place when it is deleted: nobody sees it.
+        // A zero-width space before a command stays in the input when the command is deleted. A
+        // person cannot see it, so it does not count as text.
         let seen = inside.filter(|it| *it != INVISIBLE);
         seen.collect::<String>().trim().to_owned()
     }
 
-    /// Tells whether nothing is in it. Its last row names the model.
+    /// Returns whether the input has no text. Its last row is skipped: it names the model.
     fn is_empty(&self, screen: &Screen) -> bool {
         let rows = screen.rows[self.first(screen)..self.end - 1].iter().enumerate();
         let mut texts = rows.map(|(row, text)| (row + self.first(screen), self.text(text)));
@@ -108,7 +111,7 @@ impl Input {
     }
 }
 
-/// Returns the keys that give this answer to the question about a permission.
+/// Returns the keys that give this answer to the permission question on the screen.
 pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
     permission(screen)?;
     let wanted = meant(&CHOICES.map(str::to_owned), answer, &["allow once"], &["reject"])?;
@@ -117,13 +120,13 @@ pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
     Some(keys)
 }
 
-/// Returns the words and the choices of the question on the screen.
+/// Returns the text and the choices of the permission question on the screen.
 pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
     let rows = permission(screen)?;
     Some(dialog::text(rows, CHOICES.map(str::to_owned).to_vec()))
 }
 
-/// Returns the rows of the question about a permission, above its choices.
+/// Returns the rows of the permission question above its choices.
 fn permission(screen: &Screen) -> Option<&[String]> {
     (question(screen) == Some(WaitingFor::Permission)).then_some(())?;
     let row_of_choices = |row: &String| CHOICES.iter().all(|choice| row.contains(choice));

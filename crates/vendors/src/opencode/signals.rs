@@ -1,4 +1,4 @@
-//! What the plugin and the output of a launch say about it.
+//! Signals from the plugin and the output of a launch.
 
 use jiff::Timestamp;
 use segue_core::model::{Evidence, Source, VendorSessionId, WaitingFor};
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::failures::Told;
 use super::home;
 
-/// What the plugin tells.
+/// A report of the plugin.
 #[derive(Deserialize)]
 struct Payload {
     event: String,
@@ -17,11 +17,11 @@ struct Payload {
     #[serde(default)]
     text: String,
     error: Option<Told>,
-    /// When it is tried again, in milliseconds.
+    /// The time of the next attempt, in milliseconds since the Unix epoch.
     until: Option<f64>,
 }
 
-/// Reads what the plugin told.
+/// Reads the signals in a report of the plugin.
 pub(super) fn of_hook(payload: &str) -> Vec<Signal> {
     let Ok(payload) = serde_json::from_str::<Payload>(payload) else { return Vec::new() };
     if !home::is_id(&payload.session) {
@@ -43,7 +43,7 @@ fn meaning(payload: Payload) -> Vec<Signal> {
         }
         "waiting" => vec![active(Activity::Waiting(WaitingFor::Permission))],
         "ended" => vec![ended(payload), active(Activity::Idle)],
-        // It tries again, and again.
+        // OpenCode keeps trying, so the agent is not idle.
         "failing" => vec![ended(payload)],
         _ => Vec::new(),
     }
@@ -75,8 +75,8 @@ struct Part {
     reason: String,
 }
 
-/// Reads one line of a headless turn's output. What the agent answered is not in its last line: the
-/// database has it.
+/// Reads the signals in one line of a headless turn's output. The last line does not contain the
+/// agent's answer; only the database does.
 pub(super) fn of_stream(line: &str) -> Vec<Signal> {
     let Ok(line) = serde_json::from_str::<StreamLine>(line) else { return Vec::new() };
     if !home::is_id(&line.session) {

@@ -1,4 +1,4 @@
-//! Reading conversations in the database: few rows, found by its own indexes.
+//! Reads conversations from the database. The queries read few rows and use the database's indexes.
 
 use std::path::{Path, PathBuf};
 
@@ -13,13 +13,13 @@ use super::rows::Message;
 use super::{home, typing};
 use crate::database::Database;
 
-/// How many of the newest conversations are looked at.
+/// How many of the newest conversations are read.
 const NEWEST: u32 = 200;
 
-/// How many messages at the beginning may be without words of a person.
+/// How many messages at the beginning are searched for the first text of a person.
 const FIRST: u32 = 20;
 
-/// A conversation's own row. Those with a parent are its agent's helpers'.
+/// A conversation's own row. Conversations with a parent belong to subagents.
 const HEADER: &str = "SELECT directory, time_created FROM session WHERE id = ?1";
 
 const OF_FOLDER: &str = "SELECT id FROM session WHERE directory = ?1 AND parent_id IS NULL
@@ -29,18 +29,18 @@ const ALL: &str = "SELECT id, time_updated FROM session WHERE parent_id IS NULL"
 
 const EXTENT: &str = "SELECT count(*) FROM message WHERE session_id = ?1";
 
-/// Messages behind an extent, the oldest first.
+/// The messages after an offset, the oldest first.
 const MESSAGES: &str = "SELECT id, data, time_created FROM message WHERE session_id = ?1
     ORDER BY time_created, id LIMIT ?2 OFFSET ?3";
 
 const LAST_MESSAGE: &str = "SELECT id, data, time_created FROM message WHERE session_id = ?1
     ORDER BY time_created DESC, id DESC LIMIT 1";
 
-/// What a tool that the user has refused ends with.
+/// Beginning of the error of a tool call that the user has refused.
 const REFUSED: &str = "The user rejected permission to use this specific tool call";
 
 impl Message {
-    /// Tells whether an answer has come to its end, well or not.
+    /// Returns whether an answer is complete, successful or not.
     fn is_ended(&self, database: &Database) -> Result<bool> {
         let has_failed = !self.data["error"].is_null();
         let calls_tools = self.data["finish"] == "tool-calls";
@@ -48,7 +48,7 @@ impl Message {
         Ok(is_complete && (has_failed || !calls_tools || self.is_refused(database)?))
     }
 
-    /// Tells whether the user has refused one of its tools: nothing follows then.
+    /// Returns whether the user has refused one of its tool calls. No further answer follows then.
     fn is_refused(&self, database: &Database) -> Result<bool> {
         let is_refused = |(_, part): &(String, Part)| {
             let part = &part.data;
@@ -58,7 +58,7 @@ impl Message {
         Ok(self.parts(database)?.iter().any(is_refused))
     }
 
-    /// Returns its words, without what OpenCode has added; none where it has no words.
+    /// Returns its text, without the parts that OpenCode has added. `None` if it has no text.
     fn words(&self, database: &Database) -> Result<Option<String>> {
         let parts = self.parts(database)?.into_iter().map(|(_, part)| part.data);
         let texts = parts.filter(|part| part["type"] == "text" && part["synthetic"] != true);
@@ -68,7 +68,8 @@ impl Message {
     }
 }
 
-/// Reads what decisions need about one conversation; one in which nothing was said is none.
+/// Reads what decisions need about one conversation. `None` if it does not exist or has no message
+/// of a person.
 pub(super) fn conversation(
     config_dir: &Path,
     id: &VendorSessionId,
@@ -79,7 +80,7 @@ pub(super) fn conversation(
     }
 }
 
-/// Lists the conversations of a folder, the oldest first.
+/// Lists the newest conversations of a folder, the oldest of them first.
 pub(super) fn conversations(place: &Place) -> Result<Vec<Conversation>> {
     let Some(database) = Database::open(&home::database(&place.config_dir))? else {
         return Ok(Vec::new());
@@ -94,12 +95,13 @@ pub(super) fn conversations(place: &Place) -> Result<Vec<Conversation>> {
     Ok(found)
 }
 
-/// Tells whether a conversation can be begun under this id: there is none, or nothing was said.
+/// Returns whether a conversation can begin under this id: it does not exist, or it has no message.
+/// If the database cannot be read, the id is not free.
 pub(super) fn is_free(config_dir: &Path, id: &VendorSessionId) -> bool {
     matches!(conversation(config_dir, id), Ok(None))
 }
 
-/// Lists the conversations of all folders.
+/// Lists the conversations of all folders, without those of subagents.
 pub(super) fn kept(config_dir: &Path) -> Result<Vec<Kept>> {
     let Some(database) = Database::open(&home::database(config_dir))? else {
         return Ok(Vec::new());
@@ -112,7 +114,8 @@ pub(super) fn kept(config_dir: &Path) -> Result<Vec<Kept>> {
     database.rows(ALL, [], one)
 }
 
-/// Reads how a conversation begins; none where nothing was said.
+/// Reads the beginning of a conversation. `None` if it does not exist or has no message of a
+/// person.
 pub(super) fn beginning(kept: &Kept) -> Result<Option<Beginning>> {
     let path = kept.transcript.parent().unwrap_or(&kept.transcript);
     let Some(database) = Database::open(path)? else { return Ok(None) };
@@ -122,7 +125,7 @@ pub(super) fn beginning(kept: &Kept) -> Result<Option<Beginning>> {
     Ok(said.then_some(Beginning { cwd, began_at, first_message }))
 }
 
-/// Returns how many messages a conversation has; none where it is not there.
+/// Returns how many messages a conversation has. `None` if it does not exist.
 pub(super) fn extent(config_dir: &Path, id: &VendorSessionId) -> Result<Option<u64>> {
     let Some(database) = Database::open(&home::database(config_dir))? else { return Ok(None) };
     if header(&database, id)?.is_none() {
@@ -132,7 +135,7 @@ pub(super) fn extent(config_dir: &Path, id: &VendorSessionId) -> Result<Option<u
     Ok(count.and_then(|count| u64::try_from(count).ok()))
 }
 
-/// Returns what the user said behind this many messages.
+/// Returns the user's messages that come after the first `extent` messages.
 pub(super) fn said_since(
     config_dir: &Path,
     id: &VendorSessionId,

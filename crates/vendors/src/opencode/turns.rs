@@ -1,4 +1,4 @@
-//! What a conversation says, as turns: from the database, or from a document.
+//! Reads a conversation as turns, from the database or from a document.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -15,7 +15,7 @@ use super::rows::{Cut, Messages, Way};
 use crate::database::Database;
 use crate::reading::unreadable;
 
-/// The error of an answer that was broken off: what was said until then counts.
+/// The error of an interrupted answer. The text before the interruption counts.
 const BROKEN_OFF: &str = "MessageAbortedError";
 
 pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
@@ -28,7 +28,8 @@ pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> 
 
 fn read(files: &dyn Files, path: &Path, way: Way, each: &mut EachTurn<'_>) -> Result<()> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
-    // Where the folder is a file, it is the database, and the name that of a conversation.
+    // If the parent of the path is a file, that file is the database, and the name is a
+    // conversation's id.
     match Database::open(folder)? {
         Some(database) => of_database(&database, &name.to_string_lossy(), way, each),
         None => of_document(files, path, way, each),
@@ -112,7 +113,7 @@ fn of_message(info: &Value, parts: impl IntoIterator<Item = Part>) -> Vec<Turn> 
     match info["role"].as_str() {
         Some("user") => words(parts, Role::User, at).into_iter().collect(),
         Some("assistant") if info["summary"] == true => {
-            // One that failed or has no end stands for nothing.
+            // A summary that failed or is incomplete replaces nothing.
             let is_whole = info["error"].is_null() && !info["finish"].is_null();
             let turn = words(parts, Role::Summary, at).filter(|_| is_whole);
             turn.map(|turn| Turn { model: model(info), ..turn }).into_iter().collect()
@@ -124,7 +125,7 @@ fn of_message(info: &Value, parts: impl IntoIterator<Item = Part>) -> Vec<Turn> 
     }
 }
 
-/// Returns the words of a message as one turn; what OpenCode has added is left out.
+/// Returns the text of a message as one turn. Text that OpenCode has added is left out.
 fn words(parts: impl IntoIterator<Item = Part>, role: Role, at: Option<Timestamp>) -> Option<Turn> {
     let mut turn: Option<Turn> = None;
     for Part { data: mut part, .. } in parts {
@@ -151,14 +152,15 @@ fn answer(info: &Value, parts: impl IntoIterator<Item = Part>, at: Option<Timest
     for turn in turns.iter_mut().filter(|turn| turn.role != Role::ToolResult) {
         turn.model.clone_from(&model);
     }
-    // One request to the model is one message.
+    // One message is one request to the model, so only its last turn gets the token usage.
     if let Some(last) = turns.iter_mut().rfind(|turn| turn.role != Role::ToolResult) {
         last.usage = usage(&info["tokens"]);
     }
     turns
 }
 
-/// Returns the words of a part that somebody said.
+/// Takes the text out of a part. `None` if the part is not text, is empty, or was added by
+/// OpenCode.
 fn text(part: &mut Value) -> Option<String> {
     if part["type"] != "text" || part["synthetic"] == true || part["ignored"] == true {
         return None;
@@ -169,7 +171,7 @@ fn text(part: &mut Value) -> Option<String> {
     }
 }
 
-/// Returns a call and, where it has come to its end, its result.
+/// Returns the turn of a tool call and, if the call has ended, the turn of its result.
 fn of_tool(part: &mut Value, input: Option<String>, at: Option<Timestamp>) -> Vec<Turn> {
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let tool = Tool { id: word(&part["callID"]), name: word(&part["tool"]), failed: false };
@@ -181,7 +183,7 @@ fn of_tool(part: &mut Value, input: Option<String>, at: Option<Timestamp>) -> Ve
     let failed = state["status"] == "error";
     let given = match state["status"].as_str() {
         Some("completed") => state["output"].take(),
-        // What a tool that was broken off gave until then is what the model is told.
+        // The model receives the output that an interrupted tool had until then.
         Some("error") if state["metadata"]["interrupted"] == true => {
             let output = state["metadata"]["output"].take();
             if output.is_string() { output } else { state["error"].take() }
@@ -194,7 +196,7 @@ fn of_tool(part: &mut Value, input: Option<String>, at: Option<Timestamp>) -> Ve
     vec![call, result.with_tool(Tool { failed, ..tool })]
 }
 
-/// Returns the model as its user would name it.
+/// Returns the model as a user writes it, `provider/model`.
 fn model(info: &Value) -> Option<String> {
     let (provider, model) = (info["providerID"].as_str()?, info["modelID"].as_str()?);
     Some(format!("{provider}/{model}"))

@@ -1,26 +1,27 @@
-//! How a message is typed so that it arrives as the text it is.
+//! How a message is typed so that it arrives as text, and how the database records it.
 
 use segue_core::ports::Typing;
 
-/// Words that end the program when they are all that is typed.
+/// Words that end the program if the message contains nothing else.
 const ENDS_IT: [&str; 3] = ["exit", "quit", ":q"];
 
-/// Seen by nobody; what has it in front is not the word that it would be.
+/// A zero-width space. It stops OpenCode from treating the text after it as a command.
 pub(super) const INVISIBLE: char = '\u{200b}';
 
 pub(super) fn typing(message: &str) -> Typing {
     let recorded_as = normal(message);
-    // What begins with these is a command of OpenCode or of the shell.
+    // OpenCode would run such a message as its own command or as a shell command.
     let guard = recorded_as.starts_with(['/', '!']) || ENDS_IT.contains(&recorded_as.as_str());
     let guard = if guard { String::from(INVISIBLE) } else { String::new() };
-    // The list of files that the last word has opened is closed by a space: Enter would choose from it.
+    // An `@` in the last word opens a list of files, from which Enter would choose. A space closes
+    // the list.
     let last = recorded_as.rsplit(char::is_whitespace).next().unwrap_or_default();
     let close = if last.contains('@') { " " } else { "" };
     let text = format!("{guard}{recorded_as}{close}");
     Typing { text, recorded_as }
 }
 
-/// Returns a text as both a message and what became of it in the database are compared.
+/// Normalizes a text, so that a message and its record in the database compare equal.
 pub(super) fn normal(text: &str) -> String {
     let lines = text.replace("\r\n", "\n").replace('\r', "\n");
     let typed = |c: &char| (!c.is_control() || matches!(c, '\n' | '\t')) && *c != INVISIBLE;
@@ -32,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_be_a_command_is_typed_as_text() {
+    fn message_that_looks_like_a_command_is_typed_as_text() {
         for (message, typed) in [
             ("hello", "hello"),
             ("/new", "\u{200b}/new"),

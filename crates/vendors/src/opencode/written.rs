@@ -1,7 +1,8 @@
-//! Turns as a document that `OpenCode` imports.
+//! Writes turns as a document that `OpenCode` imports.
 //!
-//! It sorts messages by their times and then by their ids, takes an id that it knows already for the
-//! same message, and makes ids that begin with the time: those of the written ones are below them.
+//! `OpenCode` sorts messages by their times and then by their ids. It treats a message with a known
+//! id as the same message. The ids that it makes begin with a timestamp; the ids that are written
+//! here sort before all ids that it makes later.
 
 use jiff::Timestamp;
 use segue_core::model::{Role, Turn};
@@ -16,16 +17,16 @@ use super::rows::{Cut, Message, Messages, Way};
 use crate::database::Database;
 use crate::reading::arguments;
 
-/// The agent that is there unless somebody took it out.
+/// The default agent. It exists unless the user has removed it.
 const AGENT: &str = "build";
 
-/// How much of an id tells the time.
+/// Mask for the timestamp in an id.
 const CLOCK: u64 = 0xffff_ffff_ffff;
 
-/// How much of a conversation's id is in those of its messages.
+/// How many characters of the conversation's id are part of each message's id.
 const OWN: usize = 14;
 
-/// What a call without a result has instead.
+/// The error of a tool call that has no result.
 const NO_RESULT: &str = "no result";
 
 pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcription> {
@@ -41,9 +42,9 @@ pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcript
         now: order.now,
         clock: tip.clock,
         time: tip.time,
-        // What were newer than what is said next would be taken for something that comes later.
+        // OpenCode would sort a message with a later timestamp after the next message of the user.
         latest: tip.latest.unwrap_or(i64::MAX).min(order.now.as_millisecond()),
-        // One that nobody asked for has an answer's parent all the same.
+        // An answer needs a parent even if no message of the user precedes it.
         parent: tip.parent.unwrap_or_else(|| id("msg", 0, &own(order.id.as_str()))),
         open: None,
         call: None,
@@ -52,8 +53,8 @@ pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcript
     Ok(Transcription { target: Target::Import, beside: Vec::new(), writer })
 }
 
-/// Returns what is told about the whole conversation. Of one that is there already only the folder
-/// is taken over.
+/// Returns the properties of the whole conversation. If the conversation exists, OpenCode takes
+/// only the folder from them.
 fn info(order: &TranscriptionOrder<'_>) -> Value {
     let now = order.now.as_millisecond();
     json!({
@@ -63,15 +64,16 @@ fn info(order: &TranscriptionOrder<'_>) -> Value {
     })
 }
 
-/// Where a conversation goes on.
+/// The end of an existing conversation to which turns are added.
 #[derive(Debug, Default)]
 struct Tip {
-    /// What the id of its newest message tells, and its time.
+    /// The timestamp in the id of the newest message, and the time of that message.
     clock: u64,
     time: i64,
-    /// What comes later than this is deleted when something is said: it was taken back.
+    /// The latest time that an added message can have. Later messages are reverted, and OpenCode
+    /// deletes them with the next message. `None` if nothing is reverted.
     latest: Option<i64>,
-    /// The newest message of the user.
+    /// The id of the newest message of the user.
     parent: Option<String>,
     agent: Option<String>,
     model: Option<Model>,
@@ -118,7 +120,8 @@ fn is_there(database: &Database, session: &str) -> Result<bool> {
     Ok(found.is_some())
 }
 
-/// Returns what an id tells of the time.
+/// Returns the timestamp in a message's id. If the id contains none, computes it from the message's
+/// time.
 fn clock(message: &Message) -> u64 {
     let digits = message.id.strip_prefix("msg_").and_then(|rest| rest.get(..12));
     let told = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
@@ -126,7 +129,8 @@ fn clock(message: &Message) -> u64 {
     told.unwrap_or(made & CLOCK)
 }
 
-/// Returns what makes the ids of a conversation's messages differ from those of all others.
+/// Returns the suffix that distinguishes the message ids of this conversation from those of all
+/// others.
 fn own(session: &str) -> String {
     let plain: Vec<char> = session.chars().filter(char::is_ascii_alphanumeric).collect();
     let end: String = plain[plain.len().saturating_sub(OWN)..].iter().collect();
@@ -145,21 +149,21 @@ struct Writer {
     agent: String,
     model: Model,
     now: Timestamp,
-    /// What the id of the last message tells, and its time.
+    /// The timestamp in the id of the last message, and the time of that message.
     clock: u64,
     time: i64,
-    /// What comes later than this is not kept, or not in order.
+    /// The latest time that a message can have. Later messages would be deleted, or out of order.
     latest: i64,
-    /// The user's message that is answered.
+    /// The id of the user's message that is answered.
     parent: String,
-    /// An answer that has no end yet.
+    /// The answer that is being written.
     open: Option<Answer>,
-    /// A call whose result comes next.
+    /// A tool call whose result comes next.
     call: Option<Turn>,
     is_first: bool,
 }
 
-/// An answer of which the parts are written.
+/// An answer whose parts are being written.
 #[derive(Debug)]
 struct Answer {
     id: String,
@@ -204,8 +208,8 @@ impl Writer {
         turn.at.unwrap_or(self.now).as_millisecond().max(0)
     }
 
-    /// Returns the id and the time of the next message: it comes behind the last one, whatever its
-    /// own time is.
+    /// Returns the id and the time of the next message. They sort after those of the last message,
+    /// whatever the turn's own time is.
     fn next(&mut self, at: i64) -> (String, i64) {
         self.clock += 1;
         self.time = self.time.max(at.min(self.latest));
@@ -232,19 +236,19 @@ impl Writer {
         self.parent = id;
     }
 
-    /// Writes a part in its place.
+    /// Writes a part with its id and the ids of its message and session.
     fn place(&self, part: impl Serialize, (message, number): (&str, usize), out: &mut Vec<u8>) {
         let clock = message.get(4..16).unwrap_or_default();
         let id = format!("prt_{clock}{number:02}{}", &own(&self.session)[2..]);
         let placed = Placed { id, session: &self.session, message, part };
-        // Nothing in it can fail to be written.
+        // Serializing this into memory cannot fail.
         let _written = serde_json::to_writer(out, &placed);
     }
 
-    /// Writes the call that waits, with its result.
+    /// Writes the pending tool call with its result. A result without a call gets an empty call.
     fn settle(&mut self, result: Option<&Turn>, out: &mut Vec<u8>) {
         let Some(call) = self.call.take().or_else(|| result.cloned()) else { return };
-        // A call belongs to the words before it, and nothing to what came before those.
+        // An answer has at most one text and one tool call: a call belongs to the text before it.
         if self.open.as_ref().is_some_and(|open| open.has_tool) {
             self.close(out);
         }
@@ -257,7 +261,7 @@ impl Writer {
         self.open.iter_mut().for_each(|open| open.has_tool = true);
     }
 
-    /// Writes a part of an answer, which is begun where none is open.
+    /// Writes a part of the open answer. Begins an answer if none is open.
     fn add(&mut self, part: impl Serialize, time: Span, out: &mut Vec<u8>) {
         let mut open = match self.open.take() {
             Some(open) => open,
@@ -277,7 +281,7 @@ impl Writer {
         self.open = Some(open);
     }
 
-    /// Ends the answer that is open.
+    /// Writes the pending tool call and ends the open answer.
     fn close(&mut self, out: &mut Vec<u8>) {
         self.settle(None, out);
         let Some(open) = self.open.take() else { return };
@@ -294,7 +298,7 @@ impl Writer {
     }
 }
 
-/// Words of a message.
+/// A text part.
 #[derive(Serialize)]
 struct Words<'a> {
     r#type: &'static str,
@@ -314,7 +318,7 @@ struct Span {
     end: i64,
 }
 
-/// A call with its result.
+/// A part with a tool call and its result.
 #[derive(Serialize)]
 struct Called<'a> {
     r#type: &'static str,
@@ -324,7 +328,7 @@ struct Called<'a> {
     state: State<'a>,
 }
 
-/// What became of a call.
+/// The outcome of a tool call.
 #[derive(Serialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 enum State<'a> {
@@ -346,7 +350,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// A part with its place in a message.
+/// A part with its id and the ids of its session and message.
 #[derive(Serialize)]
 struct Placed<'a, T> {
     id: String,

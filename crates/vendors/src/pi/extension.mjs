@@ -1,28 +1,28 @@
-// Tells which conversation this process is in, and what it does. Changes nothing.
-// `given` is in the line before: the command to tell it to, if anybody listens, and whether a prompt
-// comes with the start.
+// Reports to Segue which conversation this process is in and what it does. Changes nothing. The
+// line before this file defines `given`: the hook command to report to, if any, and whether the
+// start includes a prompt.
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-// The errors after which Pi tries again by itself, as it has them.
+// The errors after which Pi retries automatically, copied from Pi.
 const TRIED_AGAIN =
   /overloaded|provider.?returned.?error|rate.?limit|too many requests|429|500|502|503|504|service.?unavailable|server.?error|internal.?error|network.?error|connection.?error|connection.?refused|connection.?lost|websocket.?closed|websocket.?error|other side closed|fetch failed|upstream.?connect|reset before headers|socket hang up|ended without|http2 request did not get a response|timed? out|timeout|terminated|retry delay/i;
 
-// How much later than planned another try may begin; a person may have called it off.
+// A retry may begin this much later than planned. After that it counts as cancelled by the user.
 const SPARE_MS = 5000;
 
-// How long the one who is told may take: Pi waits for it.
+// Timeout of the hook command. Pi waits for it.
 const PATIENCE_MS = 5000;
 
-// What the user has set for further tries; the project's settings come last.
+// Returns the user's retry settings. The project's settings override them.
 function retrySettings(cwd) {
   let found = { enabled: true, maxRetries: 3, baseDelayMs: 2000 };
   for (const folder of [process.env.PI_CODING_AGENT_DIR, join(cwd, ".pi")]) {
     try {
       found = { ...found, ...JSON.parse(readFileSync(join(folder, "settings.json"), "utf8")).retry };
     } catch {
-      // There are none, or Pi itself complains about them.
+      // The file is missing, or Pi itself reports its error.
     }
   }
   return found;
@@ -52,7 +52,7 @@ export default function (pi) {
       hook.stdin.on("error", () => {});
       hook.stdin.end(payload);
     });
-  // One after the other: their order is what they mean.
+  // Run the hooks one after the other, because their order matters.
   const tell = (said) => {
     busy = said.event === "working";
     const payload = JSON.stringify({ session, ...said });
@@ -65,9 +65,9 @@ export default function (pi) {
   };
 
   const release = (files) => files.splice(0).forEach((open) => closeSync(open));
-  // Whoever looks for the process that has this conversation finds it by its open files: with the
-  // folder it is told from one that only reads the transcript, which may have been deleted and made
-  // anew since it was opened.
+  // Segue finds the process of this conversation by its open files. The open folder distinguishes
+  // it from a process that only reads the transcript. The transcript may have been deleted and
+  // created again since it was opened.
   const hold = () => {
     const before = held;
     held = [];
@@ -75,20 +75,21 @@ export default function (pi) {
       try {
         held.push(openSync(path, "r"));
       } catch {
-        // Pi makes the file of a conversation that it began itself with the first answer.
+        // Pi creates the file of a conversation that it started itself with the first answer.
       }
     }
     release(before);
   };
 
-  // Returns how long Pi waits before it tries again; 0 where it does not.
+  // Returns how long to wait for Pi's retry. 0 if Pi does not retry.
   const delay = (message, cwd) => {
     if (message?.stopReason !== "error" || !TRIED_AGAIN.test(message.errorMessage ?? "")) return 0;
     const { enabled, maxRetries, baseDelayMs } = retrySettings(cwd);
     return enabled && tries < maxRetries ? baseDelayMs * 2 ** tries++ + SPARE_MS : 0;
   };
 
-  // Pi waits for whoever listens, and a headless one does not wait for that: nobody takes long.
+  // Pi waits for event handlers, so none of them may take long. A headless Pi does not wait for
+  // this one.
   pi.on("session_start", (event, ctx) => {
     session = ctx.sessionManager.getSessionId();
     file = ctx.sessionManager.getSessionFile();
@@ -108,12 +109,12 @@ export default function (pi) {
     else if (!ctx.modelRegistry.hasConfiguredAuth(model))
       tell({ event: "ended", error: `No API key found for ${model.provider}.` });
   });
-  // Pi asks the model, and writes down what was said, when this is told: until the turn has ended
-  // nobody takes the agent for idle.
+  // Pi sends the request to the model and writes the transcript after this event. The agent must
+  // not count as idle until the turn has ended.
   pi.on("before_agent_start", async () => {
     await work();
   });
-  // Without a prompt: Pi tries again, or another extension has something to say.
+  // This event comes without a prompt if Pi retries or another extension sends a message.
   pi.on("agent_start", async () => {
     await work();
   });

@@ -1,11 +1,12 @@
-//! The extension that tells what Pi does: a file of the launch, which Pi is told to load.
+//! The extension that reports what Pi does: a file of the launch that Pi loads.
 
 use segue_core::ports::{CommandPlan, NewFile};
 use serde_json::json;
 
 const BODY: &str = include_str!("extension.mjs");
 
-/// Returns the extension for a launch. A headless one says in its output what it does.
+/// Returns the extension for a launch. In a headless launch it reports nothing, because Pi's output
+/// shows what Pi does.
 pub(super) fn file(plan: &CommandPlan<'_>) -> NewFile {
     let hook = (!plan.session.headless).then_some(plan.hook);
     let given = json!({"hook": hook, "prompted": plan.message.is_some()});

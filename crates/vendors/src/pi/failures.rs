@@ -1,8 +1,9 @@
-//! Why a turn failed, from Pi's own words.
+//! Classifies why a turn failed, from Pi's error message.
 
 use segue_core::model::{Failure, FailureClass};
 
-/// Words that tell a class, the surest first. Most are of the services, which Pi repeats.
+/// Words that identify a failure class, the most reliable first. Most come from the services, whose
+/// messages Pi repeats.
 const WORDS: [(&str, FailureClass); 26] = [
     ("usage limit", FailureClass::UsageLimit),
     ("quota", FailureClass::UsageLimit),
@@ -32,7 +33,7 @@ const WORDS: [(&str, FailureClass); 26] = [
     ("context", FailureClass::Request),
 ];
 
-/// How lines begin with which Pi ends before a turn.
+/// How the lines begin that Pi prints when it exits before a turn.
 const LAST_WORDS: [&str; 5] = [
     "Error: ",
     "No models available",
@@ -41,12 +42,12 @@ const LAST_WORDS: [&str; 5] = [
     "Stored session working directory",
 ];
 
-/// Makes a failure of what Pi said. It does not tell when a limit ends.
+/// Classifies an error message of Pi. Pi does not report when a usage limit ends.
 pub(super) fn failure(message: &str) -> Failure {
     Failure { class: class(message), message: message.to_owned(), resets_at: None }
 }
 
-/// Finds the error with which Pi ended before it began a turn.
+/// Finds the error with which Pi exited before a turn. `None` if there is none.
 pub(super) fn last_words(errors: &str) -> Option<Failure> {
     let is_told = |line: &&str| LAST_WORDS.iter().any(|begin| line.starts_with(begin));
     let line = errors.lines().map(str::trim).rev().find(is_told)?;
@@ -61,7 +62,7 @@ fn class(message: &str) -> FailureClass {
     by_status.or_else(by_words).unwrap_or(FailureClass::Other)
 }
 
-/// The status of the service's answer is what Pi says first.
+/// Returns the status code of the service's response. Pi puts it at the beginning of the message.
 fn status(message: &str) -> Option<u16> {
     let word = message.split(|c: char| !c.is_ascii_digit()).next()?;
     word.parse().ok().filter(|_| word.len() == 3)
@@ -82,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_services_status_or_its_words_decide() {
+    fn failure_class_comes_from_the_status_or_else_from_the_message() {
         let table = [
             ("400 {\"error\":{\"message\":\"rate limit\"}}", FailureClass::Request),
             ("401 {\"type\":\"error\"}", FailureClass::Account),
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_words_are_found_among_others() {
+    fn last_words_finds_the_error_line_among_other_lines() {
         let errors = "Warning: x\nError: Unknown option: -z\n    at y\n";
         let found = last_words(errors).unwrap();
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Where Pi keeps its files.
+//! The paths of Pi's files.
 
 use std::path::{Path, PathBuf};
 
@@ -9,19 +9,19 @@ use segue_core::ports::{Files, Place};
 use segue_core::{Error, Result};
 use uuid::Uuid;
 
-/// Names the folder of Pi's files.
+/// The environment variable that names Pi's config dir.
 const HOME_VARIABLE: &str = "PI_CODING_AGENT_DIR";
 
-/// Set by Pi for what it starts.
+/// The environment variable that Pi sets for the programs that it starts.
 const NESTED: &str = "PI_CODING_AGENT";
 
-/// A folder cannot have a longer name. Pi itself ends where it would need one.
+/// Maximum length of a folder's name in bytes. Pi itself exits if it would need a longer name.
 const LONGEST_NAME: usize = 255;
 
-/// How much of a folder's path is kept where all of it would be too long.
+/// How many bytes of a folder's path are kept if the whole path is too long.
 const KEPT: usize = 180;
 
-/// Returns the folder of Pi's files, given an agent's environment.
+/// Returns Pi's config dir, given an agent's environment.
 pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
     let set = |name| environment.get(name).filter(|value| !value.is_empty());
     let user = set("HOME").map(Path::new);
@@ -36,7 +36,7 @@ pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
     })
 }
 
-/// Understands `~` as Pi does.
+/// Expands `~` as Pi does.
 fn below_home(named: &str, user: Option<&Path>) -> Option<PathBuf> {
     match named.strip_prefix('~') {
         Some("") => user.map(Path::to_owned),
@@ -50,12 +50,12 @@ pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) 
     environment.set(HOME_VARIABLE, place.config_dir.to_string_lossy());
 }
 
-/// Returns the folder of the folders with transcripts.
+/// Returns the folder that contains one folder of transcripts per working folder.
 pub(super) fn sessions(config_dir: &Path) -> PathBuf {
     config_dir.join("sessions")
 }
 
-/// Returns the folder in which the transcripts of one working folder are.
+/// Returns the folder with the transcripts of one working folder.
 pub(super) fn transcripts(place: &Place) -> PathBuf {
     sessions(&place.config_dir).join(encode(&place.cwd.to_string_lossy()))
 }
@@ -70,19 +70,21 @@ fn encode(path: &str) -> String {
     if name.len() <= LONGEST_NAME {
         return name;
     }
-    // Pi has no name for it: any will do that is always the same, as we tell Pi the folder.
+    // Pi has no name for such a folder. Any stable name will do, because Segue passes the folder of
+    // transcripts to Pi.
     let end = (0..=KEPT).rev().find(|at| dashed.is_char_boundary(*at)).unwrap_or(0);
     format!("--{}-{:016x}--", &dashed[..end], hash(path))
 }
 
-/// Returns the hash of Fowler, Noll and Vo, which stays the same whatever this is built with.
+/// Returns the FNV-1a hash of a text. It is the same in every build.
 pub(super) fn hash(text: &str) -> u64 {
     let add = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, add)
 }
 
-/// Returns where a conversation's transcript is, or would be: in its place if we prepared it, else
-/// under the time at which Pi began it.
+/// Returns the path of a conversation's transcript. The name consists of a timestamp and the id. If
+/// Segue prepared the transcript, the timestamp is the one in the id; otherwise it is the time at
+/// which Pi began the transcript. If there is no transcript, returns the path that Segue would use.
 pub(super) fn transcript(files: &dyn Files, place: &Place, id: &str) -> PathBuf {
     let folder = transcripts(place);
     let prepared = folder.join(prepared_name(id));
@@ -99,25 +101,25 @@ fn prepared_name(id: &str) -> String {
     format!("{}_{}.jsonl", began.strftime("%Y-%m-%dT%H-%M-%S-%3fZ"), plain(id))
 }
 
-/// Returns the conversation of a transcript by its name.
+/// Returns the conversation's id from the name of its transcript. `None` if this is no transcript.
 pub(super) fn id_of(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
     let (_, id) = name.strip_suffix(".jsonl")?.rsplit_once('_')?;
     is_id(id).then_some(id)
 }
 
-/// Returns when an id was made, which is when its conversation began.
+/// Returns the timestamp in an id, which is the time at which its conversation began.
 pub(super) fn began_at(id: &str) -> Option<Timestamp> {
     let (seconds, nanoseconds) = Uuid::parse_str(id).ok()?.get_timestamp()?.to_unix();
     Timestamp::new(i64::try_from(seconds).ok()?, i32::try_from(nanoseconds).ok()?).ok()
 }
 
-/// Tells whether a text is in the form that Pi gives to ids.
+/// Returns whether a text has the form of Pi's ids.
 pub(super) fn is_id(text: &str) -> bool {
     text.len() == 36 && Uuid::parse_str(text).is_ok()
 }
 
-/// Nothing in an id can leave its folder.
+/// Replaces every character of an id that could lead out of the folder of transcripts.
 fn plain(id: &str) -> String {
     id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
@@ -134,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_is_the_named_one_or_the_usual_one() {
+    fn config_dir_is_the_one_in_the_variable_or_else_the_default() {
         let table = [
             ("/srv/pi", "/srv/pi"),
             ("~/pi", "/home/u/pi"),
@@ -148,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_known_is_a_configuration_error() {
+    fn missing_or_relative_config_dir_is_a_configuration_error() {
         for pairs in [vec![], vec![(HOME_VARIABLE, "here")], vec![(HOME_VARIABLE, "~/x")]] {
             let error = config_dir(&environment(&pairs)).unwrap_err();
             assert_eq!(error.kind, segue_core::Kind::Config, "{pairs:?}");
@@ -156,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_recorded_folder_is_pinned_and_no_outer_agent_is_left() {
+    fn environment_names_the_recorded_config_dir_and_drops_variables_of_an_outer_pi() {
         let place = Place { config_dir: "/recorded".into(), cwd: "/code".into() };
         let mut found = environment(&[(HOME_VARIABLE, "/elsewhere"), (NESTED, "true")]);
         prepare_environment(&place, &mut found);
@@ -165,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_named_as_pi_names_them() {
+    fn encode_names_folders_as_pi_does() {
         let table = [
             ("/home/dev/proj/pa", "--home-dev-proj-pa--"),
             ("/a b/ü_c.d", "--a b-ü_c.d--"),
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_too_long_for_pi_gets_a_name_of_its_own() {
+    fn encode_shortens_a_long_path_to_a_unique_name() {
         let longest = format!("/{}", "x".repeat(LONGEST_NAME - 4));
         assert_eq!(encode(&longest).len(), LONGEST_NAME);
         let [one, two] = ["a", "b"].map(|end| encode(&format!("/{}{end}", "ü".repeat(200))));
@@ -186,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transcript_is_found_by_its_id_whenever_it_began() {
+    fn transcript_is_found_by_its_id_whatever_its_time_is() {
         let home = Home::new();
         let own = transcript(&home.disk, &home.place, ID);
         let name = format!("sessions/--code-a--/2026-11-16T00-14-30-801Z_{ID}.jsonl");

@@ -1,8 +1,9 @@
-//! What to start: arguments of a launch, and the file that gives a conversation its id.
+//! Arguments of a launch, and the file that gives a conversation its id.
 //!
-//! Pi knows no permissions: it asks nothing and does whatever the model wants, with the rights of its
-//! user. So a session's `permission` changes nothing, at the start as on each resume. What Pi may do
-//! at all is limited by arguments of the session, such as `--tools read,grep,find,ls`.
+//! Pi has no permissions: it asks for nothing and does whatever the model requests, with the rights
+//! of its user. So a session's `permission` has no effect, neither at the start nor on a resume.
+//! What Pi can do at all is limited by the session's own arguments, such as
+//! `--tools read,grep,find,ls`.
 
 use std::path::Path;
 
@@ -16,8 +17,7 @@ use uuid::Uuid;
 use super::{extension, home, transcript, typing};
 use crate::texts;
 
-/// Arguments of a session with which it chooses its conversation itself, and whether a value
-/// follows.
+/// Arguments by which a session chooses its conversation itself, and whether a value follows.
 const CHOOSES: [(&str, bool); 7] = [
     ("--session", true),
     ("--fork", true),
@@ -30,7 +30,8 @@ const CHOOSES: [(&str, bool); 7] = [
 
 const APPEND: &str = "--append-system-prompt";
 
-/// A session whose own arguments choose a conversation cannot be told an id.
+/// Returns the id of a new conversation. `None` if the session's own arguments choose a
+/// conversation.
 pub(super) fn preset_id(session: &Session, unique: Uuid) -> Option<VendorSessionId> {
     let chooses = session.args.iter().any(|word| is_choice(word).is_some());
     (!chooses).then(|| VendorSessionId::new(unique.to_string()))
@@ -41,8 +42,8 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     let extension = extension::file(plan);
     let mut arguments = given(plan);
     arguments.extend(own_arguments(plan));
-    // Behind the session's own: of what is said twice Pi takes the last, and none of these flags is
-    // taken for the value of an unknown one.
+    // These follow the session's own arguments, because Pi takes the last one of a repeated
+    // argument. Pi does not take any of these flags for the value of an unknown flag before it.
     if session.headless {
         arguments.extend(["--mode", "json"].map(String::from));
     }
@@ -54,7 +55,7 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     Ok(CommandLine { arguments, files })
 }
 
-/// Returns what the session's description asks for.
+/// Returns the arguments for the session's model and instructions.
 fn given(plan: &CommandPlan<'_>) -> Vec<String> {
     let session = plan.session;
     let mut words = Vec::new();
@@ -62,7 +63,7 @@ fn given(plan: &CommandPlan<'_>) -> Vec<String> {
         words.extend(["--model".to_owned(), model.clone()]);
     }
     if let Some(own) = texts::instructions(plan) {
-        // The user's own file is not read where anything is given.
+        // Pi does not read the user's own file if any other is given.
         let users = users_instructions(plan);
         let all = users.into_iter().chain([own.path.display().to_string()]);
         words.extend(all.flat_map(|path| [APPEND.to_owned(), path]));
@@ -70,7 +71,9 @@ fn given(plan: &CommandPlan<'_>) -> Vec<String> {
     words
 }
 
-/// Returns the file with the user's own additions to the instructions, as Pi looks for it.
+/// Returns the file with the user's own additions to the system prompt. Searches the same folders
+/// as Pi, in the same order. `None` if there is no such file, or if the session's arguments replace
+/// it.
 fn users_instructions(plan: &CommandPlan<'_>) -> Option<String> {
     let session = plan.session;
     if session.args.iter().any(|word| word == APPEND) {
@@ -82,15 +85,15 @@ fn users_instructions(plan: &CommandPlan<'_>) -> Option<String> {
     Some(found.display().to_string())
 }
 
-/// Returns the session's own arguments; those that chose the first conversation are for the first
-/// launch only.
+/// Returns the session's own arguments. A resume leaves out the arguments that chose the first
+/// conversation.
 fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
     let mut kept = Vec::new();
     let mut words = plan.session.args.iter();
     while let Some(word) = words.next() {
         match is_choice(word).filter(|_| plan.mode == LaunchMode::Resume) {
             Some(true) => {
-                // Its value goes with it.
+                // Drop the value of the argument, too.
                 let _value = words.next();
             }
             Some(false) => {}
@@ -100,13 +103,14 @@ fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
     kept
 }
 
-/// Tells whether a word chooses a conversation, and if so whether a value follows.
+/// Checks whether an argument chooses a conversation. Returns whether a value follows it; `None` if
+/// it chooses none.
 fn is_choice(word: &str) -> Option<bool> {
     CHOOSES.iter().find(|(flag, _)| word == *flag).map(|(_, has_value)| *has_value)
 }
 
-/// Returns how the conversation is named, and the file that is to be there for it. By its path it
-/// is found from everywhere, and Pi works in the folder that the file names.
+/// Returns the arguments that name the conversation, and the file that has to exist for it. Pi
+/// finds a file by its path from every folder, and works in the folder that the file names.
 fn identity(plan: &CommandPlan<'_>) -> Result<(Vec<String>, Option<NewFile>)> {
     let session = plan.session;
     let place = Place { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() };
@@ -133,14 +137,15 @@ fn identity(plan: &CommandPlan<'_>) -> Result<(Vec<String>, Option<NewFile>)> {
     Ok((words, None))
 }
 
-/// The last line of a conversation in which nothing was said.
+/// The id of the last line of a conversation without messages.
 pub(super) const PREPARED_TIP: &str = "00000002";
 
-/// Returns a conversation in which nothing was said.
+/// Returns the transcript of a conversation without messages.
 ///
-/// Pi keeps everything in memory until the file has an answer, and would lose the first prompt with
-/// its process. So there is an answer, an empty one, on a branch that is left at once: Pi goes on
-/// from the last line, and neither shows nor sends what is not above it.
+/// Pi keeps everything in memory until the file contains an answer, so it would lose the first
+/// prompt if its process died. That is why the file contains an empty answer, on a branch that is
+/// left at once. Pi continues from the last line, and neither shows nor sends lines that are not
+/// its ancestors.
 pub(super) fn prepared(id: &VendorSessionId, cwd: &Path, began: Timestamp) -> String {
     let at = format!("{began:.3}");
     let free = json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0});

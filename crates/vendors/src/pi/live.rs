@@ -1,12 +1,14 @@
-//! Which process has a conversation open. Pi's own processes show nothing; those with our extension
-//! have the transcript and its folder open. Whoever only reads a transcript has no folder open.
+//! Finds out which process has a conversation open.
+//!
+//! A Pi without our extension shows nothing. One with the extension has the transcript and its
+//! folder open. A process that only reads a transcript does not have the folder open.
 
 use segue_core::model::VendorSessionId;
 use segue_core::ports::{Files, Live, Place};
 
 use super::home;
 
-/// Lists who has which conversation open, as far as our extension is in the process.
+/// Lists which process has which conversation open. Finds only processes that run our extension.
 pub(super) fn live(files: &dyn Files, place: &Place) -> Vec<Live> {
     let folder = home::transcripts(place);
     let open = files.opened_in(&folder, None).into_iter();
@@ -26,7 +28,7 @@ mod tests {
     use crate::samples::Home;
 
     #[test]
-    fn a_process_is_in_the_conversation_whose_file_it_has_open() {
+    fn process_with_folder_and_transcript_open_is_in_that_conversation() {
         let home = Home::new();
         let ids = ["01a1e1b4-9591-7600-96ed-7294b417ca9a", "01a1e1fd-1e0a-7538-9b35-d40b3e394bc5"];
         let write = |id| home.write(&format!("sessions/--code-a--/2026_{id}.jsonl"), "");

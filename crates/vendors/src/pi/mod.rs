@@ -1,8 +1,9 @@
 //! Pi, as its version 0.73 behaves.
 //!
-//! A conversation's id is ours: Pi goes on with a file that we prepared. Pi keeps no list of its
-//! processes, locks nothing, hides its arguments and has no file open; an extension of ours, which
-//! is in no folder of the user, tells which conversation a process is in and what it does.
+//! Segue chooses the id of a conversation: Pi continues a file that Segue prepared. Pi keeps no
+//! list of its processes, locks nothing, hides its arguments and has no file open. So an extension
+//! reports which conversation a process is in and what the process does. The extension is in no
+//! folder of the user.
 
 mod extension;
 mod failures;
@@ -24,12 +25,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use segue_core::Result;
-use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
+use segue_core::model::{Environment, Failure, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Beginning, Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, Kept, Live,
-    Pace, Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, Stage, Support, Transcription,
-    TranscriptionOrder, Typing, Vendor,
+    Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion, EachTurn, Files,
+    FirstTurn, HeadlessLaunching, Interaction, Kept, Launching, Live, Pace, PermissionEffect,
+    Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, SignalSources, Stage, Support,
+    TranscriptFiles, TranscriptStorage, Transcription, TranscriptionOrder, Transcripts, Typing,
+    Vendor, WriteMode,
 };
+use segue_core::rules::recovery::Resumes;
 use uuid::Uuid;
 
 /// Pi.
@@ -43,9 +47,9 @@ impl Vendor for Pi {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            resume: true,
-            headless: true,
-            evidence_within: Some(Duration::from_secs(60)),
+            resume: Resumes::Yes,
+            permission: PermissionEffect::Nothing,
+            first_turn: FirstTurn::ShowsAccount,
             pace: Pace { at_once: 4, first_alone: false },
         }
     }
@@ -58,12 +62,30 @@ impl Vendor for Pi {
         Some(rehearsal::rehearsal(stage))
     }
 
-    fn keeps_permission(&self) -> bool {
-        false
+    fn launching(&self) -> &dyn Launching {
+        self
     }
 
+    fn interaction(&self) -> &dyn Interaction {
+        self
+    }
+
+    fn transcripts(&self) -> Option<&dyn Transcripts> {
+        Some(self)
+    }
+
+    fn signals(&self) -> Option<&dyn SignalSources> {
+        Some(self)
+    }
+
+    fn conversion(&self) -> Option<&dyn Conversion> {
+        Some(self)
+    }
+}
+
+impl Launching for Pi {
     fn program(&self) -> ProgramSpec {
-        // The script is the program: it starts no other process.
+        // The script is the program itself: it starts no other process.
         ProgramSpec::Named { name: "pi".to_owned(), native: &[] }
     }
 
@@ -79,20 +101,28 @@ impl Vendor for Pi {
         launch::preset_id(session, unique)
     }
 
-    fn is_free(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> bool {
-        transcript::is_free(files, &self.transcript(files, place, id), id)
-    }
-
     fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
         launch::command(plan)
     }
 
-    fn only_appends(&self) -> bool {
-        true
+    fn headless(&self) -> Option<&dyn HeadlessLaunching> {
+        Some(self)
+    }
+}
+
+impl HeadlessLaunching for Pi {}
+
+impl Transcripts for Pi {
+    fn storage(&self) -> TranscriptStorage<'_> {
+        TranscriptStorage::Files(self)
     }
 
     fn transcript(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
         home::transcript(files, place, id.as_str())
+    }
+
+    fn is_free(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> bool {
+        transcript::is_free(files, &self.transcript(files, place, id), id)
     }
 
     fn conversation(
@@ -120,35 +150,6 @@ impl Vendor for Pi {
         Ok(live::live(files, place))
     }
 
-    fn watched(&self, place: &Place) -> Vec<PathBuf> {
-        vec![home::transcripts(place)]
-    }
-
-    fn file_signals(&self, _: &dyn Files, _: &Path, _: &ProcessRef) -> Vec<Signal> {
-        // Nothing in a transcript tells which process has written it.
-        Vec::new()
-    }
-
-    fn stream_signals(&self, line: &str) -> Vec<Signal> {
-        signals::of_stream(line)
-    }
-
-    fn last_words(&self, errors: &str) -> Option<Failure> {
-        failures::last_words(errors)
-    }
-
-    fn hook_signals(&self, payload: &str) -> Vec<Signal> {
-        signals::of_extension(payload)
-    }
-
-    fn read_screen(&self, screen: &Screen) -> Option<Showing> {
-        Some(screen::read(screen))
-    }
-
-    fn typing(&self, message: &str) -> Typing {
-        typing::typing(message)
-    }
-
     fn said_since(
         &self,
         files: &dyn Files,
@@ -171,8 +172,49 @@ impl Vendor for Pi {
     fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
         turns::turns(files, transcript, each)
     }
+}
 
-    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Option<Transcription>> {
-        written::transcription(order).map(Some)
+impl TranscriptFiles for Pi {
+    fn write_mode(&self) -> WriteMode {
+        WriteMode::Append
+    }
+}
+
+/// Files give no signals, because a transcript does not show which process has written it.
+impl SignalSources for Pi {
+    fn evidence_within(&self) -> Duration {
+        Duration::from_secs(60)
+    }
+
+    fn watched(&self, place: &Place) -> Vec<PathBuf> {
+        vec![home::transcripts(place)]
+    }
+
+    fn stream_signals(&self, line: &str) -> Vec<Signal> {
+        signals::of_stream(line)
+    }
+
+    fn hook_signals(&self, payload: &str) -> Vec<Signal> {
+        signals::of_extension(payload)
+    }
+
+    fn last_words(&self, errors: &str) -> Option<Failure> {
+        failures::last_words(errors)
+    }
+}
+
+impl Interaction for Pi {
+    fn read_screen(&self, screen: &Screen) -> Option<Showing> {
+        Some(screen::read(screen))
+    }
+
+    fn typing(&self, message: &str) -> Typing {
+        typing::typing(message)
+    }
+}
+
+impl Conversion for Pi {
+    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
+        written::transcription(order)
     }
 }

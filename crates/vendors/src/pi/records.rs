@@ -1,4 +1,5 @@
-//! The lines of a transcript, as far as decisions need them. Whatever cannot be read is nothing.
+//! The lines of a transcript, as far as decisions need them. Lines that cannot be parsed are
+//! ignored.
 
 use std::path::PathBuf;
 
@@ -8,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::reading::Content;
 
-/// One line.
+/// One line of a transcript, or of a headless turn's output.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Record {
@@ -18,7 +19,7 @@ pub(super) struct Record {
     pub(super) timestamp: Option<Timestamp>,
     cwd: Option<PathBuf>,
     pub(super) message: Option<Message>,
-    /// What stands for what was said before, or on another branch.
+    /// The summary that replaces earlier messages, or those of another branch.
     pub(super) summary: Option<String>,
     provider: Option<String>,
     model_id: Option<String>,
@@ -29,7 +30,7 @@ pub(super) struct Record {
 pub(super) enum Kind {
     Session,
     Message,
-    /// Of a headless turn's output only.
+    /// Only in a headless turn's output.
     MessageEnd,
     Compaction,
     BranchSummary,
@@ -38,7 +39,7 @@ pub(super) enum Kind {
     Other,
 }
 
-/// The first line.
+/// The first line of a transcript.
 #[derive(Clone, Debug)]
 pub(super) struct Header {
     pub(super) id: String,
@@ -46,7 +47,7 @@ pub(super) struct Header {
     pub(super) cwd: PathBuf,
 }
 
-/// What somebody said, in a transcript as well as in what Pi tells.
+/// A message, in a transcript, in Pi's output or in a report of our extension.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Message {
@@ -90,22 +91,22 @@ pub(super) struct Usage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Said(String),
-    /// The agent goes on: a tool was called, or has answered.
+    /// The agent continues: it called a tool, or a tool returned a result.
     Continues,
     Answered(String),
-    /// The turn ended without an answer: why, in Pi's words.
+    /// The turn ended without an answer, with this error message of Pi.
     Failed(String),
     Interrupted,
     Nothing,
 }
 
 impl Record {
-    /// Reads a line; one that is torn or garbage is nothing.
+    /// Parses a line. `None` if it is truncated or not valid JSON.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         serde_json::from_str(&String::from_utf8_lossy(line)).ok()
     }
 
-    /// Returns what the first line says; none where it says too little, or this is another one.
+    /// Returns the header. `None` if this is not a header line, or if it has no id.
     pub(super) fn header(self) -> Option<Header> {
         let id = self.id.filter(|_| self.kind == Kind::Session)?;
         Some(Header { id, timestamp: self.timestamp, cwd: self.cwd.unwrap_or_default() })
@@ -118,7 +119,8 @@ impl Record {
         }
     }
 
-    /// Returns the provider and the model that a line says are used from there on.
+    /// Returns the provider and the model that are used from this line on. `None` if the line names
+    /// none.
     pub(super) fn model(self) -> Option<(String, String)> {
         match (self.kind, self.message) {
             (Kind::ModelChange, _) => Some((self.provider?, self.model_id?)),
@@ -129,7 +131,7 @@ impl Record {
 }
 
 impl Message {
-    /// Tells whether a tool said it.
+    /// Returns whether this is the result of a tool call.
     pub(super) fn is_result(&self) -> bool {
         self.role == "toolResult"
     }
@@ -144,7 +146,7 @@ impl Message {
                 Some("error") => Meaning::Failed(self.error_message.clone().unwrap_or_default()),
                 _ => Meaning::Answered(self.text()),
             },
-            // What the user did in the shell, and what extensions say.
+            // Shell commands of the user, and messages of extensions.
             _ => Meaning::Nothing,
         }
     }

@@ -1,4 +1,4 @@
-//! Pi without an account.
+//! How well Pi is supported, and how to try it without an account.
 
 use segue_core::ports::{NewFile, Proof, Rehearsal, Stage, Support};
 use serde_json::json;
@@ -21,7 +21,7 @@ pub(super) fn rehearsal(stage: &Stage<'_>) -> Rehearsal {
         "apiKey": stage.key, "models": [model("scripted-1"), model("scripted-2")],
     });
     let models = json!({"providers": {"scripted": provider}});
-    // Long retries are switched off.
+    // Switch off long retries.
     let settings = json!({
         "defaultProvider": "scripted", "defaultModel": "scripted-1",
         "retry": {"maxRetries": 1, "baseDelayMs": 100, "provider": {"maxRetries": 0}},

@@ -1,14 +1,16 @@
-//! What an interactive Pi shows.
+//! Reads the screen of an interactive Pi.
 
 use segue_core::ports::{Screen, Showing};
 
-/// What the lines above and below the input begin with.
+/// How the lines above and below the input begin.
 const BORDER: &str = "───";
 
-/// How many rows above the input Pi says that it works: an empty one is between.
+/// How many rows above the input are searched for the spinner. An empty row is between the spinner
+/// and the input.
 const ABOVE: usize = 3;
 
-/// Tells what the screen shows. Where no input can be seen, nothing must be typed.
+/// Returns what the screen shows. A screen without an input counts as busy, because nothing must be
+/// typed into it.
 pub(super) fn read(screen: &Screen) -> Showing {
     let borders: Vec<usize> = (0..screen.rows.len()).filter(|at| is_border(screen, *at)).collect();
     let [.., top, bottom] = borders.as_slice() else { return Showing::Busy };
@@ -27,7 +29,7 @@ fn is_border(screen: &Screen, at: usize) -> bool {
     screen.rows[at].starts_with(BORDER)
 }
 
-/// Spinners are drawn with Braille.
+/// Returns whether the row shows a spinner, which Pi draws with Braille characters.
 fn is_spinner(row: &str) -> bool {
     row.trim_start().starts_with(|c| ('\u{2800}'..='\u{28ff}').contains(&c))
 }

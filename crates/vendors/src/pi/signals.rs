@@ -1,4 +1,4 @@
-//! What our extension and a headless turn's output say about a launch.
+//! Signals from our extension and from a headless turn's output.
 
 use segue_core::model::{Evidence, Source, VendorSessionId};
 use segue_core::ports::{Activity, Signal};
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::records::{Header, Kind, Meaning, Message, Record};
 use super::{failures, home};
 
-/// What our extension tells.
+/// A report of our extension.
 #[derive(Deserialize)]
 struct Told {
     session: String,
@@ -15,7 +15,7 @@ struct Told {
     /// The last message of a turn that has ended.
     #[serde(default)]
     message: Option<Message>,
-    /// Why nothing was even asked.
+    /// Why Pi sent no request to the model.
     #[serde(default)]
     error: Option<String>,
 }
@@ -23,14 +23,14 @@ struct Told {
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Event {
-    /// It is in this conversation, and says nothing about what it does.
+    /// The process is in this conversation. Its activity is unknown.
     In,
     Idle,
     Working,
     Ended,
 }
 
-/// Reads what our extension tells.
+/// Reads the signals in a report of our extension.
 pub(super) fn of_extension(payload: &str) -> Vec<Signal> {
     let Ok(told) = serde_json::from_str::<Told>(payload) else { return Vec::new() };
     if !home::is_id(&told.session) {
@@ -52,12 +52,13 @@ pub(super) fn of_extension(payload: &str) -> Vec<Signal> {
     signals
 }
 
-/// How the lines begin that are many and long, and no signals: each repeats all that was said so far.
+/// The beginning of lines that are frequent and long and give no signals: each repeats the whole
+/// message so far.
 const REPEATS: &str = r#"{"type":"message_update","#;
 
-/// Reads one line of a headless turn's output. After some failures Pi tries again by itself: the
-/// last word counts. The line about the end of all can be missing: Pi does not wait until it is
-/// written.
+/// Reads the signals in one line of a headless turn's output. After some failures Pi retries by
+/// itself, so the last signal counts. The line about the end of the run can be missing, because Pi
+/// exits without waiting until it is written.
 pub(super) fn of_stream(line: &str) -> Vec<Signal> {
     if line.starts_with(REPEATS) {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Reading transcripts: a bounded piece of the beginning, a bounded piece of the end.
+//! Reads transcripts: a limited part of the beginning and a limited part of the end.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -13,22 +13,24 @@ use super::{home, typing};
 use crate::backwards::{self, Ended};
 use crate::{lines, stored};
 
-/// How much of the beginning is read: little, as the first message is nearly always near.
+/// How many bytes of the beginning are read, one attempt after the other. The first attempt is
+/// small, because the first message is nearly always near the beginning.
 const BEGINNINGS: [usize; 3] = [16 * 1024, 256 * 1024, 4 * 1024 * 1024];
 
-/// No first line is longer: it has paths, and nothing that anybody said.
+/// Maximum length of the first line in bytes. It contains paths and no messages.
 const HEADER: usize = 16 * 1024;
 
-/// How many of the newest conversations are looked at.
+/// How many of the newest conversations are read.
 const NEWEST: usize = 200;
 
-/// What the beginning of a transcript is.
+/// The beginning of a transcript.
 #[derive(Clone, Debug)]
 pub(super) enum Beginning {
     Header(Header),
-    /// The beginning is missing: it was deleted, and Pi wrote on.
+    /// The first line is missing: the file was deleted, and Pi continued to write.
     Later,
-    /// Nothing that Pi would understand: it would empty the file and begin anew.
+    /// Pi would not understand the first line. It would empty the file and begin a new
+    /// conversation.
     Damaged,
     Absent,
 }
@@ -48,8 +50,8 @@ impl Beginning {
     }
 }
 
-/// Sees to it that Pi does not empty a transcript: it does so with every file that does not begin
-/// with the line that it expects.
+/// Checks that Pi would not empty a transcript. Pi empties every file that does not begin with the
+/// line that it expects. Fails if the file is missing or begins in any other way.
 pub(super) fn check(files: &dyn Files, path: &Path, id: &VendorSessionId) -> Result<()> {
     match Beginning::read(files, path).map_err(|error| unreadable(path, &error))? {
         Beginning::Header(header) if header.id == id.as_str() => Ok(()),
@@ -64,8 +66,8 @@ fn damaged(path: &Path, id: &VendorSessionId) -> Error {
         .hint(format!("mend its first line, which names the conversation `{id}` and its folder"))
 }
 
-/// Reads what decisions need about one conversation; one in which nothing was said is none, and
-/// neither is one that lacks its beginning.
+/// Reads what decisions need about one conversation. `None` if the file is missing, has no message,
+/// or lacks its first line. Fails if the first line is damaged.
 pub(super) fn conversation(
     files: &dyn Files,
     path: &Path,
@@ -79,14 +81,15 @@ pub(super) fn conversation(
     }
 }
 
-/// Lists the conversations of a folder, the oldest first; what cannot be read is left out.
+/// Lists the newest conversations of a folder, the oldest of them first. Conversations that cannot
+/// be read are left out.
 pub(super) fn conversations(files: &dyn Files, place: &Place) -> Vec<Conversation> {
     let mut paths = files.list(&home::transcripts(place)).unwrap_or_default();
-    // They are named by the time at which they began.
+    // The names begin with the time at which the conversation began.
     paths.sort_unstable_by(|a, b| b.cmp(a));
     let named = paths.iter().filter(|path| home::id_of(path).is_some());
     let read = |path: &PathBuf| match Beginning::read(files, path) {
-        // Two folders can share one folder of transcripts.
+        // Two working folders can share one folder of transcripts.
         Ok(Beginning::Header(header)) if header.cwd == place.cwd => {
             read(files, path, header).ok()?
         }
@@ -97,13 +100,14 @@ pub(super) fn conversations(files: &dyn Files, place: &Place) -> Vec<Conversatio
     found
 }
 
-/// Lists the transcripts of all folders.
+/// Lists the transcripts of all working folders.
 pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> io::Result<Vec<Kept>> {
     let paths = stored::in_folders_of(files, &home::sessions(config_dir))?;
     Ok(stored::kept(files, paths, |path| home::id_of(path).map(VendorSessionId::new)))
 }
 
-/// Reads how a conversation begins.
+/// Reads the beginning of a conversation. `None` if it has no message, or no header with a
+/// timestamp.
 pub(super) fn beginning(files: &dyn Files, path: &Path) -> io::Result<Option<ports::Beginning>> {
     let Beginning::Header(header) = Beginning::read(files, path)? else { return Ok(None) };
     let (Some(first), Some(began_at)) = (first_message(files, path)?, header.timestamp) else {
@@ -112,8 +116,8 @@ pub(super) fn beginning(files: &dyn Files, path: &Path) -> io::Result<Option<por
     Ok(Some(ports::Beginning { cwd: header.cwd, began_at, first_message: Some(first) }))
 }
 
-/// Tells whether a conversation can be begun under this id: nothing is in its place, or only what
-/// a launch prepared that never got to a word.
+/// Returns whether a conversation can begin under this id: there is no file, or only a prepared one
+/// without messages.
 pub(super) fn is_free(files: &dyn Files, path: &Path, id: &VendorSessionId) -> bool {
     match Beginning::read(files, path) {
         Ok(Beginning::Absent) => true,
@@ -124,7 +128,7 @@ pub(super) fn is_free(files: &dyn Files, path: &Path, id: &VendorSessionId) -> b
     }
 }
 
-/// Returns what the user said from this byte on.
+/// Returns the messages of the user from this byte offset on.
 pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
     let mut said = Vec::new();
     let each = |line: &[u8]| {
@@ -143,7 +147,8 @@ fn unreadable(path: &Path, error: &io::Error) -> Error {
 fn read(files: &dyn Files, path: &Path, header: Header) -> io::Result<Option<Conversation>> {
     let Some(facts) = files.facts(path)? else { return Ok(None) };
     let first_message = first_message(files, path)?;
-    // What is too long to be read to its first words was not begun for nothing.
+    // A transcript in which the first message was not found within the read limit is not an empty
+    // one.
     if first_message.is_none() && facts.length <= BEGINNINGS[2] as u64 {
         return Ok(None);
     }
@@ -164,7 +169,7 @@ fn first_message(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
         let bytes = files.head(path, limit)?;
         let records = bytes.split(|byte| *byte == b'\n').filter_map(Record::read);
         let said = records.map(|record| record.meaning()).find_map(|meaning| match meaning {
-            // As it was given, without what keeps it from being a command.
+            // Without the space that stopped Pi from treating the message as a flag or a command.
             Meaning::Said(text) => Some(typing::given(&text)),
             _ => None,
         });
@@ -175,7 +180,8 @@ fn first_message(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-/// Reads backwards until it is clear whether the last turn has ended, and what was answered last.
+/// Reads backwards until the last answer is found. Returns whether the last turn is still open, and
+/// that answer.
 fn read_end(files: &dyn Files, path: &Path, length: u64) -> io::Result<(bool, Option<String>)> {
     let (mut is_open, mut last_answer) = (None, None);
     let ended = backwards::each(files, path, length, |line| {
@@ -195,7 +201,8 @@ fn read_end(files: &dyn Files, path: &Path, length: u64) -> io::Result<(bool, Op
         }
         ControlFlow::Continue(())
     })?;
-    // Behind a line that is longer than anything is read, no end of a turn was seen.
+    // If the read limit was reached before any line decided, no end of the turn was seen. The turn
+    // counts as open.
     Ok((is_open.unwrap_or(ended == Ended::TooFar), last_answer))
 }
 

@@ -1,5 +1,5 @@
-//! Which lines of a transcript are the conversation as it stands: each entry names the one before
-//! it, and Pi goes on from the last line.
+//! Finds the lines of a transcript that belong to the current conversation. Each entry names its
+//! parent, and Pi continues from the last line.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::turns;
 use crate::reading::{self, Belongs, Format, Line};
 
-/// An entry's place in the tree.
+/// The place of an entry in the tree.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Node<'a> {
@@ -23,13 +23,13 @@ struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// Reads a line that is an entry.
+    /// Parses a line. `None` if it is the header or not valid.
     fn read(line: &'a [u8]) -> Option<Self> {
         serde_json::from_slice(line).ok().filter(|node: &Self| node.kind != "session")
     }
 }
 
-/// The entries from the last line to the first.
+/// Follows the entries from the last line to the first one.
 #[derive(Debug, Default)]
 pub(super) struct Branch {
     wanted: Wanted,
@@ -37,11 +37,11 @@ pub(super) struct Branch {
 
 #[derive(Debug, Default)]
 enum Wanted {
-    /// The last line, whichever it is.
+    /// The last entry, whichever it is.
     #[default]
     Tip,
     Entry(String),
-    /// Every line: this is a file of the first version, which has no tree.
+    /// Every entry: the file has the first version of the format, which has no tree.
     All,
 }
 
@@ -83,14 +83,14 @@ impl Format for Branch {
     }
 }
 
-/// Returns the entry before the wanted one, if this damaged line has the wanted one.
+/// Returns the parent of the wanted entry if this damaged line is that entry.
 fn damaged<'a>(line: &'a [u8], wanted: &str) -> Option<&'a str> {
     let place = format!("\"id\":\"{wanted}\",\"parentId\":\"");
     let parent = &line[memchr::memmem::find(line, place.as_bytes())? + place.len()..];
     std::str::from_utf8(parent.split(|byte| *byte == b'"').next()?).ok()
 }
 
-/// Returns the entry that the next one has to name.
+/// Returns the id of the last entry, which is the parent of the next one.
 pub(super) fn tip(files: &dyn Files, path: &Path) -> Result<Option<String>> {
     let mut tip = None;
     let take = |line: Line<'_>| match Node::read(line.bytes) {

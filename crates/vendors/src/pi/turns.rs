@@ -1,4 +1,4 @@
-//! What a transcript says, as turns.
+//! Reads a transcript as turns.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use super::tree::Branch;
 use super::{typing, written};
 use crate::reading::{self, Content};
 
-/// Stands for what has no words.
+/// Replaces an image, which has no text.
 const IMAGE: &str = "[image]";
 
 pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
@@ -23,7 +23,7 @@ pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> 
     reading::turns(files, path, Branch::default(), each)
 }
 
-/// Returns what a line says.
+/// Returns the turns of a line.
 pub(super) fn of_line(line: &[u8]) -> Vec<Turn> {
     let Some(record) = Record::read(line) else { return Vec::new() };
     let at = record.timestamp;
@@ -46,12 +46,12 @@ fn of_message(message: Message, at: Option<Timestamp>) -> Vec<Turn> {
             said(Role::User, text, at).into_iter().collect()
         }
         Meaning::Continues | Meaning::Answered(_) => answers(message, at),
-        // Pi does not tell the model what was broken off.
+        // Pi does not send failed or interrupted answers to the model.
         Meaning::Failed(_) | Meaning::Interrupted | Meaning::Nothing => Vec::new(),
     }
 }
 
-/// Nothing is said where there are no words.
+/// Returns a turn with this text. `None` if the text is blank.
 fn said(role: Role, text: String, at: Option<Timestamp>) -> Option<Turn> {
     (!text.trim().is_empty()).then(|| Turn::new(role, text).at(at))
 }
@@ -89,7 +89,7 @@ fn answer(part: Part, at: Option<Timestamp>) -> Option<Turn> {
     }
 }
 
-/// Returns all texts, and a word for each picture.
+/// Returns all texts of a message, with a placeholder for each image.
 fn words(content: Content<Part>) -> String {
     let word = |part: Part| match part.kind.as_deref() {
         Some("image") => Some(IMAGE.to_owned()),

@@ -1,12 +1,14 @@
-//! How a message is typed so that it arrives as text, and as what it is recorded.
+//! How a message is typed so that it arrives as text, and how the transcript records it.
 
 use segue_core::ports::Typing;
 
-/// Something that is there and not seen. Pi takes spaces away before it looks for a command.
+/// A zero-width space. It stops Pi from treating the text after it as a command. A space does not,
+/// because Pi removes spaces before it looks for a command.
 const UNSEEN: char = '\u{200b}';
 
-/// Says how a message is typed. The space at its end closes the list of files that its last word may
-/// have opened, and keeps Enter behind a backslash from beginning another line; Pi takes it away.
+/// Returns how a message is typed. The space at the end closes the list of files that the last word
+/// may have opened. After a backslash, it stops Enter from beginning another line. Pi removes the
+/// space.
 pub(super) fn typing(message: &str) -> Typing {
     let recorded_as = normal(message);
     let guard = recorded_as.starts_with(['/', '!']).then_some(UNSEEN);
@@ -14,20 +16,20 @@ pub(super) fn typing(message: &str) -> Typing {
     Typing { text, recorded_as }
 }
 
-/// Returns a message as a word of the command line: what begins with these would be a flag, a file
-/// or a command.
+/// Returns a message as a command-line argument. A leading space stops Pi from treating it as a
+/// flag, a file or a command.
 pub(super) fn argument(message: &str) -> String {
     let special = message.starts_with(['-', '@', '/']);
     if special { format!(" {message}") } else { message.to_owned() }
 }
 
-/// Returns a message as it was before it became a word of the command line.
+/// Returns a message without the space that `argument` added.
 pub(super) fn given(text: &str) -> String {
     let before = text.strip_prefix(' ').filter(|message| argument(message) == text);
     before.unwrap_or(text).to_owned()
 }
 
-/// Returns what a recorded message was before anything kept it from being a command.
+/// Returns a recorded message without the character that stopped Pi from treating it as a command.
 pub(super) fn meant(text: &str) -> String {
     match text.strip_prefix(UNSEEN) {
         Some(typed) => typed.to_owned(),
@@ -35,7 +37,7 @@ pub(super) fn meant(text: &str) -> String {
     }
 }
 
-/// Returns a text in the form in which what was typed and what was recorded are the same.
+/// Normalizes a text, so that a typed message and its record compare equal.
 pub(super) fn normal(text: &str) -> String {
     let lines = text.replace("\r\n", "\n").replace('\r', "\n").replace('\t', "    ");
     let lines = lines.trim().trim_start_matches(UNSEEN);
@@ -48,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_be_a_command_is_typed_so_that_it_is_none() {
+    fn message_that_looks_like_a_command_is_typed_as_text() {
         let table = [
             ("hello", "hello "),
             ("/new", "\u{200b}/new "),
@@ -66,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn tabs_line_ends_and_controls_are_recorded_as_pi_records_them() {
+    fn tabs_line_ends_and_control_characters_are_normalized_as_pi_records_them() {
         let typed = typing("\ta\r\nb\x1b[201~\x07  ");
         assert_eq!(typed.recorded_as, "a\nb[201~");
         assert_eq!(normal("    a\nb[201~"), typed.recorded_as);
@@ -74,12 +76,12 @@ mod tests {
     }
 
     #[test]
-    fn spaces_that_were_given_stay() {
+    fn leading_space_of_the_user_is_kept() {
         assert_eq!(given(" a"), " a");
     }
 
     #[test]
-    fn a_word_of_the_command_line_is_neither_a_flag_nor_a_file_nor_a_command() {
+    fn argument_that_looks_like_a_flag_a_file_or_a_command_gets_a_space() {
         for (message, word) in [("--help", " --help"), ("@x", " @x"), ("/new", " /new"), ("!", "!")]
         {
             assert_eq!(argument(message), word);

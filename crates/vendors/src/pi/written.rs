@@ -1,4 +1,4 @@
-//! Turns as a transcript.
+//! Writes turns as a transcript.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -15,16 +15,16 @@ use super::records::Record;
 use super::{home, launch, tree};
 use crate::reading::{self, Line};
 
-/// The author of what somebody said of whom nothing is known.
+/// The name of an unknown provider, API or model.
 pub(super) const UNKNOWN: &str = "none";
 
-/// How far from the end the model of a conversation is looked for.
+/// How many bytes from the end are searched for the model of a conversation.
 const LOOKED_AT: usize = 1024 * 1024;
 
-/// No settings are longer.
+/// How many bytes of the settings file are read.
 const SETTINGS: usize = 1024 * 1024;
 
-/// Says how turns become a transcript, or more of one.
+/// Prepares to write turns as a new transcript, or after the end of an existing one.
 pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcription> {
     let place = order.place;
     let (path, parent, model) = match order.onto {
@@ -80,7 +80,7 @@ struct Settings {
     default_model: String,
 }
 
-/// Returns the provider and the model that the user has chosen for all conversations.
+/// Returns the user's default provider and model.
 fn usual_model(files: &dyn Files, config_dir: &Path) -> Option<(String, String)> {
     let bytes = files.head(&config_dir.join("settings.json"), SETTINGS).ok()?;
     let settings: Settings = serde_json::from_slice(&bytes).ok()?;
@@ -89,16 +89,17 @@ fn usual_model(files: &dyn Files, config_dir: &Path) -> Option<(String, String)>
 
 #[derive(Debug)]
 struct Writer {
-    /// What makes this writing's names differ from those of any other.
+    /// Makes the entry ids of this writer differ from those of every other writer.
     seed: String,
     count: u64,
-    /// The entry that was written last, or that this goes on from.
+    /// The id of the last entry, which is the parent of the next one.
     parent: Option<String>,
     beginning: Option<String>,
     title: Option<String>,
-    /// Pi goes on with the model of the last answer, which may be one that it does not know.
+    /// The model that the conversation continues with. Without it Pi would use the model of the
+    /// last answer, which it may not know.
     model: Option<(String, String)>,
-    /// The tool that was called last.
+    /// The name of the tool that was called last.
     called: String,
     now: Timestamp,
 }
@@ -114,7 +115,7 @@ impl TurnWriter for Writer {
     fn turn(&mut self, turn: &Turn, out: &mut Vec<u8>) {
         let at = turn.at.unwrap_or(self.now);
         let says = matches!(turn.role, Role::User | Role::Summary | Role::Assistant);
-        // Services refuse words that are none.
+        // Services reject empty messages.
         if says && turn.text.trim().is_empty() {
             return;
         }
@@ -234,7 +235,7 @@ enum Part<'a> {
     ToolCall { id: &'a str, name: &'a str, arguments: &'a RawValue },
 }
 
-/// What Pi cannot do without, although nothing is known of it.
+/// The token usage that Pi requires. The real values are unknown, so all are zero.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Usage {

@@ -1,13 +1,14 @@
-//! The arguments of a tool call, as an object on one line.
+//! The arguments of a tool call, as a JSON object on one line.
 
 use serde_json::value::RawValue;
 
-/// Returns a call's arguments as the object that vendors want; what is no object is wrapped in one.
+/// Returns the arguments of a call as a JSON object, as vendors require. A text that is no JSON
+/// object is wrapped in one.
 pub(crate) fn arguments(text: &str) -> Box<RawValue> {
     let trimmed = text.trim();
     let is_object = trimmed.starts_with('{') && serde_json::from_str::<&RawValue>(trimmed).is_ok();
     let object = if is_object {
-        // Inside of a string there is none.
+        // Valid JSON has no raw line breaks inside strings, so this changes only whitespace.
         trimmed.replace(['\n', '\r'], " ")
     } else {
         serde_json::json!({ "input": text }).to_string()

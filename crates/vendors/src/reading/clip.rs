@@ -1,4 +1,5 @@
-//! A line of JSON that is too long to be held, with the middle of its long strings left out.
+//! Reads a line of JSON that is too long to hold in memory. The middle of its long strings is left
+//! out.
 
 use std::collections::VecDeque;
 use std::io;
@@ -8,14 +9,14 @@ use segue_core::ports::Files;
 
 const PIECE: usize = 1024 * 1024;
 
-/// How much of a string's beginning, and of its end, is kept.
+/// How many bytes are kept of the beginning of a string, and of its end.
 const KEPT: usize = 256 * 1024;
 
-/// What is longer than this even so is given up.
+/// Maximum length of a line in bytes after its long strings were cut. A longer line is skipped.
 const LONGEST: usize = 64 * 1024 * 1024;
 
-/// Reads the line between two bytes of a file; none where it is too long even without its long
-/// strings.
+/// Reads the line between two byte offsets of a file and cuts its long strings. Returns `None` if
+/// the line is still too long.
 pub(crate) fn read(
     files: &dyn Files,
     path: &Path,
@@ -60,15 +61,15 @@ impl Clipper {
     }
 }
 
-/// The inside of a string. It is taken apart into units that must not be cut: a character, or an
-/// escape with all that belongs to it.
+/// The inside of a JSON string. It is split into units that must not be cut: a character, or a
+/// complete escape sequence.
 #[derive(Default)]
 struct Text {
-    /// How many bytes were written as its beginning.
+    /// How many bytes of the beginning were written.
     written: usize,
     left_out: u64,
     unit: Vec<u8>,
-    /// The newest units behind the beginning, and how long each is.
+    /// The newest units after the beginning. `lengths` has the length of each unit.
     end: VecDeque<u8>,
     lengths: VecDeque<u8>,
 }
@@ -114,7 +115,8 @@ impl Text {
     }
 }
 
-/// Tells whether nothing of an escape is missing. Anything else is whole from its first byte on.
+/// Returns whether an escape sequence is complete. Any other unit is complete from its first byte
+/// on.
 fn is_whole(unit: &[u8]) -> bool {
     match unit {
         [b'\\'] => false,
@@ -123,7 +125,8 @@ fn is_whole(unit: &[u8]) -> bool {
     }
 }
 
-/// Tells whether this is an escape that means nothing without the one behind it.
+/// Returns whether this unit begins with an escaped high surrogate, and the escaped low surrogate
+/// that must follow is not complete.
 fn is_first_half(unit: &[u8]) -> bool {
     matches!(unit, [b'\\', b'u', b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', ..])
         && unit.len() < 12
@@ -145,14 +148,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_short_stays_as_it_is() {
+    fn short_strings_stay_unchanged() {
         let line = json!({"a": "x\"y\\", "b": ["\u{1f600}", 1, {"c": null}], "d": "ü\n"});
         assert_eq!(clipped(&line.to_string()), line);
         assert_eq!(clipped(r#"{"a":"\ud83d\ude00\\\"","b":""}"#), json!({"a": "😀\\\"", "b": ""}));
     }
 
     #[test]
-    fn a_long_string_keeps_both_ends_whatever_is_in_it() {
+    fn long_string_loses_only_its_middle_for_every_kind_of_character() {
         for unit in ["x", "ü", "日", "😀", "\\n", "\\\"", "\\\\", "\\u00fc", "\\ud83d\\ude00"] {
             for shift in 0..13 {
                 let inside = format!("{}{}", "a".repeat(shift), unit.repeat(200_000));
@@ -167,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_no_panic() {
+    fn invalid_json_does_not_panic() {
         let home = Home::new();
         for bytes in
             [&b"\"\\"[..], b"\"\xff\xfe", b"\"\\ud83d", b"{\"a\":\"\\u12", b"\x80\x80\"\x80"]

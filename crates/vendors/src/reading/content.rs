@@ -1,4 +1,4 @@
-//! What a message has: a text, or parts of several sorts.
+//! The content of a message: a text, or a list of parts.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 
-/// A text, or parts.
+/// The content of a message. Vendors write it as a string or as a list of parts.
 #[derive(Clone, Debug)]
 pub(crate) enum Content<Part> {
     Text(String),
@@ -21,7 +21,7 @@ impl<Part> Default for Content<Part> {
 }
 
 impl<'de, Part: Deserialize<'de>> Deserialize<'de> for Content<Part> {
-    /// Tells one from the other without a copy of either.
+    /// Accepts a string or a list without buffering the value first.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(TextOrParts(PhantomData))
     }

@@ -1,4 +1,5 @@
-//! The lines of a file, from its end or from its beginning, however long they are.
+//! Reads the lines of a file from its end or from its beginning. Memory use is bounded: very long
+//! lines are shortened.
 
 use std::borrow::Cow;
 use std::io;
@@ -9,21 +10,24 @@ use segue_core::ports::Files;
 
 use super::clip;
 
-/// Read at first; what follows grows up to the largest, so that a short look costs little.
+/// Size of the first read in bytes. The size doubles with each read up to `LARGEST_PIECE`, so that
+/// reading only the last lines costs little.
 const FIRST_PIECE: u64 = 64 * 1024;
 const LARGEST_PIECE: u64 = 1024 * 1024;
 
-/// A line longer than this is never held: long strings in it lose their middle.
+/// A line longer than this many bytes is never held as a whole: the middle of its long strings is
+/// left out.
 const LONG: usize = 4 * 1024 * 1024;
 
-/// A line, and the byte of the file that it begins at.
+/// A line, and the byte offset at which it begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line<'a> {
     pub(crate) start: u64,
     pub(crate) bytes: &'a [u8],
 }
 
-/// Calls back with each line that is not empty, the last one first, until it is told to stop.
+/// Calls `each` with every non-empty line, the last one first, until it returns
+/// `ControlFlow::Break`. A missing file has no lines.
 pub(crate) fn each_back(
     files: &dyn Files,
     path: &Path,
@@ -51,7 +55,7 @@ pub(crate) fn each_back(
     rest.give((files, path), 0, &[], &mut each).map(drop)
 }
 
-/// The end of a line whose beginning has yet to be read.
+/// The end of a line whose beginning is not read yet.
 struct Rest {
     end: u64,
     held: Vec<u8>,
@@ -75,7 +79,7 @@ impl Rest {
         }
     }
 
-    /// Calls back with the line that begins at this byte, with these bytes before what is held.
+    /// Calls `each` with the line that begins at `start` and consists of `head` and the held bytes.
     fn give(
         &mut self,
         (files, path): (&dyn Files, &Path),
@@ -95,8 +99,8 @@ impl Rest {
     }
 }
 
-/// Calls back with each line that is not empty from this byte on, which is the beginning of a line,
-/// until it is told to stop.
+/// Calls `each` with every non-empty line from byte `from` on, which must be the beginning of a
+/// line, until it returns `ControlFlow::Break`. A missing file has no lines.
 pub(crate) fn each_forward(
     files: &dyn Files,
     path: &Path,
@@ -182,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_give_the_same_lines() {
+    fn both_directions_give_the_same_lines() {
         let mut bytes = Vec::new();
         let mut wanted = Vec::new();
         for length in [3, 70_000, 1, 0, 200_000, 65_536, LONG, 1_048_576, 5, 65_535, 2] {
@@ -211,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reading_can_be_ended_and_begun_anywhere() {
+    fn reading_stops_on_break_and_starts_at_any_line() {
         let home = Home::new();
         let path = home.write("lines", "one\ntwo\nthree\n");
         let mut seen = Vec::new();

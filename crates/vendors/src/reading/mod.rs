@@ -1,4 +1,4 @@
-//! Reading conversations out of files of lines, in both directions.
+//! Reads conversations from files with one record per line, in both directions.
 
 mod arguments;
 mod clip;
@@ -22,15 +22,17 @@ pub(crate) use lines::{Line, each_back, each_forward};
 pub(crate) use whole::LARGEST;
 pub(crate) use whole::whole;
 
-/// How lines make up a conversation.
+/// How the lines of a transcript form a conversation.
 ///
-/// Which lines belong to the conversation as it stands now is known from the end: a branch that was
-/// left, a record that was replaced and what was taken back are all told by what comes later.
+/// Which lines belong to the current conversation is decided from the end of the file: only later
+/// lines show that a branch was left, a record was replaced, or a message was taken back.
 pub(crate) trait Format {
-    /// Every line belongs, so that the lines can be read forwards without a look at the end.
+    /// Whether every line belongs, so that the lines can be read forwards without reading the end
+    /// first.
     const LINEAR: bool = false;
 
-    /// Looks at the next line from the end.
+    /// Decides whether a line belongs. It is called for the lines in order from the last to the
+    /// first.
     fn belongs(&mut self, line: &[u8]) -> Belongs;
 
     /// Returns the turns of a line that belongs, the oldest first.
@@ -42,7 +44,7 @@ pub(crate) trait Format {
 pub(crate) enum Belongs {
     Yes,
     No,
-    /// It does, and nothing before it.
+    /// The line belongs, and no line before it does.
     First,
 }
 
@@ -94,7 +96,7 @@ pub(crate) fn turns<F: Format>(
     each_forward(files, path, from, take).map_err(|error| unreadable(path, error))
 }
 
-/// Returns where the lines begin that belong, the last one first.
+/// Returns the byte offsets of the lines that belong, the last line first.
 fn starts(files: &dyn Files, path: &Path, format: &mut impl Format) -> io::Result<Vec<u64>> {
     let mut starts = Vec::new();
     each_back(files, path, |line| {

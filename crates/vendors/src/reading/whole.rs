@@ -1,4 +1,4 @@
-//! A file that has to be held, because it is one document.
+//! Reads a transcript that must be held in memory as a whole, because it is one JSON document.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use segue_core::{Error, Result};
 
 use super::unreadable;
 
-/// What is larger is not read.
+/// Maximum size of a document in bytes.
 pub(crate) const LARGEST: u64 = 64 * 1024 * 1024;
 
-/// Reads a document; an absent one is empty.
+/// Reads a document. A missing file is an empty document. A document above `LARGEST` is an error.
 pub(crate) fn whole(files: &dyn Files, path: &Path) -> Result<Vec<u8>> {
     let failed = |error| unreadable(path, error);
     let Some(facts) = files.facts(path).map_err(failed)? else { return Ok(Vec::new()) };

@@ -1,4 +1,4 @@
-//! Turns over pipes.
+//! Headless turns of the demo agent, over pipes.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use segue_core::ports::{Signal as VendorSignal, Vendors as _};
 use super::trial::{Running, Stranger, Trial, finish};
 
 #[test]
-fn a_word_survives_a_crash() {
+fn resume_after_a_crash_remembers_the_conversation() {
     let trial = Trial::new();
     let told = trial.turn(&["--session-id", "a1", "--print", "--", "remember the word fox"]);
     assert_eq!(told.answer(), "I will remember fox.");
@@ -24,13 +24,14 @@ fn a_word_survives_a_crash() {
 }
 
 #[test]
-fn the_vendor_reads_what_the_agent_prints() {
+fn vendor_reads_the_conversation_and_a_failed_turn_from_the_output() {
     let trial = Trial::new();
     let vendor = segue_vendors::all().all().remove(0);
     let turn = trial.turn(&["--print", "--session-id", "a1", "/fail"]);
-    assert_eq!(turn.status.code(), Some(0), "a failed turn exits 0: a known trap");
+    assert_eq!(turn.status.code(), Some(0), "the exit code of a failed turn is 0, too");
     let lines = turn.lines.iter().map(ToString::to_string);
-    let signals: Vec<VendorSignal> = lines.flat_map(|line| vendor.stream_signals(&line)).collect();
+    let sources = vendor.signals().unwrap();
+    let signals: Vec<VendorSignal> = lines.flat_map(|line| sources.stream_signals(&line)).collect();
     assert!(
         matches!(&signals[0], VendorSignal::Conversation { id, .. } if id.as_str() == "a1"),
         "{signals:?}"
@@ -49,7 +50,7 @@ fn an_id_in_use_is_refused() {
 }
 
 #[test]
-fn an_unknown_id_is_refused_or_silently_becomes_another() {
+fn unknown_id_is_refused_unless_the_agent_starts_blank_on_unknown_ids() {
     let trial = Trial::new();
     let refused = trial.turn(&["--resume", "a1", "--print", "hi"]);
     assert_eq!(refused.status.code(), Some(1));
@@ -80,7 +81,7 @@ fn a_prompt_that_looks_like_a_flag_is_a_prompt() {
 }
 
 #[test]
-fn a_prompt_of_a_megabyte_comes_through_a_file_and_is_remembered() {
+fn prompt_of_a_megabyte_in_a_file_is_read_and_remembered() {
     let trial = Trial::new();
     let path = trial.cwd.path().join("prompt");
     std::fs::write(&path, format!("{} remember the word fox", "x ".repeat(500_000))).unwrap();
@@ -105,7 +106,7 @@ fn a_crash_leaves_the_live_entry_and_a_clean_end_does_not() {
 }
 
 #[test]
-fn a_command_that_changes_the_id_says_so() {
+fn fork_reports_the_id_of_the_new_conversation() {
     let trial = Trial::new();
     trial.turn(&["--session-id", "a1", "--print", "remember the word fox"]).answer();
     let forked = trial.turn(&["--resume", "a1", "--print", "/fork"]);
@@ -132,7 +133,7 @@ fn a_terminated_turn_exits_with_0_and_without_a_result() {
 }
 
 #[test]
-fn a_tool_is_waited_for() {
+fn turn_waits_for_its_tool() {
     let trial = Trial::new();
     let turn = trial.turn(&["--print", "/tool 0.05"]);
     assert_eq!(turn.answer(), "The tool: done.");
@@ -163,7 +164,7 @@ fn an_agent_inside_an_agent_is_refused() {
 }
 
 #[test]
-fn bad_arguments_and_a_missing_terminal_are_told_apart() {
+fn bad_arguments_exit_with_2_and_a_missing_terminal_with_1() {
     let trial = Trial::new();
     let usage = trial.turn(&["--what"]);
     assert_eq!(usage.status.code(), Some(2));

@@ -1,4 +1,4 @@
-//! The agent at a terminal.
+//! The demo agent at a terminal.
 
 use rustix::process::Signal;
 
@@ -14,7 +14,7 @@ fn id(trial: &Trial) -> String {
 }
 
 #[test]
-fn a_person_talks_and_leaves() {
+fn ctrl_d_ends_the_agent_and_restores_the_terminal() {
     let trial = Trial::new();
     let mut terminal = Terminal::open(&trial, &["--session-id", "a1"]);
     terminal.until_title("demo: idle");
@@ -34,7 +34,7 @@ fn a_person_talks_and_leaves() {
 }
 
 #[test]
-fn a_killed_agent_resumes_where_it_was() {
+fn resume_after_sigkill_remembers_the_conversation() {
     let trial = Trial::new();
     let mut terminal = Terminal::open(&trial, &["--session-id", "a1", "remember the word fox"]);
     terminal.until("I will remember fox.");
@@ -42,7 +42,7 @@ fn a_killed_agent_resumes_where_it_was() {
     terminal.until("working, ctrl-c interrupts");
     terminal.signal(Signal::KILL);
     assert_eq!(terminal.end().code(), None);
-    assert_eq!(status(&trial), "working", "a crash leaves its entry");
+    assert_eq!(status(&trial), "working", "a crash leaves the registry entry");
     assert_eq!(trial.records("a1").last().unwrap()["text"], "/hang");
     let mut terminal = Terminal::open(&trial, &["--resume", "a1", "--", "which word?"]);
     terminal.until("The word is fox.");
@@ -65,7 +65,7 @@ fn a_pasted_message_of_many_lines_is_one_message() {
 }
 
 #[test]
-fn a_permission_is_asked_for_and_refused() {
+fn permission_and_question_dialogs_wait_for_an_answer() {
     let trial = Trial::new();
     let mut terminal = Terminal::open(&trial, &["/ask"]);
     terminal.until("│ Allow? 1 yes 2 no │");
@@ -84,7 +84,7 @@ fn a_permission_is_asked_for_and_refused() {
 }
 
 #[test]
-fn a_folder_is_trusted_once() {
+fn trust_question_is_not_asked_again_after_yes() {
     let trial = Trial::new();
     let mut terminal = Terminal::open(&trial, &["--ask-trust", "hi"]);
     terminal.until("Do you trust this folder? 1 yes 2 no, exit");
@@ -101,7 +101,7 @@ fn a_folder_is_trusted_once() {
 }
 
 #[test]
-fn a_turn_can_be_interrupted() {
+fn ctrl_c_and_escape_interrupt_a_turn() {
     let trial = Trial::new();
     let mut terminal = Terminal::open(&trial, &["--session-id", "a1", "/hang"]);
     terminal.until_title("demo: working");
@@ -157,7 +157,7 @@ fn a_cleared_conversation_has_another_id_in_the_same_process() {
 }
 
 #[test]
-fn a_changed_size_is_drawn_again() {
+fn resize_redraws_the_screen() {
     let trial = Trial::new();
     let mut terminal = Terminal::open(&trial, &["/fill 50"]);
     terminal.until("line 00050");
@@ -174,7 +174,7 @@ fn a_changed_size_is_drawn_again() {
 }
 
 #[test]
-fn the_terminals_modes_are_used_and_given_back() {
+fn exit_resets_the_terminal_modes_that_were_used() {
     let trial = Trial::new();
     let mut terminal = Terminal::open(&trial, &["/alt"]);
     terminal.until("alternate screen on");

@@ -1,4 +1,4 @@
-//! The agent program from outside: over pipes and at a terminal.
+//! Tests of the demo agent's program from outside: over pipes and at a terminal.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 #![expect(clippy::panic, reason = "a deadline that passes fails the test")]

@@ -1,4 +1,4 @@
-//! A pseudo-terminal that answers no queries, with the agent in it.
+//! A pseudo-terminal with the agent in it. It answers no terminal queries.
 
 use std::os::fd::OwnedFd;
 use std::process::{ExitStatus, Stdio};
@@ -18,7 +18,7 @@ pub(crate) struct Terminal {
     parser: vt100::Parser<Titles>,
 }
 
-/// Remembers what the screen model itself does not keep.
+/// Records the title and counts the bells: the screen model does not keep them.
 #[derive(Default)]
 pub(crate) struct Titles {
     last: String,
@@ -69,7 +69,7 @@ impl Terminal {
         self.until_screen(text, |terminal| terminal.contents().contains(text));
     }
 
-    /// Reads until the title is this.
+    /// Reads until the title equals this text.
     pub(crate) fn until_title(&mut self, title: &str) {
         self.until_screen(title, |terminal| terminal.parser.callbacks().last == title);
     }
@@ -96,14 +96,14 @@ impl Terminal {
         self.parser.callbacks().bells
     }
 
-    /// Changes the size, for the agent and for what is seen.
+    /// Changes the size of the terminal and of the screen model.
     pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
         set_size(&self.master, columns, rows);
         let (rows, columns) = (rows.try_into().unwrap(), columns.try_into().unwrap());
         self.parser.screen_mut().set_size(rows, columns);
     }
 
-    /// Tells whether the terminal is as a shell would want it.
+    /// Returns whether the terminal is in the modes that a shell expects.
     pub(crate) fn is_cooked(&self) -> bool {
         tcgetattr(&self.slave).unwrap().local_modes.contains(LocalModes::ICANON | LocalModes::ECHO)
     }
@@ -116,19 +116,19 @@ impl Terminal {
         self.running.child.id()
     }
 
-    /// Waits for the agent's end, and reads the rest of what it wrote.
+    /// Waits until the agent exits, and reads the rest of its output.
     pub(crate) fn end(&mut self) -> ExitStatus {
         let status = self.running.end();
         while self.read() {}
         status
     }
 
-    /// Lets the terminal go away under the agent.
+    /// Closes the terminal while the agent runs.
     pub(crate) fn hang_up(self) -> Running {
         self.running
     }
 
-    /// Takes in what is there; tells whether there was anything.
+    /// Reads the available output. Returns whether there was any.
     fn read(&mut self) -> bool {
         let mut bytes = [0; 8192];
         match rustix::io::read(&self.master, &mut bytes) {

@@ -1,4 +1,4 @@
-//! A home and a folder of their own for each test, and the program to run in them.
+//! A temporary home and working folder for each test, and the program to run in them.
 
 use std::env;
 use std::fs::{self, File};
@@ -15,13 +15,13 @@ use tempfile::TempDir;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A home and a folder to work in.
+/// A temporary home and a working folder.
 pub(crate) struct Trial {
     pub(crate) home: TempDir,
     pub(crate) cwd: TempDir,
 }
 
-/// What came of a headless turn.
+/// The outcome of a headless turn.
 pub(crate) struct Turn {
     pub(crate) lines: Vec<Value>,
     pub(crate) status: ExitStatus,
@@ -33,7 +33,7 @@ impl Turn {
         self.lines.iter().filter(|line| line["type"] == kind).collect()
     }
 
-    /// Returns the text of the result, which must say that it went well.
+    /// Returns the text of the result. Panics if the turn failed.
     pub(crate) fn answer(&self) -> &str {
         let result = self.of_type("result").pop().unwrap_or_else(|| panic!("{:?}", self.lines));
         assert_eq!(result["ok"], true, "{result}");
@@ -59,12 +59,12 @@ impl Trial {
         finish(self.command().args(arguments))
     }
 
-    /// Returns the live entries.
+    /// Returns the registry entries of live agents.
     pub(crate) fn live(&self) -> Vec<Value> {
         read_all(&self.home.path().join("live")).iter().map(|(_, text)| json(text)).collect()
     }
 
-    /// Returns the records of a conversation, without what is torn.
+    /// Returns the records of a conversation.
     pub(crate) fn records(&self, id: &str) -> Vec<Value> {
         let name = format!("{id}.jsonl");
         let folders = fs::read_dir(self.home.path().join("conversations")).unwrap();
@@ -79,7 +79,7 @@ impl Trial {
     }
 }
 
-/// Runs a headless turn to its end; files take what it says, however much that is.
+/// Runs a headless turn to its end. Its output goes to files, because it can be larger than a pipe.
 pub(crate) fn finish(command: &mut Command) -> Turn {
     let (mut output, mut errors) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
     command.stdout(output.try_clone().unwrap()).stderr(errors.try_clone().unwrap());
@@ -110,7 +110,7 @@ impl Running {
         kill_process(pid(self.child.id()), signal).unwrap();
     }
 
-    /// Waits for its end, which must come.
+    /// Waits until the process exits. Panics after a timeout.
     pub(crate) fn end(&mut self) -> ExitStatus {
         let process = pidfd_open(pid(self.child.id()), PidfdFlags::empty()).unwrap();
         assert!(is_ready(&process, Instant::now() + PATIENCE), "the agent does not end");
@@ -125,7 +125,7 @@ impl Drop for Running {
     }
 }
 
-/// A process of somebody else that is ended with its test.
+/// A process that the test did not start. It is killed when the test ends.
 pub(crate) struct Stranger {
     process: OwnedFd,
     pub(crate) pid: Pid,
@@ -149,7 +149,7 @@ pub(crate) fn patience() -> Instant {
     Instant::now() + PATIENCE
 }
 
-/// Waits until something can be read.
+/// Waits until the descriptor can be read. Returns `false` if the deadline has passed.
 pub(crate) fn is_ready(fd: &impl AsFd, deadline: Instant) -> bool {
     let left = deadline.saturating_duration_since(Instant::now());
     let mut polled = [PollFd::new(fd, PollFlags::IN)];
@@ -170,7 +170,8 @@ fn read_all(folder: &Path) -> Vec<(PathBuf, String)> {
     paths.map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
 }
 
-/// Returns the example, which cargo builds together with the tests of this crate.
+/// Returns the path of the example program, which cargo builds together with the tests of this
+/// crate.
 fn program() -> PathBuf {
     let tests = env::current_exe().unwrap();
     let program = tests.ancestors().nth(2).unwrap().join("examples/demo-agent");

@@ -1,4 +1,4 @@
-//! Which terminal is opened if none was named.
+//! Chooses the session for `segue attach` without a name.
 
 use segue_core::api::{ListRequest, SessionView};
 use segue_core::rules::attach::{self, Choice, OpenTerminal};
@@ -11,7 +11,8 @@ use crate::render::sessions::{address, asks, status};
 use crate::render::style::Tone;
 use crate::render::table::{Cell, Cut, Table};
 
-/// Returns the session that is meant; its person may be asked.
+/// Returns the id or the name of the session to attach to. Asks the user if several sessions are
+/// possible. An error if no session has an open terminal.
 pub(super) async fn choose(client: &Client, context: &mut Context) -> Result<String> {
     let sessions = client.list(&ListRequest::default()).await?.sessions;
     let folder = glance::home_of(context.cwd());
@@ -36,7 +37,7 @@ pub(super) async fn choose(client: &Client, context: &mut Context) -> Result<Str
     }
 }
 
-/// Shows a numbered list and reads a number or a name.
+/// Prints a numbered list, and asks until the user enters a number of the list or a name.
 fn ask(sessions: &[&SessionView], context: &mut Context) -> Result<String> {
     let mut table = Table::new(&["", "NAME", "VENDOR", "STATUS"]).cutting(&[("STATUS", Cut::End)]);
     for (number, session) in (1..).zip(sessions) {
@@ -61,14 +62,14 @@ fn ask(sessions: &[&SessionView], context: &mut Context) -> Result<String> {
 
 #[derive(Debug, PartialEq, Eq)]
 enum Meant {
-    /// An id, or a name that the daemon finds.
+    /// An id, or a name that the daemon has to look up.
     Session(String),
     Again,
 }
 
 fn meant(sessions: &[&SessionView], answer: &str) -> Meant {
     let answer = answer.trim();
-    // Before a name: an agent may have called a session like a number of the list.
+    // A number always means a row of the list, even if an agent has named a session with a number.
     match answer.parse::<usize>() {
         Ok(number) => {
             let place = number.checked_sub(1).and_then(|place| sessions.get(place));
@@ -85,7 +86,7 @@ mod tests {
     use crate::render::sessions::tests::session;
 
     #[test]
-    fn a_number_of_the_list_or_a_name_is_an_answer() {
+    fn list_number_or_name_is_accepted_and_other_input_is_asked_again() {
         let (coder, one) = (session("coder", "idle", None, 1), session("1", "idle", None, 1));
         let listed = [&coder, &one];
         let id = Meant::Session(coder.session.to_string());

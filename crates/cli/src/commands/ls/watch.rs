@@ -1,4 +1,4 @@
-//! `segue ls --watch`: the list as it changes.
+//! `segue ls --watch`: prints the list again whenever it changes.
 
 use std::collections::BTreeMap;
 
@@ -17,20 +17,24 @@ use crate::render::plain::one_line;
 use crate::render::sessions::{address, place, status, table};
 use crate::render::table::{Cut, shortened};
 
-/// The alternate screen without a cursor, and back: the user's own screen stays as it was.
+/// Switches to the alternate screen and hides the cursor. [`LEAVE`] undoes both, so that the user's
+/// own screen is as it was before.
 const ENTER: &str = "\u{1b}[?1049h\u{1b}[?25l";
 const LEAVE: &str = "\u{1b}[?25h\u{1b}[?1049l";
-/// Begins a new picture without a moment in which nothing is shown.
+/// Moves the cursor to the first row. The new list overwrites the old one, because clearing the
+/// screen first would make it flicker.
 const HOME: &str = "\u{1b}[H";
 const REST_OF_LINE: &str = "\u{1b}[K";
 const REST_OF_SCREEN: &str = "\u{1b}[J";
 
-/// Shows the list whenever something happens, until its person has seen enough.
+/// Shows the list again after every event. Ends on SIGINT (Ctrl-C), on SIGTERM, or if the reader
+/// closes standard output.
 pub(super) async fn watch(request: &ListRequest, context: &mut Context) -> Result<Ending> {
     let mut stop = Stop::new()?;
     let is_drawn = Size::of_output().is_some() && !context.wants_json();
     let mut view = if is_drawn { View::Screen } else { View::Lines(BTreeMap::new()) };
-    // What is wrong with the request is reported before the screen changes.
+    // Connects before the switch to the alternate screen, so that an error of the request is
+    // reported on the user's own screen.
     let mut source = tokio::select! {
         () = stop.asked() => return Ok(Ending::Done),
         source = Source::connect(request, context) => source?,
@@ -63,7 +67,7 @@ async fn show_changes(
     Ok(())
 }
 
-/// Ctrl-C, or the request to end.
+/// Waits for SIGINT (Ctrl-C) or SIGTERM.
 struct Stop {
     interrupts: Interrupts,
     ended: Signal,
@@ -87,14 +91,15 @@ fn no_signals(error: std::io::Error) -> Error {
     Error::internal("cannot notice signals").caused_by(error)
 }
 
-/// Where the list comes from.
+/// Reads the list from the daemon, and waits for changes.
 struct Source {
     client: Client,
     events: EventStream,
     list: SessionList,
-    /// What has happened since the list was read. Reading it can be interrupted.
+    /// An event that `list` does not contain yet. It is stored here, because `changed` can be
+    /// cancelled after the event and before the list was read.
     news: Option<News>,
-    /// No daemon answers: the list is as it was.
+    /// The daemon has ended. `list` is as it was before.
     is_lost: bool,
 }
 
@@ -110,15 +115,15 @@ impl Source {
     }
 
     async fn with(client: Client, request: &ListRequest, context: &Context) -> Result<Self> {
-        // A connection that follows can be asked nothing else. It follows before the first look,
-        // so that no change is missed.
+        // A connection that streams events cannot carry other requests. The stream begins before
+        // the list is read, so that no change is missed.
         let events = Client::connect(&context.local).await?.follow_from_now().await?;
         let list = client.list(request).await?;
         Ok(Self { client, events, list, news: None, is_lost: false })
     }
 
-    /// Returns when something has happened, with the list as it is then. If the daemon ends, this
-    /// waits for the next one and starts none: a person may have stopped the daemon on purpose.
+    /// Waits for an event and reads the list again. After the end of the daemon, waits for the next
+    /// daemon and starts none: the user may have stopped the daemon on purpose.
     async fn changed(&mut self, request: &ListRequest, context: &Context) -> Result<()> {
         if self.is_lost {
             let client = Client::when_running(&context.local).await?;
@@ -126,7 +131,7 @@ impl Source {
             return Ok(());
         }
         if self.news.is_none() {
-            // Of many events at once only the last one is worth a picture.
+            // Many events at once need only one redraw.
             let is_connected = matches!(self.events.next_burst().await, Some(Ok(())));
             self.news = Some(if is_connected { News::Event } else { News::DaemonEnded });
         }
@@ -137,7 +142,7 @@ impl Source {
         match list {
             Ok(list) => self.list = list,
             Err(error) if error.kind == Kind::Unavailable => self.is_lost = true,
-            // A fleet may lose its last session meanwhile.
+            // The last session of a requested fleet may have been removed meanwhile.
             Err(error) if error.kind == Kind::NotFound => {
                 self.list = SessionList { sessions: Vec::new(), hidden: 0 };
             }
@@ -150,9 +155,10 @@ impl Source {
 
 /// How the list is shown.
 enum View {
-    /// In place, on a terminal.
+    /// Redraws the whole list in place, on a terminal.
     Screen,
-    /// A line for each session that has changed since this was shown.
+    /// Prints a line for each session that has changed. The map has the sessions as they were last
+    /// printed.
     Lines(BTreeMap<SessionId, SessionView>),
 }
 
@@ -181,7 +187,7 @@ fn draw(Source { list, is_lost, .. }: &Source, context: &mut Context) -> Result<
     if *is_lost {
         footer.push("the daemon has ended: any other command starts it".to_owned());
     }
-    // The last row stays empty: a full one would move everything up.
+    // The last row stays empty: a full last row would scroll the screen.
     let room = size.rows.saturating_sub(footer.len() + 2);
     if lines.len() > room + 1 {
         footer.insert(0, format!("… {} more", lines.len() - room));
@@ -192,7 +198,7 @@ fn draw(Source { list, is_lost, .. }: &Source, context: &mut Context) -> Result<
     context.output.text(&format!("{HOME}{lines}{REST_OF_LINE}{REST_OF_SCREEN}"))
 }
 
-/// A session that is not in the list any more.
+/// A session that is not in the list any more, as `--json` prints it.
 #[derive(Serialize)]
 struct Gone<'a> {
     session: SessionId,

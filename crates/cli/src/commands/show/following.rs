@@ -1,4 +1,4 @@
-//! A conversation as it happens.
+//! `segue show --follow`: prints new turns as soon as the transcript has them.
 
 use segue_core::Result;
 use segue_server::conversation::{Follower, Numbered, Reading};
@@ -7,10 +7,11 @@ use crate::context::{Context, Ending};
 use crate::progress::Interrupts;
 use crate::render::turns::{self, Line, Look};
 
-/// How many turns are shown before the first new one.
+/// How many existing turns are printed first if `--last` is not given.
 const LAST: usize = 10;
 
-/// Shows the last turns, and then each new one until somebody interrupts.
+/// Prints the last turns, and then each new turn. Ends on Ctrl-C, or if the reader closes standard
+/// output.
 pub(super) async fn follow(
     reading: Reading,
     last: Option<usize>,

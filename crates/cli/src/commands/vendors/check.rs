@@ -1,4 +1,4 @@
-//! `segue vendors check`
+//! `segue vendors check`: checks the behaviour of installed vendors' programs.
 
 use std::env;
 use std::ffi::OsString;
@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     pub(crate) markdown: bool,
 }
 
-/// How often the time that has passed is shown anew.
+/// The interval at which the progress line is redrawn.
 const REDRAW: Duration = Duration::from_secs(1);
 
 type Task = (Arc<dyn Vendor>, &'static Behaviour);
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending
     })?;
     let segue = env::current_exe()
         .map_err(|error| Error::internal("cannot find this program").caused_by(error))?;
-    // The paths of sockets are below it, and may not be long: a person's TMPDIR can be.
+    // Not in TMPDIR, whose path can be long: the paths of sockets below this folder must be short.
     let folder = tempfile::tempdir_in("/tmp")
         .map_err(|error| Error::unavailable("cannot make a temporary folder").caused_by(error))?;
     let environment = context.local.environment().clone();
@@ -102,7 +102,8 @@ fn tell(
     Ok(if failed { Ending::Told(Kind::Vendor) } else { Ending::Done })
 }
 
-/// Returns the vendors that are meant; each can be tried.
+/// Returns the named vendors, or all installed vendors that can be checked. An error if a named
+/// vendor cannot be checked, or if there is no vendor to check.
 fn chosen(names: &[String], context: &Context) -> Result<Vec<Arc<dyn Vendor>>> {
     let reports = vendors::list(&context.local).vendors;
     let is_installed = |vendor: &dyn Vendor| {
@@ -164,7 +165,8 @@ fn behaviours(arguments: &Arguments) -> Result<Vec<&'static Behaviour>> {
     }
 }
 
-/// Tries everything, as many at a time as there are processors; tells of each as it ends.
+/// Runs all checks, as many at a time as there are processors, and prints each result as it
+/// arrives.
 fn try_all(setting: &Setting, tasks: Vec<Task>, context: &Context) -> Vec<Cell> {
     let beside = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let total = tasks.len();
@@ -187,7 +189,7 @@ fn try_all(setting: &Setting, tasks: Vec<Task>, context: &Context) -> Vec<Cell> 
     })
 }
 
-/// Takes the cells as they come, and shows meanwhile how many there are.
+/// Receives and prints the results of the checks. Meanwhile a progress line shows their number.
 fn collect(receiver: &mpsc::Receiver<Cell>, total: usize, context: &Context) -> Vec<Cell> {
     let (mut cells, mut counter) = (Vec::new(), Counter::new(context));
     loop {
@@ -215,7 +217,8 @@ fn line(cell: &Cell) -> String {
     }
 }
 
-/// Shows one behaviour of one vendor: ends well, or says on standard error what was seen instead.
+/// Checks one behaviour of one vendor. Panics if the vendor's program does not behave as expected;
+/// the panic hook prints on standard error what was seen instead.
 pub(super) fn rehearse(arguments: &[OsString]) -> ExitCode {
     let [vendor, behaviour] = arguments else { return ExitCode::from(2) };
     let vendor = vendors::all().into_iter().find(|it| it.id().as_str() == vendor);
@@ -225,11 +228,12 @@ pub(super) fn rehearse(arguments: &[OsString]) -> ExitCode {
     };
     std::panic::set_hook(Box::new(|panic| {
         let words = panic.payload_as_str().unwrap_or("the trial stopped without a reason");
-        // A report is for users; anything else is a fault of the trial, whose place helps to find it.
+        // A report is for users. Any other panic is a bug of the check, so its source location is
+        // printed, too.
         let place = panic.location().filter(|_| !is_report(words));
         let place = place.map(|it| format!(" ({}:{})", it.file(), it.line()));
         let text = format!("{words}{}\n", place.unwrap_or_default());
-        // Nobody is left to hear that it cannot be told.
+        // If standard error cannot be written, there is no other place to report it.
         let _told = std::io::stderr().write_all(text.as_bytes());
     }));
     segue_conformance::show(&segue, vendor, behaviour);

@@ -1,4 +1,4 @@
-//! What came of every behaviour of every vendor, as a table.
+//! The results of `segue vendors check` as a table: a row per behaviour, a column per vendor.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -11,12 +11,13 @@ use serde_json::{Value, json};
 use crate::render::style::Tone;
 use crate::render::table::{self, Table};
 
-/// What comes before the table in a file.
+/// The text before the table in the Markdown file.
 const INTRODUCTION: &str = "# What every vendor's program does\n\n\
     Each cell is a run of the real program against a scripted model, in a home and a network of its \
     own: `make conformance` writes this file, `segue vendors check` tries what you have installed.\n\n";
 
-/// All cells, and what their rows and columns stand for.
+/// The results (cells) of the checks, and the behaviours (rows) and vendors (columns) that they are
+/// about.
 pub(super) struct Matrix<'a> {
     pub(super) vendors: &'a [Arc<dyn Vendor>],
     pub(super) behaviours: &'a [&'static Behaviour],
@@ -54,7 +55,8 @@ impl Matrix<'_> {
         json!({"cells": self.cells.iter().map(cell).collect::<Vec<_>>()})
     }
 
-    /// Returns what failed, and what was seen instead.
+    /// Returns the failed checks: the vendor, the behaviour, and a text about what was seen
+    /// instead.
     pub(super) fn failures(&self) -> impl Iterator<Item = (&str, &str, &str)> {
         self.cells.iter().filter_map(|cell| match &cell.verdict {
             Verdict::Fail(words) => Some((cell.vendor.as_str(), cell.behaviour, words.as_str())),
@@ -62,7 +64,7 @@ impl Matrix<'_> {
         })
     }
 
-    /// Returns the table and all reasons for a file that people read.
+    /// Returns the table as Markdown, followed by the reason of each result that is not a pass.
     pub(super) fn markdown(&self) -> String {
         let mut text = format!("{INTRODUCTION}{}", self.heading());
         for behaviour in self.behaviours {

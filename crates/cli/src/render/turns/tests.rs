@@ -17,7 +17,7 @@ fn tool(role: Role, text: &str, failed: bool) -> Numbered {
 }
 
 #[test]
-fn a_turn_is_a_heading_and_its_text() {
+fn turn_is_shown_as_a_heading_and_indented_text() {
     let mut turn = numbered(1, Turn::new(Role::Assistant, "\nTwo\n\n```rust\nfn x() {}\n```\n"));
     turn.turn.model = Some("model-5".to_owned());
     let expected = "1  assistant  2026-01-02 03:11:12Z  model-5\n    Two\n\n    ```rust\n    fn x() {}\n    ```\n\n";
@@ -36,7 +36,7 @@ fn text_is_wrapped_to_the_terminal() {
 }
 
 #[test]
-fn nothing_that_was_said_acts_on_a_terminal() {
+fn control_characters_are_removed_from_all_parts_of_a_turn() {
     let hostile = "\u{1b}[2Jx\u{1b}]0;t\u{7}\u{202e}";
     let tool = Tool { id: hostile.into(), name: hostile.into(), failed: true };
     let mut turn = numbered(1, Turn::new(Role::ToolCall, hostile).with_tool(tool));
@@ -59,7 +59,7 @@ fn nothing_that_was_said_acts_on_a_terminal() {
 }
 
 #[test]
-fn arguments_of_a_tool_are_a_line_each() {
+fn tool_arguments_are_shown_one_per_line() {
     let call = tool(Role::ToolCall, r#"{"command":"ls\n-l","limit":3}"#, false);
     let expected =
         "3  tool call  shell  2026-01-02 03:11:12Z\n    command: ls\n    -l\n    limit: 3\n\n";
@@ -69,7 +69,7 @@ fn arguments_of_a_tool_are_a_line_each() {
 }
 
 #[test]
-fn what_a_tool_gave_is_shortened_and_what_is_hidden_is_counted() {
+fn long_tool_result_is_shortened_and_the_hidden_rest_is_counted() {
     let many: String = (1..=40).map(|number| format!("line {number}\n")).collect();
     let result = tool(Role::ToolResult, &many, true);
     let shown = block(&result, &look());
@@ -89,7 +89,7 @@ fn what_a_tool_gave_is_shortened_and_what_is_hidden_is_counted() {
 }
 
 #[test]
-fn roles_have_colours_and_the_rest_is_faint() {
+fn role_is_coloured_and_the_rest_of_the_heading_is_faint() {
     let look = Look { colour: Colour::On, ..look() };
     let shown = block(&numbered(7, Turn::new(Role::User, "x")), &look);
     assert!(
@@ -99,7 +99,7 @@ fn roles_have_colours_and_the_rest_is_faint() {
 }
 
 #[test]
-fn a_line_of_json_has_everything_and_null_for_what_is_not_known() {
+fn json_line_has_every_field_and_null_for_unknown_values() {
     let line = |turn: &Numbered, part| serde_json::to_string(&Line::new(turn, part)).unwrap();
     let bare = Numbered { index: None, turn: Turn::new(Role::User, "hi") };
     assert_eq!(
@@ -115,7 +115,7 @@ fn a_line_of_json_has_everything_and_null_for_what_is_not_known() {
 }
 
 #[test]
-fn a_divider_says_who_goes_on_and_how() {
+fn divider_shows_session_vendor_and_handoff() {
     let at = Timestamp::from_second(1_767_323_472).unwrap();
     assert_eq!(divider("v", "shop/a", None, &look()), "── shop/a (v) ──\n\n");
     assert_eq!(

@@ -1,14 +1,15 @@
-//! Holders that cannot be reached, and agents that are stopped.
+//! Finds holders that do not answer and agents that were stopped by a signal.
 
 use super::{Mode, curable};
 use crate::api::Finding;
 use crate::error::{Kind, Result};
-use crate::ports::{Fault, OpenLaunch, Ports};
+use crate::ports::{Fault, OpenLaunch, Ports, SessionActivity, SessionQuery};
 
-/// Looks at the processes of every open launch.
+/// Checks the processes of every open launch.
 pub(super) async fn examine(ports: &Ports, mode: Mode) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for summary in ports.store.sessions().await? {
+    let query = SessionQuery::activity(SessionActivity::Open);
+    for summary in ports.store.sessions(&query).await? {
         let Some(open) = summary.open else { continue };
         let Some(fault) = fault(ports, &open).await else { continue };
         let name = summary.session.address();
@@ -17,7 +18,7 @@ pub(super) async fn examine(ports: &Ports, mode: Mode) -> Result<Vec<Finding>> {
         if mode == Mode::Fix {
             match ports.holders.cure(open.id, fault).await {
                 Ok(()) => finding.fixed = true,
-                // A launch that cannot be cured does not keep the others from it.
+                // If one launch cannot be fixed, the others still are.
                 Err(error) => finding.what = format!("{}: {error}", finding.what),
             }
         }
@@ -33,7 +34,8 @@ async fn fault(ports: &Ports, open: &OpenLaunch) -> Option<Fault> {
     let pid = open.holder.as_ref()?.pid;
     match ports.holders.find(open.id).await {
         Err(error) if error.kind == Kind::Unavailable => Some(Fault::HolderSilent { pid }),
-        // A holder that is gone is the session's own news.
+        // A missing holder is no finding: it means that the launch has ended, and the session's
+        // status shows that.
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Writing a conversation down in its next vendor's own form, and taking that back.
+//! Writes a conversation in the format of its next vendor, and removes it again on failure.
 
 use std::collections::VecDeque;
 use std::io;
@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Packet, Source, cleaner, first_task};
+use super::{Packet, Source, cleaner, first_task, transcripts_of};
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::model::{Role, Turn, VendorSessionId};
@@ -16,13 +16,13 @@ use crate::ports::{
 };
 use crate::rules::redaction::{KnownSecrets, Redactor, Removed};
 
-/// How much is held before it is written.
+/// The buffer is written to the file when it has at least this many bytes.
 const BUFFER: usize = 256 * 1024;
 
-/// How many of the newest turns are read back to see whether they were understood.
+/// This many of the newest turns are read back, to check that the vendor's reader understands them.
 const READ_BACK: usize = 20;
 
-/// Where a conversation goes.
+/// Where a conversation is written.
 #[derive(Clone, Debug)]
 pub struct Destination {
     pub vendor: Arc<dyn Vendor>,
@@ -30,29 +30,31 @@ pub struct Destination {
     pub id: VendorSessionId,
     pub title: String,
     pub model: Option<String>,
-    /// The transcript to which the turns are added; none begins one.
+    /// The transcript to which the turns are appended. `None` creates a new transcript.
     pub onto: Option<PathBuf>,
-    /// Where a document for the vendor's import is written.
+    /// The path for a document that the vendor's program imports.
     pub import: PathBuf,
 }
 
-/// What was written down.
+/// The result of writing a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     pub path: PathBuf,
-    /// The vendor's program has to take it in.
+    /// The vendor's program must import the file.
     pub is_import: bool,
     pub turns: u64,
     pub characters: u64,
-    /// What was made beside it.
+    /// Additional files that were created.
     pub beside: Vec<PathBuf>,
-    /// Secrets that are not in it.
+    /// The secrets that were removed from the turns.
     pub removed: Removed,
-    /// How long the transcript was to which turns were added, and how long it is now.
+    /// The length of an extended transcript in bytes, before and after. `None` if the file is new
+    /// or imported.
     pub grown: Option<(u64, u64)>,
 }
 
-/// Writes turns down as the destination's own; none where its vendor takes no conversation.
+/// Writes turns in the format of the destination's vendor. `None` if that vendor cannot take over
+/// conversations.
 pub fn write(ports: &Ports, packet: &Packet, to: &Destination) -> Result<Option<Written>> {
     let Some(mut sheet) = Sheet::begin(ports, to)? else { return Ok(None) };
     for turn in &packet.turns {
@@ -61,8 +63,8 @@ pub fn write(ports: &Ports, packet: &Packet, to: &Destination) -> Result<Option<
     sheet.finish(packet.removed.clone()).map(Some)
 }
 
-/// Carries all of a conversation, of which only a few turns are held at any moment; none where the
-/// vendor takes no conversation.
+/// Converts a whole conversation and keeps only a few turns in memory at a time. `None` if the
+/// destination's vendor cannot take over conversations.
 pub fn convert(
     ports: &Ports,
     source: &Source,
@@ -75,7 +77,7 @@ pub fn convert(
     let mut cleaner = cleaner(ports, source, task.as_ref()).with_redactor(redactor);
     let mut clean = Vec::new();
     let mut failure = None;
-    source.vendor.turns(ports.files.as_ref(), &source.transcript, &mut |turn| {
+    source.transcripts()?.turns(ports.files.as_ref(), &source.transcript, &mut |turn| {
         cleaner.turn(turn, &mut clean);
         match clean.drain(..).try_for_each(|turn| sheet.turn(&turn)) {
             Ok(()) => ControlFlow::Continue(()),
@@ -93,7 +95,8 @@ pub fn convert(
     sheet.finish(cleaner.removed().clone()).map(Some)
 }
 
-/// Returns exactly what would be written; none where the vendor takes no conversation.
+/// Returns exactly the bytes that would be written. `None` if the vendor cannot take over
+/// conversations.
 pub fn preview(ports: &Ports, packet: &Packet, to: &Destination) -> Result<Option<Vec<u8>>> {
     let Some(Transcription { mut writer, .. }) = transcription(ports, to)? else { return Ok(None) };
     let mut out = Vec::new();
@@ -103,13 +106,14 @@ pub fn preview(ports: &Ports, packet: &Packet, to: &Destination) -> Result<Optio
     Ok(Some(out))
 }
 
-/// Tells whether the destination's vendor takes a conversation as its own.
+/// Returns whether the destination's vendor can take over a conversation in its own format.
 pub fn takes_native(ports: &Ports, to: &Destination) -> Result<bool> {
     Ok(transcription(ports, to)?.is_some())
 }
 
 fn transcription(ports: &Ports, to: &Destination) -> Result<Option<Transcription>> {
-    to.vendor.transcription(&TranscriptionOrder {
+    let Some(conversion) = to.vendor.conversion() else { return Ok(None) };
+    let transcription = conversion.transcription(&TranscriptionOrder {
         files: ports.files.as_ref(),
         place: &to.place,
         id: &to.id,
@@ -117,7 +121,8 @@ fn transcription(ports: &Ports, to: &Destination) -> Result<Option<Transcription
         model: to.model.as_deref(),
         now: ports.clock.now(),
         onto: to.onto.as_deref(),
-    })
+    })?;
+    Ok(Some(transcription))
 }
 
 /// A transcript that is being written.
@@ -216,7 +221,8 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// Reads the newest turns of what was written, as their vendor would.
+/// Reads the newest turns from the written file with the vendor's reader. Returns an error if they
+/// differ from those that were written.
 fn read_back(
     files: &dyn Files,
     to: &Destination,
@@ -226,7 +232,7 @@ fn read_back(
     let mut wanted = newest.iter().rev();
     let mut next = wanted.next();
     let mut is_same = true;
-    to.vendor.turns_back(files, &written.path, &mut |turn| {
+    transcripts_of(to.vendor.as_ref())?.turns_back(files, &written.path, &mut |turn| {
         let Some((role, text)) = next else { return ControlFlow::Break(()) };
         is_same = is_alike(*role, turn.role) && says_the_same(*role, text, &turn.text);
         next = wanted.next();
@@ -242,7 +248,8 @@ fn read_back(
     .caused_by(format!("{} would not go on with the same conversation", to.vendor.id())))
 }
 
-/// Spaces at the ends, and those between arguments, are no vendor's to keep.
+/// Compares two texts. Vendors need not preserve whitespace at the ends, or between the arguments
+/// of a tool call.
 fn says_the_same(role: Role, written: &str, read: &str) -> bool {
     let arguments = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
     written.trim() == read.trim()
@@ -250,13 +257,15 @@ fn says_the_same(role: Role, written: &str, read: &str) -> bool {
             && arguments(written).is_some_and(|it| Some(it) == arguments(read))
 }
 
-/// A summary is somebody's words for every vendor.
+/// Compares two roles. Vendors may store a summary as a user's message, so these roles count as
+/// equal.
 fn is_alike(written: Role, read: Role) -> bool {
     let plain = |role| if role == Role::Summary { Role::User } else { role };
     plain(written) == plain(read)
 }
 
-/// Takes back what was written; what its vendor has written since stays.
+/// Reverts a write. New files are deleted. An extended transcript is shortened to its earlier
+/// length, unless the vendor has changed its length since.
 pub fn undo(ports: &Ports, written: &Written) -> Result<()> {
     failpoint::hit("handoff.undo.before");
     let files = ports.files.as_ref();

@@ -1,21 +1,22 @@
-//! "Did you mean": the names that look most like a mistyped one.
+//! Suggestions for a mistyped name ("did you mean").
 
 use std::collections::BTreeSet;
 
-/// At most this many names are offered.
+/// At most this many names are suggested.
 pub(super) const MOST: usize = 3;
 
-/// Returns the names that are the fewest typing errors away from a word, at most one for every three
-/// of its characters. In a word of two letters there may be one error if that leads to one name only.
+/// Returns the names with the fewest typing errors compared with a word. At most one error per
+/// three characters is allowed. A word of two letters can have one error if only one name is that
+/// similar.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let word: Vec<char> = word.to_lowercase().chars().collect();
     let is_short = word.len() == 2;
     let allowed = if is_short { 1 } else { word.len() / 3 };
     let near = names.into_iter().filter_map(|name| {
         let letters: Vec<char> = name.to_lowercase().chars().collect();
-        // The difference in length alone is that many errors.
+        // The difference in length is a lower bound for the number of errors.
         let possible = letters.len().abs_diff(word.len()) <= allowed;
-        // A single letter has nothing in common with most words of two.
+        // A one-letter name has nothing in common with most two-letter words.
         let possible = possible && !(is_short && letters.len() < word.len());
         let errors = possible.then(|| errors(&word, &letters))?;
         (errors <= allowed && !word.is_empty()).then_some((errors, name))
@@ -23,15 +24,15 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<
     let near: BTreeSet<(usize, &str)> = near.collect();
     let fewest = near.first().map(|(errors, _)| *errors);
     let near: Vec<_> = near.into_iter().filter(|(errors, _)| Some(*errors) == fewest).collect();
-    // With one error of two letters nearly every short name is near.
+    // One error in two letters matches nearly every short name, so several matches prove nothing.
     if is_short && near.len() > 1 {
         return Vec::new();
     }
     near.into_iter().take(MOST).map(|(_, name)| name.to_owned()).collect()
 }
 
-/// Counts the typing errors between two words: a character too many, missing, wrong, or exchanged
-/// with its neighbour.
+/// Counts the typing errors between two words: an extra, missing or wrong character, or two swapped
+/// neighbours.
 fn errors(left: &[char], right: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=right.len()).collect();
@@ -59,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_names_within_a_few_typing_errors_are_offered() {
+    fn names_with_the_fewest_typing_errors_are_suggested() {
         let names = ["coder", "codec", "reviewer", "tester", "a"];
         let table: [(&str, &[&str]); 10] = [
             ("codr", &["coder"]),
@@ -79,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn one_error_in_two_letters_leads_to_the_only_name_that_is_so_near() {
+    fn two_letter_word_with_one_error_is_matched_only_if_one_name_is_similar() {
         assert_eq!(nearest("fx", ["fox", "owl", "f"]), ["fox"]);
         assert_eq!(nearest("xf", ["fx", "owl"]), ["fx"]);
         assert_eq!(nearest("fx", ["fox", "fax"]), [""; 0]);
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn at_most_three_names_are_offered() {
+    fn at_most_three_names_are_suggested() {
         assert_eq!(nearest("fox", ["fox1", "fox2", "fox3", "fox4"]).len(), MOST);
     }
 }

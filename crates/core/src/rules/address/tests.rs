@@ -25,7 +25,7 @@ fn loosely(here: Option<&str>) -> Reading<'_> {
 }
 
 #[test]
-fn readings_are_tried_from_the_exact_to_the_loose() {
+fn exact_matches_are_preferred_to_prefix_matches() {
     let vendor = VendorSessionId::new("ses_1");
     let all = [
         session(0x1234_5678, "shop", "coder", None),
@@ -49,11 +49,11 @@ fn readings_are_tried_from_the_exact_to_the_loose() {
         ("nobody", None, nothing(&[])),
         ("", None, nothing(&[])),
         ("shop", None, fleet("shop")),
-        // The whole name wins over names that begin with it.
+        // The complete name is preferred to names that begin with it.
         ("write", None, Found::Session(write)),
         ("blog", None, fleet("blog")),
         ("blog/write", None, Found::Session(write)),
-        // The beginning of a name, in this folder's fleet first.
+        // A prefix of a name; the fleet of this folder is preferred.
         ("cod", Some("shop"), Found::Session(shop)),
         ("cod", None, sessions(&[shop, blog])),
         ("wri", None, sessions(&[writer, write])),
@@ -67,7 +67,7 @@ fn readings_are_tried_from_the_exact_to_the_loose() {
             None,
             Found::Several(vec![Candidate::Session(blog_2), Candidate::Fleet("blog".to_owned())]),
         ),
-        // What looks like it.
+        // Similar names.
         ("wirter", None, nothing(&["blog/writer"])),
         ("shop/codr", None, nothing(&["shop/coder"])),
         ("shpo", None, nothing(&["shop"])),
@@ -83,7 +83,7 @@ fn readings_are_tried_from_the_exact_to_the_loose() {
 }
 
 #[test]
-fn a_command_that_cannot_be_undone_needs_the_whole_name_or_the_beginning_of_an_id() {
+fn whole_precision_requires_a_complete_name_or_a_prefix_of_an_id() {
     let all =
         [session(0x1234_5678, "shop", "coder", None), session(0xabcd_0000, "shop", "c", None)];
     let [coder, c] = all.map(|it| it.id);
@@ -104,7 +104,7 @@ fn a_command_that_cannot_be_undone_needs_the_whole_name_or_the_beginning_of_an_i
 }
 
 #[test]
-fn the_beginning_of_an_id_and_of_a_name_are_not_confused() {
+fn text_that_is_a_prefix_of_an_id_and_of_a_name_is_ambiguous() {
     let all = [session(0xabcd_0000, "shop", "one", None), session(0x1111, "shop", "abcdef", None)];
     let [by_id, by_name] = all.map(|it| it.id);
     assert_eq!(find(&all, "abcd", loosely(Some("shop"))), sessions(&[by_name, by_id]));
@@ -112,7 +112,7 @@ fn the_beginning_of_an_id_and_of_a_name_are_not_confused() {
 }
 
 #[test]
-fn one_name_of_a_list_is_found_by_its_beginning() {
+fn find_name_accepts_a_unique_prefix() {
     let names = ["coder", "coder-2", "reviewer", "reader"];
     let table = [
         ("coder", Ok("coder")),
@@ -129,7 +129,7 @@ fn one_name_of_a_list_is_found_by_its_beginning() {
 }
 
 #[test]
-fn a_name_that_an_agent_chose_is_not_taken_for_the_beginning_of_another() {
+fn child_name_that_is_a_prefix_of_another_session_is_ambiguous() {
     let fox = session(0x1111_0000, "shop", "fox", None);
     let child = Addressable { is_child: true, ..session(0x2222_0000, "shop", "fo", None) };
     let (fox_id, child_id) = (fox.id, child.id);

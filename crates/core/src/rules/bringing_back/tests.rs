@@ -3,7 +3,7 @@ use uuid::Uuid;
 use super::*;
 use crate::model::{Exit, FailureClass, Form, WaitingFor};
 
-/// An interactive session whose process is gone.
+/// An interactive session without a running process.
 fn seen(status: Status) -> LastSeen {
     LastSeen {
         status,
@@ -24,17 +24,17 @@ const QUIT: Status = Status::Ended(How::Quit);
 const KILLED: Status = Status::Ended(How::Crashed(Exit::Signal(9)));
 
 #[test]
-fn only_sessions_that_nobody_ended_are_brought_back() {
+fn only_sessions_that_no_user_ended_are_brought_back() {
     let left = BringingBack::Left;
     let open = |status| LastSeen { is_open: true, ..seen(status) };
     let table = [
         ("running", open(Status::Working), BringingBack::Runs),
         ("asks for permission", open(Status::Waiting(WaitingFor::Permission)), BringingBack::Runs),
         ("stopped", seen(STOPPED), left(Rest::Stopped)),
-        ("left by a person", seen(QUIT), left(Rest::Quit)),
+        ("quit by the user", seen(QUIT), left(Rest::Quit)),
         ("crashed", seen(Status::Ended(How::Crashed(Exit::Code(1)))), BringingBack::Due),
         ("killed", seen(KILLED), BringingBack::Due),
-        ("nobody saw it end", seen(Status::Lost), BringingBack::Due),
+        ("end was not observed", seen(Status::Lost), BringingBack::Due),
         ("after a reboot", seen(Status::Waiting(WaitingFor::Environment)), BringingBack::Due),
         ("gave up", seen(Status::Waiting(WaitingFor::Choice)), BringingBack::Due),
         ("never started", seen(Status::Ended(How::NeverStarted)), BringingBack::Due),
@@ -72,8 +72,8 @@ fn only_sessions_that_nobody_ended_are_brought_back() {
 }
 
 #[test]
-fn names_and_the_flag_include_what_was_ended_on_purpose() {
-    // In bulk; in bulk with --stopped; by name; by name with --stopped.
+fn naming_a_session_or_the_stopped_flag_includes_sessions_ended_on_purpose() {
+    // In bulk; in bulk with `--stopped`; by name; by name with `--stopped`.
     let table = [
         (Rest::Stopped, [true, false, false, false]),
         (Rest::Quit, [true, false, false, false]),
@@ -90,7 +90,7 @@ fn names_and_the_flag_include_what_was_ended_on_purpose() {
 }
 
 #[test]
-fn conversation_goes_on_where_its_newest_handoff_led() {
+fn successor_is_the_target_of_the_newest_handoff_unless_the_session_came_back() {
     let id = |number: u128| SessionId::new(Uuid::from_u128(number));
     let at = |second: i64| Timestamp::from_second(second).unwrap();
     let step = |from, to, second| Handoff {

@@ -1,4 +1,5 @@
-//! Turns as any vendor takes them: calls paired, ids our own, times in order, no secrets.
+//! Makes turns acceptable to any vendor: tool calls are paired with results, tool ids are generated
+//! by Segue, timestamps are in order, secrets are removed.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -9,25 +10,25 @@ use super::cut_in_middle;
 use crate::model::{Role, Tool, Turn};
 use crate::rules::redaction::{Redactor, Removed};
 
-/// So many turns are held back for the result of a call.
+/// At most this many turns are held back while the result of a tool call is missing.
 const HELD: usize = 1_000;
-/// A tool's result is at most so many characters long.
+/// Maximum number of characters of a tool result.
 const RESULT: usize = 20_000;
-/// What has an `env` that is no file.
+/// After these words `.env` is a property of a program and not a file name, as in `process.env`.
 const PROGRAMS: [&str; 4] = ["process", "meta", "Deno", "Bun"];
 const NO_RESULT: &str = "No result of this call was recorded.";
 const SUMMARY: &str = "This is a summary of what was said before:";
 
-/// Makes turns clean, in one pass from the oldest to the newest.
+/// Cleans turns in one pass from the oldest to the newest.
 #[derive(Debug)]
 pub struct Cleaner {
     prefix: String,
     fallback_time: Timestamp,
-    /// The time of the newest turn that was given out.
+    /// The timestamp of the newest turn that was returned.
     time: Option<Timestamp>,
     calls: usize,
     redactor: Redactor,
-    /// What waits for the results of calls, in order.
+    /// Turns that wait for the results of tool calls, in order.
     held: VecDeque<Held>,
 }
 
@@ -35,7 +36,7 @@ pub struct Cleaner {
 enum Held {
     Plain(Turn),
     Call {
-        /// The id that the vendor gave it.
+        /// The id that the vendor assigned.
         id: String,
         call: Turn,
         result: Option<Turn>,
@@ -49,8 +50,8 @@ impl Held {
 }
 
 impl Cleaner {
-    /// Makes one whose calls are named after the prefix. The time is that of turns at the beginning
-    /// that have none; times after it are not taken back.
+    /// Creates a cleaner. All tool ids begin with `id_prefix`. Turns at the beginning without a
+    /// timestamp get `fallback_time`. Timestamps never decrease from one turn to the next.
     pub fn new(id_prefix: &str, fallback_time: Timestamp) -> Self {
         Self {
             prefix: id_prefix.to_owned(),
@@ -62,13 +63,13 @@ impl Cleaner {
         }
     }
 
-    /// Returns it with a redactor that knows more than what a text shows.
+    /// Returns the cleaner with another redactor, which may know additional secrets.
     #[must_use]
     pub fn with_redactor(self, redactor: Redactor) -> Self {
         Self { redactor, ..self }
     }
 
-    /// Takes the next turn in, and gives out what is complete.
+    /// Adds the next turn and appends all completed turns to `out`.
     pub fn turn(&mut self, turn: Turn, out: &mut Vec<Turn>) {
         match turn.role {
             Role::ToolCall => self.hold_call(turn),
@@ -85,14 +86,15 @@ impl Cleaner {
         }
     }
 
-    /// Gives out what is still held back: calls without a result get one that says so.
+    /// Appends the turns that are still held back to `out`. A call without a result gets a failed
+    /// result whose text says that no result was recorded.
     pub fn end(&mut self, out: &mut Vec<Turn>) {
         for held in mem::take(&mut self.held) {
             self.write(held, out);
         }
     }
 
-    /// Returns the secrets that were removed so far.
+    /// Returns the number of secrets that were removed so far, by kind.
     pub fn removed(&self) -> &Removed {
         self.redactor.removed()
     }
@@ -102,7 +104,8 @@ impl Cleaner {
         self.held.push_back(Held::Call { id, call: turn, result: None });
     }
 
-    /// Joins a result to the oldest open call with its id, or to the oldest if it has none.
+    /// Adds a result to the oldest open call with the same id. A result without an id goes to the
+    /// oldest open call.
     fn join(&mut self, turn: Turn) {
         let wanted = turn.tool.as_ref().map_or("", |tool| tool.id.as_str());
         let is_its = |held: &&mut Held| match held {
@@ -157,7 +160,7 @@ impl Cleaner {
         self.redactor.redact(text).into_owned()
     }
 
-    /// Gives the turn a time that is not before that of the turn before it.
+    /// Sets the timestamp of a turn to one that is not before that of the previous turn.
     fn timed(&mut self, turn: Turn) -> Turn {
         let at = turn.at.or(self.time).unwrap_or(self.fallback_time);
         self.time = self.time.max(Some(at));
@@ -177,14 +180,15 @@ fn plain(turn: Turn) -> Option<Held> {
     }))
 }
 
-/// Returns the arguments of a call as an object, which every vendor takes.
+/// Returns the arguments of a call as a JSON object, which every vendor accepts.
 fn object(text: String) -> String {
     let is_object = text.trim_start().starts_with('{')
         && serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok();
     if is_object { text } else { serde_json::json!({ "input": text }).to_string() }
 }
 
-/// Tells whether a call is about a file of variables, and not about those of a program.
+/// Returns whether a call refers to a `.env` file, and not to the environment of a program such as
+/// `process.env`.
 fn mentions_variables(text: &str) -> bool {
     let is_file = |(at, word): (usize, &str)| {
         let next = text[at + word.len()..].chars().next();

@@ -1,4 +1,4 @@
-//! As much of the end of a conversation as a budget allows.
+//! Selects as much of the end of a conversation as a budget allows.
 
 use std::collections::HashSet;
 use std::ops::{ControlFlow, Deref};
@@ -7,21 +7,21 @@ use super::cut_in_middle;
 use crate::model::{Role, Turn};
 use crate::rules::redaction::{KnownSecrets, Redactor, Removed, is_of_variables};
 
-/// A tool's arguments or result is at most so many characters long.
+/// Maximum number of characters of a tool's arguments or result.
 const OF_TOOL: usize = 20_000;
 
-/// Takes turns in from the newest to the oldest until a number of characters is reached.
+/// Collects turns from the newest to the oldest until a number of characters is reached.
 #[derive(Debug)]
 pub struct Gathering {
     budget: usize,
     used: usize,
-    /// The newest first.
+    /// Newest first.
     turns: Vec<Taken>,
     is_full: bool,
     redactor: Redactor,
 }
 
-/// A turn that was taken in, and what was removed from it before it was cut.
+/// A collected turn, and the number of secrets that were removed from it before it was cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Taken {
     turn: Turn,
@@ -36,30 +36,31 @@ impl Deref for Taken {
     }
 }
 
-/// What goes to the other vendor.
+/// The turns that the other vendor gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Carried {
-    /// The oldest first, as they were said.
+    /// Oldest first, not cleaned yet.
     pub turns: Vec<Turn>,
-    /// Turns are left out.
+    /// Whether turns are left out.
     pub is_cut: bool,
-    /// What was removed from turns that were cut; the others are as they were.
+    /// The number of secrets that were removed from turns that were cut. All other turns still
+    /// contain their secrets.
     pub removed: Removed,
 }
 
 impl Gathering {
-    /// Makes one for so many characters.
+    /// Creates an empty gathering with a budget in characters.
     pub fn new(budget: usize) -> Self {
         Self::knowing(budget, KnownSecrets::default())
     }
 
-    /// Makes one that removes these values, too, before it cuts a turn.
+    /// Creates an empty gathering that also removes these known secrets before it cuts a turn.
     pub fn knowing(budget: usize, known: KnownSecrets) -> Self {
         let redactor = Redactor::new(known);
         Self { budget, used: 0, turns: Vec::new(), is_full: false, redactor }
     }
 
-    /// Takes the next older turn in; breaks when there is no more room.
+    /// Adds the next older turn. Returns `Break` if there is no more room.
     pub fn take(&mut self, turn: Turn) -> ControlFlow<()> {
         if self.is_full {
             return ControlFlow::Break(());
@@ -75,10 +76,11 @@ impl Gathering {
         ControlFlow::Continue(())
     }
 
-    /// Returns what was gathered. Where turns are left out, the first task is the first turn, and
-    /// its last line says so.
+    /// Returns the collected turns. If turns are left out, the first task becomes the first turn,
+    /// and its last line says that turns are missing.
     ///
-    /// `left_out` counts the turns that were not taken in, with the one at which it broke.
+    /// `left_out` is the number of turns that were not collected, including the turn at which
+    /// `take` returned `Break`.
     pub fn finish(mut self, first_task: Option<Turn>, left_out: Option<u64>) -> Carried {
         let mut turns = std::mem::take(&mut self.turns);
         if !self.is_full {
@@ -96,7 +98,7 @@ impl Gathering {
         self.fit(&mut turns, self.budget - head);
         turns.reverse();
         begin_well(&mut turns);
-        // The same words at the same time are the task itself.
+        // A turn with the same text and timestamp is the task itself.
         if task.at.is_some() && turns.first().is_some_and(|first| first.turn == task.turn) {
             turns.remove(0);
         }
@@ -110,19 +112,20 @@ impl Gathering {
         carried(turns, true)
     }
 
-    /// Returns the turn without the middle of what is too long for one turn.
+    /// Cuts out the middle of a turn that is too long.
     fn shortened(&mut self, turn: Turn) -> Taken {
         let most = match turn.role {
-            // A call and its result, and the first task, fit beside each other.
+            // A call, its result and the first task must fit next to each other.
             Role::ToolCall | Role::ToolResult => OF_TOOL.min(self.budget / 4),
             _ if self.turns.is_empty() => self.budget,
-            // One huge message does not hide everything before it.
+            // One huge message must not displace everything before it.
             Role::User | Role::Assistant | Role::Summary => self.budget / 2,
         };
         self.shorten(turn, most)
     }
 
-    /// Cuts what is too long. Half a secret would not be recognized, so they are removed before.
+    /// Cuts out the middle of a text that is too long. Secrets are removed first, because half a
+    /// secret would not be recognized.
     fn shorten(&mut self, turn: Turn, most: usize) -> Taken {
         let is_short = turn.text.len() <= most || turn.text.chars().count() <= most;
         if is_short {
@@ -137,7 +140,8 @@ impl Gathering {
         Taken { turn: Turn { text, ..turn }, removed: self.redactor.take_removed() }
     }
 
-    /// Keeps the newest turns for which there is room; they come first.
+    /// Keeps the newest turns that fit into `room`; `turns` has the newest turn first. If no turn
+    /// fits, the newest one is cut.
     fn fit(&mut self, turns: &mut Vec<Taken>, room: usize) {
         let mut used = 0;
         let has_room = |turn: &&Taken| {
@@ -174,7 +178,7 @@ fn notice(missing: Option<u64>) -> String {
     format!("\n\n[{what} left out between this and what follows.]")
 }
 
-/// Leaves out turns at the start that cannot be understood alone.
+/// Removes turns at the start that cannot be understood without the missing turns.
 fn begin_well(turns: &mut Vec<Taken>) {
     let start = beginning(turns);
     turns.drain(..start);
@@ -197,8 +201,9 @@ fn begin_well(turns: &mut Vec<Taken>) {
     });
 }
 
-/// Returns where the kept end begins: at a message of the user, unless most would be lost by that;
-/// else at words of the agent, else at a call.
+/// Returns the index of the first turn to keep: the first message of the user, unless this would
+/// drop more than half of the text. Otherwise the first text of the agent, otherwise the first tool
+/// call.
 fn beginning(turns: &[Taken]) -> usize {
     let first = |is_it: fn(Role) -> bool| turns.iter().position(|turn| is_it(turn.role));
     let all: usize = turns.iter().map(|turn| characters(turn)).sum();

@@ -90,7 +90,7 @@ fn a_result_without_an_id_goes_to_the_oldest_open_call() {
 }
 
 #[test]
-fn a_call_without_a_result_gets_a_failed_one_and_a_result_without_a_call_goes() {
+fn call_without_a_result_gets_a_failed_one_and_result_without_a_call_is_dropped() {
     let out = clean([result("x"), call("a"), user("next"), result("a"), call("b")]);
     assert_eq!(out.len(), 5);
     assert_eq!(out[1].text, "No result of this call was recorded.");
@@ -99,7 +99,7 @@ fn a_call_without_a_result_gets_a_failed_one_and_a_result_without_a_call_goes() 
 }
 
 #[test]
-fn a_result_is_not_waited_for_without_end() {
+fn missing_tool_result_holds_back_at_most_a_thousand_turns() {
     let mut cleaner = Cleaner::new("call", at(0));
     let mut out = Vec::new();
     cleaner.turn(call("a"), &mut out);
@@ -108,7 +108,7 @@ fn a_result_is_not_waited_for_without_end() {
 }
 
 #[test]
-fn arguments_that_are_no_object_become_one() {
+fn arguments_that_are_not_a_json_object_are_wrapped_in_one() {
     for (text, expected) in [
         ("ls -l", r#"{"input":"ls -l"}"#),
         ("[1]", r#"{"input":"[1]"}"#),
@@ -121,14 +121,14 @@ fn arguments_that_are_no_object_become_one() {
 }
 
 #[test]
-fn a_summary_becomes_a_message_and_empty_ones_go() {
+fn summary_becomes_a_user_message_and_empty_turns_are_dropped() {
     let out = clean([turn(Role::Summary, "", "much"), user(" "), assistant(""), user("a")]);
     assert_eq!(texts(&out), ["This is a summary of what was said before:\n\nmuch", "a"]);
     assert_eq!(out[0].role, Role::User);
 }
 
 #[test]
-fn times_are_there_and_never_go_back() {
+fn every_turn_gets_a_timestamp_and_timestamps_never_decrease() {
     let cleaned = |times: &[Option<i64>]| -> Vec<i64> {
         let turns = times.iter().map(|time| user("x").at(time.map(at)));
         clean(turns).iter().map(|turn| turn.at.unwrap().as_second()).collect()
@@ -150,7 +150,7 @@ fn long_results_are_cut_in_their_middle() {
 }
 
 #[test]
-fn secrets_are_taken_out_and_files_of_variables_lose_all_values() {
+fn secrets_and_all_values_of_env_files_are_removed() {
     let read = turn(Role::ToolCall, "a", r#"{"path":"/x/.env"}"#);
     let gave = turn(Role::ToolResult, "a", "NAME=shop\nPORT=80");
     let other = turn(Role::ToolResult, "b", "NAME=shop API_KEY=abc");
@@ -192,7 +192,7 @@ fn no_cut_leaves_a_part_of_a_secret() {
 }
 
 #[test]
-fn what_was_removed_before_a_cut_is_counted_once() {
+fn secrets_removed_before_a_cut_are_counted_once() {
     let token = fill("ghp_{a36}");
     let text = format!("{token} {} {token}", "word ".repeat(2_000));
     let (carried, _) = gather(&[user(&text), user("go")], 4_000, None);
@@ -208,7 +208,7 @@ fn gather(turns: &[Turn], budget: usize, task: Option<Turn>) -> (Carried, usize)
 }
 
 #[test]
-fn what_fits_is_carried_as_it_is() {
+fn turns_that_fit_into_the_budget_are_unchanged() {
     let turns = [user("task"), call("a"), result("a"), assistant("done")];
     let (carried, _) = gather(&turns, 1_000, Some(turns[0].clone()));
     assert_eq!(
@@ -218,7 +218,7 @@ fn what_fits_is_carried_as_it_is() {
 }
 
 #[test]
-fn the_first_task_stays_and_tells_what_is_missing() {
+fn first_task_is_kept_with_the_number_of_missing_turns() {
     let mut turns = vec![user("task")];
     for _ in 0..50 {
         turns.extend([user("more"), call("a"), result("a"), assistant(&"x".repeat(20))]);
@@ -235,7 +235,7 @@ fn the_first_task_stays_and_tells_what_is_missing() {
 }
 
 #[test]
-fn what_is_missing_is_told_without_a_task_too() {
+fn number_of_missing_turns_is_stated_without_a_first_task_too() {
     let turns: Vec<Turn> = (0..50).map(|_| assistant(&"x".repeat(20))).collect();
     let (carried, _) = gather(&turns, 400, None);
     let missing = turns.len() - (carried.turns.len() - 1);
@@ -244,7 +244,7 @@ fn what_is_missing_is_told_without_a_task_too() {
 }
 
 #[test]
-fn most_is_not_given_up_to_begin_with_the_user() {
+fn first_kept_turn_is_an_answer_if_starting_at_a_user_message_loses_most() {
     let mut turns: Vec<Turn> = (0..50).map(|_| assistant(&"x".repeat(20))).collect();
     turns.insert(0, user("task"));
     turns.push(user("thanks"));
@@ -259,7 +259,7 @@ fn a_huge_newest_turn_and_a_huge_task_are_cut() {
     let (carried, _) = gather(&turns, 2_000, Some(turns[0].clone()));
     assert_eq!(carried.turns.len(), 2);
     assert!(carried.turns[0].text.contains("characters left out"));
-    assert!(carried.turns[0].text.ends_with("tt"), "nothing is missing between them");
+    assert!(carried.turns[0].text.ends_with("tt"), "no turn is missing between the two");
     assert!(carried.turns[1].text.contains("characters left out"));
     let (carried, _) = gather(&turns[1..], 2_000, None);
     assert_eq!(carried.turns.len(), 1);
@@ -270,7 +270,7 @@ fn a_huge_newest_turn_and_a_huge_task_are_cut() {
 }
 
 #[test]
-fn a_huge_turn_in_the_middle_is_cut_and_hides_nothing() {
+fn huge_turn_in_the_middle_is_cut_and_older_turns_are_kept() {
     let huge = "x".repeat(5_000);
     let turns = [user("before"), user(&huge), assistant("seen")];
     let (carried, _) = gather(&turns, 1_000, Some(user("before")));
@@ -280,7 +280,7 @@ fn a_huge_turn_in_the_middle_is_cut_and_hides_nothing() {
 }
 
 #[test]
-fn only_what_was_said_since_is_news() {
+fn only_turns_after_the_handoff_are_news() {
     let digest = user("[Handed over by Segue]\nYou go on");
     let turns = [
         user("old").at(Some(at(5))),
@@ -314,7 +314,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn clean_turns_are_paired_in_time_and_lose_no_words(turns in prop::collection::vec(any_turn(), 0..30)) {
+    fn cleaned_turns_are_paired_sorted_and_lose_no_text(turns in prop::collection::vec(any_turn(), 0..30)) {
         let said = |role: Role| turns.iter().filter(|it| it.role == role && !it.text.trim().is_empty()).count();
         let calls = turns.iter().filter(|turn| turn.role == Role::ToolCall).count();
         let out = clean(turns.clone());
@@ -334,7 +334,7 @@ proptest! {
     }
 
     #[test]
-    fn a_gathering_keeps_to_its_budget(
+    fn gathering_never_exceeds_its_budget(
         turns in prop::collection::vec(any_turn(), 0..30),
         budget in 0_usize..1_500,
         has_task: bool,
@@ -355,7 +355,7 @@ proptest! {
     }
 
     #[test]
-    fn a_cut_keeps_to_its_length(text in "(ü|🦀|word |\\n){0,200}", most in 0_usize..300) {
+    fn cut_text_never_exceeds_its_limit(text in "(ü|🦀|word |\\n){0,200}", most in 0_usize..300) {
         let cut = cut_in_middle(&text, most);
         prop_assert!(cut.chars().count() <= most);
         prop_assert!(text.chars().count() > most || cut == text);

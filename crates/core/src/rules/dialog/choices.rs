@@ -1,27 +1,28 @@
 //! The choices of a dialog, read from a screen.
 //!
-//! The author of the command in a dialog decides what most of its rows contain. A row that only
-//! looks like a choice must not be shown as one, and must not change which choice an answer takes.
+//! Most rows of a dialog can contain text by the author of the command that the dialog asks about.
+//! A row that only looks like a choice must not be shown as one, and must not change which choice
+//! an answer selects.
 
 use std::ops::Range;
 
-/// Drawn before the choice that is in force.
+/// Drawn before the choice that is currently active.
 const TICK: char = '✔';
 
-/// The choices of a dialog, and where they are.
+/// The choices of a dialog and their position on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choices {
-    /// In the order in which they are shown; the first one has the number 1.
+    /// In the order on the screen. The first choice has the number 1.
     pub texts: Vec<String>,
-    /// The position of the one that is marked.
+    /// Index of the selected choice.
     pub marked: usize,
-    /// The rows that they are in.
+    /// The rows that contain the choices.
     pub rows: Range<usize>,
 }
 
-/// Finds the choices with numbers: around a marked row, with their numbers in the same column, from
-/// 1 on without a gap. Of several marked rows the leftmost ones are the dialog's own, since
-/// everything else is indented by it, and of these the last one. `None` where that is not clear.
+/// Finds numbered choices around a marked row. Their numbers are in the same column and count from
+/// 1 without a gap. If several rows are marked, the leftmost ones belong to the dialog, because the
+/// dialog indents everything else; the last of these is used. `None` if the choices are not clear.
 pub fn numbered(rows: &[String], marks: &[char]) -> Option<Choices> {
     let rows: Vec<Row<'_>> = rows.iter().map(|row| Row::read(row, marks)).collect();
     let marked = || rows.iter().enumerate().filter_map(|(at, row)| row.marked().map(|it| (at, it)));
@@ -69,9 +70,9 @@ pub fn unnumbered(rows: &[String], marks: &[char]) -> Option<Choices> {
 
 /// A row of a screen.
 struct Row<'a> {
-    /// Where its first letter is that is no frame; `None` if it has none.
+    /// Column of the first character that is not part of a frame. `None` if there is none.
     column: Option<usize>,
-    /// Without frames.
+    /// The text without frames.
     text: &'a str,
     choice: Option<Choice<'a>>,
 }
@@ -79,7 +80,7 @@ struct Row<'a> {
 #[derive(Clone, Copy)]
 struct Choice<'a> {
     number: u8,
-    /// Where its number is.
+    /// Column of the number.
     column: usize,
     is_marked: bool,
     text: &'a str,
@@ -110,7 +111,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Returns the next row with a number in this column. What is farther to the left ends the choices.
+/// Returns the next row with a number in this column. Text further to the left ends the choices.
 fn beside(
     rows: &[Row<'_>],
     column: usize,
@@ -123,7 +124,8 @@ fn beside(
         .filter(|at| is_choice(&rows[*at]))
 }
 
-/// Returns the row behind the last choice, whose text can go on below it.
+/// Returns the index of the row after the last choice. The text of a choice can continue in the
+/// rows below it.
 fn goes_on(rows: &[Row<'_>], column: usize, last: usize) -> usize {
     let is_more = |row: &&Row<'_>| row.column.is_some_and(|first| first > column);
     last + 1 + rows[last + 1..].iter().take_while(is_more).count()
@@ -164,10 +166,11 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_a_command_that_look_like_choices_are_none() {
+    fn rows_of_a_command_that_look_like_choices_are_ignored() {
         let real = expected(&["Yes", "No"], 0);
         let table = [
-            // In the command, in other and in the same columns, marked and not.
+            // Similar rows in the command: in other columns and in the same column, marked and
+            // unmarked.
             " 3. No\n   2. Yes\n Go on?\n ❯ 1. Yes\n   2. No\n",
             " ❯ 1. No\n   2. Yes\n Go on?\n ❯ 1. Yes\n   2. No\n",
             "    ❯ 1. No\n Go on?\n ❯ 1. Yes\n   2. No\n",
@@ -175,20 +178,20 @@ mod tests {
         for text in table {
             assert_eq!(read(text), real, "{text}");
         }
-        // In the words of a choice, which quotes the command.
+        // Similar rows in the text of a choice that quotes the command.
         let quoted = " ❯ 1. Yes\n   2. Yes, for\n      ❯ 1. No\n      3. x\n   3. No\n";
         assert_eq!(read(quoted), expected(&["Yes", "Yes, for ❯ 1. No 3. x", "No"], 0));
     }
 
     #[test]
-    fn numbers_that_do_not_follow_each_other_are_refused() {
+    fn choices_with_missing_or_repeated_numbers_are_rejected() {
         for text in [" ❯ 1. Yes\n   3. No\n", "   1. Yes\n   1. No\n ❯ 2. No\n   2. Yes\n"] {
             assert_eq!(read(text), None, "{text}");
         }
     }
 
     #[test]
-    fn lists_without_numbers_are_rows_in_one_column() {
+    fn unnumbered_choices_are_adjacent_rows_in_one_column() {
         let list = |text: &str| unnumbered(&rows(text), &['❯']).map(|it| (it.texts, it.marked));
         let themes = " Which?\n\n     Auto\n ❯ ✔ Dark mode\n     Light mode\n\n below";
         assert_eq!(list(themes), expected(&["Auto", "Dark mode", "Light mode"], 1));

@@ -1,4 +1,4 @@
-//! What was said, as text: the first task and the newest turns.
+//! The conversation as text: the first task and the newest turns.
 
 use super::{Material, is_digest, plain};
 use crate::model::{Role, Turn};
@@ -9,12 +9,13 @@ const TASK: &str = "First task:\n";
 const NOTICE: &str =
     "[Turns of the conversation are left out here. What follows is its newest part.]";
 const GAP: &str = "\n\n";
-/// What a tool was given or gave is at most so many characters long where not all is told.
+/// Maximum number of characters of a tool's arguments or result if turns are left out.
 const OF_TOOL: usize = 2_000;
-/// A message is worth at least so many characters.
+/// A message with fewer characters is not worth including.
 const LEAST: usize = 40;
 
-/// Tells what was said in at most so many characters; nothing where there is no room.
+/// Returns the conversation as text of at most `room` characters. `None` if there is too little
+/// room.
 pub(super) fn tell(material: &Material<'_>, room: usize) -> Option<String> {
     if room < LEAST {
         return None;
@@ -23,17 +24,17 @@ pub(super) fn tell(material: &Material<'_>, room: usize) -> Option<String> {
     Some(whole.unwrap_or_else(|| parts(material, room)))
 }
 
-/// Tells everything, if there is room for it.
+/// Returns the complete conversation as text. `None` if it does not fit.
 fn whole(turns: &[Turn], room: usize) -> Option<String> {
     let mut told = String::new();
     let mut used = 0;
     for turn in turns.iter().filter(|turn| is_worth(turn)) {
-        // No character has more than four bytes.
+        // A character has at most four bytes, so this turn cannot fit.
         if turn.text.len() / 4 > room && !is_told_before(turn) {
             return None;
         }
         let gap = if told.is_empty() { "" } else { GAP };
-        // A message in a message is told shortly even where there is room.
+        // A digest inside a digest is shortened even if there is room.
         let most = if is_told_before(turn) { room / 4 } else { usize::MAX };
         let message = message(turn, most);
         used += gap.len() + message.chars().count();
@@ -46,7 +47,7 @@ fn whole(turns: &[Turn], room: usize) -> Option<String> {
     Some(told)
 }
 
-/// Tells the first task and the newest turns.
+/// Returns the first task and the newest turns as text.
 fn parts(material: &Material<'_>, room: usize) -> String {
     let task = material.task.map(|task| task_of(&task.text)).filter(|text| !text.trim().is_empty());
     let most = (room / 3).saturating_sub(TASK.len());
@@ -64,7 +65,7 @@ fn parts(material: &Material<'_>, room: usize) -> String {
     told.join(GAP)
 }
 
-/// Returns the newest turns for which there is room, the oldest of them first.
+/// Returns the newest turns that fit into `room`, oldest first.
 fn newest(turns: &[Turn], room: usize) -> Vec<String> {
     let mut kept: Vec<(Role, String)> = Vec::new();
     let mut used = 0;
@@ -77,14 +78,14 @@ fn newest(turns: &[Turn], room: usize) -> Vec<String> {
         }
         kept.push((turn.role, message));
     }
-    // A result says little without its call.
+    // A tool result means little without its call.
     while kept.len() > 1 && kept.last().is_some_and(|(role, _)| *role == Role::ToolResult) {
         kept.pop();
     }
     kept.into_iter().rev().map(|(_, message)| message).collect()
 }
 
-/// Returns how long a turn may be, so that one does not take the room of all.
+/// Returns the maximum length of a turn, so that one turn does not use all the room.
 fn most(turn: &Turn, room: usize, is_newest: bool) -> usize {
     match turn.role {
         Role::ToolCall | Role::ToolResult => OF_TOOL.min(room / 4),
@@ -123,7 +124,7 @@ fn message(turn: &Turn, most: usize) -> String {
     format!("{label}{text}")
 }
 
-/// Returns the task itself where it was told in a message of ours.
+/// Returns the original task if the text is an earlier digest.
 fn task_of(text: &str) -> &str {
     if !is_digest(text) {
         return text;

@@ -1,4 +1,4 @@
-//! The tag around the record, which nothing in it can close.
+//! The tag around the record. The record never contains the closing tag.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ pub(super) fn tag(number: usize) -> String {
     format!("{NAME}{number}")
 }
 
-/// Returns the first number whose tag the text does not have, in capitals neither.
+/// Returns the first number whose tag does not occur in the text, regardless of case.
 pub(super) fn number(text: &str) -> usize {
     let text = text.to_ascii_lowercase();
     let numbers = text.match_indices(NAME).filter_map(|(at, _)| {

@@ -25,7 +25,7 @@ fn told(turns: &[Turn], budget: usize) -> Option<String> {
     digest(&material, budget)
 }
 
-/// Returns what is inside the fence; fails if anything in it could close it.
+/// Returns the text inside the fence. Fails if that text could close the fence.
 fn record(text: &str) -> &str {
     let tag = text.split("inside the tag ").nth(1).unwrap().split(' ').next().unwrap();
     assert_eq!(text.matches(&format!("<{tag}>")).count(), 1, "{tag}");
@@ -41,7 +41,7 @@ fn many(count: usize) -> Vec<Turn> {
 }
 
 #[test]
-fn check_25_short_content_is_unchanged() {
+fn short_conversation_is_unchanged() {
     let turns = [user("list\nthem"), assistant("a\n\n**b**\n```rust\nfn x() {}\n```")];
     let text = told(&turns, DEFAULT_BUDGET).unwrap();
     assert_eq!(record(&text), "User: list\nthem\n\nAssistant: a\n\n**b**\n```rust\nfn x() {}\n```");
@@ -49,7 +49,7 @@ fn check_25_short_content_is_unchanged() {
 }
 
 #[test]
-fn check_25_long_content_is_cut_with_newest_kept_notice_and_boundary() {
+fn long_conversation_keeps_the_first_task_a_notice_and_whole_newest_messages() {
     let turns = many(1_000);
     let text = told(&turns, 5_000).unwrap();
     assert!(text.chars().count() <= 5_000);
@@ -66,7 +66,7 @@ fn check_25_long_content_is_cut_with_newest_kept_notice_and_boundary() {
 }
 
 #[test]
-fn check_25_a_message_that_looks_like_a_boundary_is_kept_whole() {
+fn message_that_looks_like_a_boundary_is_kept_whole() {
     let mut turns = many(100);
     let text = "one\n\n**two**\n\nUser: three\n\nAssistant: four";
     turns.push(assistant(text));
@@ -74,7 +74,7 @@ fn check_25_a_message_that_looks_like_a_boundary_is_kept_whole() {
 }
 
 #[test]
-fn check_25_characters_are_counted_and_not_bytes() {
+fn budget_counts_characters_and_not_bytes() {
     let text = "ü🦀漢".repeat(100);
     let turns = [user(&text)];
     let budget = told(&turns, DEFAULT_BUDGET).unwrap().chars().count();
@@ -87,7 +87,7 @@ fn check_25_characters_are_counted_and_not_bytes() {
 }
 
 #[test]
-fn check_25_one_huge_message_is_cut_in_its_middle() {
+fn huge_message_is_cut_in_its_middle() {
     let huge = format!("BEGIN {} END", "x".repeat(5_000_000));
     let text = told(&[user("task"), assistant(&huge)], DEFAULT_BUDGET).unwrap();
     assert!(text.chars().count() <= DEFAULT_BUDGET);
@@ -104,7 +104,7 @@ fn check_25_one_huge_message_is_cut_in_its_middle() {
 }
 
 #[test]
-fn check_26_the_previous_vendor_is_named_and_an_empty_conversation_gives_nothing() {
+fn previous_vendor_is_named_and_an_empty_conversation_gives_no_digest() {
     assert!(told(&[user("a")], DEFAULT_BUDGET).unwrap().contains("Agent One"));
     assert_eq!(told(&[], DEFAULT_BUDGET), None);
     assert_eq!(told(&[user(" \n"), assistant("")], DEFAULT_BUDGET), None);
@@ -114,7 +114,7 @@ fn check_26_the_previous_vendor_is_named_and_an_empty_conversation_gives_nothing
 }
 
 #[test]
-fn tools_folder_and_questions_are_told() {
+fn digest_contains_tool_calls_folder_state_and_questions() {
     let tool = |failed| Tool { id: "1".into(), name: "shell".into(), failed };
     let turns = [
         user("list"),
@@ -149,7 +149,7 @@ fn tools_folder_and_questions_are_told() {
 }
 
 #[test]
-fn what_was_left_out_before_is_told() {
+fn digest_mentions_turns_that_were_left_out_before() {
     let turns = [assistant("newest")];
     let (task, folder) = (user("first"), FolderState::default());
     let material = Material {
@@ -176,7 +176,7 @@ fn a_message_cannot_close_the_fence() {
 }
 
 #[test]
-fn nested_messages_stay_recognisable_and_do_not_grow() {
+fn nested_digests_stay_recognisable_and_do_not_grow() {
     let mut text = told(&[user("build the shop"), assistant("begun")], 4_000).unwrap();
     for round in 0..20 {
         assert!(is_digest(&text));
@@ -212,7 +212,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn the_budget_is_never_exceeded_and_the_fence_holds(
+    fn digest_never_exceeds_the_budget_and_never_closes_its_fence(
         turns in prop::collection::vec(any_turn(), 0..12),
         budget in prop_oneof![0_usize..3_000, Just(100), Just(1), Just(DEFAULT_BUDGET)],
         is_cut: bool,

@@ -1,4 +1,4 @@
-//! Small values for the tests of the rules.
+//! Sample values for the tests of the rules.
 
 use std::path::PathBuf;
 

@@ -51,7 +51,7 @@ fn act(standing: &Standing, observation: &Observation) -> Vec<Action> {
 }
 
 #[test]
-fn evidence_table() {
+fn evidence_of_a_conversation_binds_or_refuses_the_launch() {
     let bind = |text: &str| vec![Action::Bind { id: id(text), evidence: Evidence::Registry }];
     let mut unbound = standing();
     unbound.bound = None;
@@ -60,7 +60,7 @@ fn evidence_table() {
     let refuse = vec![Action::RefuseConversation { found: id("b") }];
     let table = [
         ("a preset id is confirmed once", standing(), "a", bind("a")),
-        ("and not again", confirmed.clone(), "a", vec![]),
+        ("a confirmed id is not bound again", confirmed.clone(), "a", vec![]),
         ("an unbound launch is bound", unbound, "b", bind("b")),
         ("a fresh vendor that chose its own id is believed", standing(), "b", bind("b")),
         ("cleared inside the process", confirmed, "b", bind("b")),
@@ -74,7 +74,7 @@ fn evidence_table() {
 }
 
 #[test]
-fn an_agent_whose_account_was_refused_is_not_started_again() {
+fn agent_whose_account_was_refused_is_not_restarted() {
     for (failure, restarts) in [(FailureClass::Account, false), (FailureClass::Service, true)] {
         let mut failed = standing();
         failed.open.as_mut().unwrap().failure = Some(failure);
@@ -87,7 +87,7 @@ fn an_agent_whose_account_was_refused_is_not_started_again() {
 }
 
 #[test]
-fn what_a_refused_launch_still_shows_changes_nothing_and_its_end_is_no_stop() {
+fn signals_of_a_refused_launch_are_ignored_and_its_end_is_not_a_stop() {
     let mut refused = resumed(false);
     refused.status = Status::Waiting(WaitingFor::Choice);
     assert_eq!(act(&refused, &seen("a")), []);
@@ -110,7 +110,7 @@ fn what_a_refused_launch_still_shows_changes_nothing_and_its_end_is_no_stop() {
 }
 
 #[test]
-fn what_concerns_another_launch_means_nothing() {
+fn observations_about_another_launch_are_ignored() {
     for observation in [seen("b"), over(Exit::Code(1), false, Kept::Yes)] {
         assert_eq!(next(&standing(), launch_id(2), &observation), []);
         let mut closed = standing();
@@ -128,7 +128,7 @@ fn last_status(actions: &[Action]) -> Status {
 }
 
 #[test]
-fn endings_of_an_interactive_agent() {
+fn status_and_restart_of_an_interactive_agent_depend_on_its_exit() {
     let crashed = |exit| Status::Ended(How::Crashed(exit));
     let waiting = Status::Waiting(WaitingFor::Environment);
     let table = [
@@ -154,7 +154,7 @@ fn endings_of_an_interactive_agent() {
 }
 
 #[test]
-fn an_agent_that_is_never_restarted_is_lost_when_nobody_knows_its_end() {
+fn agent_without_restart_is_lost_if_its_exit_is_unknown() {
     let mut standing = standing();
     standing.restart = Restart::Never;
     let actions = act(&standing, &over(Exit::Unknown, false, Kept::No));
@@ -162,7 +162,7 @@ fn an_agent_that_is_never_restarted_is_lost_when_nobody_knows_its_end() {
 }
 
 #[test]
-fn the_third_death_at_once_asks_a_person() {
+fn third_immediate_crash_gives_up_and_waits_for_the_user() {
     let failures = Failures { fast_in_a_row: 3, in_window: 3 };
     let environment = Kept::Yes;
     let observation = Observation::Ended { end: end(Exit::Code(1), false), environment, failures };
@@ -174,7 +174,7 @@ fn the_third_death_at_once_asks_a_person() {
 }
 
 #[test]
-fn a_headless_turn_went_well_only_if_exit_and_word_agree() {
+fn headless_turn_succeeds_only_if_exit_code_and_report_agree() {
     let table = [
         (Exit::Code(0), Some(true), Status::Idle),
         (Exit::Code(0), Some(false), Status::Ended(How::TurnFailed)),
@@ -222,7 +222,7 @@ fn any_observation() -> impl Strategy<Value = Observation> {
     ]
 }
 
-/// Applies actions the way the supervisor does, and keeps the books that the properties are about.
+/// Applies actions as the supervisor does, and records the data that the properties check.
 struct Books {
     standing: Standing,
     ledger: Vec<VendorSessionId>,
@@ -270,7 +270,7 @@ impl Books {
 }
 
 #[test]
-fn a_question_is_over_when_whoever_showed_it_says_so() {
+fn growing_transcript_does_not_end_a_question_but_its_source_does() {
     let asking = Standing {
         status: Status::Waiting(WaitingFor::Permission),
         source: Some(Source::Title),
@@ -284,7 +284,7 @@ fn a_question_is_over_when_whoever_showed_it_says_so() {
 }
 
 #[test]
-fn the_best_source_that_has_spoken_is_believed() {
+fn signals_of_lower_ranked_sources_are_ignored() {
     let idle = |source| Observation::Signal(Signal::Activity { activity: Activity::Idle, source });
     let table = [
         (None, Source::Screen, true),
@@ -305,10 +305,10 @@ fn the_best_source_that_has_spoken_is_believed() {
 }
 
 proptest! {
-    /// Whatever is observed, in whatever order and however late: at most one launch lives, the
-    /// ledger only grows, and a resume never moves a session to a conversation it did not ask for.
+    /// For any observations in any order, however late: at most one launch is live, the ledger only
+    /// grows, and a resume never binds a session to a conversation that it did not request.
     #[test]
-    fn never_two_live_launches_and_never_another_conversation(
+    fn at_most_one_launch_is_live_and_a_resume_never_changes_the_conversation(
         observations in prop::collection::vec((any_observation(), 0..3_u128), 1..60)
     ) {
         let mut books = Books { standing: standing(), ledger: vec![id("a")], live: 1, launches: 1 };
@@ -334,7 +334,7 @@ proptest! {
 }
 
 #[test]
-fn a_daemon_takes_up_the_restart_of_a_crash_and_of_nothing_else() {
+fn new_daemon_restarts_only_crashed_or_lost_sessions() {
     let crashed = Status::Ended(How::Crashed(Exit::Signal(11)));
     let over = |status| Standing { status, open: None, ..standing() };
     let table = [

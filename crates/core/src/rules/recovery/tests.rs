@@ -11,7 +11,7 @@ fn guard() -> LaunchId {
     LaunchId::new(Uuid::from_u128(7))
 }
 
-/// A session that was cut off: proven id, transcript there, nothing runs.
+/// An interrupted session: the id is proven, the transcript exists, no process runs.
 fn seen() -> Seen {
     Seen {
         process: Process::None,
@@ -26,7 +26,7 @@ fn seen() -> Seen {
     }
 }
 
-#[expect(clippy::fn_params_excessive_bools, reason = "the two signs of a table's rows")]
+#[expect(clippy::fn_params_excessive_bools, reason = "the two flags of a table row")]
 fn candidate(text: &str, began_during_launch: bool, first_message_is_ours: bool) -> Candidate {
     let (process, description) = (Process::None, String::new());
     Candidate { id: id(text), began_during_launch, first_message_is_ours, process, description }
@@ -50,7 +50,7 @@ fn ambiguous(candidates: Vec<Candidate>) -> Decision {
 }
 
 #[test]
-fn the_table_for_a_proven_id() {
+fn decision_with_a_proven_id_follows_the_table() {
     let table = [
         ("holder alive", Seen { process: Process::Ours, ..seen() }, Decision::Attach),
         (
@@ -108,7 +108,7 @@ fn the_table_for_a_proven_id() {
 }
 
 #[test]
-fn the_table_without_a_proven_id() {
+fn decision_without_a_proven_id_follows_the_table() {
     let ours = || candidate("x", true, true);
     let table = [
         (
@@ -123,7 +123,7 @@ fn the_table_without_a_proven_id() {
         ),
         ("another launch could own it", unbound(false, vec![ours()]), ambiguous(vec![ours()])),
         (
-            "somebody else's first message",
+            "another person's first message",
             unbound(true, vec![candidate("x", true, false)]),
             ambiguous(vec![candidate("x", true, false)]),
         ),
@@ -150,7 +150,7 @@ fn the_table_without_a_proven_id() {
 }
 
 #[test]
-fn what_no_guard_has_comes_from_the_archive_whatever_else_is_known() {
+fn missing_transcript_without_a_guard_is_restored_from_the_archive() {
     let restored = Decision::Restore { id: id("a"), from: Keeper::Archive };
     for turn in [Turn::Interactive, Turn::Cut, Turn::Over] {
         for spoke in [true, false] {
@@ -203,7 +203,7 @@ fn any_seen() -> impl Strategy<Value = Seen> {
 
 proptest! {
     #[test]
-    fn no_id_is_used_that_was_not_proven(seen in any_seen()) {
+    fn only_a_proven_id_or_the_only_possible_candidate_is_used(seen in any_seen()) {
         match decide(&seen) {
             Decision::Resume { id } | Decision::Restore { id, .. } | Decision::Rest { id } => {
                 prop_assert_eq!(Some(id), seen.proven);
@@ -230,7 +230,7 @@ proptest! {
     }
 
     #[test]
-    fn a_conversation_is_never_silently_blank(seen in any_seen()) {
+    fn conversation_with_content_is_never_started_again_empty(seen in any_seen()) {
         let blank = matches!(decide(&seen), Decision::StartAgain);
         prop_assert!(!(blank && seen.spoke));
     }

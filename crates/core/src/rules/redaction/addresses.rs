@@ -1,13 +1,13 @@
-//! Passwords in addresses.
+//! Passwords in URLs and connection strings.
 
 use std::ops::Range;
 
 use super::values::{is_drawn, is_stand_in};
 
-/// At most this many bytes of an address are looked at: some passwords are tokens of a kilobyte.
+/// At most this many bytes of a URL are checked. Some passwords are tokens of a kilobyte.
 const ADDRESS: usize = 2 * 1024;
 
-/// Returns the secret of the address whose part after `://` begins here.
+/// Returns the secret of the URL whose part after `://` begins at `at`.
 pub(super) fn password_of_url(text: &str, at: usize) -> Option<Range<usize>> {
     let rest = &text.as_bytes()[at..];
     let whole = rest.iter().take(ADDRESS).take_while(|byte| !is_end(**byte)).count();
@@ -17,7 +17,7 @@ pub(super) fn password_of_url(text: &str, at: usize) -> Option<Range<usize>> {
     Some(at + range.start..at + range.end)
 }
 
-/// Returns the password, or the name that is none, before the `@` of a plain address.
+/// Returns the password before the `@` of an ordinary URL, or the user name if it is a token.
 fn in_place(place: &str) -> Option<Range<usize>> {
     let (user, host) = place.rsplit_once('@')?;
     let Some((name, password)) = user.split_once(':') else {
@@ -27,7 +27,8 @@ fn in_place(place: &str) -> Option<Range<usize>> {
     is_password(password, host).then_some(start..start + password.len())
 }
 
-/// Returns a password that has `/`, `#` or `?` in it, with which the address would end otherwise.
+/// Returns a password that contains `/`, `#` or `?`, which would end the host part of an ordinary
+/// URL.
 fn in_path(text: &str, at: usize, whole: &str) -> Option<Range<usize>> {
     let colon = whole.find([':', '/', '@', '?', '#']).filter(|at| whole[*at..].starts_with(':'))?;
     let start = colon + 1;
@@ -41,8 +42,9 @@ fn in_path(text: &str, at: usize, whole: &str) -> Option<Range<usize>> {
     (is_sure && is_user && is_password(password, &whole[end + 1..])).then_some(start..end)
 }
 
-/// Tells whether this may be the port and the path of a web address whose path has an `@`, as in
-/// `http://web:8080/logo@2x`. Only a few names are those of users and not of hosts.
+/// Returns whether this can be the port and the path of a web address whose path contains an `@`,
+/// as in `http://web:8080/logo@2x`. Only for a few names it is certain that they are users and not
+/// hosts.
 fn begins_with_port(name: &str, password: &str) -> bool {
     let number = password.split(['/', '#', '?']).next().unwrap_or_default();
     let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
@@ -52,7 +54,8 @@ fn begins_with_port(name: &str, password: &str) -> bool {
     is_number && (is_path || is_port && !is_known_user)
 }
 
-/// Returns the password before the `@` of an address such as `user:password@tcp(host:3306)/name`.
+/// Returns the password before the `@` of a connection string such as
+/// `user:password@tcp(host:3306)/name`.
 pub(super) fn password_of_dsn(text: &str, at: usize, floor: usize) -> Option<Range<usize>> {
     let before = text.as_bytes()[floor..at].iter().rev().take(ADDRESS);
     let from = at - before.take_while(|byte| !is_end(**byte)).count();
@@ -62,7 +65,8 @@ pub(super) fn password_of_dsn(text: &str, at: usize, floor: usize) -> Option<Ran
     is_password(password, "").then(|| at - password.len()..at)
 }
 
-/// Returns the password of an address of Oracle's driver, which goes on here: `thin:user/password@`.
+/// Returns the password of a connection string of Oracle's driver, such as `thin:user/password@`.
+/// The part after `jdbc:oracle:` begins at `at`.
 pub(super) fn password_of_oracle(text: &str, at: usize) -> Option<Range<usize>> {
     let rest = &text.as_bytes()[at..];
     let whole = rest.iter().take(ADDRESS).take_while(|byte| !is_end(**byte)).count();
@@ -72,12 +76,12 @@ pub(super) fn password_of_oracle(text: &str, at: usize) -> Option<Range<usize>> 
     is_password(password, "").then(|| start..start + password.len())
 }
 
-/// Tells whether an address ends before this byte.
+/// Returns whether a URL ends before this byte.
 fn is_end(byte: u8) -> bool {
     byte.is_ascii_whitespace() || b"\"'`<>\\".contains(&byte)
 }
 
-/// Tells whether a host follows, with nothing strange behind it.
+/// Returns whether the text begins with a host name that ends as in a URL.
 fn is_host(rest: &str) -> bool {
     let is_of_host = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._".contains(byte);
     let length = rest.bytes().take_while(is_of_host).count();

@@ -1,4 +1,4 @@
-//! The values of a file of variables, whatever their names.
+//! The values of assignments in `.env` files, whatever their names are.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -8,18 +8,19 @@ use regex::Regex;
 use super::REDACTED;
 use super::values::{quote, quoted};
 
-/// A name and its sign, also behind the number of the line, a file's name, a mark of a change, or
-/// the line break of a string of a program. It is of bytes: classes of Unicode are not compiled in.
-#[expect(clippy::unwrap_used, reason = "the pattern is the same every time, and tests compile it")]
+/// Matches a name and `=`. A line number, a file name, a mark of a diff, or an escaped line break
+/// can come before the name. The pattern matches bytes, because Unicode classes are not compiled
+/// in.
+#[expect(clippy::unwrap_used, reason = "the pattern is constant, and tests compile it")]
 static NAMES: LazyLock<Regex> = LazyLock::new(|| {
     let before = r"(?:^|[\s#+\-:|\x22'>]|→|\\[nrt])";
     Regex::new(&format!(r"(?-u){before}([A-Za-z_][A-Za-z0-9_.]*)[ \t]*=[ \t]*")).unwrap()
 });
 
-/// How removals are counted.
+/// The kind under which removals are counted.
 pub(super) const KIND: &str = "env-file-value";
 
-/// Returns where the values are.
+/// Returns the ranges of the values.
 pub(super) fn values(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     each(text, |_, value| found.push(value));
@@ -54,7 +55,8 @@ fn each<'a>(text: &'a str, mut take: impl FnMut(&'a str, Range<usize>)) {
     }
 }
 
-/// Returns the value that begins here: what is in quotes, else the rest of the line.
+/// Returns the range of the value that begins at `at`: the text in quotes, otherwise the rest of
+/// the line.
 fn value(text: &str, at: usize) -> Range<usize> {
     let Some(quote) = quote(&text[at..]) else {
         return at..at + rest_of_line(&text[at..]);
@@ -76,7 +78,7 @@ fn rest_of_line(text: &str) -> usize {
     text[..end].trim_end().len()
 }
 
-/// Tells whether this is a file of variables: most of its first lines are assignments.
+/// Returns whether this is an `.env` file: most of its first lines are assignments.
 pub fn is_of_variables(text: &str) -> bool {
     let is_assignment = |line: &str| {
         let line = line.strip_prefix("export ").unwrap_or(line);

@@ -8,16 +8,17 @@ const KEY: &str = "PRIVATE KEY";
 const BEGIN: &str = "-----BEGIN";
 pub(super) const END: &str = "-----END";
 const DASHES: &str = "-----";
-/// A line of a key is longer than most words.
+/// A line of a key has at least this many characters. Most words are shorter.
 pub(super) const LINE: usize = 16;
-/// A label between dashes is shorter than this.
+/// A label between dashes has fewer bytes than this.
 const LABEL: usize = 64;
-/// The name of a header is shorter than this.
+/// The name of a header has fewer bytes than this.
 const HEADER: usize = 24;
 /// Headers before the first line of a key take at most this many bytes.
 const HEADERS: usize = 400;
 
-/// Returns where the private key is that begins here. One that was cut off ends with its last line.
+/// Returns the range of the private key that begins at `at`. A key that was cut off ends with its
+/// last line.
 pub(super) fn private_key(text: &str, at: usize) -> Option<Range<usize>> {
     let body = behind_label(text, at)?;
     let after = &text[body..];
@@ -28,7 +29,7 @@ pub(super) fn private_key(text: &str, at: usize) -> Option<Range<usize>> {
     Some(at..end)
 }
 
-/// Tells whether a key begins in a text and does not end in it.
+/// Returns whether a key begins in a text and does not end in it.
 pub(super) fn is_open(text: &str) -> bool {
     let last = text.rfind(BEGIN).and_then(|at| behind_label(text, at));
     last.is_some_and(|body| !text[body..].contains(END))
@@ -41,14 +42,15 @@ fn behind_label(text: &str, at: usize) -> Option<usize> {
     is_key.then_some(at + DASHES.len() + label + DASHES.len())
 }
 
-/// Returns where the rest of a private key is whose last line is here, and whose first is missing.
+/// Returns the range of a private key whose end label is at `at` and whose first line is missing.
 pub(super) fn rest_of_key(text: &str, at: usize, floor: usize) -> Option<Range<usize>> {
     let body = behind_label(text, at)?;
     let starts = [by_characters(text, at, floor), key_lines::before_end(text, at, floor)];
     starts.into_iter().flatten().min().map(|start| start..body)
 }
 
-/// Returns where a key begins that ends here, if only signs and numbers stand between its lines.
+/// Returns where a key begins that ends at `at`, if only punctuation and numbers separate its
+/// lines.
 fn by_characters(text: &str, at: usize, floor: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut start, mut end) = (None, at);
@@ -58,7 +60,7 @@ fn by_characters(text: &str, at: usize, floor: usize) -> Option<usize> {
         let line = &text[end - piece..end];
         let line = line.strip_prefix('n').filter(|_| is_escape(bytes, end - piece)).unwrap_or(line);
         let is_number = line.len() <= 6 && line.bytes().all(|byte| byte.is_ascii_digit());
-        // Only the last line of a key, the first that is looked at, may be short.
+        // Only the last line of a key may be short. It is the first line that this loop reads.
         let is_word = line.bytes().any(|byte| byte.is_ascii_alphanumeric());
         let is_last = start.is_none() && line.len() >= 2 && is_word && !is_number;
         if line.len() >= LINE || is_last {
@@ -81,13 +83,13 @@ fn is_escape(bytes: &[u8], at: usize) -> bool {
     at > 0 && bytes[at - 1] == b'\\'
 }
 
-/// Tells whether a byte stands between the lines of a key.
+/// Returns whether a byte can be between the lines of a key.
 fn is_between(byte: u8) -> bool {
     byte.is_ascii_whitespace() || b"\\\x22',>|:".contains(&byte) || !byte.is_ascii()
 }
 
-/// Returns the length of the lines of a key at the start of a text that goes on with it, and whether
-/// the key ends there.
+/// Returns the length of the key lines at the start of a text that continues a key, and whether the
+/// key ends there.
 pub(super) fn continued(text: &str) -> Option<(usize, bool)> {
     let end = text.find(END).filter(|end| {
         let lines = &text[..*end];
@@ -97,7 +99,7 @@ pub(super) fn continued(text: &str) -> Option<(usize, bool)> {
         return Some((body, true));
     }
     let head = text.bytes().take_while(|byte| is_of_key(*byte) || is_between(*byte)).count();
-    // What comes first has to be a line of the key, not a word.
+    // The text must begin with a line of the key, not with a word.
     let by_characters = cut_off(text).filter(|length| *length <= head);
     let length = by_characters.max(key_lines::at_start(text))?;
     let end = text[length..].find(END).map(|end| length + end);
@@ -106,7 +108,7 @@ pub(super) fn continued(text: &str) -> Option<(usize, bool)> {
     Some(label.map_or((length, false), |label| (label, true)))
 }
 
-/// Returns the length up to and with the line that ends the key.
+/// Returns the length up to and including the line that ends the key.
 fn whole(after: &str) -> Option<usize> {
     let end = after.find(DASHES).filter(|at| after[*at..].starts_with(END))?;
     let label = end + END.len();
@@ -114,7 +116,7 @@ fn whole(after: &str) -> Option<usize> {
     Some(label + dashes + DASHES.len())
 }
 
-/// Returns the length of the lines that look like those of a key; none where there is no such line.
+/// Returns the length of the lines that look like lines of a key. `None` if there is no such line.
 pub(super) fn cut_off(after: &str) -> Option<usize> {
     let bytes = after.as_bytes();
     let mut end = 0;
@@ -141,22 +143,22 @@ pub(super) fn cut_off(after: &str) -> Option<usize> {
     (end > 0).then_some(end)
 }
 
-/// Tells whether this place is in a line such as `Proc-Type: 4,ENCRYPTED`.
+/// Returns whether this offset is in a line such as `Proc-Type: 4,ENCRYPTED`.
 fn is_in_header(text: &str, at: usize) -> bool {
     let from = text[..at].rfind('\n').map_or(0, |from| from + 1);
     is_header(&text[from..])
 }
 
-/// Tells whether a text begins with a header of a key. A line may have no end: only the beginning of it
-/// is looked at.
+/// Returns whether a text begins with a header of a key. Only the beginning is checked, because the
+/// line may have no end.
 pub(super) fn is_header(text: &str) -> bool {
     let is_of_name = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'-';
     let name = text.as_bytes().iter().take(HEADER).take_while(|byte| is_of_name(byte)).count();
     name < HEADER && text[name..].starts_with(": ")
 }
 
-/// Tells whether what comes next begins something else: the beginning of a name is no line of a key,
-/// and another secret could begin with it.
+/// Returns whether a piece ends before `next`. If a longer name continues there, the piece is not a
+/// line of a key, and another secret could begin with it.
 fn is_alone(next: &str) -> bool {
     next.starts_with(DASHES) || !next.starts_with(['-', '_', '.'])
 }
@@ -165,7 +167,8 @@ pub(super) fn is_of_key(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"+/=".contains(&byte)
 }
 
-/// Returns the piece without the letter of the line break before it, as in `\nMIIE`.
+/// Returns an empty text if the piece is only the letter of an escaped line break, as in `\n`.
+/// Otherwise returns the piece.
 fn without_escape(piece: &str) -> &str {
     piece.strip_prefix(['n', 'r']).filter(|rest| rest.is_empty()).unwrap_or(piece)
 }

@@ -1,19 +1,19 @@
-//! Passwords on command lines, behind flags that say nothing by their names.
+//! Passwords on command lines, after flags whose names do not indicate a password.
 
 use std::ops::Range;
 
 use super::headers;
 use super::values::{is_stand_in, quote, quoted};
 
-/// At most this many bytes of a command line are looked at.
+/// At most this many bytes of a command line are checked.
 const REACH: usize = 2 * 1024;
-/// At most this many bytes of a word are looked at that begins in reach: some passwords are tokens of
-/// several kilobytes.
+/// If a word begins within `REACH`, at most this many of its bytes are checked. Some passwords are
+/// tokens of several kilobytes.
 const WORD: usize = 16 * 1024;
-/// At most this many words of a command line are looked at.
+/// At most this many words of a command line are checked.
 const WORDS: usize = 64;
 
-/// What is behind a flag.
+/// How a password follows a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// `-u user:password`.
@@ -32,7 +32,7 @@ enum Form {
     Prefixed,
     /// `user/password` or `user/password@place`, without a flag.
     Slash,
-    /// The last of so many words without a flag.
+    /// The last of this many words that are not flags.
     Last(usize),
 }
 
@@ -128,15 +128,15 @@ const PROGRAMS: &[Program] = &[
     program("fly auth token", &[("", Form::Last(1))]),
 ];
 
-/// Programs that read a password from the program before them.
+/// Programs that read a password from a pipe.
 pub(super) const READERS: [&str; 4] = ["sudo -S", "--password-stdin", "chpasswd", "passwd --stdin"];
 
-/// Returns the names of the programs.
+/// Returns the names of all programs.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     PROGRAMS.iter().map(|program| program.name)
 }
 
-/// Returns the passwords of the command whose name ends here.
+/// Returns the passwords of the command whose program name is at `name`.
 pub(super) fn passwords(text: &str, name: &Range<usize>) -> Vec<Range<usize>> {
     let Some(program) = PROGRAMS.iter().find(|it| it.name == &text[name.clone()]) else {
         return Vec::new();
@@ -194,7 +194,7 @@ fn without_flag(text: &str, form: Form, words: &[Range<usize>]) -> Option<Range<
         Form::Slash => plain.find_map(|word| {
             let word = inside_quotes(text, word.clone());
             let (user, rest) = text[word.clone()].split_once('/')?;
-            // `/nolog` and `@folder/script.sql` have no user.
+            // `/nolog` and `@folder/script.sql` contain no user.
             let is_user = !user.is_empty() && !user.contains(['@', '.', '~', '$']);
             let password = rest.split('@').next().unwrap_or(rest);
             let start = word.start + user.len() + 1;
@@ -208,7 +208,7 @@ fn without_flag(text: &str, form: Form, words: &[Range<usize>]) -> Option<Range<
 fn behind(value: &Range<usize>, word: &str, sign: char) -> Option<Range<usize>> {
     let (user, password) = word.split_once(sign)?;
     let start = value.start + user.len() + 1;
-    // `user:@place` and `host:port` are no passwords.
+    // An empty password and the rest of a URL, such as `//host`, are no passwords.
     let is_password = !password.is_empty() && !password.starts_with("//");
     is_password.then_some(start..value.end)
 }
@@ -219,7 +219,7 @@ fn inside_quotes(text: &str, word: Range<usize>) -> Range<usize> {
     start..start + quoted(&text[start..word.end.max(start)], quote)
 }
 
-/// Returns the words of the command up to its end; a backslash at the end of a line goes on.
+/// Returns the words of the command up to its end. A backslash at the end of a line continues it.
 fn words(text: &str, at: usize) -> Vec<Range<usize>> {
     let limit = text.floor_char_boundary((at + REACH).min(text.len()));
     let bytes = text.as_bytes();
@@ -244,7 +244,7 @@ fn words(text: &str, at: usize) -> Vec<Range<usize>> {
     words
 }
 
-/// Returns the length of the blanks at the start, with line breaks that go on.
+/// Returns the length of the blanks at the start, including escaped line breaks.
 fn blank(text: &str) -> usize {
     let breaks = [" ", "\t", "\\\r\n", "\\\n", "\\\\\\r\\n", "\\\\\\n"];
     let mut length = 0;
@@ -254,7 +254,7 @@ fn blank(text: &str) -> usize {
     length
 }
 
-/// Returns the length of a word of a shell, with what is in quotes.
+/// Returns the length of a shell word, including its quoted parts.
 fn word(text: &str) -> usize {
     let mut at = 0;
     while let Some(letter) = text[at..].chars().next() {
@@ -264,7 +264,7 @@ fn word(text: &str) -> usize {
         if let Some(quote) = quote(&text[at..]) {
             let inside = quoted(&text[at + quote.len()..], quote);
             let end = at + quote.len() + inside;
-            // A quote without an end is the end of the string that the command is in.
+            // A quote without an end is the end of the string that contains the command.
             if !text[end..].starts_with(quote) {
                 break;
             }
@@ -282,7 +282,8 @@ fn word(text: &str) -> usize {
     at
 }
 
-/// Returns what is printed into a program that reads a password, whose name is here.
+/// Returns the text that is printed into a program that reads a password from a pipe. The name of
+/// that program is at `at`.
 pub(super) fn printed(text: &str, at: usize, floor: usize) -> Option<Range<usize>> {
     let from = text.floor_char_boundary(at.saturating_sub(2 * REACH).max(floor));
     let line = &text[from.max(floor)..at];

@@ -1,21 +1,21 @@
-//! What stands around a name.
+//! The text around a name.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// At most this many bytes before a name are looked at.
+/// At most this many bytes before a name are checked.
 const REACH: usize = 320;
 
-/// Words beside which a short name means a password.
-#[expect(clippy::unwrap_used, reason = "the pattern is the same every time, and tests compile it")]
+/// Words that turn a short name near them into the name of a password.
+#[expect(clippy::unwrap_used, reason = "the pattern is constant, and tests compile it")]
 static USER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?-u)(?i:user|login|\buid\b|e-?mail|\bhost|account|\bname)[A-Za-z_]*\\*[\x22']?[ \t]*[:=]")
         .unwrap()
 });
 
-/// What comes before the password in a file of logins.
-#[expect(clippy::unwrap_used, reason = "the pattern is the same every time, and tests compile it")]
+/// The text before the password in a login file such as `.netrc`.
+#[expect(clippy::unwrap_used, reason = "the pattern is constant, and tests compile it")]
 static LOGIN: LazyLock<Regex> = LazyLock::new(|| {
     let blank = r"(?:[ \t\r\n]|\\+[nrt])+";
     let word = r"[^\s\\]+";
@@ -28,26 +28,26 @@ fn before(text: &str, at: usize) -> &str {
     &text[from..at]
 }
 
-/// Tells whether a user is named shortly before this place.
+/// Returns whether a user is named shortly before this offset.
 pub(super) fn has_user(text: &str, at: usize) -> bool {
     let before = before(text, at);
     let near = before.floor_char_boundary(before.len().saturating_sub(REACH / 2));
     USER.is_match(&before[near..])
 }
 
-/// Tells whether the password of a file of logins comes next.
+/// Returns whether the password of a login file such as `.netrc` comes next.
 pub(super) fn is_login(text: &str, at: usize) -> bool {
     LOGIN.is_match(before(text, at))
 }
 
-/// Tells whether the name is the first word of its line but for marks of lists and changes.
+/// Returns whether the name is the first word of its line, apart from marks of lists and diffs.
 pub(super) fn begins_line(text: &str, at: usize) -> bool {
     let before = before(text, at);
     let line = before.rsplit(['\n', '\r']).next().unwrap_or_default();
     line.bytes().all(|byte| b" \t-+#>\x22'".contains(&byte))
 }
 
-/// Tells whether a statement that sets a variable comes before the name: `ENV NAME value`.
+/// Returns whether a statement that sets a variable comes before the name, as in `ENV NAME value`.
 pub(super) fn is_variable_statement(text: &str, at: usize) -> bool {
     let before = before(text, at);
     let words =
@@ -56,15 +56,15 @@ pub(super) fn is_variable_statement(text: &str, at: usize) -> bool {
         || before.rsplit('\n').next().is_some_and(|line| line.contains("config set "))
 }
 
-/// Tells whether the name is the first argument of a call that reads or sets a variable.
+/// Returns whether the name is the first argument of a call that reads or sets a variable.
 pub(super) fn is_lookup(text: &str, at: usize) -> bool {
     let before = before(text, at).trim_end_matches(['"', '\'', '\\']);
     let calls = ["env(", "Env(", "environ.get(", "environ.setdefault(", "ENV.fetch(", "define("];
     calls.iter().any(|call| before.ends_with(call))
 }
 
-/// Tells whether this is a line of a section of a file of settings: above it are only such lines
-/// up to the section's heading.
+/// Returns whether this is a line in a section of a settings file: only settings are between it and
+/// the heading of the section.
 pub(super) fn is_in_section(text: &str, at: usize) -> bool {
     let lines = before(text, at).replace("\\\\n", "\n").replace("\\n", "\n");
     let mut lines = lines.rsplit('\n').map(str::trim);

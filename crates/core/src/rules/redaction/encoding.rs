@@ -1,10 +1,10 @@
-//! Other ways to write the same bytes.
+//! Base64, percent encoding and JSON strings.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
-/// Returns the bytes that are written in base64; none if it is something else.
+/// Decodes base64 with either alphabet. `None` if the text is not base64.
 pub(super) fn from_base64(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=');
     let mut bytes = Vec::with_capacity(digits.len() * 3 / 4);
@@ -26,7 +26,7 @@ pub(super) fn from_base64(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns the bytes in base64, without the padding.
+/// Encodes bytes in base64, without padding.
 pub(super) fn to_base64(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 4 / 3 + 4);
     for three in bytes.chunks(3) {
@@ -40,7 +40,7 @@ pub(super) fn to_base64(bytes: &[u8]) -> String {
     text
 }
 
-/// Returns the text as addresses have it.
+/// Encodes a text as in URLs.
 pub(super) fn to_percent(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -54,7 +54,7 @@ pub(super) fn to_percent(text: &str) -> String {
     out
 }
 
-/// Returns the text as strings of JSON have it.
+/// Encodes a text as the contents of a JSON string.
 pub(super) fn to_json(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()

@@ -1,4 +1,5 @@
-//! Values that are known: of files of variables, of the environment, and of what was removed before.
+//! Known secret values: from `.env` files, from the environment, and from secrets that were removed
+//! before.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,20 +13,20 @@ use super::values::{is_code, is_stand_in, looks_chosen};
 use super::{Secret, addresses};
 use crate::rules::shapes::looks_drawn;
 
-/// Shorter values are found in ordinary text too often.
+/// Minimum length of a value. Shorter values occur too often in ordinary text.
 const SHORTEST: usize = 8;
-/// The same for values that mix letters with digits or signs.
+/// The same limit for values that mix letters with digits or punctuation.
 const SHORTEST_MIXED: usize = 6;
-/// Shorter values of variables whose names say nothing are not searched for.
+/// The same limit for values of variables whose names do not indicate a secret.
 const SHORTEST_UNNAMED: usize = 12;
-/// Longer values are searched for by their beginning.
+/// Only this many bytes at the beginning of a longer value are searched for.
 const LONGEST: usize = 4 * 1024;
 /// At most this many values are searched for.
 const MOST: usize = 2_000;
-/// Values from this length are searched for inside of words, too.
+/// Values of at least this length are searched for inside words, too.
 const ANYWHERE: usize = 16;
 
-/// Paths begin with these.
+/// Beginnings of paths.
 const PLACES: [&str; 21] = [
     "~/",
     "./",
@@ -50,15 +51,16 @@ const PLACES: [&str; 21] = [
     "/app/",
 ];
 
-/// Values of a session that must not leave it. They are never printed.
+/// Secret values of a session. They are never printed.
 #[derive(Clone, Default)]
 pub struct KnownSecrets {
-    /// Each with the kind under which its removal is counted.
+    /// Each value with the kind under which its removal is counted.
     values: BTreeMap<String, &'static str>,
 }
 
 impl KnownSecrets {
-    /// Adds the values of variables of the environment whose names sound secret.
+    /// Adds the values of environment variables whose names indicate a secret, and passwords in
+    /// URLs.
     pub fn add_environment<'a>(&mut self, variables: impl Iterator<Item = (&'a str, &'a str)>) {
         for (name, value) in variables {
             let looks_secret = || looks_drawn(value) || looks_chosen(value);
@@ -69,7 +71,7 @@ impl KnownSecrets {
         }
     }
 
-    /// Adds the values of a file of variables.
+    /// Adds the values of an `.env` file that are secret by their name or by their look.
     pub fn add_variables(&mut self, text: &str) {
         for (name, value) in assignments::pairs(text) {
             let looks_secret = || looks_drawn(value) || looks_chosen(value);
@@ -82,7 +84,7 @@ impl KnownSecrets {
         }
     }
 
-    /// Adds the values that another one has.
+    /// Adds the values of another instance.
     pub fn merge(&mut self, other: Self) {
         for (value, kind) in other.values {
             self.add(&value, kind);
@@ -97,7 +99,7 @@ impl KnownSecrets {
         self.values.is_empty()
     }
 
-    /// Adds a value whose name says that it is secret.
+    /// Adds a value whose name indicates a secret. Returns whether the value was added.
     pub(super) fn add_named(&mut self, value: &str, kind: &'static str) -> bool {
         let value = value.trim();
         let is_mixed = looks_chosen(value) && value.len() >= SHORTEST_MIXED;
@@ -107,7 +109,7 @@ impl KnownSecrets {
         is_worth && !is_stand_in(value, "") && self.add(value, kind)
     }
 
-    /// Adds a value whose name says nothing, if its look does.
+    /// Adds a value whose name does not indicate a secret, if the value itself looks like one.
     fn add_unnamed(&mut self, value: &str, kind: &'static str) -> bool {
         let is_plain = !value.contains(char::is_whitespace) && !is_code(value);
         let is_address =
@@ -130,7 +132,7 @@ impl KnownSecrets {
         has_room && self.values.insert(value.to_owned(), kind).is_none()
     }
 
-    /// Makes what finds them.
+    /// Creates a finder for these values. `None` if there are none.
     pub(super) fn finder(&self) -> Option<Finder> {
         let mut forms: BTreeMap<String, &'static str> = BTreeMap::new();
         for (value, kind) in &self.values {
@@ -139,7 +141,7 @@ impl KnownSecrets {
             }
             forms.insert(value.clone(), kind);
         }
-        // Where one value begins with another, the longer one is found.
+        // If one value begins with another, the longer one must be found.
         let mut order: Vec<&String> = forms.keys().collect();
         order.sort_by_key(|form| std::cmp::Reverse(form.len()));
         let patterns: Vec<String> = order.iter().map(|form| regex::escape(form)).collect();
@@ -189,7 +191,7 @@ fn rest_of_value(text: &str) -> usize {
     text.find(is_gap).unwrap_or(text.len())
 }
 
-/// Tells whether this is no part of a longer word.
+/// Returns whether this range is not part of a longer word.
 fn is_alone(text: &str, start: usize, end: usize) -> bool {
     let is_of_word = |letter: char| letter.is_alphanumeric();
     let before = text[..start].chars().next_back();

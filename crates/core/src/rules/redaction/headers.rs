@@ -1,4 +1,4 @@
-//! Secrets in headers of requests.
+//! Secrets in HTTP headers.
 
 use std::ops::Range;
 
@@ -6,16 +6,16 @@ use super::values::{bare, is_drawn, is_stand_in, quote};
 
 const SCHEMES: [&str; 10] =
     ["bearer", "basic", "token", "digest", "apikey", "negotiate", "bot", "key", "flyv1", "sso-key"];
-/// What a header says after the word `Bearer` is at least so long when nothing else tells.
+/// Minimum length of the value after the word `Bearer` if no name of a header precedes it.
 const BEARER: usize = 16;
-/// At most this many bytes of a digest are looked at.
+/// At most this many bytes of a digest are checked.
 const DIGEST: usize = 2 * 1024;
-/// At most this many bytes of a header of cookies are looked at.
+/// At most this many bytes of a cookie header are checked.
 const COOKIES: usize = 4 * 1024;
-/// Where a header of cookies ends.
+/// Characters that end a cookie header.
 const STOPS: [char; 6] = ['"', '\'', '`', '\n', '\r', '\\'];
 
-/// Returns the credential behind the word `Bearer`.
+/// Returns the credential after the word `Bearer`.
 pub(super) fn bearer(text: &str, word: Range<usize>) -> Option<Range<usize>> {
     let start = word.end + spaces(&text[word.end..])?;
     let value = &text[start..start + bare(&text[start..], b",")];
@@ -26,10 +26,10 @@ pub(super) fn bearer(text: &str, word: Range<usize>) -> Option<Range<usize>> {
     is_secret.then_some(start..start + value.len())
 }
 
-/// Returns the credential of a header whose name ends here.
+/// Returns the credential of an authorization header whose name ends at `at`.
 pub(super) fn authorization(text: &str, at: usize) -> Option<Range<usize>> {
     let mark = quote(&text[at..]).unwrap_or_default();
-    // A name in backticks is one that is spoken of.
+    // A name in backticks is only mentioned.
     (mark != "`").then_some(())?;
     let mut start = at + mark.len();
     start += spaces(&text[start..]).unwrap_or(0);
@@ -50,7 +50,7 @@ pub(super) fn authorization(text: &str, at: usize) -> Option<Range<usize>> {
     is_secret.then_some(start..start + value.len())
 }
 
-/// Returns the response of a digest, which is a hash of the password.
+/// Returns the response of a digest authentication, which is a hash of the password.
 fn response_of_digest(text: &str, at: usize) -> Option<Range<usize>> {
     let line = &text[at..text.floor_char_boundary((at + DIGEST).min(text.len()))];
     let line = line.lines().next().unwrap_or_default();
@@ -68,17 +68,18 @@ fn is_credential(value: &str) -> bool {
         && !value.to_ascii_lowercase().ends_with("token")
 }
 
-/// Returns how many blanks begin the text; none where there is none.
+/// Returns the number of blanks at the start of the text. `None` if there are none.
 fn spaces(text: &str) -> Option<usize> {
     let count = text.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     (count > 0).then_some(count)
 }
 
-/// Names of cookies that say who somebody is.
+/// Parts of names of cookies that identify a user.
 const LOGINS: [&str; 9] =
     ["sess", "sid", "auth", "token", "jwt", "csrf", "xsrf", "remember", "login"];
 
-/// Returns where the values of cookies are, behind the name of the header or the flag that ends here.
+/// Returns the range of the secret cookies after the name of the header or the flag that ends at
+/// `at`.
 pub(super) fn cookies(text: &str, at: usize) -> Option<Range<usize>> {
     let mut start = at + quote(&text[at..]).unwrap_or_default().len();
     let rest = text[start..].trim_start_matches([' ', '\t']);
@@ -90,7 +91,7 @@ pub(super) fn cookies(text: &str, at: usize) -> Option<Range<usize>> {
     pairs(text, start)
 }
 
-/// Returns the range from the first to the last value that could let somebody in.
+/// Returns the range from the first to the last cookie value that could authenticate a user.
 pub(super) fn pairs(text: &str, start: usize) -> Option<Range<usize>> {
     let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.%".contains(byte);
     let name = text.as_bytes()[start..].iter().take(128).take_while(|it| is_of_name(it)).count();
@@ -116,7 +117,7 @@ pub(super) fn pairs(text: &str, start: usize) -> Option<Range<usize>> {
             found = Some(first..value_start + value.len());
         }
     }
-    // The last value may be longer than what was looked at.
+    // The last value may be longer than the part that was checked.
     let is_end = |letter: char| letter == ';' || letter.is_whitespace() || STOPS.contains(&letter);
     found.map(|range| match &text[range.end..] {
         rest if range.end == start + line.len() => {

@@ -1,4 +1,4 @@
-//! Where a secret could be: one pass over the text finds the places, then each is looked at closely.
+//! Finds the places where a secret may be, in one pass over the text, and then checks each of them.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use super::literals::{Case, Literals};
 use super::{Secret, addresses, blocks, commands, headers, lines, named, phrases, values};
 use crate::rules::shapes::{self, BLOCK, INFIXES, SHAPES};
 
-/// Parts of names that could be those of a secret.
+/// Parts of names that may be names of secrets.
 const NAMES: [&str; 26] = [
     "authorization",
     "bearer",
@@ -36,9 +36,9 @@ const NAMES: [&str; 26] = [
     "salt",
     "bindpw",
 ];
-/// What follows the password in addresses of Go's driver for MySQL.
+/// The text after the password in connection strings of Go's MySQL driver.
 const DSNS: [&str; 4] = ["@tcp(", "@tcp6(", "@unix(", "@cloudsql("];
-/// Ports of databases as lines of passwords have them.
+/// Ports of databases as in lines of `.pgpass`.
 const PORTS: [&str; 4] = [":5432:", ":5433:", ":6432:", ":*:"];
 const TABS: [&str; 6] =
     ["\tTRUE\t", "\tFALSE\t", "\\tTRUE\\t", "\\tFALSE\\t", "\\tTRUE\\\\t", "\\tFALSE\\\\t"];
@@ -56,7 +56,7 @@ const HASHES: [&str; 11] = [
     "$argon2d$",
 ];
 
-/// What a hint is about.
+/// What a hint refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum About {
     Shape,
@@ -100,7 +100,7 @@ static HINTS: LazyLock<Literals<About>> = LazyLock::new(|| {
     hints
 });
 
-/// Finds secrets by what is known about where they stand and how they begin.
+/// Finds secrets by their surroundings and by their beginning.
 pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
     let mut from = 0;
     while let Some(at) = HINTS.next(text, from) {
@@ -117,7 +117,7 @@ pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
     }
 }
 
-/// Looks closely at a hint. Nothing before the floor is looked at again.
+/// Checks a hint. A secret that begins before `floor` is not reported again.
 fn look(text: &str, hint: Range<usize>, about: About, (floor, found): (usize, &mut Vec<Secret>)) {
     let (start, end) = (hint.start, hint.end);
     let secret = match about {
@@ -162,8 +162,8 @@ fn shape(text: &str, at: usize) -> Option<Secret> {
     Some(Secret { range: at..at + length, kind })
 }
 
-/// Tells whether a word begins here: before it is a gap, or what stands for one in strings of
-/// programs, in addresses and on terminals.
+/// Returns whether a word begins at `at`: a separator comes before it, or an escape sequence as in
+/// strings of programs, in URLs and on terminals.
 pub(super) fn is_beginning(text: &str, at: usize) -> bool {
     let before = &text.as_bytes()[..at];
     let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
@@ -172,7 +172,7 @@ pub(super) fn is_beginning(text: &str, at: usize) -> bool {
         || is_code_before(before)
 }
 
-/// Tells whether the last bytes are `%3D`, `\u003d` or a colour of a terminal.
+/// Returns whether the last bytes are `%3D`, `\u003d` or a color sequence of a terminal.
 fn is_code_before(before: &[u8]) -> bool {
     let hex = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_hexdigit);
     if let [.., b'%', high, low] = before
@@ -193,7 +193,7 @@ fn is_code_before(before: &[u8]) -> bool {
         && (rest.ends_with(b"\x1b[") || rest.ends_with(b"\\u001b[") || rest.ends_with(b"\\x1b["))
 }
 
-/// Tells whether the name of a program begins here.
+/// Returns whether the name of a program begins at `at`.
 fn is_word_start(text: &str, at: usize) -> bool {
     let before = &text.as_bytes()[..at];
     let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);

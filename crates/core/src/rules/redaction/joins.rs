@@ -7,12 +7,12 @@ use regex::Regex;
 
 use super::values::{quote, quoted};
 
-/// Blanks around the signs between a name and its value.
+/// Blanks around the separator between a name and its value.
 const BLANKS: [char; 2] = [' ', '\t'];
-/// At most this many bytes behind a name are looked at for the beginning of its value.
+/// At most this many bytes after a name are searched for the beginning of its value.
 const REACH: usize = 96;
 
-/// The sign between a name and its value.
+/// The separator between a name and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Join {
     /// `NAME=value`.
@@ -41,9 +41,9 @@ pub(super) struct Joined {
     pub(super) is_name_quoted: bool,
 }
 
-/// A name and its value as two fields, such as `name: X` and `value: Y` in the next line; and an
-/// element for each of the two.
-#[expect(clippy::unwrap_used, reason = "the pattern is the same every time, and tests compile it")]
+/// Matches a name and its value in two fields, such as `name: X` and `value: Y` in the next line,
+/// or in two XML elements.
+#[expect(clippy::unwrap_used, reason = "the pattern is constant, and tests compile it")]
 static FIELDS: LazyLock<Regex> = LazyLock::new(|| {
     let quote = r"(?:\\*[\x22'])?";
     let blank = r"(?:[ \t\r\n]|\\+[nrt])*";
@@ -53,18 +53,18 @@ static FIELDS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!("(?-u)^(?:({value})|({element}))")).unwrap()
 });
 
-/// Words between a name and a value that a person has written.
-#[expect(clippy::unwrap_used, reason = "the pattern is the same every time, and tests compile it")]
+/// Matches the words between a name and its value in prose.
+#[expect(clippy::unwrap_used, reason = "the pattern is constant, and tests compile it")]
 static WORDS: LazyLock<Regex> = LazyLock::new(|| {
     let verb = r"(?:(?:is|was|has been|will be|should be)(?: now| set to| changed to| reset to)?|to|=|:|as|set to|changed to|reset to)";
     Regex::new(&format!(r"(?-u)^[\x60\x22']?[ \t]+(?i:({verb}):?[ \t]+)?\(?")).unwrap()
 });
 
-/// Returns how and where the value of a name begins; none if no sign follows the name.
+/// Returns the separator after a name and where the value begins. `None` if there is no separator.
 pub(super) fn joined(text: &str, name: &Range<usize>) -> Option<Joined> {
     let after = &text[name.end..];
     let mut rest = after;
-    // A name in backticks is one that is spoken of.
+    // A name in backticks is only mentioned.
     let is_told = rest.starts_with('`');
     rest = quote(rest).map_or(rest, |quote| &rest[quote.len()..]);
     let is_name_quoted = rest.len() < after.len() && !is_told;
@@ -123,7 +123,7 @@ fn is_element(text: &str, at: usize) -> bool {
         })
 }
 
-/// Returns what is behind the type of a variable, as in `password: &str = "…"`.
+/// Returns the text after the type of a variable, as in `password: &str = "…"`.
 fn behind_type(value: &str) -> Option<&str> {
     let is_of_type = |letter: char| letter.is_ascii_alphanumeric() || "_&':<>? ".contains(letter);
     let length = value.bytes().take(48).take_while(|byte| is_of_type(char::from(*byte))).count();
@@ -131,7 +131,7 @@ fn behind_type(value: &str) -> Option<&str> {
     rest.strip_prefix("= ").filter(|_| kind.len() > 1 && kind.ends_with(' '))
 }
 
-/// Returns the value that has its own line: a block of YAML, or a string in the next line.
+/// Returns a value that begins on the next line: a block of YAML, or a string.
 fn behind_break<'a>(value: &'a str, sign: &str) -> Option<&'a str> {
     let folded = value.strip_prefix(['|', '>']).filter(|_| sign == ":");
     let rest = folded.unwrap_or(value).trim_start_matches(['-', '+']);
@@ -141,7 +141,7 @@ fn behind_break<'a>(value: &'a str, sign: &str) -> Option<&'a str> {
     (is_inside && (folded.is_some() || quote(start).is_some())).then_some(start)
 }
 
-/// Returns what is behind a line break, also one as strings of programs have it.
+/// Returns the text after a line break, which can be escaped as in strings of programs.
 fn behind_line_end(text: &str) -> Option<&str> {
     let plain = text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n'));
     plain.or_else(|| {
@@ -151,29 +151,29 @@ fn behind_line_end(text: &str) -> Option<&str> {
     })
 }
 
-/// Where a value begins that stands beside its name.
+/// Where a value begins that follows its name without a separator.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Beside {
     pub(super) at: usize,
-    /// A word such as `is` stands between them.
+    /// Whether a word such as `is` is between them.
     pub(super) is_verb: bool,
 }
 
-/// Returns where the value begins behind a blank, or behind words such as `is`.
+/// Returns where the value begins after a blank, or after words such as `is`.
 pub(super) fn behind_words(text: &str, at: usize) -> Option<Beside> {
     let rest = &text[at..];
     let found = WORDS.captures(&rest[..rest.floor_char_boundary(REACH)])?;
     Some(Beside { at: at + found[0].len(), is_verb: found.get(1).is_some() })
 }
 
-/// Returns the quote and the length of what opens a string: three quotes are one sign.
+/// Returns the opening quote of a string and its length. Three quotes count as one.
 pub(super) fn opening<'a>(text: &'a str, quote: &'a str) -> (&'a str, usize) {
     let triple = quote.repeat(3);
     let is_triple = text.starts_with(&triple);
     if is_triple { (&text[..triple.len()], triple.len()) } else { (quote, quote.len()) }
 }
 
-/// Returns the length of what is between this opening and its end.
+/// Returns the length of the text between this opening quote and its end.
 pub(super) fn closing(text: &str, quote: &str) -> usize {
     let is_triple = quote.len() >= 3 && !quote.starts_with('\\');
     let end = text.find(quote).filter(|_| is_triple);

@@ -1,27 +1,27 @@
-//! Lines of private keys that stand behind a prefix: marks of changes, numbers of lines, names of
-//! files, timestamps of logs, and signs of comments and strings.
+//! Lines of private keys that come after a prefix: marks of diffs, line numbers, file names,
+//! timestamps of logs, and the punctuation of comments and strings.
 
 use std::ops::Range;
 
 use super::blocks::{LINE, is_header, is_of_key};
 
-/// The first line of a key has at least this many characters if its prefix is not known yet.
+/// Minimum length of the first line of a key if its prefix is not known yet.
 const FIRST: usize = 32;
-/// At most this many bytes of a line are looked at.
+/// At most this many bytes of a line are checked.
 const REACH: usize = 400;
-/// At most this many bytes follow a line of a key, such as `\n' +` or a colour of a terminal.
+/// At most this many bytes follow the key in a line, such as `\n' +` or a color sequence.
 const SIGNS: usize = 12;
-/// At most this many lines stand between the label and the first line of a key.
+/// At most this many lines are between the label and the first line of a key.
 const HEADERS: usize = 4;
 
-/// What separates lines: a line break, or inside of strings `\n` with this many backslashes.
+/// The separator of lines: a line break or, inside strings, `\n` with this many backslashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Separator {
     backslashes: usize,
 }
 
 impl Separator {
-    /// Returns the separator whose last byte is here.
+    /// Returns the separator whose last byte is at `at`.
     fn ending_at(bytes: &[u8], at: usize) -> Option<Self> {
         let escapes =
             || bytes[..at].iter().rev().take(REACH).take_while(|it| **it == b'\\').count();
@@ -36,20 +36,20 @@ impl Separator {
         self.backslashes + 1
     }
 
-    /// Returns the separator that is nearest before this place, and where the line behind it begins.
+    /// Returns the nearest separator before `at`, and where the line after it begins.
     fn before(bytes: &[u8], at: usize, floor: usize) -> Option<(Self, usize)> {
         let from = floor.max(at.saturating_sub(REACH));
         let mut places = (from..at).rev();
         places.find_map(|place| Some((Self::ending_at(bytes, place)?, place + 1)))
     }
 
-    /// Returns the first separator behind this place, and where the line behind it begins.
+    /// Returns the first separator after `at`, and where the line after it begins.
     fn behind(bytes: &[u8], at: usize) -> Option<(Self, usize)> {
         let mut places = at..bytes.len().min(at + REACH);
         places.find_map(|place| Some((Self::ending_at(bytes, place)?, place + 1)))
     }
 
-    /// Returns where the line begins in which this place is; `None` if it is too long.
+    /// Returns where the line begins that contains `at`. `None` if the line is too long.
     fn start_of_line(self, bytes: &[u8], at: usize, floor: usize) -> Option<usize> {
         let from = floor.max(at.saturating_sub(REACH));
         let is_own = |place: &usize| Self::ending_at(bytes, *place) == Some(self);
@@ -57,13 +57,13 @@ impl Separator {
         start.or_else(|| (from == floor).then_some(from))
     }
 
-    /// Returns the line before the one that begins here.
+    /// Returns the line before the line that begins at `start`.
     fn line_before(self, bytes: &[u8], start: usize, floor: usize) -> Option<Range<usize>> {
         let end = start.checked_sub(self.len()).filter(|end| *end > floor)?;
         Some(self.start_of_line(bytes, end, floor)?..end)
     }
 
-    /// Returns the line that begins here.
+    /// Returns the line that begins at `start`.
     fn line_at(self, bytes: &[u8], start: usize) -> Option<Range<usize>> {
         let to = bytes.len().min(start + REACH);
         let is_own = |place: &usize| Self::ending_at(bytes, *place) == Some(self);
@@ -73,8 +73,8 @@ impl Separator {
     }
 }
 
-/// Returns where the lines of a key begin that ends with the label here: all of them have the prefix
-/// that the label's line has.
+/// Returns where the lines of a key begin that ends with the label at `at`. All of them have the
+/// same prefix as the line of the label.
 pub(super) fn before_end(text: &str, at: usize, floor: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let (separator, mut line_start) = Separator::before(bytes, at, floor)?;
@@ -85,7 +85,7 @@ pub(super) fn before_end(text: &str, at: usize, floor: usize) -> Option<usize> {
         let Some((rest, length)) = rest.and_then(|rest| Some((rest, key_length(rest)?))) else {
             break;
         };
-        // Only the last line of a key, the first that is looked at, may be short.
+        // Only the last line of a key may be short. It is the first line that this loop reads.
         if length < LINE && (start.is_some() || length == 0) {
             break;
         }
@@ -104,14 +104,14 @@ pub(super) fn behind_begin(text: &str, at: usize, body: usize) -> Option<usize> 
     lines_end(text, (separator, start), prefix)
 }
 
-/// Returns where the lines of a key end with which a text begins.
+/// Returns where the lines of a key end that are at the start of a text.
 pub(super) fn at_start(text: &str) -> Option<usize> {
     let (separator, _) = Separator::behind(text.as_bytes(), 0)?;
     lines_end(text, (separator, 0), None)
 }
 
-/// Returns where the lines of a key end of which the first begins at `start`. Their prefix is the given
-/// one, or else that of the first line.
+/// Returns where the lines of a key end whose first line begins at `start`. Their prefix is the
+/// given one, or else that of the first line.
 fn lines_end<'a>(
     text: &'a str,
     (separator, mut start): (Separator, usize),
@@ -136,7 +136,7 @@ fn lines_end<'a>(
             end = Some(line.end - rest.len() + length);
         }
         headers += usize::from(length == 0);
-        // Only empty lines and headers stand before a key, and only its last line is short.
+        // Only empty lines and headers come before a key, and only its last line is short.
         let is_short = length < LINE && (length > 0 || end.is_some());
         if is_short || headers > HEADERS {
             break;
@@ -145,14 +145,15 @@ fn lines_end<'a>(
     end
 }
 
-/// Tells whether a line of which the prefix is not known is empty or a header of an encrypted key.
+/// Returns whether a line with an unknown prefix is empty or a header of an encrypted key.
 fn is_before_key(line: &str) -> bool {
     let is_header = ["Proc-Type: ", "DEK-Info: "].iter().any(|header| line.contains(header));
-    // The only letters of an empty line are those of line breaks, as in `' +\n  '`.
+    // An empty line can contain the letters of escaped line breaks, as in `' +\n  '`.
     is_header || line.chars().filter(|letter| letter.is_alphanumeric()).count() <= 2
 }
 
-/// Returns the key in a line whose prefix is not known: a long run of letters of all sorts.
+/// Returns the key in a line with an unknown prefix: a long run that contains lowercase and
+/// uppercase letters and digits.
 fn first_line(line: &str) -> Option<&str> {
     let mut runs = line.split(|letter| !u8::try_from(letter).is_ok_and(is_of_key));
     let run = runs.find(|run| run.len() >= FIRST)?;
@@ -163,7 +164,8 @@ fn first_line(line: &str) -> Option<&str> {
     (is_mixed && key_length(rest).is_some()).then_some(rest)
 }
 
-/// Returns how many characters of a key begin this text; `None` if more than signs follow them.
+/// Returns how many characters of a key are at the start of this text. `None` if the characters
+/// after them are not only punctuation.
 fn key_length(rest: &str) -> Option<usize> {
     let length = rest.bytes().take_while(|byte| is_of_key(*byte)).count();
     let signs = &rest.as_bytes()[length..];
@@ -172,8 +174,8 @@ fn key_length(rest: &str) -> Option<usize> {
     (signs.len() <= SIGNS && signs.iter().all(is_sign)).then_some(length)
 }
 
-/// Returns what follows a prefix in a line. Numbers and gaps may differ, and `grep` writes `-` instead
-/// of `:` around a line that matches.
+/// Returns the text after a prefix in a line. Numbers and blanks may differ from the given prefix.
+/// `grep` writes `-` instead of `:` in the lines around a match.
 fn behind_prefix<'a>(line: &'a str, prefix: &str) -> Option<&'a str> {
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
     let run =

@@ -1,4 +1,4 @@
-//! Files that have a secret in a certain place of each line.
+//! Files that have a secret at a fixed position of each line.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -7,16 +7,16 @@ use regex::Regex;
 
 use super::values::is_stand_in;
 
-/// At most this many bytes of a line are looked at in each direction.
+/// At most this many bytes of a line are checked in each direction.
 const REACH: usize = 256;
-/// A hash of a password is at least this long.
+/// Minimum length of a password hash.
 const HASH: usize = 24;
 
-/// A line with the passwords of databases: host, port, database, user and password.
-#[expect(clippy::unwrap_used, reason = "the pattern is the same every time, and tests compile it")]
+/// A line of `.pgpass`: host, port, database, user and password.
+#[expect(clippy::unwrap_used, reason = "the pattern is constant, and tests compile it")]
 static DATABASE: LazyLock<Regex> = LazyLock::new(|| {
     let field = r"[^\s:\x22'\\/]+";
-    // `grep` writes the name of the file and the number of the line before it.
+    // `grep` prints the file name and the line number before the line.
     let origin = r"(?:[^\s:\x22'\\]*pgpass[^\s:\x22'\\]*[:-])?(?:[0-9]{1,6}[:-])?";
     let start = format!(r"(?:^|[\s\x22'>|]|\\n|→){origin}");
     Regex::new(&format!(
@@ -33,7 +33,7 @@ fn line_around(text: &str, at: usize) -> Range<usize> {
     start..end
 }
 
-/// Returns the password of a line of `.pgpass` in which this place is.
+/// Returns the password of the `.pgpass` line that contains this offset.
 pub(super) fn password_of_database(text: &str, at: usize, floor: usize) -> Option<Range<usize>> {
     let is_of_host = |byte: &u8| byte.is_ascii_alphanumeric() || b"*-._]".contains(byte);
     text.as_bytes()[..at].last().filter(|byte| is_of_host(byte))?;
@@ -42,7 +42,7 @@ pub(super) fn password_of_database(text: &str, at: usize, floor: usize) -> Optio
     for found in DATABASE.captures_iter(text.get(line.clone())?) {
         let password = found.get(2)?;
         let start = line.start + password.start();
-        // The password may be longer than what was looked at.
+        // The password may be longer than the part that was checked.
         let range = start..start + field(&text[start..]);
         let next = text[range.end..].chars().next();
         let is_whole = next.is_none_or(|it| it != ':');
@@ -54,7 +54,7 @@ pub(super) fn password_of_database(text: &str, at: usize, floor: usize) -> Optio
     None
 }
 
-/// Returns the length of a field of `.pgpass`, in which `\:` stands for a colon.
+/// Returns the length of a field of `.pgpass`, in which `\:` is an escaped colon.
 fn field(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_end = |at: &usize| {
@@ -68,7 +68,7 @@ fn field(text: &str) -> usize {
     (0..bytes.len()).find(is_end).unwrap_or(bytes.len())
 }
 
-/// Returns the value of a line of a file of cookies: seven fields with tabs between them.
+/// Returns the value of a line of a cookie file: seven fields separated by tabs.
 pub(super) fn cookie_of_jar(text: &str, at: usize, floor: usize) -> Option<Range<usize>> {
     let line = line_around(text, at);
     let (start, line) = (line.start.max(floor), text.get(line.start.max(floor)..line.end)?);
@@ -79,13 +79,13 @@ pub(super) fn cookie_of_jar(text: &str, at: usize, floor: usize) -> Option<Range
     for _ in 0..6 {
         from += fields.next()?.len() + tab.len();
     }
-    // The value may be longer than what was looked at.
+    // The value may be longer than the part that was checked.
     let value = fields.next().and_then(|_| text.get(from..))?;
     let length = value.find(['\t', ' ', '"', '\\', '\n', '\r']).unwrap_or(value.len());
     (length >= 6 && from > at).then_some(from..from + length)
 }
 
-/// Returns the hash of a password that begins here.
+/// Returns the password hash that begins at `at`.
 pub(super) fn hash_of_password(text: &str, at: usize) -> Option<Range<usize>> {
     let is_of_hash = |byte: &u8| byte.is_ascii_alphanumeric() || b"./$=,+-".contains(byte);
     let hash = |most: usize| {

@@ -1,20 +1,21 @@
-//! Finding many short texts in a long one, in one pass.
+//! Searches a long text for many short strings in one pass.
 
 const PAIRS: usize = 1 << 16;
 const BUCKETS: usize = 1 << 12;
 
-/// Whether capitals and small letters are the same.
+/// Whether the case of letters matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Case {
     Exact,
     Any,
 }
 
-/// Texts that are searched for, each with what it means.
+/// The strings to search for, each with its meaning.
 #[derive(Debug)]
 pub(super) struct Literals<T> {
-    /// For each two bytes the last five bits of those that come third in a literal. Nearly all places
-    /// of a text are ruled out by it; capitals and small letters have the same five bits.
+    /// For each pair of bytes, a bit set of the low five bits of the third bytes of all literals
+    /// that begin with this pair. It rules out nearly all offsets of a text. Uppercase and
+    /// lowercase letters have the same low five bits.
     filter: Box<[u32; PAIRS]>,
     buckets: Vec<Vec<Literal<T>>>,
 }
@@ -36,7 +37,8 @@ impl<T> Default for Literals<T> {
 }
 
 impl<T: Copy> Literals<T> {
-    /// Adds a literal of at least two bytes; one for any case is given in small letters.
+    /// Adds a literal of at least two bytes. If the case does not matter, the text must be
+    /// lowercase.
     pub(super) fn add(&mut self, text: &str, case: Case, meaning: T) {
         let bytes = text.as_bytes();
         let thirds = match bytes.get(2) {
@@ -60,7 +62,7 @@ impl<T: Copy> Literals<T> {
         }
     }
 
-    /// Returns the next place at which a literal may begin.
+    /// Returns the next offset at which a literal begins.
     pub(super) fn next(&self, text: &str, from: usize) -> Option<usize> {
         let bytes = text.as_bytes();
         let windows = bytes.get(from..)?.windows(3);
@@ -72,7 +74,7 @@ impl<T: Copy> Literals<T> {
         place.map(|(at, _)| from + at)
     }
 
-    /// Returns the literals that begin here: how long each is and what it means.
+    /// Returns the literals that begin at this offset, each as its length and its meaning.
     pub(super) fn at(&self, text: &str, at: usize) -> impl Iterator<Item = (usize, &T)> {
         let rest = &text.as_bytes()[at..];
         let place = match rest {
@@ -91,13 +93,13 @@ impl<T: Copy> Literals<T> {
     }
 }
 
-/// Returns the forms of a letter that are searched for.
+/// Returns the variants of a letter that match.
 fn cases(byte: u8, case: Case) -> impl Iterator<Item = u8> {
     let other = (case == Case::Any).then(|| byte.to_ascii_uppercase());
     std::iter::once(byte).chain(other)
 }
 
-/// Returns the place of three bytes, the same for capitals and small letters.
+/// Returns the bucket for three bytes. It is the same for uppercase and lowercase letters.
 fn bucket(three: [u8; 3]) -> usize {
     let [first, second, third] = three.map(|byte| u32::from(byte.to_ascii_lowercase()));
     let key = first | second << 8 | third << 16;

@@ -1,4 +1,4 @@
-//! Values whose name says that they are secret.
+//! Values whose names indicate a secret.
 
 use std::ops::Range;
 
@@ -10,16 +10,16 @@ use super::values::{
 };
 use super::{Secret, context};
 
-/// Where a bare value of an ordinary name ends.
+/// Characters that end an unquoted value of an ordinary name.
 const STOPS: &[u8] = b"&,;)}]|<>";
 /// The content of an XML element with a secret has at most this many bytes.
 const ELEMENT: usize = 16 * 1024;
 /// The value of `${NAME:-value}` has at most this many bytes.
 const DEFAULT: usize = 4 * 1024;
-/// At most this many characters belong to a name; it keeps the time linear.
+/// A name has fewer characters than this. The limit keeps the time linear.
 const NAME: usize = 96;
 
-/// Returns the value of the name in which the hint is, if it is a secret.
+/// Returns the value of the name that contains the hint, if the value is a secret.
 pub(super) fn value(text: &str, hint: Range<usize>, floor: usize) -> Option<Secret> {
     let name = name_around(text, &hint, floor)?;
     let word = text[name.clone()].trim_matches(['-', '.']);
@@ -33,12 +33,12 @@ pub(super) fn value(text: &str, hint: Range<usize>, floor: usize) -> Option<Secr
     joined.and_then(|joined| place.secret(&joined)).or_else(|| place.beside())
 }
 
-/// Returns the variable's name in `process.env.NAME`, and any other name as it is.
+/// Returns the name of the variable in `process.env.NAME`. Any other name is returned unchanged.
 fn variable_of_environment(name: &str) -> &str {
     name.rsplit_once("env.").map_or(name, |(_, variable)| variable)
 }
 
-/// Returns what a name says whose first word stands before it, such as `API key`.
+/// Returns the meaning of a name whose first word is before it, such as `API key`.
 fn of_two_words(text: &str, name: &Range<usize>, word: &str) -> Option<Meaning> {
     let owners = ["api ", "access ", "secret ", "private ", "encryption ", "account ", "license "];
     let from = text.floor_char_boundary(name.start.saturating_sub(12));
@@ -71,7 +71,7 @@ impl Place<'_> {
         (!range.is_empty()).then_some(Secret { range, kind: self.meaning.kind })
     }
 
-    /// Returns the secret that is joined to the name by a sign.
+    /// Returns the secret that a separator joins to the name.
     fn secret(&self, joined: &Joined) -> Option<Secret> {
         let (text, start) = (&self.text[joined.start..], joined.start);
         let prefix = usize::from(text.starts_with(['b', 'r', 'u', 'f', '@', '$', 'L', 'N']));
@@ -81,7 +81,7 @@ impl Place<'_> {
             let length = joins::closing(&text[prefix + inside..], quote);
             let from = start + prefix + inside;
             let value = looked_at(&self.text[from..from + length]);
-            // What is in backticks is spoken of.
+            // A name of a secret in backticks is only mentioned.
             let is_spoken_of = quote.ends_with('`') && names_a_secret(value);
             return (!is_spoken_of && self.is_quoted_secret(value, joined))
                 .then(|| self.found(from..from + length))?;
@@ -102,7 +102,7 @@ impl Place<'_> {
         is_secret.then(|| self.found(start..start + bare(text, stops)))?
     }
 
-    /// Returns the value of `${NAME:-value}`, which is taken if the variable is not set.
+    /// Returns the value in `${NAME:-value}`, which is used if the variable is not set.
     fn default(&self) -> Option<Secret> {
         let rest = &self.text[self.name.end..];
         let inside = rest.strip_prefix(":-").or_else(|| rest.strip_prefix(":="))?;
@@ -115,14 +115,14 @@ impl Place<'_> {
         is_secret.then(|| self.found(start..start + value.len()))?
     }
 
-    /// Tells whether name and value have a line of their own, as in files of settings.
+    /// Returns whether name and value are on a line of their own, as in settings files.
     fn stands_in_a_line(&self, joined: &Joined) -> bool {
         let is_password = matches!(self.meaning.strength, Strength::Is | Strength::Constant);
         let settings = matches!(joined.join, Join::Tight | Join::Colon);
         is_password && settings && context::begins_line(self.text, self.name.start)
     }
 
-    /// Returns the secret that stands beside the name, with words or nothing between them.
+    /// Returns the secret that follows the name with only words or blanks between them.
     fn beside(&self) -> Option<Secret> {
         let is_password = self.meaning.kind == "password";
         let start = joins::behind_words(self.text, self.name.end)?;
@@ -157,7 +157,7 @@ impl Place<'_> {
             !value.contains(char::is_whitespace) && value.contains(char::is_alphanumeric);
         let is_long = value.len() >= 24 && value.bytes().all(|byte| byte.is_ascii_graphic());
         let is_path = value.starts_with(['/', '~', '.']) && value.contains('/');
-        // What looks like the beginning of a string may be the end of the one that the name is in.
+        // A quote that seems to open a string may close the string that contains the name.
         if value.bytes().all(|byte| b"{}[](),:; ".contains(&byte)) {
             return false;
         }
@@ -181,8 +181,8 @@ impl Place<'_> {
         }
     }
 
-    /// Tells whether a value in quotes is a word of a program: its keys and tokens are often such.
-    /// Passwords that people choose are words, too.
+    /// Returns whether a quoted value is an identifier in a program. Only keys and tokens are
+    /// checked: passwords that people choose can look like identifiers, too.
     fn is_of_program(&self, value: &str) -> bool {
         let name = self.word.to_ascii_lowercase();
         matches!(self.meaning.kind, "key" | "token")
@@ -190,7 +190,7 @@ impl Place<'_> {
             && (value.len() == 1 || is_identifier(value))
     }
 
-    /// Tells whether a value in quotes belongs to the name, as far as the sign between them tells.
+    /// Returns whether a quoted value belongs to the name, as far as the separator shows it.
     fn is_joined_to(&self, value: &str, join: Join) -> bool {
         let is_password = self.meaning.kind == "password";
         let is_variable = self.meaning.strength == Strength::Constant;
@@ -235,7 +235,7 @@ impl Place<'_> {
     }
 }
 
-/// Returns the word with which a text begins, without the signs of a sentence.
+/// Returns the first word of a text, without the punctuation of a sentence.
 fn word(text: &str) -> &str {
     text[..bare(text, STOPS)].trim_end_matches(['.', ',', ':', '?'])
 }
@@ -244,7 +244,7 @@ fn looked_at(text: &str) -> &str {
     &text[..text.floor_char_boundary(LOOKED_AT)]
 }
 
-/// Returns the length of a password that Google makes for one program: four groups of four letters.
+/// Returns the length of an app password of Google: four groups of four letters.
 fn app_password(text: &str) -> Option<usize> {
     const LENGTH: usize = 19;
     let password = text.get(..LENGTH)?;
@@ -256,17 +256,17 @@ fn app_password(text: &str) -> Option<usize> {
     (is_end && password.bytes().enumerate().all(is_of_password)).then_some(LENGTH)
 }
 
-/// Tells whether this counts something: nobody's password is so short.
+/// Returns whether this is a small number, such as a count. Passwords are longer.
 fn is_small_number(value: &str) -> bool {
     value.len() < 6 && value.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Tells whether this is a word that help texts have where a value belongs.
+/// Returns whether this is a placeholder for a value in a help text.
 fn is_placeholder(value: &str) -> bool {
     value.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_') || value.starts_with('-')
 }
 
-/// Tells whether this is a passphrase: some words without the signs of a sentence.
+/// Returns whether this is a passphrase: several words without the punctuation of a sentence.
 fn is_phrase(value: &str, name: &str) -> bool {
     let is_of_phrase = |letter: char| letter.is_ascii_alphanumeric() || letter == ' ';
     let name = name.to_ascii_lowercase();

@@ -1,12 +1,12 @@
-//! What the name of a value says about it.
+//! What the name of a value indicates about it.
 
 use crate::rules::secrets::is_telling;
 
-/// Words that make a name secret wherever they stand in it.
+/// Words that indicate a secret anywhere in a name.
 const ANYWHERE: [&str; 5] = ["secret", "password", "passwd", "passphrase", "passwort"];
-/// Last words of names of passwords that are ordinary words as well.
+/// Last words of names of passwords. They are ordinary words, too.
 const SHORT: [&str; 7] = ["pass", "pwd", "pw", "psw", "passcode", "rootpw", "bindpw"];
-/// What makes a key one that opens something.
+/// Words before `key` that indicate a key for access.
 const KEYS: [&str; 24] = [
     "access",
     "secret",
@@ -33,7 +33,7 @@ const KEYS: [&str; 24] = [
     "app",
     "application",
 ];
-/// Last words of names of which the value decides by its look.
+/// Last words of names whose values are secret only if they look like secrets.
 const MAYBE: [&str; 22] = [
     "auth",
     "cred",
@@ -58,7 +58,7 @@ const MAYBE: [&str; 22] = [
     "authtoken",
     "masterauth",
 ];
-/// Endings of names that tell about a secret and do not hold it.
+/// Last words of names whose values describe a secret but do not contain it.
 const ABOUT: [&str; 70] = [
     "name",
     "url",
@@ -131,7 +131,7 @@ const ABOUT: [&str; 70] = [
     "var",
     "cmd",
 ];
-/// Endings that say which of several values of one sort it is.
+/// Last words that distinguish several values of one kind.
 const WHICH: [&str; 29] = [
     "data",
     "value",
@@ -163,12 +163,12 @@ const WHICH: [&str; 29] = [
     "primary",
     "secondary",
 ];
-/// What comes before `pass` in names that are written as one word.
+/// Words before `pass` in names that are written as one word, such as `dbpass`.
 const OWNERS: [&str; 24] = [
     "db", "user", "smtp", "mail", "root", "admin", "ssh", "ftp", "sql", "my", "ldap", "require",
     "store", "key", "login", "proxy", "imap", "redis", "auth", "wp", "app", "svc", "pg", "vnc",
 ];
-/// What a pass of a program is called.
+/// Words before `pass` that indicate a pass of a program and not a password.
 const PASSES: [&str; 24] = [
     "first",
     "second",
@@ -196,27 +196,27 @@ const PASSES: [&str; 24] = [
     "compiler",
 ];
 
-/// How much a name says about its value.
+/// How strongly a name indicates a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strength {
-    /// It may be secret: its look decides.
+    /// The value may be secret. Its look decides.
     May,
-    /// It is a password if the name is not meant as an ordinary word: its surroundings decide.
+    /// The value is a password unless the name is used as an ordinary word. The context decides.
     Weak,
-    /// It is a password, but the name is also one of programs.
+    /// The value is a password, but programs use such names for other values, too.
     Is,
-    /// It is the name of a variable of the environment.
+    /// The name is that of an environment variable.
     Constant,
 }
 
-/// What a name says.
+/// What a name indicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Meaning {
     pub(super) strength: Strength,
     pub(super) kind: &'static str,
 }
 
-/// Returns what a name says about its value; none if nothing in it sounds secret.
+/// Returns what a name indicates about its value. `None` if it does not indicate a secret.
 pub(super) fn meaning(name: &str) -> Option<Meaning> {
     let is_constant = name.bytes().all(|byte| !byte.is_ascii_lowercase()) && !name.contains('-');
     let parts = parts(name);
@@ -231,13 +231,13 @@ pub(super) fn meaning(name: &str) -> Option<Meaning> {
     Some(Meaning { strength, kind })
 }
 
-/// Tells whether the value of a variable with this name is a secret whatever it looks like.
+/// Returns whether the value of a variable with this name is secret, whatever it looks like.
 pub(super) fn is_secret_variable(name: &str) -> bool {
     let is_folder = matches!(name, "PWD" | "OLDPWD");
     !is_folder && meaning(name).is_some_and(|it| it.strength != Strength::May)
 }
 
-/// Tells whether the value of a variable with this name is a secret if it looks like one.
+/// Returns whether the value of a variable with this name is secret if it looks like a secret.
 pub(super) fn may_be_secret_variable(name: &str) -> bool {
     meaning(name).is_some_and(|it| it.strength == Strength::May)
 }
@@ -298,7 +298,7 @@ fn kind(words: &str) -> &'static str {
     kinds.iter().find(|(word, _)| words.contains(word)).map_or("credential", |(_, kind)| kind)
 }
 
-/// Returns the name without the endings that say which of several values it is.
+/// Returns the name without the last words that distinguish several values of one kind.
 fn without_which(parts: &str) -> &str {
     let mut parts = parts.trim_matches('-');
     while let Some((rest, last)) = parts.rsplit_once('-') {
@@ -311,7 +311,7 @@ fn without_which(parts: &str) -> &str {
     parts.trim_end_matches(|letter: char| letter.is_ascii_digit())
 }
 
-/// Returns the words of a name in small letters, with `-` between them.
+/// Returns the words of a name in lowercase, with `-` between them.
 pub(super) fn parts(name: &str) -> String {
     let mut parts = String::with_capacity(name.len() + 4);
     let mut was_small = false;

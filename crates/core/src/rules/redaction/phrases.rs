@@ -1,4 +1,4 @@
-//! Secrets behind fixed phrases.
+//! Secrets after fixed phrases.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use super::blocks;
 use super::values::{is_stand_in, quote, quoted};
 use crate::rules::shapes::looks_drawn;
 
-/// Statements with a password behind them, and names for the words from which a wallet is made.
+/// Statements that are followed by a password, and names for the seed words of a wallet.
 const STATEMENTS: [&str; 8] = [
     "identified by",
     "identified with",
@@ -20,21 +20,21 @@ const STATEMENTS: [&str; 8] = [
 ];
 /// Fields of a private key in JSON.
 const FIELDS: [&str; 7] = ["d", "p", "q", "dp", "dq", "qi", "k"];
-/// Numbers of which private keys consist are at least this long.
+/// Minimum length of a number in a private key.
 const NUMBER: usize = 40;
 /// The name of a plugin and `BY` take at most this many bytes.
 const PLUGIN: usize = 96;
-/// How many words a wallet is made from at least.
+/// Minimum number of seed words of a wallet.
 const WORDS: usize = 11;
 
-/// Returns all phrases in small letters.
+/// Returns all phrases in lowercase.
 pub(super) fn all() -> impl Iterator<Item = String> {
     let ends = ["\":", "\" :", "\\\":", "\\\" :", "\\\\\\\":"];
     let fields = FIELDS.iter().flat_map(move |name| ends.map(|end| format!("\"{name}{end}")));
     STATEMENTS.iter().map(|it| (*it).to_owned()).chain(fields)
 }
 
-/// Looks behind a phrase.
+/// Returns the secret after a phrase.
 pub(super) fn look(text: &str, hint: Range<usize>) -> Option<Secret> {
     let phrase = &text[hint.clone()];
     if phrase.eq_ignore_ascii_case("private-lines:") {
@@ -56,7 +56,7 @@ pub(super) fn look(text: &str, hint: Range<usize>) -> Option<Secret> {
     Secret::of("password", Some(value).filter(|_| is_secret))
 }
 
-/// Returns the place behind the name of a plugin and `BY`, as in `IDENTIFIED WITH plugin BY 'password'`.
+/// Returns the offset after the plugin and `BY` in `IDENTIFIED WITH plugin BY 'password'`.
 fn behind_plugin(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at..text.floor_char_boundary((at + PLUGIN).min(text.len()))];
     let by = rest.to_ascii_lowercase().find(" by ")?;
@@ -64,7 +64,7 @@ fn behind_plugin(text: &str, at: usize) -> Option<usize> {
     rest[..by].trim_start().chars().all(is_plugin).then_some(at + by + " by".len())
 }
 
-/// Returns the string that begins behind blanks.
+/// Returns the string that begins after blanks.
 fn string(text: &str, at: usize) -> Option<(Range<usize>, &str)> {
     let rest = text[at..].trim_start_matches([' ', '\t']);
     let start = text.len() - rest.len();
@@ -83,7 +83,7 @@ fn number(text: &str, at: usize) -> Option<Secret> {
     Secret::of("private-key", Some(value).filter(|_| is_secret))
 }
 
-/// Returns the words from which a wallet is made, behind the name for them.
+/// Returns the seed words of a wallet after the name for them.
 pub(super) fn words(text: &str, at: usize) -> Option<Secret> {
     let is_gap = |letter: char| " \t:=\"'`\\-".contains(letter);
     let rest = text[at..].trim_start_matches("is").trim_start_matches(is_gap);

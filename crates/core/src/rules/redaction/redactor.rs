@@ -1,4 +1,4 @@
-//! Redaction of a conversation, which knows more than one text does.
+//! Redaction of a whole conversation, which has more information than a single text.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use crate::rules::shapes::looks_drawn;
 
 /// At most this many values are learned from the conversation itself.
 const LEARNED: usize = 200;
-/// Kinds of secrets whose values are removed wherever they come again.
+/// Kinds of secrets whose values are learned, so that they are removed wherever they occur again.
 const TEACHING: [&str; 8] = [
     "password",
     "secret",
@@ -20,10 +20,10 @@ const TEACHING: [&str; 8] = [
     "password-in-command",
     assignments::KIND,
 ];
-/// The rest of a token in the next result has at least this many characters.
+/// Minimum length of the rest of a token in the next result, and of a value that is learned.
 const REST: usize = 8;
 
-/// How many secrets of which kind were removed.
+/// The number of removed secrets by kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Removed(BTreeMap<&'static str, u64>);
 
@@ -34,7 +34,7 @@ impl Removed {
         }
     }
 
-    /// Adds what was removed elsewhere.
+    /// Adds the numbers of another instance.
     pub fn merge(&mut self, other: &Self) {
         for (kind, count) in &other.0 {
             *self.0.entry(kind).or_default() += count;
@@ -45,29 +45,29 @@ impl Removed {
         self.0.values().sum()
     }
 
-    /// Returns the kinds in order, with their numbers.
+    /// Returns the number of removed secrets by kind.
     pub fn by_kind(&self) -> BTreeMap<String, u64> {
         self.0.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect()
     }
 }
 
-/// How the last result of a tool ended.
+/// How the last tool result ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Tail {
     #[default]
     Plain,
     /// In the middle of a private key.
     Key,
-    /// With a secret, of which more could come.
+    /// With a secret that may continue in the next result.
     Token,
 }
 
-/// Takes secrets out of the texts of one conversation, one after the other.
+/// Removes secrets from the texts of one conversation, one after the other.
 #[derive(Debug, Default)]
 pub struct Redactor {
     known: KnownSecrets,
     finder: Option<Finder>,
-    /// Values were learned that the finder does not have.
+    /// Whether values were learned that the finder does not have yet.
     is_stale: bool,
     learned: usize,
     removed: Removed,
@@ -75,7 +75,7 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// Makes one that also removes these values, wherever they are.
+    /// Creates a redactor that also removes these values wherever they occur.
     pub fn new(known: KnownSecrets) -> Self {
         let is_stale = !known.is_empty();
         Self { known, is_stale, ..Self::default() }
@@ -88,7 +88,7 @@ impl Redactor {
         cover(text, &found)
     }
 
-    /// Returns what a tool gave without secrets; of a file of variables without all values.
+    /// Returns a tool result without secrets. If it is an `.env` file, all values are removed.
     pub fn redact_result<'a>(&mut self, text: &'a str, is_of_variables: bool) -> Cow<'a, str> {
         if is_of_variables {
             self.learn_variables(text);
@@ -107,7 +107,7 @@ impl Redactor {
         cover(text, &found)
     }
 
-    /// Learns the secrets of a text, so that they are found where nothing but their value tells.
+    /// Learns the secrets of a text, so that they are found where only their value identifies them.
     pub fn learn(&mut self, text: &str) {
         if assignments::is_of_variables(text) {
             self.learn_variables(text);
@@ -115,7 +115,7 @@ impl Redactor {
         self.find(text);
     }
 
-    /// Learns the values of a file of variables.
+    /// Learns the values of an `.env` file.
     pub fn learn_variables(&mut self, text: &str) {
         if self.learned < LEARNED {
             let before = self.known.len();
@@ -128,7 +128,7 @@ impl Redactor {
         &self.removed
     }
 
-    /// Returns what was removed, and begins to count anew.
+    /// Returns the number of removed secrets and resets it.
     pub fn take_removed(&mut self) -> Removed {
         std::mem::take(&mut self.removed)
     }
@@ -156,7 +156,7 @@ impl Redactor {
         self.is_stale |= more > 0;
     }
 
-    /// Returns what goes on at the start of a text from the end of the last one.
+    /// Returns the secret at the start of a text that continues from the end of the last result.
     fn rest_of_last(&self, text: &str) -> Option<Secret> {
         match self.tail {
             Tail::Plain => None,

@@ -1,18 +1,18 @@
-//! Keys that have neither a name nor a known beginning: long runs of characters without a gap.
+//! Keys that have neither a name nor a known prefix: long runs of characters without a separator.
 
 use std::ops::Range;
 
 use super::Secret;
 use crate::rules::shapes::has_words;
 
-/// Shorter runs are not looked at.
+/// Shorter runs are not checked.
 const SHORTEST: usize = 34;
-/// How long the secret key of an AWS account is.
+/// Length of the secret key of an AWS account.
 const AWS: usize = 40;
-/// How long a token of Okta is.
+/// Length of a token of Okta.
 const OKTA: usize = 42;
 
-/// Finds them. Only every thirty-fourth byte of ordinary text is looked at.
+/// Finds such keys. Only every thirty-fourth byte of ordinary text is read.
 pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -63,12 +63,13 @@ fn look(text: &str, run: &Range<usize>, found: &mut Vec<Secret>) {
     }
 }
 
-/// Tells whether this is the rest of a longer name or value, such as `sha1-…`.
+/// Returns whether this is the rest of a longer name or value, such as `sha1-…`.
 fn is_behind_name(text: &str, at: usize) -> bool {
     text[..at].ends_with(['-', '_', '.', '%'])
 }
 
-/// Tells whether letters of both sizes and digits change as often as only chance makes them.
+/// Returns whether lowercase letters, uppercase letters and digits alternate as often as in random
+/// text.
 fn is_random(text: &str) -> bool {
     let bytes = text.as_bytes();
     let class = |byte: u8| match byte {
@@ -83,7 +84,8 @@ fn is_random(text: &str) -> bool {
     is_mixed && changes >= 13 && !has_words(text)
 }
 
-/// Tells whether this is a token of a bot: three parts, of which the first is a number in base64.
+/// Returns the kind if this is a bot token of Discord: three parts, the first of which is a number
+/// in base64.
 fn discord(run: &str) -> Option<&'static str> {
     let mut parts = run.split('.');
     let [first, second, third] = [parts.next()?, parts.next()?, parts.next()?];
@@ -99,7 +101,7 @@ fn discord(run: &str) -> Option<&'static str> {
     is_token.then_some("discord-token")
 }
 
-/// The bytes of which runs consist.
+/// The bytes that belong to a run.
 const OF_RUN: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0_u8;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Text, and what is left of it.
+/// A text, and the same text after redaction.
 const SECRETS: &[(&str, &str)] = &[
     ("key sk-0123456789abcdef01234 end", "key [redacted] end"),
     ("sk-ant-api03-abcdefghijklmnop-AA", "[redacted]"),
@@ -68,7 +68,7 @@ const SECRETS: &[(&str, &str)] = &[
     ("ключ: API_KEY=значение конец", "ключ: API_KEY=[redacted] конец"),
 ];
 
-/// Text that stays as it is.
+/// Text that redaction does not change.
 const ORDINARY: &[&str] = &[
     "",
     "max_tokens: 100",
@@ -188,14 +188,14 @@ const ORDINARY: &[&str] = &[
 ];
 
 #[test]
-fn secrets_of_every_shape_are_taken_out() {
+fn secrets_of_every_shape_are_removed() {
     let wrong = SECRETS.iter().filter(|(text, left)| redact(text) != *left);
     let wrong: Vec<_> = wrong.map(|(text, _)| (*text, redact(text))).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
-fn ordinary_text_stays() {
+fn ordinary_text_is_unchanged() {
     let wrong = ORDINARY.iter().filter(|text| matches!(redact(text), Cow::Owned(_)));
     let wrong: Vec<_> = wrong.map(|text| (*text, redact(text))).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -204,7 +204,7 @@ fn ordinary_text_stays() {
 const BODY: &str = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
 
 #[test]
-fn private_keys_are_taken_out_whole_escaped_or_cut_off() {
+fn private_keys_are_removed_if_whole_escaped_or_cut_off() {
     let whole = format!(
         "a -----BEGIN RSA PRIVATE KEY-----\n{BODY}\nAb+/=\n-----END RSA PRIVATE KEY----- b"
     );
@@ -217,7 +217,7 @@ fn private_keys_are_taken_out_whole_escaped_or_cut_off() {
     assert_eq!(redact(&cut.replace('\n', "\\n")), "a [redacted]");
     let numbered = format!("1\t-----BEGIN PRIVATE KEY-----\n     2\t{BODY}\n     3\t{BODY}\n");
     assert!(!redact(&numbered).contains("MIIE"));
-    // The beginning of the next secret is not taken for the last line of the key.
+    // The beginning of the next secret is not the last line of the key.
     let next = format!("-----BEGIN PRIVATE KEY-----\n{BODY}\nsk-ant-api03-{BODY}\n");
     assert_eq!(redact(&next), "[redacted]\n[redacted]\n");
     let prose = "it looks for -----BEGIN PRIVATE KEY----- at the start";
@@ -225,7 +225,7 @@ fn private_keys_are_taken_out_whole_escaped_or_cut_off() {
 }
 
 #[test]
-fn a_file_of_variables_loses_all_values() {
+fn all_values_of_an_env_file_are_removed() {
     let file =
         "# shop\nNAME=shop\nexport PORT=80 # web\nEMPTY=\nQ=\"a b\"\nM=\"one\ntwo\"\nLAST = x\n";
     let left = "# shop\nNAME=[redacted]\nexport PORT=[redacted]\nEMPTY=\nQ=\"[redacted]\"\nM=\"[redacted]\"\nLAST = [redacted]\n";
@@ -243,7 +243,7 @@ fn a_file_of_variables_loses_all_values() {
 }
 
 #[test]
-fn text_made_to_be_slow_is_not() {
+fn text_with_many_repeated_hints_is_redacted_quickly() {
     let starts = [
         "token=",
         "TOKEN=f(",
@@ -290,7 +290,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn what_was_taken_out_is_gone_and_stays_so(
+    fn removed_value_is_gone_and_second_redaction_changes_nothing(
         before in "[a-z .,\\n\"'=:ü]{0,20}",
         name in "[A-Z]{1,6}_(KEY|TOKEN|SECRET|PASSWORD)",
         value in "[a-z0-9]{8,30}x7q",
@@ -303,7 +303,7 @@ proptest! {
     }
 
     #[test]
-    fn arguments_of_a_call_stay_json(
+    fn redacted_arguments_of_a_call_are_valid_json(
         before in "[a-z \"\\\\\nü;]{0,12}",
         name in "(API_KEY=|--password=|password: |Authorization: Bearer |sk-ant-api03-|X_TOKEN=\"|https://u:)",
         value in "[a-zA-Z0-9+/=@,;\\\\)}\"]{0,24}",
@@ -316,7 +316,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_panics(text in "(\\PC|\\\\|\"|'|sk-|ghp_|-----BEGIN|PRIVATE KEY|-----|://|@|:|=|TOKEN|password|Bearer |Authorization|\\n|ü| |-----END|MIIEvQIBADANBgkqhkiG9w0B|12:|@tcp\\(|/|jdbc:oracle:|\\$\\{|:-|\\}| Digest |response=|identified with| by |\\|\\|){0,40}") {
+    fn redaction_never_panics(text in "(\\PC|\\\\|\"|'|sk-|ghp_|-----BEGIN|PRIVATE KEY|-----|://|@|:|=|TOKEN|password|Bearer |Authorization|\\n|ü| |-----END|MIIEvQIBADANBgkqhkiG9w0B|12:|@tcp\\(|/|jdbc:oracle:|\\$\\{|:-|\\}| Digest |response=|identified with| by |\\|\\|){0,40}") {
         let once = redact(&text).into_owned();
         redact(&once);
         redact_assignments(&text);

@@ -4,10 +4,10 @@ use super::encoding;
 use super::names::parts;
 use crate::rules::shapes::{has_words, looks_drawn};
 
-/// So much of a value is looked at before it is believed.
+/// At most this many bytes of a value are checked to decide whether it is a secret.
 pub(super) const LOOKED_AT: usize = 256;
 
-/// Words that stand for a value and are none.
+/// Words that are placeholders for a value.
 const STAND_INS: [&str; 36] = [
     "string",
     "str",
@@ -47,25 +47,25 @@ const STAND_INS: [&str; 36] = [
     "todo",
 ];
 
-/// Technical terms that have digits.
+/// Technical terms that contain digits.
 const TERMS: [&str; 20] = [
     "sha1", "sha2", "sha256", "sha384", "sha512", "md5", "utf8", "utf-8", "utf16", "base64",
     "base32", "oauth2", "ed25519", "x25519", "argon2", "argon2id", "http2", "ipv4", "ipv6",
     "aes256",
 ];
 
-/// Where values come from in programs.
+/// Objects from which programs read values.
 const OWNERS: [&str; 14] = [
     "process", "os", "env", "config", "settings", "self", "this", "secrets", "import", "var",
     "local", "args", "options", "req",
 ];
 
-/// Tells whether the bytes end with a line break or a tab as strings of programs write it.
+/// Returns whether the bytes end with an escaped line break or tab, as in strings of programs.
 pub(super) fn ends_with_escape(before: &[u8]) -> bool {
     matches!(before, [.., b'\\', b'n' | b'r' | b't'])
 }
 
-/// Returns the length of the value that begins here and is not in quotes.
+/// Returns the length of the unquoted value at the start of the text.
 pub(super) fn bare(text: &str, stops: &[u8]) -> usize {
     let bytes = text.as_bytes();
     let stop = |at: usize| {
@@ -78,15 +78,16 @@ pub(super) fn bare(text: &str, stops: &[u8]) -> usize {
     text[..end].trim_end_matches([',', ';', ')', '}', '.']).len()
 }
 
-/// Returns the quote that begins here, with the backslashes of the strings that it is in.
+/// Returns the quote at the start of the text, with the backslashes of the strings that contain it.
 pub(super) fn quote(text: &str) -> Option<&str> {
     let backslashes = text.bytes().take_while(|byte| *byte == b'\\').count();
     let quote = text.as_bytes().get(backslashes)?;
     b"\"'`".contains(quote).then(|| &text[..=backslashes])
 }
 
-/// Returns the length of what is between this quote, which was just read, and the next one of its
-/// sort. Where the line has none, it was cut off: then it ends where anything else does.
+/// Returns the length of the text between an opening quote, which was just read, and the next quote
+/// of the same kind. If the line has no such quote, it was cut off, and the text ends at the next
+/// quote, backslash or line break.
 pub(super) fn quoted(text: &str, quote: &str) -> usize {
     let depth = quote.len() - 1;
     let mark = quote.as_bytes()[depth];
@@ -106,7 +107,7 @@ fn closes(backslashes: usize, depth: usize) -> bool {
     if depth == 0 { backslashes.is_multiple_of(2) } else { backslashes == depth }
 }
 
-/// Tells whether this is no value but says where it comes from, or that there should be one.
+/// Returns whether this is no value but a reference to one, or a placeholder.
 pub(super) fn is_stand_in(value: &str, name: &str) -> bool {
     let value = value.trim();
     let bytes = value.as_bytes();
@@ -134,17 +135,17 @@ pub(super) fn is_stand_in(value: &str, name: &str) -> bool {
         || repeats(value, name)
 }
 
-/// Tells whether a value is the name once more, also in another style: `clientSecret: "client_secret"`.
+/// Returns whether a value is its own name in any style, as `client_secret` is for `clientSecret`.
 fn repeats(value: &str, name: &str) -> bool {
     let letters = |text: &str| -> String {
         let letters = text.chars().filter(|letter| !matches!(letter, '_' | '-' | '.'));
         letters.map(|letter| letter.to_ascii_lowercase()).collect()
     };
-    // Most values are longer or shorter than their names, and need no copy.
+    // Most values differ in length from their names, so no copy is needed.
     !name.is_empty() && value.len().abs_diff(name.len()) <= 8 && letters(value) == letters(name)
 }
 
-/// Tells whether this is an identifier of a program: at least two words without a digit.
+/// Returns whether this is an identifier in a program: at least two words without a digit.
 pub(super) fn is_identifier(value: &str) -> bool {
     let is_of_name = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
     let words = parts(value);
@@ -155,13 +156,13 @@ pub(super) fn is_identifier(value: &str) -> bool {
         && has_words(value)
 }
 
-/// Tells whether this is an expression of a program.
+/// Returns whether this is an expression in a program.
 pub(super) fn is_code(value: &str) -> bool {
     let word = value.bytes().take_while(|byte| is_name(*byte) || b".:".contains(byte)).count();
     let (path, rest) = value.split_at(word);
     let is_path = path.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
     let owner = path.split(['.', ':']).next().unwrap_or_default();
-    // A bare value ends before a quote, as in `environ["NAME"]`.
+    // An unquoted value ends before a quote, as in `environ["NAME"]`.
     let has =
         |open: &str, close: char| rest == open || rest.starts_with(open) && rest.contains(close);
     let is_macro = ["!(", "![", "!{"].iter().any(|open| rest.starts_with(open));
@@ -171,7 +172,8 @@ pub(super) fn is_code(value: &str) -> bool {
     is_path && (is_call || path.contains("::") || is_owned)
 }
 
-/// Tells whether this is an address, a number, or made of signs of which expressions are made.
+/// Returns whether this is a URL, a number or a dotted name, or contains punctuation of
+/// expressions.
 pub(super) fn has_signs_of_code(value: &str) -> bool {
     let is_number = value.starts_with("0x") && value.len() <= 18;
     is_number
@@ -180,7 +182,7 @@ pub(super) fn has_signs_of_code(value: &str) -> bool {
         || is_dotted(value)
 }
 
-/// Tells whether this is a name with its owner: words, or a type at the end.
+/// Returns whether this is a name with its owner: dotted words, or a type at the end.
 fn is_dotted(value: &str) -> bool {
     let is_word = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_');
     let is_type = value.bytes().all(|byte| is_name(byte) || byte == b'.');
@@ -190,7 +192,7 @@ fn is_dotted(value: &str) -> bool {
     })
 }
 
-/// Tells whether this could be a password that a person has chosen: letters with digits or signs.
+/// Returns whether a person may have chosen this as a password: letters with digits or punctuation.
 pub(super) fn looks_chosen(value: &str) -> bool {
     let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
     let is_term = TERMS.iter().any(|term| value.eq_ignore_ascii_case(term));
@@ -206,7 +208,7 @@ pub(super) fn looks_chosen(value: &str) -> bool {
         && !is_dotted(value)
 }
 
-/// Tells whether this is the name of a secret and not the secret: `userPassword`.
+/// Returns whether this is the name of a secret and not the secret, such as `userPassword`.
 pub(super) fn names_a_secret(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     let is_of_name = |byte: u8| byte.is_ascii_alphabetic() || b"_-.".contains(&byte);
@@ -214,7 +216,7 @@ pub(super) fn names_a_secret(value: &str) -> bool {
     lower.bytes().all(is_of_name) && words.iter().any(|word| lower.contains(word))
 }
 
-/// Tells whether this is a user and a password in base64.
+/// Returns whether this is a user and a password in base64.
 pub(super) fn is_encoded_pair(value: &str) -> bool {
     value.len() >= 8
         && encoding::from_base64(value).is_some_and(|bytes| {
@@ -223,7 +225,7 @@ pub(super) fn is_encoded_pair(value: &str) -> bool {
         })
 }
 
-/// Tells whether a value without a strong name is a secret by its look.
+/// Returns whether the look of a value alone indicates a secret.
 pub(super) fn is_drawn(value: &str) -> bool {
     !value.contains(char::is_whitespace) && !has_signs_of_code(value) && looks_drawn(value)
 }

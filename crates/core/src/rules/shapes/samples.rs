@@ -1,8 +1,10 @@
-//! Invented secrets: they have the shape of real ones, and are made when a test runs.
+//! Invented secrets for tests. They have the format of real ones and are generated when a test
+//! runs.
 
-/// Returns the template with characters instead of `{a20}`: twenty letters and digits. `h` stands for
-/// hexadecimal digits, `d` for digits, `l` for small letters and digits, `U` for capitals and digits, `w`
-/// for characters of a word, `b` and `B` for base64, `u` for an id.
+/// Fills a template: replaces a placeholder such as `{a20}` by twenty random letters and digits.
+/// The letter is the class of characters: `a` letters and digits, `h` hexadecimal digits, `d`
+/// digits, `l` lowercase letters and digits, `U` uppercase letters and digits, `w` characters of a
+/// word, `b` and `B` base64. `{u}` stands for a UUID.
 pub(in crate::rules) fn fill(template: &str) -> String {
     let mut state = template.bytes().fold(0x2545_F491_4F6C_DD1D_u64, |state, byte| {
         (state ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
@@ -26,7 +28,7 @@ pub(in crate::rules) fn fill(template: &str) -> String {
     out + rest
 }
 
-/// Reads what is behind `{`, if characters are to be drawn there.
+/// Parses the text after `{`. `None` if it is no placeholder.
 fn hole(text: &str) -> Option<(&str, usize, &str)> {
     let (inside, after) = text.split_once('}')?;
     if inside == "u" {
@@ -59,7 +61,7 @@ fn characters(class: &str, count: usize, state: &mut u64) -> String {
         char::from(letters[place])
     };
     let drawn: String = (0..count).map(&mut draw).collect();
-    // The signs of base64 are not at an end, where they could be those of a sentence.
+    // A punctuation character at an end could be mistaken for the punctuation of a sentence.
     drawn.trim_matches(['_', '+', '/']).to_owned()
         + &"7".repeat(count - drawn.trim_matches(['_', '+', '/']).len())
 }

@@ -1,4 +1,4 @@
-//! The one list of what keys and tokens begin with, or have in their middle.
+//! The table of prefixes and middle parts of keys and tokens.
 
 use super::Rest::{
     Anything, Base64, Capitals, Digits, Dotted, Drawn, Escaped, Hex, Letters, Parts, Path, Random,
@@ -10,9 +10,9 @@ const fn shape(kind: &'static str, start: &'static str, rest: Rest, least: usize
     Shape { kind, start, rest, least }
 }
 
-/// Longer beginnings come before their own beginnings.
+/// A longer prefix comes before a shorter one that it begins with.
 pub(in crate::rules) const SHAPES: &[Shape] = &[
-    // Models.
+    // Model providers.
     shape("anthropic-key", "sk-ant-", Anything, 12),
     shape("openai-key", "sk-proj-", Anything, 12),
     shape("openai-key", "sk-svcacct-", Anything, 12),
@@ -62,7 +62,7 @@ pub(in crate::rules) const SHAPES: &[Shape] = &[
     shape("shippo-token", "shippo_test_", Hex, 20),
     shape("duffel-token", "duffel_live_", Anything, 20),
     shape("duffel-token", "duffel_test_", Anything, 20),
-    // Hosting of code, and what builds it.
+    // Code hosting and builds.
     shape("github-token", "ghp_", Letters, 12),
     shape("github-token", "gho_", Letters, 12),
     shape("github-token", "ghu_", Letters, 12),
@@ -180,7 +180,7 @@ pub(in crate::rules) const SHAPES: &[Shape] = &[
     shape("prefect-key", "pnb_", Letters, 20),
     shape("jwt", "eyJ", Parts, 20),
     shape("grafana-key", "eyJrIjoi", Base64, 24),
-    // Observing.
+    // Observability.
     shape("grafana-token", "glsa_", Anything, 20),
     shape("grafana-token", "glc_", Base64, 20),
     shape("sentry-token", "sntrys_", Base64, 20),

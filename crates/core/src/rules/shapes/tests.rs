@@ -1,7 +1,7 @@
 use super::*;
 
-/// What follows each beginning in a key of the real length. Nothing here is a key: characters are
-/// drawn by [`samples::fill`].
+/// The text after each prefix in a key of the real length. None of these is a key:
+/// [`samples::fill`] generates the characters.
 const SAMPLES: &[(&str, &str)] = &[
     ("sk-ant-", "api03-{w93}"),
     ("sk-proj-", "{w74}"),
@@ -246,7 +246,7 @@ const SAMPLES: &[(&str, &str)] = &[
     ("polar_", "oat_{a40}"),
 ];
 
-/// What stands before and behind each middle.
+/// The text before and after each middle part.
 const SAMPLES_OF_INFIXES: &[(&str, &str, &str)] = &[
     ("{d10}", ":AA", "{w33}"),
     ("{a14}", ".atlasv1.", "{w67}"),
@@ -266,7 +266,7 @@ fn whole() -> impl Iterator<Item = (&'static str, String)> {
 }
 
 #[test]
-fn every_rule_has_a_sample_that_it_recognizes() {
+fn every_shape_recognizes_its_sample() {
     let samples: Vec<(&str, String)> = whole().collect();
     let mut wrong = Vec::new();
     for shape in SHAPES {
@@ -280,7 +280,7 @@ fn every_rule_has_a_sample_that_it_recognizes() {
 }
 
 #[test]
-fn every_rule_about_a_middle_has_a_sample_that_it_recognizes() {
+fn every_infix_recognizes_its_sample() {
     for infix in INFIXES {
         let mut own = SAMPLES_OF_INFIXES.iter().filter(|(_, middle, _)| *middle == infix.middle);
         let (before, middle, after) = own.next().expect("a sample");
@@ -291,7 +291,7 @@ fn every_rule_about_a_middle_has_a_sample_that_it_recognizes() {
 }
 
 #[test]
-fn a_key_that_was_cut_off_is_recognized() {
+fn key_that_was_cut_off_is_recognized() {
     let mut wrong = Vec::new();
     for (start, sample) in whole() {
         let Some(shape) = SHAPES.iter().find(|shape| shape.start == start) else { continue };
@@ -313,7 +313,7 @@ fn a_key_that_was_cut_off_is_recognized() {
 }
 
 #[test]
-fn words_are_told_from_random_letters() {
+fn words_are_distinguished_from_random_letters() {
     for words in ["MyTokenProviderFactory", "correcthorsebattery", "authentication_required"] {
         assert!(has_words(words) && !looks_drawn(words), "{words}");
     }
@@ -323,7 +323,7 @@ fn words_are_told_from_random_letters() {
 }
 
 #[test]
-fn the_page_for_users_has_every_kind() {
+fn redaction_page_of_the_docs_lists_every_kind() {
     let page = include_str!("../../../../../docs/redaction.md");
     let kinds = SHAPES.iter().map(|shape| shape.kind).chain(INFIXES.iter().map(|it| it.kind));
     let missing: Vec<&str> = kinds.filter(|kind| !page.contains(&format!("`{kind}`"))).collect();

@@ -1,7 +1,7 @@
-//! What covers an agent's screen: scroll mode and the keys.
+//! The screens of this program that cover the agent's screen: scroll mode and the list of keys.
 //!
-//! While something covers it, the agent's output is not shown; afterwards the holder paints the
-//! screen anew.
+//! While one of them is shown, the agent's output is discarded. Afterwards the holder repaints the
+//! agent's screen.
 
 use std::time::Duration;
 
@@ -12,58 +12,58 @@ use super::help;
 use super::keys::Entry;
 use super::scroll::{Decoder, Key, Reaction, ScrollMode};
 
-/// More than a person types while the lines are on their way.
+/// Maximum number of bytes that are kept while the lines are on their way. A user types less.
 const MOST_EARLY_BYTES: usize = 4 << 10;
-/// How long the holder may take for the lines.
+/// How long the holder may take to send the lines.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Plain drawing and plain keys, and the pasted text marked; focus and colour scheme are not
-/// reported.
+/// Sets plain drawing, plain keys and bracketed paste. Switches off the reports of focus and colour
+/// scheme.
 const SETTINGS: &str = "\x1b[m\x1b(B\x1b)B\x0f\x1b[?6l\x1b[r\x1b[?7h\x1b[?1l\x1b>\x1b[=0;1u\x1b[>4m\
     \x1b[?2004h\x1b[?1004l\x1b[?2031l\x1b[?9l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[2 q";
 const WHEEL_ON: &str = "\x1b[?1000h\x1b[?1006h";
 const WHEEL_OFF: &str = "\x1b[?1000l\x1b[?1006l";
 
-/// What is over the agent's screen.
+/// What covers the agent's screen.
 #[derive(Debug, Default)]
 pub(super) struct Cover {
-    /// Lines that were asked for and have not come.
+    /// Lines that were requested and have not arrived yet.
     coming: Option<Coming>,
     scroll: Option<Box<ScrollMode>>,
     help: bool,
     decoder: Decoder,
 }
 
-/// Lines on their way.
+/// Lines on their way from the holder.
 #[derive(Debug)]
 struct Coming {
     entry: Entry,
     text: Vec<u8>,
-    /// What was typed meanwhile.
+    /// Input that arrived meanwhile.
     early: Vec<u8>,
 }
 
-/// What is to be done after a key.
+/// What must be done after a key.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct After {
-    /// For the person's terminal.
+    /// Output for the user's terminal.
     pub(super) output: String,
-    /// Whether the agent's screen is to be shown again.
+    /// Whether the agent's screen must be shown again.
     pub(super) uncovered: bool,
 }
 
 impl Cover {
-    /// Tells whether keys are not for the agent.
+    /// Returns whether keys are meant for this program and not for the agent.
     pub(super) fn takes_keys(&self) -> bool {
         self.coming.is_some() || self.hides_agent()
     }
 
-    /// Tells whether the agent's output is not shown.
+    /// Returns whether the agent's output is hidden.
     pub(super) fn hides_agent(&self) -> bool {
         self.scroll.is_some() || self.help
     }
 
-    /// Notes that lines were asked for; tells whether they have to be.
+    /// Records that lines are needed. Returns whether they must be requested now.
     pub(super) fn expect(&mut self, entry: Entry) -> bool {
         let is_new = self.coming.is_none() && self.scroll.is_none();
         if is_new {
@@ -73,14 +73,14 @@ impl Cover {
         is_new
     }
 
-    /// Takes a piece of the lines.
+    /// Adds a piece of the lines.
     pub(super) fn piece(&mut self, piece: &[u8]) {
         if let Some(coming) = &mut self.coming {
             coming.text.extend_from_slice(piece);
         }
     }
 
-    /// Enters scroll mode, now that all lines are there.
+    /// Enters scroll mode, after all lines have arrived.
     pub(super) fn enter(&mut self, facts: ScrollbackFacts, size: Size, wheel: bool) -> After {
         let Some(Coming { entry, text, early }) = self.coming.take() else {
             return After::default();
@@ -94,20 +94,20 @@ impl Cover {
         After { output, uncovered }
     }
 
-    /// Gives up lines that do not come.
+    /// Stops waiting for lines.
     pub(super) fn give_up(&mut self) {
         self.coming = None;
     }
 
-    /// Shows the keys.
+    /// Shows the list of keys.
     pub(super) fn help(&mut self, size: Size, wheel: bool) -> After {
         self.help = true;
         self.decoder = Decoder::default();
         After { output: settings(wheel) + &self.drawn(size), uncovered: false }
     }
 
-    /// Gives the wheel to this program or to the terminal; returns what shows that. `None` if the agent
-    /// is shown.
+    /// Gives the mouse wheel to this program or to the terminal. Returns the output that shows
+    /// this. `None` if the agent's screen is shown.
     pub(super) fn wheel_changed(&mut self, wheel: bool, size: Size, words: &str) -> Option<String> {
         if !self.hides_agent() {
             return None;
@@ -118,7 +118,7 @@ impl Cover {
         Some(settings(wheel) + &self.drawn(size))
     }
 
-    /// Takes what was typed.
+    /// Handles input.
     pub(super) fn typed(&mut self, bytes: &[u8], size: Size) -> After {
         if let Some(coming) = &mut self.coming {
             let room = MOST_EARLY_BYTES.saturating_sub(coming.early.len());
@@ -129,7 +129,7 @@ impl Cover {
         self.pressed(&keys, size)
     }
 
-    /// Takes what was typed, after a pause in which no rest of a key came.
+    /// Handles input after a pause in which the rest of a key did not arrive.
     pub(super) fn after_pause(&mut self, bytes: &[u8], size: Size) -> After {
         if self.coming.is_some() {
             return self.typed(bytes, size);
@@ -152,7 +152,7 @@ impl Cover {
                 }
             }
             if !self.hides_agent() {
-                // What was typed after that was for what is gone.
+                // Drop the input after that key: it was meant for the screen that is gone.
                 return After { output, uncovered: true };
             }
         }
@@ -162,7 +162,7 @@ impl Cover {
         After { output, uncovered: false }
     }
 
-    /// Draws for a screen of this size.
+    /// Redraws for a screen of this size.
     pub(super) fn resized(&mut self, size: Size) -> String {
         if let Some(scroll) = &mut self.scroll {
             scroll.resize(size);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_agent_is_seen_until_the_lines_are_there_and_again_after_leaving() {
+    fn agent_is_shown_until_the_lines_arrive_and_again_after_leaving() {
         let mut cover = Cover::default();
         assert!(!cover.takes_keys());
         assert!(cover.expect(Entry::Key) && !cover.expect(Entry::Key));
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wheel_is_given_to_the_terminal_in_scroll_mode_too() {
+    fn wheel_can_be_given_to_the_terminal_in_scroll_mode() {
         let mut cover = entered();
         let drawn = cover.wheel_changed(false, SIZE, " the mouse is your terminal's ").unwrap();
         assert!(drawn.contains(WHEEL_OFF) && drawn.contains("two"), "{drawn:?}");
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_come_before_the_lines_count() {
+    fn keys_typed_before_the_lines_arrive_are_applied() {
         let mut cover = Cover::default();
         cover.expect(Entry::Key);
         assert_eq!(cover.typed(b"/tw", SIZE), After::default());
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_nobody_asked_for_change_nothing() {
+    fn lines_that_were_not_requested_are_ignored() {
         let mut cover = Cover::default();
         cover.piece(b"x");
         assert_eq!(cover.enter(FACTS, SIZE, true), After::default());
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn any_key_closes_the_keys_and_reports_of_the_mouse_do_not() {
+    fn any_key_closes_the_help_but_mouse_reports_do_not() {
         for key in [&b"x"[..], b"\r", b"\x1b[A", b"\x1b[15~", b"\x03"] {
             let mut cover = Cover::default();
             assert!(cover.help(SIZE, false).output.contains(WHEEL_OFF));
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn the_keys_over_scroll_mode_give_way_to_it() {
+    fn closing_the_help_over_scroll_mode_returns_to_scroll_mode() {
         let mut cover = entered();
         assert!(cover.help(SIZE, true).output.contains("detach; the agent goes on"));
         let after = cover.typed(b"q", SIZE);
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_sent_to_the_terminal_with_the_next_picture() {
+    fn copied_text_is_sent_to_the_terminal_with_the_next_drawing() {
         let mut cover = entered();
         let after = cover.typed(b"gvy", SIZE);
         assert!(after.output.starts_with("\x1b]52;c;b25l\x1b\\"), "{after:?}");

@@ -1,4 +1,4 @@
-//! The user's terminal while an agent has it, and giving it back as it was.
+//! Takes the user's terminal for an agent, and restores it afterwards.
 
 use std::os::fd::OwnedFd;
 
@@ -7,16 +7,17 @@ use rustix::io::{Errno, write};
 use rustix::termios::{OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
 use segue_core::{Error, Result, failpoint};
 
-/// The alternate screen, so that the user's own stays; the title and the keyboard put aside.
+/// Switches to the alternate screen, so that the user's own screen stays. Saves the title and the
+/// keyboard flags.
 const ENTER: &str = "\x1b[?1049h\x1b[22;0t\x1b[>0u\x1b[H\x1b[2J";
-/// Undoes whatever the holder may have had the terminal do. It ends an unfinished sequence first.
+/// Undoes everything that the holder may have set. It first ends an unfinished sequence.
 const LEAVE: &str = "\x1b\\\x1b[?2026l\x1b[m\x1b]8;;\x1b\\\x1b(B\x1b)B\x0f\x1b[?6l\x1b[r\x1b[?7h\
     \x1b[?1l\x1b>\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l\x1b[?2004l\
     \x1b[?1004l\x1b[?2031l\x1b[>4m\x1b[<1u\x1b[0 q\x1b[?25h\x1b[23;0t\x1b[?1049l";
-/// How long a terminal that takes nothing is waited for.
+/// How long to wait for a terminal that accepts no output.
 const STUCK: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
 
-/// The terminal in an agent's service; dropping it gives the terminal back.
+/// The user's terminal while it shows an agent. Dropping this restores the terminal.
 #[derive(Debug)]
 pub(super) struct Guard {
     input: OwnedFd,
@@ -25,8 +26,8 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Takes the terminal: every byte typed comes through, and nothing is drawn on the user's
-    /// screen. The descriptors do not block.
+    /// Takes the terminal: it passes on every typed byte, and draws nothing on the user's own
+    /// screen. The descriptors are non-blocking.
     pub(super) fn enter(input: OwnedFd, output: OwnedFd) -> Result<Self> {
         let failed = |error| Error::unavailable("cannot use this terminal").caused_by(error);
         let before = tcgetattr(&input).map_err(failed)?;
@@ -40,7 +41,7 @@ impl Guard {
         Ok(guard)
     }
 
-    /// Writes, as long as the terminal takes it.
+    /// Writes text, as long as the terminal accepts it.
     fn say(&self, text: &str) {
         let mut rest = text.as_bytes();
         while !rest.is_empty() {
@@ -48,7 +49,7 @@ impl Guard {
                 Ok(count) => rest = rest.get(count..).unwrap_or_default(),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) if self.has_room() => {}
-                // It is gone, or stuck: there is nothing left to write to.
+                // The terminal is gone or stuck, so nothing more can be written.
                 Err(_) => return,
             }
         }
@@ -69,8 +70,8 @@ impl Drop for Guard {
     fn drop(&mut self) {
         failpoint::hit("attach.leave.before");
         self.say(LEAVE);
-        // Mouse reports and answers that are on their way are not for the shell. Neither call can
-        // be made up for when the terminal is gone.
+        // Discard pending mouse reports and answers: they are not meant for the shell. If the
+        // terminal is gone, neither call can succeed.
         let _flushed = tcflush(&self.input, QueueSelector::IFlush);
         let _restored = tcsetattr(&self.input, OptionalActions::Now, &self.before);
         failpoint::hit("attach.leave.after");
@@ -85,7 +86,7 @@ mod tests {
     const SIZE: Size = Size { rows: 5, cols: 20 };
 
     #[test]
-    fn whatever_the_agent_did_the_terminal_is_as_it_was() {
+    fn terminal_is_restored_whatever_the_agent_did() {
         let mut users = Terminal::new(SIZE);
         let mut feed = |bytes: &[u8]| {
             users.feed(bytes, &mut Effects::unseen());
@@ -99,9 +100,9 @@ mod tests {
         agents.feed(everything, &mut Effects::unseen());
         let during = feed(&agents.paint());
         assert_eq!((during.title.as_str(), during.keyboard), ("agent", 7));
-        // The last thing sent may be torn.
+        // The last sequence that was sent may be incomplete.
         feed(b"\x1b]2;to");
         assert_eq!(feed(LEAVE.as_bytes()), before);
-        assert_eq!(feed(b"x").rows[0], "$ segue attachx", "the pen is the old one");
+        assert_eq!(feed(b"x").rows[0], "$ segue attachx", "the attributes are the old ones");
     }
 }

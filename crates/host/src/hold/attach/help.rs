@@ -1,10 +1,10 @@
-//! The keys, over what the agent shows.
+//! The list of keys, drawn over the agent's screen.
 
 use std::fmt::Write as _;
 
 use crate::hold::terminal::Size;
 
-/// All keys, and what they do; an empty one is a heading.
+/// All keys and their meanings. A row without a key is a heading.
 const KEYS: [(&str, &str); 21] = [
     ("", "While you work with the agent"),
     ("Ctrl-\\ d", "detach; the agent goes on"),
@@ -29,7 +29,8 @@ const KEYS: [(&str, &str); 21] = [
     ("", "Any key closes this."),
 ];
 
-/// Returns what shows the keys on a screen of this size; what does not fit is cut off.
+/// Returns the output that shows the keys on a screen of this size. Rows that do not fit are cut
+/// off.
 pub(super) fn painted(size: Size) -> String {
     let (rows, cols) = (usize::from(size.rows), usize::from(size.cols));
     let lines: Vec<String> = KEYS.iter().map(|(key, meaning)| line(key, meaning)).collect();
@@ -37,7 +38,7 @@ pub(super) fn painted(size: Size) -> String {
     let height = lines.len().min(rows);
     let (top, left) = ((rows - height) / 2 + 1, (cols - width) / 2 + 1);
     let mut out = String::from("\x1b[?2026h\x1b[?25l\x1b[?6l\x1b[r");
-    // How to close it is the last line, and always seen.
+    // The last line says how to close the list, and is always shown.
     let shown = lines.iter().take(height - 1).chain(lines.last());
     for (index, line) in shown.enumerate() {
         let row = top + index;
@@ -58,7 +59,7 @@ mod tests {
     use std::num::NonZeroU16;
 
     #[test]
-    fn the_keys_are_shown_on_every_screen_and_it_says_how_to_close_them() {
+    fn keys_are_shown_on_every_screen_size_with_how_to_close_them() {
         for (rows, cols) in [(1, 2), (2, 10), (10, 40), (24, 80), (60, 200)] {
             let non_zero = |number| NonZeroU16::new(number).unwrap();
             let mut parser = vt100::Parser::new(non_zero(rows), non_zero(cols), 100);
@@ -71,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn every_character_is_one_column_wide() {
+    fn every_character_of_the_keys_is_one_column_wide() {
         assert!(KEYS.iter().all(|(key, meaning)| key.is_ascii() && meaning.is_ascii()));
         assert!(KEYS.iter().all(|(key, _)| key.len() <= 16));
     }

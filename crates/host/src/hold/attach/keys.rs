@@ -1,7 +1,7 @@
-//! The keys of an attached person: which are for the agent, and which are commands.
+//! The keys of an attached user: which are for the agent, and which are commands of this program.
 //!
-//! A command is Ctrl-\ followed by a key. Terminals send keys in several ways, and agents choose
-//! which: as single bytes, as `CSI code ; modifiers u`, or as `CSI 27 ; modifiers ; code ~`.
+//! A command is Ctrl-\ followed by a key. Terminals send keys in several encodings, and agents
+//! choose one: single bytes, `CSI code ; modifiers u`, or `CSI 27 ; modifiers ; code ~`.
 
 use crate::hold::terminal::{Kind, Scanner, Sequence, Token};
 use crate::hold::wire::Uses;
@@ -10,37 +10,37 @@ const BACKSLASH: u16 = 92;
 const SLASH: u16 = 47;
 const SHIFT: u16 = 1;
 const CONTROL: u16 = 4;
-/// Caps lock and num lock are modifiers that nobody means.
+/// Caps lock and num lock. They are reported as modifiers, but the user does not mean them.
 const LOCKS: u16 = 64 | 128;
-/// Shift, control, alt and the like, when they are reported as keys.
+/// The codes of shift, control, alt and the like if they are reported as keys.
 const MODIFIER_KEYS: std::ops::RangeInclusive<u16> = 57441..=57454;
 const LOCK_KEYS: std::ops::RangeInclusive<u16> = 57358..=57360;
 /// The number of Page Up in `CSI … ~`.
 const PAGE_UP: u16 = 5;
-/// Shift, alt and control in a report of the mouse.
+/// Shift, alt and control in a mouse report.
 const MOUSE_MODIFIERS: u16 = 4 | 8 | 16;
-/// The wheel, turned away from the person, in a report of the mouse.
+/// The wheel turned up, in a mouse report.
 const WHEEL_UP: u16 = 64;
 
-/// What came of some typing.
+/// A part of the input: bytes to pass on, or a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Typed {
-    /// For the agent, or for what covers it.
+    /// Input for the agent, or for the screen that covers it.
     Passed(Vec<u8>),
     Command(Command),
 }
 
-/// What a person wants of this program.
+/// A command to this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Command {
     Detach,
     Scroll(Entry),
     Help,
-    /// Have the mouse for this program, or for the person's terminal.
+    /// Give the mouse to this program, or to the user's terminal.
     Mouse,
 }
 
-/// What scroll mode is entered with.
+/// The key with which scroll mode was entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
     Key,
@@ -48,32 +48,33 @@ pub(super) enum Entry {
     Wheel,
 }
 
-/// Who gets the keys.
+/// The receiver of the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     Agent(Uses),
-    /// Something of this program that covers the agent.
+    /// A screen of this program that covers the agent.
     Cover,
 }
 
-/// One person's typing.
+/// The input of one user.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     scanner: Scanner,
-    /// What came since Ctrl-\, which waits for what follows it.
+    /// The bytes since Ctrl-\, which wait for the next key.
     held: Vec<u8>,
     pasting: bool,
-    /// A command that comes after what was passed on last.
+    /// A command that follows the input that was passed on last.
     command: Option<Command>,
 }
 
 impl Keys {
-    /// Adds what was read.
+    /// Adds input.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.scanner.push(bytes);
     }
 
-    /// Returns what comes next of what was read. A command can change who gets what follows it.
+    /// Returns the next part of the input. A command can change the receiver of the input that
+    /// follows it.
     pub(super) fn next(&mut self, owner: Owner) -> Option<Typed> {
         if let Some(command) = self.command.take() {
             return Some(Typed::Command(command));
@@ -100,19 +101,20 @@ impl Keys {
         Some(Typed::Passed(passed))
     }
 
-    /// Tells whether half a key waits for its rest.
+    /// Returns whether an incomplete key waits for its rest.
     pub(super) fn is_waiting(&self) -> bool {
         !self.pasting && !self.scanner.rest().is_empty()
     }
 
-    /// Returns what waits, after a pause in which no rest came.
+    /// Returns the incomplete input, after a pause in which its rest did not arrive.
     pub(super) fn after_pause(&mut self) -> Vec<u8> {
         let mut passed = std::mem::take(&mut self.held);
         passed.append(&mut self.scanner.take_rest());
         passed
     }
 
-    /// Takes a key; returns the command that it is, and how many of its bytes come after that.
+    /// Handles a key. Returns the command that it completes, and how many bytes of the token follow
+    /// the command.
     fn key(
         &mut self,
         token: Token<'_>,
@@ -127,18 +129,18 @@ impl Keys {
                 Direct::Drop => {}
                 Direct::Enter(entry) => return (Some(Command::Scroll(entry)), 0),
             },
-            // Keys that are let go or held down say nothing about what follows.
+            // The release or repetition of a key says nothing about the command.
             (false, Key::Silent | Key::Prefix(Press::Again)) => {
                 self.held.extend_from_slice(token.bytes);
             }
-            // Twice means the key itself.
+            // Pressed twice, it means the key itself.
             (false, Key::Prefix(Press::First)) => {
                 self.held.clear();
                 passed.extend_from_slice(token.bytes);
             }
             (false, Key::Command(command)) => {
                 self.held.clear();
-                // Of typed text only the first character is the command.
+                // In typed text, only the first character is the command.
                 let used = if token.kind == Kind::Text { 1 } else { token.bytes.len() };
                 return (Some(command), token.bytes.len() - used);
             }
@@ -151,15 +153,15 @@ impl Keys {
     }
 }
 
-/// What becomes of a key that no Ctrl-\ came before.
+/// How a key without a preceding Ctrl-\ is handled.
 enum Direct {
     Pass,
     Drop,
     Enter(Entry),
 }
 
-/// Page Up scrolls unless the agent has the whole screen: such agents scroll themselves. The mouse
-/// is this program's as long as the agent does not use it.
+/// Page Up scrolls unless the agent uses the alternate screen: such agents scroll themselves. The
+/// mouse belongs to this program as long as the agent does not use it.
 fn direct(token: Token<'_>, owner: Owner) -> Direct {
     let (Owner::Agent(uses), Kind::Csi) = (owner, token.kind) else { return Direct::Pass };
     let Some(sequence) = Sequence::parse(token.bytes) else { return Direct::Pass };
@@ -173,7 +175,7 @@ fn direct(token: Token<'_>, owner: Owner) -> Direct {
     }
 }
 
-/// Tells whether Page Up was pressed alone.
+/// Returns whether Page Up was pressed without modifiers.
 fn is_page_up(sequence: &Sequence<'_>) -> bool {
     const RELEASED: u16 = 3;
     let mut parts = sequence.parts(1);
@@ -182,13 +184,13 @@ fn is_page_up(sequence: &Sequence<'_>) -> bool {
     sequence.number(0) == Some(PAGE_UP) && modifiers == 0 && event != RELEASED
 }
 
-/// What a key means here.
+/// The meaning of a key here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
     Prefix(Press),
-    /// Only after the prefix.
+    /// A command, but only after the prefix.
     Command(Command),
-    /// A key that is let go, or a modifier alone.
+    /// The release of a key, or a modifier alone.
     Silent,
     Other,
 }
@@ -196,7 +198,7 @@ enum Key {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Press {
     First,
-    /// Held down.
+    /// Repeated because the key is held down.
     Again,
 }
 
@@ -251,13 +253,13 @@ impl Key {
         }
     }
 
-    /// With shift a terminal reports the character, or the key and perhaps the character after it.
+    /// With shift, a terminal reports the character, or the key and perhaps the character after it.
     fn of_shifted(code: u16, sequence: &Sequence<'_>) -> Self {
         let shifted = sequence.parts(0).nth(1).flatten().filter(|_| sequence.last == b'u');
         match (shifted, code) {
             (Some(character), _) => Self::of_character(character),
             (None, SLASH) => Self::of_character(u16::from(b'?')),
-            // A capital letter is none of the commands.
+            // A capital letter is not a command.
             (None, 97..=122) => Self::Other,
             (None, code) => Self::of_character(code),
         }
@@ -268,7 +270,7 @@ impl Key {
 mod tests {
     use super::*;
 
-    /// Ctrl-\ as terminals send it.
+    /// Ctrl-\ in the encodings of terminals.
     const PREFIXES: [&[u8]; 7] = [
         b"\x1c",
         b"\x1b[92;5u",
@@ -282,7 +284,7 @@ mod tests {
     const PLAIN: Owner = Owner::Agent(Uses { alternate: false, mouse: false });
     const FULL: Owner = Owner::Agent(Uses { alternate: true, mouse: true });
 
-    /// Takes chunks; returns what was passed on up to the first command, and the commands.
+    /// Feeds chunks. Returns all input that was passed on, and the commands.
     fn take_for(owner: Owner, chunks: &[&[u8]]) -> (Vec<u8>, Vec<Command>) {
         let mut keys = Keys::default();
         let (mut passed, mut commands) = (Vec::new(), Vec::new());
@@ -303,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn the_detach_key_is_known_in_every_encoding_wherever_reads_tear_it() {
+    fn detach_key_is_recognized_in_every_encoding_wherever_reads_are_cut() {
         for prefix in PREFIXES {
             for d in DS {
                 let stream = [b"x", prefix, d].concat();
@@ -320,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn every_command_is_known_in_every_encoding_and_what_follows_it_is_not_lost() {
+    fn every_command_is_recognized_in_every_encoding_and_keeps_later_input() {
         let table: [(&[u8], Command); 12] = [
             (b"d", Command::Detach),
             (b"[", Command::Scroll(Entry::Key)),
@@ -346,13 +348,13 @@ mod tests {
     }
 
     #[test]
-    fn twice_is_the_key_itself() {
+    fn prefix_pressed_twice_sends_the_key_itself() {
         assert_eq!(take(&[b"\x1c\x1cd"]), (b"\x1cd".to_vec(), Vec::new()));
         assert_eq!(take(&[b"\x1b[92;5u", b"\x1b[92;5u", b"x"]).0, b"\x1b[92;5ux");
     }
 
     #[test]
-    fn anything_else_is_sent_as_typed() {
+    fn input_that_is_no_command_is_passed_on_unchanged() {
         for typed in [&b"\x1cx"[..], b"\x1c\r", b"\x1b[92;5u\x1b[120u", b"\x1c\x1b[A", b"\x1cD"] {
             assert_eq!(take(&[typed]), (typed.to_vec(), Vec::new()));
         }
@@ -366,14 +368,14 @@ mod tests {
     }
 
     #[test]
-    fn pasted_keys_are_text() {
+    fn pasted_keys_are_not_commands() {
         let pasted = b"\x1b[200~\x1cd\x1b[5~\x1b[201~";
         assert_eq!(take_for(PLAIN, &[pasted]), (pasted.to_vec(), Vec::new()));
         assert_eq!(take(&[pasted, b"\x1cd"]).1, [Command::Detach]);
     }
 
     #[test]
-    fn escape_alone_passes_after_a_pause() {
+    fn escape_alone_is_passed_on_after_a_pause() {
         let mut keys = Keys::default();
         keys.push(b"\x1b");
         assert_eq!(keys.next(PLAIN), None);
@@ -406,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn other_keys_near_page_up_reach_the_agent_and_other_mouse_reports_nobody() {
+    fn keys_like_page_up_are_passed_on_and_other_mouse_reports_are_dropped() {
         for typed in [&b"\x1b[5;2~"[..], b"\x1b[5;5~", b"\x1b[6~", b"\x1b[5;1:3~", b"\x1b[15~"] {
             assert_eq!(take_for(PLAIN, &[typed]), (typed.to_vec(), Vec::new()));
         }

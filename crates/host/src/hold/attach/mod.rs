@@ -1,4 +1,4 @@
-//! Giving a person's terminal to an agent until they detach.
+//! Connects a user's terminal to an agent until the user detaches.
 
 mod cover;
 mod guard;
@@ -28,27 +28,28 @@ use notice::Notice;
 use user::OpenTerminal;
 pub use user::UserTerminal;
 
-/// Longer than a terminal takes between the bytes of one key, shorter than a person notices.
+/// Longer than a terminal takes between the bytes of one key, and too short for a user to notice.
 const PAUSE: Duration = Duration::from_millis(30);
-/// How long a notice is shown, unless something is typed before.
+/// How long a notice is shown, unless the user types before.
 const NOTICE: Duration = Duration::from_secs(3);
-/// The holder waits with more output than this.
+/// Maximum number of bytes that wait for the terminal. Beyond it, no more output is read from the
+/// holder.
 const MOST_OUTGOING: usize = 256 << 10;
-/// What an agent uses whose holder does not tell: then every key is the agent's.
+/// Assumed for an agent whose holder does not report what it uses: then every key is for the agent.
 const ALL_USED: Uses = Uses { alternate: true, mouse: true };
 
-/// Why a person's terminal is their own again.
+/// Why a user's terminal is disconnected from the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttachEnd {
-    /// They detached, or their terminal went; the agent goes on.
+    /// The user detached, or the terminal is gone. The agent continues to run.
     Detached,
     AgentEnded(LaunchEnd),
-    /// The holder ended without a word.
+    /// The holder ended without reporting the end of the agent.
     HolderGone,
 }
 
-/// Shows an agent on a terminal and types into it, until the user detaches or the agent ends.
-/// However it ends, the terminal is left as it was.
+/// Shows an agent on a terminal and sends it the user's input, until the user detaches or the agent
+/// ends. The terminal is always left as it was.
 pub async fn attach(socket: &Path, terminal: UserTerminal) -> Result<AttachEnd> {
     let nobody = || {
         Error::not_found("the agent has no terminal to attach to: nobody holds it")
@@ -57,7 +58,7 @@ pub async fn attach(socket: &Path, terminal: UserTerminal) -> Result<AttachEnd> 
     let terminal = terminal.open()?;
     let folder = socket.parent().unwrap_or(socket);
     let mut line = reach(folder).await?.ok_or_else(nobody)?;
-    // Before the size is told: a change after that must not be missed.
+    // Listen before the size is sent, so that no later change is missed.
     let signals = Signals::listen()?;
     failpoint::hit("attach.ask.before");
     let first = tokio::time::timeout(PATIENCE, ask(&mut line, &terminal)).await;
@@ -77,11 +78,11 @@ pub async fn attach(socket: &Path, terminal: UserTerminal) -> Result<AttachEnd> 
     Ok(end)
 }
 
-/// Asks to be attached; returns what is to be shown first.
+/// Requests to be attached. Returns the first output to show.
 async fn ask(line: &mut Line, terminal: &OpenTerminal) -> Result<VecDeque<u8>> {
     let gone = || Error::unavailable("the process that holds the agent is gone");
     let request = Request::Attach(terminal.size());
-    // Why a holder has closed the line can still be read.
+    // If the holder has closed the connection, its reason can still be read.
     let _sent = line.send(&encode_message(kind::REQUEST, &request)).await;
     let mut outgoing = VecDeque::new();
     loop {
@@ -94,7 +95,7 @@ async fn ask(line: &mut Line, terminal: &OpenTerminal) -> Result<VecDeque<u8>> {
     }
 }
 
-/// Waits until then; for ever without a time.
+/// Waits until `time`. Without a time, it waits forever.
 async fn at(time: Option<Instant>) {
     match time {
         Some(time) => sleep_until(time).await,
@@ -102,7 +103,7 @@ async fn at(time: Option<Instant>) {
     }
 }
 
-/// The signals that concern a terminal.
+/// The signals about a terminal.
 struct Signals {
     resized: Signal,
     terminate: Signal,
@@ -131,29 +132,29 @@ struct Attached {
     keys: Keys,
     cover: Cover,
     uses: Uses,
-    /// Whether this program has the wheel while the agent does not use the mouse.
+    /// Whether this program handles the wheel while the agent does not use the mouse.
     wheel: bool,
-    /// What the terminal has yet to take.
+    /// Output that the terminal has not accepted yet.
     outgoing: VecDeque<u8>,
     times: Times,
     /// The notice on entry, while it is shown.
     notice: Option<Notice>,
 }
 
-/// When something is to be done; `None` if there is nothing to do.
+/// When the next actions are due. `None` if there is none.
 #[derive(Clone, Copy, Debug, Default)]
 struct Times {
-    /// Half a key is not waited for any longer.
+    /// Stop waiting for the rest of a key.
     pause: Option<Instant>,
-    /// A notice goes.
+    /// Remove the notice.
     notice: Option<Instant>,
-    /// Lines to scroll through are not waited for any longer.
+    /// Stop waiting for scrollback lines.
     lines: Option<Instant>,
 }
 
-/// What woke the client.
+/// An event that wakes the client.
 enum Wake {
-    /// Something was typed; none if the terminal is gone.
+    /// The user typed something. `None` if the terminal is gone.
     Typed(Option<Vec<u8>>),
     Written(std::io::Result<()>),
     Said(Option<Said>),
@@ -221,7 +222,7 @@ impl Attached {
     }
 
     async fn typed(&mut self, bytes: &[u8]) -> Option<AttachEnd> {
-        // Whoever types has read the notice.
+        // A user who types has read the notice.
         if let Some(end) = self.end_notice().await {
             return Some(end);
         }
@@ -294,7 +295,7 @@ impl Attached {
 
     async fn detach(&mut self) -> AttachEnd {
         failpoint::hit("attach.detach.before");
-        // The holder notices the end of the line, too.
+        // The holder also notices the end of the connection.
         let _told = self.ask(&Request::Detach).await;
         failpoint::hit("attach.detach.after");
         AttachEnd::Detached
@@ -302,7 +303,7 @@ impl Attached {
 
     async fn resized(&mut self) -> Option<AttachEnd> {
         let size = self.terminal.size();
-        // Its place was chosen for the old size; the agent draws over it.
+        // The position of the notice was chosen for the old size. The agent draws over it.
         self.notice = None;
         if self.cover.hides_agent() {
             let drawn = self.cover.resized(size);
@@ -311,14 +312,14 @@ impl Attached {
         self.ask(&Request::Resize(size)).await
     }
 
-    /// Shows what covers the agent as it is now, or the agent.
+    /// Shows the changed cover, or the agent's screen again.
     async fn cover_changed(&mut self, After { output, uncovered }: After) -> Option<AttachEnd> {
         self.outgoing.extend(output.bytes());
         if uncovered { self.ask(&Request::Repaint).await } else { None }
     }
 
     async fn pass(&mut self, bytes: &[u8]) -> Option<AttachEnd> {
-        /// Well below the largest frame.
+        /// The size of a piece in bytes. It is well below the largest frame.
         const PIECE: usize = 64 << 10;
         let mut frames = Vec::new();
         bytes.chunks(PIECE).for_each(|piece| encode(kind::INPUT, piece, &mut frames));
@@ -329,7 +330,8 @@ impl Attached {
         self.send(&encode_message(kind::REQUEST, request)).await
     }
 
-    /// Sends; a line that is broken is read to its end, which may say how the agent ended.
+    /// Sends a frame. If the connection is broken, reads it to its end, which may contain the end
+    /// of the agent.
     async fn send(&mut self, frame: &[u8]) -> Option<AttachEnd> {
         if self.line.send(frame).await.is_ok() {
             return None;
@@ -372,7 +374,7 @@ impl Attached {
         None
     }
 
-    /// Shows on entry how to leave, where it covers nothing of the first picture.
+    /// Shows on entry how to detach, at a place where it covers nothing of the first picture.
     fn welcome(&mut self) {
         let (one, other) = self.outgoing.as_slices();
         self.notice = Notice::new(self.terminal.size(), [one, other], &notice::ENTRY);
@@ -380,12 +382,12 @@ impl Attached {
         self.show_notice(&painted);
     }
 
-    /// Answers a command with a few words at the top.
+    /// Answers a command with a short notice at the top.
     fn notify(&mut self, words: &[&str]) {
         self.show_notice(&notice::at_top(self.terminal.size(), words));
     }
 
-    /// Shows words for a while; what is under them is painted again afterwards.
+    /// Shows a notice for a while. The screen is repainted afterwards.
     fn show_notice(&mut self, painted: &str) {
         if !painted.is_empty() {
             self.outgoing.extend(painted.bytes());

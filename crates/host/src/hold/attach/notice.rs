@@ -1,27 +1,27 @@
-//! A few words for the person, where they cover nothing that the agent shows.
+//! A short notice for the user, placed where it covers nothing that the agent shows.
 
 use vt100::Screen;
 
 use crate::hold::terminal::{Size, non_zero};
 
-/// As much output in one piece may be cut anywhere.
+/// Output of at least this size in one piece may have been cut anywhere.
 const LARGE: usize = 32 << 10;
 
-/// What is shown on entry, the longest first.
+/// The texts on entry, longest first.
 pub(super) const ENTRY: [&str; 2] =
     [" detach with Ctrl-\\ d, all keys with Ctrl-\\ ? ", " detach with Ctrl-\\ d "];
 
-/// Words on an agent's screen, which the agent may draw again at any time.
+/// A notice on an agent's screen. The agent may redraw the screen at any time.
 pub(super) struct Notice {
-    /// What the agent shows, without the words.
+    /// The agent's screen without the notice.
     model: vt100::Parser,
     place: (u16, u16),
     text: String,
 }
 
 impl Notice {
-    /// Places the longest of these words that fits on what an agent shows first; `None` if there
-    /// is no place.
+    /// Places the longest of these texts that fits on the first picture of an agent. `None` if
+    /// there is no place for it.
     pub(super) fn new(size: Size, picture: [&[u8]; 2], words: &[&str]) -> Option<Self> {
         let (rows, cols) = non_zero(size);
         let mut model = vt100::Parser::new(rows, cols, 0);
@@ -31,14 +31,14 @@ impl Notice {
         Some(Self { model, place, text })
     }
 
-    /// Returns what shows the words, and leaves the cursor where it is.
+    /// Returns the output that shows the notice. The cursor stays where it is.
     pub(super) fn painted(&self) -> String {
         painted_at(self.place, &self.text)
     }
 
-    /// Takes in what the agent has drawn since; returns what shows the words again after the agent
-    /// has erased its screen. Nothing comes between the parts of what the agent does in several
-    /// steps, and words that scroll up with the agent's lines are not repeated.
+    /// Processes later output of the agent. Returns the output that shows the notice again after
+    /// the agent has erased its screen. The notice never interrupts a drawing that the agent does
+    /// in several steps, and it is not repeated if it has scrolled up with the agent's lines.
     pub(super) fn after(&mut self, output: &[u8]) -> String {
         self.model.process(output);
         let has = |part: &[u8]| output.windows(part.len()).any(|window| window == part);
@@ -57,7 +57,7 @@ impl Notice {
     }
 }
 
-/// Returns what shows the longest of these words that fits at the end of the first row.
+/// Returns the output that shows the longest of these texts that fits, at the end of the first row.
 pub(super) fn at_top(size: Size, words: &[&str]) -> String {
     let col = |text: &&str| size.cols.checked_sub(u16::try_from(text.len()).ok()?);
     let placed = words.iter().find_map(|text| Some((col(text)?, text)));
@@ -68,9 +68,9 @@ fn painted_at((row, col): (u16, u16), text: &str) -> String {
     format!("\x1b7\x1b[?6l\x1b[{};{}H\x1b[0;7m{text}\x1b[m\x1b8", row + 1, col + 1)
 }
 
-/// Returns where so many columns are free: at the end of the first row that has them and is not
-/// near the cursor, where the person's input is. Where no row has them, the first row is covered,
-/// unless the cursor is near it.
+/// Returns a place with `width` free columns: at the end of the first row that has them and is not
+/// near the cursor, where the user's input is. If no row has them, the first row is covered, unless
+/// the cursor is near it.
 fn place(screen: &Screen, width: usize) -> Option<(u16, u16)> {
     let (rows, cols) = screen.size();
     let col = cols.get().checked_sub(u16::try_from(width).ok()?)?;
@@ -79,15 +79,15 @@ fn place(screen: &Screen, width: usize) -> Option<(u16, u16)> {
     free.or((!is_near(screen, 0)).then_some(0)).map(|row| (row, col))
 }
 
-/// Tells whether the cursor is in a row or beside it.
+/// Returns whether the cursor is in a row or next to it.
 fn is_near(screen: &Screen, row: u16) -> bool {
     row.abs_diff(screen.cursor_position().0) <= 1
 }
 
-/// Tells whether a row shows nothing from this column on.
+/// Returns whether a row is blank from this column on.
 fn is_blank(screen: &Screen, row: u16, from: u16) -> bool {
     let (_, cols) = screen.size();
-    // Also what is left of it: words do not stick together.
+    // The column before it must be blank, too, so that words do not stick together.
     (from.saturating_sub(1)..cols.get()).filter_map(|col| screen.cell(row, col)).all(|cell| {
         let is_empty = !cell.has_contents() || cell.contents() == " " && !cell.inverse();
         is_empty && cell.bgcolor() == vt100::Color::Default
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_covers_neither_text_nor_the_input_line() {
+    fn notice_covers_neither_text_nor_the_input_line() {
         let banner = format!("\x1b[H{}", "=".repeat(40));
         let full: String = (1..=6).map(|row| format!("\x1b[{row};1H{}", "=".repeat(40))).collect();
         let table = [
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn shorter_words_are_shown_where_the_long_ones_do_not_fit_and_the_cursor_stays() {
+    fn shorter_text_is_shown_if_the_long_one_does_not_fit() {
         let painted = |rows, cols| {
             let notice = Notice::new(Size { rows, cols }, [b"\x1b[9", b";3H"], &ENTRY);
             notice.map(|notice| notice.painted()).unwrap_or_default()
@@ -140,7 +140,7 @@ mod tests {
         assert!(shown.contents().contains("all keys with Ctrl-\\ ?"));
     }
     #[test]
-    fn the_words_are_shown_again_when_the_agent_has_erased_its_screen() {
+    fn notice_is_shown_again_after_the_agent_has_erased_its_screen() {
         let size = Size { rows: 10, cols: 80 };
         let table: [(&str, &[u8], bool); 6] = [
             ("it draws the same again", b"\x1b[2J\x1b[Hbanner\x1b[9;3H", true),

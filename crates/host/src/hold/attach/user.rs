@@ -1,4 +1,4 @@
-//! The terminal of the person who attaches.
+//! The terminal of the user who attaches.
 
 use std::collections::VecDeque;
 use std::fs::OpenOptions;
@@ -16,7 +16,7 @@ use crate::descriptor::watched;
 use crate::hold::descriptors::{read_batch, write_some};
 use crate::hold::terminal::Size;
 
-/// Where a person types and reads.
+/// A user's terminal: its input and its output.
 #[derive(Debug)]
 pub struct UserTerminal {
     input: OwnedFd,
@@ -24,12 +24,12 @@ pub struct UserTerminal {
 }
 
 impl UserTerminal {
-    /// The terminal that this process was started in.
+    /// Returns the terminal in which this process was started.
     pub fn of_this_process() -> Result<Self> {
         Self::new(&io::stdin(), &io::stdout())
     }
 
-    /// A terminal by its two sides.
+    /// Returns a terminal from its input and output.
     pub fn new(input: &impl AsFd, output: &impl AsFd) -> Result<Self> {
         if !isatty(input) || !isatty(output) {
             return Err(Error::usage("attaching needs a terminal")
@@ -47,8 +47,8 @@ impl UserTerminal {
     }
 }
 
-/// Opens the terminal once more: what is set for one opening, such as not to block, must not
-/// stay with the shell if this process is killed.
+/// Opens the terminal again. Settings of one opening, such as non-blocking mode, must not stay with
+/// the shell if this process is killed.
 fn reopen(terminal: &impl AsFd) -> Result<OwnedFd> {
     let number = terminal.as_fd().as_raw_fd();
     let flags = i32::try_from((OFlags::NONBLOCK | OFlags::NOCTTY).bits()).unwrap_or_default();
@@ -60,7 +60,7 @@ fn reopen(terminal: &impl AsFd) -> Result<OwnedFd> {
         .map_err(|error| Error::unavailable("cannot use this terminal").caused_by(error))
 }
 
-/// A terminal that can be waited for.
+/// A terminal that tasks can wait for.
 #[derive(Debug)]
 pub(super) struct OpenTerminal {
     input: AsyncFd<OwnedFd>,
@@ -75,14 +75,14 @@ impl OpenTerminal {
         }
     }
 
-    /// Returns the two sides once more, for whoever gives the terminal back.
+    /// Returns copies of the input and output, for the code that restores the terminal.
     pub(super) fn descriptors(&self) -> Result<(OwnedFd, OwnedFd)> {
         let failed = |error| Error::internal("cannot keep the terminal").caused_by(error);
         let input = self.input.get_ref().try_clone().map_err(failed)?;
         Ok((input, self.output.get_ref().try_clone().map_err(failed)?))
     }
 
-    /// Waits for typing; none when the terminal is gone.
+    /// Waits for input. `None` if the terminal is gone.
     pub(super) async fn read(&self) -> Option<Vec<u8>> {
         let mut typed = vec![0; 4 << 10];
         let count = read_batch(&self.input, &mut typed).await.ok()?;
@@ -90,7 +90,7 @@ impl OpenTerminal {
         (count > 0).then_some(typed)
     }
 
-    /// Waits until the terminal takes something.
+    /// Waits until the terminal accepts output, and writes as much as possible.
     pub(super) async fn write(&self, bytes: &mut VecDeque<u8>) -> io::Result<()> {
         write_some(&self.output, bytes).await
     }

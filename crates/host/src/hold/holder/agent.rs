@@ -1,4 +1,4 @@
-//! Starting an agent, and the terminal or the pipes that connect it.
+//! Starts an agent, with the terminal or the pipes that connect it.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -29,17 +29,17 @@ use crate::hold::order::{HoldOrder, errors_path};
 use crate::hold::terminal::Size;
 use crate::process;
 
-/// More than any report of a failed start is long.
+/// Maximum length of the report of a failed start, in bytes. Real reports are shorter.
 const LONGEST_REPORT: u64 = 64 << 10;
 
 /// `_POSIX_VDISABLE`: the value of a special key that no byte triggers.
 const DISABLED_KEY: u8 = 0;
 
-/// What the agent reads from and writes to.
+/// The terminal or the pipes of the agent.
 pub(super) enum Stream {
     Terminal {
         master: AsyncFd<OwnedFd>,
-        /// Kept open, so that an agent which closes its terminal for a while does not end it.
+        /// Kept open, so that the terminal survives an agent that closes it for a while.
         slave: OwnedFd,
     },
     Pipes {
@@ -56,7 +56,7 @@ impl Stream {
         }
     }
 
-    /// Keeps what a headless agent wrote, byte for byte.
+    /// Records the output of a headless agent, byte for byte.
     pub(super) fn keep(&mut self, bytes: &[u8]) {
         if let Self::Pipes { file, .. } = self
             && let Err(error) = file.write_all(bytes)
@@ -65,7 +65,7 @@ impl Stream {
         }
     }
 
-    /// Makes what was kept durable.
+    /// Syncs the recorded output to disk.
     pub(super) fn sync(&self) {
         if let Self::Pipes { file, .. } = self
             && let Err(error) = file.sync_all()
@@ -74,18 +74,18 @@ impl Stream {
         }
     }
 
-    /// Tells the agent that its terminal has a size, which has not changed. A kernel tells only of
-    /// changes.
+    /// Notifies the agent of the size of its terminal although it has not changed (SIGWINCH). The
+    /// kernel does so only for changes.
     pub(super) fn announce_size(&self) {
         if let Self::Terminal { master, .. } = self
             && let Ok(foreground) = tcgetpgrp(master.get_ref())
         {
-            // Nobody may be there any more.
+            // The process group may have ended.
             let _told = kill_process_group(foreground, Signal::WINCH);
         }
     }
 
-    /// Tells the agent its terminal's size.
+    /// Sets the size of the agent's terminal. The kernel notifies the agent.
     pub(super) fn resize(&self, size: Size) {
         if let Self::Terminal { master, .. } = self
             && let Err(error) = set_size(master.get_ref(), size)
@@ -101,7 +101,7 @@ pub(super) struct Agent {
     pub(super) stream: Stream,
 }
 
-/// Starts the agent; returns when it runs, or with what kept it from running.
+/// Starts the agent. Returns when it runs, or with the error that prevented this.
 pub(super) fn start(order: &HoldOrder, folder: &Path, group: Option<&AgentGroup>) -> Result<Agent> {
     let prepared = if order.headless {
         Prepared::pipes(folder)?
@@ -118,7 +118,8 @@ pub(super) fn start(order: &HoldOrder, folder: &Path, group: Option<&AgentGroup>
     command.stdin(reporter).stdout(stdout).stderr(stderr);
     failpoint::hit("hold.spawn.before");
     let child = command.spawn().map_err(failed)?;
-    // The command has our ends of what the agent writes to: the pipes would never end.
+    // The command has copies of the descriptors that the agent writes to. While they are open, the
+    // pipes never reach EOF.
     drop(command);
     let process = identify(child.id());
     let mut text = Vec::new();
@@ -136,31 +137,31 @@ fn failed(cause: impl std::fmt::Display) -> Error {
     Error::internal("cannot start the agent").caused_by(cause)
 }
 
-/// The agent's environment: its terminal is ours, whatever its caller had.
+/// Returns the agent's environment. Its terminal variables describe our terminal, not the caller's.
 fn environment(order: &HoldOrder, connection: &Connection) -> Environment {
     let mut environment = order.environment.clone();
     if *connection == Connection::Terminal {
         environment.set("TERM", "xterm-256color");
         environment.set("COLORTERM", "truecolor");
-        // They tell the size of another terminal.
+        // These two contain the size of another terminal.
         environment.retain(|name| !["LINES", "COLUMNS"].contains(&name));
     }
     environment
 }
 
-/// Names the process before anything can have happened to it.
+/// Identifies the process right after its start, before its id can be reused.
 fn identify(pid: u32) -> ProcessRef {
-    // One that ended at once is nobody any more: the reference is to nobody, too.
+    // If the process has exited already, return a reference that matches no process.
     process::find(pid).unwrap_or(ProcessRef { pid, started: 0, boot: String::new() })
 }
 
-/// Takes the status of a child that did not become the agent.
+/// Collects the exit status of a child that did not become the agent.
 fn collect(pid: u32) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     while let Err(Errno::INTR) = waitpid(pid, WaitOptions::empty()) {}
 }
 
-/// Both ends of what will connect the agent.
+/// Both ends of the terminal or the pipes that connect the agent.
 enum Prepared {
     Terminal { master: OwnedFd, slave: OwnedFd },
     Pipes { reader: OwnedFd, writer: OwnedFd, file: File, errors: File },
@@ -195,7 +196,7 @@ impl Prepared {
         }
     }
 
-    /// Returns the agent's output and errors, and our side of them.
+    /// Returns the agent's standard output and standard error, and our side of them.
     fn split(self) -> Result<(Stdio, Stdio, Stream)> {
         match self {
             Self::Terminal { master, slave } => {
@@ -213,14 +214,14 @@ impl Prepared {
     }
 }
 
-/// Opens a file of the launch to which the agent's words are appended.
+/// Opens a file of the launch, to append the agent's output.
 fn append(path: &Path) -> Result<File> {
     let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
     file.map_err(|error| cannot("write", path, &error))
 }
 
-/// Takes the suspend key (^Z) from the terminal: no shell waits for the agent to continue it. A
-/// program in raw mode reads the key as before, and a shell can set it again with `stty susp`.
+/// Disables the suspend key (^Z) of the terminal, because no shell is there to continue the agent.
+/// A program in raw mode reads the key as before, and a shell can set it again with `stty susp`.
 fn disable_suspend_key(terminal: &OwnedFd) -> rustix::io::Result<()> {
     let mut settings = tcgetattr(terminal)?;
     settings.special_codes[SpecialCodeIndex::VSUSP] = DISABLED_KEY;

@@ -1,22 +1,23 @@
-//! What one attached person sees of the agent's terminal.
+//! The view of one attached client on the agent's terminal.
 
 use super::outbox::{Outbox, Queued};
 use crate::hold::terminal::{Effects, InputFilter, Picture, Size, Terminal};
 
-/// Has a terminal report buttons, of which the wheel has two, with plain numbers.
+/// Makes a terminal report mouse buttons, with decimal numbers. The wheel counts as two buttons.
 const WHEEL: &[u8] = b"\x1b[?1000h\x1b[?1006h";
 
-/// One attached client.
+/// The view of one attached client.
 #[derive(Debug)]
 pub(super) struct View {
     /// The size of the client's terminal.
     pub(super) size: Size,
     pub(super) filter: InputFilter,
-    /// What a terminal of another size than the agent's shows; none while it follows directly.
+    /// What a terminal of another size than the agent's shows. `None` while the client gets the
+    /// agent's own output.
     picture: Option<Picture>,
-    /// Whether its wheel is wanted while the agent wants no mouse.
+    /// Whether the client wants wheel reports while the agent does not use the mouse.
     wheel: bool,
-    /// Whether it missed something and waits until it has what it was sent.
+    /// Whether the client missed output. It gets new output after it has received what was sent.
     behind: bool,
 }
 
@@ -25,7 +26,7 @@ impl View {
         Self { size, filter: InputFilter::default(), picture: None, wheel: false, behind: false }
     }
 
-    /// Shows what came of a batch of the agent's output.
+    /// Shows the effects of a batch of the agent's output.
     pub(super) fn follow(&mut self, outbox: &Outbox, terminal: &Terminal, effects: &Effects) {
         if self.behind {
             return;
@@ -38,7 +39,8 @@ impl View {
                     self.set_mouse(outbox, terminal);
                 }
             }
-            // Rows that change faster than they can be shown are shown when there is time.
+            // If rows change faster than the client reads them, they are shown when it has caught
+            // up.
             Some(_) if !outbox.is_idle() => self.behind = true,
             Some(picture) => {
                 let mut changes = picture.update(terminal);
@@ -50,7 +52,7 @@ impl View {
         }
     }
 
-    /// Shows everything, whatever was shown before.
+    /// Repaints everything, whatever was shown before.
     pub(super) fn repaint(&mut self, outbox: &Outbox, terminal: &Terminal) {
         self.behind = false;
         let painted = if self.size == terminal.size() {
@@ -62,7 +64,8 @@ impl View {
         self.send_painted(outbox, terminal, painted);
     }
 
-    /// Has the client's terminal report its wheel, or not, while the agent wants no mouse.
+    /// Switches wheel reports of the client's terminal on or off, for as long as the agent does not
+    /// use the mouse.
     pub(super) fn want_wheel(&mut self, outbox: &Outbox, terminal: &Terminal, wheel: bool) {
         self.wheel = wheel;
         self.set_mouse(outbox, terminal);
@@ -72,7 +75,8 @@ impl View {
         self.send_painted(outbox, terminal, terminal.mouse_formatted().into_bytes());
     }
 
-    /// Sends what sets the mouse as the agent wants it, and adds the client's own wish.
+    /// Sends bytes that set the mouse modes as the agent wants them, and adds the wheel reports if
+    /// the client wants them.
     fn send_painted(&mut self, outbox: &Outbox, terminal: &Terminal, mut painted: Vec<u8>) {
         if !painted.is_empty() && self.wheel && !terminal.uses().mouse {
             painted.extend_from_slice(WHEEL);
@@ -80,7 +84,7 @@ impl View {
         self.send(outbox, &painted);
     }
 
-    /// Shows what was missed, now that the client has all that it was sent.
+    /// Shows what the client missed, after it has received everything that was sent.
     pub(super) fn catch_up(&mut self, outbox: &Outbox, terminal: &Terminal) {
         if !std::mem::take(&mut self.behind) {
             return;
@@ -97,7 +101,7 @@ impl View {
     fn send(&mut self, outbox: &Outbox, bytes: &[u8]) {
         if !bytes.is_empty() && outbox.output(bytes) == Queued::Overflowed {
             self.behind = true;
-            // What it has of the picture is not known any more.
+            // It is unknown now which part of the picture the client has.
             if let Some(picture) = &mut self.picture {
                 *picture = Picture::default();
             }

@@ -1,4 +1,5 @@
-//! What changes on the agent's screen: counted, and told of when it has come to rest.
+//! Changes on the agent's screen. They are counted, and subscribers are notified when the screen
+//! has settled.
 
 use std::time::Duration;
 
@@ -7,22 +8,23 @@ use tokio::time::Instant;
 use super::Holder;
 use crate::hold::wire::Event;
 
-/// An agent that has drawn nothing for so long has finished drawing.
+/// After this time without output, the agent has finished drawing.
 pub(super) const QUIET: Duration = Duration::from_millis(150);
-/// Drawing that never rests is told of all the same: a dialog can stand under a spinner.
+/// Subscribers are notified after this time even if the agent never stops drawing: a dialog can be
+/// shown together with a spinner.
 const RESTLESS: Duration = Duration::from_secs(2);
 
-/// The state of the screen as a number, and what has yet to be told of it.
+/// The revision of the screen, and the pending notification of its changes.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     revision: u64,
     stir: Option<Stir>,
-    /// Whether somebody was refused because the agent has unread input, and has to be told when it
-    /// has read that.
+    /// Whether a request was refused because the agent has unread input. Subscribers must then be
+    /// notified when the agent has read it.
     owed: bool,
 }
 
-/// Changes that nobody was told of yet.
+/// Changes that subscribers have not been notified of yet.
 #[derive(Clone, Copy, Debug)]
 struct Stir {
     first: Instant,
@@ -34,17 +36,17 @@ impl Changes {
         self.revision
     }
 
-    /// Notes that something was drawn or typed.
+    /// Records that something was drawn or typed.
     pub(super) fn count(&mut self) {
         self.revision += 1;
     }
 
-    /// Returns when subscribers are to be told; none while there is nothing to tell.
+    /// Returns when subscribers must be notified. `None` if there is nothing to report.
     pub(super) fn due(&self) -> Option<Instant> {
         self.stir.map(|stir| (stir.last + QUIET).min(stir.first + RESTLESS))
     }
 
-    /// Forgets what has not been told: the agent has ended.
+    /// Drops the pending notification, because the agent has ended.
     pub(super) fn forget(&mut self) {
         self.stir = None;
         self.owed = false;
@@ -57,7 +59,7 @@ impl Changes {
 }
 
 impl Holder {
-    /// Notes that the agent drew something.
+    /// Records that the agent drew something.
     pub(super) fn drew(&mut self) {
         let now = Instant::now();
         self.changes.count();
@@ -65,7 +67,7 @@ impl Holder {
         self.stir(now);
     }
 
-    /// Lets whoever was refused hear when to look again.
+    /// Makes sure that a client whose request was refused is notified when it should look again.
     pub(super) fn refuse(&mut self) {
         if self.is_typing() {
             self.changes.owed = true;
@@ -74,7 +76,7 @@ impl Holder {
         }
     }
 
-    /// Tells those who were refused, now that the agent has read its input.
+    /// Notifies the clients whose requests were refused, now that the agent has read its input.
     pub(super) fn input_is_read(&mut self) {
         if self.changes.owed && !self.is_typing() {
             self.changes.owed = false;
@@ -82,7 +84,7 @@ impl Holder {
         }
     }
 
-    /// Tells subscribers that the screen has come to rest, if the time for that has come.
+    /// Notifies subscribers that the screen has settled, if that is due.
     pub(super) fn settle(&mut self, now: Instant) {
         if self.changes.due().is_some_and(|due| due <= now) {
             self.changes.stir = None;
@@ -90,14 +92,14 @@ impl Holder {
         }
     }
 
-    /// Without a subscriber there is nobody to wake up for.
+    /// Schedules a notification. Without a subscriber, the holder need not wake up for it.
     fn stir(&mut self, now: Instant) {
         if self.clients.have_subscriber() {
             self.changes.stir(now);
         }
     }
 
-    /// Tells whether the agent has input that it did not read yet.
+    /// Returns whether the agent has input that it has not read yet.
     fn is_typing(&self) -> bool {
         self.typist.is_busy() || !self.input.is_empty()
     }
@@ -110,7 +112,7 @@ mod tests {
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     #[test]
-    fn what_rests_is_told_of_after_a_moment() {
+    fn settled_is_due_after_a_quiet_moment() {
         let now = Instant::now();
         let mut changes = Changes::default();
         assert_eq!(changes.due(), None);
@@ -120,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_rests_is_told_of_every_two_seconds() {
+    fn settled_is_due_every_two_seconds_if_drawing_never_stops() {
         let now = Instant::now();
         let mut changes = Changes::default();
         for tick in 0..=20 {

@@ -1,4 +1,4 @@
-//! Everybody who is connected to a holder.
+//! The clients that are connected to a holder.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use super::outbox::{Outbox, Queued};
 use crate::hold::terminal::Size;
 use crate::hold::wire::{Answer, Event, encode_message, kind};
 
-/// How long clients have to take the last words of a holder that goes.
+/// How long clients have to read the last messages of a holder that exits.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// One connected client.
 #[derive(Debug)]
 pub(super) struct Client {
     connection: Connection,
-    /// Whether it has said hello.
+    /// Whether it has sent its hello.
     pub(super) greeted: bool,
     pub(super) subscribed: bool,
     pub(super) view: Option<View>,
@@ -30,7 +30,7 @@ impl Client {
         &self.connection.outbox
     }
 
-    /// Returns the client's terminal and the way to it, if it is attached.
+    /// Returns the client's view and outbox, if it is attached.
     pub(super) fn attached(&mut self) -> Option<(&mut View, &Outbox)> {
         let outbox = &*self.connection.outbox;
         self.view.as_mut().map(|view| (view, outbox))
@@ -43,7 +43,7 @@ pub(super) struct Clients {
     all: BTreeMap<ClientId, Client>,
     next: ClientId,
     messages: Sender<Message>,
-    /// Those who wait for the end of a stop.
+    /// The clients that wait for the end of a stop.
     stopping: Vec<ClientId>,
 }
 
@@ -64,7 +64,8 @@ impl Clients {
         self.all.get_mut(&id)
     }
 
-    /// Ends a connection after what is queued for it; tells whether it was attached.
+    /// Closes a connection after everything in its queue was sent. Returns whether the client was
+    /// attached.
     pub(super) fn hang_up(&mut self, id: ClientId) -> bool {
         let Some(client) = self.all.remove(&id) else { return false };
         client.connection.hang_up();
@@ -83,7 +84,7 @@ impl Clients {
         }
     }
 
-    /// Tells those who follow what happened.
+    /// Sends an event to all subscribers. Attached clients get only the end of the agent.
     pub(super) fn announce(&mut self, event: &Event) {
         let frame = encode_message(kind::EVENT, event);
         let is_end = matches!(event, Event::Ended(_));
@@ -93,7 +94,7 @@ impl Clients {
         ids.into_iter().for_each(|id| self.send(id, &frame));
     }
 
-    /// Tells those who are attached what happened.
+    /// Sends an event to all attached clients.
     pub(super) fn tell_attached(&mut self, event: &Event) {
         let frame = encode_message(kind::EVENT, event);
         let attached = self.all.iter().filter(|(_, client)| client.view.is_some());
@@ -101,7 +102,7 @@ impl Clients {
         ids.into_iter().for_each(|id| self.send(id, &frame));
     }
 
-    /// Notes who waits for the end of a stop.
+    /// Records that a client waits for the end of a stop.
     pub(super) fn awaits_stop(&mut self, id: ClientId) {
         self.stopping.push(id);
     }
@@ -112,7 +113,7 @@ impl Clients {
         }
     }
 
-    /// Returns the terminals of all who are attached.
+    /// Returns the views and outboxes of all attached clients.
     pub(super) fn views(&mut self) -> impl Iterator<Item = (&mut View, &Outbox)> {
         self.all.values_mut().filter_map(Client::attached)
     }
@@ -121,18 +122,19 @@ impl Clients {
         self.all.values().filter(|client| client.view.is_some()).count()
     }
 
-    /// Tells whether anybody wants to hear what happens.
+    /// Returns whether a client is subscribed.
     pub(super) fn have_subscriber(&self) -> bool {
         self.all.values().any(|client| client.subscribed)
     }
 
-    /// Returns the size that all attached terminals can show.
+    /// Returns the largest size that all attached terminals can show. `None` if no client is
+    /// attached.
     pub(super) fn common_size(&self) -> Option<Size> {
         let sizes = self.all.values().filter_map(|client| Some(client.view.as_ref()?.size));
         sizes.reduce(Size::common)
     }
 
-    /// Lets everybody have what is queued for them.
+    /// Gives all clients time to receive what is queued for them.
     pub(super) async fn finish(&mut self) {
         let deadline = tokio::time::Instant::now() + LAST_WORDS;
         for (_, client) in std::mem::take(&mut self.all) {

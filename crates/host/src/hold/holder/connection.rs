@@ -1,4 +1,4 @@
-//! One client's connection: a task that reads its frames, and one that writes to it.
+//! One client's connection: a task that reads its frames, and a task that writes to it.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -12,23 +12,23 @@ use tokio::task::JoinHandle;
 use super::outbox::{self, Outbox};
 use crate::hold::wire::{Decoder, Received, kind};
 
-/// Longer than a terminal takes between the bytes of one key, shorter than a person notices.
+/// Longer than a terminal takes between the bytes of one key, and too short for a user to notice.
 const PAUSE: Duration = Duration::from_millis(30);
-/// Longer than the rest of an answer can take, over any line.
+/// Longer than the rest of a terminal's answer can take, over any connection.
 const LONG_PAUSE: Duration = Duration::from_secs(1);
 
-/// Names a connection.
+/// Identifies a connection.
 pub(super) type ClientId = u64;
 
-/// What the tasks of a connection tell the holder.
+/// The messages of a connection's tasks to the holder.
 #[derive(Debug)]
 pub(super) enum Message {
     Received(ClientId, Received),
-    /// Nothing was typed for a moment.
+    /// No input arrived for a short time ([`PAUSE`]).
     Pause(ClientId),
-    /// Nothing was typed for long.
+    /// No input arrived for a long time ([`LONG_PAUSE`]).
     LongPause(ClientId),
-    /// The client has all that was sent.
+    /// Everything that was queued for the client is sent.
     CaughtUp(ClientId),
     Gone(ClientId),
 }
@@ -50,7 +50,7 @@ impl Connection {
         let sender = messages.clone();
         let writer = tokio::task::spawn_local(async move {
             outbox::write_out(&queue, to, async || {
-                // Without a receiver the holder is about to go.
+                // Without a receiver, the holder is about to exit.
                 let _told = sender.send(Message::CaughtUp(id)).await;
             })
             .await;
@@ -59,15 +59,16 @@ impl Connection {
         Self { outbox, reader, writer }
     }
 
-    /// Lets the client have what is queued, for a while; nothing more comes from it.
+    /// Reads nothing more from the client, and waits at most `limit` until everything queued is
+    /// sent.
     pub(super) async fn finish(self, limit: Duration) {
         self.reader.abort();
         self.outbox.close();
-        // A client that does not read must not keep the holder.
+        // A client that does not read must not keep the holder alive.
         let _written = tokio::time::timeout(limit, self.writer).await;
     }
 
-    /// Ends the connection once what is queued is written.
+    /// Closes the connection after everything queued is sent.
     pub(super) fn hang_up(&self) {
         self.reader.abort();
         self.outbox.close();
@@ -100,11 +101,11 @@ async fn read_in(id: ClientId, mut from: OwnedReadHalf, messages: Sender<Message
             }
         }
     }
-    // Without a receiver the holder is about to go.
+    // Without a receiver, the holder is about to exit.
     let _told = messages.send(Message::Gone(id)).await;
 }
 
-/// How long ago something was typed.
+/// How long ago the last input arrived.
 #[derive(Clone, Copy)]
 enum Typing {
     Now,
@@ -113,7 +114,7 @@ enum Typing {
 }
 
 impl Typing {
-    /// Waits for the next pause to be long enough.
+    /// Waits until the next pause is long enough.
     async fn pause(self) {
         match self {
             Self::Now => tokio::time::sleep(PAUSE).await,

@@ -1,4 +1,4 @@
-//! Ends: of the agent, of everything it started, and of the holder.
+//! The end of the agent, of the processes that it started, and of the holder.
 
 use std::fs;
 use std::path::Path;
@@ -20,23 +20,23 @@ use crate::hold::wire::{Answer, Event};
 use crate::last_words;
 use crate::process::{self, ProcessHandle};
 
-/// What an agent gets when the machine goes down.
+/// How long an agent has to exit when the machine shuts down.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(3);
 
 impl Holder {
-    /// Asks the agent to end, and sees to it that it does.
+    /// Asks the agent to exit, and schedules the steps that force it to.
     pub(super) fn stop(&mut self, asked: bool, grace: Duration) {
         let Life::Running { stop } = &mut self.life else { return };
         failpoint::hit("hold.stop.before");
         let new = Stop::new(asked, grace, Instant::now());
         *stop = Some(stop.map_or(new, |old| old.join(new)));
         self.signal_agent(Signal::TERM);
-        // One that is stopped cannot end before it goes on.
+        // A stopped process cannot exit before it is continued.
         self.signal_agent(Signal::CONT);
         failpoint::hit("hold.stop.after");
     }
 
-    /// Ends the agent because this process was told to end.
+    /// Ends the agent because this process received SIGTERM.
     pub(super) fn terminate(&mut self) {
         log("told to end");
         match &mut self.life {
@@ -45,7 +45,7 @@ impl Holder {
         }
     }
 
-    /// Carries out the step of a stop whose time has come.
+    /// Executes the step of a stop that is due.
     pub(super) fn escalate(&mut self) {
         let Life::Running { stop: Some(stop) } = &mut self.life else { return };
         let step = stop.next;
@@ -64,8 +64,8 @@ impl Holder {
         }
     }
 
-    /// Signals the agent, which is this process's child: until its status is taken, nobody else
-    /// can have its number.
+    /// Sends a signal to the agent. The agent is a child of this process: until its exit status is
+    /// collected, its process id cannot be reused.
     pub(super) fn signal_agent(&self, signal: Signal) {
         let pid = i32::try_from(self.live.agent.pid).ok().and_then(Pid::from_raw);
         if let Some(Err(error)) = pid.map(|pid| kill_process(pid, signal))
@@ -75,7 +75,7 @@ impl Holder {
         }
     }
 
-    /// Takes the status of every process that has ended, and continues an agent that was stopped.
+    /// Collects the exit status of every process that has exited, and continues a stopped agent.
     pub(super) fn reap(&mut self) {
         loop {
             match wait(WaitOptions::NOHANG | WaitOptions::UNTRACED) {
@@ -83,7 +83,7 @@ impl Holder {
                 Ok(Some((pid, status))) => self.collected(pid, status),
                 Ok(None) => break,
                 Err(Errno::INTR) => {}
-                // Nobody is left.
+                // No child is left.
                 Err(_) => return self.finish(),
             }
         }
@@ -102,7 +102,8 @@ impl Holder {
             return;
         }
         let asked = stop.is_some_and(|stop| stop.asked);
-        // The stream has the agent's last words before anybody can read that it ended.
+        // Record the agent's last output before the end is recorded, so that a reader of the end
+        // finds it.
         self.drain();
         let was_told = self.terminal.is_some() && stop.is_some_and(|stop| !stop.asked);
         let exit = unless_told_to(exit(status), was_told);
@@ -111,20 +112,22 @@ impl Holder {
         if let Err(error) = order::write_end(&self.folder, &end) {
             log(&format!("how the agent ended is not on disk: {error}"));
         }
-        // Only a crash leaves something that an automatic restart needs: the environment.
+        // After a crash the holder stays, because an automatic restart takes the environment from
+        // it. In all other cases it exits.
         let leave = stop.is_some() || end.exit.is_clean() || self.terminal.is_none();
         failpoint::hit("hold.sweep.before");
         self.life = Life::Sweeping { end, leave };
         self.kill_all();
     }
 
-    /// Lets everybody know, when the agent and all that it started are gone.
+    /// Notifies all clients, if the agent and everything that it started is gone.
     fn finish(&mut self) {
         let Life::Sweeping { end, leave } = self.life else { return };
         failpoint::hit("hold.sweep.after");
         self.close_stream();
         self.group.iter().for_each(AgentGroup::remove);
-        // Whoever hears of the end can read why.
+        // Record the last output first, so that a client that is notified of the end can read the
+        // reason.
         if !end.asked
             && let Err(error) = self.keep_last_words()
         {
@@ -133,7 +136,8 @@ impl Holder {
         if leave {
             remove_socket(&self.folder);
         }
-        // Whoever hears of the end can start the session again.
+        // Release the lock first, so that a client that is notified of the end can start the
+        // session again.
         self.lock = None;
         self.life = Life::Ended { end, leave };
         self.clients.announce(&Event::Ended(end));
@@ -141,8 +145,8 @@ impl Holder {
         failpoint::hit("hold.ended.after");
     }
 
-    /// Writes down what the agent printed last: on its terminal, or as its errors. A headless agent
-    /// without errors may have said why among its answers.
+    /// Records the agent's last output: of its terminal, or of its standard error. If a headless
+    /// agent printed no errors, the reason may be in its standard output.
     fn keep_last_words(&mut self) -> std::io::Result<()> {
         self.draw();
         let output = match &self.terminal {
@@ -161,7 +165,8 @@ impl Holder {
         last_words::write(&self.folder, &output, &self.environment)
     }
 
-    /// Kills what the agent started: all of its cgroup at once, and what descends from this process.
+    /// Kills everything that the agent started: all of its cgroup at once, and all descendants of
+    /// this process.
     fn kill_all(&self) {
         if let Some(Err(error)) = self.group.as_ref().map(AgentGroup::kill) {
             log(&format!("the cgroup of the agent cannot be killed: {error}"));
@@ -172,7 +177,7 @@ impl Holder {
     fn close_stream(&mut self) {
         self.drain();
         if let Some(Stream::Terminal { master, slave }) = self.stream.take() {
-            // Without our own end the kernel gives out all that is still on its way.
+            // After our own end is closed, the kernel returns all output that is still buffered.
             drop(slave);
             self.drain_from(&master);
         }
@@ -181,7 +186,7 @@ impl Holder {
         self.changes.forget();
     }
 
-    /// Takes in what the agent has written until now.
+    /// Reads everything that the agent has written until now.
     fn drain(&mut self) {
         let Some(stream) = self.stream.take() else { return };
         self.stream = Some(stream);
@@ -205,8 +210,8 @@ impl Holder {
     }
 }
 
-/// Returns how an agent ended. One at a terminal that ends in good order because the machine goes
-/// down was not left by a person: the signal that it was sent is its end.
+/// Returns how an agent ended. If an agent at a terminal exits cleanly because of a shutdown, no
+/// user has quit it: the signal that it received counts as its end.
 fn unless_told_to(exit: Exit, was_told: bool) -> Exit {
     if was_told && exit.is_clean() { Exit::Signal(Signal::TERM.as_raw()) } else { exit }
 }
@@ -219,14 +224,14 @@ fn exit(status: WaitStatus) -> Exit {
     }
 }
 
-/// Writes down that there never was an agent.
+/// Records that the agent never started.
 pub(super) fn record_never_started(folder: &Path) {
     if let Err(error) = order::write_end_unless_there(folder, &order::never_started()) {
         log(&format!("the failed start is not on disk: {error}"));
     }
 }
 
-/// Ends every child and waits for it, when there will be no holder after all.
+/// Kills every child and waits for it. For a holder whose start failed.
 pub(super) fn end_children() {
     loop {
         kill_descendants();
@@ -237,8 +242,8 @@ pub(super) fn end_children() {
     }
 }
 
-/// Kills every process that descends from this one. Orphans become its children, and the end of a
-/// parent is an event: one that escapes this round is met in the next.
+/// Kills every descendant of this process. Orphans become its children, and SIGCHLD reports the
+/// exit of their parent. So a process that escapes this round is found in the next one.
 fn kill_descendants() {
     let own = std::process::id();
     for pid in process::descendants(own) {
@@ -246,7 +251,7 @@ fn kill_descendants() {
         else {
             continue;
         };
-        // It is asked again after the process is held: then it cannot be another one.
+        // Check again after the handle was opened: then it cannot be another process.
         if descends_from(pid, own)
             && let Err(error) = handle.signal(Signal::KILL)
         {
@@ -259,8 +264,8 @@ fn descends_from(pid: u32, ancestor: u32) -> bool {
     std::iter::successors(Some(pid), |pid| process::parent(*pid)).skip(1).any(|pid| pid == ancestor)
 }
 
-/// Takes the socket away, so that nobody waits on a holder that goes.
+/// Removes the socket, so that no client waits for a holder that exits.
 pub(super) fn remove_socket(folder: &Path) {
-    // It may be gone with its folder.
+    // The socket may be gone together with its folder.
     let _removed = fs::remove_file(socket_path(folder));
 }

@@ -1,24 +1,24 @@
-//! The life of an agent as its holder sees it, and the steps of a stop.
+//! The state of an agent's life in its holder, and the steps of a stop.
 
 use std::time::Duration;
 
 use segue_core::model::LaunchEnd;
 use tokio::time::Instant;
 
-/// Where the agent is in its life.
+/// The state of the agent's life.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Life {
     Running {
         stop: Option<Stop>,
     },
-    /// It has ended; some of what it started has not.
+    /// The agent has ended, but some of the processes that it started have not.
     Sweeping {
         end: LaunchEnd,
         leave: bool,
     },
     Ended {
         end: LaunchEnd,
-        /// Whether the holder has nothing left to do.
+        /// Whether the holder has nothing left to do and exits.
         leave: bool,
     },
 }
@@ -35,7 +35,7 @@ impl Life {
         }
     }
 
-    /// Returns how the agent ended, once all that it started is gone.
+    /// Returns how the agent ended, after everything that it started is gone.
     pub(super) fn end(&self) -> Option<LaunchEnd> {
         match self {
             Self::Ended { end, .. } => Some(*end),
@@ -43,7 +43,7 @@ impl Life {
         }
     }
 
-    /// Tells whether the holder goes as soon as everything below it has ended.
+    /// Returns whether the holder exits as soon as everything below it has ended.
     pub(super) fn is_leaving(&self) -> bool {
         matches!(self, Self::Sweeping { leave: true, .. } | Self::Ended { leave: true, .. })
     }
@@ -53,21 +53,21 @@ impl Life {
     }
 }
 
-/// A stop that is under way.
+/// A stop in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stop {
-    /// Whether somebody asked, as opposed to the machine going down.
+    /// Whether a client requested it, as opposed to a shutdown of the machine.
     pub(super) asked: bool,
     pub(super) next: StopStep,
     pub(super) at: Instant,
     deadline: Instant,
 }
 
-/// What comes next in a stop, after the agent was asked to end.
+/// The next step of a stop. The agent has received SIGTERM before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StopStep {
-    /// Interactive shells do not listen to SIGTERM but end when their terminal does. It comes
-    /// second, because it would kill an agent that is tidying up on the first.
+    /// Send SIGHUP. Interactive shells ignore SIGTERM but exit when their terminal hangs up. It is
+    /// the second signal, because it would kill an agent that is still cleaning up after the first.
     HangUp,
     Kill,
 }
@@ -78,7 +78,8 @@ impl Stop {
         Self { asked, next: StopStep::HangUp, at: now + grace / 2, deadline }
     }
 
-    /// Returns the stop that does what both of them ask, as soon as either of them does.
+    /// Combines two stops: the earlier deadline counts, and steps that were executed are not
+    /// repeated.
     pub(super) fn join(self, other: Self) -> Self {
         let sooner = if other.deadline < self.deadline { other } else { self };
         let next = if self.next == StopStep::Kill { StopStep::Kill } else { sooner.next };
@@ -86,7 +87,7 @@ impl Stop {
         Self { asked: self.asked || other.asked, next, at, ..sooner }
     }
 
-    /// Returns the stop after its next step, unless that was the last.
+    /// Returns the stop after its next step. `None` if that was the last step.
     pub(super) fn advance(self) -> Option<Self> {
         match self.next {
             StopStep::HangUp => Some(Self { next: StopStep::Kill, at: self.deadline, ..self }),
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stop_gets_harsher_in_two_steps() {
+    fn stop_sends_sighup_halfway_and_sigkill_at_the_deadline() {
         let now = Instant::now();
         let stop = Stop::new(true, Duration::from_secs(8), now);
         assert_eq!((stop.next, stop.at), (StopStep::HangUp, now + Duration::from_secs(4)));
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_stop_can_only_make_it_sooner() {
+    fn second_stop_can_only_shorten_the_deadline() {
         let now = Instant::now();
         let slow = Stop::new(false, Duration::from_secs(8), now);
         let quick = Stop::new(true, Duration::from_secs(2), now);

@@ -44,12 +44,12 @@ use start::Signals;
 use suspended::Suspended;
 use typist::Typist;
 
-/// How much of an agent's output is kept.
+/// How many bytes of an agent's output are kept in memory.
 const HISTORY: usize = 256 << 10;
-/// How much is read before it is looked at.
+/// How many bytes of output are read at most before they are processed.
 const BATCH: usize = 64 << 10;
 
-/// Holds the launch whose folder is the only argument, as the order on standard input says.
+/// Holds the launch whose folder is the only argument. Reads its order from standard input.
 pub fn run_holder(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Ok(surroundings) = Surroundings::read() {
         failpoints::arm(&surroundings.environment, Role::Holder);
@@ -66,7 +66,8 @@ pub fn run_holder(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn hold(mut arguments: impl Iterator<Item = OsString>) -> Result<()> {
     let missing = || Error::usage("`segue hold` is for the daemon alone");
     let folder = PathBuf::from(arguments.next().ok_or_else(missing)?);
-    // One that hides it is started for nothing: whoever looks for holders does not speak to it.
+    // An agent could hide its mark, but in vain: clients do not talk to a holder that an agent
+    // started.
     if peer::is_marked(std::process::id()) {
         return Err(Error::usage("an agent may not start a holder"));
     }
@@ -99,11 +100,11 @@ fn read_order() -> Result<HoldOrder> {
     serde_json::from_slice(&text).map_err(|error| failed().caused_by(error))
 }
 
-/// Leaves the session and the folder of whoever started this process.
+/// Leaves the session and the working folder of the process that started this one.
 fn leave() -> Result<()> {
     let failed = |error| Error::internal("cannot leave the daemon's session").caused_by(error);
     match rustix::process::setsid() {
-        // A leader of a group cannot; then it has a group of its own at least.
+        // A process group leader cannot call `setsid`. It has at least its own process group.
         Ok(_) | Err(rustix::io::Errno::PERM) => {}
         Err(error) => return Err(failed(error)),
     }
@@ -111,13 +112,13 @@ fn leave() -> Result<()> {
     rustix::thread::set_name(c"segue-hold").map_err(failed)
 }
 
-/// Says the one line that whoever gave the order waits for, and lets go of their pipe.
+/// Writes the one line that the sender of the order waits for, and closes its pipes.
 fn answer(answer: &OrderAnswer) -> Result<()> {
     failpoint::hit("hold.answer.before");
     let line = serde_json::to_string(answer)
         .map_err(|error| Error::internal("cannot word the answer").caused_by(error))?;
     let mut output = std::io::stdout();
-    // A daemon that died meanwhile finds this holder by its socket.
+    // If the daemon died meanwhile, the next one finds this holder by its socket.
     let _heard = output.write_all(format!("{line}\n").as_bytes()).and_then(|()| output.flush());
     if let Err(error) = close_pipes() {
         log(&format!("the daemon's pipes stay open: {error}"));
@@ -133,34 +134,34 @@ fn close_pipes() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Writes a line to the launch's `holder.log`, which is the standard error.
+/// Writes a line to the launch's `holder.log`, which is standard error.
 fn log(line: &str) {
     let now = jiff::Timestamp::now();
-    // There is nobody to tell that nobody can be told.
+    // If logging fails, there is no other place to report it.
     let _written = std::io::stderr().write_all(format!("{now} {line}\n").as_bytes());
 }
 
-/// What is held, and everybody who is connected.
+/// The state of a holder: the launch that it holds, and its clients.
 struct Holder {
     folder: PathBuf,
     launch: LaunchId,
     session: SessionId,
-    /// The cgroup of the agent, where one could be made.
+    /// The cgroup of the agent. `None` if it could not be created.
     group: Option<AgentGroup>,
     environment: Environment,
     live: Live,
-    /// Dropped when the agent and all that it started are gone.
+    /// Released when the agent and everything that it started is gone.
     lock: Option<FileLock>,
     listener: UnixListener,
     signals: Signals,
-    /// None once the agent has ended.
+    /// `None` after the agent has ended or has closed its output.
     stream: Option<Stream>,
-    /// None for a headless agent.
+    /// `None` for a headless agent.
     terminal: Option<Terminal>,
     history: History,
-    /// How many of the last bytes the terminal has yet to be fed.
+    /// How many of the last bytes of output the terminal has not processed yet.
     undrawn: usize,
-    /// What the agent has yet to read.
+    /// Input that the agent has not read yet.
     input: VecDeque<u8>,
     changes: Changes,
     typist: Typist,

@@ -1,4 +1,4 @@
-//! What one client has yet to be sent. The agent never waits for a client.
+//! The queue of one client. The agent never waits for a client.
 
 use std::cell::RefCell;
 
@@ -8,9 +8,10 @@ use tokio::sync::Notify;
 
 use crate::hold::wire::{encode, kind};
 
-/// Output beyond this is not worth waiting for: the screen is painted instead.
+/// Maximum size of queued output in bytes. If it is exceeded, the output is dropped and the screen
+/// is repainted instead.
 const MOST_OUTPUT: usize = 512 << 10;
-/// Answers and events beyond this are for nobody who listens.
+/// Maximum size of queued answers and events in bytes. A client that exceeds it does not read.
 const MOST_MESSAGES: usize = 8 << 20;
 
 /// The queue between the holder and the task that writes to a client.
@@ -22,25 +23,25 @@ pub(super) struct Outbox {
 
 #[derive(Debug, Default)]
 struct Queue {
-    /// Whole frames of output.
+    /// Complete frames of output.
     output: Vec<u8>,
-    /// Whole frames of everything else; they come after the output that they may be about.
+    /// Complete frames of everything else. They are sent after the output that they may refer to.
     messages: Vec<u8>,
     closed: bool,
     /// Whether the task is writing what it took.
     busy: bool,
 }
 
-/// Whether the queue took what it was given.
+/// Whether the queue accepted the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Queued {
     Yes,
-    /// It was full: all output in it is gone.
+    /// The queue was full. If output did not fit, all queued output was dropped.
     Overflowed,
 }
 
 impl Outbox {
-    /// Queues output, cut into frames that can be taken one at a time.
+    /// Queues output, split into frames that the client can read one at a time.
     pub(super) fn output(&self, bytes: &[u8]) -> Queued {
         const PIECE: usize = 32 << 10;
         let mut queue = self.queue.borrow_mut();
@@ -56,7 +57,8 @@ impl Outbox {
         Queued::Yes
     }
 
-    /// Queues a frame that must not be lost. A client that takes none for too long is cut off.
+    /// Queues a frame that must not be lost. If the queue is full, the caller disconnects the
+    /// client.
     pub(super) fn message(&self, frame: &[u8]) -> Queued {
         let mut queue = self.queue.borrow_mut();
         if queue.messages.len() + frame.len() > MOST_MESSAGES {
@@ -68,19 +70,20 @@ impl Outbox {
         Queued::Yes
     }
 
-    /// Says that nothing more will come.
+    /// Marks the end of the queue: nothing more will be added.
     pub(super) fn close(&self) {
         self.queue.borrow_mut().closed = true;
         self.changed.notify_one();
     }
 
-    /// Tells whether all that was queued is written.
+    /// Returns whether everything that was queued is written.
     pub(super) fn is_idle(&self) -> bool {
         let queue = self.queue.borrow();
         !queue.busy && queue.output.is_empty() && queue.messages.is_empty()
     }
 
-    /// Takes all that is queued; none when nothing more will come.
+    /// Waits for bytes and takes everything that is queued. `None` if the queue is closed and
+    /// empty.
     async fn take(&self) -> Option<Vec<u8>> {
         loop {
             {
@@ -99,7 +102,7 @@ impl Outbox {
         }
     }
 
-    /// Tells whether nothing has come while the last was written.
+    /// Returns whether nothing was queued during the last write.
     fn has_caught_up(&self) -> bool {
         let mut queue = self.queue.borrow_mut();
         queue.busy = false;
@@ -107,8 +110,8 @@ impl Outbox {
     }
 }
 
-/// Writes what is queued until nothing more comes or the client is gone; calls back whenever the
-/// client has all of it.
+/// Writes what is queued until the queue is closed or the client is gone. Calls `caught_up`
+/// whenever everything is written.
 pub(super) async fn write_out(outbox: &Outbox, mut to: OwnedWriteHalf, caught_up: impl AsyncFn()) {
     while let Some(bytes) = outbox.take().await {
         if to.write_all(&bytes).await.is_err() {

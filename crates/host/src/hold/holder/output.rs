@@ -1,4 +1,4 @@
-//! What an agent writes: kept, drawn, shown and told of.
+//! Processes the agent's output: records it, draws it, and sends it to clients.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -6,14 +6,14 @@ use super::{BATCH, HISTORY, Holder, log};
 use crate::hold::terminal::{Effects, Notice, Terminal};
 use crate::hold::wire::Event;
 
-/// How much text waits to be drawn, at most. A terminal hands it over in small pieces, and most of
-/// what floods through one has scrolled off before anybody could see it: in one piece it is never
-/// drawn at all.
+/// Maximum number of bytes that wait to be drawn. A terminal delivers output in small pieces, and
+/// most of a flood of output scrolls off before a user could see it. If it is processed in one
+/// piece, those lines are never drawn at all.
 const MOST_UNDRAWN: usize = BATCH;
 const _: () = assert!(MOST_UNDRAWN + BATCH <= HISTORY, "what waits is in the history");
 
 impl Holder {
-    /// Takes in what the agent wrote. Text that nobody watches and nothing depends on waits.
+    /// Takes in new output of the agent. Plain text waits to be drawn if no client is attached.
     pub(super) fn take_in(&mut self, count: usize) {
         if self.terminal.is_some() {
             self.drew();
@@ -31,7 +31,7 @@ impl Holder {
         }
     }
 
-    /// Draws what waits, and shows and tells everybody what came of it.
+    /// Draws the waiting output, and sends its effects to the clients.
     pub(super) fn draw(&mut self) {
         let undrawn = std::mem::take(&mut self.undrawn);
         let Some(terminal) = self.terminal.as_mut().filter(|_| undrawn > 0) else { return };
@@ -55,7 +55,8 @@ impl Holder {
     }
 }
 
-/// Feeds the terminal; an error in it must not end the agent.
+/// Feeds output to the terminal. A panic in it must not end the agent, so the screen is reset
+/// instead.
 fn feed(terminal: &mut Terminal, pieces: [&[u8]; 2], watched: bool) -> Effects {
     let effects = || if watched { Effects::seen() } else { Effects::unseen() };
     let fed = catch_unwind(AssertUnwindSafe(|| {

@@ -1,4 +1,4 @@
-//! What clients ask of a holder.
+//! Handles the requests of clients.
 
 use std::time::Duration;
 
@@ -17,15 +17,16 @@ use crate::hold::wire::{
     encode_message, kind,
 };
 
-/// More lines than this are not sent at once: a screen full of colours is larger than its text.
+/// Maximum number of scrollback bytes that are sent at once. A screen full of colours is larger
+/// than its text.
 const MOST_SCROLLBACK: usize = 4 << 20;
-/// Well below the largest frame.
+/// The size of a piece in bytes. It is well below the largest frame.
 const SCROLLBACK_PIECE: usize = 256 << 10;
 
 impl Holder {
-    /// Takes in what a connection's tasks say.
+    /// Handles a message of a connection's tasks.
     pub(super) fn hear(&mut self, message: Message) {
-        // Whatever is asked is asked about now.
+        // Every request refers to the current screen, so draw the waiting output first.
         self.draw();
         match message {
             Message::Received(id, Received::Frame(frame)) => self.frame(id, &frame),
@@ -82,7 +83,7 @@ impl Holder {
                 let answer = answer_of(self.inject(&frame.payload));
                 self.clients.answer(id, &answer);
             }
-            // From a newer client, which does not need it understood.
+            // An unknown kind of frame, from a newer client that does not depend on an answer.
             _ => {}
         }
     }
@@ -186,33 +187,34 @@ impl Holder {
         }
     }
 
-    /// Fits the agent's terminal to everybody's, after one of them left.
+    /// Fits the agent's terminal to all attached terminals, after a client has left.
     fn reconcile_size(&mut self) {
         self.fit();
         self.clients.announce(&Event::Attached(self.clients.attached()));
     }
 
-    /// Fits the agent's terminal to everybody's, after one more came. The agent is told its size
-    /// once, also if that stays: an agent that draws at every announcement has then drawn for the
-    /// new client. Others compare the size and do nothing; what they have drawn is repainted.
+    /// Fits the agent's terminal to all attached terminals, after a client has attached. The agent
+    /// is notified of its size once, even if it stays the same: an agent that draws on every
+    /// notification then draws for the new client. Other agents compare the size and do nothing;
+    /// what they have drawn is repainted.
     fn announce_size(&mut self, id: ClientId) {
         if !self.fit() {
-            // Nobody else has anything new to see.
+            // The other clients have nothing new to show.
             let _not_attached = self.repaint(id);
             self.stream.iter().for_each(Stream::announce_size);
         }
     }
 
-    /// Fits the agent's terminal to everybody's, after one of them changed.
+    /// Fits the agent's terminal to all attached terminals, after one of them was resized.
     fn size_changed(&mut self, id: ClientId) {
         if !self.fit() {
-            // Nobody else has anything new to see.
+            // The other clients have nothing new to show.
             let _not_attached = self.repaint(id);
         }
     }
 
-    /// Gives the agent's terminal the size that everybody can show, and shows it to everybody;
-    /// tells whether it had another.
+    /// Gives the agent's terminal the size that all attached terminals can show, and repaints all
+    /// of them. Returns whether the size has changed.
     fn fit(&mut self) -> bool {
         let Some(terminal) = &mut self.terminal else { return false };
         let Some(size) = self.clients.common_size() else { return false };
@@ -287,7 +289,7 @@ impl Holder {
         Answer::Done
     }
 
-    /// Returns the environment of the agent, with the size that its terminal has now.
+    /// Returns the environment of the agent, with the current size of its terminal.
     fn environment_now(&self) -> Environment {
         let mut environment = self.environment.clone();
         if let Some(terminal) = &self.terminal {
@@ -330,7 +332,7 @@ impl Holder {
         }
     }
 
-    /// Goes, when there is nothing to hold any more.
+    /// Lets the holder exit, if its agent has ended.
     fn release(&mut self) -> Result<()> {
         let Life::Ended { leave, .. } = &mut self.life else {
             return Err(Error::conflict("the agent still runs").hint("run `segue stop`"));
@@ -345,7 +347,7 @@ impl Holder {
     fn stop_for(&mut self, id: ClientId, grace_ms: u64) {
         match self.life.end() {
             Some(end) => {
-                // It has ended already, so it can only agree to go.
+                // The agent has ended, so `release` cannot fail.
                 let _ended = self.release();
                 self.clients.answer(id, &Answer::Ended(end));
             }
@@ -357,7 +359,7 @@ impl Holder {
     }
 }
 
-/// Returns the newest whole lines that are at most so many bytes long.
+/// Returns the newest complete lines, at most `limit` bytes.
 fn newest_lines(text: &str, limit: usize) -> &str {
     let from = text.len().saturating_sub(limit);
     if from == 0 {

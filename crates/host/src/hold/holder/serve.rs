@@ -1,4 +1,4 @@
-//! The holder's loop: one event at a time, none of which waits for anybody.
+//! The event loop of the holder. It handles one event at a time, and no handler blocks.
 
 use std::future::pending;
 use std::io;
@@ -20,36 +20,36 @@ use crate::hold::wire::{Answer, Event, Hello, encode_message, kind};
 use crate::machine::LocalMachine;
 use crate::peer::Peer;
 
-/// An agent that reads none of its input gets no more than this.
+/// Maximum number of input bytes that are queued for an agent that does not read them.
 pub(super) const MOST_INPUT: usize = 4 << 20;
 
-/// What woke the holder.
+/// An event that wakes the holder.
 enum Wake {
-    /// The agent wrote so many bytes, or will write no more.
+    /// The agent wrote this many bytes, or has closed its output.
     Output(io::Result<usize>),
     /// The agent read some of its input.
     Input(io::Result<()>),
     Child,
     Terminate,
-    /// Somebody misses the socket.
+    /// SIGHUP: a client misses the socket.
     HangUp,
-    /// This process was stopped, and goes on.
+    /// SIGCONT: this process was stopped and continues.
     Continued,
     Connection(io::Result<UnixStream>),
     Message(Option<Message>),
     StopStep,
-    /// The agent was quiet for long enough, or it is time to continue it.
+    /// A timer is due: the agent was quiet for long enough, or must be continued.
     Quiet,
 }
 
 impl Holder {
-    /// Serves until there is nothing left to hold.
+    /// Serves until the holder has nothing left to hold.
     pub(super) async fn serve(&mut self) {
-        // The agent may have ended before anybody listened to that.
+        // The agent may have ended before this loop began.
         self.reap();
         while !self.life.is_over() {
             let wake = self.wake().await;
-            // An error here must not end the agent; whoever asked hears nothing, and goes on.
+            // A panic here must not end the agent. The client that sent the request gets no answer.
             if catch_unwind(AssertUnwindSafe(|| self.handle(wake))).is_err() {
                 log("an event could not be handled");
             }
@@ -61,7 +61,7 @@ impl Holder {
     fn handle(&mut self, wake: Wake) {
         match wake {
             Wake::Output(Ok(count @ 1..)) => self.take_in(count),
-            // The end of the output is not the end of the agent.
+            // An agent that has closed its output may still run.
             Wake::Output(_) => self.stream = None,
             Wake::Input(Ok(())) => self.input_taken(),
             Wake::Input(Err(_)) => {
@@ -71,7 +71,7 @@ impl Holder {
             Wake::Child => self.reap(),
             Wake::Terminate => self.terminate(),
             Wake::HangUp => self.listen_again(),
-            // Whoever could not reach this process meanwhile tries again.
+            // Clients that could not reach this process meanwhile retry on this event.
             Wake::Continued => self.clients.announce(&Event::Settled),
             Wake::Connection(Ok(stream)) => self.meet(stream),
             Wake::Connection(Err(error)) => log(&format!("cannot take a connection: {error}")),
@@ -95,8 +95,8 @@ impl Holder {
         let stop = life.stop().map(|stop| stop.at);
         let stream = stream.as_ref();
         tokio::select! {
-            // A machine that goes down signals both processes: this one has to know it when it takes
-            // the agent's status.
+            // When the machine shuts down, both processes get SIGTERM. This one must know that
+            // before it collects the agent's exit status.
             ended = async { tokio::select! {
                 biased;
                 _ = terminate.recv() => Wake::Terminate,
@@ -121,7 +121,7 @@ impl Holder {
         }
     }
 
-    /// Queues input for the agent; tells whether there was room for it.
+    /// Queues input for the agent. Returns whether there was room for it.
     pub(super) fn type_in(&mut self, bytes: &[u8]) -> bool {
         let has_room = self.stream.is_some() && self.input.len() + bytes.len() <= MOST_INPUT;
         if has_room {
@@ -153,8 +153,8 @@ impl Holder {
         }
     }
 
-    /// Tells whether a peer may use the terminal. A process of an agent may not: it has its
-    /// session's rights, which the daemon knows.
+    /// Returns whether a peer may use the terminal. A process of an agent may not: it has only the
+    /// permissions of its session, which the daemon knows.
     fn is_allowed(&self, evidence: &Evidence) -> bool {
         let own = LiveLaunch {
             launch: self.launch,
@@ -165,7 +165,7 @@ impl Holder {
     }
 }
 
-/// Waits until then; for ever without a time.
+/// Waits until `time`. Without a time, it waits forever.
 async fn at(time: Option<Instant>) {
     match time {
         Some(time) => sleep_until(time).await,
@@ -180,6 +180,6 @@ fn refuse(stream: &UnixStream) {
         encode_message(kind::HELLO, &Hello::ours()),
         encode_message(kind::ANSWER, &Answer::Failed(error)),
     ];
-    // A new socket has room for two short frames; without it the connection just ends.
+    // A new socket has room for two short frames. If not, the connection just ends.
     let _said = stream.try_write(&words.concat());
 }

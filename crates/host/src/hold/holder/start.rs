@@ -26,20 +26,21 @@ use crate::lock::FileLock;
 use crate::process::EnvironmentNow;
 use crate::{atomic, leftovers, points, process, socket};
 
-/// The variable that says to which session a process belongs.
+/// The environment variable that names the session of a process.
 const SESSION_MARK: &str = "SEGUE_SESSION";
-/// More looks than the start of a program takes.
+/// Maximum number of surveys. They are repeated while a process is executing a new program, which
+/// takes less time than that.
 const LOOKS: usize = 50;
-/// Requests that may wait.
+/// Maximum number of messages that wait to be handled.
 const WAITING: usize = 64;
 
-/// The signals that a holder gets.
+/// The signals that a holder handles.
 pub(super) struct Signals {
     pub(super) child: Signal,
     pub(super) terminate: Signal,
-    /// Somebody misses the socket: a holder has no terminal that could hang up.
+    /// SIGHUP: a client misses the socket. A holder has no terminal that could hang up.
     pub(super) hangup: Signal,
-    /// This process was stopped, and goes on.
+    /// SIGCONT: this process was stopped and continues.
     pub(super) continued: Signal,
 }
 
@@ -58,7 +59,7 @@ impl Signals {
     }
 }
 
-/// Carries out an order up to the running agent.
+/// Carries out an order, up to the running agent.
 pub(super) async fn start(folder: PathBuf, order: HoldOrder) -> Result<Holder> {
     let lock = take_lock(&order)?;
     refuse_if_over(&folder, order.launch)?;
@@ -106,7 +107,7 @@ pub(super) async fn start(folder: PathBuf, order: HoldOrder) -> Result<Holder> {
     })
 }
 
-/// Makes the cgroup of the agent, where this user can make one.
+/// Creates the cgroup of the agent. `None` if this user cannot create one.
 fn make_group(launch: LaunchId) -> Option<AgentGroup> {
     failpoint::hit("hold.cgroup.before");
     let group = AgentGroup::make(launch);
@@ -130,13 +131,13 @@ fn start_agent(
     Ok((live, agent.stream))
 }
 
-/// Makes sure that nobody else holds the session, as long as the lock lives.
+/// Takes the session's lock. While it is held, no other process can hold the session.
 fn take_lock(order: &HoldOrder) -> Result<FileLock> {
     failpoint::hit("hold.lock.before");
     let Some(lock) = FileLock::try_acquire(&order.lock)? else {
         return Err(held_by_other(order));
     };
-    // For whoever comes second.
+    // The error message for a second holder uses this note.
     let note = LockNote::own(order.launch);
     if let Err(error) = fs::write(&order.lock, note.to_string()) {
         log(&format!("the lock does not say who has it: {error}"));
@@ -154,7 +155,8 @@ fn held_by_other(order: &HoldOrder) -> Error {
         .hint(format!("run `segue attach {}` to see it", order.session))
 }
 
-/// Refuses to start what a daemon has given up meanwhile: it may run again under another launch.
+/// Refuses to start a launch that a daemon has given up meanwhile: its session may already run
+/// again in another launch.
 fn refuse_if_over(folder: &Path, launch: LaunchId) -> Result<()> {
     if has_end(folder) {
         return Err(Error::conflict(format!("launch `{launch}` is over before it began"))
@@ -163,7 +165,8 @@ fn refuse_if_over(folder: &Path, launch: LaunchId) -> Result<()> {
     Ok(())
 }
 
-/// Ends what launches of the session left behind: two agents in one conversation would spoil it.
+/// Ends processes that earlier launches of the session left behind: two agents in one conversation
+/// would damage it.
 async fn end_leftovers(session: SessionId) -> Result<()> {
     failpoint::hit("hold.leftovers.before");
     let dead: Vec<LaunchId> = marked_launches(session).into_iter().collect();
@@ -174,8 +177,9 @@ async fn end_leftovers(session: SessionId) -> Result<()> {
     Ok(())
 }
 
-/// Returns the session's launches that still have processes, after a look that saw all. This one
-/// has none yet, unless an earlier attempt of it was killed.
+/// Returns the session's launches that still have processes. Repeats the survey until all processes
+/// could be examined. The launch of this holder has no processes yet, unless an earlier attempt to
+/// start it was killed.
 fn marked_launches(session: SessionId) -> BTreeSet<LaunchId> {
     let session = session.to_string();
     for _ in 0..LOOKS {
@@ -187,7 +191,7 @@ fn marked_launches(session: SessionId) -> BTreeSet<LaunchId> {
     BTreeSet::new()
 }
 
-/// Looks at all processes; tells also whether one of them could not be seen properly.
+/// Examines all processes. Also returns whether one of them could not be examined properly.
 fn look(session: &str) -> (BTreeSet<LaunchId>, bool) {
     let mut found = BTreeSet::new();
     let mut blurred = false;

@@ -1,7 +1,8 @@
-//! Continuing an agent that was stopped: nobody else is there to do it.
+//! Continues an agent that was stopped, because no shell is there to do it.
 //!
-//! The kernel reports the stop of the agent itself. It reports nothing about a process below it, so
-//! the terminal's foreground is continued a moment after a person pressed ^Z.
+//! The kernel reports the stop of the agent itself. It reports nothing about a process below the
+//! agent, so the foreground process group of the terminal is continued a moment after a user
+//! pressed ^Z.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -14,30 +15,32 @@ use super::agent::Stream;
 use super::lives::Life;
 use super::{Holder, log};
 
-/// An agent that stops itself again and again is continued at most once in this time.
+/// An agent that stops itself repeatedly is continued at most once in this time.
 const PACE: Duration = Duration::from_secs(1);
-/// When the foreground is continued after ^Z: a program may tidy up before it stops itself.
+/// Delays after ^Z until the foreground is continued. A program may clean up before it stops
+/// itself.
 const AFTER_KEY: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(1500)];
-/// ^Z as terminals send it: plain, and in the two ways that name keys by their numbers.
+/// ^Z as terminals send it: as a control character, and in the two encodings that send keys as
+/// numbers.
 const SUSPEND_KEYS: [&[u8]; 3] = [b"\x1a", b"\x1b[122;5u", b"\x1b[27;5;122~"];
 
-/// When the agent is to be continued.
+/// When the agent must be continued.
 #[derive(Debug, Default)]
 pub(super) struct Suspended {
-    /// The agent stands still and is continued then.
+    /// The time when the stopped agent is continued.
     agent: Option<Instant>,
-    /// The foreground is continued then, the earliest first.
+    /// The times when the foreground process group is continued, earliest first.
     foreground: VecDeque<Instant>,
     last: Option<Instant>,
 }
 
 impl Suspended {
-    /// Returns when there is something to do; `None` while there is nothing to wait for.
+    /// Returns when the next action is due. `None` if there is none.
     pub(super) fn due(&self) -> Option<Instant> {
         self.agent.into_iter().chain(self.foreground.front().copied()).min()
     }
 
-    /// Notes what a person typed.
+    /// Checks whether a user typed the suspend key.
     pub(super) fn typed(&mut self, bytes: &[u8], now: Instant) {
         let has = |key: &&[u8]| bytes.windows(key.len()).any(|part| part == *key);
         if SUSPEND_KEYS.iter().any(has) {
@@ -45,13 +48,13 @@ impl Suspended {
         }
     }
 
-    /// Notes that the agent was stopped.
+    /// Records that the agent was stopped.
     fn stopped(&mut self, now: Instant) {
         let at = self.last.map_or(now, |last| (last + PACE).max(now));
         self.agent.get_or_insert(at);
     }
 
-    /// Tells whether the agent is to be continued now.
+    /// Returns whether the agent must be continued now.
     fn take_due(&mut self, now: Instant) -> bool {
         let mut is_due = self.agent.take_if(|at| *at <= now).is_some();
         while self.foreground.pop_front_if(|at| *at <= now).is_some() {
@@ -65,8 +68,8 @@ impl Suspended {
 }
 
 impl Holder {
-    /// Takes note that a child was stopped. A child that is not the agent came here when its parent
-    /// ended; if it is a job in the background, it may stand still for a reason.
+    /// Handles a stopped child. A child that is not the agent was adopted when its parent ended. It
+    /// may be a background job that is stopped for a reason, so it is left alone.
     pub(super) fn stopped(&mut self, pid: Pid) {
         if self.is_agent(pid) {
             log("the agent was stopped; it is continued");
@@ -76,20 +79,20 @@ impl Holder {
         }
     }
 
-    /// Continues the agent's process group and the one in the foreground of its terminal, if the
-    /// time for that has come.
+    /// Continues the agent's process group and the foreground process group of its terminal, if
+    /// that is due.
     pub(super) fn continue_stopped(&mut self, now: Instant) {
         if !self.suspended.take_due(now) || !matches!(self.life, Life::Running { .. }) {
             return;
         }
-        // Until its status is taken, nobody else can have the agent's number.
+        // Until its exit status is collected, the agent's process id cannot be reused.
         let agent = i32::try_from(self.live.agent.pid).ok().and_then(Pid::from_raw);
         let foreground = match &self.stream {
             Some(Stream::Terminal { master, .. }) => tcgetpgrp(master.get_ref()).ok(),
             Some(Stream::Pipes { .. }) | None => None,
         };
         for group in agent.into_iter().chain(foreground.filter(|group| Some(*group) != agent)) {
-            // The group in the foreground may have ended.
+            // The foreground process group may have ended.
             let _gone = kill_process_group(group, Signal::CONT);
         }
     }
@@ -102,7 +105,7 @@ mod tests {
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     #[test]
-    fn a_stopped_agent_is_continued_at_once_and_then_once_a_second() {
+    fn stopped_agent_is_continued_at_once_and_then_once_a_second() {
         let now = Instant::now();
         let mut suspended = Suspended::default();
         assert_eq!(suspended.due(), None);
@@ -116,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_suspend_key_is_known_in_every_encoding() {
+    fn suspend_key_is_recognized_in_every_encoding() {
         let now = Instant::now();
         for typed in [&b"\x1a"[..], b"ab\x1ac", b"\x1b[122;5u", b"\x1b[27;5;122~"] {
             let mut suspended = Suspended::default();

@@ -1,4 +1,4 @@
-//! Messages that are typed: pasted, drawn by the agent, and sent.
+//! Types messages: pastes the text, waits until the agent has drawn it, and presses Enter.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,45 +15,45 @@ use crate::hold::descriptors::read_now;
 use crate::hold::terminal::{Terminal, keystrokes};
 use crate::hold::wire::Outcome;
 
-/// Enter comes no sooner after the text: agents that read both at once take it for text.
+/// Minimum time between the text and Enter. An agent that reads both at once takes Enter for text.
 const LEAST_WAIT: Duration = Duration::from_millis(100);
-/// Enter comes after this time even if the agent draws nothing, or never stops.
+/// Maximum time between the text and Enter, even if the agent draws nothing or never stops drawing.
 const MOST_WAIT: Duration = Duration::from_secs(3);
 
-/// What was typed on somebody's order, and what is being typed.
+/// The messages that were typed, and the one that is being typed.
 #[derive(Debug, Default)]
 pub(super) struct Typist {
-    /// Every message that was ever ordered here: none is typed twice.
+    /// Every message that this holder was asked to type. No message is typed twice.
     told: BTreeSet<MessageId>,
     job: Option<Job>,
-    /// When a person last pressed a key. Until the agent had time to draw it, the screen does not
-    /// show it.
+    /// When a user last pressed a key. The screen shows the key only after the agent had time to
+    /// draw it.
     last_key: Option<Instant>,
 }
 
-/// A message on its way into the agent.
+/// A message that is being typed.
 #[derive(Debug)]
 struct Job {
     stage: Stage,
-    /// What others typed meanwhile; it must not get into the message.
+    /// Input that arrived meanwhile from others. It must not get into the message.
     held: Vec<u8>,
 }
 
-/// How far a message is.
+/// The progress of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// The agent has yet to take some of the text.
+    /// The agent has not read all of the text yet.
     Pasting,
-    /// The text was taken at `since`; the agent draws it.
+    /// The agent has read the text at `since`, and draws it.
     Drawing { since: Instant, drew: Option<Instant> },
-    /// The agent has yet to take Enter.
+    /// The agent has not read Enter yet.
     Sending,
-    /// Enter was taken.
+    /// The agent has read Enter.
     Sent { since: Instant },
 }
 
 impl Stage {
-    /// Returns when the next stage begins; none if that depends on the agent alone.
+    /// Returns when the next stage begins. `None` if that depends on the agent alone.
     fn due(self) -> Option<Instant> {
         match self {
             Self::Pasting | Self::Sending => None,
@@ -65,7 +65,7 @@ impl Stage {
         }
     }
 
-    /// Returns the stage after the agent took all of its input.
+    /// Returns the stage after the agent has read all of its input.
     fn after_input(self, now: Instant) -> Self {
         match self {
             Self::Pasting => Self::Drawing { since: now, drew: None },
@@ -80,19 +80,19 @@ impl Typist {
         self.job.is_some()
     }
 
-    /// Returns when there is something to do; none while there is nothing to wait for.
+    /// Returns when the next action is due. `None` if there is nothing to wait for.
     pub(super) fn due(&self) -> Option<Instant> {
         self.job.as_ref().and_then(|job| job.stage.due())
     }
 
-    /// Notes that the agent drew something.
+    /// Records that the agent drew something.
     pub(super) fn drew(&mut self, now: Instant) {
         if let Some(Job { stage: Stage::Drawing { drew, .. }, .. }) = &mut self.job {
             *drew = Some(now);
         }
     }
 
-    /// Gives up what is being typed: nobody reads it any more.
+    /// Drops the message that is being typed, because the agent does not read it any more.
     pub(super) fn give_up(&mut self) {
         self.job = None;
     }
@@ -103,7 +103,7 @@ impl Typist {
 }
 
 impl Holder {
-    /// Begins to type a message, unless it was typed before or the screen is another by now.
+    /// Starts to type a message, unless it was typed before or the screen has changed.
     pub(super) fn type_message(
         &mut self,
         message: MessageId,
@@ -130,12 +130,12 @@ impl Holder {
         Ok(Outcome::Now)
     }
 
-    /// Presses keys, unless the screen is another by now; tells whether it did.
+    /// Presses keys, unless the screen has changed. Returns whether it did.
     pub(super) fn press(&mut self, keys: &[u8], revision: u64) -> Result<bool> {
         Ok(self.is_unchanged(revision)? && self.inject(keys).map(|()| true)?)
     }
 
-    /// Queues bytes; whether the agent took them is for the agent's own evidence to say.
+    /// Queues bytes for the agent. Only the agent's own evidence shows whether it read them.
     pub(super) fn inject(&mut self, bytes: &[u8]) -> Result<()> {
         if self.terminal.is_none() {
             return Err(headless());
@@ -145,7 +145,7 @@ impl Holder {
         if self.type_after_message(bytes) { Ok(()) } else { Err(unread()) }
     }
 
-    /// Passes on what an attached person typed, or what their terminal said on its own.
+    /// Passes on input of an attached user, or a report that their terminal sent by itself.
     pub(super) fn type_for_person(&mut self, bytes: &[u8], has_keys: bool) {
         if has_keys {
             self.changes.count();
@@ -154,7 +154,7 @@ impl Holder {
         self.type_after_message(bytes);
     }
 
-    /// Goes on with a message when the agent has taken all of its input.
+    /// Continues with the message after the agent has read all of its input.
     pub(super) fn input_taken(&mut self) {
         if !self.input.is_empty() {
             return;
@@ -165,7 +165,7 @@ impl Holder {
         self.input_is_read();
     }
 
-    /// Goes on with a message if the time for that has come.
+    /// Continues with the message if its next stage is due.
     pub(super) fn go_on_typing(&mut self, now: Instant) {
         if self.typist.due().is_none_or(|due| due > now) {
             return;
@@ -189,7 +189,7 @@ impl Holder {
         failpoint::hit("hold.enter.after");
     }
 
-    /// Queues input after the message that is being typed; tells whether there was room for it.
+    /// Queues input behind the message that is being typed. Returns whether there was room for it.
     fn type_after_message(&mut self, bytes: &[u8]) -> bool {
         let Some(job) = &mut self.typist.job else { return self.type_in(bytes) };
         let has_room = job.held.len() + bytes.len() <= MOST_INPUT;
@@ -199,7 +199,8 @@ impl Holder {
         has_room
     }
 
-    /// Tells whether the screen is the one of this revision, and nobody's keys are on their way.
+    /// Returns whether the screen still has this revision, and no keys are on their way to the
+    /// agent.
     fn is_unchanged(&mut self, revision: u64) -> Result<bool> {
         if self.terminal.is_none() {
             return Err(headless());
@@ -218,7 +219,7 @@ impl Holder {
         Ok(is_unchanged)
     }
 
-    /// Takes in what the agent has drawn and nobody has read: that is a change, too.
+    /// Takes in output of the agent that was not read yet: it changes the screen, too.
     fn take_in_now(&mut self) {
         if let Some(stream) = &self.stream
             && let Ok(count @ 1..) = read_now(stream.output(), &mut self.batch)
@@ -240,7 +241,7 @@ mod tests {
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     #[test]
-    fn enter_comes_a_moment_after_the_agent_drew() {
+    fn enter_is_due_a_moment_after_the_agent_drew() {
         let since = Instant::now();
         let due = |drew: Option<u64>| {
             let stage = Stage::Drawing { since, drew: drew.map(|after| since + MS(after)) };
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stage_that_waits_for_the_agent_needs_no_clock() {
+    fn stages_that_wait_for_the_agent_have_no_due_time() {
         let now = Instant::now();
         assert_eq!(Stage::Pasting.due(), None);
         assert_eq!(Stage::Sending.due(), None);

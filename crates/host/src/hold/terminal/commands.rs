@@ -2,11 +2,11 @@
 
 use super::{Effects, Terminal, queries};
 
-/// Longer titles are cut; some agents put a whole prompt there.
+/// Maximum length of a title in characters. Some agents put a whole prompt there.
 const LONGEST_TITLE: usize = 512;
 
 impl Terminal {
-    /// Carries out `ESC ] …`.
+    /// Executes `ESC ] …`.
     pub(super) fn command(&mut self, bytes: &[u8], effects: &mut Effects) {
         let (body, terminator) = split(bytes);
         let (number, rest) = match body.iter().position(|byte| *byte == b';') {
@@ -17,9 +17,9 @@ impl Terminal {
             b"0" | b"2" => self.set_title(readable(rest), effects),
             b"4" => queries::answer_palette(rest, terminator, effects),
             b"10" | b"11" | b"12" => queries::answer_colours(number, rest, terminator, effects),
-            // Progress stays on a user's terminal after a detach: it is not shown.
+            // A progress bar would stay on the user's terminal after a detach, so it is not shown.
             b"9" if rest.starts_with(b"4;") => {}
-            // Asking for the clipboard is nobody's business.
+            // An agent may not read the user's clipboard.
             b"52" if rest.ends_with(b";?") => {}
             b"8" | b"9" | b"52" | b"99" | b"777" => effects.show(&passed_on(bytes)),
             _ => {}
@@ -35,7 +35,7 @@ impl Terminal {
     }
 }
 
-/// Returns what is between `ESC ]` and the terminator, and the terminator.
+/// Returns the text between `ESC ]` and the terminator, and the terminator.
 fn split(bytes: &[u8]) -> (&[u8], &[u8]) {
     let body = bytes.get(2..).unwrap_or_default();
     match body {
@@ -45,7 +45,7 @@ fn split(bytes: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Returns text without control characters, cut to a sensible length.
+/// Returns text without control characters, cut to the maximum length of a title.
 fn readable(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes)
         .chars()
@@ -54,7 +54,7 @@ fn readable(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// Returns the command without controls in it, some of which terminals obey even there.
+/// Returns the command without control characters, because some terminals execute them even there.
 fn passed_on(bytes: &[u8]) -> Vec<u8> {
     let (body, _) = split(bytes);
     let text = String::from_utf8_lossy(body);

@@ -1,9 +1,9 @@
-//! What comes of an agent's output, beside the terminal's own state.
+//! The effects of an agent's output, besides the terminal's own state.
 
-/// Collected over one batch of output.
+/// The effects of one batch of output.
 #[derive(Debug, Default)]
 pub(crate) struct Effects {
-    /// Whether anybody is shown the output as it comes.
+    /// The output for users' terminals. `None` if no client is attached.
     shown: Option<Vec<u8>>,
     replies: Vec<u8>,
     title: Option<String>,
@@ -12,7 +12,7 @@ pub(crate) struct Effects {
     paint_again: bool,
 }
 
-/// What became of reports of the mouse.
+/// Whether the agent has switched mouse reports on or off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Mouse {
     #[default]
@@ -20,7 +20,7 @@ enum Mouse {
     Switched,
 }
 
-/// Something that subscribers hear of.
+/// A notification for subscribers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Notice {
     Title(String),
@@ -28,17 +28,17 @@ pub(crate) enum Notice {
 }
 
 impl Effects {
-    /// Begins a batch that nobody is shown.
+    /// Starts a batch without an attached client.
     pub(crate) fn unseen() -> Self {
         Self::default()
     }
 
-    /// Begins a batch whose output is collected for users' terminals.
+    /// Starts a batch whose output is collected for users' terminals.
     pub(crate) fn seen() -> Self {
         Self { shown: Some(Vec::new()), ..Self::default() }
     }
 
-    /// Adds to what users' terminals are sent.
+    /// Adds output for users' terminals.
     pub(super) fn show(&mut self, bytes: &[u8]) {
         if let Some(shown) = &mut self.shown
             && !self.paint_again
@@ -47,12 +47,12 @@ impl Effects {
         }
     }
 
-    /// Adds to what the agent is answered.
+    /// Adds an answer to the agent.
     pub(super) fn reply(&mut self, bytes: &[u8]) {
         self.replies.extend_from_slice(bytes);
     }
 
-    /// Says that users' terminals cannot follow step by step and need the whole screen.
+    /// Marks that users' terminals cannot follow step by step and need a full repaint.
     pub(super) fn paint_again(&mut self) {
         self.paint_again = true;
         if let Some(shown) = &mut self.shown {
@@ -60,22 +60,22 @@ impl Effects {
         }
     }
 
-    /// Notes the title; only the last one of a batch is news.
+    /// Records a new title. Only the last title of a batch is reported.
     pub(super) fn retitle(&mut self, title: &str) {
         self.title = Some(title.to_owned());
     }
 
-    /// Notes a bell; many in one batch are one.
+    /// Records a bell. Several bells in one batch count as one.
     pub(super) fn ring(&mut self) {
         self.bell = true;
     }
 
-    /// Notes that the agent has switched reports of the mouse.
+    /// Records that the agent has switched mouse reports on or off.
     pub(super) fn switch_mouse(&mut self) {
         self.mouse = Mouse::Switched;
     }
 
-    /// Tells whether the agent has switched reports of the mouse.
+    /// Returns whether the agent has switched mouse reports on or off.
     pub(crate) fn has_switched_mouse(&self) -> bool {
         self.mouse == Mouse::Switched
     }

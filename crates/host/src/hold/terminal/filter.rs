@@ -1,31 +1,34 @@
-//! What people type, without what their terminals say on their own.
+//! Filters the input from a user's terminal: keeps what the user typed, and drops what the terminal
+//! sent by itself.
 //!
-//! Terminals answer queries of whoever ran in them before, and report what an earlier program
-//! asked for. The agent's questions are answered elsewhere, so an answer from here is never its.
+//! A terminal answers queries of programs that ran in it before, and sends reports that an earlier
+//! program requested. The agent's queries are answered elsewhere, so an answer from here is never
+//! meant for the agent.
 
 use super::{Kind, Scanner, Sequence};
 
-/// `ESC` and a letter that opens a string: a person's key unless more of it follows at once.
+/// The length of `ESC` and a letter that opens a string. It is a key unless more bytes follow at
+/// once.
 const KEY_WITH_ALT: usize = 2;
 
-/// Reports that the agent has asked for.
+/// The reports that the agent has requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub(crate) focus: bool,
     pub(crate) colour_scheme: bool,
 }
 
-/// One user's input; it keeps what a read has torn.
+/// The filter of one user's input. It keeps sequences that a read has cut.
 #[derive(Debug, Default)]
 pub(crate) struct InputFilter {
     scanner: Scanner,
     pasting: bool,
-    /// Whether something of what was passed on is a person's doing.
+    /// Whether some of the bytes that were passed on are input of the user.
     has_keys: bool,
 }
 
 impl InputFilter {
-    /// Takes in what was read; returns what is for the agent.
+    /// Takes input and returns the bytes for the agent.
     pub(crate) fn filter(&mut self, bytes: &[u8], asked: Asked) -> Vec<u8> {
         let mut passed = Vec::with_capacity(bytes.len());
         self.scanner.push(bytes);
@@ -47,19 +50,19 @@ impl InputFilter {
         }
     }
 
-    /// Tells whether a person did something since this was asked last: not everything that is for
-    /// the agent was typed.
+    /// Returns whether the user did something since the last call. Not all bytes for the agent were
+    /// typed.
     pub(crate) fn take_has_keys(&mut self) -> bool {
         std::mem::take(&mut self.has_keys)
     }
 
-    /// Tells whether a person's paste has begun whose end has not come.
+    /// Returns whether the user's paste has begun but not ended.
     pub(crate) fn is_pasting(&self) -> bool {
         self.pasting
     }
 
-    /// Returns what waits, after a pause in which no rest came: then it was a key such as Escape.
-    /// The beginning of an answer waits on.
+    /// Returns the incomplete input after a pause in which its rest did not arrive: it was a key
+    /// such as Escape. The beginning of an answer is kept.
     pub(crate) fn after_pause(&mut self) -> Vec<u8> {
         let opens_string = matches!(self.scanner.rest(), [0x1b, b']' | b'P', _, ..]);
         if self.pasting || opens_string && self.scanner.rest().len() > KEY_WITH_ALT {
@@ -68,7 +71,7 @@ impl InputFilter {
         self.scanner.take_rest()
     }
 
-    /// Gives up an answer whose rest never came.
+    /// Drops an answer whose rest never arrived.
     pub(crate) fn after_long_pause(&mut self) {
         if !self.pasting {
             self.scanner.take_rest();
@@ -84,10 +87,10 @@ fn is_typed(kind: Kind, bytes: &[u8], asked: Asked) -> bool {
     }
 }
 
-/// Tells whether it is what a terminal says on its own because the agent asked for it, or where
-/// the mouse is: nobody pressed anything.
+/// Returns whether the bytes are a report that the agent requested, or a movement of the mouse: in
+/// both cases nothing was pressed.
 fn is_report(kind: Kind, bytes: &[u8]) -> bool {
-    /// A move without a button, whatever keys are held.
+    /// A movement of the mouse without a button. Modifier keys may be held.
     const HOVER: u16 = 35;
     let sequence = Some(bytes).filter(|_| kind == Kind::Csi).and_then(Sequence::parse);
     sequence.is_some_and(|sequence| match (sequence.prefix, sequence.last) {
@@ -101,7 +104,8 @@ fn is_report(kind: Kind, bytes: &[u8]) -> bool {
 fn is_key(sequence: &Sequence<'_>, asked: Asked) -> bool {
     match (sequence.prefix, sequence.intermediate, sequence.last) {
         (0, 0, b'I' | b'O') if sequence.is_bare() => asked.focus,
-        // F3 with modifiers looks like a cursor in the first row, and nobody asked for that.
+        // F3 with modifiers looks like a report of a cursor in the first row, but no such report
+        // was requested.
         (0, 0, b'R') => {
             sequence.is_bare()
                 || sequence.number(0) == Some(1)
@@ -122,7 +126,7 @@ mod tests {
     use super::*;
 
     const NOTHING: Asked = Asked { focus: false, colour_scheme: false };
-    /// Answers of terminals, each of which must vanish.
+    /// Answers of terminals. Each must be dropped.
     const ANSWERS: [&[u8]; 15] = [
         b"\x1b[?62;22c",
         b"\x1b[>41;377;0c",
@@ -140,7 +144,7 @@ mod tests {
         b"\x1bP1+r544e=787465726d\x1b\\",
         b"\x1b_Gi=31;OK\x1b\\",
     ];
-    /// What people do, each of which must arrive.
+    /// Input of users. Each must be passed on.
     const KEYS: [&[u8]; 14] = [
         b"a",
         "é漢".as_bytes(),
@@ -168,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_vanish_and_keys_arrive_wherever_reads_tear_them() {
+    fn answers_are_dropped_and_keys_passed_on_wherever_reads_are_cut() {
         for answer in ANSWERS {
             for key in KEYS {
                 let stream = [b"x", answer, key, answer, b"y"].concat();
@@ -183,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_arrive_when_the_agent_asked_for_them() {
+    fn reports_are_passed_on_if_the_agent_requested_them() {
         let focus = Asked { focus: true, ..NOTHING };
         assert_eq!(pass(&[b"\x1b[I\x1b[O"], NOTHING), b"");
         assert_eq!(pass(&[b"\x1b[I\x1b[O"], focus), b"\x1b[I\x1b[O");
@@ -192,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_pressed_is_told_from_keys() {
+    fn reports_and_answers_do_not_count_as_keys() {
         let all = Asked { focus: true, colour_scheme: true };
         let mut filter = InputFilter::default();
         for report in [&b"\x1b[I"[..], b"\x1b[O", b"\x1b[?997;2n", b"\x1b[<35;10;20M"] {
@@ -210,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn escape_alone_arrives_after_a_pause() {
+    fn escape_alone_is_passed_on_after_a_pause() {
         for key in [&b"\x1b"[..], b"\x1b]", b"\x1bP", b"\x1b[", b"\xc3"] {
             let mut filter = InputFilter::default();
             assert_eq!(filter.filter(key, NOTHING), b"");
@@ -220,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn half_an_answer_waits_for_its_rest_but_not_for_ever() {
+    fn incomplete_answer_is_kept_until_a_long_pause() {
         let mut filter = InputFilter::default();
         filter.filter(b"\x1b]11;rgb:00", NOTHING);
         assert_eq!(filter.after_pause(), b"");
@@ -231,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn pasted_text_is_not_looked_into() {
+    fn pasted_text_is_passed_on_unchanged() {
         let pasted = b"\x1b[200~a\x1b]11;x\x07\x1b[?62c\x1b\xff\x1b[201~\x1b[?62c!";
         let wanted = b"\x1b[200~a\x1b]11;x\x07\x1b[?62c\x1b\xff\x1b[201~!";
         for cut in 0..=pasted.len() {

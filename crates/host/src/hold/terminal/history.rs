@@ -1,8 +1,8 @@
-//! The last of what an agent wrote, byte for byte.
+//! The last bytes that an agent wrote.
 
 use std::collections::VecDeque;
 
-/// A bounded run of bytes that forgets its beginning; it grows only as far as it is used.
+/// A bounded queue of bytes that drops the oldest ones. Memory is allocated only as it fills.
 #[derive(Debug)]
 pub(crate) struct History {
     bytes: VecDeque<u8>,
@@ -18,7 +18,7 @@ impl History {
         let kept = bytes.get(bytes.len().saturating_sub(self.limit)..).unwrap_or(bytes);
         let excess = (self.bytes.len() + kept.len()).saturating_sub(self.limit);
         self.bytes.drain(..excess);
-        // Doubling would take twice the limit at the end.
+        // The default growth could allocate up to twice the limit.
         if self.bytes.capacity() < self.bytes.len() + kept.len() {
             let wanted = (self.bytes.capacity() * 2).clamp(kept.len(), self.limit);
             self.bytes.reserve_exact(wanted.saturating_sub(self.bytes.len()));
@@ -30,12 +30,12 @@ impl History {
         self.bytes.len()
     }
 
-    /// Takes the last so many bytes away.
+    /// Removes the last `count` bytes.
     pub(crate) fn forget_newest(&mut self, count: usize) {
         self.bytes.truncate(self.bytes.len().saturating_sub(count));
     }
 
-    /// Returns the last so many bytes, in two pieces.
+    /// Returns the last `count` bytes, in two pieces.
     pub(crate) fn last(&self, count: usize) -> [&[u8]; 2] {
         let (older, newer) = self.bytes.as_slices();
         let of_newer = count.min(newer.len());
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_bytes_are_kept() {
+    fn push_keeps_the_newest_bytes() {
         let mut history = History::new(10);
         history.push(b"abcdef");
         history.push(b"ghijkl");
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_bytes_come_in_order_wherever_they_lie() {
+    fn last_returns_bytes_in_order_wherever_the_buffer_wraps() {
         let mut history = History::new(10);
         for byte in b"abcdefghijklmnopqrstuvwxyz" {
             history.push(&[*byte]);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn it_takes_what_it_needs_and_never_more_than_its_limit() {
+    fn capacity_grows_on_demand_and_never_beyond_the_limit() {
         let mut history = History::new(1 << 16);
         history.push(b"x");
         assert!(history.bytes.capacity() < 1024);

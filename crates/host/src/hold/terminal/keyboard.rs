@@ -1,9 +1,9 @@
-//! The keyboard protocol that an agent has asked for: the flags, and those put aside.
+//! The keyboard protocol that an agent has requested: a stack of flags.
 
-/// As many as terminals that know the protocol keep.
+/// Maximum depth of the stack, as in terminals that support the protocol.
 const DEEPEST: usize = 16;
 
-/// The flags of one screen; the last are in force.
+/// The flags of one screen. The last entry is in effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Keyboard {
     stack: Vec<u16>,
@@ -35,7 +35,7 @@ impl Keyboard {
         }
     }
 
-    /// Changes the flags in force: 1 sets them, 2 adds to them, 3 takes from them.
+    /// Changes the flags in effect: 1 sets them, 2 adds to them, 3 removes from them.
     pub(super) fn change(&mut self, flags: u16, how: u16) {
         let Some(last) = self.stack.last_mut() else {
             return;
@@ -47,7 +47,7 @@ impl Keyboard {
         };
     }
 
-    /// Returns the sequence that sets these flags, without a trace on a terminal's own stack.
+    /// Returns the sequence that sets these flags without changing the terminal's own stack.
     pub(super) fn formatted(&self) -> String {
         format!("\x1b[={};1u", self.flags())
     }

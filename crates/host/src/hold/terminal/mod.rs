@@ -1,8 +1,8 @@
 //! The terminal that an agent talks to.
 //!
-//! It answers every query itself and always alike, keeps the screen and the modes, and says what
-//! an attached user's terminal has to be sent. That terminal never sees a query, never changes
-//! screens, and shows nothing that could not be painted again from here.
+//! It answers every query itself, always in the same way. It keeps the screen and the modes, and
+//! produces the output for an attached user's terminal. That terminal never receives a query, never
+//! switches screens, and shows nothing that could not be painted again from here.
 
 mod commands;
 mod effects;
@@ -49,13 +49,13 @@ fn size_of(screen: &Screen) -> Size {
     Size { rows: rows.get(), cols: cols.get() }
 }
 
-/// Returns rows and columns as a screen model wants them.
+/// Returns rows and columns as the screen model needs them.
 pub(crate) fn non_zero(size: Size) -> (NonZeroU16, NonZeroU16) {
     let at_least_one = |number| NonZeroU16::new(number).unwrap_or(NonZeroU16::MIN);
     (at_least_one(size.rows), at_least_one(size.cols))
 }
 
-/// A terminal without a screen of its own.
+/// A terminal without a display.
 pub(crate) struct Terminal {
     scanner: Scanner,
     parser: Parser<Scrollback>,
@@ -63,24 +63,25 @@ pub(crate) struct Terminal {
     charsets: Charsets,
     /// The keyboard protocol of the normal and of the alternate screen.
     keyboards: [Keyboard; 2],
-    /// What the model keeps for each of the two screens but does not tell.
+    /// State of the two screens that the model keeps but does not expose.
     pages: [Page; 2],
     title: String,
-    /// Titles that were put aside.
+    /// The stack of saved titles.
     titles: Vec<String>,
 }
 
-/// The state of one of the two screens beyond its content.
+/// The state of one of the two screens, besides its content.
 #[derive(Clone, Debug, Default)]
 struct Page {
-    /// First and last row of the scrolling region, from 0, when it is not the whole screen.
+    /// The first and last row of the scrolling region, counted from 0. `None` if it is the whole
+    /// screen.
     region: Option<(u16, u16)>,
-    /// Whether rows are counted from the region's first.
+    /// Whether rows are counted from the first row of the region.
     origin: bool,
     saved: Option<SavedCursor>,
 }
 
-/// What `ESC 7` puts aside.
+/// The state that `ESC 7` saves.
 #[derive(Clone, Debug)]
 struct SavedCursor {
     row: u16,
@@ -104,7 +105,7 @@ impl Terminal {
         }
     }
 
-    /// Takes in what the agent wrote.
+    /// Processes output of the agent.
     pub(crate) fn feed(&mut self, bytes: &[u8], effects: &mut Effects) {
         let mut scanner = std::mem::take(&mut self.scanner);
         scanner.push(bytes);
@@ -117,8 +118,8 @@ impl Terminal {
         self.scanner = scanner;
     }
 
-    /// Tells whether bytes that come now are text, and only text: they can change nothing but the
-    /// screen, and want no answer.
+    /// Returns whether bytes that arrive now are text only: they change nothing but the screen, and
+    /// need no answer.
     pub(crate) fn is_text(&self, bytes: &[u8]) -> bool {
         self.scanner.is_between_tokens() && scanner::is_text(bytes)
     }
@@ -138,17 +139,17 @@ impl Terminal {
         &self.title
     }
 
-    /// Returns the text on the screen; rows that were wrapped are one line.
+    /// Returns the text on the screen. Wrapped rows are joined into one line.
     pub(crate) fn text(&self) -> String {
         self.screen().contents()
     }
 
-    /// Tells whether the agent wants to know what is pasted.
+    /// Returns whether the agent wants pastes to be marked (bracketed paste).
     pub(crate) fn takes_pastes(&self) -> bool {
         self.screen().bracketed_paste()
     }
 
-    /// Returns what the agent wants to be told by a user's terminal.
+    /// Returns the reports that the agent has requested from a user's terminal.
     pub(crate) fn asked(&self) -> Asked {
         Asked {
             focus: self.modes.is_on(modes::FOCUS),
@@ -181,7 +182,8 @@ impl Terminal {
         }
     }
 
-    /// The model always wraps: at the margin the cursor is put back on the last column.
+    /// Prints text without wrapping it. The model always wraps, so the cursor is put back on the
+    /// last column at the margin.
     fn print_without_wrapping(&mut self, text: &str) {
         let cols = self.size().cols;
         for character in text.chars() {
@@ -203,7 +205,7 @@ impl Terminal {
                 effects.show(bytes);
                 self.charsets.shift(*control);
             }
-            // The rest does nothing, or asks who is there.
+            // Other control characters do nothing, or ask for an identification.
             _ => {}
         }
     }
@@ -222,12 +224,13 @@ impl Terminal {
         }
     }
 
-    /// Lets the model and the users' terminals do the same.
+    /// Executes the same bytes in the model and in users' terminals.
     fn draw(&mut self, bytes: &[u8], effects: &mut Effects) {
         self.draw_as(bytes, bytes, effects);
     }
 
-    /// Draws what the model knows under another name.
+    /// Executes `in_model` in the model, which does not know `bytes`, and `bytes` in users'
+    /// terminals.
     fn draw_as(&mut self, bytes: &[u8], in_model: &[u8], effects: &mut Effects) {
         self.parser.process(in_model);
         effects.show(bytes);
@@ -244,8 +247,7 @@ impl Terminal {
         self.page_mut().saved = Some(SavedCursor { row, col, attributes });
     }
 
-    /// Begins anew, as a terminal that was just switched on; the title and the lines that have
-    /// scrolled off stay.
+    /// Resets the terminal to its initial state. The title and the scrollback stay.
     fn reset(&mut self, effects: &mut Effects) {
         let fresh = Self::new(self.size());
         let title = std::mem::take(&mut self.title);
@@ -259,7 +261,7 @@ impl Terminal {
         self.parser.screen()
     }
 
-    /// Returns 1 while the alternate screen is shown.
+    /// Returns 1 while the alternate screen is shown, else 0.
     fn shown_page(&self) -> usize {
         usize::from(self.screen().alternate_screen())
     }

@@ -1,4 +1,5 @@
-//! Private modes: which there are, who keeps them, and what users' terminals are told of them.
+//! Private modes: which ones are supported, where their state is kept, and how users' terminals get
+//! it.
 
 use std::collections::BTreeSet;
 
@@ -15,20 +16,20 @@ pub(super) const COLOUR_SCHEME: u16 = 2031;
 
 const ORIGIN: u16 = 6;
 const CURSOR: u16 = 1048;
-/// The switches to the alternate screen, oldest first.
+/// The modes that switch to the alternate screen, oldest first.
 const SCREENS: [u16; 3] = [47, 1047, 1049];
-/// Modes that the screen model keeps.
+/// Modes whose state the screen model keeps.
 const IN_MODEL: [u16; 9] = [1, 9, 25, 1000, 1002, 1003, 1005, 1006, 2004];
-/// Those of them that report the mouse.
+/// Those of them that control mouse reports.
 const MOUSE: [u16; 6] = [9, 1000, 1002, 1003, 1005, 1006];
-/// Modes that are kept here.
+/// Modes whose state is kept here.
 const KEPT: [u16; 4] = [AUTO_WRAP, FOCUS, SYNCHRONISED, COLOUR_SCHEME];
 
 /// The modes that the screen model does not keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Modes {
     on: BTreeSet<u16>,
-    /// How much keys with modifiers are told apart, as `CSI > 4 ; n m` says.
+    /// How precisely keys with modifiers are reported: the `n` of `CSI > 4 ; n m`.
     modified_keys: u16,
 }
 
@@ -58,7 +59,7 @@ impl Modes {
 }
 
 impl Terminal {
-    /// Carries out `CSI ? … h` and `CSI ? … l`, mode by mode.
+    /// Executes `CSI ? … h` and `CSI ? … l`, mode by mode.
     pub(super) fn switch_modes(&mut self, sequence: &Sequence<'_>, effects: &mut Effects) {
         let on = sequence.last == b'h';
         for mode in sequence.numbers().flatten() {
@@ -87,11 +88,11 @@ impl Terminal {
         } else if mode == CURSOR {
             self.draw(b"\x1b8", effects);
         }
-        // Whatever else there is cannot be painted again, so nobody is told of it.
+        // Other modes could not be painted again, so users' terminals do not receive them.
     }
 
-    /// Goes to the alternate screen or back. The cursor stays where it is, as in other terminals,
-    /// unless the mode brings back a saved one.
+    /// Switches to the alternate screen or back. The cursor stays where it is, as in other
+    /// terminals, unless the mode restores a saved one.
     fn switch_screen(&mut self, mode: u16, on: bool) {
         let (row, col) = self.screen().cursor_position();
         if mode == 1049 && on {
@@ -108,7 +109,7 @@ impl Terminal {
         }
     }
 
-    /// Carries out `CSI ! p`: the modes that could be in the way of plain text go.
+    /// Executes `CSI ! p`: resets the modes that could interfere with plain text.
     pub(super) fn reset_softly(&mut self, effects: &mut Effects) {
         self.parser.process(b"\x1b[?1l\x1b[?6l\x1b[?25h\x1b>\x1b[m\x1b[r");
         self.modes.set(AUTO_WRAP, true);
@@ -117,7 +118,7 @@ impl Terminal {
         effects.paint_again();
     }
 
-    /// Carries out `CSI > 4 ; n m`.
+    /// Executes `CSI > 4 ; n m`.
     pub(super) fn modify_keys(&mut self, sequence: &Sequence<'_>, effects: &mut Effects) {
         match sequence.number(0) {
             Some(4) => self.modes.modified_keys = sequence.number(1).unwrap_or(0),
@@ -127,7 +128,8 @@ impl Terminal {
         effects.show(self.modified_keys_formatted().as_bytes());
     }
 
-    /// Tells a private mode's state as `CSI ? … $ p` asks for it: 1 on, 2 off, 0 not known.
+    /// Returns a private mode's state in the form that `CSI ? … $ p` requests: 1 on, 2 off, 0
+    /// unknown.
     pub(super) fn mode_state(&self, mode: u16) -> u8 {
         match self.mode_is_on(mode) {
             Some(true) => 1,
@@ -160,7 +162,7 @@ impl Terminal {
         on
     }
 
-    /// Returns the sequences that have a terminal report the mouse as the agent wants it.
+    /// Returns the sequences that make a terminal report the mouse as the agent wants it.
     pub(crate) fn mouse_formatted(&self) -> String {
         let mut out =
             String::from("\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l");
@@ -170,14 +172,15 @@ impl Terminal {
         out
     }
 
-    /// Returns what the agent uses of its terminal that a person's keys depend on.
+    /// Returns the terminal features that the agent uses, if the meaning of a user's keys depends
+    /// on them.
     pub(crate) fn uses(&self) -> Uses {
         let screen = self.screen();
         Uses { alternate: screen.alternate_screen(), mouse: mouse_mode(screen).is_some() }
     }
 
-    /// Returns the sequences that bring a terminal's input and title into this state, whatever
-    /// they were before.
+    /// Returns the sequences that bring a terminal's input modes and title into this state,
+    /// whatever their state was before.
     pub(super) fn modes_formatted(&self) -> String {
         let screen = self.screen();
         let mut out = self.mouse_formatted();

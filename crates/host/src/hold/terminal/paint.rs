@@ -1,4 +1,4 @@
-//! Painting the screen on a user's terminal: all of it, or the rows that have changed.
+//! Paints the screen on a user's terminal: all of it, or only the rows that have changed.
 
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -12,8 +12,8 @@ const BEGIN: &str = "\x1b[?2026h\x1b[?25l\x1b[m\x1b(B\x1b)B\x0f\x1b[?6l\x1b[?7h\
 const END: &str = "\x1b[?2026l";
 
 impl Terminal {
-    /// Paints everything on a terminal of the same size, which can then follow the agent's own
-    /// output: beside the picture it gets the state that the output builds on.
+    /// Paints everything on a terminal of the same size. The terminal can then follow the agent's
+    /// own output, because it also gets the state that the output depends on.
     pub(crate) fn paint(&self) -> Vec<u8> {
         let mut out = String::from(BEGIN);
         out += "\x1b[H\x1b[2J";
@@ -60,7 +60,8 @@ impl Terminal {
     }
 }
 
-/// Writes the last cell of a row once more: only that leaves the cursor behind it, about to wrap.
+/// Writes the last cell of a row once more: only that leaves the cursor behind the cell, about to
+/// wrap.
 fn write_last_cell(screen: &Screen, row: u16, out: &mut String) {
     let cols = screen.size().1.get();
     let is_second_half = screen.cell(row, cols - 1).is_some_and(Cell::is_wide_continuation);
@@ -76,8 +77,8 @@ fn write_last_cell(screen: &Screen, row: u16, out: &mut String) {
     }
 }
 
-/// What a user's terminal of another size shows of the agent's. The agent's output would wrap and
-/// scroll in the wrong places there, so it is sent the rows that have changed.
+/// What a user's terminal of another size shows. The agent's output would wrap and scroll in the
+/// wrong places there, so only the rows that have changed are sent.
 #[derive(Debug, Default)]
 pub(crate) struct Picture {
     rows: Vec<u64>,
@@ -86,7 +87,7 @@ pub(crate) struct Picture {
 }
 
 impl Picture {
-    /// Returns what brings the terminal up to date; empty if it is.
+    /// Returns the bytes that update the terminal. Empty if nothing has changed.
     pub(crate) fn update(&mut self, terminal: &Terminal) -> Vec<u8> {
         let mut changes = String::new();
         if self.rows.is_empty() {
@@ -123,7 +124,7 @@ impl Picture {
     }
 }
 
-/// Notes the new value; tells whether it is another one.
+/// Stores the hash of the new value. Returns whether it has changed.
 fn replace(known: &mut u64, new: &str) -> bool {
     let mut hasher = DefaultHasher::new();
     new.hash(&mut hasher);
@@ -159,7 +160,7 @@ fn paint_row(screen: &Screen, row: u16, out: &mut String) {
     }
 }
 
-/// Where the cursor is while a row is painted, and how it writes.
+/// The position of the cursor and its style while a row is painted.
 struct Pen {
     row: u16,
     col: Option<u16>,

@@ -1,22 +1,22 @@
-//! The bulk of what agents write: text, colours, and where to write it.
+//! The most common output of agents: text, colours, and where to write it.
 //!
-//! The screen model takes ten times as long for a character as a terminal's line does. Plain
-//! output therefore goes to it in long runs, and lines that scroll off the screen within the same
-//! batch do not go to it at all.
+//! The screen model takes ten times as long for a character as the kernel's terminal line does. So
+//! plain output is passed to it in long runs, and lines that scroll off the screen within the same
+//! batch are not passed to it at all.
 
 use super::scanner::{Plain, Run};
 use super::text::{self, Charset};
 use super::{Effects, Kind, Terminal, Token, modes};
 
-/// Skipping less than this is not worth the search.
+/// Skipping fewer bytes than this is not worth the search.
 const WORTHWHILE: usize = 1 << 10;
-/// Sequences that change the row of the cursor alone.
+/// The final bytes of sequences that change only the row of the cursor.
 const WITHIN_A_ROW: &[u8] = b"@CDGKPX`m";
-/// Other sequences that only draw, whatever their numbers are.
+/// The final bytes of other sequences that only draw, whatever their numbers are.
 const BEYOND_A_ROW: &[u8] = b"ABEFHLMSbdf";
 
 impl Terminal {
-    /// Tells whether a token can go to the model as it is.
+    /// Returns whether a token can be passed to the model unchanged, and which rows it can change.
     pub(super) fn plainness(&self, token: Token<'_>) -> Plain {
         match token.kind {
             Kind::Text if self.writes_plainly() && text::is_clean(token.bytes) => Plain::Writes,
@@ -47,8 +47,8 @@ impl Terminal {
     }
 }
 
-/// Tells how plain a control sequence is: one without prefix and intermediates that all terminals
-/// and the model draw alike.
+/// Returns how plain a control sequence is. Plain sequences have no prefix and no intermediates,
+/// and all terminals and the model draw them alike.
 fn plain_sequence(bytes: &[u8]) -> Plain {
     let &[_, _, ref body @ .., last] = bytes else { return Plain::No };
     if !body.iter().all(|byte| (b'0'..=b';').contains(byte)) {
@@ -61,9 +61,10 @@ fn plain_sequence(bytes: &[u8]) -> Plain {
     }
 }
 
-/// Returns how much of this output has scrolled off a screen of so many rows at its end: what
-/// comes before twice as many new lines, whatever the screen showed and wherever the cursor was.
-/// It is cut where a line begins, at its carriage return, so that the column does not matter.
+/// Returns how many bytes of this output have scrolled off a screen with `rows` rows at its end:
+/// all bytes before the last `2 * rows` new lines, whatever the screen showed and wherever the
+/// cursor was. The cut is at the carriage return before a new line, so that the column does not
+/// matter.
 fn scrolled_off(lines: &[u8], rows: usize) -> Option<usize> {
     let mut end = lines.len();
     let mut found = 0;
@@ -79,7 +80,8 @@ fn scrolled_off(lines: &[u8], rows: usize) -> Option<usize> {
     None
 }
 
-/// Returns the sequences that set the colours of what is written after output that only writes.
+/// Returns the sequences that set the colours of the text that follows this output. The output only
+/// writes lines.
 pub(super) fn colours(bytes: &[u8]) -> Vec<u8> {
     let mut found = Vec::new();
     for piece in bytes.split(|byte| *byte == 0x1b).skip(1) {

@@ -1,20 +1,20 @@
-//! Answers to what agents ask their terminal: the same ones whoever is attached, because an agent
-//! asks once and the terminals of people come and go.
+//! Answers to the queries of agents. They do not depend on the attached clients, because an agent
+//! asks once and users' terminals come and go.
 
 use super::{Effects, Sequence, Size, Terminal};
 
-/// A VT220 with colours.
+/// Identifies the terminal as a VT220 with colours.
 const DEVICE: &[u8] = b"\x1b[?62;22c";
 const SECOND_DEVICE: &[u8] = b"\x1b[>0;100;1c";
 const THIRD_DEVICE: &[u8] = b"\x1bP!|00000000\x1b\\";
-/// Does not name a release: what an agent draws must not change with it.
+/// Contains no release number, so that an agent's drawing does not change with it.
 const NAME: &[u8] = b"\x1bP>|segue 1\x1b\\";
 const DARK: &[u8] = b"\x1b[?997;1n";
-/// Pixels of one character.
+/// The size of one character in pixels.
 const CELL: Size = Size { rows: 16, cols: 8 };
 
 impl Terminal {
-    /// Answers a sequence that asks something; what asks nothing is not known and ignored.
+    /// Answers a sequence if it is a query. Other sequences are unknown and ignored.
     pub(super) fn answer(&self, sequence: &Sequence<'_>, effects: &mut Effects) {
         let first = sequence.number(0);
         match (sequence.prefix, sequence.intermediate, sequence.last) {
@@ -30,7 +30,7 @@ impl Terminal {
                 let mode = first.unwrap_or(0);
                 effects.reply(format!("\x1b[?{mode};{}$y", self.mode_state(mode)).as_bytes());
             }
-            // No other modes are known.
+            // No ANSI modes are known.
             (0, b'$', b'p') => {
                 effects.reply(format!("\x1b[{};0$y", first.unwrap_or(0)).as_bytes());
             }
@@ -52,7 +52,7 @@ impl Terminal {
         let (row, col) = self.screen().cursor_position();
         let page = self.page();
         let top = page.region.filter(|_| page.origin).map_or(0, |(top, _)| top);
-        // Past the last column means on it, about to wrap.
+        // A cursor past the last column is on the last column, about to wrap.
         let col = col.min(self.size().cols - 1);
         format!("{};{}", row.saturating_sub(top) + 1, col + 1)
     }
@@ -76,8 +76,8 @@ pub(super) fn answer_about_window(question: u16, size: Size, effects: &mut Effec
     effects.reply(answer.as_bytes());
 }
 
-/// Answers `OSC 10 ; ? …`: the colours of text, background and cursor, in this order from the one
-/// that is named. Setting them is not possible.
+/// Answers `OSC 10 ; ? …`: the colours of text, background and cursor, in this order from the named
+/// one on. They cannot be set.
 pub(super) fn answer_colours(number: &[u8], rest: &[u8], terminator: &[u8], effects: &mut Effects) {
     const COLOURS: [&str; 3] = ["d0d0/d0d0/d0d0", "0000/0000/0000", "d0d0/d0d0/d0d0"];
     let first = match number {
@@ -110,7 +110,7 @@ fn reply_colour(what: &str, colour: &str, terminator: &[u8], effects: &mut Effec
     effects.reply(terminator);
 }
 
-/// Returns the usual colours: sixteen by name, a cube of 216, and 24 greys.
+/// Returns a colour of the usual palette: 16 named colours, a cube of 216, and 24 greys.
 fn palette(index: u8) -> [u8; 3] {
     const NAMED: [[u8; 3]; 16] = [
         [0x00, 0x00, 0x00],
@@ -141,7 +141,7 @@ fn palette(index: u8) -> [u8; 3] {
     }
 }
 
-/// Answers `DCS + q …` and `DCS $ q …`: there is nothing to tell.
+/// Answers `DCS + q …` and `DCS $ q …`: no value is known.
 pub(super) fn answer_control_string(bytes: &[u8], effects: &mut Effects) {
     match bytes.get(2..4) {
         Some(b"+q") => effects.reply(b"\x1bP0+r\x1b\\"),

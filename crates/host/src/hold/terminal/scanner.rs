@@ -1,13 +1,14 @@
-//! Splits a terminal's byte stream into text, controls and whole sequences.
+//! Splits a terminal's byte stream into text, control characters and complete sequences.
 //!
-//! A sequence or a character that a read has torn is kept until its rest comes, so that whoever
-//! takes the tokens never sees half of one. What is kept is bounded: longer strings are skipped.
+//! A sequence or a character that a read has cut is kept until its rest arrives, so that no token
+//! is incomplete. The kept bytes are bounded: longer strings are skipped.
 
-/// No sequence that a program means is longer.
+/// Maximum length of a control sequence in bytes. No meaningful sequence is longer.
 const LONGEST_SEQUENCE: usize = 256;
-/// Enough for a title, a link, and a page of text for the clipboard.
+/// Maximum length of an operating system command in bytes. Enough for a title, a link, and a page
+/// of text for the clipboard.
 const LONGEST_COMMAND: usize = 64 << 10;
-/// Enough for every request that a device control string can be.
+/// Maximum length of a device control string in bytes. Enough for every request.
 const LONGEST_CONTROL_STRING: usize = 4 << 10;
 
 const ESCAPE: u8 = 0x1b;
@@ -18,57 +19,59 @@ const SUBSTITUTE: u8 = 0x1a;
 const PASTE_BEGINS: &[u8] = b"\x1b[200~";
 const PASTE_ENDS: &[u8] = b"\x1b[201~";
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Whole characters, with the controls that move the cursor: BS, HT, LF, VT, FF and CR.
+    /// Complete characters, with the control characters that move the cursor: BS, HT, LF, VT, FF
+    /// and CR.
     Text,
     /// One other control character.
     Control,
-    /// `ESC`, intermediates, one last byte.
+    /// `ESC`, intermediates, one final byte.
     Escape,
     /// `ESC [` …
     Csi,
-    /// `ESC ]` … up to and with its terminator.
+    /// `ESC ]` … including its terminator.
     Osc,
-    /// `ESC P` … up to and with its terminator.
+    /// `ESC P` … including its terminator.
     Dcs,
 }
 
-/// One piece of the stream, as it came.
+/// One piece of the stream, unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
     pub(crate) kind: Kind,
     pub(crate) bytes: &'a [u8],
 }
 
-/// How plain a token is.
+/// Whether a token is plain, and which rows it can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plain {
-    /// It needs a look of its own.
+    /// It must be processed on its own.
     No,
-    /// It writes lines, one below the other, or changes the one that is being written.
+    /// It writes lines, one below the other, or changes the line that is being written.
     Writes,
-    /// It reaches other rows.
+    /// It can change other rows.
     Moves,
 }
 
-/// Plain tokens in a row.
+/// Consecutive plain tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run<'a> {
     pub(super) bytes: &'a [u8],
-    /// Where those begin that only write lines.
+    /// The byte offset from which on the tokens only write lines.
     pub(super) lines: usize,
 }
 
 impl Token<'_> {
-    /// Tells whether pasted text follows, which is to be taken with [`Scanner::take_paste`].
+    /// Returns whether pasted text follows. Take it with [`Scanner::take_paste`].
     pub(crate) fn begins_paste(&self) -> bool {
         self.bytes == PASTE_BEGINS
     }
 }
 
-/// The stream so far: what was not yet taken, and whether a string is being skipped.
+/// The state of the stream: the bytes that were not taken yet, and whether a string is being
+/// skipped.
 #[derive(Debug, Default)]
 pub(crate) struct Scanner {
     buffer: Vec<u8>,
@@ -76,18 +79,18 @@ pub(crate) struct Scanner {
     skipping: Option<Skipping>,
 }
 
-/// A string whose content nobody wants: what ends it.
+/// What ends a string whose content is skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Skipping {
     UntilBellOrTerminator,
     UntilTerminator,
 }
 
-/// What is at the beginning of the bytes.
+/// What the bytes begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Token(Kind, usize),
-    /// Bytes that mean nothing.
+    /// Bytes without a meaning.
     Drop(usize),
     Skip(Skipping),
     Incomplete,
@@ -101,7 +104,7 @@ impl Scanner {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Takes the next token; none when the rest is incomplete.
+    /// Takes the next token. `None` if the rest is incomplete.
     pub(crate) fn next(&mut self) -> Option<Token<'_>> {
         loop {
             if !self.skip() {
@@ -124,7 +127,7 @@ impl Scanner {
         }
     }
 
-    /// Takes the tokens up to the first that is not plain, all at once.
+    /// Takes all tokens up to the first one that is not plain, at once.
     pub(super) fn take_plain(&mut self, mut plain: impl FnMut(Token<'_>) -> Plain) -> Run<'_> {
         let begin = self.start;
         let mut lines = begin;
@@ -145,17 +148,17 @@ impl Scanner {
         Run { bytes, lines: lines - begin }
     }
 
-    /// Tells whether nothing has begun that what comes next could belong to.
+    /// Returns whether the next bytes begin a new token.
     pub(super) fn is_between_tokens(&self) -> bool {
         self.rest().is_empty() && self.skipping.is_none()
     }
 
-    /// Returns what was pushed and not yet taken.
+    /// Returns the bytes that were pushed but not taken yet.
     pub(crate) fn rest(&self) -> &[u8] {
         self.buffer.get(self.start..).unwrap_or_default()
     }
 
-    /// Takes what was pushed and not yet taken, whatever it is.
+    /// Takes all bytes that were pushed but not taken yet.
     pub(crate) fn take_rest(&mut self) -> Vec<u8> {
         let rest = self.buffer.split_off(self.start);
         self.buffer.clear();
@@ -163,12 +166,12 @@ impl Scanner {
         rest
     }
 
-    /// Gives back the last bytes of the token that was taken last.
+    /// Puts the last `count` bytes of the previous token back into the stream.
     pub(crate) fn give_back(&mut self, count: usize) {
         self.start = self.start.saturating_sub(count);
     }
 
-    /// Takes pasted text as it is, with the mark of its end; tells whether it ended.
+    /// Takes pasted text unchanged, with its end marker. Returns whether the paste has ended.
     pub(crate) fn take_paste(&mut self, pasted: &mut Vec<u8>) -> bool {
         let rest = self.rest();
         let end = rest.windows(PASTE_ENDS.len()).position(|window| window == PASTE_ENDS);
@@ -181,7 +184,7 @@ impl Scanner {
         end.is_some()
     }
 
-    /// Goes on skipping a string; tells whether the stream is outside of one now.
+    /// Continues to skip a string. Returns whether the stream is outside of a string now.
     fn skip(&mut self) -> bool {
         let Some(until) = self.skipping else {
             return true;
@@ -195,13 +198,13 @@ impl Scanner {
     }
 }
 
-/// Returns how many bytes at the end may begin the mark of a paste's end.
+/// Returns how many bytes at the end may be the beginning of a paste's end marker.
 fn torn_paste_end(bytes: &[u8]) -> usize {
     let torn = |length: &usize| bytes.ends_with(&PASTE_ENDS[..*length]);
     (1..PASTE_ENDS.len()).rev().find(torn).unwrap_or(0)
 }
 
-/// Tells how many bytes belong to the string, and whether it has ended with them.
+/// Returns how many bytes belong to the string, and whether it has ended with them.
 fn skipped(bytes: &[u8], until: Skipping) -> (usize, bool) {
     match string_end(bytes, until == Skipping::UntilBellOrTerminator) {
         End::Terminated(length) | End::Cancelled(length) => (length, true),
@@ -218,7 +221,7 @@ fn step(bytes: &[u8]) -> Step {
     }
 }
 
-/// Which bytes are text: everything but the controls that stand alone.
+/// The bytes that are text: all except the control characters that are tokens of their own.
 const TEXT: [bool; 256] = {
     let mut table = [true; 256];
     let mut byte = 0;
@@ -240,18 +243,19 @@ fn text(bytes: &[u8]) -> Step {
     }
 }
 
-/// Tells whether no byte begins anything but text.
+/// Returns whether all bytes are text.
 pub(super) fn is_text(bytes: &[u8]) -> bool {
     text_end(bytes).is_none()
 }
 
-/// Finds the first byte that is not text. Most bytes are letters, which go by in eights.
+/// Finds the first byte that is not text. Most bytes are letters, which are checked eight at a
+/// time.
 fn text_end(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let (eights, rest) = bytes.as_chunks::<8>();
     for (index, eight) in eights.iter().enumerate() {
         let word = u64::from_le_bytes(*eight);
-        // A byte below 0x20, or equal to 0x7f, sets the highest bit of its place.
+        // A byte below 0x20, or equal to 0x7f, sets the highest bit of its position.
         let below = word.wrapping_sub(ONES * 0x20) & !word;
         let delete = word ^ (ONES * 0x7f);
         let delete = delete.wrapping_sub(ONES) & !delete;
@@ -291,19 +295,19 @@ fn escape(rest: &[u8]) -> Step {
     }
 }
 
-/// Reads what follows `ESC` when it opens nothing.
+/// Parses a short escape sequence, after `ESC`.
 fn short_escape(rest: &[u8]) -> Step {
     let intermediates = rest.iter().take_while(|byte| (0x20..=0x2f).contains(*byte)).count();
     match rest.get(intermediates) {
         None if intermediates > LONGEST_SEQUENCE => Step::Drop(1 + intermediates),
         None => Step::Incomplete,
         Some(0x30..=0x7e) => Step::Token(Kind::Escape, intermediates + 2),
-        // Not a sequence: what comes now is read for itself.
+        // Not a sequence: the next byte is parsed on its own.
         Some(_) => Step::Drop(1 + intermediates),
     }
 }
 
-/// Reads what follows `ESC [`.
+/// Parses what follows `ESC [`.
 fn csi(rest: &[u8]) -> Step {
     let body = rest.iter().take_while(|byte| (0x20..=0x3f).contains(*byte)).count();
     if body > LONGEST_SEQUENCE {
@@ -317,7 +321,7 @@ fn csi(rest: &[u8]) -> Step {
     }
 }
 
-/// Reads a string that begins at `rest`, after `ESC`.
+/// Parses a string that begins at `rest`, after `ESC`.
 fn string(rest: &[u8], kind: Kind) -> Step {
     let (limit, ends_with_bell) = match kind {
         Kind::Osc => (LONGEST_COMMAND, true),
@@ -337,11 +341,11 @@ fn string(rest: &[u8], kind: Kind) -> Step {
 
 /// Where a string ends.
 enum End {
-    /// With its terminator, after so many bytes.
+    /// With its terminator, after this many bytes.
     Terminated(usize),
-    /// Something else comes after so many bytes.
+    /// Something else ends it after this many bytes.
     Cancelled(usize),
-    /// Not yet; so many bytes belong to it for certain.
+    /// Not yet. At least this many bytes belong to it.
     Open(usize),
 }
 
@@ -389,7 +393,7 @@ mod tests {
         .as_bytes();
 
     #[test]
-    fn a_stream_is_split_into_whole_pieces() {
+    fn stream_is_split_into_complete_tokens() {
         let tokens = scan(&[MIXED]);
         let wanted: Vec<(Kind, &[u8])> = vec![
             (Kind::Text, "a\u{e9}漢😀\r\n".as_bytes()),
@@ -412,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn it_does_not_matter_where_reads_tear_the_stream() {
+    fn tokens_do_not_depend_on_where_reads_are_cut() {
         let whole = scan(&[MIXED]);
         for cut in 0..=MIXED.len() {
             let (head, tail) = MIXED.split_at(cut);
@@ -423,14 +427,14 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_character_waits_and_a_broken_one_does_not() {
+    fn incomplete_character_waits_and_invalid_one_is_text() {
         assert_eq!(scan(&[b"\xe6\xbc"]), []);
         assert_eq!(scan(&[b"a\xff"]), [(Kind::Text, b"a\xff".to_vec())]);
         assert_eq!(scan(&[b"\x80\x80\x80\x80"]).len(), 1);
     }
 
     #[test]
-    fn strings_without_end_cost_no_memory() {
+    fn endless_strings_use_bounded_memory() {
         let mut scanner = Scanner::default();
         for opening in [&b"\x1b]52;c;"[..], b"\x1bPq", b"\x1b_G"] {
             scanner.push(opening);
@@ -446,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sequence_that_is_broken_off_hides_nothing_after_it() {
+    fn cancelled_sequence_hides_nothing_after_it() {
         assert_eq!(
             scan(&[b"\x1b[3\x1b[2Jx"]),
             [(Kind::Csi, b"\x1b[2J".to_vec()), (Kind::Text, b"x".to_vec())]

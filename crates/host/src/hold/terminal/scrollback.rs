@@ -1,7 +1,7 @@
 //! Lines that have scrolled off the top of the normal screen.
 //!
-//! They are kept as text with colours: rows that the terminal has wrapped are one line, so that
-//! they can be shown at any width. The alternate screen has no scrollback.
+//! They are kept as text with colours. Rows that the terminal has wrapped are joined into one line,
+//! so that they can be shown at any width. The alternate screen has no scrollback.
 
 use std::fmt;
 
@@ -12,10 +12,11 @@ use vt100::capture::{
 
 use super::{History, Size, Terminal};
 
-/// How many bytes of lines are kept, with their colours; memory is used only as lines come.
+/// Maximum number of bytes of lines, including their colours. Memory is allocated only as lines
+/// arrive.
 pub(crate) const SCROLLBACK_BYTES: usize = 512 << 10;
 
-/// Ends every colour and attribute.
+/// Resets all colours and attributes.
 const PLAIN: &str = "\x1b[m";
 
 /// The newest lines that have scrolled off.
@@ -23,7 +24,7 @@ const PLAIN: &str = "\x1b[m";
 pub(super) struct Scrollback {
     lines: History,
     has_forgotten: bool,
-    /// One row, before it is added.
+    /// Buffer for one row.
     row: String,
 }
 
@@ -34,12 +35,12 @@ impl Default for Scrollback {
     }
 }
 
-/// Everything that can be scrolled through, the newest last.
+/// All lines that a user can scroll through, newest last.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ScrollbackText {
-    /// Lines of text with colours (`CSI … m`) and without any other control.
+    /// Lines of text with colours (`CSI … m`) and without other control sequences.
     pub(crate) text: String,
-    /// Whether older lines were forgotten.
+    /// Whether older lines were dropped.
     pub(crate) has_forgotten: bool,
 }
 
@@ -60,7 +61,8 @@ impl Scrollback {
         if self.row.contains('\x1b') {
             self.row += PLAIN;
         }
-        // The state now says whether a new line follows, and only to whoever writes the next row.
+        // The state now knows whether a new line follows, but writes it only with the next row. So
+        // write the row again, and look only at the first character.
         let mut next = FirstCharacter(None);
         let _stopped = row.write_formatted_basic(&mut next, &mut state);
         if next.0 == Some('\n') {
@@ -71,7 +73,7 @@ impl Scrollback {
         self.row = row;
     }
 
-    /// Adds plain output that nobody has drawn, which begins with this pen.
+    /// Adds plain output that was never drawn. It begins with the attributes of `pen`.
     fn push_undrawn(&mut self, pen: &str, output: &[u8]) {
         let from = output.len().saturating_sub(SCROLLBACK_BYTES);
         let mut text = pen.as_bytes().to_vec();
@@ -89,7 +91,8 @@ impl Scrollback {
         *self = Self::default();
     }
 
-    /// Returns the lines; if older ones were forgotten, from the first whole one on.
+    /// Returns the lines. If older lines were dropped, the result begins with the first complete
+    /// line.
     fn text(&self) -> String {
         let bytes = self.lines.to_vec();
         let text = String::from_utf8_lossy(&bytes);
@@ -99,7 +102,7 @@ impl Scrollback {
         }
     }
 
-    /// Takes the newest whole lines that fill at most so many rows; the newest last.
+    /// Removes and returns the newest complete lines that fill at most `rows` rows, newest last.
     fn take_newest(&mut self, rows: u16, cols: u16) -> Vec<String> {
         let text = self.text();
         let Some(ended) = text.strip_suffix('\n') else { return Vec::new() };
@@ -119,7 +122,7 @@ impl Scrollback {
     }
 }
 
-/// Takes one character and refuses the rest.
+/// Stores the first character and refuses the rest.
 struct FirstCharacter(Option<char>);
 
 impl fmt::Write for FirstCharacter {
@@ -129,8 +132,8 @@ impl fmt::Write for FirstCharacter {
     }
 }
 
-/// Appends the text and the colours of output that only writes lines. A line that was written
-/// again from its beginning is kept as it was written last.
+/// Appends the text and the colours of output that only writes lines. If a line was rewritten from
+/// its beginning, only its last version is kept.
 fn push_written(text: &mut Vec<u8>, output: &[u8]) {
     let mut line = text.len();
     let mut rest = output;
@@ -162,7 +165,7 @@ fn push_written(text: &mut Vec<u8>, output: &[u8]) {
 }
 
 impl Terminal {
-    /// Returns all lines that can be scrolled through: those that have scrolled off, and the
+    /// Returns all lines that a user can scroll through: those that have scrolled off, and the
     /// screen. While the alternate screen is shown, the normal one comes before it.
     pub(crate) fn scrollback(&mut self) -> ScrollbackText {
         let alternate = self.screen().alternate_screen().then(|| self.captured());
@@ -182,7 +185,7 @@ impl Terminal {
         ScrollbackText { text, has_forgotten }
     }
 
-    /// Returns the screen that is shown, as lines.
+    /// Returns the lines of the shown screen.
     fn captured(&self) -> String {
         let mut text = String::new();
         let mut state = BasicFormattedCaptureState::new();
@@ -192,18 +195,19 @@ impl Terminal {
         text
     }
 
-    /// Forgets all lines that have scrolled off, as an agent wants that draws them anew.
+    /// Drops all lines that have scrolled off. Agents request this before they write everything
+    /// again.
     pub(super) fn forget_scrollback(&mut self) {
         self.parser.callbacks_mut().clear();
     }
 
-    /// Takes in plain output that has scrolled off before anybody could see it: it is not drawn.
+    /// Takes in plain output that has scrolled off before a user could see it. It is not drawn.
     pub(super) fn skip(&mut self, output: &[u8]) {
         if self.screen().alternate_screen() {
             self.parser.process(&super::plain::colours(output));
             return;
         }
-        // The rows above it have scrolled off before it.
+        // First, the rows above this output scroll off.
         let first = output.iter().position(|byte| *byte == b'\n').map_or(output.len(), |at| at + 1);
         let (first, rest) = output.split_at_checked(first).unwrap_or((output, &[]));
         self.parser.process(first);
@@ -215,8 +219,8 @@ impl Terminal {
         self.parser.process(&super::plain::colours(rest));
     }
 
-    /// Changes the size of both screens. Rows that an agent may still write to stay on the screen:
-    /// others leave it at the top, and come back from there.
+    /// Changes the size of both screens. Rows that an agent may still write to stay on the screen.
+    /// Other rows leave it at the top, and come back from there.
     pub(super) fn resize_screens(&mut self, size: Size) {
         self.on_normal_screen(|terminal| {
             terminal.scroll_to_fit(size.rows);
@@ -228,7 +232,7 @@ impl Terminal {
         });
     }
 
-    /// Does something with the normal screen, whichever is shown.
+    /// Runs an action on the normal screen, whichever screen is shown.
     fn on_normal_screen<T>(&mut self, action: impl FnOnce(&mut Self) -> T) -> T {
         let is_alternate = self.screen().alternate_screen();
         if is_alternate {
@@ -241,13 +245,13 @@ impl Terminal {
         done
     }
 
-    /// Scrolls the screen up before it gets fewer rows. The model would cut off what is below the
-    /// cursor, where agents have half of their input line's frame.
+    /// Scrolls the screen up before it gets fewer rows. The model would cut off the rows below the
+    /// cursor, where agents draw half of the frame of their input line.
     fn scroll_to_fit(&mut self, rows: u16) {
         let old = self.size().rows;
         let (row, col) = self.screen().cursor_position();
         let last = (0..old).rev().find(|row| self.has_content(*row)).unwrap_or(0).max(row);
-        // Many agents end their last line, and count on the empty one below it.
+        // Many agents end their last line, and rely on the empty line below it.
         let spare = (old - 1 - last).saturating_sub(1);
         let excess = old.saturating_sub(rows);
         let count = excess.saturating_sub(spare).min(row);
@@ -262,7 +266,7 @@ impl Terminal {
         cells.into_iter().any(|cell| cell.has_contents() || cell.bgcolor() != vt100::Color::Default)
     }
 
-    /// Writes the newest lines that have scrolled off on the first rows, which are blank.
+    /// Writes the newest lines that have scrolled off to the first rows, which are blank.
     fn fill_top(&mut self, rows: u16) {
         let cols = self.size().cols;
         if rows == 0 {
@@ -314,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrapped_line_is_one_line_with_its_colours() {
+    fn wrapped_line_is_kept_as_one_line_with_its_colours() {
         let output = format!("\x1b[31m{}\x1b[m\r\n漢字\r\n\r\n\r\n\r\n\r\n", "x".repeat(25));
         let mut terminal = terminal(3, 10, &output);
         let text = terminal.scrollback().text;
@@ -328,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_that_is_not_drawn_is_kept_in_order() {
+    fn flood_that_is_not_drawn_is_kept_in_order() {
         let mut terminal = terminal(4, 20, "first\r\nsecond\r\n");
         let flood = numbered(0..3000);
         terminal.feed(flood.as_bytes(), &mut Effects::unseen());
@@ -340,14 +344,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_flood_wrote_over_and_its_control_sequences_are_left_out() {
+    fn overwritten_text_and_control_sequences_are_left_out() {
         let mut text = Vec::new();
         push_written(&mut text, b"10%\r20%\r\n\x1b[1;31mred\x1b[2K\x1b[m\tx\x08\x07\r\nend\x1b[3");
         assert_eq!(text, b"20%\n\x1b[1;31mred\x1b[m\tx\nend");
     }
 
     #[test]
-    fn memory_is_bounded_and_the_oldest_kept_line_is_whole() {
+    fn memory_is_bounded_and_the_oldest_kept_line_is_complete() {
         let mut terminal = terminal(4, 80, "");
         for batch in 0..40 {
             let flood = numbered(batch * 5000..(batch + 1) * 5000);
@@ -360,14 +364,14 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_erases_the_scrollback_has_none() {
+    fn erase_sequence_empties_the_scrollback() {
         let mut terminal = terminal(4, 20, &numbered(0..50));
         terminal.feed(b"\x1b[2J\x1b[3J\x1b[Hnew", &mut Effects::unseen());
         assert_eq!(lines(&mut terminal), ["new"]);
     }
 
     #[test]
-    fn the_alternate_screen_comes_after_the_normal_one_and_keeps_nothing() {
+    fn alternate_screen_follows_the_normal_one_and_has_no_scrollback() {
         let mut terminal = terminal(4, 20, &numbered(0..10));
         let before = terminal.snapshot();
         terminal.feed(b"\x1b[?1049h\x1b[2;3Hfull", &mut Effects::unseen());
@@ -375,13 +379,13 @@ mod tests {
         let shown = terminal.snapshot();
         let all = lines(&mut terminal);
         assert_eq!(all[8..], ["line 8", "line 9", "", "", "scrolls"], "{all:?}");
-        assert_eq!(terminal.snapshot(), shown, "a look changes nothing");
+        assert_eq!(terminal.snapshot(), shown, "reading changes nothing");
         terminal.feed(b"\x1b[?1049l", &mut Effects::unseen());
         assert_eq!(terminal.snapshot().rows, before.rows);
     }
 
     #[test]
-    fn rows_that_leave_a_screen_that_shrinks_come_back_when_it_grows() {
+    fn rows_that_leave_a_shrinking_screen_come_back_when_it_grows() {
         let output = numbered(0..20) + "prompt";
         let mut terminal = terminal(10, 20, &output);
         let all = lines(&mut terminal);
@@ -400,14 +404,14 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_below_the_cursor_stays_on_a_screen_that_shrinks() {
-        // The cursor is in the input line, three rows above the end of what was drawn.
+    fn frame_below_the_cursor_stays_on_a_shrinking_screen() {
+        // The cursor is in the input line, three rows above the end of the drawing.
         let output = numbered(0..20) + "answer\r\n+--+\r\n> in\r\n+--+\r\nfoot\r\n\x1b[3A\x1b[3G";
         let mut terminal = terminal(10, 20, &output);
         terminal.resize(Size { rows: 7, cols: 20 });
         assert_eq!(rows(&terminal), ["line 19", "answer", "+--+", "> in", "+--+", "foot", ""]);
         assert_eq!(terminal.screen().cursor_position(), (3, 2));
-        // An agent erases what it has drawn, from its end up, and draws it again.
+        // An agent erases its drawing from the bottom up, and draws it again.
         terminal.feed(
             b"\x1b[3B\x1b[2K\x1b[1A\x1b[2K\x1b[1A\x1b[2K\x1b[1A\x1b[2K\x1b[1A\x1b[2Knew",
             &mut Effects::unseen(),
@@ -416,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_rows_below_what_was_drawn_go_first_when_a_screen_shrinks() {
+    fn empty_rows_at_the_bottom_go_first_when_the_screen_shrinks() {
         let mut terminal = terminal(20, 20, "one\r\ntwo\r\n> ");
         terminal.resize(Size { rows: 8, cols: 20 });
         assert_eq!(rows(&terminal)[..3], ["one", "two", ">"]);
@@ -425,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn the_normal_screen_keeps_its_lines_when_the_alternate_one_is_resized() {
+    fn normal_screen_keeps_its_lines_when_the_alternate_one_is_resized() {
         let mut terminal = terminal(10, 20, &(numbered(0..20) + "prompt"));
         let before = rows(&terminal);
         terminal.feed(b"\x1b[?1049h\x1b[Hfull", &mut Effects::unseen());

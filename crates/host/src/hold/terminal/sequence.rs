@@ -1,6 +1,6 @@
-//! The parts of a control sequence.
+//! Parses control sequences.
 
-/// A control sequence: `ESC [`, a prefix, numbers, intermediates, one last byte.
+/// A control sequence: `ESC [`, a prefix, numbers, intermediates, one final byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sequence<'a> {
     /// One of `<`, `=`, `>`, `?`, or 0.
@@ -12,7 +12,7 @@ pub(crate) struct Sequence<'a> {
 }
 
 impl<'a> Sequence<'a> {
-    /// Takes a whole sequence apart; none if it is not well formed.
+    /// Parses a complete sequence. `None` if it is not well formed.
     pub(crate) fn parse(bytes: &'a [u8]) -> Option<Self> {
         let (last, body) = bytes.strip_prefix(b"\x1b[")?.split_last()?;
         let (prefix, body) = match body {
@@ -29,26 +29,26 @@ impl<'a> Sequence<'a> {
         Some(Self { prefix, parameters, intermediate, last: *last })
     }
 
-    /// Returns the numbers; one that is left out is none. Only the first part of a number with
-    /// parts is returned.
+    /// Returns the numbers. An omitted number is `None`. If a number has several parts, only the
+    /// first one is returned.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = Option<u16>> + use<'a> {
         self.parameters
             .split(|byte| *byte == b';')
             .map(|field| number(field.split(|byte| *byte == b':').next().unwrap_or_default()))
     }
 
-    /// Returns the parts of one of the numbers.
+    /// Returns the parts of one number.
     pub(crate) fn parts(&self, index: usize) -> impl Iterator<Item = Option<u16>> + use<'a> {
         let field = self.parameters.split(|byte| *byte == b';').nth(index);
         field.unwrap_or_default().split(|byte| *byte == b':').map(number)
     }
 
-    /// Returns one of the numbers; none if it is left out or not there.
+    /// Returns one number. `None` if it is omitted or missing.
     pub(crate) fn number(&self, index: usize) -> Option<u16> {
         self.numbers().nth(index).flatten()
     }
 
-    /// Returns a count: one where it is left out or zero.
+    /// Returns the first number as a count. It is 1 if the number is omitted or zero.
     pub(crate) fn count(&self) -> u16 {
         self.number(0).unwrap_or(1).max(1)
     }
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sequence_is_taken_apart() {
+    fn parse_splits_a_sequence_into_its_parts() {
         let sequence = Sequence::parse(b"\x1b[?1049;;25$p").unwrap();
         assert_eq!((sequence.prefix, sequence.intermediate), (b'?', b'$'));
         assert_eq!(sequence.last, b'p');
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_and_overlong_numbers_do_no_harm() {
+    fn numbers_with_parts_and_overlong_numbers_are_parsed() {
         let sequence = Sequence::parse(b"\x1b[92:124;5:3u").unwrap();
         assert_eq!((sequence.number(0), sequence.number(1)), (Some(92), Some(5)));
         let parts: Vec<_> = sequence.parts(1).collect();

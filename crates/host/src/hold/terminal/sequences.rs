@@ -1,8 +1,8 @@
-//! What each control sequence does to the terminal.
+//! Executes control sequences.
 
 use super::{Effects, Sequence, Terminal, queries};
 
-/// Sequences that the model and every terminal draw alike.
+/// The final bytes of sequences that the model and every terminal draw alike.
 const DRAWN: &[u8] = b"@ABCDEFGHJKLMPSTX`bdfm";
 
 impl Terminal {
@@ -30,9 +30,10 @@ impl Terminal {
     ) {
         let count = sequence.count();
         match last {
-            // Users' terminals would empty their own scrollback, which is not the agent's.
+            // Users' terminals would empty their own scrollback, which does not belong to the
+            // agent.
             b'J' if sequence.number(0) == Some(3) => self.forget_scrollback(),
-            // With more numbers it follows the mouse.
+            // With more numbers it is a request to track the mouse.
             b'T' if sequence.numbers().count() > 1 => {}
             _ if DRAWN.contains(&last) => self.draw(bytes, effects),
             b'a' => self.draw_as(bytes, format!("\x1b[{count}C").as_bytes(), effects),
@@ -68,7 +69,8 @@ impl Terminal {
         self.page_mut().region = (top < bottom && !whole).then_some((top, bottom));
     }
 
-    /// Pushes, pops or changes the keyboard protocol; users' terminals are told the outcome.
+    /// Pushes, pops or changes the flags of the keyboard protocol. Users' terminals get only the
+    /// result.
     fn change_keyboard(&mut self, sequence: &Sequence<'_>, effects: &mut Effects) {
         let shown = self.shown_page();
         let keyboard = &mut self.keyboards[shown];
@@ -81,10 +83,10 @@ impl Terminal {
         effects.show(keyboard.formatted().as_bytes());
     }
 
-    /// Carries out `CSI … t`: titles are put aside and brought back, the rest are questions, and
-    /// nobody's window is moved.
+    /// Executes `CSI … t`: saves and restores titles, and answers queries. Windows are never moved
+    /// or resized.
     fn window(&mut self, sequence: &Sequence<'_>, effects: &mut Effects) {
-        /// As many as terminals keep.
+        /// As many as other terminals keep.
         const MOST_TITLES: usize = 10;
         match sequence.number(0) {
             Some(22) if self.titles.len() < MOST_TITLES => self.titles.push(self.title.clone()),

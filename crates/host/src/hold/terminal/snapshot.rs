@@ -6,7 +6,7 @@ use vt100::Cell;
 use super::{Size, Terminal};
 use crate::hold::wire::ScreenNow;
 
-/// What an agent's terminal shows now.
+/// The current content of an agent's terminal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
     pub size: Size,
@@ -22,7 +22,7 @@ pub struct Snapshot {
     pub keyboard: u16,
 }
 
-/// Where the cursor is, from 0, and whether it is seen.
+/// The position of the cursor, counted from 0, and whether it is visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cursor {
     pub row: u16,
@@ -46,7 +46,7 @@ impl Terminal {
         }
     }
 
-    /// Returns the screen for whoever reads it, as the state with this number.
+    /// Returns the screen for programs that read it, with its revision.
     pub(crate) fn screen_now(&self, revision: u64) -> ScreenNow {
         let screen = self.screen();
         let cursor = (!screen.hide_cursor()).then(|| screen.cursor_position());
@@ -59,7 +59,7 @@ impl Terminal {
         rows.map(|row| row.trim_end().to_owned()).collect()
     }
 
-    /// Returns the rows with spaces in place of what is drawn faint.
+    /// Returns the rows, with spaces in place of faint text.
     fn firm_rows(&self) -> Vec<String> {
         let size = self.size();
         let firm_row = |row| {
@@ -71,10 +71,10 @@ impl Terminal {
     }
 }
 
-/// Returns what a cell adds to its row.
+/// Returns the text that a cell adds to its row.
 fn firm(cell: &Cell) -> &str {
     match (cell.is_wide_continuation(), cell.dim() || !cell.has_contents()) {
-        // It belongs to the cell before it.
+        // It is the second half of the wide character before it.
         (true, _) => "",
         (false, true) if cell.is_wide() => "  ",
         (false, true) => " ",

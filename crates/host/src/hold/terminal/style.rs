@@ -1,11 +1,11 @@
-//! How characters are drawn.
+//! Styles: how characters are drawn.
 
 use vt100::{Cell, Color};
 
 use super::Sequence;
 use super::paint::push;
 
-/// How a character is drawn.
+/// The colours and attributes of a character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Style {
     text: Color,
@@ -15,7 +15,7 @@ pub(crate) struct Style {
 }
 
 impl Style {
-    /// Returns how a cell without a character shows its background.
+    /// Returns the style of a cell without a character, which shows only its background.
     pub(super) fn on(ground: Color) -> Self {
         Self { ground, ..Self::default() }
     }
@@ -48,7 +48,7 @@ impl Style {
         Self { marks: [bold, dim, italic, underlined, !inverse], ..self }
     }
 
-    /// Takes in `CSI … m`; whatever is not known changes nothing.
+    /// Applies `CSI … m`. Unknown numbers change nothing.
     pub(crate) fn change(&mut self, sequence: &Sequence<'_>) {
         let mut index = 0;
         while let Some(field) = sequence.numbers().nth(index) {
@@ -93,7 +93,7 @@ impl Style {
         match code {
             0 => *self = Self::default(),
             1..=3 => self.marks[usize::from(code) - 1] = true,
-            // `4:0` is no underline.
+            // `4:0` means no underline.
             4 => self.marks[3] = parts.get(1) != Some(&0),
             7 => self.marks[4] = true,
             22 => (self.marks[0], self.marks[1]) = (false, false),
@@ -111,7 +111,7 @@ impl Style {
     }
 }
 
-/// Reads a colour after 38 or 48; returns also how many numbers belong to it.
+/// Parses a colour after 38 or 48. Also returns how many numbers belong to it.
 fn colour(numbers: &[u16]) -> (Option<Color>, usize) {
     let byte = |number: u16| u8::try_from(number).ok();
     match *numbers {
@@ -124,7 +124,7 @@ fn colour(numbers: &[u16]) -> (Option<Color>, usize) {
     }
 }
 
-/// Writes a colour's numbers; `base` is 30 for text and 40 for the background.
+/// Writes the numbers of a colour. `base` is 30 for text and 40 for the background.
 fn write_colour(out: &mut String, colour: Color, base: u8) {
     match colour {
         Color::Default => {}
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_style_is_what_its_sequences_say() {
+    fn change_applies_sequences_and_write_formats_the_result() {
         let table = [
             ("\x1b[1;31m", "\x1b[0;1;31m"),
             ("\x1b[m", "\x1b[0m"),

@@ -1,4 +1,4 @@
-//! What agents are answered, and whether a user's terminal shows what the agent's does.
+//! Tests of the answers to agents, and that a user's terminal shows the same as the agent's.
 
 use vt100::{Cell, Color};
 
@@ -6,7 +6,7 @@ use super::*;
 
 const SIZE: Size = Size { rows: 10, cols: 30 };
 
-/// Screens as the agents that were tried draw them, and whatever else makes painting hard.
+/// Screens as known agents draw them, and other content that is hard to paint.
 const SCREENS: [&str; 16] = [
     "plain text\r\nsecond line",
     "\x1b[?1049h\x1b[2J\x1b[H\x1b[38;2;200;100;50mtrue colour\x1b[48;5;240m on grey\x1b[m",
@@ -47,7 +47,8 @@ fn shown(input: &[u8]) -> Vec<u8> {
     effects.shown().to_vec()
 }
 
-/// What can be seen of a cell: without a character it shows its background alone, as a blank does.
+/// Returns what is visible of a cell. Without a character, only its background is visible, as with
+/// a blank.
 fn visible(cell: &Cell) -> (String, Color, Color, [bool; 6]) {
     let marks =
         [cell.bold(), cell.dim(), cell.italic(), cell.underline(), cell.inverse(), cell.is_wide()];
@@ -59,7 +60,7 @@ fn visible(cell: &Cell) -> (String, Color, Color, [bool; 6]) {
     }
 }
 
-/// The user's terminal never shows the alternate screen of the agent as such.
+/// Returns the modes without the alternate screen, which a user's terminal never shows as such.
 fn modes_but_screen(terminal: &Terminal) -> Vec<u16> {
     let on = terminal.modes_on().into_iter();
     on.filter(|mode| ![1049, modes::SYNCHRONISED].contains(mode)).collect()
@@ -93,7 +94,7 @@ fn assert_same_state(agents: &Terminal, users: &Terminal, what: &str) {
 }
 
 #[test]
-fn a_painted_screen_is_the_screen_whatever_was_there_before() {
+fn paint_reproduces_the_screen_whatever_was_shown_before() {
     for screen in SCREENS {
         for before in SCREENS {
             let agents = terminal(screen.as_bytes());
@@ -105,13 +106,13 @@ fn a_painted_screen_is_the_screen_whatever_was_there_before() {
 }
 
 #[test]
-fn what_comes_after_a_painting_continues_it() {
+fn output_after_a_repaint_continues_it() {
     let more = "more\x1b8here\r\n\n\n\n\n\nx\x1b[1Adown \x1b[Kjlqk\x0fjlqk";
     for screen in SCREENS {
         let mut agents = terminal(screen.as_bytes());
         let mut users = Terminal::new(SIZE);
         users.feed(&agents.paint(), &mut Effects::unseen());
-        // A cursor that was never saved goes home in one terminal and elsewhere in others.
+        // Restoring a cursor that was never saved has different results in different terminals.
         let more = if agents.page().saved.is_some() { more } else { &more.replace("\x1b8", "") };
         let mut effects = Effects::seen();
         agents.feed(more.as_bytes(), &mut effects);
@@ -121,7 +122,7 @@ fn what_comes_after_a_painting_continues_it() {
 }
 
 #[test]
-fn a_terminal_of_another_size_gets_the_same_picture() {
+fn terminal_of_another_size_shows_the_same_picture() {
     let larger = Size { rows: 14, cols: 44 };
     let mut agents = Terminal::new(SIZE);
     let mut users = Terminal::new(larger);
@@ -143,7 +144,7 @@ fn a_terminal_of_another_size_gets_the_same_picture() {
     }
 }
 
-/// Numbers that look random and are the same every time.
+/// Pseudo-random numbers that are the same in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -201,7 +202,7 @@ const PIECES: [&str; 44] = [
 ];
 
 #[test]
-fn a_user_who_watches_sees_the_same_whatever_the_agent_does() {
+fn attached_terminal_shows_the_same_screen_for_random_output() {
     for seed in 0..300 {
         let mut dice = Dice(seed);
         let mut agents = Terminal::new(SIZE);
@@ -225,7 +226,7 @@ fn a_user_who_watches_sees_the_same_whatever_the_agent_does() {
 }
 
 #[test]
-fn lines_that_scroll_off_unseen_change_nothing_of_what_is_seen() {
+fn lines_that_scroll_off_undrawn_do_not_change_the_screen() {
     let pieces = [
         "\r\n",
         "\r\n",
@@ -247,7 +248,7 @@ fn lines_that_scroll_off_unseen_change_nothing_of_what_is_seen() {
     ];
     for seed in 0..200 {
         let mut dice = Dice(seed);
-        // Some have many pieces that only write, some have few.
+        // The share of pieces that only write varies.
         let kinds = pieces.len() - dice.roll(3);
         let before: String = (0..30).map(|_| PIECES[dice.roll(PIECES.len())]).collect();
         let text: String = (0..4000).map(|_| pieces[dice.roll(kinds)]).collect();
@@ -263,7 +264,7 @@ fn lines_that_scroll_off_unseen_change_nothing_of_what_is_seen() {
 const NOISE: &[u8] = b"\x1b\x1b\x1b[[[];?0123456789hlmrJKHABCDSTPLMX@qu\xff\xe6\xbc\xa2 x\n\t";
 
 #[test]
-fn nothing_an_agent_writes_breaks_the_terminal() {
+fn random_bytes_do_not_break_the_terminal() {
     for seed in 0..300 {
         let mut dice = Dice(seed);
         let mut terminal = Terminal::new(Size { rows: 3, cols: 5 });
@@ -330,7 +331,7 @@ fn queries_are_answered() {
 }
 
 #[test]
-fn users_terminals_are_shown_no_query_and_nothing_that_would_stay() {
+fn queries_and_lasting_changes_are_not_sent_to_users_terminals() {
     let hidden = [
         "\x1b[c",
         "\x1b[>c",
@@ -370,7 +371,7 @@ fn users_terminals_are_shown_no_query_and_nothing_that_would_stay() {
 }
 
 #[test]
-fn what_a_user_should_see_is_shown() {
+fn visible_output_is_sent_to_users_terminals() {
     let table = [
         ("\x1b[?25;2004h", "\x1b[?25h\x1b[?2004h"),
         ("\x1b[1;4:3;58:5:1mcurly\x1b[m", "\x1b[1;4:3;58:5:1mcurly\x1b[m"),
@@ -390,7 +391,7 @@ fn what_a_user_should_see_is_shown() {
 }
 
 #[test]
-fn titles_and_bells_are_noticed_once_a_batch() {
+fn titles_and_bells_are_reported_once_per_batch() {
     let mut terminal = Terminal::new(SIZE);
     let mut effects = Effects::unseen();
     terminal.feed("\x07\x07\x1b]0;one\x07\x1b]2;tw\u{9b}o\x1b[\x07".as_bytes(), &mut effects);
@@ -406,7 +407,7 @@ fn titles_and_bells_are_noticed_once_a_batch() {
 }
 
 #[test]
-fn a_change_of_screens_is_painted_and_the_old_screen_comes_back() {
+fn screen_switch_needs_a_repaint_and_the_old_screen_is_restored() {
     let mut terminal = terminal(b"before");
     let mut effects = Effects::seen();
     terminal.feed(b"\x1b[?1049h\x1b[Hinside", &mut effects);
@@ -419,7 +420,7 @@ fn a_change_of_screens_is_painted_and_the_old_screen_comes_back() {
 }
 
 #[test]
-fn a_reset_leaves_nothing_but_the_title() {
+fn reset_keeps_only_the_title() {
     let mut terminal = terminal(b"\x1b]2;t\x07\x1b[?1049h\x1b[?1003h\x1b[>7u\x1b[?1004hx\x1bc");
     let snapshot = terminal.snapshot();
     assert_eq!((snapshot.modes, snapshot.keyboard), (vec![7, 25], 0));
@@ -429,7 +430,7 @@ fn a_reset_leaves_nothing_but_the_title() {
 }
 
 #[test]
-fn a_screen_is_told_with_and_without_what_is_faint() {
+fn screen_now_has_rows_with_and_without_faint_text() {
     let terminal = terminal(
         b"\x1b]2;t\x07> \x1b[2mTry \xe6\xbc\xa2 it\x1b[22m now \x1b[2mhint\x1b[m\r\n\x1b[1mfirm",
     );
@@ -441,6 +442,6 @@ fn a_screen_is_told_with_and_without_what_is_faint() {
 }
 
 #[test]
-fn a_hidden_cursor_is_nowhere() {
+fn hidden_cursor_has_no_position() {
     assert_eq!(terminal(b"x\x1b[?25l").screen_now(1).cursor, None);
 }

@@ -1,21 +1,21 @@
-//! Text as both the screen model and a user's terminal understand it alike.
+//! Text that the screen model and users' terminals interpret alike.
 
 use std::borrow::Cow;
 
-/// Stands for what is no character. The usual one is not drawn by the screen model, which would
-/// then disagree with terminals about the rest of the line.
+/// Replaces invalid characters. The usual replacement character is not drawn by the screen model,
+/// which would then disagree with terminals about the rest of the line.
 const BROKEN: char = '\u{25a1}';
 
-/// Which characters the codes of text mean.
+/// A character set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Charset {
     #[default]
     Plain,
-    /// Small letters are lines and corners.
+    /// The line drawing set: small letters are lines and corners.
     Lines,
 }
 
-/// The two sets of characters that can be designated, and which of them is in use.
+/// The two character sets that can be designated, and which of them is in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Charsets {
     sets: [Charset; 2],
@@ -23,7 +23,8 @@ pub(super) struct Charsets {
 }
 
 impl Charsets {
-    /// Takes in `ESC ( x` or `ESC ) x`; returns the sequence to show, or none if it is neither.
+    /// Executes `ESC ( x` or `ESC ) x`. Returns the sequence to show, or `None` if it is another
+    /// sequence.
     pub(super) fn designate(&mut self, escape: &[u8]) -> Option<[u8; 3]> {
         let &[0x1b, side @ (b'(' | b')'), set] = escape else {
             return None;
@@ -36,7 +37,7 @@ impl Charsets {
         Some([0x1b, side, shown])
     }
 
-    /// Takes in SO or SI.
+    /// Executes SO or SI.
     pub(super) fn shift(&mut self, control: u8) {
         self.used = usize::from(control == 0x0e);
     }
@@ -53,13 +54,13 @@ impl Charsets {
     }
 }
 
-/// Tells whether text needs no cleaning.
+/// Returns whether text needs no cleaning.
 pub(super) fn is_clean(bytes: &[u8]) -> bool {
     bytes.is_ascii() || std::str::from_utf8(bytes).is_ok_and(|text| !text.chars().any(is_unwanted))
 }
 
-/// Returns text without broken characters and without the eight-bit controls, which some
-/// terminals obey even as UTF-8.
+/// Returns text without invalid characters and without 8-bit control characters, which some
+/// terminals execute even as UTF-8.
 pub(super) fn clean(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) if is_clean(bytes) => Cow::Borrowed(text),
@@ -81,7 +82,7 @@ fn cleaned(text: &str) -> String {
         .collect()
 }
 
-/// Returns what small letters look like in the set of lines.
+/// Replaces small letters by the characters of the line drawing set.
 pub(super) fn drawn(text: &str) -> String {
     const LINES: [char; 31] = [
         '◆', '▒', '␉', '␌', '␍', '␊', '°', '±', '␤', '␋', '┘', '┐', '┌', '└', '┼', '⎺', '⎻', '─',
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn eight_bit_controls_go_and_broken_characters_are_seen() {
+    fn clean_removes_8_bit_controls_and_replaces_invalid_characters() {
         assert_eq!(clean("a\u{9b}c\u{e9}".as_bytes()), "ac\u{e9}");
         assert_eq!(clean(b"a\xffb"), "a\u{25a1}b");
         assert_eq!(clean("\u{fffd}".as_bytes()), "\u{25a1}");
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_set_of_lines_draws_boxes() {
+    fn line_drawing_set_draws_boxes() {
         let mut charsets = Charsets::default();
         assert_eq!(charsets.designate(b"\x1b(0"), Some(*b"\x1b(0"));
         assert_eq!(charsets.current(), Charset::Lines);

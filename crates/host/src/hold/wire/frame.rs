@@ -1,29 +1,29 @@
-//! Frames: pieces of a connection with a kind and a length.
+//! Frames: pieces of a connection, each with a kind and a length.
 
 use serde::Serialize;
 
-/// Larger frames are refused: nothing that is said is that long.
+/// Maximum size of a payload in bytes. Larger frames are skipped. No message is that long.
 pub(crate) const LARGEST: usize = 1 << 20;
 const HEADER: usize = 5;
 
 /// The kinds of frames.
 pub(crate) mod kind {
     pub(crate) const HELLO: u8 = 1;
-    /// A client asks; JSON.
+    /// A request of a client, as JSON.
     pub(crate) const REQUEST: u8 = 2;
-    /// The holder answers; JSON.
+    /// An answer of the holder, as JSON.
     pub(crate) const ANSWER: u8 = 3;
-    /// Something happened; JSON.
+    /// An event, as JSON.
     pub(crate) const EVENT: u8 = 4;
-    /// What an attached person typed.
+    /// Input of an attached user.
     pub(crate) const INPUT: u8 = 5;
-    /// What an attached person's terminal has to be sent.
+    /// Output for the terminal of an attached user.
     pub(crate) const OUTPUT: u8 = 6;
-    /// Bytes for the agent's terminal; answered.
+    /// Bytes for the agent's terminal. The holder answers this frame.
     pub(crate) const INJECT: u8 = 7;
-    /// The last of what the agent wrote; comes before the answer to the request for it.
+    /// The last bytes that the agent wrote. Sent before the answer to the request.
     pub(crate) const HISTORY: u8 = 8;
-    /// A piece of the lines that can be scrolled through; all pieces come before the answer.
+    /// A piece of the scrollback lines. All pieces are sent before the answer.
     pub(crate) const SCROLLBACK: u8 = 9;
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Frame {
     pub(crate) payload: Vec<u8>,
 }
 
-/// What came over a connection.
+/// The next frame of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Received {
     Frame(Frame),
@@ -42,7 +42,7 @@ pub(crate) enum Received {
     TooLarge(u8),
 }
 
-/// Appends a frame.
+/// Appends a frame to `out`.
 pub(crate) fn encode(kind: u8, payload: &[u8], out: &mut Vec<u8>) {
     let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
     out.extend_from_slice(&length.to_be_bytes());
@@ -50,20 +50,20 @@ pub(crate) fn encode(kind: u8, payload: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(payload);
 }
 
-/// Returns a frame with a message.
+/// Returns a frame with a message as JSON.
 pub(crate) fn encode_message(kind: u8, message: &impl Serialize) -> Vec<u8> {
-    // Messages are made of texts, numbers and maps with text keys, which always serialise.
+    // Messages consist of texts, numbers and maps with text keys, so serialisation cannot fail.
     let payload = serde_json::to_vec(message).unwrap_or_default();
     let mut out = Vec::with_capacity(HEADER + payload.len());
     encode(kind, &payload, &mut out);
     out
 }
 
-/// Puts frames together from whatever pieces they arrive in.
+/// Assembles frames from pieces of any size.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     buffer: Vec<u8>,
-    /// Bytes of a frame that is too large which are still to come.
+    /// How many bytes of an oversized frame are still to be skipped.
     skipping: u64,
 }
 
@@ -74,7 +74,7 @@ impl Decoder {
         self.buffer.extend_from_slice(bytes.get(skipped..).unwrap_or_default());
     }
 
-    /// Takes the next whole frame.
+    /// Returns the next complete frame. `None` if more bytes are needed.
     pub(crate) fn next(&mut self) -> Option<Received> {
         let (header, rest) = self.buffer.split_at_checked(HEADER)?;
         let &[a, b, c, d, kind] = header else { return None };
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_survive_however_they_are_torn() {
+    fn frames_are_decoded_wherever_the_stream_is_cut() {
         let mut stream = Vec::new();
         encode(kind::INPUT, b"one", &mut stream);
         encode(77, b"", &mut stream);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_is_too_large_does_no_harm() {
+    fn oversized_frame_is_skipped_and_not_buffered() {
         let mut stream = Vec::new();
         encode(kind::INJECT, &vec![b'x'; LARGEST + 1], &mut stream);
         encode(kind::INPUT, b"after", &mut stream);

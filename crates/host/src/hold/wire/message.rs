@@ -1,4 +1,4 @@
-//! The messages inside of frames.
+//! The messages in frames.
 
 use segue_core::model::{Environment, LaunchEnd, LaunchId, MessageId, ProcessRef, SessionId};
 use segue_core::{Error, Result};
@@ -8,25 +8,26 @@ use super::typing::{Outcome, ScreenNow, capability};
 use super::{OLDEST, PROTOCOL};
 use crate::hold::terminal::{Size, Snapshot};
 
-/// The first thing that each side says.
+/// The first message of each side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Hello {
-    /// The newest version that the side speaks.
+    /// The newest protocol version that the side supports.
     pub(crate) protocol: u32,
-    /// The oldest version that it speaks.
+    /// The oldest protocol version that the side supports.
     pub(crate) oldest: u32,
     #[serde(default)]
     pub(crate) capabilities: Vec<String>,
 }
 
 impl Hello {
-    /// What this program says.
+    /// Returns the hello of this program.
     pub(crate) fn ours() -> Self {
         let capabilities = capability::ALL.map(str::to_owned).to_vec();
         Self { protocol: PROTOCOL, oldest: OLDEST, capabilities }
     }
 
-    /// Returns the version to use with the other side.
+    /// Returns the protocol version to use with the other side. Fails if there is no common
+    /// version.
     pub(crate) fn agree(&self) -> Result<u32> {
         let version = self.protocol.min(PROTOCOL);
         if version >= self.oldest.max(OLDEST) {
@@ -41,54 +42,54 @@ impl Hello {
     }
 }
 
-/// What clients ask.
+/// The requests of clients.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Request {
-    /// Show me the terminal; mine has this size.
+    /// Attach a terminal of this size.
     Attach(Size),
-    /// My terminal has this size now.
+    /// The attached terminal has this size now.
     Resize(Size),
-    /// Show me everything again.
+    /// Repaint the whole screen.
     Repaint,
     Detach,
-    /// Break off what the agent does, with these bytes where ^C is not the way.
+    /// Interrupt the agent: with these bytes, or like ^C if there are none.
     Interrupt {
         #[serde(default)]
         bytes: Option<Vec<u8>>,
     },
-    /// Tell me what happens from now on.
+    /// Send events from now on.
     Subscribe,
     Snapshot,
     History,
     Status,
     Environment,
-    /// Go, if the agent has ended.
+    /// Exit, if the agent has ended.
     Release,
     Stop {
         grace_ms: u64,
     },
-    /// Show me the screen, and which state of it that is; needs `screen`.
+    /// Return the screen and its revision. Needs the capability `screen`.
     Screen,
-    /// Type this message, if that is still the state of the screen; needs `type`.
+    /// Type this message, if the screen still has this revision. Needs the capability `type`.
     Type {
         message: MessageId,
         text: String,
         revision: u64,
     },
-    /// Press these keys, if that is still the state of the screen; needs `press`.
+    /// Press these keys, if the screen still has this revision. Needs the capability `press`.
     Press {
         keys: Vec<u8>,
         revision: u64,
     },
-    /// Send me the lines that can be scrolled through; needs `scrollback`.
+    /// Send the scrollback lines. Needs the capability `scrollback`.
     Scrollback,
-    /// Have my terminal report the mouse wheel, or not, while the agent wants no mouse; needs
-    /// `scrollback`.
+    /// Switch the wheel reports of the attached terminal on or off, for as long as the agent does
+    /// not use the mouse. Needs the capability `scrollback`.
     Wheel(bool),
 }
 
-/// What the holder answers.
+/// The answers of a holder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Answer {
@@ -98,60 +99,62 @@ pub(crate) enum Answer {
     Environment(Environment),
     Snapshot(Box<Snapshot>),
     Ended(LaunchEnd),
-    /// None without a terminal.
+    /// `None` without a terminal.
     Screen(Option<Box<ScreenNow>>),
     Typed(Outcome),
     /// Whether the keys were pressed.
     Pressed(bool),
-    /// Comes after the lines.
+    /// Sent after the lines.
     Scrollback(ScrollbackFacts),
 }
 
-/// About lines that can be scrolled through.
+/// Facts about the scrollback lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ScrollbackFacts {
-    /// Whether older lines were forgotten.
+    /// Whether older lines were dropped.
     pub(crate) has_forgotten: bool,
-    /// Whether the last of them are the alternate screen, which has no lines above it.
+    /// Whether the last lines are the alternate screen, which has no scrollback.
     pub(crate) alternate: bool,
 }
 
-/// What an agent uses of its terminal that a person's keys depend on.
+/// The features of its terminal that an agent uses, if the meaning of a user's keys depends on
+/// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Uses {
-    /// The alternate screen.
+    /// Whether it uses the alternate screen.
     pub(crate) alternate: bool,
-    /// Reports of the mouse.
+    /// Whether it uses mouse reports.
     pub(crate) mouse: bool,
 }
 
-/// How a holder and its agent are.
+/// The state of a holder and its agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Status {
     pub(crate) launch: LaunchId,
     pub(crate) session: SessionId,
     pub(crate) holder: ProcessRef,
-    /// None once the agent has ended.
+    /// `None` after the agent has ended.
     pub(crate) agent: Option<ProcessRef>,
     pub(crate) end: Option<LaunchEnd>,
     pub(crate) attached: usize,
-    /// None without a terminal.
+    /// `None` without a terminal.
     pub(crate) size: Option<Size>,
 }
 
-/// What subscribers and attached clients are told.
+/// The events for subscribers and attached clients.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Event {
     Title(String),
     Bell,
-    /// So many people are attached now.
+    /// This many clients are attached now.
     Attached(usize),
-    /// The agent drew, and has been quiet for a moment.
+    /// The agent drew something, and has been quiet for a moment since.
     Settled,
-    /// What the agent uses now; for attached clients, at first and at every change.
+    /// The terminal features that the agent uses now. Sent to attached clients, at first and at
+    /// every change.
     Uses(Uses),
-    /// The agent ended; every descendant is gone and the end is on disk.
+    /// The agent has ended. Every descendant is gone and the end is on disk.
     Ended(LaunchEnd),
 }
 
@@ -170,15 +173,15 @@ mod tests {
     }
 
     #[test]
-    fn a_hello_from_the_future_is_understood() {
+    fn hello_of_a_newer_version_is_understood() {
         let text = r#"{"protocol":7,"oldest":1,"capabilities":["x"],"colour":"blue"}"#;
         let hello: Hello = serde_json::from_str(text).unwrap();
         assert_eq!(hello.agree().unwrap(), 1);
     }
 
-    /// These texts are what holders in the field understand: they must never change.
+    /// Released holders understand exactly these texts, so they must never change.
     #[test]
-    fn the_words_of_version_one_stay() {
+    fn json_of_version_one_never_changes() {
         let size = Size { rows: 24, cols: 80 };
         let table = [
             (Request::Attach(size), r#"{"attach":{"rows":24,"cols":80}}"#),
@@ -200,9 +203,9 @@ mod tests {
         }
     }
 
-    /// As above, for holders that name the capabilities.
+    /// The same for holders with capabilities.
     #[test]
-    fn the_words_of_the_capabilities_stay() {
+    fn json_of_the_capabilities_never_changes() {
         assert_eq!(capability::ALL, ["screen", "type", "press", "settled", "scrollback"]);
         let id = "019a0000-0000-7000-8000-000000000000";
         let message = MessageId::new(id.parse().unwrap());

@@ -1,27 +1,28 @@
-//! The words for screens and messages, which came after the first holders.
+//! Messages about screens and typing. They were added after the first version of holders.
 
 use segue_core::ports::{Screen, Typed};
 use serde::{Deserialize, Serialize};
 
-/// What a holder can do beyond the first words of its version.
+/// Features of a holder that were added to its protocol version later.
 pub(crate) mod capability {
-    /// Answers `screen`.
+    /// The holder answers `screen`.
     pub(crate) const SCREEN: &str = "screen";
-    /// Answers `type`, and never types a message twice.
+    /// The holder answers `type`, and never types a message twice.
     pub(crate) const TYPE: &str = "type";
-    /// Answers `press`.
+    /// The holder answers `press`.
     pub(crate) const PRESS: &str = "press";
-    /// Tells subscribers when the agent has drawn.
+    /// The holder notifies subscribers after the agent has drawn something.
     pub(crate) const SETTLED: &str = "settled";
 
-    /// Answers `scrollback` and `wheel`, and tells attached clients what the agent uses.
+    /// The holder answers `scrollback` and `wheel`, and notifies attached clients of the terminal
+    /// features that the agent uses.
     pub(crate) const SCROLLBACK: &str = "scrollback";
 
-    /// All that this program can do.
+    /// All capabilities of this program.
     pub(crate) const ALL: [&str; 5] = [SCREEN, TYPE, PRESS, SETTLED, SCROLLBACK];
 }
 
-/// What an agent's terminal shows, and which state of it that is.
+/// The screen of an agent's terminal, and its revision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ScreenNow {
     pub(crate) rows: Vec<String>,
@@ -38,7 +39,7 @@ impl From<ScreenNow> for Screen {
     }
 }
 
-/// What came of an order to type.
+/// The result of an order to type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {

@@ -7,7 +7,7 @@ async fn news(follower: &mut Follower) -> News {
 }
 
 #[tokio::test]
-async fn each_new_turn_is_told_once_under_its_number() {
+async fn each_new_turn_is_returned_once_with_its_number() {
     let sample = Sample::new();
     (1..=20).for_each(|number| sample.say(&number.to_string(), number));
     let (mut follower, turns) = Follower::start(sample.reading(), 2).unwrap();
@@ -21,12 +21,13 @@ async fn each_new_turn_is_told_once_under_its_number() {
 }
 
 #[tokio::test]
-async fn what_is_said_again_is_a_new_turn() {
+async fn repeated_text_is_returned_as_a_new_turn() {
     let sample = Sample::new();
     sample.say("first", 1);
     (0..12).for_each(|_| sample.say("yes", 2));
     let (mut follower, _) = Follower::start(sample.reading(), 0).unwrap();
-    // Twelve alike cannot be told from thirteen by their last eight; two different ones can.
+    // Among equal turns, the last eight do not show whether twelve or thirteen exist. So add turns
+    // that differ.
     sample.say("no", 3);
     sample.say("no", 3);
     let news = news(&mut follower).await;
@@ -37,7 +38,7 @@ async fn what_is_said_again_is_a_new_turn() {
 }
 
 #[tokio::test]
-async fn a_transcript_that_comes_later_and_a_torn_line_are_waited_for() {
+async fn turn_in_a_new_transcript_or_a_completed_line_is_returned() {
     let sample = Sample::new();
     let (mut follower, turns) = Follower::start(sample.reading(), 10).unwrap();
     assert_eq!(turns, []);
@@ -50,13 +51,13 @@ async fn a_transcript_that_comes_later_and_a_torn_line_are_waited_for() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_replaced_goes_on_where_it_was() {
+async fn replaced_file_continues_after_the_last_common_turn() {
     let sample = Sample::new();
     sample.replace(&[("one", 1), ("two", 2)]);
     let (mut follower, _) = Follower::start(sample.reading(), 10).unwrap();
     sample.replace(&[("one", 1), ("two", 2), ("three", 3)]);
     assert_eq!(told(&news(&mut follower).await.turns), [(Some(3), "three")]);
-    // The end was taken back, and something else said.
+    // The last turns were removed, and another one was added.
     sample.replace(&[("one", 1), ("other", 4)]);
     let changed = news(&mut follower).await;
     assert!(!changed.rewritten);
@@ -68,7 +69,7 @@ async fn a_file_that_is_replaced_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn a_conversation_that_is_another_one_now_says_so() {
+async fn transcript_without_known_turns_is_reported_as_rewritten() {
     let sample = Sample::new();
     sample.replace(&[("one", 1), ("two", 2)]);
     let (mut follower, _) = Follower::start(sample.reading(), 10).unwrap();
@@ -83,7 +84,7 @@ async fn a_conversation_that_is_another_one_now_says_so() {
 }
 
 #[test]
-fn files_beside_a_database_concern_it_and_neighbours_do_not() {
+fn changes_of_database_files_concern_it_and_other_changes_do_not() {
     let bases = [PathBuf::from("/home/store.db")];
     let at = |path: &str| Change::At { path: PathBuf::from(path), gone: false };
     for path in ["/home/store.db", "/home/store.db-wal", "/home"] {

@@ -11,7 +11,7 @@ fn sample(turns: i64) -> Sample {
 }
 
 #[test]
-fn the_last_turns_of_a_short_conversation_have_their_numbers() {
+fn last_turns_of_a_short_conversation_have_numbers() {
     let reading = sample(5).reading();
     assert_eq!(told(&all_of(|each| reading.last(2, each))), []);
     let sample = sample(5);
@@ -23,7 +23,7 @@ fn the_last_turns_of_a_short_conversation_have_their_numbers() {
 }
 
 #[test]
-fn backwards_only_what_is_near_the_beginning_has_a_number() {
+fn reading_backwards_numbers_turns_only_if_the_start_was_reached() {
     let sample = sample(5);
     let reading = sample.reading();
     let last = |count| backwards(&reading, count, MOST_HELD).unwrap().unwrap();
@@ -34,7 +34,7 @@ fn backwards_only_what_is_near_the_beginning_has_a_number() {
 }
 
 #[test]
-fn what_is_too_much_to_hold_is_read_from_the_beginning() {
+fn turns_over_the_memory_limit_are_read_from_the_start() {
     let sample = sample(5);
     let reading = sample.reading();
     assert_eq!(backwards(&reading, 5, 2).unwrap(), None);
@@ -44,7 +44,7 @@ fn what_is_too_much_to_hold_is_read_from_the_beginning() {
 }
 
 #[test]
-fn of_a_part_of_a_story_only_what_was_said_in_it_is_told_under_its_own_number() {
+fn part_of_a_story_has_only_its_own_turns_with_their_own_numbers() {
     let sample = sample(6);
     let at = |second| Some(Timestamp::from_second(second).unwrap());
     let reading = sample.part_of(Window { after: at(2), until: at(5) });

@@ -1,28 +1,31 @@
-//! What a session's turns tell about its account, and the session that goes ahead of the others.
+//! Reports what a session's turns show about its account, and tracks whether this session is the
+//! scout. The scout is the session that tries an account before the others start.
 
 use std::time::Duration;
 
 use segue_core::Result;
 use segue_core::model::{FailureClass, LaunchId, Status};
+use segue_core::ports::FirstTurn;
 
 use super::super::accounts::{Account, Scout, Wish};
-use super::{Actor, Message};
+use super::{Actor, SessionTimeout};
 
-/// How long the others wait for the first word of the one that went ahead: a service refuses an
-/// account at once, and an answer may take for ever.
+/// How long the other sessions wait for the result of the scout's first turn. A service refuses an
+/// account at once, but an answer has no time limit.
 const LISTENS: Duration = Duration::from_secs(5);
 
-/// How long the others wait for the one that went ahead to come up at all.
+/// How long the other sessions wait for the scout's process to show its conversation.
 const COMES_UP: Duration = Duration::from_secs(30);
 
-/// What the actor has to do with its account.
+/// The actor's view of its account.
 #[derive(Debug)]
 pub(super) struct Standing {
-    /// Who asked for what is started next.
+    /// Who requested the next start, and when.
     pub(super) wish: Wish,
-    /// It went ahead, and others may wait for what comes of it.
+    /// `Some` while this session is the scout. Other sessions may wait for its result.
     scout: Option<Scout>,
-    /// The launch whose word was passed on, and why its turn failed.
+    /// The last result that was reported to the account: the launch, and the class of its failure
+    /// if its turn failed.
     told: Option<(LaunchId, Option<FailureClass>)>,
 }
 
@@ -38,19 +41,22 @@ impl Actor {
         Account { vendor: session.vendor.clone(), config_dir: session.config_dir.clone() }
     }
 
-    /// Waits until the account lets this session start.
-    pub(super) async fn enter_account(&mut self, goes_ahead: bool) -> Result<()> {
-        // A launch that went ahead is over, or there would be none to start: nobody waits for itself.
+    /// Waits until the account admits this start; the session may become the scout. If `goes_ahead`
+    /// is false, the account is checked only if the service has refused it.
+    pub(super) async fn enter_account(&mut self, first_turn: FirstTurn) -> Result<()> {
+        // An earlier launch of this session that was the scout has ended, otherwise there would be
+        // nothing to start. Drop its role, so that the session does not wait for itself.
         self.standing.scout = None;
         let (account, wish) = (self.account(), self.standing.wish);
         let accounts = &self.supervisor.accounts;
-        if goes_ahead || accounts.is_held(&account) {
+        if first_turn == FirstTurn::ShowsAccount || accounts.is_held(&account) {
             self.standing.scout = accounts.enter(&account, wish).await?;
         }
         Ok(())
     }
 
-    /// Refuses to start when the account was refused since this session was let in.
+    /// Returns an error if the account was refused after this session was admitted. The scout is
+    /// exempt: it tries a refused account on purpose.
     pub(super) fn check_account(&mut self) -> Result<()> {
         if self.standing.scout.is_some() {
             return Ok(());
@@ -59,17 +65,18 @@ impl Actor {
         checked.inspect_err(|_| self.passes.clear())
     }
 
-    /// Expects the launch that went ahead to come up within reason.
+    /// Starts the timeout after which the other sessions no longer wait for the scout to come up.
     pub(super) fn expect_scout(&self, launch: LaunchId) {
         if self.standing.scout.is_some() {
-            self.tell_later(COMES_UP, Message::HeardNothing { launch });
+            self.tell_later(COMES_UP, SessionTimeout::HeardNothing { launch });
         }
     }
 
-    /// Listens for a while to what the launch that went ahead has to say.
+    /// Starts the timeout after which the other sessions no longer wait for the result of the
+    /// scout's first turn.
     pub(super) fn listen_to_scout(&self, launch: LaunchId) {
         if self.standing.scout.is_some() {
-            self.tell_later(LISTENS, Message::HeardNothing { launch });
+            self.tell_later(LISTENS, SessionTimeout::HeardNothing { launch });
         }
     }
 
@@ -79,7 +86,7 @@ impl Actor {
         }
     }
 
-    /// Passes on what is new about the account.
+    /// Reports the result of the newest turn to the account, once per result.
     pub(super) fn note_account(&mut self) {
         let launch = self.state.launches.last().map(|launch| launch.id);
         match (&self.state.turn, launch) {
@@ -97,7 +104,8 @@ impl Actor {
         self.come_back();
     }
 
-    /// A launch that is over, or was given nothing to do, has nothing more to say.
+    /// Ends the role of scout if no result is to be expected: the launch has ended, it was started
+    /// without a message, or it waits for a person.
     fn come_back(&mut self) {
         let Some(open) = self.state.open() else {
             self.standing.scout = None;
@@ -105,7 +113,7 @@ impl Actor {
         };
         let rests = match self.state.session.status {
             Status::Idle => open.message.is_none() && self.state.is_confirmed(open.id),
-            // A person's answer may take for ever.
+            // A person may never answer.
             Status::Waiting(_) => true,
             _ => false,
         };

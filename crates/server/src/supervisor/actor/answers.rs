@@ -1,4 +1,4 @@
-//! A person's answers to the questions that the agent asks on its screen.
+//! Types a user's answers to the questions that an agent asks on its screen.
 
 use std::time::Duration;
 
@@ -11,44 +11,45 @@ use segue_core::{Error, Result, failpoint};
 use tokio::time::Instant;
 
 use super::dialogs::REMOVES_WITHIN;
-use super::messages::{DISTURBED_AT_MOST, Errand};
-use super::{Actor, Message, Reply, answer};
+use super::messages::DISTURBED_AT_MOST;
+use super::{Actor, Reply, SessionTimeout, answer};
 use crate::requests::step;
 
-/// A screen may change while an answer is on its way; so often it is looked at again.
+/// How often an answer is retried if the screen changes while the answer is being sent.
 const TRIES_TO_ANSWER: usize = 5;
 
-/// A person's answer, and how long its question may take to be on the screen.
+/// An answer whose question may not be on the screen yet, and until when it is retried.
 #[derive(Debug)]
 pub(super) struct HeldAnswer {
     pub(super) answer: ports::Answer,
-    /// The id of the question that is meant; whichever is asked without one.
+    /// The id of the question to answer. `None` accepts any question.
     pub(super) question: Option<String>,
     pub(super) until: Instant,
     pub(super) request: Option<RequestKey>,
-    /// The store has it that keys are about to be pressed.
+    /// Whether the store has recorded that the keys are about to be pressed.
     pub(super) is_begun: bool,
     pub(super) reply: Reply<AnswerReport>,
 }
 
-/// What the screen showed when a question was answered, and when that was.
+/// The screen that showed an answered question, and when it was answered.
 #[derive(Debug)]
 pub(super) struct Answered {
     rows: Vec<String>,
     at: Instant,
 }
 
-/// What came of an attempt to answer.
+/// The result of an attempt to answer.
 enum Attempted {
     Given(Box<AnswerReport>),
-    /// The question is on the screen, and takes keys after this time.
+    /// The question is on the screen, but ignores keys for this long.
     Early(Duration),
-    /// No question is on the screen.
+    /// No question is on the screen, or the question there was answered already.
     NothingAsked,
 }
 
 impl Actor {
-    /// Answers the agent's question, if need be as soon as it is on the screen.
+    /// Answers the agent's question. If it is not on the screen yet, the answer is retried until
+    /// `held.until`.
     pub(super) async fn answer_dialog(&mut self, mut held: HeldAnswer) {
         let given = self.give_answer(&mut held).await;
         let asks = matches!(self.state.session.status, Status::Waiting(_));
@@ -67,7 +68,7 @@ impl Actor {
     }
 
     fn answer_later(&mut self, held: HeldAnswer, after: Duration) {
-        self.tell_later(after, Message::Errand(Errand::TryAgain));
+        self.tell_later(after, SessionTimeout::TryAgain);
         self.post.answers.push(held);
     }
 
@@ -79,7 +80,9 @@ impl Actor {
         }
     }
 
-    /// Gives a person's answer to the dialog that the agent shows.
+    /// Presses the keys that answer the question on the screen. Returns an error if the session
+    /// does not run, if the screen shows another question than the one named, or if the question
+    /// has no such choice.
     async fn give_answer(&mut self, held: &mut HeldAnswer) -> Result<Attempted> {
         let name = self.state.session.address();
         let Some(launch) = self.state.open().map(|launch| launch.id) else {
@@ -87,19 +90,20 @@ impl Actor {
                 .hint(format!("run `segue resume {name}`")));
         };
         let vendor = self.ports.vendors.of(&self.state.session)?;
+        let interaction = vendor.interaction();
         for _ in 0..TRIES_TO_ANSWER {
             let Some(screen) = messages::screen(&self.ports, &self.state).await? else { break };
-            let Some(Showing::Dialog(kind)) = vendor.read_screen(&screen) else { break };
+            let Some(Showing::Dialog(kind)) = interaction.read_screen(&screen) else { break };
             if self.is_answered(&screen) {
                 break;
             }
-            let left = self.time_to_take_keys(vendor.as_ref(), &screen, kind);
+            let left = self.time_to_take_keys(interaction, &screen, kind);
             self.refuse_another_question(held)?;
             if !left.is_zero() {
                 return Ok(Attempted::Early(left));
             }
-            let Some(keys) = vendor.answer(&screen, &held.answer) else {
-                let text = vendor.dialog_text(&screen).unwrap_or_default();
+            let Some(keys) = interaction.answer(&screen, &held.answer) else {
+                let text = interaction.dialog_text(&screen).unwrap_or_default();
                 return Err(no_such_choice(&name, &held.answer, &text));
             };
             self.begin_answer(held).await?;
@@ -117,8 +121,9 @@ impl Actor {
         Ok(Attempted::NothingAsked)
     }
 
-    /// Tells whether the question on the screen was answered already and is not gone from it yet. An
-    /// agent that has become idle since then asks nothing.
+    /// Returns whether the question on the screen was answered already, but is still drawn. If the
+    /// agent became idle after the answer, a question on the screen counts as answered for a short
+    /// time.
     fn is_answered(&self, screen: &ports::Screen) -> bool {
         let is_idle = self.state.session.status == Status::Idle;
         self.post.answered.as_ref().is_some_and(|answered| {
@@ -128,12 +133,13 @@ impl Actor {
         })
     }
 
-    /// Forgets the question that an earlier launch was answered: another one may show the same.
+    /// Forgets the question that was answered in an earlier launch. The new launch may show the
+    /// same question again.
     pub(super) fn forget_answer(&mut self) {
         self.post.answered = None;
     }
 
-    /// Refuses an answer to another question than the one on the screen.
+    /// Returns an error if the answer names another question than the one on the screen.
     fn refuse_another_question(&self, held: &HeldAnswer) -> Result<()> {
         let (Some(meant), Some(dialog)) = (&held.question, self.dialog()) else { return Ok(()) };
         if *meant == dialog.id {
@@ -151,8 +157,9 @@ impl Actor {
             .hint(format!("run `segue attach {name}` to look"))
     }
 
-    /// Records that keys are about to be pressed. A second press could answer the next question: if
-    /// a daemon died in between, nobody knows whether they were pressed, and they are not again.
+    /// Records that keys are about to be pressed. If the daemon dies after that, a repeated request
+    /// is refused: it is unknown whether the keys were pressed, and a second press could answer the
+    /// next question.
     async fn begin_answer(&mut self, held: &mut HeldAnswer) -> Result<()> {
         let Some(request) = held.request.filter(|_| !held.is_begun) else { return Ok(()) };
         if self.ports.store.request(request).await?.contains(&RequestStep::Begun) {

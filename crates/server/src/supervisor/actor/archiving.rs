@@ -1,39 +1,45 @@
-//! Copying what is said into the archive, beside everything else that the actor does.
+//! Copies the session's conversations into the archive. The copies run in the background.
 
 use std::time::Duration;
 
 use segue_core::flows::archive;
 use segue_core::model::VendorSessionId;
-use segue_core::ports::{Change, Commit};
 use segue_core::rules::archive::{Sight, is_due};
 use segue_core::{Error, Result};
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::timeout;
 
-use super::{Actor, Message};
+use super::{Actor, SessionObservation};
 
-/// How long somebody waits for a copy; it goes on without them.
+/// How long a request waits for a copy. The copy continues after that.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What an actor knows about the copies of its conversations.
+/// The state of the copies of this session's conversations.
 #[derive(Debug, Default)]
 pub(super) struct Archiving {
-    /// What was seen after the last message.
+    /// The state of the session after the last message that the actor handled.
     seen: Option<Sight>,
-    /// How much the transcript has, as far as the kernel told.
+    /// Length of the transcript in bytes when its last change was reported.
     pub(super) length: u64,
-    /// How much it had when it was copied last.
+    /// Length of the transcript in bytes when the last copy began.
     copied: u64,
-    /// One copy at a time is made.
+    /// The copy that is being made. There is at most one.
     running: Option<JoinHandle<Result<u64>>>,
-    /// How many were begun.
+    /// How many copies were begun.
     round: u64,
-    /// Conversations that something was said in since.
+    /// Conversations to copy after the current copy.
     waiting: Vec<VendorSessionId>,
 }
 
+impl Archiving {
+    /// Returns whether no copy is in progress or queued.
+    pub(super) fn is_idle(&self) -> bool {
+        self.running.is_none() && self.waiting.is_empty()
+    }
+}
+
 impl Actor {
-    /// Begins to copy if what has just happened is a reason to.
+    /// Starts a copy if the last message gives a reason to.
     pub(super) fn archive_if_due(&mut self) {
         if self.removed {
             return;
@@ -52,13 +58,13 @@ impl Actor {
         let due = is_due(self.archiving.seen.as_ref(), &now, self.archiving.copied);
         self.archiving.seen = Some(now);
         if due {
-            // The one that was left for another one has its end now.
+            // The previous conversation was left for another one, so it is complete now.
             self.archiving.waiting.extend(left.filter(|left| current.as_ref() != Some(left)));
             self.archive();
         }
     }
 
-    /// Has the conversation copied, after what is being copied now.
+    /// Queues a copy of the current conversation, behind the copy in progress.
     pub(super) fn archive(&mut self) {
         self.archiving.copied = self.archiving.length;
         let current = self.state.vendor_session().filter(|_| self.state.session.spoke);
@@ -78,22 +84,22 @@ impl Actor {
         self.archiving.running = Some(tokio::task::spawn_blocking(move || {
             let kept = ids.iter().map(|id| archive::keep(&ports, &session, id)).sum();
             if let Some(inbox) = own.upgrade() {
-                // The session may be gone by now.
-                let _gone = inbox.send(Message::Archived { round });
+                // The actor may have ended.
+                let _gone = inbox.send(SessionObservation::Archived { round }.into());
             }
             kept
         }));
     }
 
-    /// A copy was made: there may be another one to make, or too many of them.
+    /// Handles a finished copy: starts the next one, and makes room if the archive is too large.
     pub(super) async fn archived(&mut self, round: u64) {
-        // Somebody may have waited for it already.
+        // Another function may have awaited this copy already.
         if self.archiving.round == round {
             self.archive_settled().await;
         }
     }
 
-    /// Waits until everything that was to be copied is.
+    /// Waits until all queued copies are finished.
     pub(super) async fn archive_settled(&mut self) {
         while let Some(running) = self.archiving.running.take() {
             let kept = running.await;
@@ -102,7 +108,7 @@ impl Actor {
         }
     }
 
-    /// Copies the conversation, and returns when that is done, or takes long.
+    /// Copies the conversation and waits for the copy, at most `PATIENCE`.
     pub(super) async fn archive_now(&mut self) {
         self.archive();
         while let Some(running) = &mut self.archiving.running {
@@ -111,18 +117,6 @@ impl Actor {
             self.note_kept(kept);
             self.archive_next();
         }
-    }
-
-    /// Remembers whether the session's conversations are to be copied from now on.
-    pub(super) async fn set_archive(&mut self, archive: bool) -> Result<()> {
-        if self.state.session.archive == archive {
-            return Ok(());
-        }
-        let change = Change::SetArchive { session: self.id(), archive };
-        let commit = Commit { changes: vec![change], events: Vec::new() };
-        self.state.commit(&self.ports, commit).await?;
-        self.archive();
-        Ok(())
     }
 
     fn note_kept(&self, kept: Result<Result<u64>, JoinError>) {

@@ -1,35 +1,16 @@
-//! A session that goes on with a conversation from elsewhere.
-
-use std::path::PathBuf;
+//! Starts a session with a conversation that a handoff brought to it, and renames sessions.
 
 use segue_core::api::{AgentOutcome, Outcome};
-use segue_core::flows::launch;
-use segue_core::model::{Environment, EventKind, LaunchMode, SessionName, VendorSessionId};
+use segue_core::flows::launch::{self, LaunchRequest};
+use segue_core::model::{EventKind, LaunchMode, SessionName, SessionSettings};
 use segue_core::ports::{Change, Commit};
 use segue_core::{Result, failpoint};
 
 use super::{Actor, Came, Reply, answer};
 
-/// How a session is started for what was carried to it.
-#[derive(Clone, Debug)]
-pub(crate) struct Arrival {
-    pub(crate) mode: LaunchMode,
-    /// The conversation to go on with; none begins one under an id of the vendor's.
-    pub(crate) id: Option<VendorSessionId>,
-    /// What the vendor's program has to take in first.
-    pub(crate) import: Option<PathBuf>,
-    /// What the agent is told.
-    pub(crate) message: Option<String>,
-    pub(crate) environment: Environment,
-    /// The session itself is made now.
-    pub(crate) first: bool,
-    /// What is recorded together with the start.
-    pub(crate) along: Commit,
-}
-
 impl Actor {
-    pub(super) async fn arrive(&mut self, arrival: Arrival, reply: Reply<AgentOutcome>) {
-        if let Err(error) = self.start_arrival(arrival).await {
+    pub(super) async fn arrive(&mut self, launch: LaunchRequest, reply: Reply<AgentOutcome>) {
+        if let Err(error) = self.start_arrival(launch).await {
             self.passes.clear();
             let error = self.unsettled(error);
             return answer(reply, Ok(self.refused(&error)));
@@ -38,31 +19,51 @@ impl Actor {
         self.expect_evidence(Came::new(Outcome::HandedOver, None), reply);
     }
 
-    async fn start_arrival(&mut self, arrival: Arrival) -> Result<()> {
+    async fn start_arrival(&mut self, request: LaunchRequest) -> Result<()> {
         self.close_if_dead().await?;
         if self.state.open().is_some() {
             self.stop().await?;
         }
         self.end_leftovers().await?;
-        let begins = arrival.mode == LaunchMode::Fresh;
-        self.enter_gates(begins && arrival.id.is_none()).await?;
-        let wish = launch::Wish {
-            mode: arrival.mode,
-            id: arrival.id,
-            message: arrival.message,
-            import: arrival.import,
-            environment: arrival.environment,
-            first: arrival.first,
-            carries: None,
-            along: arrival.along,
-        };
+        let begins = request.mode == LaunchMode::Fresh;
+        self.enter_gates(begins && request.id.is_none()).await?;
         failpoint::hit("handoff.launch.before");
-        launch::start(&self.ports, &mut self.state, wish).await?;
+        launch::start(&self.ports, &mut self.state, request).await?;
         failpoint::hit("handoff.launch.after");
         Ok(())
     }
 
-    /// Gives the session another name; whoever knows its id still finds it.
+    /// Records the settings that the session has from the project file. Returns the keys that change
+    /// the next launch.
+    pub(super) async fn configure(
+        &mut self,
+        settings: SessionSettings,
+    ) -> Result<Vec<&'static str>> {
+        let known = self.state.session.settings();
+        if known == settings {
+            return Ok(Vec::new());
+        }
+        let changed = settings.differences(&known);
+        let mut events = Vec::new();
+        if !changed.is_empty() {
+            let kind = EventKind::SettingsChanged;
+            events.push(self.state.event(&self.ports, kind, changed.join(", ")));
+        }
+        let is_archived_anew = settings.archive && !known.archive;
+        let session = self.id();
+        let changes = vec![Change::Configure { session, settings: Box::new(settings) }];
+        self.state.commit(&self.ports, Commit { changes, events }).await?;
+        if is_archived_anew {
+            self.archive();
+        }
+        if !self.state.launches.is_empty() {
+            // A store is rebuilt from this copy.
+            self.state.write_record(&self.ports)?;
+        }
+        Ok(changed)
+    }
+
+    /// Renames the session. Its id stays the same.
     pub(super) async fn rename(&mut self, name: SessionName) -> Result<()> {
         let session = self.id();
         let text = format!("{} is called {name} now", self.state.session.address());
@@ -75,7 +76,7 @@ impl Actor {
         if self.state.launches.is_empty() {
             return Ok(());
         }
-        // What a store would be rebuilt from.
+        // A lost store is rebuilt from this file, so it needs the new name.
         self.state.write_record(&self.ports)
     }
 }

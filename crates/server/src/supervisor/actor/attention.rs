@@ -1,4 +1,4 @@
-//! Calling a person when the session needs one: once for each time that it begins to.
+//! Notifies the user when the session needs a person: once each time that the reason changes.
 
 use segue_core::model::FailureClass;
 use segue_core::rules::attention::{self, Reason};
@@ -9,9 +9,10 @@ use super::Actor;
 use crate::project;
 
 impl Actor {
-    /// Calls a person if the session needs one and did not before.
+    /// Notifies the user if the session needs a person for another reason than before.
     pub(super) fn call_for_attention(&mut self) {
-        // A question is told with its words, once they are on the screen or should be.
+        // The notification contains the text of the question, so wait until it is on the screen or
+        // until the time to draw it has passed.
         if self.waits_for().is_some() && self.drawn_question().is_none() {
             return;
         }
@@ -27,21 +28,21 @@ impl Actor {
         }
     }
 
-    /// Tells whether the question that a person was called for was answered, and another is asked: an
+    /// Returns whether the last reported question was answered and the agent asks another one. An
     /// agent can ask again before its status changes.
     fn asks_another_after_an_answer(&self) -> bool {
         let is_other = self.dialog().is_some_and(|it| Some(&it.id) != self.told_question.as_ref());
         self.told_question.is_some() && is_other && self.was_answered(self.told_question.as_deref())
     }
 
-    /// Takes for told what a launch that no daemon watched has shown long ago.
+    /// Suppresses notifications about failures from before this daemon started.
     pub(super) fn take_up_attention(&mut self) {
         if let Some(reason @ Reason::Failed(_)) = self.needs() {
             self.needed = Some(reason);
         }
     }
 
-    /// Says why the session needs a person now.
+    /// Returns why the session needs a person now. `None` if it needs none.
     pub(super) fn needs(&self) -> Option<Reason> {
         attention::reason(self.state.session.status, self.failure_class())
     }
@@ -66,7 +67,7 @@ impl Actor {
         let agent = session.agent.as_ref().map(ToString::to_string).unwrap_or_default();
         let told = Call {
             title: format!("{} {reason}", session.address()),
-            // It becomes an argument of a program, which every user of the machine can read.
+            // The text becomes a command line argument, which every user of the machine can read.
             text: redaction::redact(&detail).into_owned(),
             variables: vec![
                 ("SEGUE_SESSION", session.id.to_string()),
@@ -74,7 +75,7 @@ impl Actor {
                 ("SEGUE_AGENT", agent),
                 ("SEGUE_FLEET", session.fleet.to_string()),
                 ("SEGUE_VENDOR", session.vendor.to_string()),
-                ("SEGUE_REASON", reason.word()),
+                ("SEGUE_REASON", reason.word().to_owned()),
                 ("SEGUE_DETAIL", detail),
                 ("SEGUE_QUESTION", question),
                 ("SEGUE_CHOICES", choices),
@@ -82,7 +83,7 @@ impl Actor {
                 ("SEGUE_CWD", session.cwd.display().to_string()),
             ],
         };
-        // Beside everything else: nobody waits for whoever is called.
+        // Run both in the background: the actor does not wait for them.
         if settings.desktop {
             tokio::spawn(notify(told.clone()));
         }

@@ -1,4 +1,4 @@
-//! Catching up with what happened but could not be recorded, because the disk was full for example.
+//! Retries to record events that could not be stored, for example because the disk was full.
 
 use std::time::Duration;
 
@@ -7,27 +7,32 @@ use segue_core::model::{LaunchEnd, LaunchId};
 use segue_core::rules::lifecycle::Kept;
 use segue_core::{Error, Result};
 
-use super::{Actor, Message};
+use super::{Actor, SessionTimeout};
 
-/// How long it is until the first other try; each next one takes twice as long.
+/// The pause before the first retry. Each further pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5 * 60);
 
-/// What an actor has yet to record. While it has nothing to, nothing is tried.
+/// The events that the actor could not record. Nothing is retried while there are none.
 #[derive(Debug, Default)]
 pub(super) struct Behind {
-    /// How long the last pause was; none while everything is recorded.
+    /// The length of the last pause. `None` if everything is recorded.
     pause: Option<Duration>,
-    /// Another try is on its way.
+    /// Whether a retry is scheduled.
     due: bool,
-    /// How a launch ended: nobody else may know it.
+    /// How a launch ended. Only the actor may know it.
     end: Option<(LaunchId, LaunchEnd, Kept)>,
-    /// The launch that somebody asked to end, while its end could not be learned: its holder may
-    /// have ended without being able to write it down.
+    /// The launch that a user asked to stop, as long as its end is unknown. Its holder may have
+    /// ended without being able to record that.
     asked_to_end: Option<LaunchId>,
 }
 
 impl Behind {
+    /// Returns whether everything that happened is recorded.
+    pub(super) fn is_caught_up(&self) -> bool {
+        self.pause.is_none() && !self.due && self.end.is_none() && self.asked_to_end.is_none()
+    }
+
     fn next_pause(&mut self) -> Duration {
         let pause = self.pause.map_or(FIRST_PAUSE, |last| (last * 2).min(LONGEST_PAUSE));
         *self.pause.insert(pause)
@@ -35,25 +40,25 @@ impl Behind {
 }
 
 impl Actor {
-    /// Follows a launch that runs. What cannot be recorded about it now is recorded later.
+    /// Follows a running launch. What cannot be recorded now is retried later.
     pub(super) async fn follow(&mut self) {
         if let Err(error) = self.after_start().await {
             self.fall_behind(&error);
         }
     }
 
-    /// Tries again, after a while, to record what could not be.
+    /// Logs an error of recording, and schedules a retry.
     pub(super) fn fall_behind(&mut self, error: &Error) {
         let session = self.state.session.address();
         tracing::error!(%session, %error, "something that happened could not be recorded");
         if !self.behind.due {
             self.behind.due = true;
             let pause = self.behind.next_pause();
-            self.tell_later(pause, Message::CatchUp);
+            self.tell_later(pause, SessionTimeout::CatchUp);
         }
     }
 
-    /// Looks at everything again that may have happened since something could not be recorded.
+    /// Retries to record everything that may have happened since an error of recording.
     pub(super) async fn catch_up(&mut self) -> Result<()> {
         self.behind.due = false;
         self.look_over().await?;
@@ -69,7 +74,7 @@ impl Actor {
             return self.take_up_restart().await;
         };
         match self.ports.holders.find(launch).await? {
-            // A launch that was found but could not be followed yet has no reader of its hooks.
+            // Without a reader of its hooks, the launch was found but could not be followed yet.
             Some(held) if held.end.is_none() && self.hooks.is_some() => {
                 self.record_processes(launch, held).await?;
                 self.follow_files().await?;
@@ -81,12 +86,12 @@ impl Actor {
         }
     }
 
-    /// Keeps in mind that a launch ends because somebody asked for it.
+    /// Remembers that this launch ends because a user asked for it.
     pub(super) fn expect_end(&mut self, launch: LaunchId) {
         self.behind.asked_to_end = Some(launch);
     }
 
-    /// Records how a launch ended, or keeps it in mind.
+    /// Records how a launch ended. If that fails, keeps the end for a retry.
     pub(super) async fn record_end(
         &mut self,
         launch: LaunchId,
@@ -105,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_grow_but_not_for_ever() {
+    fn retry_pauses_double_up_to_five_minutes() {
         let mut behind = Behind::default();
         let pauses: Vec<u64> = (0..12).map(|_| behind.next_pause().as_secs()).collect();
         assert_eq!(pauses[..5], [1, 2, 4, 8, 16]);

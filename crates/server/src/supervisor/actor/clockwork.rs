@@ -1,4 +1,4 @@
-//! Saying something to the agent every so often, with one timer for all of it.
+//! Sends the timer messages of a session. One wait serves all its timers.
 
 use std::time::Duration;
 
@@ -10,24 +10,24 @@ use segue_core::rules::timers;
 
 use tokio::time::Instant;
 
-use super::{Actor, Message};
+use super::{Actor, SessionTimeout};
 
-/// Longer than any daemon runs.
+/// The longest wait that is scheduled: 100 years. Longer ones could overflow an `Instant`.
 const FAR: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// What is to be said, and when.
+/// The timers of a session, and when they are due.
 #[derive(Debug, Default)]
 pub(super) struct Clockwork {
-    /// None until somebody has looked.
+    /// `None` until the timers are read from the store.
     timers: Option<Vec<Timer>>,
-    /// When each of them is due, whatever the clock is set to meanwhile.
+    /// When each timer is due. An `Instant` is not affected if the system clock is set.
     due: Vec<Instant>,
-    /// Only the newest wait counts.
+    /// The number of the newest wait. Older waits are ignored when they end.
     round: u64,
 }
 
 impl Actor {
-    /// Says what is to be said from now on.
+    /// Replaces the timers of the session.
     pub(super) async fn set_timers(&mut self, wanted: Vec<Timer>) -> Result<()> {
         if self.timers().await? == wanted {
             return Ok(());
@@ -47,8 +47,9 @@ impl Actor {
         Ok(self.clockwork.timers.insert(timers).clone())
     }
 
-    /// Waits for what is due first. Times count from the beginning of the launch, so that another
-    /// daemon keeps the beat and makes up for nothing.
+    /// Computes when each timer is due, and waits for the first. Times count from the start of the
+    /// launch, so another daemon keeps the same schedule. Timers that fell due while no daemon ran
+    /// are skipped.
     pub(super) async fn wind_up(&mut self) -> Result<()> {
         let timers = self.timers().await?;
         let Some(launch) = self.state.open() else { return Ok(()) };
@@ -63,7 +64,7 @@ impl Actor {
         self.clockwork.round += 1;
         let Some(first) = self.clockwork.due.iter().min() else { return };
         let after = first.saturating_duration_since(Instant::now());
-        self.tell_later(after, Message::TimerDue { launch, round: self.clockwork.round });
+        self.tell_later(after, SessionTimeout::TimerDue { launch, round: self.clockwork.round });
     }
 
     pub(super) async fn timer_due(&mut self, launch: LaunchId, round: u64) -> Result<()> {
@@ -75,7 +76,7 @@ impl Actor {
         let mut said = Ok(());
         for (number, timer) in self.timers().await?.into_iter().enumerate() {
             if self.clockwork.due.get(number).is_some_and(|due| *due <= now) {
-                // On the beat; rounds that passed meanwhile are left out.
+                // Keep the schedule, and skip the intervals that passed meanwhile.
                 let late = now.saturating_duration_since(self.clockwork.due[number]);
                 let rounds = late.as_nanos() / timer.every.as_nanos().max(1) + 1;
                 let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
@@ -87,7 +88,7 @@ impl Actor {
         said
     }
 
-    /// Says something, unless the same still waits to be said.
+    /// Queues the timer's message, unless the same text is queued already.
     async fn say(&mut self, timer: Timer) -> Result<()> {
         if self.state.outbox.iter().any(|message| message.text == timer.prompt) {
             return Ok(());

@@ -1,38 +1,37 @@
-//! What the agent asks a person, as long as it does.
+//! Tracks the question that the agent asks on its screen.
 
 use std::time::Duration;
 
 use segue_core::flows::messages;
 use segue_core::model::{Dialog, Status, WaitingFor};
-use segue_core::ports::{Answer, Screen, Showing, Vendor};
+use segue_core::ports::{Answer, Interaction, Screen, Showing};
 use segue_core::rules::dialog::{self, Takes};
 use tokio::time::Instant;
 
-use super::messages::Errand;
-use super::{Actor, Message};
+use super::{Actor, SessionTimeout};
 
-/// How long an agent may take to draw the question that it asks.
+/// How long an agent may take to draw a question after it began to wait.
 const DRAWS_WITHIN: Duration = Duration::from_secs(2);
 
-/// How long an agent may take to remove an answered question from its screen: some start again
-/// first. After that the question counts as asked again.
+/// How long an agent may take to remove an answered question from its screen. Some agents restart
+/// first. After this time the question counts as asked again.
 pub(super) const REMOVES_WITHIN: Duration = Duration::from_secs(30);
 
-/// What is known about the question that the agent asks.
+/// The state of the agent's question.
 #[derive(Debug, Default)]
 pub(super) struct Asking {
-    /// Since when the agent waits; `None` while it does not.
+    /// When the agent began to wait. `None` if it does not wait.
     since: Option<Instant>,
-    /// The question as the screen shows it, and since when it was seen there.
+    /// The question as the screen shows it. `drawn` is when it was first seen there.
     dialog: Option<Dialog>,
     drawn: Option<Instant>,
-    /// The question that was answered, and when.
+    /// The question that was answered last, and when.
     answered: Option<(Option<Dialog>, Instant)>,
-    /// Something was drawn since the screen was read.
+    /// Whether the agent has drawn since the screen was read.
     pub(super) is_stale: bool,
 }
 
-/// A question that nobody has answered yet.
+/// A question without an answer.
 #[derive(Clone, Debug)]
 pub(super) struct Question {
     pub(super) kind: WaitingFor,
@@ -51,7 +50,7 @@ impl Question {
 }
 
 impl Actor {
-    /// Returns what the agent waits for, if only a person can give it.
+    /// Returns what the agent waits for, if only a person can provide it.
     pub(super) fn waits_for(&self) -> Option<WaitingFor> {
         match self.state.session.status {
             status @ Status::Waiting(kind) if status.expects_process() => {
@@ -61,7 +60,8 @@ impl Actor {
         }
     }
 
-    /// Reads the question from the screen when the agent begins to ask, and again when it draws.
+    /// Reads the question from the screen when the agent begins to wait, and again after it has
+    /// drawn.
     pub(super) async fn note_dialog(&mut self) {
         let Some(kind) = self.waits_for() else {
             if self.asking.since.is_some() {
@@ -91,34 +91,45 @@ impl Actor {
         }
     }
 
-    /// Returns how long the question on this screen has yet to be there before it takes keys.
+    /// Returns how long the question on this screen will still ignore keys.
     pub(super) fn time_to_take_keys(
         &mut self,
-        vendor: &dyn Vendor,
+        interaction: &dyn Interaction,
         screen: &Screen,
         kind: WaitingFor,
     ) -> Duration {
         let kind = self.waits_for().unwrap_or(kind);
-        let dialog = self.dialog_on(vendor, screen, kind);
+        let dialog = self.dialog_on(interaction, screen, kind);
         self.set_dialog(Some(dialog));
         let version = self.state.open().and_then(|launch| launch.vendor_version.as_deref());
         let drawn_for = self.asking.drawn.map_or(Duration::ZERO, |drawn| drawn.elapsed());
-        vendor.question_ignores_keys_for(version).saturating_sub(drawn_for)
+        interaction.question_ignores_keys_for(version).saturating_sub(drawn_for)
     }
 
     async fn read_dialog(&self, kind: WaitingFor) -> Option<Dialog> {
         let vendor = self.ports.vendors.of(&self.state.session).ok()?;
-        // A holder that does not answer shows no question; it is asked again when it does.
+        // If the holder does not answer, no question is known. The screen is read again after the
+        // next change.
         let screen = messages::screen(&self.ports, &self.state).await.ok()??;
-        match self.showing(vendor.as_ref(), &screen) {
-            Some(Showing::Dialog(_)) => Some(self.dialog_on(vendor.as_ref(), &screen, kind)),
+        match self.showing(vendor.interaction(), &screen) {
+            Some(Showing::Dialog(_)) => {
+                let dialog = self.dialog_on(vendor.interaction(), &screen, kind);
+                // A dialog without any text is still being drawn.
+                let has_text = !dialog.question.is_empty() || !dialog.choices.is_empty();
+                (has_text || self.is_overdue()).then_some(dialog)
+            }
             _ => None,
         }
     }
 
-    fn dialog_on(&self, vendor: &dyn Vendor, screen: &Screen, kind: WaitingFor) -> Dialog {
-        let text = vendor.dialog_text(screen).unwrap_or_default();
-        let takes = |answer: &Answer| vendor.answer(screen, answer).is_some();
+    fn dialog_on(
+        &self,
+        interaction: &dyn Interaction,
+        screen: &Screen,
+        kind: WaitingFor,
+    ) -> Dialog {
+        let text = interaction.dialog_text(screen).unwrap_or_default();
+        let takes = |answer: &Answer| interaction.answer(screen, answer).is_some();
         let takes = Takes {
             yes: takes(&Answer::Yes),
             choice: !text.choices.is_empty() && takes(&Answer::Choice("1".to_owned())),
@@ -127,18 +138,23 @@ impl Actor {
         dialog::dialog(&self.state.session.address(), id, kind, text, takes)
     }
 
-    /// Has the screen read once more after a while.
-    fn look_later(&self, after: Duration) {
-        self.tell_later(after, Message::Errand(Errand::ReadDialog));
+    /// Returns whether the time to draw the question has passed.
+    fn is_overdue(&self) -> bool {
+        self.asking.since.is_some_and(|since| since.elapsed() >= DRAWS_WITHIN)
     }
 
-    /// Notes that the question on the screen was answered.
+    /// Schedules another reading of the screen.
+    fn look_later(&self, after: Duration) {
+        self.tell_later(after, SessionTimeout::ReadDialog);
+    }
+
+    /// Records that the question on the screen was answered.
     pub(super) fn dialog_answered(&mut self) {
         self.asking.answered = Some((self.asking.dialog.clone(), Instant::now()));
         self.look_later(REMOVES_WITHIN);
     }
 
-    /// Tells whether the question with this id is the one that was answered last.
+    /// Returns whether the question with this id was answered last.
     pub(super) fn was_answered(&self, id: Option<&str>) -> bool {
         let answered = self.asking.answered.as_ref().and_then(|(dialog, _)| dialog.as_ref());
         answered.is_some_and(|dialog| Some(dialog.id.as_str()) == id)
@@ -149,7 +165,7 @@ impl Actor {
         self.asking.dialog.as_ref()
     }
 
-    /// Returns the question that the agent asks, also while it is being drawn.
+    /// Returns the unanswered question of the agent, even if it is not drawn yet.
     pub(super) fn question(&self) -> Option<Question> {
         let kind = self.waits_for()?;
         let Asking { dialog, answered, .. } = &self.asking;
@@ -161,9 +177,9 @@ impl Actor {
         (!is_answered).then(|| Question { kind, dialog: dialog.clone() })
     }
 
-    /// Returns the question that the agent asks, once it is on the screen or should be.
+    /// Returns the unanswered question of the agent after it was drawn, or after the time to draw
+    /// it has passed.
     pub(super) fn drawn_question(&self) -> Option<Question> {
-        let is_late = self.asking.since.is_some_and(|since| since.elapsed() >= DRAWS_WITHIN);
-        self.question().filter(|question| question.dialog.is_some() || is_late)
+        self.question().filter(|question| question.dialog.is_some() || self.is_overdue())
     }
 }

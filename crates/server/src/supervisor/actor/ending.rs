@@ -1,21 +1,23 @@
-//! What people ask of a session when they are done with its process, or with all of it.
+//! Stops a session's process, and removes a session.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use segue_core::flows::archive;
-use segue_core::model::{Binding, EventKind, Exit, How, LaunchEnd, LaunchId, Status, WaitingFor};
+use segue_core::model::{
+    Binding, EventKind, Exit, How, LaunchEnd, LaunchId, Session, Status, WaitingFor,
+};
 use segue_core::ports::{Change, Commit};
 use segue_core::rules::lifecycle::Kept;
 use segue_core::{Error, Result, failpoint};
 
 use super::Actor;
 
-/// How long an agent has to end by itself before it is ended.
+/// How long an agent has to exit by itself before it is killed.
 pub(super) const GRACE: Duration = Duration::from_secs(5);
 
 impl Actor {
-    /// Ends the session's process; tells whether there was one.
+    /// Ends the session's process. Returns whether there was one.
     pub(super) async fn stop(&mut self) -> Result<bool> {
         self.release_keeper().await;
         let Some(launch) = self.state.open().map(|launch| launch.id) else {
@@ -35,7 +37,7 @@ impl Actor {
         Ok(true)
     }
 
-    /// Ends a launch, also one whose holder has yet to come up or is gone.
+    /// Ends a launch, even if its holder has not started yet or is gone.
     async fn end_launch(&self, launch: LaunchId) -> Result<LaunchEnd> {
         let mut end = self.ports.holders.stop(launch, GRACE).await?;
         if end.is_none() && self.ports.folders.end(launch)?.is_none() {
@@ -48,7 +50,7 @@ impl Actor {
         Ok(end.or(self.ports.folders.end(launch)?).unwrap_or(unknown))
     }
 
-    /// A session that waits to be brought back does not wait any more.
+    /// Marks a session as stopped if it waits to be brought back, has crashed, or is lost.
     async fn settle_as_stopped(&mut self) -> Result<()> {
         let status = self.state.session.status;
         let waits = matches!(status, Status::Waiting(WaitingFor::Environment | WaitingFor::Choice));
@@ -68,9 +70,10 @@ impl Actor {
                 .hint(format!("run `segue stop {name}` first")));
         }
         self.release_keeper().await;
-        // What is being copied now would be back after it was deleted.
+        // A copy that is still in progress would recreate files that are deleted below.
         self.archive_settled().await;
-        // Files first: what is cut short in the middle can be repeated as long as it has a name.
+        // Delete the files first. If this is interrupted, the session still has its name and the
+        // removal can be repeated.
         for launch in &self.state.launches {
             self.ports.folders.remove(launch.id)?;
         }
@@ -100,15 +103,16 @@ impl Actor {
 
     fn transcripts(&self) -> Result<Vec<PathBuf>> {
         let vendor = self.ports.vendors.of(&self.state.session)?;
-        if !vendor.has_own_files() {
-            return Ok(Vec::new());
-        }
+        let Some(own) = vendor.transcript_files() else { return Ok(Vec::new()) };
         let place = self.state.place();
         let files = self.ports.files.as_ref();
         let of = |it: &Binding| {
-            let belongings = vendor.belongings(&place, &it.vendor_session);
-            [Some(vendor.transcript(files, &place, &it.vendor_session)), belongings]
+            let belongings = own.belongings(&place, &it.vendor_session);
+            [Some(own.transcript(files, &place, &it.vendor_session)), belongings]
         };
-        Ok(self.state.bindings.iter().flat_map(of).flatten().collect())
+        // Whatever a vendor's description says: a folder that others work in is no transcript.
+        let Session { cwd, config_dir, .. } = &self.state.session;
+        let is_own = |path: &PathBuf| !cwd.starts_with(path) && !config_dir.starts_with(path);
+        Ok(self.state.bindings.iter().flat_map(of).flatten().filter(is_own).collect())
     }
 }

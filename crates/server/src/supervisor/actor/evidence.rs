@@ -1,4 +1,5 @@
-//! Whoever waits for the evidence of a launch, and a launch that shows none.
+//! Answers requests that wait until a launch has proven its conversation, and handles launches that
+//! prove nothing.
 
 use std::time::Duration;
 
@@ -8,17 +9,17 @@ use segue_core::ports::Commit;
 use segue_core::{Error, Result};
 
 use super::dialogs::Question;
-use super::{Actor, Came, Left, Message, Reply, answer};
+use super::{Actor, Came, Left, Reply, SessionTimeout, answer};
 
-/// After this long a launch without any evidence is reported as such.
+/// A launch without any evidence is reported after this time.
 const NO_SIGN_AFTER: Duration = Duration::from_secs(5);
 
-/// How long an interactive launch without evidence may hold up other launches.
+/// How long an interactive launch without evidence may block other launches.
 const HOLDS_UP_AT_MOST: Duration = Duration::from_secs(10);
 
 const MISSING: &str = "its program has not shown its conversation yet";
 
-/// A launch that has yet to show which conversation it is in, and whoever waits for that.
+/// A request that waits until a launch has proven which conversation it is in.
 #[derive(Debug)]
 pub(super) struct Pending {
     launch: LaunchId,
@@ -27,36 +28,38 @@ pub(super) struct Pending {
 }
 
 impl Actor {
-    /// Answers when the launch has shown its conversation, asks a person something, has ended, or
-    /// has shown nothing for long.
+    /// Sends the reply when the launch has proven its conversation, asks a person, has ended, or
+    /// has shown nothing within the time limit of its vendor.
     pub(super) fn expect_evidence(&mut self, came: Came, reply: Reply<AgentOutcome>) {
         let Some(open) = self.state.open() else {
             let error = Error::vendor("it ended before it showed its conversation");
             return answer(reply, Ok(self.refused(&error)));
         };
         let (launch, began) = (open.id, open.created_at);
-        // It was quicker than whoever waits for it.
+        // The launch already came up in another conversation, before this request could wait for
+        // it.
         if self.state.session.status == Status::Waiting(WaitingFor::Choice) {
             return answer(reply, Ok(self.refused(&self.came_up_elsewhere())));
         }
         let vendor = self.ports.vendors.of(&self.state.session);
-        let patience = vendor.as_ref().map(|vendor| vendor.capabilities().evidence_within);
+        let patience =
+            vendor.as_ref().map(|vendor| vendor.signals().map(|it| it.evidence_within()));
         if let (Ok(None), Ok(vendor)) = (&patience, &vendor) {
-            let unverified = (!vendor.keeps_transcripts()).then(|| "unverified".to_owned());
+            let unverified = vendor.transcripts().is_none().then(|| "unverified".to_owned());
             let note = [unverified, came.note].into_iter().flatten().collect::<Vec<_>>().join("; ");
             let note = Some(note).filter(|note| !note.is_empty());
             return answer(reply, Ok(self.outcome(Came { note, ..came })));
         }
         self.pending.push(Pending { launch, came, reply });
         if let Ok(Some(patience)) = patience {
-            // A clock that was set back has let no time pass.
+            // If the system clock was set back, no time counts as passed.
             let passed = Duration::try_from(began.duration_until(self.ports.clock.now()));
             let left = patience.saturating_sub(passed.unwrap_or_default());
-            self.tell_later(left, Message::Deadline { launch });
+            self.tell_later(left, SessionTimeout::Deadline { launch });
         }
     }
 
-    /// Answers whoever waits for a launch that has shown its conversation, or asks a person.
+    /// Answers the waiting requests if the launch has proven its conversation or asks a person.
     pub(super) fn answer_pending(&mut self) {
         let Some(launch) = self.state.open().map(|launch| launch.id) else { return };
         if self.pending.is_empty() {
@@ -78,7 +81,7 @@ impl Actor {
         }
     }
 
-    /// Answers about a session for which nothing was started.
+    /// Reports a session for which no process was started.
     pub(super) fn report_running(&mut self, came: Came, reply: Reply<AgentOutcome>) {
         if let Some(question) = self.question() {
             return answer(reply, Ok(self.outcome(came.until_answered(&question))));
@@ -119,22 +122,23 @@ impl Actor {
         }
     }
 
-    /// Expects evidence within reason: others must not wait for a launch that never shows any.
+    /// Starts the timeouts for the evidence of a launch, so that other launches do not wait for a
+    /// launch that never proves its conversation.
     pub(super) fn expect_sign(&mut self, launch: LaunchId) {
         let vendor = self.ports.vendors.of(&self.state.session);
-        let within = vendor.ok().and_then(|vendor| vendor.capabilities().evidence_within);
+        let within = vendor.ok().and_then(|vendor| vendor.signals().map(|it| it.evidence_within()));
         let Some(within) = within else {
-            // It never shows any.
+            // This vendor never shows evidence.
             self.passes.clear();
             return;
         };
-        self.tell_later(NO_SIGN_AFTER, Message::NoSign { launch });
+        self.tell_later(NO_SIGN_AFTER, SessionTimeout::NoSign { launch });
         let is_turn = self.state.session.headless;
         let at_most = if is_turn { within } else { within.min(HOLDS_UP_AT_MOST) };
-        self.tell_later(at_most, Message::HoldsUp { launch });
+        self.tell_later(at_most, SessionTimeout::HoldsUp { launch });
     }
 
-    /// Reports a launch that starts and has shown nothing.
+    /// Reports a launch that is still starting and has shown nothing.
     pub(super) async fn no_sign(&mut self, launch: LaunchId) -> Result<()> {
         let is_open = self.state.open().is_some_and(|open| open.id == launch);
         let starts = self.state.session.status == Status::Starting;
@@ -147,32 +151,32 @@ impl Actor {
         self.state.commit(&self.ports, Commit { changes: Vec::new(), events }).await
     }
 
-    /// Lets others start although this launch has not shown anything.
+    /// Lets other launches start although this one has shown no evidence.
     pub(super) fn holds_up(&mut self, launch: LaunchId) {
         if self.state.open().is_some_and(|open| open.id == launch) {
             self.passes.clear();
         }
     }
 
-    /// Lets others start while this launch waits for a person.
+    /// Lets other launches start while this one waits for a person.
     pub(super) fn let_others_start(&mut self) {
         if self.question().is_some() {
             self.passes.clear();
         }
     }
 
-    /// Forgets what a launch that is over had yet to show.
+    /// Clears the note about missing evidence, because the launch has shown it or has ended.
     pub(super) fn has_shown(&self) {
         self.supervisor.shown.set_missing(self.id(), None);
     }
 }
 
 impl Came {
-    /// Returns what is reported while a person has yet to answer.
+    /// Returns the result to report while a person has yet to answer the question.
     fn until_answered(self, question: &Question) -> Self {
         let note = [Some(question.note()), self.note].into_iter().flatten();
         let note = Some(note.collect::<Vec<_>>().join("; "));
-        // Only a conversation that begins anew leaves another one behind.
+        // Only a new conversation leaves an older one behind.
         let left = if self.outcome == Outcome::Fresh { self.left } else { Left::Nothing };
         Self { outcome: Outcome::Waiting, note, left, dialog: question.dialog.clone() }
     }

@@ -1,4 +1,4 @@
-//! The owner of one session: handles one message at a time.
+//! The actor: the owner of one session. It handles one message at a time.
 
 mod account;
 mod answers;
@@ -10,6 +10,7 @@ mod clockwork;
 mod dialogs;
 mod ending;
 mod evidence;
+mod inbox;
 mod messages;
 mod observe;
 mod reconcile;
@@ -18,17 +19,14 @@ mod screen;
 mod verbs;
 mod waiting;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use segue_core::api::{AgentOutcome, Outcome, PlannedOutcome, SessionRef, SessionView, TurnReport};
-use segue_core::flows::look::Asked;
-use segue_core::flows::{SessionState, launch, view};
-use segue_core::model::{
-    Dialog, Environment, LaunchId, RequestKey, RequestStep, SessionId, SessionName, Timer,
-};
-use segue_core::ports::{Change, Commit, HolderEvent, Ports};
+use segue_core::api::{AgentOutcome, Outcome, SessionRef, SessionView, TurnReport};
+use segue_core::flows::launch::LaunchRequest;
+use segue_core::flows::{SessionState, view};
+use segue_core::model::{Dialog, Environment, LaunchId, RequestKey, RequestStep, SessionId};
+use segue_core::ports::{Commit, Ports};
 use segue_core::rules::accounts::Wanted;
 use segue_core::rules::attention::{Reason, reason};
 use segue_core::{Error, Result};
@@ -36,13 +34,13 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use self::account::Standing;
 use self::archiving::Archiving;
-pub(crate) use self::arrival::Arrival;
 use self::behind::Behind;
 use self::clockwork::Clockwork;
 use self::dialogs::Asking;
 use self::evidence::Pending;
+pub(crate) use self::inbox::{ActorMessage, SessionObservation, SessionRequest, SessionTimeout};
+pub(crate) use self::messages::Outgoing;
 use self::messages::Post;
-pub(crate) use self::messages::{Errand, Outgoing};
 pub(crate) use self::waiting::Waiter;
 use super::accounts::Wish;
 use super::gate::Pass;
@@ -50,122 +48,8 @@ use super::stream::StreamReader;
 use super::{Inbox, Supervisor};
 use crate::requests::step;
 
-/// The way back to whoever asked.
+/// Sends the result of a request back to the caller.
 pub(crate) type Reply<T> = oneshot::Sender<Result<T>>;
-
-/// What can be asked of a session, and what can happen to it.
-#[derive(Debug)]
-pub(crate) enum Message {
-    /// Starts a session that is new.
-    Start {
-        start: Box<Start>,
-        reply: Reply<SessionView>,
-    },
-    /// Starts a session that is new, and answers when it has shown its conversation.
-    StartVerified {
-        start: Box<Start>,
-        reply: Reply<AgentOutcome>,
-    },
-    Resume {
-        environment: Environment,
-        asked: Asked,
-        /// Begins a new conversation.
-        fresh: Option<Renewal>,
-        wish: Wish,
-        reply: Reply<AgentOutcome>,
-    },
-    /// Goes on with a conversation that was carried to it.
-    Arrive {
-        arrival: Box<Arrival>,
-        wish: Wish,
-        reply: Reply<AgentOutcome>,
-    },
-    Rename {
-        name: SessionName,
-        reply: Reply<()>,
-    },
-    Plan {
-        asked: Asked,
-        reply: Reply<PlannedOutcome>,
-    },
-    Stop {
-        reply: Reply<bool>,
-    },
-    Remove {
-        purge: bool,
-        /// Recorded in the same commit.
-        along: Vec<Change>,
-        reply: Reply<()>,
-    },
-    WaitTurn {
-        reply: Reply<TurnReport>,
-    },
-    /// Finds out what became of the launch that was open when the daemon started.
-    Reconcile {
-        reply: oneshot::Sender<()>,
-    },
-    Holder {
-        launch: LaunchId,
-        event: HolderEvent,
-    },
-    /// The holder reports from now on what happens.
-    Subscribed {
-        launch: LaunchId,
-    },
-    HolderGone {
-        launch: LaunchId,
-    },
-    FileChanged {
-        path: PathBuf,
-    },
-    /// Changes were missed: look at everything.
-    LookAgain,
-    /// Something that happened could not be recorded a while ago.
-    CatchUp,
-    RestartDue {
-        after: LaunchId,
-    },
-    /// Something about messages to the agent.
-    Errand(Errand),
-    /// A launch has been silent for long.
-    Silent {
-        launch: LaunchId,
-        heard: u64,
-    },
-    Deadline {
-        launch: LaunchId,
-    },
-    /// A launch has had time to show which conversation it is in.
-    NoSign {
-        launch: LaunchId,
-    },
-    /// A launch has held up others for long enough.
-    HoldsUp {
-        launch: LaunchId,
-    },
-    SetTimers {
-        timers: Vec<Timer>,
-        reply: Reply<()>,
-    },
-    SetArchive {
-        archive: bool,
-        reply: Reply<()>,
-    },
-    TimerDue {
-        launch: LaunchId,
-        round: u64,
-    },
-    /// A launch that went ahead of others has said nothing for a while.
-    HeardNothing {
-        launch: LaunchId,
-    },
-    /// Something was said that nobody saw: have it copied.
-    Archive,
-    /// What was to be copied is.
-    Archived {
-        round: u64,
-    },
-}
 
 /// The first launch of a session.
 #[derive(Debug)]
@@ -177,17 +61,17 @@ pub(crate) struct Start {
     pub(crate) request: Option<RequestKey>,
 }
 
-/// The wish for a new conversation, and the request that it came with.
+/// A request to start a new conversation, with its key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Renewal(pub(crate) Option<RequestKey>);
 
-/// What came of bringing a session back, once its process has shown that it is true.
+/// The result of bringing a session back. It is reported after the process has proven it.
 #[derive(Debug)]
 struct Came {
     outcome: Outcome,
     note: Option<String>,
     left: Left,
-    /// What it asks a person first.
+    /// The question that the agent asks a person first.
     dialog: Option<Dialog>,
 }
 
@@ -197,7 +81,7 @@ impl Came {
     }
 }
 
-/// What a session that begins anew leaves behind.
+/// What a session leaves behind if it starts a new conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Left {
     Nothing,
@@ -209,30 +93,30 @@ pub(crate) struct Actor {
     supervisor: Arc<Supervisor>,
     ports: Ports,
     state: SessionState,
-    own: mpsc::WeakUnboundedSender<Message>,
+    own: mpsc::WeakUnboundedSender<ActorMessage>,
     pending: Vec<Pending>,
     asking: Asking,
-    /// Requests to stop, which also reach an actor that waits at a gate.
+    /// Counts the requests to stop. An actor that waits at a gate notices them, too.
     stops: watch::Receiver<u64>,
-    /// The right to be starting; given back as soon as the launch is confirmed or over.
+    /// The permits to start. They are returned when the launch is confirmed or has ended.
     passes: Vec<Pass>,
     stream: Option<StreamReader>,
-    /// What the vendor told our hook.
+    /// Reads what the vendor reported to our hook.
     hooks: Option<StreamReader>,
     post: Post,
     waiters: Vec<Waiter>,
-    /// Grows with everything that a headless launch shows.
+    /// The number of output lines of headless launches.
     heard: u64,
     waiting_for_turn: Vec<Reply<TurnReport>>,
-    /// The crashed launch whose holder keeps the environment for a restart that is due.
+    /// The crashed launch whose holder keeps the environment for a scheduled restart.
     keeper: Option<LaunchId>,
     behind: Behind,
     standing: Standing,
     clockwork: Clockwork,
     archiving: Archiving,
-    /// Why a person was called last, while that lasts.
+    /// The reason for the last notification, while it lasts.
     needed: Option<Reason>,
-    /// The id of the question that a person was called for.
+    /// The id of the question in the last notification.
     told_question: Option<String>,
     removed: bool,
 }
@@ -240,7 +124,7 @@ pub(crate) struct Actor {
 impl Actor {
     pub(crate) fn start(supervisor: &Arc<Supervisor>, state: SessionState) -> Inbox {
         let (inbox, messages) = mpsc::unbounded_channel();
-        // What was so when somebody looked last was told then.
+        // This reason was reported before the actor started, so it is not reported again.
         let needed = reason(state.session.status, None);
         let stops = supervisor.stops.follow(state.session.id);
         let actor = Self {
@@ -271,8 +155,15 @@ impl Actor {
         inbox
     }
 
-    async fn run(mut self, mut messages: mpsc::UnboundedReceiver<Message>) {
+    async fn run(mut self, mut messages: mpsc::UnboundedReceiver<ActorMessage>) {
         while let Some(message) = messages.recv().await {
+            if matches!(message, ActorMessage::Request(SessionRequest::Retire)) {
+                let is_unneeded = || messages.is_empty();
+                if self.is_resting() && self.supervisor.retire(self.id(), is_unneeded) {
+                    return;
+                }
+                continue;
+            }
             if let Err(error) = self.handle(message).await {
                 self.fall_behind(&error);
             }
@@ -288,118 +179,125 @@ impl Actor {
                 self.supervisor.forget(self.state.session.id);
                 return;
             }
+            if self.is_resting() {
+                self.supervisor.note_resting(self.id());
+            }
         }
     }
 
-    async fn handle(&mut self, message: Message) -> Result<()> {
+    /// Returns whether the session has nothing left to do. Then the store has everything that this
+    /// actor has in memory.
+    fn is_resting(&self) -> bool {
+        self.state.open().is_none()
+            && self.state.outbox.is_empty()
+            && self.pending.is_empty()
+            && self.waiters.is_empty()
+            && self.waiting_for_turn.is_empty()
+            && self.keeper.is_none()
+            && self.passes.is_empty()
+            && self.archiving.is_idle()
+            && self.behind.is_caught_up()
+    }
+
+    async fn handle(&mut self, message: ActorMessage) -> Result<()> {
         match message {
-            Message::Start { start, reply } => {
+            ActorMessage::Request(request) => self.carry_out(request).await,
+            ActorMessage::Observation(observation) => self.observe(observation).await,
+            ActorMessage::Timeout(timeout) => self.time_out(timeout).await,
+        }
+    }
+
+    /// Carries a request out. An error that is returned is one that could not be recorded; all other
+    /// errors are sent to the client.
+    async fn carry_out(&mut self, request: SessionRequest) -> Result<()> {
+        match request {
+            SessionRequest::Start { start, reply } => {
                 let result = self.begin(*start).await;
                 answer(reply, result.map(|()| self.view()));
                 self.drop_if_unrecorded();
-                Ok(())
             }
-            Message::StartVerified { start, reply } => {
+            SessionRequest::StartVerified { start, reply } => {
                 self.begin_verified(*start, reply).await;
                 self.drop_if_unrecorded();
-                Ok(())
             }
-            Message::Resume { environment, asked, fresh, wish, reply } => {
+            SessionRequest::Resume { environment, asked, fresh, wish, reply } => {
                 self.standing.wish = wish;
                 self.resume(environment, asked, fresh, reply).await;
-                Ok(())
             }
-            Message::Plan { asked, reply } => {
-                answer(reply, self.plan(asked).await);
-                Ok(())
+            SessionRequest::Arrive { launch, wish, reply } => {
+                self.standing.wish = wish;
+                self.arrive(*launch, reply).await;
+                self.removed = self.state.launches.is_empty() && self.state.bindings.is_empty();
             }
-            Message::Stop { reply } => {
-                self.stops.mark_unchanged();
-                let stopped = self.stop().await;
-                let failed = stopped.as_ref().map(drop).map_err(Clone::clone);
-                answer(reply, stopped);
-                failed
-            }
-            Message::Remove { purge, along, reply } => {
+            SessionRequest::Stop { reply } => return self.stop_and_answer(reply).await,
+            SessionRequest::Remove { purge, along, reply } => {
                 let result = self.remove(purge, along).await;
                 self.removed = result.is_ok();
                 answer(reply, result);
-                Ok(())
             }
-            Message::WaitTurn { reply } => {
-                self.wait_turn(reply);
-                Ok(())
+            SessionRequest::Reconcile { reply } => return self.reconcile_and_answer(reply).await,
+            SessionRequest::Plan { asked, reply } => answer(reply, self.plan(asked).await),
+            SessionRequest::WaitTurn { reply } => self.wait_turn(reply),
+            SessionRequest::Rename { name, reply } => answer(reply, self.rename(name).await),
+            SessionRequest::Configure { settings, reply } => {
+                answer(reply, self.configure(*settings).await);
             }
-            Message::Reconcile { reply } => {
-                let result = self.reconcile().await;
-                self.take_up_attention();
-                // The daemon may have stopped waiting.
-                let _gone = reply.send(());
-                result
-            }
-            Message::Errand(errand) => self.run_errand(errand).await,
-            Message::SetArchive { archive, reply } => {
-                answer(reply, self.set_archive(archive).await);
-                Ok(())
-            }
-            Message::SetTimers { timers, reply } => {
+            SessionRequest::SetTimers { timers, reply } => {
                 answer(reply, self.set_timers(timers).await);
-                Ok(())
             }
-            other => self.handle_handoff(other).await,
+            SessionRequest::Send { outgoing, reply } => answer(reply, self.send(outgoing).await),
+            SessionRequest::Cancel { message, along, reply } => {
+                answer(reply, self.cancel(message, along).await);
+            }
+            SessionRequest::Report { message, reply } => answer(reply, self.report(message).await),
+            SessionRequest::Answer { answer, question, request, reply } => {
+                self.hold_answer((answer, question), request, reply).await;
+            }
+            SessionRequest::Wait(waiter) => self.waiters.push(waiter),
+            SessionRequest::Archive => self.archive(),
+            // Handled in `run`.
+            SessionRequest::Retire => {}
         }
+        Ok(())
     }
 
-    /// Handles what a handoff asks for; anything else happened by itself.
-    async fn handle_handoff(&mut self, message: Message) -> Result<()> {
-        match message {
-            Message::Arrive { arrival, wish, reply } => {
-                self.standing.wish = wish;
-                self.arrive(*arrival, reply).await;
-                self.removed = self.state.launches.is_empty() && self.state.bindings.is_empty();
-                Ok(())
-            }
-            Message::Rename { name, reply } => {
-                answer(reply, self.rename(name).await);
-                Ok(())
-            }
-            other => self.happen(other).await,
-        }
+    async fn stop_and_answer(&mut self, reply: Reply<bool>) -> Result<()> {
+        self.stops.mark_unchanged();
+        let stopped = self.stop().await;
+        let failed = stopped.as_ref().map(drop).map_err(Clone::clone);
+        answer(reply, stopped);
+        failed
     }
 
-    /// Handles what nobody asked for: its time has come, or something was seen.
-    async fn happen(&mut self, message: Message) -> Result<()> {
-        match message {
-            Message::Silent { launch, heard } => self.silent(launch, heard).await,
-            Message::CatchUp => self.catch_up().await,
-            Message::RestartDue { after } => self.restart(after).await,
-            Message::TimerDue { launch, round } => self.timer_due(launch, round).await,
-            Message::Deadline { launch } => {
-                self.give_up_waiting(launch);
-                Ok(())
-            }
-            Message::NoSign { launch } => self.no_sign(launch).await,
-            Message::HoldsUp { launch } => {
-                self.holds_up(launch);
-                Ok(())
-            }
-            Message::HeardNothing { launch } => {
-                self.heard_nothing(launch);
-                Ok(())
-            }
-            Message::Archive => {
-                self.archive();
-                Ok(())
-            }
-            Message::Archived { round } => {
-                self.archived(round).await;
-                Ok(())
-            }
-            observation => self.observe(observation).await,
-        }
+    async fn reconcile_and_answer(&mut self, reply: oneshot::Sender<()>) -> Result<()> {
+        let result = self.reconcile().await;
+        self.take_up_attention();
+        // The daemon may have stopped waiting.
+        let _gone = reply.send(());
+        result
     }
 
-    /// A session whose first commit failed does not exist, and its actor neither.
+    async fn time_out(&mut self, timeout: SessionTimeout) -> Result<()> {
+        match timeout {
+            SessionTimeout::CatchUp => return self.catch_up().await,
+            SessionTimeout::RestartDue { after } => return self.restart(after).await,
+            SessionTimeout::Silent { launch, heard } => return self.silent(launch, heard).await,
+            SessionTimeout::NoSign { launch } => return self.no_sign(launch).await,
+            SessionTimeout::TimerDue { launch, round } => {
+                return self.timer_due(launch, round).await;
+            }
+            SessionTimeout::Follow { message } => return self.follow_message(message).await,
+            SessionTimeout::Overdue { message } => return self.overdue(message).await,
+            SessionTimeout::Deadline { launch } => self.give_up_waiting(launch),
+            SessionTimeout::HoldsUp { launch } => self.holds_up(launch),
+            SessionTimeout::HeardNothing { launch } => self.heard_nothing(launch),
+            SessionTimeout::TryAgain => self.undisturbed(),
+            SessionTimeout::ReadDialog => self.asking.is_stale = true,
+        }
+        Ok(())
+    }
+
+    /// Ends the actor if the first commit of a new session failed: then the session does not exist.
     fn drop_if_unrecorded(&mut self) {
         self.removed = self.state.launches.is_empty();
     }
@@ -412,19 +310,20 @@ impl Actor {
         self.supervisor.view(&view::summary(&self.state))
     }
 
-    /// Sends a message to this actor after a while, without holding anything up meanwhile.
-    fn tell_later(&self, after: Duration, message: Message) {
+    /// Sends a message to this actor after a delay, without blocking.
+    fn tell_later(&self, after: Duration, message: impl Into<ActorMessage>) {
+        let message = message.into();
         let own = self.own.clone();
         tokio::spawn(async move {
             tokio::time::sleep(after).await;
             if let Some(inbox) = own.upgrade() {
-                // The session may be gone by then.
+                // The actor may have ended by then.
                 let _gone = inbox.send(message);
             }
         });
     }
 
-    /// Says what came of bringing the session back.
+    /// Returns the report about a session that was brought back.
     fn outcome(&self, Came { outcome, note, left, dialog }: Came) -> AgentOutcome {
         AgentOutcome {
             of: SessionRef::of(&self.state.session),
@@ -447,24 +346,22 @@ impl Actor {
     }
 }
 
-/// Answers; whoever asked may be gone, and what was done stays done.
+/// Sends a result. The caller may be gone, but the work stays done.
 fn answer<T>(reply: Reply<T>, result: Result<T>) {
     let _gone = reply.send(result);
 }
 
-/// The launch that a new session begins with.
-fn first_wish(actor: &Actor, start: Start) -> Result<launch::Wish> {
+/// Returns the launch that a new session begins with.
+fn first_launch(actor: &Actor, start: Start) -> Result<LaunchRequest> {
     let session = &actor.state.session;
     let vendor = actor.ports.vendors.of(session)?;
     let created = RequestStep::Created { session: session.id };
-    Ok(launch::Wish {
-        mode: segue_core::model::LaunchMode::Fresh,
-        id: vendor.preset_id(session, actor.ports.clock.new_id()),
+    let id = vendor.launching().preset_id(session, actor.ports.clock.new_id());
+    let changes = step(&actor.ports, start.request, created);
+    Ok(LaunchRequest {
         message: start.message,
-        import: None,
-        environment: start.environment,
-        first: true,
-        carries: None,
-        along: Commit { changes: step(&actor.ports, start.request, created), events: Vec::new() },
+        creates_session: true,
+        along: Commit { changes, events: Vec::new() },
+        ..LaunchRequest::fresh(id, start.environment)
     })
 }

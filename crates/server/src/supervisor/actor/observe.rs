@@ -1,4 +1,4 @@
-//! What happens to a session.
+//! Handles events: signals of the vendor, changed files, and events of the holder.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,30 +13,39 @@ use segue_core::{Error, Result};
 use segue_host::hold::socket_path;
 use segue_host::hook;
 
-use super::{Actor, Message, answer};
+use super::{Actor, SessionObservation, SessionTimeout, answer};
 
-/// An agent that has taken up its conversation draws its input within this time, or had drawn it.
+/// After an agent has proven its conversation, it draws its input within this time, unless it had
+/// drawn it before.
 const STILL: Duration = Duration::from_secs(3);
 
 impl Actor {
-    pub(super) async fn observe(&mut self, message: Message) -> Result<()> {
-        match message {
-            Message::Holder { launch, event: HolderEvent::Ended(end) } => {
-                self.launch_ended(launch, end, Kept::Yes).await
+    pub(super) async fn observe(&mut self, observation: SessionObservation) -> Result<()> {
+        match observation {
+            SessionObservation::Holder { launch, event } => {
+                self.observe_holder(launch, event).await
             }
-            Message::HolderGone { launch } => self.holder_gone(launch).await,
-            Message::Holder { launch, event: HolderEvent::Title(title) } => {
-                self.titled(launch, &title).await
-            }
-            Message::Holder { launch, event: HolderEvent::Settled } => self.settled(launch).await,
-            Message::Subscribed { launch } => self.subscribed(launch).await,
-            Message::FileChanged { path } => self.file_changed(&path).await,
-            Message::LookAgain => {
+            SessionObservation::HolderGone { launch } => self.holder_gone(launch).await,
+            SessionObservation::Subscribed { launch } => self.subscribed(launch).await,
+            SessionObservation::FileChanged { path } => self.file_changed(&path).await,
+            SessionObservation::LookAgain => {
                 self.call_lost_holder().await?;
                 self.look_again().await
             }
-            // Bells are for screens; no status depends on them.
-            _ => Ok(()),
+            SessionObservation::Archived { round } => {
+                self.archived(round).await;
+                Ok(())
+            }
+        }
+    }
+
+    async fn observe_holder(&mut self, launch: LaunchId, event: HolderEvent) -> Result<()> {
+        match event {
+            HolderEvent::Ended(end) => self.launch_ended(launch, end, Kept::Yes).await,
+            HolderEvent::Title(title) => self.titled(launch, &title).await,
+            HolderEvent::Settled => self.settled(launch).await,
+            // It does not change a status.
+            HolderEvent::Bell => Ok(()),
         }
     }
 
@@ -45,16 +54,17 @@ impl Actor {
         tokio::spawn(async move {
             if let Ok(mut events) = holders.subscribe(launch).await {
                 let Some(inbox) = own.upgrade() else { return };
-                let _gone = inbox.send(Message::Subscribed { launch });
-                // An actor that nobody else can reach ends.
+                let _gone = inbox.send(SessionObservation::Subscribed { launch }.into());
+                // Drop the strong reference while waiting, so that the actor can end if no other
+                // task can reach it.
                 drop(inbox);
                 while let Some(event) = events.next().await {
                     let Some(inbox) = own.upgrade() else { return };
-                    let _gone = inbox.send(Message::Holder { launch, event });
+                    let _gone = inbox.send(SessionObservation::Holder { launch, event }.into());
                 }
             }
             if let Some(inbox) = own.upgrade() {
-                let _gone = inbox.send(Message::HolderGone { launch });
+                let _gone = inbox.send(SessionObservation::HolderGone { launch }.into());
             }
         });
     }
@@ -68,12 +78,13 @@ impl Actor {
     fn watched(&self) -> Result<Vec<PathBuf>> {
         let (vendor, place) = (self.ports.vendors.of(&self.state.session)?, self.state.place());
         let (id, now) = (self.state.vendor_session(), self.ports.clock.now());
-        let mut folders = vendor.watched(&place);
-        folders.extend(vendor.watched_for(self.ports.files.as_ref(), &place, id, now));
+        let Some(sources) = vendor.signals() else { return Ok(Vec::new()) };
+        let mut folders = sources.watched(&place);
+        folders.extend(sources.watched_for(self.ports.files.as_ref(), &place, id, now));
         Ok(folders)
     }
 
-    /// Looks at everything that carries signals, because changes may have been missed.
+    /// Reads all files that contain signals, because events about changes may have been lost.
     pub(super) async fn look_again(&mut self) -> Result<()> {
         for folder in self.watched()? {
             for path in self.ports.files.list(&folder).unwrap_or_default() {
@@ -109,29 +120,31 @@ impl Actor {
         open.is_some_and(|open| path == socket_path(&self.ports.folders.folder(open.id)))
     }
 
-    /// Has the open launch's holder listen again if somebody deleted its socket. A holder that goes
-    /// deletes it too, after it has written down how its agent ended.
+    /// Makes the holder of the open launch listen again if its socket was deleted. A holder that
+    /// exits deletes its socket, too, but records first how its agent ended.
     async fn call_lost_holder(&mut self) -> Result<()> {
         let Some(launch) = self.state.open().map(|launch| launch.id) else { return Ok(()) };
         let socket = socket_path(&self.ports.folders.folder(launch));
         if socket.exists() || self.ports.folders.end(launch)?.is_some() {
             return Ok(());
         }
-        // Asking for the holder makes it listen again.
+        // Looking for the holder makes it listen again.
         self.close_if_dead().await
     }
 
     fn is_transcript(&self, path: &Path) -> Result<bool> {
         let Some(id) = self.state.vendor_session() else { return Ok(false) };
         let vendor = self.ports.vendors.of(&self.state.session)?;
-        Ok(vendor.transcript(self.ports.files.as_ref(), &self.state.place(), id) == path)
+        let (files, place) = (self.ports.files.as_ref(), self.state.place());
+        Ok(vendor.transcripts().is_some_and(|it| it.transcript(files, &place, id) == path))
     }
 
     async fn read_signals(&mut self, path: &Path) -> Result<()> {
         let Some(launch) = self.state.open() else { return Ok(()) };
         let (Some(agent), id) = (launch.agent.clone(), launch.id) else { return Ok(()) };
         let vendor = self.ports.vendors.of(&self.state.session)?;
-        let signals = vendor.file_signals(self.ports.files.as_ref(), path, &agent);
+        let Some(sources) = vendor.signals() else { return Ok(()) };
+        let signals = sources.file_signals(self.ports.files.as_ref(), path, &agent);
         self.signals(id, signals).await
     }
 
@@ -140,12 +153,15 @@ impl Actor {
         let Some(stream) = self.stream.as_mut() else { return Ok(()) };
         let lines = stream.new_lines(self.ports.files.as_ref());
         let vendor = self.ports.vendors.of(&self.state.session)?;
-        let signals = lines.iter().flat_map(|line| vendor.stream_signals(line)).collect();
+        let signals = match vendor.signals() {
+            Some(sources) => lines.iter().flat_map(|it| sources.stream_signals(it)).collect(),
+            None => Vec::new(),
+        };
         self.heard += lines.len() as u64;
         self.signals(launch, signals).await
     }
 
-    /// Reads what the vendor told our hook; only the launch's own process counts.
+    /// Reads what the vendor reported to our hook. Only reports of the launch's own process count.
     async fn read_hooks(&mut self) -> Result<()> {
         let Some(launch) = self.state.open() else { return Ok(()) };
         let (Some(agent), id) = (launch.agent.clone(), launch.id) else { return Ok(()) };
@@ -153,13 +169,15 @@ impl Actor {
         let lines = hooks.new_lines(self.ports.files.as_ref());
         let vendor = self.ports.vendors.of(&self.state.session)?;
         let payloads = lines.iter().filter_map(|line| hook::payload_of(line, agent.pid));
-        let signals = payloads.flat_map(|payload| vendor.hook_signals(&payload)).collect();
+        let signals = match vendor.signals() {
+            Some(sources) => payloads.flat_map(|it| sources.hook_signals(&it)).collect(),
+            None => Vec::new(),
+        };
         self.signals(id, signals).await?;
-        // Nobody watches a database: what was said in it is noted when the agent tells something.
-        if vendor.has_own_files() {
-            Ok(())
-        } else {
-            guard::keep(&self.ports, &mut self.state).await
+        // A database is not watched. Look for new messages when the agent reports something.
+        match vendor.transcript_database() {
+            Some(_) => guard::keep(&self.ports, &mut self.state).await,
+            None => Ok(()),
         }
     }
 
@@ -182,7 +200,7 @@ impl Actor {
             self.stream = Some(super::super::stream::StreamReader::new(path));
         }
         if let Err(error) = self.look_again().await {
-            // What cannot be read any more does not keep the launch open.
+            // Close the launch even if its last signals cannot be read.
             tracing::warn!(%launch, %error, "the last signals of a launch are lost");
         }
         let follow_ups = self.record_end(launch, end, environment).await?;
@@ -208,7 +226,7 @@ impl Actor {
                 }
                 FollowUp::RestartAfter(after) => {
                     let keeper = *self.keeper.get_or_insert(launch);
-                    self.tell_later(after, Message::RestartDue { after: keeper });
+                    self.tell_later(after, SessionTimeout::RestartDue { after: keeper });
                 }
             }
         }
@@ -216,7 +234,7 @@ impl Actor {
     }
 
     async fn bound(&mut self, launch: LaunchId) -> Result<()> {
-        // Another conversation may have its files elsewhere.
+        // The conversation may have changed, and its files may be in another folder.
         self.follow_files().await?;
         guard::keep(&self.ports, &mut self.state).await?;
         neighbours::put_back(&self.ports, &mut self.state, launch).await?;
@@ -225,17 +243,18 @@ impl Actor {
         self.listen_to_scout(launch);
         self.has_shown();
         let vendor = self.ports.vendors.of(&self.state.session)?;
-        if vendor.readiness() == Readiness::Shown {
-            // What was drawn before counts if nothing is drawn any more.
+        if vendor.interaction().readiness() == Readiness::Shown {
+            // If the agent draws nothing more, read what it has drawn already.
             let event = HolderEvent::Settled;
-            self.tell_later(STILL, Message::Holder { launch, event });
+            self.tell_later(STILL, SessionObservation::Holder { launch, event });
         }
         Ok(())
     }
 
-    /// The launch is closed: nobody waits for it any more.
+    /// Cleans up after a closed launch, and answers the requests that wait for it.
     fn over(&mut self, launch: LaunchId) {
-        // Whoever is let in next has to know what this one found out.
+        // Before the permits are returned: the next start must know what this launch showed about
+        // the account.
         self.note_account();
         self.passes.clear();
         self.supervisor.live.remove(launch);

@@ -1,5 +1,5 @@
-//! Taking up what no daemon saw: holders that were started, ended or killed meanwhile, and restarts
-//! that were due.
+//! Catches up with events that no daemon saw: holders that started, ended or were killed meanwhile,
+//! and restarts that fell due.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use segue_core::{Error, Result};
 
 use super::super::accounts::Wish;
 use super::ending::GRACE;
-use super::{Actor, Message};
+use super::{Actor, SessionTimeout};
 
 impl Actor {
-    /// Finds out what became of the open launch while no daemon watched.
+    /// Finds out what happened to the open launch while no daemon ran.
     pub(super) async fn reconcile(&mut self) -> Result<()> {
         self.keeper = self.find_keeper().await?;
         let Some(launch) = self.state.open().map(|launch| launch.id) else {
@@ -28,14 +28,14 @@ impl Actor {
         }
     }
 
-    /// Returns the closed launch whose holder still keeps the environment: a daemon may have died
-    /// between a crash and the end of the restart that was due.
+    /// Returns the closed launch whose holder still keeps the environment. A daemon may have died
+    /// after a crash, before the scheduled restart was done.
     async fn find_keeper(&self) -> Result<Option<LaunchId>> {
         let closed = self.state.launches.iter().rev().find(|launch| !launch.is_open());
         let Some(launch) = closed.map(|launch| launch.id) else { return Ok(None) };
         let Some(held) = self.ports.holders.find(launch).await? else { return Ok(None) };
         if held.end.is_none() {
-            // Nobody can reach an agent of a launch that is over.
+            // The launch is recorded as ended, so no client can reach its agent.
             self.ports.holders.stop(launch, GRACE).await?;
         }
         Ok(Some(launch))
@@ -44,7 +44,7 @@ impl Actor {
     pub(super) async fn take_up_restart(&mut self) -> Result<()> {
         match self.keeper {
             Some(keeper) if lifecycle::is_to_restart(&self.state.standing()) => {
-                self.tell_later(Duration::ZERO, Message::RestartDue { after: keeper });
+                self.tell_later(Duration::ZERO, SessionTimeout::RestartDue { after: keeper });
                 Ok(())
             }
             _ => {
@@ -54,11 +54,12 @@ impl Actor {
         }
     }
 
-    /// Takes up an open launch whose holder is there.
+    /// Continues with an open launch whose holder was found.
     pub(super) async fn found(&mut self, launch: LaunchId, held: Held) -> Result<()> {
         match held.end {
             Some(end) => {
-                // Its own holder has the environment now.
+                // The holder of this launch keeps the environment, too. The older holder is not
+                // needed.
                 self.release_keeper().await;
                 self.launch_ended(launch, end, Kept::Yes).await
             }
@@ -69,16 +70,17 @@ impl Actor {
         }
     }
 
-    /// Lets the holder of an earlier launch go, which was kept for a restart.
+    /// Releases the holder of an earlier launch, which was kept for a restart.
     pub(super) async fn release_keeper(&mut self) {
         let Some(launch) = self.keeper.take() else { return };
         if let Err(error) = self.ports.holders.release(launch).await {
-            // It only takes up memory; the next daemon asks it again.
+            // The holder only uses memory. The next daemon releases it again.
             tracing::warn!(%launch, %error, "a holder that is not needed any more does not go");
         }
     }
 
-    /// A daemon may have died between the start of the holder and the note of it.
+    /// Records the processes of a launch if that is missing: a daemon may have died after it
+    /// started the holder.
     pub(super) async fn record_processes(&mut self, launch: LaunchId, held: Held) -> Result<()> {
         if self.state.open().is_some_and(|it| it.agent.is_some() && it.agent == held.agent) {
             return Ok(());
@@ -89,7 +91,7 @@ impl Actor {
         self.state.commit(&self.ports, Commit { changes: vec![change], events }).await
     }
 
-    /// Closes the open launch if its holder is gone, without waiting for the news of it.
+    /// Closes the open launch if its holder is gone, before that is reported.
     pub(super) async fn close_if_dead(&mut self) -> Result<()> {
         let Some(launch) = self.state.open().map(|launch| launch.id) else { return Ok(()) };
         match self.ports.holders.find(launch).await? {
@@ -106,7 +108,7 @@ impl Actor {
             return Ok(());
         }
         if self.ports.folders.end(launch)?.is_none() {
-            // A daemon may have died before the folder was whole.
+            // A daemon may have died before the launch folder was complete.
             self.state.write_record(&self.ports)?;
             if let Some(held) = self.ports.holders.abandon(self.id(), launch).await? {
                 return self.found(launch, held).await;
@@ -118,7 +120,7 @@ impl Actor {
         self.launch_ended(launch, end, environment).await
     }
 
-    /// Starts a crashed agent again, with the environment that its holder kept.
+    /// Restarts a crashed agent with the environment that its holder kept.
     pub(super) async fn restart(&mut self, after: LaunchId) -> Result<()> {
         if self.keeper != Some(after) || self.state.open().is_some() {
             return Ok(());
@@ -138,7 +140,8 @@ impl Actor {
                 let commit = Commit { changes: Vec::new(), events: vec![event] };
                 self.state.commit(&self.ports, commit).await
             }
-            // Nothing says that it cannot come back: the next command that wants it tries again.
+            // The error does not prove that the session cannot come back. The next command that
+            // needs it tries again.
             Err(error) => self.wait_for(WaitingFor::Environment, Some(error)).await,
             Ok(_) => Ok(()),
         }

@@ -1,8 +1,10 @@
-//! What became of a message, for whoever sent it.
+//! Reports to senders what happened to their messages.
 
 use segue_core::api::{SendReport, Until};
-use segue_core::flows::{last_words, messages, view};
-use segue_core::model::{Failure, FailureClass, How, MessageId, MessageState, Status, WaitingFor};
+use segue_core::flows::{conversation, last_words, messages, view};
+use segue_core::model::{
+    Failure, FailureClass, How, MessageId, MessageState, MessageStateKind, Status, WaitingFor,
+};
 use segue_core::ports;
 use segue_core::rules::dialog;
 use segue_core::rules::last_words::cause;
@@ -11,7 +13,7 @@ use segue_core::{Error, Result};
 use super::Actor;
 
 impl Actor {
-    /// Says what became of a message so far; none if it is not a message of this session.
+    /// Returns the current state of a message. Returns an error if the store has no such message.
     pub(super) async fn report(&self, message: MessageId) -> Result<SendReport> {
         let found = self.ports.store.message(message).await?.ok_or_else(|| {
             Error::not_found(format!("no message has the id `{message}`"))
@@ -36,7 +38,7 @@ impl Actor {
         })
     }
 
-    /// Says why the next message has to wait.
+    /// Returns why the next message has to wait.
     pub(super) fn hindrance(&self) -> Option<String> {
         if let Some(hindrance) = &self.post.hindrance {
             return Some(hindrance.clone());
@@ -48,7 +50,7 @@ impl Actor {
             | Status::Lost => Some("it is not running".to_owned()),
             Status::Waiting(reason) => Some(dialog::describe(reason, self.dialog())),
             Status::Idle if self.is_typing() => Some("an earlier one is on its way".to_owned()),
-            Status::Idle => Some("its input is not free".to_owned()),
+            Status::Idle => Some("there is unsent text in its input".to_owned()),
         }
     }
 
@@ -56,11 +58,11 @@ impl Actor {
         self.state.outbox.iter().any(|it| matches!(it.state, MessageState::Typing(_)))
     }
 
-    /// Tells whether the turn that a message began is over.
+    /// Returns whether the turn that a message began has ended.
     fn is_turn_over(&self) -> Result<bool> {
         match self.state.session.status {
             Status::Starting | Status::Working => Ok(false),
-            // Whether a headless turn went well is known when its process has ended.
+            // Whether a headless turn succeeded is known only after its process has ended.
             Status::Idle if self.state.session.headless && self.state.open().is_some() => Ok(false),
             Status::Idle => {
                 let conversation = self.conversation()?;
@@ -76,10 +78,10 @@ impl Actor {
     pub(super) fn conversation(&self) -> Result<Option<ports::Conversation>> {
         let Some(id) = self.state.vendor_session() else { return Ok(None) };
         let vendor = self.ports.vendors.of(&self.state.session)?;
-        vendor.conversation(self.ports.files.as_ref(), &self.state.place(), id)
+        conversation::read(&self.ports, vendor.as_ref(), &self.state.place(), id)
     }
 
-    /// Says how the turn ended that a delivered message began.
+    /// Returns how the turn ended that a delivered message began.
     async fn turn_end_report(&self, message: MessageId) -> Result<SendReport> {
         let report = self.report(message).await?;
         if let Status::Waiting(reason) = self.state.session.status
@@ -99,7 +101,8 @@ impl Actor {
         Ok(SendReport { turn_ended: true, answer, failure, ..report })
     }
 
-    /// Says why a turn has no end that went well, where the vendor did not.
+    /// Returns why a turn did not end well if the vendor reported no failure. `None` if the turn is
+    /// complete.
     fn cut_turn(&self) -> Result<Option<Failure>> {
         let status = self.state.session.status;
         let is_whole = |it: ports::Conversation| !it.turn_open;
@@ -117,7 +120,7 @@ impl Actor {
         Ok((!is_over).then_some(failure))
     }
 
-    /// Tells whether a sender has waited for long enough, and what it is told then.
+    /// Returns the report for a sender, or `None` if it has to wait longer.
     pub(super) async fn answer_for(
         &self,
         message: MessageId,
@@ -125,7 +128,8 @@ impl Actor {
     ) -> Result<Option<SendReport>> {
         let on_its_way = self.state.outbox.iter().find(|it| it.id == message);
         if let Some(open) = on_its_way {
-            // Nothing will happen to it by itself: nothing runs, or a person has to answer first.
+            // The message will not be delivered without a user: nothing runs, or a person has to
+            // answer first.
             let is_stuck = !self.will_go_on() || self.drawn_question().is_some();
             if open.state != MessageState::Queued || !is_stuck {
                 return Ok(None);
@@ -134,7 +138,7 @@ impl Actor {
             return self.report(message).await.map(|report| Some(SendReport { failure, ..report }));
         }
         let report = self.report(message).await?;
-        let taken = report.message.state == MessageState::Delivered.word();
+        let taken = report.message.state.known() == Some(MessageStateKind::Delivered);
         if until == Until::TurnEnded && taken {
             let over = self.is_turn_over()?;
             return if over { self.turn_end_report(message).await.map(Some) } else { Ok(None) };
@@ -149,13 +153,13 @@ impl Actor {
         turn.and_then(|turn| turn.failure.clone())
     }
 
-    /// Tells whether something runs, or will by itself, that the message can be given to.
+    /// Returns whether a process that can receive the message runs, or will start without a user.
     fn will_go_on(&self) -> bool {
         let begins_turn = self.state.session.headless && self.post.turn_wanted;
         self.state.open().is_some() || self.keeper.is_some() || begins_turn || self.begins_turns()
     }
 
-    /// Tells whether the queue of a headless session goes on by itself.
+    /// Returns whether the queue of a headless session continues without a user.
     pub(super) fn begins_turns(&self) -> bool {
         self.state.session.headless
             && self.state.session.status == Status::Idle

@@ -1,12 +1,13 @@
-//! What the agent's terminal shows, where nothing better tells what it does; and silence.
+//! Reads the agent's screen if no better source shows what the agent does, and ends silent headless
+//! launches.
 
 use segue_core::Result;
 use segue_core::flows::{messages, neighbours};
 use segue_core::model::{Failure, FailureClass, LaunchId, Source, WaitingFor};
-use segue_core::ports::{Activity, Readiness, Screen, Showing, Signal, Vendor};
+use segue_core::ports::{Activity, Interaction, Readiness, Screen, Showing, Signal, Vendor};
 use segue_core::rules::dialog;
 
-use super::{Actor, Message};
+use super::{Actor, SessionTimeout};
 
 impl Actor {
     pub(super) async fn titled(&mut self, launch: LaunchId, title: &str) -> Result<()> {
@@ -15,11 +16,12 @@ impl Actor {
         }
         self.asking.is_stale = true;
         let vendor = self.ports.vendors.of(&self.state.session)?;
-        self.signals(launch, vendor.title_signals(title)).await?;
+        let signals = vendor.signals().map(|it| it.title_signals(title));
+        self.signals(launch, signals.unwrap_or_default()).await?;
         self.look_for_evidence(launch).await
     }
 
-    /// The agent has drawn something and is quiet: what is on the screen counts.
+    /// Reads the screen after the agent has drawn and then paused.
     pub(super) async fn settled(&mut self, launch: LaunchId) -> Result<()> {
         if self.state.open().is_none_or(|open| open.id != launch) {
             return Ok(());
@@ -33,7 +35,7 @@ impl Actor {
         self.look_at_screen(launch).await
     }
 
-    /// Looks at what was drawn before the holder could report it.
+    /// Reads what was drawn before the holder could report it.
     pub(super) async fn subscribed(&mut self, launch: LaunchId) -> Result<()> {
         if self.state.open().is_none_or(|open| open.id != launch) {
             return Ok(());
@@ -42,14 +44,15 @@ impl Actor {
         self.look_at_screen(launch).await
     }
 
-    /// Some evidence makes no noise when it appears: it is looked for whenever something else does.
+    /// Looks for evidence that causes no event when it appears. It is looked for whenever another
+    /// event arrives.
     async fn look_for_evidence(&mut self, launch: LaunchId) -> Result<()> {
         if self.state.is_confirmed(launch) { Ok(()) } else { self.look_again().await }
     }
 
     pub(super) async fn look_at_screen(&mut self, launch: LaunchId) -> Result<()> {
         let vendor = self.ports.vendors.of(&self.state.session)?;
-        let readiness = vendor.readiness();
+        let readiness = vendor.interaction().readiness();
         let better_has_spoken = self.state.source.is_some_and(|source| source != Source::Screen);
         let is_over = better_has_spoken && readiness != Readiness::Shown;
         if is_over || self.state.session.headless {
@@ -57,7 +60,7 @@ impl Actor {
         }
         let Some(screen) = messages::screen(&self.ports, &self.state).await? else { return Ok(()) };
         let is_told_otherwise = self.is_told_otherwise(launch, vendor.as_ref());
-        let showing = self.showing(vendor.as_ref(), &screen);
+        let showing = self.showing(vendor.interaction(), &screen);
         let activity = showing.and_then(|showing| match showing {
             Showing::Dialog(reason) => Some(Activity::Waiting(reason)),
             _ if is_told_otherwise => None,
@@ -72,36 +75,41 @@ impl Actor {
         self.signals(launch, signal.into_iter().collect()).await
     }
 
-    /// Tells what the screen shows. Before the conversation is proven a screen that the vendor's
-    /// folder does not know can be a question too: about a login, a theme, an update.
-    pub(super) fn showing(&self, vendor: &dyn Vendor, screen: &Screen) -> Option<Showing> {
+    /// Returns what the screen shows. Until the conversation is proven, a screen that the vendor's
+    /// code does not know can also be a question, for example about a login, a theme or an update.
+    pub(super) fn showing(
+        &self,
+        interaction: &dyn Interaction,
+        screen: &Screen,
+    ) -> Option<Showing> {
         let is_unproven = self.state.open().is_some_and(|open| !self.state.is_confirmed(open.id));
         let asks = is_unproven && dialog::is_unknown_question(screen);
         let unknown = asks.then_some(Showing::Dialog(WaitingFor::Question));
-        vendor.read_screen(screen).or(unknown)
+        interaction.read_screen(screen).or(unknown)
     }
 
-    /// Tells whether the agent is heard of in a better way than by what its input looks like.
+    /// Returns whether a better source than the look of the input shows what the agent does.
     fn is_told_otherwise(&self, launch: LaunchId, vendor: &dyn Vendor) -> bool {
-        let speaks = vendor.capabilities().evidence_within.is_some();
+        let speaks = vendor.signals().is_some();
         let was_told = self.state.open().is_some_and(|open| open.message.is_some());
-        match vendor.readiness() {
+        match vendor.interaction().readiness() {
             Readiness::Said => true,
             Readiness::ShownUntilSaid => speaks && was_told,
-            // An input that is drawn before the conversation is taken up loses what it is told.
+            // An input that is drawn before the conversation is loaded loses the text that is typed
+            // into it.
             Readiness::Shown => speaks && !self.state.is_confirmed(launch),
         }
     }
 
-    /// Begins to watch a headless launch for silence.
+    /// Starts the timeout for silence of a headless launch.
     pub(super) fn listen(&self, launch: LaunchId) {
         if self.state.session.headless {
             let (heard, silence) = (self.heard, self.supervisor.longest_silence());
-            self.tell_later(silence, Message::Silent { launch, heard });
+            self.tell_later(silence, SessionTimeout::Silent { launch, heard });
         }
     }
 
-    /// Ends a headless launch that has shown nothing since it was last looked at.
+    /// Ends a headless launch that has shown nothing since the timeout was started.
     pub(super) async fn silent(&mut self, launch: LaunchId, heard: u64) -> Result<()> {
         if self.state.open().is_none_or(|open| open.id != launch) {
             return Ok(());

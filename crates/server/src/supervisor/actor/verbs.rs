@@ -1,4 +1,4 @@
-//! What people ask of a session.
+//! Handles the requests to start, resume and plan a session, and to wait for its turn.
 
 use segue_core::api::{
     AgentOutcome, Outcome, PlannedDecision, PlannedOutcome, SessionRef, TurnReport,
@@ -14,15 +14,15 @@ use segue_core::{Error, Result, failpoint};
 
 use super::super::gate::Key;
 use super::super::stream::StreamReader;
-use super::{Actor, Came, Left, Renewal, Reply, Start, answer, first_wish};
+use super::{Actor, Came, Left, Renewal, Reply, Start, answer, first_launch};
 use crate::requests::step;
 
 impl Actor {
     pub(super) async fn begin(&mut self, start: Start) -> Result<()> {
         self.standing.wish = start.wish;
-        let wish = first_wish(self, start)?;
-        self.enter_gates(wish.id.is_none()).await?;
-        if let Err(error) = launch::start(&self.ports, &mut self.state, wish).await {
+        let request = first_launch(self, start)?;
+        self.enter_gates(request.id.is_none()).await?;
+        if let Err(error) = launch::start(&self.ports, &mut self.state, request).await {
             self.passes.clear();
             return Err(self.unsettled(error));
         }
@@ -30,7 +30,8 @@ impl Actor {
         Ok(())
     }
 
-    /// Sees to it that a start that failed does not stay open because its end could not be recorded.
+    /// Schedules a retry if a start failed and its end could not be recorded, so that the launch
+    /// does not stay open.
     pub(super) fn unsettled(&mut self, error: Error) -> Error {
         if self.state.open().is_some() {
             self.fall_behind(&error);
@@ -47,7 +48,8 @@ impl Actor {
         }
     }
 
-    /// Waits for the right to start, until the session is to be stopped.
+    /// Waits for the permits to start. Returns an error if a request to stop the session arrives
+    /// meanwhile.
     pub(super) async fn enter_gates(&mut self, finds_own_id: bool) -> Result<()> {
         failpoint::hit("start.gate.before");
         let mut stops = self.stops.clone();
@@ -63,23 +65,23 @@ impl Actor {
         entered.inspect_err(|_| self.passes.clear())
     }
 
-    /// Passes the gates: starts are paced per account, and one at a time where the vendor finds its
-    /// own id.
+    /// Passes the gates. Starts are limited per account. If the vendor chooses the id of a
+    /// conversation, only one session at a time may start in the same place.
     async fn pass_gates(&mut self, finds_own_id: bool) -> Result<()> {
         let vendor = self.ports.vendors.of(&self.state.session)?;
         let name = vendor.id().to_string();
         let config_dir = self.state.session.config_dir.clone();
         let account = Key::Account { vendor: name.clone(), config_dir };
-        self.enter_account(vendor.shows_account()).await?;
+        self.enter_account(vendor.capabilities().first_turn).await?;
         let gates = &self.supervisor.gates;
         self.passes.extend(gates.enter(account, vendor.capabilities().pace).await);
-        // Where nothing ever shows an id there is nothing to wait for.
-        if finds_own_id && vendor.capabilities().evidence_within.is_some() {
+        // If the vendor never shows an id, there is nothing to wait for.
+        if finds_own_id && vendor.signals().is_some() {
             let finding = Key::Finding { vendor: name, place: self.state.place() };
             let pace = Pace { at_once: 1, first_alone: false };
             self.passes.extend(gates.enter(finding, pace).await);
         }
-        // Somebody ahead in the queue may have found out that there is no use in it.
+        // A session ahead in the queue may have found out that the account is refused.
         self.check_account()
     }
 
@@ -144,7 +146,7 @@ impl Actor {
         let (sight, decision) = self.prepare_to_start(asked).await?;
         let done =
             restore::carry_out(&self.ports, &mut self.state, &sight, decision, environment).await;
-        // Whatever came of it: nothing is restarted by itself any more.
+        // Whatever the result, no automatic restart happens any more.
         self.release_keeper().await;
         match done {
             Ok(Done::Launched { .. }) => {
@@ -155,7 +157,8 @@ impl Actor {
         }
     }
 
-    /// Decides how the session comes back; with the right to be starting, if that starts something.
+    /// Decides how the session comes back. If that starts a process, also acquires the permits to
+    /// start.
     pub(super) async fn prepare_to_start(&mut self, asked: Asked) -> Result<(Sight, Decision)> {
         self.close_if_dead().await?;
         let (sight, decision) = self.decide(asked).await?;
@@ -163,15 +166,15 @@ impl Actor {
             return Ok((sight, decision));
         }
         self.end_leftovers().await?;
-        // What starts now may delete what is there.
+        // The new process may delete files of the conversation, so archive it first.
         self.archive_now().await;
         let begins = matches!(decision, Decision::StartAgain | Decision::Fresh);
         self.enter_gates(begins && self.finds_own_id()?).await?;
-        // Others were starting meanwhile: what was seen before may not be true any more.
+        // Other sessions were starting meanwhile, so the first decision may be outdated.
         self.decide(asked).await
     }
 
-    /// Gives the right to be starting back when nothing was started.
+    /// Returns the permits to start if nothing was started.
     pub(super) fn give_passes_back_unless_launched(&mut self, done: &Result<Done>) {
         if !matches!(done, Ok(Done::Launched { .. })) {
             self.passes.clear();
@@ -184,14 +187,16 @@ impl Actor {
         Ok((sight, decision))
     }
 
-    /// Tells whether a conversation that begins cannot be given its id.
+    /// Returns whether the vendor chooses the id of a new conversation, so that it cannot be
+    /// preset.
     fn finds_own_id(&self) -> Result<bool> {
         let vendor = self.ports.vendors.of(&self.state.session)?;
         let random = self.ports.clock.new_id();
-        Ok(vendor.preset_id(&self.state.session, random).is_none())
+        Ok(vendor.launching().preset_id(&self.state.session, random).is_none())
     }
 
-    /// Begins a new conversation, unless the same request has begun one before.
+    /// Starts a new conversation, unless the same request started one before. In that case the
+    /// session is brought back.
     async fn start_fresh_once(
         &mut self,
         environment: Environment,
@@ -220,7 +225,7 @@ impl Actor {
         Ok(Done::Launched { outcome: Outcome::Fresh, note: Some(note) })
     }
 
-    /// Ends whatever any closed launch of this session left behind.
+    /// Ends the processes that closed launches of this session left running.
     pub(super) async fn end_leftovers(&mut self) -> Result<()> {
         let dead: Vec<LaunchId> =
             self.state.launches.iter().filter(|it| !it.is_open()).map(|it| it.id).collect();
@@ -263,13 +268,13 @@ impl Actor {
     pub(super) fn turn_report(&mut self) -> TurnReport {
         let ok = self.state.session.status == Status::Idle;
         let said = self.state.turn.as_ref().map(|turn| turn.text.clone());
-        // A turn that failed without a word may have printed why.
+        // A turn that failed without an answer may have printed the reason.
         let output = || last_words::of_session(&self.ports, &self.state);
         let said = match said.filter(|said| ok || !said.is_empty()) {
             None if !ok => output().map(|output| cause(&output)),
             said => said,
         };
-        // A daemon that did not see the end of the turn finds what was said in the transcript.
+        // If no daemon saw the end of the turn, the answer is in the transcript.
         let text = said.or_else(|| self.conversation().ok()??.last_answer).unwrap_or_default();
         let failure = self.state.turn.as_ref().and_then(|turn| turn.failure.clone());
         TurnReport { session: self.view(), ok, text, failure }

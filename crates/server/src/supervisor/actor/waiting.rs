@@ -1,4 +1,4 @@
-//! Whoever waits for something of a session, and when they are answered.
+//! Answers the requests that wait for a message or a status of a session.
 
 use segue_core::api::{SendReport, Until, WaitReport, WaitTarget};
 use segue_core::flows::last_words;
@@ -6,7 +6,7 @@ use segue_core::model::{LaunchMode, MessageId, Status};
 
 use super::{Actor, Reply, answer};
 
-/// Somebody who waits.
+/// A request that waits.
 #[derive(Debug)]
 pub(crate) enum Waiter {
     Message { message: MessageId, until: Until, reply: Reply<SendReport> },
@@ -23,7 +23,7 @@ impl Waiter {
 }
 
 impl Actor {
-    /// Answers everybody who has waited for what is true now.
+    /// Answers the requests whose condition is true now.
     pub(super) async fn answer_waiters(&mut self) {
         if self.waiters.is_empty() {
             return;
@@ -38,7 +38,7 @@ impl Actor {
         }
     }
 
-    /// Answers a waiter, or returns it.
+    /// Answers a request, or returns it if it has to wait longer.
     async fn answer_waiter(&self, waiter: Waiter) -> Option<Waiter> {
         match waiter {
             Waiter::Message { message, until, reply } => {
@@ -50,7 +50,7 @@ impl Actor {
             }
             Waiter::Status { target, reply } => {
                 let reached = self.has_reached(target);
-                // Whoever waits for the agent to be idle would wait for a person.
+                // The agent becomes idle only after a person acts, so waiting for `idle` ends.
                 let is_over = target == WaitTarget::Idle && self.needs_person();
                 if !reached && !is_over {
                     return Some(Waiter::Status { target, reply });
@@ -66,7 +66,7 @@ impl Actor {
         None
     }
 
-    /// Tells whether the agent goes on only after a person has answered, or has it started again.
+    /// Returns whether the agent continues only after a person answers or starts it again.
     fn needs_person(&self) -> bool {
         match self.state.session.status {
             status @ Status::Waiting(_) if !status.expects_process() => true,
@@ -74,23 +74,33 @@ impl Actor {
         }
     }
 
-    /// Tells whether an agent that says it is idle has nothing left to do. Some say so before they
-    /// take a message up, or before their last words are in the transcript.
+    /// Returns whether an agent that reports to be idle has nothing left to do. Some agents report
+    /// idle before they begin a turn for a message, or before their last answer is in the
+    /// transcript.
     fn is_at_rest(&self) -> bool {
         match self.conversation() {
             Ok(Some(conversation)) => !conversation.turn_open,
+            // Without transcripts nothing shows what is left to do.
+            Ok(None) if self.is_unreadable() => true,
             Ok(None) => self.state.open().is_none_or(|launch| {
                 launch.mode == LaunchMode::Resume
                     || launch.message.is_none()
                     || self.state.has_moved_on(launch.id)
             }),
-            // What cannot be read does not keep anybody waiting.
+            // A transcript that cannot be read does not block the request.
             Err(_) => true,
         }
     }
 
-    /// Tells whether the session is where somebody waits for it to be, with nothing left to be said
-    /// to it.
+    /// Returns whether the session has a conversation that Segue cannot read.
+    fn is_unreadable(&self) -> bool {
+        let vendor = self.ports.vendors.of(&self.state.session);
+        let has_none = vendor.is_ok_and(|vendor| vendor.transcripts().is_none());
+        has_none && self.state.vendor_session().is_some()
+    }
+
+    /// Returns whether the session has reached the target. To be idle, it must also have no message
+    /// left to deliver.
     fn has_reached(&self, target: WaitTarget) -> bool {
         let idle = self.state.session.status == Status::Idle
             && self.state.outbox.is_empty()

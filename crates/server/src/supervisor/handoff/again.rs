@@ -1,4 +1,4 @@
-//! A handoff that is asked for again because the daemon died during the first.
+//! Repeats a handoff request whose first attempt was interrupted because the daemon died.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use segue_core::{Error, Result};
 use super::super::bulk::bring_back;
 use super::super::{Supervisor, Wish};
 
-/// Returns what came of the same request before. The session that it recorded is brought back if the
-/// daemon died before it ran.
+/// Returns the result of an earlier attempt of the same request. `None` if no attempt recorded a
+/// session. Brings the recorded session back, because the daemon may have died before it ran.
 pub(super) async fn carried_before(
     supervisor: &Arc<Supervisor>,
     key: Option<RequestKey>,
@@ -57,13 +57,13 @@ async fn go_on(
         of: SessionRef::of(&session),
         vendor: session.vendor,
         headless: session.headless,
-        mode: step.form.word().to_owned(),
+        mode: step.form.into(),
         turns_carried: step.turns_carried,
         turns_left_out: step.turns_left_out,
         chars: characters,
         note: outcome.note,
         dialog: outcome.dialog,
-        // The step that is recorded does not have these numbers.
+        // The recorded handoff does not contain these numbers.
         redacted: BTreeMap::new(),
         turns: Vec::new(),
         content: None,

@@ -1,47 +1,47 @@
-//! One conversation on its way from a session to another.
+//! Carries out one handoff: moves a conversation from one session to another.
 
 use std::sync::{Arc, Mutex};
 
 use segue_core::api::{
     AgentOutcome, CarriedTurn, DryRun, HandoffReport, HandoffRequest, Outcome, SessionRef,
 };
-use segue_core::flows::SessionState;
 use segue_core::flows::handoff::{self, Amount, Destination, Packet, Source, Written};
+use segue_core::flows::launch::LaunchRequest;
 use segue_core::flows::look::Asked;
-use segue_core::model::{
-    Environment, Form, LaunchMode, RequestKey, Session, Status, Turn, VendorSessionId,
-};
-use segue_core::ports::Commit;
+use segue_core::flows::{SessionState, conversation};
+use segue_core::model::{Environment, Form, RequestKey, Session, Status, Turn, VendorSessionId};
 use segue_core::rules::accounts::Wanted;
 use segue_core::rules::digest::{self, FolderState, Material};
 use segue_core::rules::handoff::{Content, Mode, Way, choose};
 use segue_core::rules::redaction::{KnownSecrets, Redactor};
 use segue_core::{Error, Result};
 
-use super::super::{Arrival, Errand, Message, Outgoing, Supervisor, Wish};
+use super::super::{Outgoing, SessionRequest, Supervisor, Wish};
 use super::origin::Origin;
 use super::seat::{Load, Seat};
 use super::target::Target;
 use super::way_back::{self, Earlier};
 
-/// A transcript up to this length is held as a whole while it is carried.
+/// A transcript of at most this many bytes is loaded as a whole. A longer one is converted as a
+/// stream if all of it fits into the budget.
 const HELD: u64 = 8 * 1024 * 1024;
 
-/// One conversation on its way.
+/// One handoff in progress.
 pub(super) struct Carriage {
     pub(super) supervisor: Arc<Supervisor>,
     pub(super) origin: Origin,
     target: Target,
-    /// The target's own session of the same conversation, where it was before.
+    /// The target vendor's own session of the same conversation, if the conversation was there
+    /// before.
     pub(super) earlier: Option<Earlier>,
     mode: Mode,
     name: Option<String>,
     budget: Option<usize>,
-    /// The request that it came with, until the store has its step.
+    /// The request that asked for the handoff. It is taken when its step is recorded in the store.
     pub(super) request: Mutex<Option<RequestKey>>,
-    /// A dry run shows what the vendor's own file would contain.
+    /// Whether a dry run returns the content of the vendor's own file.
     is_raw: bool,
-    /// Values that must not go over.
+    /// Secret values that must not be carried over.
     known: Arc<KnownSecrets>,
 }
 
@@ -52,7 +52,7 @@ impl Carriage {
         target: Target,
         request: &HandoffRequest,
     ) -> Result<Self> {
-        // Who wants another name wants another session.
+        // A request with another name wants another session.
         let earlier = match &request.name {
             Some(_) => None,
             None => way_back::find(supervisor, &origin.session, target.vendor.id()).await?,
@@ -72,12 +72,12 @@ impl Carriage {
         })
     }
 
-    /// Says which request it belongs to.
+    /// Sets the request that asked for this handoff.
     pub(super) fn asked_by(self, key: Option<RequestKey>) -> Self {
         Self { request: Mutex::new(key), ..self }
     }
 
-    /// Prepares the way to a session that is decided already.
+    /// Prepares a handoff to a session that is decided already.
     pub(super) fn to_draft(supervisor: &Arc<Supervisor>, origin: Origin, target: Target) -> Self {
         let supervisor = Arc::clone(supervisor);
         let (mode, name, budget, is_raw) = (Mode::Auto, None, None, false);
@@ -86,13 +86,14 @@ impl Carriage {
         Self { supervisor, origin, target, earlier, mode, name, budget, request, is_raw, known }
     }
 
-    /// Returns the sessions that are there already and have to do with it.
+    /// Returns the existing sessions that take part in this handoff.
     pub(super) fn sessions(&self) -> impl Iterator<Item = &Session> {
         let earlier = self.earlier.as_ref().map(|earlier| &earlier.session);
         std::iter::once(&self.origin.session).chain(earlier)
     }
 
-    /// Refuses what cannot be: a name that is taken, a form that the vendor does not take.
+    /// Returns an error if the handoff is impossible: the name is taken, or the vendor does not
+    /// accept the requested form.
     pub(super) async fn check(&self) -> Result<()> {
         let seat = self.seat().await?;
         self.way(&seat).map(|_| ())
@@ -103,6 +104,11 @@ impl Carriage {
             earlier.settle(&self.supervisor).await?;
         }
         let mut seat = self.seat().await?;
+        // No other request may start the new session until the conversation has arrived.
+        let _until_it_arrived = match seat.is_new {
+            true => Some(self.supervisor.on_the_way.claim(std::iter::once(&seat.session))?),
+            false => None,
+        };
         let way = self.way(&seat)?;
         let Some(source) = self.origin.source.clone() else { return self.plainly(seat).await };
         let else_digest = match way {
@@ -132,7 +138,7 @@ impl Carriage {
         choose(self.mode, handoff::takes_native(ports, &self.destination(seat))?, content)
     }
 
-    /// Says exactly what would be given to the vendor, and changes nothing.
+    /// Reports exactly what the vendor would get, and changes nothing.
     pub(super) async fn preview(self) -> Result<HandoffReport> {
         let seat = self.seat().await?;
         let way = self.way(&seat)?;
@@ -147,7 +153,7 @@ impl Carriage {
             let turns = packet.turns.iter().map(CarriedTurn::new).collect();
             return Ok(HandoffReport { content, turns, ..self.report(&seat, &load, None) });
         }
-        let packet = self.pack(source, self.target.vendor.room()).await?;
+        let packet = self.pack(source, self.room()).await?;
         let form = if packet.has_words() { Form::Native } else { Form::Plain };
         let turns = packet.turns.iter().map(CarriedTurn::new).collect();
         let report = HandoffReport { turns, ..self.report(&seat, &Load::of(&packet, form), None) };
@@ -160,7 +166,8 @@ impl Carriage {
         Ok(HandoffReport { content, ..report })
     }
 
-    /// Returns where the conversation goes on: the session that it came from, or a new one.
+    /// Returns the session that continues the conversation: the vendor's earlier session of it, or
+    /// a new one.
     async fn seat(&self) -> Result<Seat> {
         if let Some(Earlier { session, source, .. }) = &self.earlier {
             let (session, id) = (session.clone(), source.id.clone());
@@ -170,7 +177,7 @@ impl Carriage {
         let name = self.target.name(&self.supervisor, from, self.name.as_deref()).await?;
         let session = self.target.session(&self.supervisor, from, name)?;
         let unique = self.supervisor.ports.clock.new_id();
-        let preset = self.target.vendor.preset_id(&session, unique);
+        let preset = self.target.vendor.launching().preset_id(&session, unique);
         let id = preset.unwrap_or_else(|| VendorSessionId::new(unique.to_string()));
         Ok(Seat { session, id, is_new: true, is_recorded: false })
     }
@@ -189,6 +196,12 @@ impl Carriage {
             onto: self.earlier.as_ref().map(|earlier| earlier.source.transcript.clone()),
             import: self.supervisor.ports.folders.import(session.id),
         }
+    }
+
+    /// Returns how many characters the target's vendor takes over. 0 if it takes over none; then
+    /// the conversation is never written in its format.
+    fn room(&self) -> usize {
+        self.target.vendor.conversion().map_or(0, |conversion| conversion.room())
     }
 
     async fn pack(&self, source: Source, budget: usize) -> Result<Packet> {
@@ -214,16 +227,12 @@ impl Carriage {
             let note = Some("its next message begins its next turn".to_owned());
             return Ok(Native::Arrived(Box::new(self.report(seat, &load, note))));
         }
-        let arrival = Arrival {
-            mode: LaunchMode::Resume,
-            id: Some(seat.id.clone()),
+        let request = LaunchRequest {
             import: written.is_import.then(|| written.path.clone()),
             message: self.nudge(),
-            environment: self.environment(),
-            first: false,
-            along: Commit::default(),
+            ..LaunchRequest::resume(seat.id.clone(), self.environment())
         };
-        let outcome = self.arrive(seat, arrival).await?;
+        let outcome = self.arrive(seat, request).await?;
         if outcome.outcome != Outcome::Refused && self.has_history(seat)? {
             let dialog = outcome.dialog;
             let report = self.report(seat, &load, outcome.note);
@@ -236,7 +245,7 @@ impl Carriage {
         Ok(Native::Failed(why.caused_by(outcome.note.unwrap_or_default())))
     }
 
-    /// Writes the conversation down in the target's own form.
+    /// Writes the conversation in the target vendor's own format.
     async fn write(
         &self,
         seat: &Seat,
@@ -244,14 +253,14 @@ impl Carriage {
     ) -> Result<std::result::Result<(Written, Load), Native>> {
         let (ports, to) = (self.supervisor.ports.clone(), self.destination(seat));
         let facts = ports.files.facts(&source.transcript).ok().flatten();
-        let budget = self.budget.unwrap_or_else(|| self.target.vendor.room());
+        let budget = self.budget.unwrap_or_else(|| self.room());
         let all = facts.is_some_and(|it| it.length > HELD && it.length <= budget as u64);
         let (written, load) = if all && self.earlier.is_none() {
             let (source, known) = (source.clone(), Arc::clone(&self.known));
             let written = blocking(move || handoff::convert(&ports, &source, &to, &known)).await;
             (written, Load::none(Form::Native))
         } else {
-            let packet = self.pack(source.clone(), self.target.vendor.room()).await?;
+            let packet = self.pack(source.clone(), self.room()).await?;
             if !packet.has_words() {
                 return Ok(Err(Native::NothingSaid));
             }
@@ -270,15 +279,15 @@ impl Carriage {
         blocking(move || handoff::undo(&ports, &written)).await
     }
 
-    /// Tells whether the vendor has what was carried, and did not begin anew.
+    /// Returns whether the vendor has the carried history and did not start a new conversation.
     fn has_history(&self, seat: &Seat) -> Result<bool> {
         let to = self.destination(seat);
-        let files = self.supervisor.ports.files.as_ref();
-        let known = to.vendor.conversation(files, &to.place, &to.id)?;
+        let ports = &self.supervisor.ports;
+        let known = conversation::read(ports, to.vendor.as_ref(), &to.place, &to.id)?;
         Ok(known.is_some_and(|it| it.first_message.is_some()))
     }
 
-    /// Tells the next agent about the conversation in one message.
+    /// Starts the next agent with one message that summarizes the conversation.
     async fn tell(
         &self,
         mut seat: Seat,
@@ -319,13 +328,14 @@ impl Carriage {
         }
     }
 
-    /// Starts the next agent, which is told nothing: nothing was said.
+    /// Starts the next agent without a message, because the conversation is empty.
     async fn plainly(&self, mut seat: Seat) -> Result<HandoffReport> {
         let why = Some("there was nothing to carry".to_owned());
         self.begin(&mut seat, &Load::none(Form::Plain), None, why).await
     }
 
-    /// Starts the next agent with a message, in its own conversation if it has one.
+    /// Starts the next agent with a message. If the agent has an earlier conversation, it continues
+    /// there.
     async fn begin(
         &self,
         seat: &mut Seat,
@@ -342,7 +352,8 @@ impl Carriage {
             self.start(seat, load, message).await?
         };
         if outcome.outcome == Outcome::Refused {
-            // It is not to be started again behind the back of the one that goes on as before.
+            // Stop this session. Otherwise it could be restarted while the old session continues
+            // the conversation.
             self.supervisor.end(seat.session.id).await?;
             let address = seat.session.address();
             return Err(Error::vendor(format!("`{address}` did not start"))
@@ -355,8 +366,8 @@ impl Carriage {
         Ok(HandoffReport { dialog: outcome.dialog, ..report })
     }
 
-    /// Begins a conversation of the next agent; the session, what it is told and the step to it are
-    /// recorded together.
+    /// Starts a new conversation of the next agent. The session, its message and the handoff are
+    /// recorded in one commit.
     async fn start(
         &self,
         seat: &mut Seat,
@@ -364,24 +375,22 @@ impl Carriage {
         message: Option<String>,
     ) -> Result<AgentOutcome> {
         let unique = self.supervisor.ports.clock.new_id();
-        let arrival = Arrival {
-            mode: LaunchMode::Fresh,
-            id: self.target.vendor.preset_id(&seat.session, unique),
-            import: None,
+        let id = self.target.vendor.launching().preset_id(&seat.session, unique);
+        let request = LaunchRequest {
             message,
-            environment: self.environment(),
-            first: !seat.is_recorded,
+            creates_session: !seat.is_recorded,
             along: self.along(seat, load),
+            ..LaunchRequest::fresh(id, self.environment())
         };
         if !seat.is_recorded {
             self.supervisor.adopt_new(SessionState::new(seat.session.clone()));
             seat.is_recorded = true;
         }
-        self.arrive(seat, arrival).await
+        self.arrive(seat, request).await
     }
 
-    /// Goes on in the conversation that the next agent has already; what it is told is a message
-    /// like any other, which is not lost whatever happens.
+    /// Continues the conversation that the next agent already has. The summary is queued like any
+    /// other message, so it survives a crash.
     async fn go_on(
         &self,
         seat: &mut Seat,
@@ -390,38 +399,38 @@ impl Carriage {
     ) -> Result<AgentOutcome> {
         let (id, environment) = (seat.session.id, self.environment());
         if let Some(text) = message {
-            // The step to it and what it is told are recorded together.
+            // The handoff and the message are recorded in one commit.
             let (environment, along) = (environment.clone(), self.along(seat, load));
             let (interrupt, request) = (false, None);
             let outgoing = Outgoing { text, environment, interrupt, request, along };
-            let send = |reply| Message::Errand(Errand::Send { outgoing, reply });
+            let send = |reply| SessionRequest::Send { outgoing, reply };
             self.supervisor.ask(id, send).await?;
         } else {
             self.record(seat, load).await?;
         }
         let (asked, fresh, wish) = (Asked::ByName, None, Wish::now(Wanted::One));
         self.supervisor
-            .ask(id, |reply| Message::Resume { environment, asked, fresh, wish, reply })
+            .ask(id, |reply| SessionRequest::Resume { environment, asked, fresh, wish, reply })
             .await
     }
 
-    async fn arrive(&self, seat: &Seat, arrival: Arrival) -> Result<AgentOutcome> {
-        let (arrival, wish) = (Box::new(arrival), Wish::now(Wanted::One));
-        let message = |reply| Message::Arrive { arrival, wish, reply };
+    async fn arrive(&self, seat: &Seat, request: LaunchRequest) -> Result<AgentOutcome> {
+        let (launch, wish) = (Box::new(request), Wish::now(Wanted::One));
+        let message = |reply| SessionRequest::Arrive { launch, wish, reply };
         self.supervisor.ask(seat.session.id, message).await
     }
 
-    /// Forgets a session that came to nothing.
+    /// Removes a new session after its handoff failed.
     async fn give_up(&self, seat: &Seat) {
         if seat.is_new && seat.is_recorded {
             let (purge, along) = (false, Vec::new());
-            let remove = |reply| Message::Remove { purge, along, reply };
-            // The failure that led here is what is told.
+            let remove = |reply| SessionRequest::Remove { purge, along, reply };
+            // The caller gets the error of the handoff, not an error of this removal.
             let _stays = self.supervisor.ask(seat.session.id, remove).await;
         }
     }
 
-    /// Says to go on, where a turn was cut off.
+    /// Returns a message that asks the agent to continue a turn that was cut off.
     fn nudge(&self) -> Option<String> {
         let title = self.origin.source.as_ref()?.vendor.support().title;
         self.origin.is_cut_off.then(|| {
@@ -453,7 +462,7 @@ impl Carriage {
             of,
             vendor: seat.session.vendor.clone(),
             headless: seat.session.headless,
-            mode: load.form.word().to_owned(),
+            mode: load.form.into(),
             turns_carried: load.turns,
             turns_left_out: load.left_out,
             chars: load.characters,
@@ -466,14 +475,14 @@ impl Carriage {
     }
 }
 
-/// What came of writing a conversation down as the target's own.
+/// The result of writing a conversation in the target's own format.
 enum Native {
     Arrived(Box<HandoffReport>),
     NothingSaid,
     Failed(Error),
 }
 
-/// Returns the state of a folder without values that must not go over.
+/// Returns the state of a folder without secret values.
 fn without(known: &KnownSecrets, folder: FolderState) -> FolderState {
     let mut redactor = Redactor::new(known.clone());
     let mut clean = |text: String| redactor.redact(&text).into_owned();
@@ -485,8 +494,8 @@ fn without(known: &KnownSecrets, folder: FolderState) -> FolderState {
     }
 }
 
-/// Returns the values that must not go over: what the origin knows, and the environment of whoever
-/// asked for it.
+/// Returns the secret values that must not be carried over: those that the origin knows, and those
+/// in the environment of the caller.
 fn known(origin: &Origin, target: &Target) -> Arc<KnownSecrets> {
     let mut known = origin.known.clone();
     known.add_environment(target.environment().iter());
@@ -497,7 +506,7 @@ fn length(text: Option<&str>) -> u64 {
     text.map_or(0, |text| text.chars().count() as u64)
 }
 
-/// Runs what reads and writes much where it holds nobody up.
+/// Runs work that reads or writes many bytes on a blocking thread.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {

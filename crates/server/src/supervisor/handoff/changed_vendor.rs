@@ -1,9 +1,9 @@
-//! An agent whose vendor is another one now in the project file: its conversation goes along.
+//! Carries an agent's conversation over after its vendor was changed in the project file.
 
 use std::sync::Arc;
 
 use segue_core::api::{AgentOutcome, HandoffReport, Outcome};
-use segue_core::flows::handoff;
+use segue_core::flows::{handoff, naming};
 use segue_core::model::{Environment, Session, SessionId};
 use segue_core::{Error, Result};
 
@@ -13,17 +13,16 @@ use super::origin::Origin;
 use super::quiet;
 use super::target::Target;
 
-/// What came of carrying an agent's conversation to its new vendor.
+/// The result of carrying an agent's conversation to its new vendor.
 pub(in super::super) enum Carried {
     Done(Box<AgentOutcome>),
-    /// Nothing was said in any of the agent's earlier conversations.
+    /// All earlier conversations of the agent are empty.
     NothingToCarry,
-    /// Another request made the agent's session meanwhile.
+    /// Another request created the agent's session meanwhile.
     SessionExists,
 }
 
-/// Carries the first of these conversations in which something was said to a session that is yet to
-/// be.
+/// Carries the first of these conversations that is not empty to a session that does not exist yet.
 pub(in super::super) async fn carry_to(
     supervisor: &Arc<Supervisor>,
     draft: &Session,
@@ -44,7 +43,7 @@ pub(in super::super) async fn carry_to(
         quiet(supervisor, *id, false).await?;
         let origin = origin.looked_at_again(supervisor).await?;
         let carriage = Carriage::to_draft(supervisor, origin, target);
-        // Whoever asked may go away: what was begun is ended all the same.
+        // Runs as its own task, so that the handoff is completed even if the client goes away.
         let carried = tokio::spawn(async move {
             let _until_it_is_done = claim;
             carriage.carry().await
@@ -57,8 +56,7 @@ pub(in super::super) async fn carry_to(
 }
 
 async fn exists(supervisor: &Arc<Supervisor>, draft: &Session) -> Result<bool> {
-    let sessions = supervisor.ports.store.sessions().await?;
-    Ok(sessions.iter().any(|it| it.session.address() == draft.address()))
+    naming::is_taken(&supervisor.ports, &draft.fleet, &draft.name).await
 }
 
 fn has_words(supervisor: &Arc<Supervisor>, origin: &Origin) -> Result<bool> {

@@ -1,4 +1,4 @@
-//! Carrying a conversation over to another vendor: the old agent rests, the new one goes on.
+//! Carries a conversation over to another vendor: the old agent is stopped, the new one continues.
 
 mod again;
 mod carriage;
@@ -12,38 +12,39 @@ mod way_back;
 use std::sync::Arc;
 
 use segue_core::api::{DryRun, HandoffReport, HandoffRequest, WaitTarget};
-use segue_core::model::{RequestKey, SessionId};
+use segue_core::model::{Principal, RequestKey, SessionId};
+use segue_core::ports::SessionQuery;
 use segue_core::rules::digest::LEAST_BUDGET;
-use segue_core::rules::scope::{Deed, Scope};
+use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Error, Result};
 
 use self::carriage::Carriage;
 use self::on_the_way::Claim;
 use self::origin::Origin;
 use self::target::Target;
-use super::{Errand, Message, Supervisor, Waiter};
+use super::{SessionRequest, Supervisor, Waiter};
 
 pub(super) use self::changed_vendor::{Carried, carry_to};
 pub(super) use self::on_the_way::OnTheWay;
 
-/// Carries a conversation over, or says what would be carried.
+/// Carries a conversation over. A dry run only reports what would be carried.
 pub(crate) async fn handoff(
     supervisor: &Arc<Supervisor>,
-    scope: &Scope,
+    principal: &Principal,
     key: Option<RequestKey>,
     request: HandoffRequest,
 ) -> Result<HandoffReport> {
-    scope.allow(Deed::Everything)?;
+    principal.allow(RestrictedAction::Everything)?;
     if let Some(report) = again::carried_before(supervisor, key, &request).await? {
         return Ok(report);
     }
     check_budget(request.budget)?;
     let target = Target::named(supervisor, &request).await?;
-    let origin = origin::find(supervisor, scope, &request).await?;
+    let origin = origin::find(supervisor, principal, &request).await?;
     if request.dry_run != DryRun::No {
         return Carriage::new(supervisor, origin, target, &request).await?.preview().await;
     }
-    // What cannot be is refused while the old agent still works.
+    // Reject an impossible handoff before the old agent is stopped.
     let intended = Carriage::new(supervisor, origin.clone(), target.clone(), &request).await?;
     intended.check().await?;
     let claim = supervisor.on_the_way.claim(intended.sessions())?;
@@ -62,10 +63,10 @@ async fn carry(
     request: &HandoffRequest,
 ) -> Result<HandoffReport> {
     quiet(supervisor, origin.session.id, request.interrupt).await?;
-    // What was said in its last turn is part of it.
+    // Read the conversation again: the last turn of the old agent belongs to it.
     let origin = origin.looked_at_again(supervisor).await?;
     let carriage = Carriage::new(supervisor, origin, target, request).await?.asked_by(key);
-    // Whoever asked may go away: what was begun is ended all the same.
+    // Runs as its own task, so that the handoff is completed even if the client goes away.
     let carried = tokio::spawn(async move {
         let _until_it_is_done = claim;
         carriage.carry().await
@@ -81,19 +82,18 @@ fn check_budget(budget: Option<usize>) -> Result<()> {
         .hint(format!("use `--budget {LEAST_BUDGET}` or more")))
 }
 
-/// Ends an agent at the end of its turn, or at once.
+/// Stops an agent, after its current turn or at once. It does not wait for the turn of an agent
+/// that asks a person.
 pub(super) async fn quiet(
     supervisor: &Arc<Supervisor>,
     id: SessionId,
     at_once: bool,
 ) -> Result<()> {
-    let summary = supervisor.ports.store.sessions().await?;
-    let runs = summary.iter().any(|it| it.session.id == id && it.open.is_some());
+    let sessions = supervisor.ports.store.sessions(&SessionQuery::id(id)).await?;
+    let runs = sessions.iter().any(|it| it.open.is_some());
     if runs && !at_once {
         let target = WaitTarget::Rest;
-        supervisor
-            .ask(id, |reply| Message::Errand(Errand::Wait(Waiter::Status { target, reply })))
-            .await?;
+        supervisor.ask(id, |reply| SessionRequest::Wait(Waiter::Status { target, reply })).await?;
     }
     supervisor.end(id).await?;
     Ok(())

@@ -1,4 +1,4 @@
-//! Sessions whose conversation is being carried: one handoff at a time has to do with each.
+//! Tracks the sessions that take part in a handoff. A session takes part in at most one at a time.
 
 use std::collections::BTreeSet;
 use std::pin::pin;
@@ -8,14 +8,14 @@ use segue_core::model::{Session, SessionId};
 use segue_core::{Error, Result};
 use tokio::sync::Notify;
 
-/// Which sessions have to do with a handoff now.
+/// The sessions that take part in a handoff now.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OnTheWay {
     sessions: Arc<Mutex<BTreeSet<SessionId>>>,
     released: Arc<Notify>,
 }
 
-/// These sessions have to do with this handoff alone, until it is dropped.
+/// Reserves sessions for one handoff until it is dropped.
 #[derive(Debug)]
 pub(super) struct Claim {
     on_the_way: OnTheWay,
@@ -23,7 +23,8 @@ pub(super) struct Claim {
 }
 
 impl OnTheWay {
-    /// Claims sessions for a handoff; another one's claim is a conflict.
+    /// Reserves sessions for a handoff. Returns an error if another handoff has reserved one of
+    /// them.
     pub(super) fn claim<'a>(&self, sessions: impl Iterator<Item = &'a Session>) -> Result<Claim> {
         let mut claim = Claim { on_the_way: self.clone(), ids: Vec::new() };
         for session in sessions {
@@ -37,15 +38,31 @@ impl OnTheWay {
         Ok(claim)
     }
 
-    /// Claims a session for a handoff as soon as no other handoff has to do with it.
+    /// Reserves a session for a handoff, after any other handoff of that session has ended.
     pub(super) async fn claim_after_others(&self, session: &Session) -> Claim {
         loop {
             let mut released = pin!(self.released.notified());
-            // Before the look: a claim that is dropped in between is noticed.
+            // Enabled before the check, so that a claim that is dropped in between is noticed.
             released.as_mut().enable();
             if let Ok(claim) = self.claim(std::iter::once(session)) {
                 return claim;
             }
+            released.await;
+        }
+    }
+
+    /// Waits until none of these sessions takes part in a handoff. Returns whether it had to wait:
+    /// then the sessions have changed.
+    pub(in super::super) async fn wait_for(&self, sessions: &[SessionId]) -> bool {
+        let mut has_waited = false;
+        loop {
+            let mut released = pin!(self.released.notified());
+            // Enabled before the check, so that a claim that is dropped in between is noticed.
+            released.as_mut().enable();
+            if sessions.iter().all(|id| !self.sessions().contains(id)) {
+                return has_waited;
+            }
+            has_waited = true;
             released.await;
         }
     }
@@ -57,11 +74,52 @@ impl OnTheWay {
 
 impl Drop for Claim {
     fn drop(&mut self) {
+        // A claim without sessions must not wake the task that failed to get it. That task would
+        // try again at once, in an endless loop.
+        if self.ids.is_empty() {
+            return;
+        }
         let mut sessions = self.on_the_way.sessions();
         self.ids.iter().for_each(|id| {
             sessions.remove(id);
         });
         drop(sessions);
         self.on_the_way.released.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+    use std::task::{Context, Waker};
+
+    use super::*;
+
+    fn is_pending(future: Pin<&mut impl Future>) -> bool {
+        future.poll(&mut Context::from_waker(Waker::noop())).is_pending()
+    }
+
+    #[tokio::test]
+    async fn refused_claim_does_not_wake_a_waiting_task() {
+        let on_the_way = OnTheWay::default();
+        let ids: [SessionId; 1] = ["00000000-0000-7000-8000-000000000001".parse().unwrap()];
+        on_the_way.sessions().extend(ids);
+        let mut released = pin!(on_the_way.released.notified());
+        released.as_mut().enable();
+        drop(Claim { on_the_way: on_the_way.clone(), ids: Vec::new() });
+        assert!(is_pending(released));
+    }
+
+    #[tokio::test]
+    async fn wait_for_returns_after_the_handoff_of_the_session_ends() {
+        let on_the_way = OnTheWay::default();
+        let ids = ["00000000-0000-7000-8000-000000000001".parse::<SessionId>().unwrap()];
+        on_the_way.sessions().extend(ids);
+        let claim = Claim { on_the_way: on_the_way.clone(), ids: ids.to_vec() };
+        let mut waiting = pin!(on_the_way.wait_for(&ids));
+        assert!(is_pending(waiting.as_mut()));
+        drop(claim);
+        assert!(waiting.await);
+        assert!(!on_the_way.wait_for(&ids).await);
     }
 }

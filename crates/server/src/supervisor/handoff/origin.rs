@@ -1,4 +1,4 @@
-//! Where a conversation is carried from.
+//! The session or conversation that a handoff starts from.
 
 use std::sync::Arc;
 
@@ -6,45 +6,45 @@ use segue_core::api::{AdoptCandidate, HandoffRequest};
 use segue_core::flows::handoff::Source;
 use segue_core::flows::look::{self, Asked};
 use segue_core::flows::{SessionState, adopt, conversation, view};
-use segue_core::model::{Launch, Session, VendorSessionId};
+use segue_core::model::{Launch, Principal, Session, VendorSessionId};
 use segue_core::ports::Place;
 use segue_core::rules::redaction::KnownSecrets;
-use segue_core::rules::scope::Scope;
 use segue_core::{Error, Kind, Result};
 
 use super::super::adopt as taking_in;
 use super::super::{Supervisor, find as find_session};
 
-/// The session that a conversation is from, and the conversation, if there is one.
+/// The session that a handoff starts from, and its conversation if it has one.
 #[derive(Clone, Debug)]
 pub(super) struct Origin {
     pub(super) session: Session,
     pub(super) source: Option<Source>,
-    /// So many messages wait to be said to its agent, and stay there.
+    /// How many messages are queued for its agent. They stay there.
     pub(super) queued: usize,
-    /// Its last turn has no end.
+    /// Whether its last turn is incomplete.
     pub(super) is_cut_off: bool,
-    /// Values of its folder and its launch that must not go over.
+    /// Secret values of its folder and its launch, which must not be carried over.
     pub(super) known: KnownSecrets,
-    /// It was begun by hand, and has no session of its own yet.
+    /// `Some` if the conversation was started without Segue and has no session yet.
     stranger: Option<AdoptCandidate>,
 }
 
-/// Finds the session or the conversation that somebody named.
+/// Finds the session or the conversation that the request names.
 pub(super) async fn find(
     supervisor: &Arc<Supervisor>,
-    scope: &Scope,
+    principal: &Principal,
     request: &HandoffRequest,
 ) -> Result<Origin> {
-    let unknown = match find_session(supervisor, scope, &request.from, &request.caller.cwd).await {
-        Ok(summary) => return Origin::of(supervisor, summary.session).await,
-        Err(error) if error.kind == Kind::NotFound => error,
-        Err(error) => return Err(error),
-    };
+    let unknown =
+        match find_session(supervisor, principal, &request.from, &request.caller.cwd).await {
+            Ok(summary) => return Origin::of(supervisor, summary.session).await,
+            Err(error) if error.kind == Kind::NotFound => error,
+            Err(error) => return Err(error),
+        };
     let Some((vendor, id)) = request.from.split_once(':') else { return Err(unknown) };
     let vendor = supervisor.ports.vendors.named(vendor)?;
-    // A conversation that has a session already is that session's.
-    if let Ok(summary) = find_session(supervisor, scope, id, &request.caller.cwd).await
+    // If a session has this conversation, use that session.
+    if let Ok(summary) = find_session(supervisor, principal, id, &request.caller.cwd).await
         && summary.session.vendor == vendor.id()
     {
         return Origin::of(supervisor, summary.session).await;
@@ -67,12 +67,15 @@ impl Origin {
         let ports = &supervisor.ports;
         let vendor = ports.vendors.of(&session)?;
         let state = SessionState::load(ports, session.id).await?;
+        if vendor.transcripts().is_none() && state.vendor_session().is_some() {
+            return Err(unreadable(&session));
+        }
         let sight = look::look(ports, &state, Asked::ByName).await?;
         let is_cut_off = sight.conversation.as_ref().is_some_and(|it| it.turn_open);
         let own = sight.conversation.map(|it| (it.id, it.transcript));
         let kept = match own {
             Some(own) => Some(own),
-            // The vendor's own is gone; what was kept of it can be read all the same.
+            // The vendor's own transcript is gone. Read the guard or the archive instead.
             None => conversation::of_session(ports, &view::summary(&state))
                 .await
                 .map(|part| part.vendor_session_id.zip(part.transcript))?,
@@ -95,7 +98,7 @@ impl Origin {
         let (config_dir, cwd) = (stranger.config_dir.clone(), stranger.cwd.clone());
         let place = Place { config_dir, cwd };
         let id = &stranger.vendor_session_id;
-        let known = vendor.conversation(ports.files.as_ref(), &place, id)?;
+        let known = conversation::read(ports, vendor.as_ref(), &place, id)?;
         let is_cut_off = known.as_ref().is_some_and(|it| it.turn_open);
         let source = known.map(|it| Source { vendor, place, id: it.id, transcript: it.transcript });
         let session = taking_in::draft(supervisor, &stranger, None).await?;
@@ -103,7 +106,7 @@ impl Origin {
         Ok(Self { session, source, queued: 0, is_cut_off, known, stranger: Some(stranger) })
     }
 
-    /// Makes a session of a conversation that has none.
+    /// Creates a session for a conversation that has none.
     pub(super) async fn taken_in(mut self, supervisor: &Arc<Supervisor>) -> Result<Self> {
         if let Some(stranger) = self.stranger.take() {
             let id = &stranger.vendor_session_id;
@@ -114,14 +117,22 @@ impl Origin {
 
     pub(super) async fn looked_at_again(self, supervisor: &Arc<Supervisor>) -> Result<Self> {
         let mut again = Self::of(supervisor, self.session).await?;
-        // The holder may be gone by now, and the environment that only it had.
+        // The holder may be gone by now, and only it had the environment.
         again.known.merge(self.known);
         Ok(again)
     }
 }
 
-/// Collects the values that must not leave a session: of the files of variables in its folder, and of
-/// the environment of its launch. They stay in memory.
+/// Returns the error for a session whose conversation Segue cannot read.
+fn unreadable(session: &Session) -> Error {
+    let (name, vendor) = (session.address(), &session.vendor);
+    Error::vendor(format!("the conversation of `{name}` cannot be read"))
+        .caused_by(format!("`{vendor}` keeps no transcript that is known"))
+        .hint(format!("name it with `transcript = \"…\"` in `[vendors.{vendor}]`"))
+}
+
+/// Collects the secret values of a session: those in the `.env` files of its folder, and those in
+/// the environment of its launch. They are kept in memory only.
 async fn values_of(
     supervisor: &Arc<Supervisor>,
     session: &Session,

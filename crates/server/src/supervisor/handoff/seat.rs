@@ -1,4 +1,4 @@
-//! The session in which a conversation goes on, and what is recorded of the step to it.
+//! The session that continues a conversation, and the record of the handoff to it.
 
 use std::sync::PoisonError;
 
@@ -14,28 +14,28 @@ use segue_core::{Result, failpoint};
 use super::carriage::Carriage;
 use crate::requests::step;
 
-/// The session in which the conversation goes on.
+/// The session that continues the conversation.
 pub(super) struct Seat {
     pub(super) session: Session,
     pub(super) id: VendorSessionId,
     pub(super) is_new: bool,
-    /// The store has it.
+    /// Whether the session is in the store.
     pub(super) is_recorded: bool,
 }
 
-/// How much goes over, and in which form.
+/// How much is carried over, and in which form.
 #[derive(Clone)]
 pub(super) struct Load {
     pub(super) form: Form,
     pub(super) turns: u64,
     pub(super) left_out: Option<u64>,
     pub(super) characters: u64,
-    /// Secrets that do not go over.
+    /// Secrets that were removed.
     pub(super) removed: Removed,
 }
 
 impl Load {
-    /// Returns that of a conversation in which nothing was said.
+    /// Returns the load of an empty conversation.
     pub(super) fn none(form: Form) -> Self {
         let removed = Removed::default();
         Self { form, turns: 0, left_out: Some(0), characters: 0, removed }
@@ -49,7 +49,7 @@ impl Load {
 }
 
 impl Carriage {
-    /// Makes the next session, its conversation and the step to it durable.
+    /// Stores the next session, its conversation and the handoff in one commit.
     pub(super) async fn record(&self, seat: &mut Seat, load: &Load) -> Result<()> {
         let ports = &self.supervisor.ports;
         let state = SessionState::new(seat.session.clone());
@@ -80,7 +80,8 @@ impl Carriage {
         self.supervisor.scribe.write(&seat.session.fleet).await
     }
 
-    /// Returns the step from one session to the next, for both of their logs.
+    /// Returns the changes and events that record the handoff. Both sessions get an event in their
+    /// logs.
     pub(super) fn along(&self, seat: &Seat, load: &Load) -> Commit {
         let ports = &self.supervisor.ports;
         let form = load.form.word();

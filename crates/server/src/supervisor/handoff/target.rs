@@ -1,14 +1,15 @@
-//! Where a conversation is carried to.
+//! The vendor and the agent that a conversation is carried to.
 
 use std::sync::Arc;
 
 use segue_core::api::HandoffRequest;
+use segue_core::flows::create::{SessionBeginning, SessionDraft, create};
+use segue_core::flows::naming;
 use segue_core::model::{
-    Environment, How, Session, SessionId, SessionName, Status, VendorDescription, VendorId,
+    Environment, How, Session, SessionName, SessionSettings, Status, VendorDescription, VendorId,
 };
 use segue_core::ports::Vendor;
-use segue_core::rules::address;
-use segue_core::rules::naming;
+use segue_core::rules::{self, address};
 use segue_core::{Error, Result};
 
 use super::super::Supervisor;
@@ -16,19 +17,20 @@ use super::super::run::with_own;
 use crate::project::{Agent, Project};
 use crate::routes::trust;
 
-/// The vendor that goes on, and the agent of the project that it is for.
+/// The vendor that continues the conversation, and the agent of the project if one was named.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
     pub(super) vendor: Arc<dyn Vendor>,
     description: Option<VendorDescription>,
     agent: Option<Agent>,
-    /// The session to be, where it is decided already.
+    /// The new session, if it is decided already.
     draft: Option<Session>,
     environment: Environment,
 }
 
 impl Target {
-    /// Finds the vendor or the agent that somebody named; its program has to be there.
+    /// Finds the vendor or the agent that the request names. Returns an error if its program is not
+    /// installed.
     pub(super) async fn named(
         supervisor: &Arc<Supervisor>,
         request: &HandoffRequest,
@@ -43,7 +45,7 @@ impl Target {
         let (id, agent) = match agent {
             _ if is_vendor => (wanted, None),
             Some(agent) => (agent.vendor.clone(), Some(agent.clone())),
-            // Looked up as a person's word, so that the error names what looks like it.
+            // This lookup fails with an error that suggests similar names.
             None => match ports.vendors.named(wanted.as_str()) {
                 Ok(vendor) => (vendor.id(), None),
                 Err(error) => {
@@ -69,16 +71,16 @@ impl Target {
             Some(description) => vendors.described(&id, description),
             None => vendors.get(&id)?,
         };
-        let machine = &supervisor.ports.machine;
-        if machine.find_program(&vendor.program(), &environment).is_none() {
+        let (machine, program) = (&supervisor.ports.machine, vendor.launching().program());
+        if machine.find_program(&program, &environment).is_none() {
             return Err(Error::vendor(format!("the program of `{id}` is not installed"))
-                .caused_by(vendor.program().absence())
+                .caused_by(program.absence())
                 .hint(format!("run `segue vendors` to see how `{id}` is installed")));
         }
         Ok(Self { vendor, description, agent, draft: None, environment })
     }
 
-    /// Returns the target that is this very session.
+    /// Returns the target for a session that is decided already.
     pub(super) fn drafted(
         supervisor: &Arc<Supervisor>,
         draft: Session,
@@ -92,8 +94,8 @@ impl Target {
         &self.environment
     }
 
-    /// Makes the session in which the conversation goes on: the same folder, the same rights, and
-    /// nothing that only the other vendor understands.
+    /// Returns the session that continues the conversation. It has the same folder and permission,
+    /// but no setting that only the other vendor understands.
     pub(super) fn session(
         &self,
         supervisor: &Arc<Supervisor>,
@@ -103,41 +105,39 @@ impl Target {
         if let Some(draft) = &self.draft {
             return Ok(Session { status: Status::Ended(How::NeverStarted), ..draft.clone() });
         }
-        if from.headless && !self.vendor.capabilities().headless {
+        if from.headless && self.vendor.launching().headless().is_none() {
             let error = Error::usage(format!("`{}` cannot run headless", self.vendor.id()));
             return Err(error.hint("choose another vendor with `--to`"));
         }
         let agent = self.agent.as_ref();
         let is_same = from.vendor == self.vendor.id();
         let environment = with_own(&self.environment, agent);
-        let now = supervisor.ports.clock.now();
-        let own_model = from.model.clone().filter(|_| is_same);
-        let own_args = if is_same { from.args.clone() } else { Vec::new() };
-        Ok(Session {
-            id: SessionId::new(supervisor.ports.clock.new_id()),
+        let settings = match agent {
+            Some(agent) => agent.settings(self.description.clone()),
+            None => SessionSettings {
+                description: self.description.clone(),
+                model: from.model.clone().filter(|_| is_same),
+                args: if is_same { from.args.clone() } else { Vec::new() },
+                ..from.settings()
+            },
+        };
+        let draft = SessionDraft {
+            fleet: from.fleet.clone(),
             name,
-            agent: agent.map(|agent| agent.name.clone()).or_else(|| from.agent.clone()),
             vendor: self.vendor.id(),
-            description: self.description.clone(),
-            config_dir: self.vendor.config_dir(&environment)?,
-            model: agent.map_or(own_model, |agent| agent.model.clone()),
-            permission: agent.map_or(from.permission, |agent| agent.permission),
-            instructions: agent.map_or(from.instructions.clone(), |it| it.instructions.clone()),
-            restart: agent.map_or(from.restart, |agent| agent.restart),
-            archive: agent.map_or(from.archive, |agent| agent.archive),
-            args: agent.map_or(own_args, |agent| agent.args.clone()),
-            env: agent.map_or_else(|| from.env.clone(), |agent| agent.env.clone()),
+            cwd: from.cwd.clone(),
+            config_dir: self.vendor.launching().config_dir(&environment)?,
+            agent: agent.map(|agent| agent.name.clone()).or_else(|| from.agent.clone()),
+            settings,
+            headless: from.headless,
             parent: None,
-            // Not a session that somebody is done with: a resume of all brings it up.
-            status: Status::Ended(How::NeverStarted),
-            spoke: false,
-            created_at: now,
-            updated_at: now,
-            ..from.clone()
-        })
+            beginning: SessionBeginning::Handoff,
+        };
+        Ok(create(&supervisor.ports, draft))
     }
 
-    /// Chooses a name that no session of the fleet has.
+    /// Chooses a name that no session of the fleet has. Returns an error if the wanted name is
+    /// taken.
     pub(super) async fn name(
         &self,
         supervisor: &Arc<Supervisor>,
@@ -147,22 +147,16 @@ impl Target {
         if let Some(draft) = &self.draft {
             return Ok(draft.name.clone());
         }
-        let sessions = supervisor.ports.store.sessions().await?;
-        let taken = |name: &str| {
-            sessions
-                .iter()
-                .any(|it| it.session.fleet == from.fleet && it.session.name.as_str() == name)
-        };
+        let ports = &supervisor.ports;
         if let Some(wanted) = wanted {
             let name = SessionName::parse(wanted)?;
-            return if taken(wanted) { Err(name_taken(&name, from)) } else { Ok(name) };
+            let is_taken = naming::is_taken(ports, &from.fleet, &name).await?;
+            return if is_taken { Err(name_taken(&name, from)) } else { Ok(name) };
         }
         let own = self.agent.as_ref().map(|agent| agent.name.to_string());
-        let vendor = self.vendor.id();
-        let free = own
-            .filter(|name| !taken(name))
-            .unwrap_or_else(|| naming::with_vendor(from.name.as_str(), vendor.as_str(), taken));
-        SessionName::parse(&free)
+        let (name, vendor) = (from.name.as_str(), self.vendor.id());
+        let others = rules::naming::names_with_vendor(name, vendor.as_str());
+        naming::first_free(ports, &from.fleet, own.into_iter().chain(others)).await
     }
 }
 
@@ -173,7 +167,7 @@ fn name_taken(name: &SessionName, from: &Session) -> Error {
         .hint(format!("run `segue resume {fleet}/{name}` to go on with the session that has it"))
 }
 
-/// Returns the whole name of the vendor or the agent that a person means, if the word means one.
+/// Returns the full name of the vendor or the agent that a word means.
 fn whole_name(
     supervisor: &Arc<Supervisor>,
     project: Option<&Project>,

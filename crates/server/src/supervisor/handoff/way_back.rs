@@ -1,4 +1,4 @@
-//! A conversation that returns to where it was before: only what was said since is carried.
+//! Returns a conversation to a session that had it before. Only the turns since then are carried.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,14 +19,15 @@ use super::quiet;
 pub(super) struct Earlier {
     pub(super) session: Session,
     pub(super) source: Source,
-    /// When the last thing was said in it that the other one knows, too.
+    /// The timestamp of the newest turn that both sessions have.
     pub(super) newest: Option<Timestamp>,
-    /// When the two parted.
+    /// When the conversation last moved between the two sessions.
     parted: Option<Timestamp>,
 }
 
 impl Earlier {
-    /// Ends what may still run in it: nobody else is to write its transcript.
+    /// Stops a process that still runs in this session, so that it does not write to the transcript
+    /// meanwhile.
     pub(super) async fn settle(&mut self, supervisor: &Arc<Supervisor>) -> Result<()> {
         quiet(supervisor, self.session.id, false).await?;
         self.newest = handoff::newest(&supervisor.ports, &self.source)?;
@@ -35,7 +36,7 @@ impl Earlier {
     }
 }
 
-/// Finds the session of this vendor that the conversation was in last, if it can go on.
+/// Finds the session of this vendor that had the conversation last, if it can be resumed.
 pub(super) async fn find(
     supervisor: &Arc<Supervisor>,
     from: &Session,
@@ -54,7 +55,8 @@ pub(super) async fn find(
     Ok(None)
 }
 
-/// Returns the sessions that a conversation went through, the nearest first.
+/// Returns the sessions that a conversation went through. The sessions with the fewest handoffs in
+/// between come first.
 async fn story(supervisor: &Arc<Supervisor>, from: SessionId) -> Result<Vec<SessionId>> {
     let (mut seen, mut order) = (BTreeSet::from([from]), vec![from]);
     let mut next = 0;
@@ -67,8 +69,8 @@ async fn story(supervisor: &Arc<Supervisor>, from: SessionId) -> Result<Vec<Sess
     Ok(order)
 }
 
-/// Returns when a session last gave the conversation to the other one or took it from there; where
-/// they have no step in common, to or from any.
+/// Returns the time of the last handoff between two sessions. If there is none, returns the time of
+/// the last handoff that the first session took part in.
 async fn parted(
     supervisor: &Arc<Supervisor>,
     id: SessionId,
@@ -80,8 +82,9 @@ async fn parted(
     Ok(newest.or_else(|| steps.iter().map(|step| step.at).max()))
 }
 
-/// What was said in a session after it was left, nobody else knows: that there is something newer in
-/// it says nothing about what it has of the others.
+/// Returns the timestamp up to which two sessions have the same turns. Turns that were added to the
+/// earlier session after the conversation left it do not count: they do not show which turns of the
+/// other session it has.
 fn shared(newest: Option<Timestamp>, parted: Option<Timestamp>) -> Option<Timestamp> {
     newest.map(|newest| parted.map_or(newest, |parted| newest.min(parted)))
 }

@@ -1,4 +1,5 @@
-//! Something that is done in a process of its own, so that its memory can be told.
+//! Measures one operation in its own process, so that the process's peak memory is that of the
+//! operation.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use segue_core::flows::handoff::{self, Amount, Destination, Source};
 use segue_core::model::{Environment, VendorId, VendorSessionId};
-use segue_core::ports::{Place, Ports, Vendor, Vendors as _};
+use segue_core::ports::{Place, Ports, Transcripts, Vendor, Vendors as _};
 use segue_core::rules::redaction::KnownSecrets;
 use segue_host::archive::DiskArchive;
 use segue_host::hold::LocalHolders;
@@ -19,15 +20,16 @@ use segue_host::{DiskFolders, LocalFiles, LocalMachine, Paths, SystemClock};
 use crate::recording::{CWD, ID};
 use crate::timing::timed;
 
-/// What it took.
+/// The cost of an operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
     pub(crate) time: Duration,
-    /// How much memory its process had at most, this program included.
+    /// The peak memory of the process in bytes. Includes the memory of the benchmark program
+    /// itself.
     pub(crate) peak: u64,
 }
 
-/// Runs this program for one thing that is measured.
+/// Starts this program again to measure one operation. `words` has the operation and its arguments.
 pub(crate) fn run(words: &[&str]) -> Cost {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
     let output = command.arg("alone").args(words).output().expect("it starts");
@@ -38,7 +40,8 @@ pub(crate) fn run(words: &[&str]) -> Cost {
     Cost { time: Duration::from_nanos(next()), peak: next() }
 }
 
-/// Does one thing and tells what it took: this is the process that was started for it.
+/// Runs one operation in the process that `run` has started. Returns its duration in nanoseconds
+/// and the peak memory in bytes, separated by a space.
 pub(crate) fn work(words: &[&str]) -> String {
     let time = match words {
         ["last", path, characters] => {
@@ -53,7 +56,7 @@ pub(crate) fn work(words: &[&str]) -> String {
         ["budget", folder, to, characters] => {
             Trip::new(folder.as_ref(), to).within(characters.parse().expect("a number"))
         }
-        _ => panic!("nobody knows how to do {words:?}"),
+        _ => panic!("unknown operation: {words:?}"),
     };
     format!("{} {}", time.as_nanos(), peak())
 }
@@ -69,7 +72,8 @@ fn vendor(name: &str) -> Arc<dyn Vendor> {
     segue_vendors::all().get(&VendorId::new(name)).expect("a vendor")
 }
 
-/// Reads the newest turns, until they have so many characters.
+/// Reads the newest turns until they have at least `most` characters. Returns the number of turns
+/// that it kept, which is 0 if `most` is `usize::MAX`.
 fn last(path: &Path, most: usize) -> usize {
     let (mut turns, mut count) = (Vec::new(), 0);
     let each = &mut |turn: segue_core::model::Turn| {
@@ -79,16 +83,19 @@ fn last(path: &Path, most: usize) -> usize {
         }
         if count < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    vendor("claude").turns_back(&LocalFiles, path, each).expect("a conversation");
+    let claude = vendor("claude");
+    transcripts(claude.as_ref()).turns_back(&LocalFiles, path, each).expect("a conversation");
     assert!(count >= most.min(50_000), "{count} characters");
     turns.len()
 }
 
-/// Reads what a decision about a conversation needs. The transcript is in a home of its own.
+/// Reads the facts about a conversation that Segue's decisions need. The transcript must be in a
+/// config dir of Claude Code.
 fn conversation(path: &Path, cwd: &str) {
     let config_dir = path.ancestors().nth(3).expect("a home").to_owned();
     let place = Place { config_dir, cwd: cwd.into() };
-    let found = vendor("claude").conversation(&LocalFiles, &place, &VendorSessionId::new(ID));
+    let (claude, id) = (vendor("claude"), VendorSessionId::new(ID));
+    let found = transcripts(claude.as_ref()).conversation(&LocalFiles, &place, &id);
     let conversation = found.expect("a transcript").expect("a conversation");
     assert!(conversation.first_message.is_some() && !conversation.turn_open, "{conversation:?}");
 }
@@ -99,11 +106,17 @@ fn forwards(path: &Path) -> usize {
         count += turn.text.len();
         ControlFlow::Continue(())
     };
-    vendor("claude").turns(&LocalFiles, path, each).expect("a conversation");
+    let claude = vendor("claude");
+    transcripts(claude.as_ref()).turns(&LocalFiles, path, each).expect("a conversation");
     count
 }
 
-/// Counts lines, like `wc -l` does.
+/// Returns the transcripts of a vendor that has some.
+fn transcripts(vendor: &dyn Vendor) -> &dyn Transcripts {
+    vendor.transcripts().expect("a vendor with transcripts")
+}
+
+/// Counts lines like `wc -l`.
 fn lines(path: &Path) -> usize {
     let (mut file, mut buffer) = (File::open(path).expect("a file"), vec![0; 1 << 20]);
     let mut count = 0;
@@ -114,7 +127,7 @@ fn lines(path: &Path) -> usize {
     count
 }
 
-/// A conversation on its way to another vendor.
+/// A handoff of a conversation to another vendor.
 struct Trip {
     ports: Ports,
     source: Source,
@@ -122,13 +135,13 @@ struct Trip {
 }
 
 impl Trip {
-    /// Makes one from the conversation in a folder.
+    /// Prepares a handoff of the Claude Code conversation in a folder to the vendor `to`.
     fn new(folder: &Path, to: &str) -> Self {
         let goal = tempfile::tempdir_in(folder).expect("a folder").keep();
         let from = Place { config_dir: folder.to_owned(), cwd: PathBuf::from(CWD) };
         let place = Place { config_dir: goal.clone(), cwd: PathBuf::from(CWD) };
         let (claude, id) = (vendor("claude"), VendorSessionId::new(ID));
-        let transcript = claude.transcript(&LocalFiles, &from, &id);
+        let transcript = transcripts(claude.as_ref()).transcript(&LocalFiles, &from, &id);
         let source = Source { vendor: claude, place: from, id, transcript };
         let to = Destination {
             vendor: vendor(to),
@@ -142,7 +155,7 @@ impl Trip {
         Self { ports: ports(&goal), source, to }
     }
 
-    /// Carries all of it.
+    /// Measures the handoff of the whole conversation.
     fn all(&self) -> Duration {
         let carry =
             || handoff::convert(&self.ports, &self.source, &self.to, &KnownSecrets::default());
@@ -151,7 +164,7 @@ impl Trip {
         time
     }
 
-    /// Carries so many characters of it.
+    /// Measures the handoff of at most `budget` characters of the conversation.
     fn within(&self, budget: usize) -> Duration {
         let amount = Amount { budget, since: None };
         let (time, written) = timed(|| {

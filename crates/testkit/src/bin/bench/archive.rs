@@ -1,4 +1,5 @@
-//! What it costs to copy one turn into the archive, in a long conversation and in a short one.
+//! Measures how long it takes to copy one turn into the archive, for a long and a short
+//! conversation.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -15,11 +16,11 @@ use crate::table::{Aim, Figure, Row};
 use crate::timing::{median, timed};
 
 const TURNS: usize = 30;
-/// What a turn adds to a transcript.
+/// The number of bytes that a turn adds to a transcript.
 const TURN: usize = 8 * 1024;
 const SHORT: usize = 1024 * 1024;
 const LONG: usize = 200 * SHORT;
-/// The files are made durable twice in it.
+/// The aim for copying one turn, which includes two syncs of files to the disk.
 const AIM: Aim = Aim::Below(Figure::Time(Duration::from_millis(20)));
 
 pub(crate) fn measure(_program: &Path) -> Vec<Row> {
@@ -33,7 +34,8 @@ pub(crate) fn measure(_program: &Path) -> Vec<Row> {
     ]
 }
 
-/// Returns what it takes to copy a turn behind so much, and to copy all of that.
+/// Creates a transcript of `length` bytes. Returns the median time to copy one more turn, and the
+/// time to copy the whole transcript at first.
 fn copies(length: usize) -> (Duration, Duration) {
     let folder = tempfile::tempdir().expect("a folder");
     let home = folder.path().join("segue").display().to_string();
@@ -64,7 +66,7 @@ fn order(folder: &Path, transcript: &Path) -> ArchiveOrder {
     }
 }
 
-/// Returns so many bytes of lines that look like a transcript's.
+/// Returns at least `length` bytes of lines that look like those of a transcript.
 fn lines(turn: usize, length: usize) -> Vec<u8> {
     let line = |number: usize| {
         let id = number.wrapping_mul(2_654_435_761) ^ turn;

@@ -1,4 +1,4 @@
-//! The baseline: a program in a pseudo-terminal whose other end reads and throws away.
+//! The baseline: a program in a pseudo-terminal without a holder. Its output is read and discarded.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -10,7 +10,7 @@ use rustix::fs::{Mode, OFlags, open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// As much as a holder reads at once.
+/// The number of bytes that a holder reads at once.
 const BATCH: usize = 64 << 10;
 
 /// A program that runs in a pseudo-terminal.
@@ -20,12 +20,13 @@ pub(crate) struct Bare {
 }
 
 impl Bare {
-    /// Starts a command in a terminal of a holder's size.
+    /// Starts a command in a pseudo-terminal with the default size of a holder's terminal.
     pub(crate) fn start(command: &mut Command) -> Self {
         let (mut master, slave) = open_pair();
         let end = || Stdio::from(slave.try_clone().expect("a descriptor"));
         let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().expect("it starts");
-        // The command keeps its ends: the terminal would never end.
+        // `Command` keeps the descriptors of the terminal open. They must be replaced, because
+        // otherwise the reader would never get an end of file.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         drop(slave);
         let reader = thread::spawn(move || read_all(&mut master));
@@ -36,7 +37,7 @@ impl Bare {
         self.child.id()
     }
 
-    /// Waits for the end of the output; returns how many bytes it had.
+    /// Waits for the end of the output. Returns its length in bytes.
     pub(crate) fn wait(mut self) -> u64 {
         let count = self.reader.join().expect("a reader");
         self.child.wait().expect("a child");
@@ -44,13 +45,14 @@ impl Bare {
     }
 
     pub(crate) fn kill(mut self) {
-        // It may have ended by itself.
+        // Killing fails if the program has already exited.
         let _ended = self.child.kill();
         self.wait();
     }
 }
 
-/// Reads up to the error with which a terminal ends.
+/// Reads until the error that a pseudo-terminal returns when its other end is closed. Returns the
+/// number of bytes.
 fn read_all(master: &mut File) -> u64 {
     let mut buffer = vec![0; BATCH];
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! Long conversations: their end, and all of them as another vendor's own.
+//! Long conversations: reading their end, and converting them to another vendor's format.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,7 +25,7 @@ const MEMORY_AIM: Aim = Aim::Below(Figure::Memory(20_000_000));
 const CONVERSION_MEMORY_AIM: Aim = Aim::Below(Figure::Memory(64_000_000));
 const BUDGET_AIM: Aim = Aim::Below(Figure::Time(Duration::from_millis(50)));
 
-/// A conversation in a folder that goes with it.
+/// A recorded conversation in a temporary folder, which is deleted when this value is dropped.
 struct Kept {
     folder: TempDir,
     path: PathBuf,
@@ -45,7 +45,7 @@ impl Kept {
     }
 }
 
-/// Does something a few times; returns the middle time, and the most memory.
+/// Measures an operation several times. Returns the median time and the maximum of the peak memory.
 fn costs(times: usize, words: &[&str]) -> Cost {
     let all: Vec<Cost> = (0..times).map(|_| alone::run(words)).collect();
     Cost {
@@ -54,7 +54,7 @@ fn costs(times: usize, words: &[&str]) -> Cost {
     }
 }
 
-/// Reading the end of a conversation.
+/// Measures reading the end of a conversation, and all of it for comparison.
 pub(crate) fn ends(_program: &Path) -> Vec<Row> {
     let (short, long) = (Kept::new(SHORT, Shape::Turns), Kept::new(LONG, Shape::Turns));
     let of_short = short.cost(&["last", CHARACTERS], TIMES);
@@ -77,7 +77,8 @@ pub(crate) fn ends(_program: &Path) -> Vec<Row> {
     ]
 }
 
-/// The beginning and the end of a conversation among records that are larger than its turns.
+/// Measures reading the beginning and the end of a transcript that also has copies of API requests,
+/// which are larger than the turns.
 pub(crate) fn among_requests(_program: &Path) -> Vec<Row> {
     let plain = Kept::new(MIDDLE, Shape::Turns);
     let mixed = Kept::new(MIDDLE, Shape::TurnsAndRequests);
@@ -97,7 +98,7 @@ pub(crate) fn among_requests(_program: &Path) -> Vec<Row> {
     ends.into_iter().chain(decisions).collect()
 }
 
-/// Making a conversation another vendor's own.
+/// Measures converting a conversation to another vendor's format.
 pub(crate) fn conversions(_program: &Path) -> Vec<Row> {
     let kept = Kept::new(MIDDLE, Shape::Turns);
     let folder = kept.folder.path().display().to_string();

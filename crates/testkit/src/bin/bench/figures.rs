@@ -1,18 +1,18 @@
-//! What the kernel tells about processes.
+//! Reads the resource usage of processes from `/proc`.
 
 use std::fs;
 use std::time::Duration;
 
-/// What processes have used of the machine since they began.
+/// The processor time and the context switches of processes since their start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Usage {
     pub(crate) processor: Duration,
-    /// How often they were put to sleep or set aside.
+    /// The number of voluntary and involuntary context switches.
     pub(crate) switches: u64,
 }
 
 impl Usage {
-    /// Adds up what these processes have used.
+    /// Returns the sum over all threads of these processes.
     pub(crate) fn of(pids: &[u32]) -> Self {
         let threads = pids.iter().flat_map(|pid| threads(*pid));
         threads.fold(Self::default(), |sum, thread| Self {
@@ -21,7 +21,7 @@ impl Usage {
         })
     }
 
-    /// Returns what was used since an earlier look.
+    /// Returns the difference from an earlier measurement.
     pub(crate) fn since(self, earlier: Self) -> Self {
         Self {
             processor: self.processor.saturating_sub(earlier.processor),
@@ -30,12 +30,13 @@ impl Usage {
     }
 }
 
-/// Returns how many bytes of memory a process has in use, shared ones included.
+/// Returns the resident memory of a process in bytes, including shared pages.
 pub(crate) fn resident(pid: u32) -> u64 {
     kilobytes(&format!("/proc/{pid}/status"), "VmRSS:")
 }
 
-/// Returns how many bytes of memory are a process's own: what it wrote, and nobody shares.
+/// Returns the private dirty memory of a process in bytes: pages that it wrote and shares with no
+/// other process.
 pub(crate) fn own_memory(pid: u32) -> u64 {
     kilobytes(&format!("/proc/{pid}/smaps_rollup"), "Private_Dirty:")
 }
@@ -45,7 +46,7 @@ fn threads(pid: u32) -> Vec<String> {
     entries.flatten().map(|entry| entry.path().display().to_string()).collect()
 }
 
-/// Reads the time that a thread ran; the kernel counts it in nanoseconds.
+/// Returns the processor time of a thread, which the kernel counts in nanoseconds.
 fn on_processor(thread: &str) -> Duration {
     let text = fs::read_to_string(format!("{thread}/schedstat")).unwrap_or_default();
     let first = text.split_ascii_whitespace().next().and_then(|word| word.parse().ok());

@@ -1,4 +1,4 @@
-//! A fleet of demo agents that have all said something.
+//! A fleet of demo agents that have all completed a turn.
 
 use std::fs;
 use std::path::Path;
@@ -6,10 +6,11 @@ use std::path::Path;
 use segue_testkit::{World, conversation};
 use serde_json::Value;
 
-/// How many agents are measured together.
+/// The number of agents in the fleet.
 pub(crate) const AGENTS: usize = 50;
 
-/// Brings a fleet up and waits until each of its agents has had a turn.
+/// Starts a fleet with `segue up`, and waits until each agent has completed a turn. Returns the
+/// world and the sessions.
 pub(crate) fn bring_up(program: &Path) -> (World, Vec<Value>) {
     let world = World::new(program);
     world.write("prompt.md", "remember the word amber");
@@ -23,7 +24,7 @@ pub(crate) fn bring_up(program: &Path) -> (World, Vec<Value>) {
     world.ok(["trust", "--yes"]);
     world.ok(["up"]);
     let sessions = world.sessions();
-    assert_eq!(sessions.len(), AGENTS, "all are up");
+    assert_eq!(sessions.len(), AGENTS, "not all agents are up");
     for session in &sessions {
         conversation::wait_turns(&world, session, 1);
     }
@@ -40,6 +41,10 @@ pub(crate) struct Processes {
 
 impl Processes {
     /// Finds the processes of a world by their command lines.
+    ///
+    /// # Panics
+    ///
+    /// If the world has not exactly one daemon, `AGENTS` holders and `AGENTS` agents.
     pub(crate) fn of(world: &World) -> Self {
         let mut found = Self::default();
         for pid in world.processes() {

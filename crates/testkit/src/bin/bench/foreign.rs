@@ -1,4 +1,5 @@
-//! Listing conversations that were begun by hand, of which there may be thousands.
+//! Measures `segue adopt`, which lists conversations that were started without Segue. There may be
+//! thousands of them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,14 +14,15 @@ use crate::table::{Aim, Figure, Row};
 use crate::timing::{median, whole_run};
 
 const TIMES: usize = 10;
-/// How many there are of each vendor.
+/// The number of conversations of each vendor.
 const OF_EACH: usize = 750;
-/// How often the last line of each is there again.
+/// The number of times that the last line of each transcript is repeated.
 const REST: usize = 200;
 
 const AIM: Aim = Aim::Below(Figure::Time(Duration::from_millis(500)));
 
-/// A recorded conversation, the id in it, and where one with another id is kept below a home.
+/// A recorded conversation, the id in it, and the path relative to the home for a copy with another
+/// id.
 struct Recorded {
     text: &'static str,
     id: &'static str,
@@ -53,7 +55,7 @@ const RECORDED: [Recorded; 4] = [
 pub(crate) fn measure(program: &Path) -> Vec<Row> {
     let world = World::new(program);
     let kept = fill(&world.home());
-    // The first one starts the daemon.
+    // The first command starts the daemon, so it is not measured.
     whole_run(&mut world.command(["adopt"]));
     let before = bytes_read(&world);
     let list = median((0..TIMES).map(|_| whole_run(&mut world.command(["adopt"]))).collect());
@@ -68,7 +70,7 @@ pub(crate) fn measure(program: &Path) -> Vec<Row> {
     ]
 }
 
-/// Fills a home; returns how many bytes are in it.
+/// Writes the conversations of all vendors into a home. Returns their total size in bytes.
 fn fill(home: &Path) -> u64 {
     let mut bytes = 0;
     for recorded in &RECORDED {
@@ -86,7 +88,7 @@ fn fill(home: &Path) -> u64 {
     bytes
 }
 
-/// Returns how many bytes the daemon has read, from whatever.
+/// Returns the number of bytes that the daemon has read from files, sockets and pipes.
 fn bytes_read(world: &World) -> u64 {
     let daemon = process(&world.json(["daemon", "status", "--json"]), "pid");
     let io = fs::read_to_string(format!("/proc/{daemon}/io")).expect("its figures");

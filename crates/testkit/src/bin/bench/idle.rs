@@ -1,4 +1,4 @@
-//! What a fleet costs while nothing happens, against processes that do nothing but wait.
+//! Measures the cost of an idle fleet. The baseline is processes that only sleep.
 
 use std::path::Path;
 use std::process::{Child, Command};
@@ -9,7 +9,7 @@ use crate::figures::{Usage, own_memory, resident};
 use crate::fleet::{self, AGENTS, Processes};
 use crate::table::{Aim, Figure, Row};
 
-/// Long enough for what the last turns have set off.
+/// The pause before the measurement, long enough for all work after the last turns to finish.
 const SETTLE: Duration = Duration::from_secs(5);
 const WINDOW: Duration = Duration::from_secs(20);
 
@@ -17,7 +17,7 @@ const LOAD_AIM: Aim = Aim::Below(Figure::Load(0.005));
 const DAEMON_AIM: Aim = Aim::Below(Figure::Memory(40_000_000));
 const HOLDER_AIM: Aim = Aim::Below(Figure::Memory(4_000_000));
 
-#[expect(clippy::disallowed_methods, reason = "the passing of time is what is measured")]
+#[expect(clippy::disallowed_methods, reason = "the benchmark measures a period of time")]
 pub(crate) fn measure(program: &Path) -> Vec<Row> {
     let (world, _) = fleet::bring_up(program);
     let processes = Processes::of(&world);
@@ -47,7 +47,7 @@ pub(crate) fn measure(program: &Path) -> Vec<Row> {
     ]
 }
 
-/// Processes that do nothing but wait; they end with this.
+/// Processes that only sleep. They are killed when this value is dropped.
 struct Waiters(Vec<Child>);
 
 impl Waiters {

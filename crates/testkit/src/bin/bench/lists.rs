@@ -1,4 +1,5 @@
-//! `segue ls` with many sessions in the store, against a command that asks nobody.
+//! Measures `segue ls` with many sessions in the store. The baseline is a command that does not
+//! contact the daemon.
 
 use std::path::Path;
 
@@ -25,7 +26,7 @@ pub(crate) fn measure(program: &Path) -> Vec<Row> {
     let world = World::new(program);
     fill(&world);
     let known = world.sessions().len();
-    assert_eq!(known, SESSIONS, "the store was filled");
+    assert_eq!(known, SESSIONS, "the store does not have all sessions");
     let bare = median((0..TIMES).map(|_| version(&world)).collect());
     let row = |name: &str, arguments: &[&str]| {
         let run = |_| whole_run(&mut world.command(arguments));
@@ -40,18 +41,25 @@ pub(crate) fn measure(program: &Path) -> Vec<Row> {
     ]
 }
 
-/// Writes sessions as months of use would leave them, while no daemon runs.
+/// Fills the store with as many sessions as months of use would leave. The daemon must not run.
 fn fill(world: &World) {
+    with_store(world, async |store| {
+        let samples = Samples::default();
+        for number in 0..SESSIONS {
+            add_session(store, &samples, world, number).await;
+        }
+    });
+}
+
+/// Opens the store of a world whose daemon does not run.
+pub(crate) fn with_store(world: &World, work: impl AsyncFnOnce(&dyn Store)) {
     let environment = segue_core::model::Environment::new(world.environment());
     let paths = Paths::from_environment(&environment).expect("paths");
     paths.ensure().expect("folders");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime").block_on(async {
         let store = segue_store::open(&paths.database()).await.expect("a store");
-        let samples = Samples::default();
-        for number in 0..SESSIONS {
-            add_session(store.as_ref(), &samples, world, number).await;
-        }
+        work(store.as_ref()).await;
     });
 }
 
@@ -71,8 +79,8 @@ async fn add_session(store: &dyn Store, samples: &Samples, world: &World, number
     store.commit(Commit { changes, events }).await.expect("a commit");
 }
 
-/// Returns what a launch that ended has left in the store.
-fn past_launch(samples: &Samples, session: SessionId, number: u32) -> [Change; 3] {
+/// Returns the changes that store a launch which has ended.
+pub(crate) fn past_launch(samples: &Samples, session: SessionId, number: u32) -> [Change; 3] {
     let mut launch = samples.launch(session, number);
     launch.message = Some("Mend the parser, then run all tests.".to_owned());
     launch.environment = (0..40).map(|it| format!("VARIABLE_{it}")).collect();
@@ -86,7 +94,7 @@ fn past_launch(samples: &Samples, session: SessionId, number: u32) -> [Change; 3
     ]
 }
 
-/// Returns what sessions without a process can be.
+/// Returns one of the statuses that a session without a process can have.
 fn status(number: usize) -> Status {
     match number % 4 {
         0 => Status::Lost,

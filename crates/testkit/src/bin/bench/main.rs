@@ -1,11 +1,12 @@
-//! What things cost, each against a baseline that is measured in the same run.
+//! Benchmarks of Segue. Most are compared with a baseline that is measured in the same run.
 //!
-//! `bench` measures everything, `bench WORD…` only the measures whose name holds one of the words.
-//! It runs the `segue` beside it in worlds of their own, and leaves nothing behind.
-#![expect(clippy::print_stdout, reason = "the table is what this program is for")]
-#![expect(clippy::print_stderr, reason = "a person at a terminal sees what takes its time")]
-#![expect(clippy::expect_used, reason = "a measure that cannot be taken shall say why and stop")]
-#![expect(clippy::panic, reason = "a measure that cannot be taken shall say why and stop")]
+//! `bench` runs all benchmarks, `bench WORD…` only those whose name contains one of the words. It
+//! uses the `segue` program in its own folder, runs it in temporary worlds, and leaves no files or
+//! processes behind.
+#![expect(clippy::print_stdout, reason = "the table of results is printed on standard output")]
+#![expect(clippy::print_stderr, reason = "a person at a terminal sees the progress")]
+#![expect(clippy::expect_used, reason = "a failed benchmark must print the reason and stop")]
+#![expect(clippy::panic, reason = "a failed benchmark must print the reason and stop")]
 
 mod alone;
 mod archive;
@@ -17,6 +18,7 @@ mod foreign;
 mod idle;
 mod lists;
 mod output;
+mod past;
 mod recording;
 mod restore;
 mod starts;
@@ -29,12 +31,13 @@ use std::path::{Path, PathBuf};
 
 use table::{Row, Table};
 
-/// One thing that is measured: its name for the filter, and how.
+/// A benchmark: the name for the filter, and the function that returns its rows of the table.
 type Measure = (&'static str, fn(&Path) -> Vec<Row>);
 
-const MEASURES: [Measure; 11] = [
+const MEASURES: [Measure; 12] = [
     ("run", starts::measure),
     ("ls", lists::measure),
+    ("past", past::measure),
     ("resume", restore::measure),
     ("idle", idle::measure),
     ("output", output::measure),
@@ -70,7 +73,7 @@ fn main() {
     print!("{table}\n{}", surroundings());
 }
 
-/// Says on what it was measured: a machine that is busy with other things gives other figures.
+/// Describes the machine and its load, because a busy machine yields other results.
 fn surroundings() -> String {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
@@ -78,7 +81,7 @@ fn surroundings() -> String {
     format!("{cores} cores, load {load} at the end; times are medians\n")
 }
 
-/// Returns the product's program, which was built beside this one.
+/// Returns the path of the `segue` program, which must be in the same folder as this program.
 fn segue() -> PathBuf {
     let own = std::env::current_exe().expect("this program");
     let program = own.with_file_name("segue");

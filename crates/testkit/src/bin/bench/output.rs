@@ -1,4 +1,5 @@
-//! Bytes through a holder that nobody is attached to, against a bare pseudo-terminal.
+//! Measures the throughput of an agent's output in a holder without attached clients. The baseline
+//! is a pseudo-terminal without a holder.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -7,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use segue_core::model::{Environment, LaunchId, LaunchRecord, TerminalSize};
-use segue_core::ports::{HolderEvent, Holders as _, LaunchFolders as _, StartOrder};
+use segue_core::ports::{HolderEvent, Holders as _, LaunchRecords as _, StartOrder};
 use segue_host::Paths;
 use segue_host::folders::DiskFolders;
 use segue_host::hold::LocalHolders;
@@ -41,19 +42,19 @@ fn row(world: &World, program: &Path, name: &str, file: &Path) -> Row {
     Row::new(name, rate(size, median(ours))).against(rate(size, median(bare))).aim(AIM)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a rate has three digits that count")]
+#[expect(clippy::cast_precision_loss, reason = "only the first three digits of a rate matter")]
 fn rate(size: u64, time: Duration) -> Figure {
     Figure::Rate(size as f64 / time.as_secs_f64())
 }
 
 fn through_nothing(file: &Path) -> Duration {
     let (time, count) = timed(|| Bare::start(Command::new("/bin/cat").arg(file)).wait());
-    assert!(count >= file.metadata().expect("a file").len(), "everything arrived");
+    assert!(count >= file.metadata().expect("a file").len(), "some output was lost");
     time
 }
 
-/// Takes the time from the start of the holder to its word that the agent has ended, which it
-/// says when it has taken everything in.
+/// Measures the time from the start of the holder to its event that the agent has ended. The holder
+/// sends this event after it has read all output.
 fn through_holder(world: &World, program: &Path, file: &Path) -> Duration {
     let environment = Environment::new(world.environment());
     let paths = Paths::from_environment(&environment).expect("paths");
@@ -95,10 +96,10 @@ async fn wait_for_end(holders: &LocalHolders, launch: LaunchId) {
             return;
         }
     }
-    panic!("the holder went without a word");
+    panic!("the holder exited without an `Ended` event");
 }
 
-/// Writes a file of lines, at least so many bytes long.
+/// Writes a file of at least `size` bytes, line by line. Returns its path.
 fn file(world: &World, name: &str, size: usize, line: fn(usize) -> String) -> PathBuf {
     let path = world.root().join(name);
     let mut file = BufWriter::new(File::create(&path).expect("a file"));
@@ -125,7 +126,8 @@ fn plain_line(number: usize) -> String {
     format!("{number} {}\n", words.join(" "))
 }
 
-/// What a program that draws its screen writes: it goes somewhere, changes colours, draws, clears.
+/// Returns output like that of a full-screen program: it moves the cursor, changes colours, draws
+/// text and clears the rest of the line.
 fn drawn_line(number: usize) -> String {
     let (row, column, colour) = (1 + number % 40, 1 + number * 7 % 100, 16 + number % 216);
     let coloured = |word: &str| format!("\x1b[{}m{word}\x1b[39m ", 31 + number % 7);

@@ -1,4 +1,4 @@
-//! A long conversation as a vendor's program would have recorded it.
+//! Generates a long transcript in the format of Claude Code.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
@@ -8,9 +8,9 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// Its id.
+/// The id of the conversation.
 pub(crate) const ID: &str = "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11";
-/// Where it was.
+/// The working directory of the conversation.
 pub(crate) const CWD: &str = "/code/a";
 
 const WORDS: [&str; 8] = [
@@ -24,24 +24,25 @@ const WORDS: [&str; 8] = [
     "fn take(&mut self) -> Option<Node> {\n",
 ];
 
-/// What is in a transcript beside the conversation.
+/// Which records a transcript has besides the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// Nothing that is large.
+    /// Only small records.
     Turns,
-    /// Copies of requests and prompts, which are larger than the turns, as Claude Code 2.1.325
-    /// records them.
+    /// Also copies of API requests and system prompts, which are larger than the turns. Claude Code
+    /// 2.1.325 records them.
     TurnsAndRequests,
 }
 
-/// How often all parts of a request and of the system prompt are recorded again.
+/// The system prompt and the shape of the request are recorded once for this many exchanges.
 const EXCHANGES_WITH_ONE_PROMPT: u64 = 10;
 
 const REQUEST_SHAPE_BYTES: usize = 40_000;
 const REQUEST_BLOB_BYTES: usize = 10_000;
 const PROMPT_SNAPSHOT_BYTES: usize = 60_000;
 
-/// Writes a Claude transcript of about so many bytes: questions, answers, tools and their results.
+/// Writes a transcript of at least `size` bytes with questions, answers, tool calls and their
+/// results.
 pub(crate) fn write(path: &Path, size: u64, shape: Shape) {
     fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
     let file = BufWriter::with_capacity(1 << 20, File::create(path).expect("a file"));
@@ -66,7 +67,7 @@ struct Recording {
 }
 
 impl Recording {
-    /// Writes what one question leads to: a few tools, and an answer.
+    /// Writes one exchange: a question, a few tool calls with results, and an answer.
     fn exchange(&mut self) {
         let number = self.count;
         let snapshot = json!({"messageId": name(number), "trackedFileBackups": {}});
@@ -85,7 +86,7 @@ impl Recording {
         self.answer(&answer, "end_turn");
     }
 
-    /// Writes what the vendor keeps of a request.
+    /// Writes the records that Claude Code keeps of an API request.
     fn request(&mut self) {
         let hash = format!("{:064x}", self.exchanges);
         if self.exchanges.is_multiple_of(EXCHANGES_WITH_ONE_PROMPT) {
@@ -125,7 +126,8 @@ impl Recording {
         self.record("assistant", ("message", &message), None);
     }
 
-    /// Writes a record that follows the one before it; the vendor has the parent first.
+    /// Writes a record whose parent is the record before it. Like Claude Code, it writes the
+    /// parent's id first.
     fn record(&mut self, kind: &str, (key, content): (&str, &Value), result: Option<&Value>) {
         let (uuid, parent) = (name(self.count), &self.parent);
         let seconds = 1_790_000_000 + i64::try_from(self.count).unwrap_or_default();
@@ -150,13 +152,13 @@ impl Recording {
     }
 }
 
-/// Returns a name that is no other record's.
+/// Returns a unique id for a record.
 fn name(number: u64) -> String {
     let mixed = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     Uuid::from_u64_pair(mixed, number).to_string()
 }
 
-/// Returns about so many bytes of text.
+/// Returns at least `length` bytes of text.
 fn text(number: u64, length: usize) -> String {
     let mut text = format!("{number} ");
     let mut at = usize::try_from(number).unwrap_or_default();

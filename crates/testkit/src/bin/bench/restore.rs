@@ -1,4 +1,5 @@
-//! Bringing a fleet back after everything was killed, against starting its agents bare.
+//! Measures `segue resume` of a fleet whose processes were all killed. The baseline starts the same
+//! agents without Segue.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -18,11 +19,11 @@ use crate::timing::{median, timed};
 const ROUNDS: usize = 3;
 const AIM: Duration = Duration::from_millis(20);
 
-/// What one round took for each agent.
+/// The results of one round, divided by the number of agents.
 struct Round {
     ours: Duration,
     bare: Duration,
-    /// Time on the processor, for each agent: of the daemon, of the holder, of the agent.
+    /// The processor time for each agent: of the daemon, of its holder and of the agent itself.
     processor: [Duration; 3],
 }
 
@@ -59,7 +60,8 @@ fn each(all: Duration) -> Duration {
     all / u32::try_from(AGENTS).unwrap_or(1)
 }
 
-/// Starts all agents with the same conversations, and waits until each has said which it is in.
+/// Starts all agents with the same conversations, and waits until each has written its live file,
+/// which names its conversation.
 fn start_bare(world: &World, sessions: &[Value], program: &Path) -> Duration {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.expect("a runtime");

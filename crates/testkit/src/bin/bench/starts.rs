@@ -1,4 +1,5 @@
-//! `segue run -d` until the agent's program runs, against a bare fork and exec of it.
+//! Measures `segue run -d` until the agent's program is executed. The baseline is only a fork and
+//! an exec of the program.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -14,7 +15,7 @@ const TIMES: usize = 30;
 
 pub(crate) fn measure(program: &Path) -> Vec<Row> {
     let world = World::new(program);
-    // The first one starts the daemon.
+    // The first command starts the daemon, so it is not measured.
     start(&world, "warm");
     let names = (0..TIMES).map(|number| format!("agent-{number}"));
     let ours = median(names.map(|name| start(&world, &name)).collect());
@@ -27,7 +28,7 @@ pub(crate) fn measure(program: &Path) -> Vec<Row> {
     ]
 }
 
-/// Starts an agent, and ends it again; only the start counts.
+/// Starts an agent and stops it again. Returns the time of the start only.
 fn start(world: &World, name: &str) -> Duration {
     let mut command = world.command(["run", "-d", "--vendor", "demo", "--name", name]);
     let time = whole_run(&mut command);
@@ -35,14 +36,14 @@ fn start(world: &World, name: &str) -> Duration {
     time
 }
 
-/// Starting a child returns when its program was executed.
+/// Measures a fork and an exec: `spawn` returns when the child process has executed its program.
 fn start_bare(world: &World, program: &Path) -> Duration {
     let mut command = Command::new(program);
     command.args(["demo-agent", "--session-id", &Uuid::new_v4().to_string()]);
     command.current_dir(world.project()).env_clear().envs(world.environment());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let (time, mut child) = timed(|| command.spawn().expect("the agent starts"));
-    // Without a terminal it may have ended already.
+    // Killing fails if the agent has already exited, because it has no terminal.
     let _ended = child.kill();
     child.wait().expect("a child");
     time

@@ -1,4 +1,4 @@
-//! The table: what was measured, against what, and whether that is good enough.
+//! The table of results: measured value, baseline, ratio, and whether the aim is met.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,16 +9,16 @@ pub(crate) enum Figure {
     Time(Duration),
     /// Bytes, of memory or of files.
     Memory(u64),
-    /// Bytes in a second.
+    /// Bytes per second.
     Rate(f64),
-    /// A share of one processor.
+    /// The used share of one processor core, where 1.0 is the whole core.
     Load(f64),
     Count(u64),
 }
 
 impl Figure {
-    /// Returns the figure as a number, to be compared with others of the same unit.
-    #[expect(clippy::cast_precision_loss, reason = "figures have three digits that count")]
+    /// Returns the value as a number that can be compared with values of the same variant.
+    #[expect(clippy::cast_precision_loss, reason = "only the first three digits of a value matter")]
     fn value(self) -> f64 {
         match self {
             Self::Time(time) => time.as_secs_f64(),
@@ -40,11 +40,11 @@ impl fmt::Display for Figure {
     }
 }
 
-/// What a figure should be.
+/// The limit that a value should meet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Aim {
     Below(Figure),
-    /// At least this many times the baseline.
+    /// More than this many times the baseline.
     Times(f64),
     /// Less than this many times the baseline.
     Within(f64),
@@ -60,7 +60,7 @@ impl fmt::Display for Aim {
     }
 }
 
-/// One line of the table.
+/// One row of the table.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     measure: String,
@@ -110,7 +110,7 @@ impl Row {
     }
 }
 
-/// All that was measured.
+/// All rows of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Table(Vec<Row>);
 

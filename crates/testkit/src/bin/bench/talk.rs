@@ -1,4 +1,4 @@
-//! Talking to an agent: what a vendor's hook costs it, and what a message costs.
+//! Measures how long a vendor's hook takes, and how long a message to an idle agent takes.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::timing::{median, timed, whole_run};
 const TIMES: usize = 30;
 const MESSAGES: usize = 10;
 
-/// What a vendor may wait for its hooks.
+/// The maximum time that a vendor's program should wait for our hook.
 const HOOK: Aim = Aim::Below(Figure::Time(Duration::from_millis(50)));
 
 pub(crate) fn measure(program: &Path) -> Vec<Row> {

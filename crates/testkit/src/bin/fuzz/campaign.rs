@@ -1,4 +1,4 @@
-//! A run: what is tried for how long, and what is told of it.
+//! A fuzzing run: divides the time between the targets, and prints the results.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -13,20 +13,20 @@ use crate::targets::Target;
 use crate::watched::{End, Watched};
 use crate::{corpus, shrink, work};
 
-/// How long one target is tried at most before the next one is.
+/// At most this many seconds are spent on one target before the next target gets its turn.
 const TURN: u64 = 10;
 
-/// What is to be tried.
+/// The settings of a run.
 pub(crate) struct Plan {
     seed: u64,
     seconds: u64,
-    /// How many of each target.
+    /// At most this many cases of each target.
     cases: u64,
     targets: Vec<Target>,
 }
 
 impl Plan {
-    /// Reads the arguments; none where they say nothing.
+    /// Parses the command line. `None` if an argument is unknown or a number is missing or invalid.
     pub(crate) fn read(words: &[&str]) -> Option<Self> {
         let mut plan = Self { seed: 0, seconds: 1800, cases: u64::MAX, targets: Vec::new() };
         let (mut seed, mut words) = (None, words.iter());
@@ -47,15 +47,15 @@ impl Plan {
     }
 }
 
-/// What is known of a target while it is tried.
+/// How far the cases of a target have been run.
 #[derive(Clone, Copy)]
 struct Turn {
     target: Target,
-    /// The next case.
+    /// The number of the next case.
     next: u64,
 }
 
-/// Tries everything; tells whether nothing failed.
+/// Runs the cases of all targets of the plan. Returns `true` if none failed.
 pub(crate) fn run(plan: &Plan) -> bool {
     println!("seed {}: what is the same with `fuzz --seed {}`", plan.seed, plan.seed);
     let until = Instant::now() + Duration::from_secs(plan.seconds);
@@ -98,7 +98,7 @@ fn taken(waiting: &Mutex<VecDeque<Turn>>) -> Option<Turn> {
     lock(waiting).pop_front()
 }
 
-/// Tries one target for a while; an error is one that failed.
+/// Runs cases of one target for a limited time. `Err` if a case failed.
 fn take_turn(plan: &Plan, turn: Turn, until: Instant) -> Result<Turn, Turn> {
     let folder = tempfile::tempdir().expect("a folder");
     let Turn { target, next } = turn;
@@ -112,7 +112,7 @@ fn take_turn(plan: &Plan, turn: Turn, until: Instant) -> Result<Turn, Turn> {
     let end = watched.wait(until.min(Instant::now() + Duration::from_secs(turn)));
     let last = watched.last.unwrap_or(next);
     match end {
-        // The last one may not have been tried to its end.
+        // The last case may have been interrupted, so it is run again in the next turn.
         End::Stopped => Ok(Turn { target, next: last.max(next) }),
         End::Well => Ok(Turn { target, next: plan.cases }),
         End::Failed(why) => {
@@ -122,7 +122,7 @@ fn take_turn(plan: &Plan, turn: Turn, until: Instant) -> Result<Turn, Turn> {
     }
 }
 
-/// Keeps a case that failed, and says how it is tried again.
+/// Minimizes a case that failed, stores it in a file, and prints the command that runs it again.
 fn keep(plan: &Plan, target: Target, number: u64, why: &str, folder: &std::path::Path) {
     let case = work::case(target, &corpus::samples(target), plan.seed, number);
     let small = shrink::shrunk(target, &case, folder);
@@ -144,7 +144,7 @@ fn kept_folder() -> PathBuf {
     corpus::here().join("../../target/failed")
 }
 
-/// Tries everything that has failed before; tells whether nothing fails.
+/// Runs all stored regressions. Returns `true` if none fails.
 pub(crate) fn regressions() -> bool {
     let mut is_well = true;
     for target in Target::ALL {

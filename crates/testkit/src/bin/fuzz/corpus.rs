@@ -1,4 +1,4 @@
-//! What cases are made from: recordings of real programs, and what has failed before.
+//! The corpus for new cases: recordings of real programs, and inputs that failed before.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ pub(crate) fn here() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns what the cases of a target are made from.
+/// Returns the inputs from which the cases of a target are made.
 pub(crate) fn samples(target: Target) -> Vec<Vec<u8>> {
     let mut samples = target.samples();
     samples.extend(regressions(target).iter().map(|path| fs::read(path).expect("a regression")));
@@ -18,19 +18,19 @@ pub(crate) fn samples(target: Target) -> Vec<Vec<u8>> {
     samples
 }
 
-/// Returns what has failed before, in files.
+/// Returns the files of a target's inputs that failed before.
 pub(crate) fn regressions(target: Target) -> Vec<PathBuf> {
     files(&here().join("regressions").join(target.name()))
 }
 
-/// Reads what was recorded of a vendor's program: the files with this ending.
+/// Reads a vendor's recorded fixtures: the files whose names have this ending.
 pub(crate) fn recorded(vendor: &str, ending: &str) -> Vec<Vec<u8>> {
     let folder = here().join("../vendors/src").join(vendor).join("fixtures");
     let wanted = files(&folder).into_iter().filter(|path| path.to_string_lossy().ends_with(ending));
     wanted.map(|path| fs::read(path).expect("a recording")).collect()
 }
 
-/// Lists the files of a folder, always in the same order.
+/// Returns the sorted files of a folder. The order must be stable, because the cases depend on it.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> =

@@ -1,8 +1,8 @@
-//! Where the values are in a text that may be JSON, or have some in it, or be broken.
+//! Finds keys and values in text that is JSON, contains JSON, or is damaged JSON.
 
 use std::ops::Range;
 
-/// A key or a value.
+/// The position of a key or a value.
 #[derive(Clone, Debug)]
 pub(crate) struct Span {
     pub(crate) range: Range<usize>,
@@ -19,7 +19,7 @@ pub(crate) enum Kind {
     Group,
 }
 
-/// Finds keys and values by their looks.
+/// Scans for keys and values. The text need not be valid JSON.
 pub(crate) fn spans(bytes: &[u8]) -> Vec<Span> {
     let (mut spans, mut open, mut at) = (Vec::new(), Vec::new(), 0);
     while at < bytes.len() {

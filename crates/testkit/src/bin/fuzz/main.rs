@@ -1,12 +1,13 @@
-//! Reads what was never meant to be read: recorded transcripts, changed by chance.
+//! A fuzzer for the code that reads foreign data. Its inputs are recorded transcripts with random
+//! changes.
 //!
-//! `fuzz` tries every target, `fuzz TARGET…` only these. Each case is made from the seed, the target
-//! and its number alone, so that the same seed is the same run. A process of its own tries them, so
-//! that nothing it does ends the run: a panic, a hang, or an overflow of the stack. What fails is
-//! made smaller, kept, and told with the command that tries it again.
-#![expect(clippy::print_stdout, reason = "what was tried and what failed is told to a person")]
-#![expect(clippy::expect_used, reason = "a run that cannot be set up shall say why and stop")]
-#![expect(clippy::panic, reason = "a broken promise is a panic, like a fault in what is tried")]
+//! `fuzz` tests all targets, `fuzz TARGET…` only the named ones. Each case depends only on the
+//! seed, the target and the number of the case, so the same seed repeats the same run. The cases
+//! run in a child process, so that a panic, a hang or a stack overflow does not end the whole run.
+//! A case that fails is minimized and stored, and the command that runs it again is printed.
+#![expect(clippy::print_stdout, reason = "the results are printed for a person")]
+#![expect(clippy::expect_used, reason = "a failed setup must print the reason and stop")]
+#![expect(clippy::panic, reason = "a failed check panics, like a bug in the code under test")]
 
 mod campaign;
 mod corpus;

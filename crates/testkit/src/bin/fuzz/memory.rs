@@ -1,15 +1,16 @@
-//! How much memory this process has, and had at most.
+//! Measures the current and the peak memory of this process.
 
 use std::fs;
 
-/// Forgets how much memory the process had at most until now. Returns how much it has.
+/// Resets the peak memory of this process. Returns the current memory in bytes.
 pub(crate) fn forget_peak() -> u64 {
-    // Where the kernel does not let it, the peak is the one of all cases: never too little.
+    // If the kernel refuses the reset, the peak of all earlier cases remains. It is then too high,
+    // but never too low.
     let _told = fs::write("/proc/self/clear_refs", "5");
     kilobytes("VmRSS:")
 }
 
-/// Returns how many bytes it had at most since then.
+/// Returns the peak memory since the last reset, in bytes.
 pub(crate) fn peak() -> u64 {
     kilobytes("VmHWM:")
 }

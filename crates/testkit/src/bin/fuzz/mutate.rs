@@ -1,16 +1,16 @@
-//! Changes by chance, of bytes, of lines and of values.
+//! Random changes to bytes, lines and JSON values.
 
 use segue_testkit::chance::Chance;
 
 use crate::json::{Kind, Span, spans};
 
-/// What a case is at most long while it is changed: a change costs a look at all of it.
+/// The maximum length of a case in bytes while it is changed. Each change scans the whole case.
 const LONGEST: usize = 1 << 19;
 
-/// Keys with one of these in them say what belongs to what.
+/// Parts of the names of keys whose values link records, such as `id`, `sessionId` or `parentUuid`.
 const LINKS: [&str; 4] = ["id", "Id", "ID", "arent"];
 
-/// Returns one sample, or two, changed in some places.
+/// Returns one sample, or parts of several, with random changes.
 pub(crate) fn changed(samples: &[Vec<u8>], chance: &mut Chance) -> Vec<u8> {
     let mut bytes = some_of(&samples[chance.below(samples.len())], chance);
     let times = if chance.below(8) == 0 { 20 } else { 1 + chance.below(4) };
@@ -28,7 +28,7 @@ pub(crate) fn changed(samples: &[Vec<u8>], chance: &mut Chance) -> Vec<u8> {
     bytes
 }
 
-/// Returns a few lines of a sample that has many, or all of them: a short case is tried sooner.
+/// Returns a few lines of a sample, or all of it. Short cases run faster.
 fn some_of(sample: &[u8], chance: &mut Chance) -> Vec<u8> {
     let lines: Vec<&[u8]> = sample.split_inclusive(|byte| *byte == b'\n').collect();
     if lines.len() < 12 || chance.below(4) == 0 {
@@ -110,7 +110,8 @@ fn change_values(bytes: &mut Vec<u8>, chance: &mut Chance) {
     }
 }
 
-/// Puts something in the place of a value, of a key, or around one.
+/// Replaces a key or a value with `new`, wraps a value in another one, or inserts a key before a
+/// key.
 fn replace(bytes: &mut Vec<u8>, spans: &[Span], chance: &mut Chance, new: &[u8]) {
     let Span { range, kind } = spans[chance.below(spans.len())].clone();
     let old = bytes[range.clone()].to_vec();
@@ -123,7 +124,8 @@ fn replace(bytes: &mut Vec<u8>, spans: &[Span], chance: &mut Chance, new: &[u8])
     bytes.splice(range, new);
 }
 
-/// Says of something that it belongs to something else, or to itself.
+/// Replaces the value of one linking key with the value of another, so that records refer to wrong
+/// records or to themselves.
 fn link(bytes: &mut Vec<u8>, spans: &[Span], chance: &mut Chance) {
     let is_link = |at: &usize| {
         let Span { range, kind } = &spans[*at];
@@ -140,7 +142,7 @@ fn link(bytes: &mut Vec<u8>, spans: &[Span], chance: &mut Chance) {
     bytes.splice(spans[to].range.clone(), new);
 }
 
-/// Returns a value that nobody expects.
+/// Returns an unusual JSON value, which may be invalid.
 fn value(chance: &mut Chance) -> Vec<u8> {
     const SHORT: [&[u8]; 22] = [
         b"null",
@@ -180,7 +182,7 @@ fn deep(levels: usize) -> Vec<u8> {
     [b"[{\"content\":".repeat(levels), b"1".to_vec(), b"}]".repeat(levels)].concat()
 }
 
-/// Makes a case large: as one line of megabytes, or by many lines.
+/// Makes a case large: lengthens one string by megabytes, or repeats the whole case.
 fn grow(bytes: &mut Vec<u8>, chance: &mut Chance) {
     let texts: Vec<Span> =
         spans(bytes).into_iter().filter(|span| span.kind == Kind::Text).collect();

@@ -1,4 +1,4 @@
-//! A smaller case that fails as well.
+//! Minimizes a case that fails.
 
 use std::fs;
 use std::path::Path;
@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use crate::targets::Target;
 use crate::watched::{End, Watched};
 
-/// How long a smaller one is looked for.
+/// The time limit for minimizing a case.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Takes out what is not needed for the failure, in ever smaller pieces: lines at first, then bytes.
+/// Removes parts that are not needed for the failure: first groups of lines, then groups of bytes,
+/// in smaller and smaller groups.
 pub(crate) fn shrunk(target: Target, bytes: &[u8], folder: &Path) -> Vec<u8> {
     let until = Instant::now() + PATIENCE;
     let file = folder.join("smaller");

@@ -1,4 +1,4 @@
-//! What is tried, and what it promises whatever it is given.
+//! The code under test, and the checks that must pass for every input.
 
 mod clip;
 mod databases;
@@ -9,7 +9,7 @@ mod written;
 
 use std::path::Path;
 
-/// One thing that reads what others have written.
+/// A named reader of foreign data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
     name: &'static str,
@@ -18,17 +18,17 @@ pub(crate) struct Target {
 
 #[derive(Clone, Copy, Debug)]
 enum Reader {
-    /// A vendor's transcript of lines.
+    /// A vendor's transcript, with one record per line.
     Lines(&'static str),
-    /// A vendor's transcript that is one document; its name ends so.
+    /// A vendor's transcript that is one JSON document, and the name of its file.
     Document(&'static str, &'static str),
-    /// A vendor's database, made by a script.
+    /// A vendor's database. The input is the SQL script that creates it.
     Rows(&'static str),
-    /// A vendor's database, as the bytes of its file.
+    /// A vendor's database. The input is the content of the database file.
     Database(&'static str),
-    /// A vendor's transcript that was written by us, of turns.
+    /// A transcript that Segue writes in a vendor's format. The input is a list of turns.
     Written(&'static str),
-    /// Whatever custom vendors have.
+    /// The transcript of a custom vendor, in any format.
     Described,
     Clip,
     Redaction,
@@ -84,12 +84,12 @@ impl Target {
         self.name
     }
 
-    /// Tells whether only a few of its lines are held at any time.
+    /// Returns `true` if the reader keeps only a few lines in memory at a time.
     pub(crate) fn is_of_lines(self) -> bool {
         matches!(self.reader, Reader::Lines(_))
     }
 
-    /// Returns what its cases are made from.
+    /// Returns the inputs from which the target's cases are made.
     pub(crate) fn samples(self) -> Vec<Vec<u8>> {
         match self.reader {
             Reader::Lines(vendor) => transcripts::samples(vendor),
@@ -103,7 +103,7 @@ impl Target {
         }
     }
 
-    /// Tries one case; a broken promise is a panic.
+    /// Runs one case. Panics if a check fails.
     pub(crate) fn check(self, bytes: &[u8], folder: &Path) {
         match self.reader {
             Reader::Lines(vendor) => transcripts::check(vendor, bytes, folder),

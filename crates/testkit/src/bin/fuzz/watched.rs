@@ -1,4 +1,4 @@
-//! A process that tries cases, and whoever waits for it.
+//! Runs cases in a child process and waits for it.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
@@ -6,24 +6,24 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// No case takes as long as this, on any machine.
+/// The time limit for one case. Even a slow machine needs less, so a case that takes longer hangs.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// How it ended.
+/// How the child process ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Well,
-    /// The time for all of it is over.
+    /// The time limit of `wait` was reached, and the process was killed.
     Stopped,
     Failed(String),
 }
 
-/// A run of this program.
+/// A child process that runs this program.
 pub(crate) struct Watched {
     child: Child,
     lines: Receiver<String>,
     errors: thread::JoinHandle<String>,
-    /// The case that it said last.
+    /// The number of the last case that the child process has started.
     pub(crate) last: Option<u64>,
 }
 
@@ -38,7 +38,7 @@ impl Watched {
         let mut errors = child.stderr.take().expect("its errors");
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || {
-            // Nobody listens to one that was ended.
+            // The send fails if the receiver was dropped. The remaining lines are not needed then.
             let _told = output.lines().map_while(Result::ok).try_for_each(|it| sender.send(it));
         });
         let errors = thread::spawn(move || {
@@ -49,8 +49,9 @@ impl Watched {
         Self { child, lines, errors, last: None }
     }
 
-    /// Waits for its end. Behind this time no further case is begun, and the one that has begun has
-    /// the time that every one has: else one that never ends would never be found out.
+    /// Waits until the child process exits, or until the time `until`. After that time, the current
+    /// case still gets its full time limit, because otherwise a case that hangs would not be
+    /// noticed. The child process is killed when that case has ended.
     pub(crate) fn wait(&mut self, until: Instant) -> End {
         loop {
             match self.lines.recv_timeout(LONGEST) {
@@ -69,7 +70,7 @@ impl Watched {
     }
 
     fn end(&mut self) {
-        // It may have ended by itself.
+        // Killing fails if the child process has already exited.
         let _ended = self.child.kill();
         self.child.wait().expect("a child");
     }

@@ -1,4 +1,4 @@
-//! Trying cases, in a process that may come to an end by it.
+//! Runs cases in this process. A case may crash the process.
 
 use std::fs;
 use std::io::Write as _;
@@ -9,22 +9,25 @@ use segue_testkit::chance::Chance;
 use crate::targets::Target;
 use crate::{corpus, memory, mutate};
 
-/// What any case may need.
+/// The memory that every case may use, in bytes.
 const FREE: u64 = 48 << 20;
 
-/// Times the longest line, which may be held as a tree of small values.
+/// A case may also use this many times the length of its longest line, because the line may be
+/// parsed into a tree of small values.
 const OF_LINE: u64 = 48;
 
-/// What may be left over after many cases: what was freed is kept for the next ones.
+/// The memory in bytes that may remain after many cases, because the allocator keeps freed memory
+/// for later use.
 const LEFT_OVER: u64 = 160 << 20;
 
-/// Tries cases from a number on, and says which one before it does.
+/// Runs at most `most` cases, starting with the number `first`. Prints the number of each case
+/// before it runs.
 pub(crate) fn cases(target: Target, seed: u64, (first, most): (u64, u64), folder: &Path) {
     let samples = corpus::samples(target);
     let begun = memory::forget_peak();
     for number in first..first.saturating_add(most) {
         let mut out = std::io::stdout();
-        writeln!(out, "{number}").and_then(|()| out.flush()).expect("somebody listens");
+        writeln!(out, "{number}").and_then(|()| out.flush()).expect("the parent process reads");
         one(target, &case(target, &samples, seed, number), folder);
         let left = memory::forget_peak().saturating_sub(begun);
         assert!(left < LEFT_OVER, "{left} bytes are left over after case {number}");
@@ -38,7 +41,7 @@ pub(crate) fn case(target: Target, samples: &[Vec<u8>], seed: u64, number: u64) 
     mutate::changed(samples, &mut chance)
 }
 
-/// Tries what is in files.
+/// Runs the cases that are stored in files.
 pub(crate) fn replay(target: Target, files: &[&str]) {
     let folder = tempfile::tempdir().expect("a folder");
     for file in files {

@@ -1,15 +1,15 @@
-//! A commit: whole, on disk when it returns, and one after the other.
+//! Commits: atomic, on disk when they return, and applied one after the other.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use segue_core::Kind;
 use segue_core::model::{Evidence, Session, Status};
-use segue_core::ports::{Change, Commit, SessionSummary, Store};
+use segue_core::ports::{Change, Commit, SessionQuery, SessionSummary, Store};
 
 use super::{Backend, Samples, assert_conflict, commit, events};
 
-pub async fn a_commit_is_all_or_nothing(backend: &impl Backend) {
+pub async fn a_conflict_in_one_change_rolls_back_the_whole_commit(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let first = samples.stored_session(&*store, "shop", "coder").await;
     let second = samples.session("shop", "second");
@@ -37,12 +37,12 @@ async fn assert_only_this_is_stored(store: &dyn Store, session: &Session) {
         launches: 0,
         queued_messages: 0,
     };
-    assert_eq!(store.sessions().await.unwrap(), [summary]);
+    assert_eq!(store.sessions(&SessionQuery::default()).await.unwrap(), [summary]);
     assert_eq!(store.open_launches().await.unwrap(), []);
     assert_eq!(events(store).await, [""; 0]);
 }
 
-pub async fn changes_of_one_commit_build_on_each_other(backend: &impl Backend) {
+pub async fn later_changes_of_a_commit_can_refer_to_earlier_ones(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let session = samples.session("shop", "coder");
     let launch = samples.launch(session.id, 1);
@@ -64,8 +64,9 @@ pub async fn changes_of_one_commit_build_on_each_other(backend: &impl Backend) {
     assert_eq!(events(&*store).await, ["created", "bound"]);
 }
 
-/// Neither closed nor told to sync: dropping the last handle is all that a dying process does.
-pub async fn what_was_committed_is_there_after_reopening(backend: &impl Backend) {
+/// The store is only dropped, without an explicit close or sync, because a killed process does
+/// neither.
+pub async fn committed_data_survives_reopening_the_store(backend: &impl Backend) {
     let samples = Samples::default();
     let store = backend.open().await;
     let session = samples.stored_session(&*store, "shop", "coder").await;
@@ -83,7 +84,7 @@ pub async fn what_was_committed_is_there_after_reopening(backend: &impl Backend)
     assert_eq!(events(&*store).await, ["kept"]);
 }
 
-pub async fn what_was_committed_is_there_while_another_has_it_open(backend: &impl Backend) {
+pub async fn two_open_handles_of_a_store_see_each_others_commits(backend: &impl Backend) {
     let (one, other) = (backend.open().await, backend.open().await);
     let samples = Samples::default();
     let session = samples.stored_session(&*one, "shop", "coder").await;
@@ -96,7 +97,7 @@ pub async fn what_was_committed_is_there_while_another_has_it_open(backend: &imp
     assert_eq!(seen, Some(Status::Lost));
 }
 
-pub async fn fifty_commits_at_once_are_all_there(backend: &impl Backend) {
+pub async fn fifty_concurrent_commits_are_all_stored(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Arc::new(Samples::default()));
     let tasks: Vec<_> = (0..50)
         .map(|number| {
@@ -117,14 +118,14 @@ pub async fn fifty_commits_at_once_are_all_there(backend: &impl Backend) {
 
     drop(store);
     let store = backend.open().await;
-    let sessions = store.sessions().await.unwrap();
+    let sessions = store.sessions(&SessionQuery::default()).await.unwrap();
     let names: BTreeSet<_> = sessions.iter().map(|found| found.session.name.to_string()).collect();
     assert_eq!(names, (0..50).map(|number| format!("coder-{number}")).collect());
     let texts: BTreeSet<_> = events(&*store).await.into_iter().collect();
     assert_eq!(texts, (0..50).map(|number| format!("made {number}")).collect());
 }
 
-pub async fn of_many_that_want_one_name_one_gets_it(backend: &impl Backend) {
+pub async fn of_concurrent_commits_with_the_same_session_name_one_succeeds(backend: &impl Backend) {
     let stores = [backend.open().await, backend.open().await];
     let samples = Samples::default();
     let tasks: Vec<_> = (0..20)
@@ -142,7 +143,7 @@ pub async fn of_many_that_want_one_name_one_gets_it(backend: &impl Backend) {
         }
     }
     assert_eq!(winners, 1);
-    assert_eq!(stores[0].sessions().await.unwrap().len(), 1);
+    assert_eq!(stores[0].sessions(&SessionQuery::default()).await.unwrap().len(), 1);
 }
 
 pub async fn an_empty_commit_changes_nothing(backend: &impl Backend) {

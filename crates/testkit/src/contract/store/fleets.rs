@@ -1,4 +1,4 @@
-//! Fleets, trusted project files, and the paths that they and sessions keep.
+//! Fleets with their agent counts, timers, trusted project files, and paths that are not UTF-8.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -10,7 +10,7 @@ use segue_core::ports::Change;
 
 use super::{Backend, Samples, assert_conflict, commit};
 
-pub async fn a_fleet_has_one_folder(backend: &impl Backend) {
+pub async fn a_second_folder_for_a_fleet_is_a_conflict(backend: &impl Backend) {
     let store = backend.open().await;
     let shop = fleet("shop", Some("/code/shop"));
     for _ in 0..2 {
@@ -37,7 +37,7 @@ pub async fn a_folder_may_have_several_fleets(backend: &impl Backend) {
     }
 }
 
-pub async fn fleets_without_a_folder_do_not_meet(backend: &impl Backend) {
+pub async fn fleets_without_a_folder_do_not_conflict(backend: &impl Backend) {
     let store = backend.open().await;
     for name in ["default", "loose", "default"] {
         store.commit(commit([Change::PutFleet(fleet(name, None))])).await.unwrap();
@@ -46,7 +46,7 @@ pub async fn fleets_without_a_folder_do_not_meet(backend: &impl Backend) {
     assert_eq!(store.fleet(&loose.name).await.unwrap(), Some(loose));
 }
 
-pub async fn the_newest_trust_counts(backend: &impl Backend) {
+pub async fn a_new_trust_of_a_folder_replaces_the_old_one(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let folder = PathBuf::from("/code/shop");
     assert_eq!(store.trust(&folder).await.unwrap(), None);
@@ -58,7 +58,7 @@ pub async fn the_newest_trust_counts(backend: &impl Backend) {
     assert_eq!(store.trust(Path::new("/code")).await.unwrap(), None);
 }
 
-pub async fn the_newest_count_counts(backend: &impl Backend) {
+pub async fn a_new_agent_count_replaces_the_old_one(backend: &impl Backend) {
     let store = backend.open().await;
     let [shop, other] = ["shop", "other"].map(|name| FleetName::parse(name).unwrap());
     let coder = AgentName::parse("coder").unwrap();
@@ -69,7 +69,7 @@ pub async fn the_newest_count_counts(backend: &impl Backend) {
     assert_eq!(store.counts(&other).await.unwrap(), Counts::new());
 }
 
-pub async fn timers_go_with_their_session(backend: &impl Backend) {
+pub async fn timers_of_a_session_are_replaced_together_and_removed_with_it(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let session = samples.session("shop", "coder");
     let timer = |prompt: &str| {
@@ -77,7 +77,7 @@ pub async fn timers_go_with_their_session(backend: &impl Backend) {
         Timer { every, prompt: prompt.to_owned(), interrupt: true }
     };
     let set = |timers| Change::SetTimers { session: session.id, timers };
-    assert!(store.commit(commit([set(vec![timer("a")])])).await.is_err(), "nobody's timers");
+    assert!(store.commit(commit([set(vec![timer("a")])])).await.is_err(), "the session is unknown");
     let created = Change::CreateSession(Box::new(session.clone()));
     store.commit(commit([created, set(vec![timer("a"), timer("b")])])).await.unwrap();
     assert_eq!(store.timers(session.id).await.unwrap(), [timer("a"), timer("b")]);
@@ -87,7 +87,7 @@ pub async fn timers_go_with_their_session(backend: &impl Backend) {
     assert_eq!(store.timers(session.id).await.unwrap(), []);
 }
 
-pub async fn paths_that_are_not_text_come_back_unchanged(backend: &impl Backend) {
+pub async fn paths_that_are_not_utf8_are_read_back_unchanged(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let odd = PathBuf::from(OsStr::from_bytes(b"/code/\xff\xfe odd'\n"));
     let session = Session { cwd: odd.clone(), ..samples.session("shop", "coder") };

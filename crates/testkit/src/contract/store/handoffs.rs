@@ -1,4 +1,4 @@
-//! Conversations that went on under another session, and names that change hands.
+//! Handoffs between sessions, and sessions that get a new name.
 
 use segue_core::model::{Form, Handoff, Session, SessionName, VendorSessionId};
 use segue_core::ports::Change;
@@ -9,7 +9,7 @@ fn created(session: &Session) -> Change {
     Change::CreateSession(Box::new(session.clone()))
 }
 
-pub async fn handoffs_are_found_from_both_ends(backend: &impl Backend) {
+pub async fn a_handoff_is_found_from_its_source_and_its_target_session(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let [one, two, three] = ["one", "two", "three"].map(|name| samples.session("shop", name));
     let handoff = |from: &Session, to: &Session| Handoff {
@@ -24,18 +24,18 @@ pub async fn handoffs_are_found_from_both_ends(backend: &impl Backend) {
     };
     let (first, second) = (handoff(&one, &two), handoff(&two, &three));
     let unknown = Change::AddHandoff(Box::new(first.clone()));
-    assert!(store.commit(commit([unknown.clone()])).await.is_err(), "nobody's handoff");
+    assert!(store.commit(commit([unknown.clone()])).await.is_err(), "unknown sessions");
     store.commit(commit([created(&one), created(&two), created(&three), unknown])).await.unwrap();
     store.commit(commit([Change::AddHandoff(Box::new(second.clone()))])).await.unwrap();
     assert_eq!(store.handoffs(one.id).await.unwrap(), std::slice::from_ref(&first));
     let both = [first, second.clone()];
     assert_eq!(store.handoffs(two.id).await.unwrap(), both);
-    assert_eq!(store.all_handoffs().await.unwrap(), both);
+    assert_eq!(store.handoffs_of(&[one.id, three.id]).await.unwrap(), both);
     store.commit(commit([Change::RemoveSession(one.id)])).await.unwrap();
     assert_eq!(store.handoffs(two.id).await.unwrap(), [second]);
 }
 
-pub async fn a_name_can_be_given_to_another_session(backend: &impl Backend) {
+pub async fn a_session_can_take_the_name_that_another_session_gives_up(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let [one, two] = ["coder", "coder-2"].map(|name| samples.session("shop", name));
     store.commit(commit([created(&one), created(&two)])).await.unwrap();
@@ -47,6 +47,6 @@ pub async fn a_name_can_be_given_to_another_session(backend: &impl Backend) {
     store.commit(commit([rename(&one, "coder-1"), rename(&two, "coder")])).await.unwrap();
     assert_eq!(store.session(two.id).await.unwrap().unwrap().name.as_str(), "coder");
     assert_eq!(store.session(one.id).await.unwrap().unwrap().name.as_str(), "coder-1");
-    // Its own name is no conflict.
+    // Renaming a session to its current name is not a conflict.
     store.commit(commit([rename(&two, "coder")])).await.unwrap();
 }

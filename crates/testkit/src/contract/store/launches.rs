@@ -1,4 +1,4 @@
-//! Launches: one open at a time, and how they ended.
+//! Launches: at most one per session is open, and the first recorded end is final.
 
 use segue_core::Kind;
 use segue_core::model::{
@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::{Backend, Samples, assert_conflict, assert_refused, commit};
 
-pub async fn every_field_of_a_launch_comes_back(backend: &impl Backend) {
+pub async fn every_field_of_a_launch_is_read_back_unchanged(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let session = samples.stored_session(&*store, "shop", "coder").await.id;
     let plain = samples.stored_launch(&*store, session, 1).await;
@@ -30,7 +30,7 @@ pub async fn every_field_of_a_launch_comes_back(backend: &impl Backend) {
     assert_eq!(store.launches(session).await.unwrap(), [plain, full]);
 }
 
-pub async fn a_session_has_one_open_launch(backend: &impl Backend) {
+pub async fn a_second_open_launch_of_a_session_is_a_conflict(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let session = samples.stored_session(&*store, "shop", "coder").await.id;
     let other = samples.stored_session(&*store, "shop", "other").await.id;
@@ -44,7 +44,8 @@ pub async fn a_session_has_one_open_launch(backend: &impl Backend) {
     store.commit(commit([end, second])).await.unwrap();
     assert_eq!(store.launches(session).await.unwrap().len(), 2);
 
-    // One that ended long ago, found again, is history and no second live one.
+    // A launch that has already ended can still be added, for example one that was found on disk.
+    // It is not a second open launch.
     let found = Launch { end: Some(samples.end(Exit::Code(1))), ..samples.launch(session, 3) };
     store.commit(commit([Change::CreateLaunch(Box::new(found.clone()))])).await.unwrap();
     let twin = Launch { end: found.end, id: found.id, ..samples.launch(other, 2) };
@@ -52,7 +53,7 @@ pub async fn a_session_has_one_open_launch(backend: &impl Backend) {
     assert_conflict(result, &[&found.id.to_string()]);
 }
 
-pub async fn the_first_end_of_a_launch_stays(backend: &impl Backend) {
+pub async fn ending_a_launch_again_keeps_its_first_end(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let session = samples.stored_session(&*store, "shop", "coder").await.id;
     let launch = samples.stored_launch(&*store, session, 1).await.id;
@@ -63,7 +64,7 @@ pub async fn the_first_end_of_a_launch_stays(backend: &impl Backend) {
     }
 }
 
-pub async fn processes_are_recorded_while_a_launch_is_open(backend: &impl Backend) {
+pub async fn processes_of_a_launch_are_recorded_only_while_it_is_open(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let session = samples.stored_session(&*store, "shop", "coder").await.id;
     let launch = samples.stored_launch(&*store, session, 1).await.id;
@@ -85,7 +86,7 @@ pub async fn processes_are_recorded_while_a_launch_is_open(backend: &impl Backen
     assert_eq!(only_launch(&*store, session).await.holder, holder);
 }
 
-pub async fn open_launches_are_those_without_an_end(backend: &impl Backend) {
+pub async fn open_launches_returns_the_launches_without_an_end(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let mut open = Vec::new();
     for name in ["a", "b", "c"] {
@@ -100,7 +101,7 @@ pub async fn open_launches_are_those_without_an_end(backend: &impl Backend) {
     assert_eq!(store.open_launches().await.unwrap(), open);
 }
 
-pub async fn unknown_launches_are_not_found(backend: &impl Backend) {
+pub async fn changes_to_an_unknown_launch_fail_with_not_found(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let launch = LaunchId::new(Uuid::now_v7());
     let changes = [

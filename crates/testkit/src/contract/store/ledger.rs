@@ -1,4 +1,4 @@
-//! The ledger: append-only, and one owner for each vendor's id.
+//! The ledger of bindings: append-only, and each vendor session id belongs to one session.
 
 use segue_core::Kind;
 use segue_core::model::{Binding, Evidence, LaunchId, Session, VendorId};
@@ -7,12 +7,13 @@ use uuid::Uuid;
 
 use super::{Backend, Samples, assert_conflict, assert_refused, commit};
 
-pub async fn the_ledger_keeps_every_line_in_order(backend: &impl Backend) {
+pub async fn bindings_are_returned_in_the_order_in_which_they_were_added(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let session = samples.stored_session(&*store, "shop", "coder").await.id;
     let launch = samples.stored_launch(&*store, session, 1).await.id;
-    // The same id confirmed, another one, the first again: each is a line of its own. The clock
-    // goes back in between, and the order stays that of the appending.
+    // Confirming an id, changing to another one and returning to the first each add a binding. One
+    // binding has an earlier timestamp, as if the clock was set back. The order must still be the
+    // order of insertion.
     let late = samples.time();
     let steps = [
         ("id-1", Evidence::Preset),
@@ -39,13 +40,13 @@ pub async fn the_ledger_keeps_every_line_in_order(backend: &impl Backend) {
     assert_eq!(backend.open().await.bindings(session).await.unwrap(), lines);
 }
 
-pub async fn a_vendor_id_belongs_to_one_session(backend: &impl Backend) {
+pub async fn a_vendor_session_id_of_another_session_is_a_conflict(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let owner = samples.stored_session(&*store, "shop", "owner").await.id;
     let other = samples.stored_session(&*store, "shop", "other").await.id;
     let claim = |session, id| Change::AddBinding(samples.binding(session, id, Evidence::Hook));
     store.commit(commit([claim(owner, "id-1"), claim(owner, "id-2")])).await.unwrap();
-    // Also an id that the owner is no longer in.
+    // `id-1` is refused, too, although the owner is now in the conversation `id-2`.
     for id in ["id-1", "id-2"] {
         let result = store.commit(commit([claim(other, id)])).await;
         assert_conflict(result, &[id, "`shop/owner`"]);
@@ -60,7 +61,7 @@ pub async fn a_vendor_id_belongs_to_one_session(backend: &impl Backend) {
     assert_eq!(store.bindings(foreign.id).await.unwrap().len(), 1);
 }
 
-pub async fn a_vendor_id_is_free_again_when_its_session_is_removed(backend: &impl Backend) {
+pub async fn removing_a_session_frees_its_vendor_session_id(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let owner = samples.stored_session(&*store, "shop", "owner").await.id;
     let other = samples.stored_session(&*store, "shop", "other").await.id;
@@ -70,7 +71,7 @@ pub async fn a_vendor_id_is_free_again_when_its_session_is_removed(backend: &imp
     assert_eq!(store.bindings(other).await.unwrap().len(), 1);
 }
 
-pub async fn a_binding_names_a_launch_of_its_own_session(backend: &impl Backend) {
+pub async fn a_binding_with_a_launch_of_another_session_is_a_conflict(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let owner = samples.stored_session(&*store, "shop", "owner").await.id;
     let other = samples.stored_session(&*store, "shop", "other").await.id;

@@ -1,4 +1,4 @@
-//! The log of events: numbered, append-only, read from any place.
+//! The log of events: append-only, numbered, and readable from any sequence number.
 
 use segue_core::model::{Event, EventKind, LaunchId, NewEvent, SessionId};
 use segue_core::ports::{Commit, EventQuery, Store};
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{Backend, Samples, assert_conflict};
 
-pub async fn events_come_in_order_after_a_number_and_up_to_a_limit(backend: &impl Backend) {
+pub async fn events_are_returned_in_order_after_a_number_up_to_a_limit(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let facts: Vec<NewEvent> = (0..10).map(|n| samples.event(None, &format!("fact {n}"))).collect();
     for pair in facts.chunks(2) {
@@ -15,7 +15,7 @@ pub async fn events_come_in_order_after_a_number_and_up_to_a_limit(backend: &imp
     let all = ask(&*store, 0, None, 100).await;
     assert_eq!(all.iter().map(|event| event.fact.clone()).collect::<Vec<_>>(), facts);
     assert!(all.is_sorted_by(|earlier, later| earlier.seq < later.seq));
-    assert!(all[0].seq > 0, "0 asks for the whole log");
+    assert!(all[0].seq > 0, "a query after 0 must return the whole log");
 
     let questions = [
         (all[3].seq, 100, &all[4..]),
@@ -29,9 +29,10 @@ pub async fn events_come_in_order_after_a_number_and_up_to_a_limit(backend: &imp
     }
 }
 
-pub async fn events_of_one_session_are_told_apart(backend: &impl Backend) {
+pub async fn events_can_be_filtered_by_session(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
-    // Events need no session that is known: they outlive it.
+    // The session of an event need not exist, because events are kept when their session is
+    // removed.
     let [one, other] = [1, 2].map(|_| SessionId::new(Uuid::now_v7()));
     let launch = Some(LaunchId::new(Uuid::now_v7()));
     let told = NewEvent {
@@ -57,7 +58,7 @@ pub async fn events_of_one_session_are_told_apart(backend: &impl Backend) {
     assert_eq!(ask(&*store, 0, Some(other), 100).await.len(), 1);
 }
 
-pub async fn the_newest_events_of_several_sessions_come_in_order(backend: &impl Backend) {
+pub async fn the_newest_events_of_several_sessions_are_returned_in_order(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let [one, two, other] = [1, 2, 3].map(|_| SessionId::new(Uuid::now_v7()));
     let facts = [(one, "a"), (other, "b"), (two, "c"), (one, "d"), (other, "e"), (two, "f")];
@@ -82,7 +83,7 @@ pub async fn the_newest_events_of_several_sessions_come_in_order(backend: &impl 
     }
 }
 
-pub async fn a_commit_returns_the_last_number_of_the_log(backend: &impl Backend) {
+pub async fn a_commit_returns_the_sequence_number_of_the_last_event(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     for count in [1, 3] {
         let facts = (0..count).map(|_| samples.event(None, "fact")).collect();
@@ -92,7 +93,7 @@ pub async fn a_commit_returns_the_last_number_of_the_log(backend: &impl Backend)
     }
 }
 
-pub async fn numbers_of_events_are_never_used_twice(backend: &impl Backend) {
+pub async fn event_numbers_increase_after_a_failed_commit_and_a_reopening(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let coder = samples.stored_session(&*store, "shop", "coder").await;
     let before = append(&*store, vec![samples.event(None, "kept")]).await;

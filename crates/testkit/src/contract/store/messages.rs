@@ -1,4 +1,4 @@
-//! Messages to agents: durable, in order, settled once.
+//! Messages to agents: stored in order, and unchangeable once they are delivered.
 
 use segue_core::model::{
     LaunchId, Message, MessageId, MessageState, SessionId, Trace, VendorSessionId,
@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{Backend, Samples, assert_conflict, commit};
 
-fn message(samples: &Samples, session: SessionId, text: &str) -> Message {
+pub(super) fn message(samples: &Samples, session: SessionId, text: &str) -> Message {
     let now = samples.time();
     Message {
         id: MessageId::new(Uuid::now_v7()),
@@ -24,7 +24,7 @@ async fn all(store: &dyn Store, session: Option<SessionId>, open: bool) -> Vec<M
     store.messages(&MessageQuery { session, open }).await.unwrap()
 }
 
-pub async fn messages_come_back_in_order_and_are_told_apart(backend: &impl Backend) {
+pub async fn messages_are_returned_in_order_and_can_be_filtered_by_session(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let [one, other] = ["one", "other"].map(|name| samples.session("shop", name));
     let told = [
@@ -44,7 +44,7 @@ pub async fn messages_come_back_in_order_and_are_told_apart(backend: &impl Backe
     assert_eq!(all(&*store, None, false).await, [told[1].clone()]);
 }
 
-pub async fn a_message_moves_on_until_it_is_settled(backend: &impl Backend) {
+pub async fn a_message_can_change_its_state_until_it_is_delivered(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let session = samples.session("shop", "one");
     let told = message(&samples, session.id, "hello");
@@ -72,7 +72,7 @@ pub async fn a_message_moves_on_until_it_is_settled(backend: &impl Backend) {
     assert_conflict(again, &["delivered already"]);
 }
 
-pub async fn a_message_belongs_to_a_session_that_is_known(backend: &impl Backend) {
+pub async fn messages_of_unknown_sessions_and_unknown_messages_are_refused(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let lost = message(&samples, SessionId::new(Uuid::now_v7()), "x");
     let changes = vec![Change::AddMessage(Box::new(lost.clone()))];

@@ -1,4 +1,5 @@
-//! Steps of requests: recorded with what they did, once, for their own caller.
+//! Steps of requests: each is recorded once, in the same commit as its effects, and visible only to
+//! its own caller.
 
 use jiff::{SignedDuration, Timestamp};
 use segue_core::model::{RequestId, RequestKey, RequestRecord, RequestStep, SessionId};
@@ -16,7 +17,7 @@ fn done(key: RequestKey, answer: &str, at: Timestamp) -> Change {
     Change::RecordRequest(Box::new(RequestRecord { key, step, at }))
 }
 
-pub async fn a_step_of_a_request_is_recorded_once(backend: &impl Backend) {
+pub async fn recording_a_request_step_twice_is_a_conflict(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let (key, at) = (key(None), samples.time());
     let session = samples.session("shop", "one");
@@ -25,7 +26,8 @@ pub async fn a_step_of_a_request_is_recorded_once(backend: &impl Backend) {
     let change = Change::RecordRequest(Box::new(record));
     let create = Change::CreateSession(Box::new(session));
     store.commit(commit([create, change.clone()])).await.unwrap();
-    // What comes with a step that is there already is not done either.
+    // A step that is already recorded makes the whole commit fail, so its other changes are not
+    // applied either.
     let other = samples.session("shop", "two");
     let create = Change::CreateSession(Box::new(other.clone()));
     let again = store.commit(commit([create, change])).await;
@@ -36,7 +38,7 @@ pub async fn a_step_of_a_request_is_recorded_once(backend: &impl Backend) {
     assert_eq!(store.request(key).await.unwrap(), [created, RequestStep::Done { answer }]);
 }
 
-pub async fn a_request_id_belongs_to_its_caller(backend: &impl Backend) {
+pub async fn a_request_id_is_scoped_to_its_caller(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let session = samples.session("shop", "one");
     let users = key(None);
@@ -52,7 +54,7 @@ pub async fn a_request_id_belongs_to_its_caller(backend: &impl Backend) {
     assert_eq!(store.request(users).await.unwrap().len(), 1);
 }
 
-pub async fn old_requests_are_forgotten_and_only_of_the_same_caller(backend: &impl Backend) {
+pub async fn new_requests_displace_only_old_requests_of_the_same_caller(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let (first, at) = (key(None), samples.time());
     store.commit(commit([done(first, "1", at)])).await.unwrap();
@@ -67,5 +69,5 @@ pub async fn old_requests_are_forgotten_and_only_of_the_same_caller(backend: &im
     let newest = key(None);
     store.commit(commit([done(newest, "5", later)])).await.unwrap();
     store.commit(commit(many)).await.unwrap();
-    assert_eq!(store.request(newest).await.unwrap(), [], "more than are kept of one caller");
+    assert_eq!(store.request(newest).await.unwrap(), [], "too many requests of one caller");
 }

@@ -1,4 +1,5 @@
-//! Values to store: each sample is different from the one before.
+//! Sample values for tests of a store. Sessions and launches have new ids, and each timestamp is
+//! later than the one before.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -12,14 +13,15 @@ use segue_core::model::{
 use segue_core::ports::{Change, Commit, EventQuery, Store};
 use uuid::Uuid;
 
-/// Makes samples; its clock goes on by a little more than a second with each.
+/// Creates samples. Its clock advances by one second with each timestamp.
 #[derive(Debug, Default)]
 pub struct Samples {
     ticks: AtomicI64,
 }
 
 impl Samples {
-    /// Returns a moment after all earlier ones, with nanoseconds in it.
+    /// Returns a timestamp that is later than all earlier ones. It has a nanosecond part, so that
+    /// tests notice if a store rounds timestamps.
     pub fn time(&self) -> Timestamp {
         let tick = self.ticks.fetch_add(1, Ordering::Relaxed);
         Timestamp::from_nanosecond(i128::from(1_700_000_000 + tick) * 1_000_000_000 + 123_456_789)
@@ -115,12 +117,12 @@ impl Samples {
     }
 }
 
-/// Returns a commit of changes alone.
+/// Returns a commit with these changes and no events.
 pub fn commit(changes: impl IntoIterator<Item = Change>) -> Commit {
     Commit { changes: changes.into_iter().collect(), events: Vec::new() }
 }
 
-/// Returns the texts of all events.
+/// Returns the texts of all events in a store.
 pub async fn events(store: &dyn Store) -> Vec<String> {
     let query = EventQuery { limit: u32::MAX, ..EventQuery::default() };
     let events = store.events(&query).await.unwrap();

@@ -1,18 +1,20 @@
-//! Sessions: what is kept of them, and what they refuse.
+//! Sessions: every field is stored, and invalid changes are refused.
 
 use std::collections::BTreeMap;
 
 use segue_core::Kind;
 use segue_core::model::{
-    AgentName, Binding, Evidence, Exit, How, Permission, Restart, Session, SessionId, Status,
-    WaitingFor,
+    AgentName, Binding, Evidence, Exit, How, Permission, Restart, Session, SessionId,
+    SessionSettings, Status, WaitingFor,
 };
-use segue_core::ports::{Change, Commit, EventQuery, OpenLaunch, SessionSummary, Store};
+use segue_core::ports::{
+    Change, Commit, EventQuery, OpenLaunch, SessionQuery, SessionSummary, Store,
+};
 use uuid::Uuid;
 
 use super::{Backend, Samples, assert_conflict, assert_refused, commit, events};
 
-pub async fn every_field_of_a_session_comes_back(backend: &impl Backend) {
+pub async fn every_field_of_a_session_is_read_back_unchanged(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let plain = samples.stored_session(&*store, "shop", "plain").await;
     let full = Session {
@@ -37,7 +39,7 @@ pub async fn every_field_of_a_session_comes_back(backend: &impl Backend) {
     }
 }
 
-pub async fn a_name_is_unique_in_its_fleet_only(backend: &impl Backend) {
+pub async fn session_names_are_unique_per_fleet_and_case_sensitive(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let first = samples.stored_session(&*store, "shop", "coder").await;
     let again = Change::CreateSession(Box::new(samples.session("shop", "coder")));
@@ -45,10 +47,10 @@ pub async fn a_name_is_unique_in_its_fleet_only(backend: &impl Backend) {
     samples.stored_session(&*store, "bank", "coder").await;
     samples.stored_session(&*store, "shop", "Coder").await;
     assert_eq!(store.session(first.id).await.unwrap(), Some(first));
-    assert_eq!(store.sessions().await.unwrap().len(), 3);
+    assert_eq!(store.sessions(&SessionQuery::default()).await.unwrap().len(), 3);
 }
 
-pub async fn a_session_id_is_used_once(backend: &impl Backend) {
+pub async fn a_second_session_with_the_same_id_is_a_conflict(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let first = samples.stored_session(&*store, "shop", "coder").await;
     let twin = Session { id: first.id, ..samples.session("shop", "twin") };
@@ -57,7 +59,7 @@ pub async fn a_session_id_is_used_once(backend: &impl Backend) {
     assert_eq!(store.session(first.id).await.unwrap(), Some(first));
 }
 
-pub async fn a_status_is_kept_in_every_shape(backend: &impl Backend) {
+pub async fn every_kind_of_status_is_read_back_unchanged(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let created = samples.stored_session(&*store, "shop", "coder").await;
     let shapes = [
@@ -79,7 +81,7 @@ pub async fn a_status_is_kept_in_every_shape(backend: &impl Backend) {
     }
 }
 
-pub async fn what_was_said_stays_said_in_its_conversation(backend: &impl Backend) {
+pub async fn spoke_of_one_session_stays_set_after_a_status_change(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let silent = samples.stored_session(&*store, "shop", "silent").await;
     let created = samples.stored_session(&*store, "shop", "coder").await;
@@ -92,18 +94,32 @@ pub async fn what_was_said_stays_said_in_its_conversation(backend: &impl Backend
     assert_eq!(store.session(silent.id).await.unwrap(), Some(silent));
 }
 
-pub async fn a_session_is_archived_for_as_long_as_it_says(backend: &impl Backend) {
+pub async fn configure_replaces_every_setting_of_one_session(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let created = samples.stored_session(&*store, "shop", "coder").await;
-    for archive in [false, true] {
-        let change = Change::SetArchive { session: created.id, archive };
+    let other = samples.stored_session(&*store, "shop", "other").await;
+    let settings = SessionSettings {
+        description: None,
+        model: Some("large".to_owned()),
+        permission: Permission::Ask,
+        instructions: Some("be brief".to_owned()),
+        restart: Restart::Never,
+        archive: false,
+        args: vec!["--flag".to_owned()],
+        env: BTreeMap::from([("EXAMPLE".to_owned(), "1".to_owned())]),
+    };
+    for settings in [settings, created.settings()] {
+        let change =
+            Change::Configure { session: created.id, settings: Box::new(settings.clone()) };
         store.commit(commit([change])).await.unwrap();
-        let expected = Session { archive, ..created.clone() };
+        let mut expected = created.clone();
+        expected.configure(settings);
         assert_eq!(store.session(created.id).await.unwrap(), Some(expected));
     }
+    assert_eq!(store.session(other.id).await.unwrap(), Some(other));
 }
 
-pub async fn in_another_conversation_nothing_was_said_yet(backend: &impl Backend) {
+pub async fn binding_another_conversation_resets_spoke(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let session = samples.stored_session(&*store, "shop", "coder").await.id;
     let other = samples.stored_session(&*store, "shop", "other").await.id;
@@ -126,28 +142,10 @@ pub async fn in_another_conversation_nothing_was_said_yet(backend: &impl Backend
     assert_eq!(untouched, Some(true));
 }
 
-pub async fn permissions_only_get_tighter(backend: &impl Backend) {
-    let (store, samples) = (backend.open().await, Samples::default());
-    let session = samples.stored_session(&*store, "shop", "coder").await.id;
-    let set = |permission| Change::TightenPermission { session, permission, at: samples.time() };
-    let allowed = [Permission::AcceptEdits, Permission::Ask, Permission::Ask];
-    for permission in allowed {
-        store.commit(commit([set(permission)])).await.unwrap();
-        let kept = store.session(session).await.unwrap().map(|session| session.permission);
-        assert_eq!(kept, Some(permission));
-    }
-    for looser in [Permission::AcceptEdits, Permission::Auto] {
-        let result = store.commit(commit([set(looser)])).await;
-        assert_conflict(result, &["`shop/coder`", looser.word()]);
-    }
-    let kept = store.session(session).await.unwrap().map(|session| session.permission);
-    assert_eq!(kept, Some(Permission::Ask));
-}
-
-pub async fn sessions_are_listed_from_the_oldest_with_what_lists_show(backend: &impl Backend) {
+pub async fn sessions_are_listed_oldest_first_with_binding_and_launches(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let (old, young) = (samples.session("shop", "old"), samples.session("bank", "young"));
-    // Stored the other way round: the list follows the time of creation.
+    // The newer session is stored first, to check that the list is sorted by time of creation.
     for session in [&young, &old] {
         let change = Change::CreateSession(Box::new(session.clone()));
         store.commit(commit([change])).await.unwrap();
@@ -181,10 +179,10 @@ pub async fn sessions_are_listed_from_the_oldest_with_what_lists_show(backend: &
         launches: 0,
         queued_messages: 0,
     };
-    assert_eq!(store.sessions().await.unwrap(), [first, second]);
+    assert_eq!(store.sessions(&SessionQuery::default()).await.unwrap(), [first, second]);
 }
 
-pub async fn a_removed_session_takes_all_but_its_events_along(backend: &impl Backend) {
+pub async fn removing_a_session_keeps_only_its_events(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let gone = session_with_history(&*store, &samples, "gone").await;
     let stays = session_with_history(&*store, &samples, "stays").await;
@@ -197,7 +195,7 @@ pub async fn a_removed_session_takes_all_but_its_events_along(backend: &impl Bac
     samples.stored_session(&*store, "shop", "gone").await;
 }
 
-/// Stores a session with one ended launch, one binding that it proved, and one event.
+/// Stores a session with one ended launch, one binding that belongs to this launch, and one event.
 async fn session_with_history(store: &dyn Store, samples: &Samples, name: &str) -> SessionId {
     let session = samples.stored_session(store, "shop", name).await.id;
     let launch = samples.stored_launch(store, session, 1).await.id;
@@ -233,13 +231,13 @@ pub async fn a_session_with_an_open_launch_cannot_be_removed(backend: &impl Back
     store.commit(remove()).await.unwrap();
 }
 
-pub async fn unknown_sessions_are_not_found(backend: &impl Backend) {
+pub async fn changes_to_an_unknown_session_fail_with_not_found(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let session = SessionId::new(Uuid::now_v7());
     let changes = [
         Change::SetStatus { session, status: Status::Idle, at: samples.time() },
         Change::MarkSpoke { session },
-        Change::TightenPermission { session, permission: Permission::Ask, at: samples.time() },
+        Change::Configure { session, settings: Box::new(samples.session("shop", "x").settings()) },
         Change::CreateLaunch(Box::new(samples.launch(session, 1))),
         Change::AddBinding(samples.binding(session, "id-1", Evidence::Hook)),
         Change::RemoveSession(session),

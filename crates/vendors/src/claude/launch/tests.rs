@@ -12,7 +12,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_fresh_start_names_id_and_session_and_keeps_a_message_that_looks_like_a_flag() {
+fn fresh_launch_passes_id_name_and_a_message_that_looks_like_a_flag() {
     let found = line(&session(), LaunchMode::Fresh, Some("--help"));
     let wanted = "--session-id an-id --name shop/coder --permission-mode=default \
                   --settings /state/launches/one/settings.json -- --help";
@@ -35,7 +35,7 @@ fn a_resume_keeps_model_permission_instructions_and_own_arguments() {
 }
 
 #[test]
-fn a_headless_launch_streams_needs_a_message_and_no_hooks() {
+fn headless_launch_streams_json_without_hooks_and_requires_a_message() {
     let mut session = session();
     session.headless = true;
     session.args = words("--settings mine.json");
@@ -81,7 +81,7 @@ fn an_id_is_preset_unless_the_arguments_choose_one() {
 }
 
 #[test]
-fn arguments_that_chose_the_first_conversation_are_not_repeated() {
+fn resume_drops_arguments_that_chose_the_first_conversation() {
     let args = words("--resume other --fork-session -c --resume=other -x");
     let session = Session { args, headless: true, ..session() };
     let found = line(&session, LaunchMode::Resume, Some("hi")).arguments.join(" ");
@@ -89,7 +89,7 @@ fn arguments_that_chose_the_first_conversation_are_not_repeated() {
 }
 
 #[test]
-fn the_environment_names_the_recorded_folder_and_no_outer_session() {
+fn environment_names_the_recorded_folder_and_no_outer_session() {
     let prepare = |config_dir: &str, set: Option<&str>| {
         let mut environment = Environment::new([
             ("CLAUDECODE".to_owned(), "1".to_owned()),

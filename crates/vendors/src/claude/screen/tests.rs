@@ -1,6 +1,6 @@
 use super::*;
 
-/// Reads a recorded screen, in which what was drawn faint is in brackets.
+/// Reads a recorded screen. Faint text is between `⟦` and `⟧`.
 fn recorded(text: &str) -> Screen {
     let (mut rows, mut firm_rows) = (Vec::new(), Vec::new());
     for line in text.lines() {
@@ -84,7 +84,7 @@ fn one_letter_is_a_draft_unless_a_faint_rest_follows_it() {
     assert_eq!(typed("❯ a"), Some(Showing::Draft));
     assert_eq!(typed("❯ T⟦ry \"fix the tests\"⟧"), Some(Showing::Ready));
     assert_eq!(typed("❯ ⟦Try \"fix the tests\"⟧"), Some(Showing::Ready));
-    assert_eq!(typed("! "), Some(Showing::Draft), "what is typed now is run by a shell");
+    assert_eq!(typed("! "), Some(Showing::Draft), "a shell runs the text after `!`");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn questions_before_there_is_a_conversation_are_about_trust() {
 }
 
 #[test]
-fn a_permission_is_asked_for() {
+fn permission_dialog_waits_for_a_permission() {
     let all = [
         screen!("permission-120"),
         screen!("permission-80"),
@@ -131,7 +131,7 @@ fn a_panel_with_choices_that_a_person_opened_is_a_question() {
 }
 
 #[test]
-fn the_very_first_start_asks_for_a_theme_and_then_to_be_read() {
+fn first_start_asks_for_a_theme_and_then_shows_security_notes() {
     for screen in [screen!("2.1.325/theme-120"), screen!("2.1.325/theme-80")] {
         assert_eq!(read(&screen), Some(Showing::Dialog(WaitingFor::Question)));
         let DialogText { question, choices, .. } = dialog_text(&screen).unwrap();
@@ -154,7 +154,7 @@ fn the_very_first_start_asks_for_a_theme_and_then_to_be_read() {
 }
 
 #[test]
-fn panels_without_choices_and_empty_screens_tell_nothing() {
+fn panels_without_choices_and_empty_screens_are_none() {
     let all = [
         screen!("cost-120"),
         screen!("2.1.325/cost-120"),
@@ -167,7 +167,7 @@ fn panels_without_choices_and_empty_screens_tell_nothing() {
 }
 
 #[test]
-fn answers_are_the_numbers_of_their_choices_wherever_the_mark_is() {
+fn answer_is_the_number_of_the_choice_or_moves_the_mark_to_it() {
     let keys = |screen: &Screen, given: Answer| {
         answer(screen, &given).map(|keys| String::from_utf8(keys).unwrap())
     };
@@ -191,14 +191,14 @@ fn answers_are_the_numbers_of_their_choices_wherever_the_mark_is() {
     let choice = |words: &str| keys(&permission, Answer::Choice(words.to_owned()));
     assert_eq!(choice("2").as_deref(), Some("2"));
     assert_eq!(choice("yes, and always").as_deref(), Some("2"));
-    assert_eq!(choice("yes").as_deref(), Some("1"), "exactly that one");
+    assert_eq!(choice("yes").as_deref(), Some("1"), "an equal text wins over a prefix");
     assert_eq!(choice("no").as_deref(), Some("3"));
     assert_eq!((choice("4"), choice(""), choice("maybe")), (None, None, None));
     assert_eq!(keys(&screen!("ready-80"), Answer::Yes), None, "there is no dialog");
 }
 
 #[test]
-fn a_yes_that_could_mean_several_things_is_none() {
+fn yes_that_fits_several_choices_returns_no_keys() {
     let rows = "──────────\n Do you want to proceed?\n ❯ 1. Yes, and accept edits\n   \
                 2. Yes, and ask\n   3. No, keep planning\n\n Esc to cancel\n";
     let screen = recorded(rows);
@@ -207,7 +207,7 @@ fn a_yes_that_could_mean_several_things_is_none() {
 }
 
 #[test]
-fn a_question_has_its_words_and_choices_without_rules_and_tips() {
+fn dialog_text_has_question_and_choices_without_rules_and_tips() {
     let permission = "Bash command Run shell command touch made Do you want to proceed?";
     let choices = [
         "Yes",

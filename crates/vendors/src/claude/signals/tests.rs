@@ -16,7 +16,7 @@ fn conversation(id: &str, evidence: Evidence) -> Signal {
 }
 
 #[test]
-fn the_own_entry_names_the_conversation_and_what_the_agent_does() {
+fn own_registry_entry_yields_conversation_and_activity() {
     let home = Home::new();
     let path = home.write("sessions/4.json", ENTRY);
     let waiting = Activity::Waiting(WaitingFor::Permission);
@@ -28,7 +28,7 @@ fn the_own_entry_names_the_conversation_and_what_the_agent_does() {
 }
 
 #[test]
-fn a_cleared_conversation_is_followed_to_its_new_id() {
+fn registry_entry_after_a_clear_yields_the_new_id() {
     let home = Home::new();
     let path = home.write("sessions/4.json", ENTRY.replace(ID, CLEARED));
     let found = of_file(&home.disk, &path, &process(4, 1_232_756));
@@ -36,11 +36,11 @@ fn a_cleared_conversation_is_followed_to_its_new_id() {
 }
 
 #[test]
-fn another_process_or_a_file_that_is_gone_says_nothing() {
+fn entries_of_other_processes_and_deleted_entries_yield_no_signal() {
     let home = Home::new();
     let path = home.write("sessions/4.json", ENTRY);
     assert_eq!(of_file(&home.disk, &path, &process(5, 1_232_756)), []);
-    assert_eq!(of_file(&home.disk, &path, &process(4, 1)), [], "the number was given again");
+    assert_eq!(of_file(&home.disk, &path, &process(4, 1)), [], "the pid was reused");
     let other = home.write("projects/-code-a/4.json", ENTRY);
     assert_eq!(of_file(&home.disk, &other, &process(4, 1_232_756)), []);
     std::fs::remove_file(&path).unwrap();
@@ -54,7 +54,7 @@ fn hook(event: &str) -> Vec<Signal> {
 }
 
 #[test]
-fn hooks_tell_that_a_prompt_was_taken_and_how_a_turn_ended() {
+fn hooks_report_an_accepted_prompt_and_how_a_turn_ended() {
     let known = conversation(ID, Evidence::Hook);
     let working = Signal::Activity { activity: Activity::Working, source: Source::Hook };
     assert_eq!(hook("UserPromptSubmit"), [known.clone(), working]);
@@ -70,19 +70,19 @@ fn hooks_tell_that_a_prompt_was_taken_and_how_a_turn_ended() {
 }
 
 #[test]
-fn hooks_that_may_name_another_conversation_say_nothing() {
+fn hooks_that_may_name_another_conversation_yield_no_signal() {
     for event in ["SessionStart", "SessionEnd"] {
         assert_eq!(hook(event), [], "{event}");
     }
     let stop = include_str!("../fixtures/hooks.jsonl").lines().nth(2).unwrap();
     assert_ne!(of_hook(stop), []);
-    assert_eq!(of_hook(&stop.replacen('{', r#"{"agent_id":"a1","#, 1)), [], "a subagent's");
+    assert_eq!(of_hook(&stop.replacen('{', r#"{"agent_id":"a1","#, 1)), [], "a hook of a subagent");
     assert_eq!(of_hook(&stop.replace(ID, "../x")), []);
     assert_eq!(of_hook("not json"), []);
 }
 
 #[test]
-fn the_stream_names_the_conversation_and_how_the_turn_ended() {
+fn stream_reports_the_conversation_and_how_the_turn_ended() {
     let lines: Vec<&str> = include_str!("../fixtures/stream.jsonl").lines().collect();
     let working = Signal::Activity { activity: Activity::Working, source: Source::Stream };
     let id = "a421dabc-d4b8-4e16-995d-7f5530d4ca3f";
@@ -115,7 +115,7 @@ fn the_stream_names_the_conversation_and_how_the_turn_ended() {
 }
 
 #[test]
-fn the_end_of_a_limit_is_told_apart_from_the_end_of_the_turn() {
+fn rejected_rate_limit_event_reports_when_the_limit_ends() {
     let line = |status: &str| {
         format!(
             r#"{{"type":"rate_limit_event","rate_limit_info":{{"status":"{status}","resetsAt":1893492000,"rateLimitType":"five_hour","isUsingOverage":false}},"session_id":"{ID}"}}"#
@@ -131,7 +131,7 @@ fn the_end_of_a_limit_is_told_apart_from_the_end_of_the_turn() {
 }
 
 #[test]
-fn other_output_says_nothing() {
+fn other_output_yields_no_signal() {
     let retry = r#"{"type":"system","subtype":"api_retry","session_id":"x"}"#;
     for line in [retry, r#"{"type":"assistant","message":{}}"#, "not json", "", "[]"] {
         assert_eq!(of_stream(line), [], "{line}");

@@ -22,7 +22,7 @@ fn up_to(line: usize) -> String {
 }
 
 #[test]
-fn a_recorded_conversation_is_understood() {
+fn recorded_conversation_yields_folder_time_messages_and_turn_state() {
     let found = look(INTERACTIVE).unwrap();
     assert_eq!(found.cwd, Path::new("/code/a"));
     assert_eq!(found.began_at.to_string(), "2026-11-16T00:16:41.276Z");
@@ -32,12 +32,12 @@ fn a_recorded_conversation_is_understood() {
 }
 
 #[test]
-fn a_turn_is_open_from_what_a_person_says_to_its_end() {
+fn turn_is_open_from_the_prompt_until_its_end() {
     let table = [
         (6, true, "a prompt"),
-        (8, true, "what the vendor adds to a prompt"),
+        (8, true, "an addition of the vendor to a prompt"),
         (9, false, "an answer"),
-        (11, false, "what the vendor notes behind an answer"),
+        (11, false, "a note of the vendor after an answer"),
         (13, true, "the second prompt"),
         (15, false, "interrupted by a person"),
         (17, true, "the third prompt"),
@@ -56,7 +56,7 @@ fn a_turn_is_open_from_what_a_person_says_to_its_end() {
 }
 
 #[test]
-fn an_answer_that_is_in_the_file_before_its_question_is_the_newer_one() {
+fn answer_stored_before_its_question_ends_the_turn() {
     let mut lines: Vec<&str> = INTERACTIVE.lines().take(9).collect();
     let answer = lines.remove(8);
     lines.insert(3, answer);
@@ -71,13 +71,13 @@ fn the_last_answer_is_that_of_the_last_turn_that_ended() {
     let first = Some("turns=1 first=<<first ALPHA>> last=<<first ALPHA>>");
     assert_eq!(look(up_to(6)).unwrap().last_answer, None);
     assert_eq!(look(up_to(13)).unwrap().last_answer.as_deref(), first);
-    assert_eq!(look(up_to(18)).unwrap().last_answer.as_deref(), first, "no error is an answer");
+    assert_eq!(look(up_to(18)).unwrap().last_answer.as_deref(), first, "an error is no answer");
 }
 
 #[test]
 fn a_file_without_any_message_is_no_conversation() {
     assert_eq!(look(""), None);
-    assert_eq!(look(up_to(5)), None, "only what the vendor notes for itself");
+    assert_eq!(look(up_to(5)), None, "only notes of the vendor");
     let torn = up_to(6);
     assert_eq!(look(&torn[..torn.len() - 30]), None, "the first message is torn");
     let home = Home::new();
@@ -86,7 +86,7 @@ fn a_file_without_any_message_is_no_conversation() {
 }
 
 #[test]
-fn a_cleared_conversation_is_one_before_anything_is_said() {
+fn cleared_conversation_exists_before_its_first_message() {
     let nothing_said: String = CLEARED.lines().take(5).map(|line| format!("{line}\n")).collect();
     let found = look(nothing_said).unwrap();
     assert_eq!((found.first_message, found.turn_open), (None, false));
@@ -94,17 +94,17 @@ fn a_cleared_conversation_is_one_before_anything_is_said() {
 }
 
 #[test]
-fn torn_and_garbage_lines_are_as_if_they_were_never_written() {
+fn torn_and_invalid_lines_are_ignored() {
     let mut bytes = up_to(11).into_bytes();
     bytes.extend(b"\xff\xfe garbage\n{\"type\":\"user\"}\n[]\n");
     bytes.extend(&INTERACTIVE.lines().nth(12).unwrap().as_bytes()[..90]);
     assert!(!look(&bytes).unwrap().turn_open);
     let whole = up_to(13);
-    assert!(look(whole.trim_end()).unwrap().turn_open, "only the line's end is missing");
+    assert!(look(whole.trim_end()).unwrap().turn_open, "only the line break is missing");
 }
 
 #[test]
-fn what_a_person_said_is_told_from_what_the_vendor_adds() {
+fn said_since_returns_user_messages_without_additions_of_the_vendor() {
     let home = Home::new();
     let path = write(&home, ID, INTERACTIVE);
     let said = said_since(&home.disk, &path, 0).unwrap();
@@ -127,7 +127,7 @@ fn what_a_person_said_is_told_from_what_the_vendor_adds() {
 }
 
 #[test]
-fn what_was_typed_is_found_as_what_it_is_recorded_as() {
+fn typed_messages_equal_their_recorded_form() {
     let home = Home::new();
     let path = write(&home, ID, TYPED);
     let said = said_since(&home.disk, &path, 0).unwrap();
@@ -154,7 +154,7 @@ fn what_was_typed_is_found_as_what_it_is_recorded_as() {
 }
 
 #[test]
-fn the_conversations_of_a_folder_are_those_that_began_in_it() {
+fn conversations_lists_only_those_that_began_in_the_folder() {
     let home = Home::new();
     let other = "7749ca22-9dcc-44a4-afbb-39d72b822899";
     write(&home, other, CLEARED);
@@ -168,7 +168,7 @@ fn the_conversations_of_a_folder_are_those_that_began_in_it() {
 }
 
 #[test]
-fn a_long_transcript_is_not_read_whole() {
+fn long_transcript_is_read_only_at_its_beginning_and_end() {
     let home = Home::new();
     let mut bytes = up_to(11);
     let filler = r#"{"type":"file-history-snapshot","snapshot":{}}"#;
@@ -185,7 +185,7 @@ fn a_long_transcript_is_not_read_whole() {
 }
 
 #[test]
-fn a_first_message_that_is_longer_than_a_piece_is_found() {
+fn first_message_longer_than_the_first_read_is_found() {
     let long = "word ".repeat(40_000);
     let found = look(up_to(9).replace("first ALPHA", &long)).unwrap();
     assert_eq!(found.first_message, Some(long));

@@ -17,7 +17,7 @@ fn both_ways(bytes: impl AsRef<[u8]>) -> Vec<Turn> {
     said::turns_of(&Claude, &home, &path)
 }
 
-/// Returns a record of the tree, from its name, its parent's and what was said.
+/// Returns a record of the tree with this UUID, parent and content.
 fn record(kind: &str, name: &str, parent: &str, content: impl Into<Value>) -> Value {
     let content = content.into();
     let parent = (!parent.is_empty()).then_some(parent);
@@ -83,7 +83,7 @@ fn lines(records: &[Value]) -> Vec<u8> {
     records.iter().flat_map(|record| format!("{record}\n").into_bytes()).collect()
 }
 
-/// Returns what is read from these records, a word for each turn.
+/// Reads these records and returns a short text for each turn.
 fn read(records: &[Value]) -> Vec<String> {
     let words = |turn: Turn| match turn.tool {
         Some(tool) if turn.role == Role::ToolCall => format!("calls {}", tool.id),
@@ -95,7 +95,7 @@ fn read(records: &[Value]) -> Vec<String> {
 }
 
 #[test]
-fn a_recorded_conversation_is_read() {
+fn recorded_conversation_yields_messages_calls_and_results() {
     let turns = both_ways(INTERACTIVE);
     let words = |role| {
         let own = turns.iter().filter(move |turn| turn.role == role);
@@ -113,7 +113,7 @@ fn a_recorded_conversation_is_read() {
         "?",
     ];
     assert_eq!(words(Role::User), wanted);
-    assert_eq!(words(Role::Assistant).len(), 7, "what was broken off, but no error");
+    assert_eq!(words(Role::Assistant).len(), 7, "with an interrupted answer, without errors");
     assert_eq!(words(Role::ToolCall), [r#"{"command":"touch x"}"#]);
     let results: Vec<&Turn> = turns.iter().filter(|it| it.role == Role::ToolResult).collect();
     assert!(results[0].tool.as_ref().unwrap().failed);
@@ -124,7 +124,7 @@ fn a_recorded_conversation_is_read() {
 }
 
 #[test]
-fn what_a_model_used_is_known() {
+fn assistant_turn_has_model_and_token_usage() {
     let turns = both_ways(lines(&[user("q", ""), model("a", "q")]));
     assert_eq!(turns[1].usage, Some(model::Usage { input: 7, output: 3 }));
     assert_eq!(turns[1].model.as_deref(), Some("m-1"));
@@ -132,7 +132,7 @@ fn what_a_model_used_is_known() {
 }
 
 #[test]
-fn what_came_before_a_compaction_is_read_and_the_summary_is_one_turn() {
+fn turns_before_a_compaction_are_read_and_the_summary_is_one_turn() {
     let records = [
         user("q", ""),
         model("a", "q"),
@@ -147,7 +147,7 @@ fn what_came_before_a_compaction_is_read_and_the_summary_is_one_turn() {
 }
 
 #[test]
-fn a_branch_that_was_left_is_not_read() {
+fn abandoned_branch_is_not_read() {
     let [first, left] = [user("q", ""), model("a", "q")].map(|it| it);
     let old = [first, left, user("old", "a"), model("old_a", "old")];
     let new = [user("new", "a"), model("new_a", "new")];
@@ -156,22 +156,22 @@ fn a_branch_that_was_left_is_not_read() {
         .map(|end| [["says q", "answers a"], end].concat());
     assert_eq!(read(&all), told, "the last record counts");
     let noted = [&all[..], &[tip(Some("old_a"), false)]].concat();
-    assert_eq!(read(&noted), by_old, "the noted one counts");
+    assert_eq!(read(&noted), by_old, "the noted record counts");
     let noted = [&old[..], &[tip(Some("old_a"), false)], &new].concat();
-    assert_eq!(read(&noted), by_old, "what does not come from it is not read");
+    assert_eq!(read(&noted), by_old, "records that do not descend from it are not read");
     let noted = [&old[..], &[tip(Some("a"), false)], &new].concat();
-    assert_eq!(read(&noted), told, "what comes from it is read");
+    assert_eq!(read(&noted), told, "records that descend from it are read");
     let gone = [&all[..], &[tip(Some("absent"), false)]].concat();
-    assert_eq!(read(&gone), told, "one that is not there does not count");
+    assert_eq!(read(&gone), told, "a missing record does not count");
 }
 
 #[test]
-fn a_person_can_go_back() {
+fn going_back_to_a_record_drops_the_turns_after_it() {
     let all = [user("q", ""), model("a", "q"), user("q2", "a"), model("a2", "q2")];
     let back = [&all[..], &[tip(Some("a"), true)]].concat();
     assert_eq!(read(&back), ["says q", "answers a"]);
     let again = [&back[..], &[tip(Some("a"), false)]].concat();
-    assert_eq!(read(&again), ["says q", "answers a"], "it is noted again at the end");
+    assert_eq!(read(&again), ["says q", "answers a"], "the vendor notes it again when it exits");
     let on = [&again[..], &[user("q3", "a")]].concat();
     assert_eq!(read(&on), ["says q", "answers a", "says q3"]);
     let nowhere = [&all[..], &[tip(None, true)]].concat();
@@ -183,7 +183,7 @@ fn a_person_can_go_back() {
 }
 
 #[test]
-fn tools_side_by_side_are_all_read() {
+fn results_of_parallel_tools_are_all_read() {
     let begin = [user("q", ""), call("c1", "q"), call("c2", "c1")];
     let wanted = |results: [&'static str; 2]| {
         let calls = ["says q", "calls toolu_c1", "calls toolu_c2"];
@@ -209,7 +209,7 @@ fn tools_side_by_side_are_all_read() {
 }
 
 #[test]
-fn an_answer_that_is_in_the_file_before_its_question_is_read_behind_it() {
+fn answer_stored_before_its_question_is_read_after_it() {
     let first = [model("a", "n"), user("q", ""), note("attachment", "n", "q")];
     assert_eq!(read(&first), ["says q", "answers a"]);
     let next = [&first[..], &[note("system", "d", "a"), user("q2", "d")]].concat();
@@ -217,7 +217,7 @@ fn an_answer_that_is_in_the_file_before_its_question_is_read_behind_it() {
 }
 
 #[test]
-fn what_is_none_of_the_conversation_is_no_turn() {
+fn thinking_errors_notes_and_subagents_are_no_turns() {
     let with = |mut record: Value, name: &str, value: Value| {
         record[name] = value;
         record
@@ -253,7 +253,7 @@ fn what_is_none_of_the_conversation_is_no_turn() {
 }
 
 #[test]
-fn a_damaged_line_costs_itself_only() {
+fn damaged_line_loses_only_its_own_turn() {
     let records = [user("q", ""), model("a", "q"), user("q2", "a"), model("a2", "q2")];
     let all: Vec<String> = records.iter().map(Value::to_string).collect();
     let hurt = all[1].replace("\"model\"", "model\"");
@@ -268,7 +268,7 @@ fn a_damaged_line_costs_itself_only() {
 }
 
 #[test]
-fn both_ways_agree_whatever_happens_to_a_file() {
+fn both_directions_agree_on_damaged_and_reordered_files() {
     let made = lines(&[
         model("a", "n"),
         user("q", ""),
@@ -298,7 +298,7 @@ fn both_ways_agree_whatever_happens_to_a_file() {
 }
 
 #[test]
-fn the_end_costs_the_same_however_long_the_file_is() {
+fn reading_the_last_turns_costs_the_same_for_any_file_length() {
     let cost = |count: usize| {
         let home = Home::new();
         let mut records = vec![user("0", "")];
@@ -315,7 +315,7 @@ fn the_end_costs_the_same_however_long_the_file_is() {
     assert!(cost(30_000) <= cost(6_000) * 11 / 10, "{} {}", cost(30_000), cost(6_000));
 }
 
-/// The long strings of the recording are cut; copies of requests are between its turns.
+/// The recording has shortened strings, and copies of requests between its turns.
 #[test]
 fn turns_of_2_1_325_are_read_past_copies_of_requests_and_attachments() {
     let turns = both_ways(include_str!("../fixtures/interactive-2.1.325.jsonl"));

@@ -12,14 +12,14 @@ use super::*;
 const ID: &str = "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11";
 const INTERACTIVE: &str = include_str!("../fixtures/interactive.jsonl");
 
-/// Returns what is read of these turns; what is known of their authors is not looked at.
+/// Returns these turns without model and token usage.
 fn plain(turns: Vec<Turn>) -> Vec<Turn> {
     turns.into_iter().map(|turn| Turn { model: None, usage: None, ..turn }).collect()
 }
 
 fn wanted() -> Vec<Turn> {
     let mut turns = as_read(&conversation());
-    // Only calls name the tool.
+    // Only tool calls have the name of the tool.
     for tool in turns.iter_mut().filter(|it| it.role == Role::ToolResult) {
         tool.tool.as_mut().unwrap().name.clear();
     }
@@ -32,7 +32,7 @@ fn records(bytes: &[u8]) -> Vec<Value> {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn written_turns_are_read_back_and_written_the_same_way_again() {
     let home = Home::new();
     let (transcription, bytes) = written(&Claude, &home, (ID, None), &conversation());
     let Target::Transcript(path) = transcription.target else { panic!("no transcript") };
@@ -44,7 +44,7 @@ fn what_is_written_is_read() {
 }
 
 #[test]
-fn words_that_look_like_the_vendors_own_are_still_a_persons() {
+fn user_text_that_looks_like_an_addition_of_the_vendor_stays_user_text() {
     let home = Home::new();
     let texts =
         ["<command-name>/x</command-name>", "[Request interrupted by user]", "<bash-input>"];
@@ -56,9 +56,9 @@ fn words_that_look_like_the_vendors_own_are_still_a_persons() {
     assert_eq!(said, texts);
 }
 
-/// In large files the vendor finds names by bytes.
+/// In large files, the vendor finds UUIDs by searching for bytes.
 #[test]
-fn each_record_is_as_the_vendor_needs_it() {
+fn written_records_have_unique_ids_and_the_required_order_of_fields() {
     let home = Home::new();
     let (_, bytes) = written(&Claude, &home, (ID, None), &conversation());
     let text = String::from_utf8(bytes.clone()).unwrap();
@@ -87,18 +87,18 @@ fn each_record_is_as_the_vendor_needs_it() {
 }
 
 #[test]
-fn more_is_added_behind_the_tip() {
+fn added_turns_continue_from_the_tip() {
     let home = Home::new();
     let path = home.write("transcript.jsonl", INTERACTIVE);
     let before = turns_of(&Claude, &home, &path);
     let (_, bytes) = written(&Claude, &home, (ID, Some(&path)), &conversation());
     let first = &records(&bytes)[0];
-    assert_eq!(first["type"], "user", "nothing begins a conversation");
+    assert_eq!(first["type"], "user", "no title is written");
     let path = home.write("transcript.jsonl", [INTERACTIVE.as_bytes(), &bytes].concat());
     let all = plain(turns_of(&Claude, &home, &path));
     assert_eq!(all, [plain(before), wanted()].concat());
     let (_, more) = written(&Claude, &home, (ID, Some(&path)), &conversation());
     let of = |bytes: &[u8]| records(bytes).into_iter().map(|it| it["uuid"].to_string());
     let names: BTreeSet<String> = of(&bytes).chain(of(&more)).collect();
-    assert_eq!(names.len(), 2 * conversation().len(), "no name is used twice");
+    assert_eq!(names.len(), 2 * conversation().len(), "every UUID is unique");
 }

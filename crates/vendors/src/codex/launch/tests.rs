@@ -27,7 +27,7 @@ fn a_new_conversation_is_resumed_from_its_prepared_rollout() {
 }
 
 #[test]
-fn the_prepared_rollout_is_where_its_id_says_with_the_configured_provider() {
+fn prepared_rollout_has_the_path_of_its_id_and_the_configured_provider() {
     let home = Home::new();
     home.write("config.toml", "model_provider = \"mine\"\n");
     let mut session = session();
@@ -50,7 +50,7 @@ fn the_prepared_rollout_is_where_its_id_says_with_the_configured_provider() {
 }
 
 #[test]
-fn a_headless_turn_speaks_json_and_runs_anywhere() {
+fn headless_launch_streams_json_skips_the_git_check_and_requires_a_message() {
     let mut session = session();
     session.headless = true;
     session.permission = Permission::Auto;
@@ -73,7 +73,7 @@ fn a_headless_turn_speaks_json_and_runs_anywhere() {
 }
 
 #[test]
-fn permission_is_approval_and_sandbox() {
+fn permission_sets_approval_and_sandbox() {
     let mut session = session();
     for (permission, wanted) in [
         (Permission::Ask, "-a on-request -s read-only -C"),
@@ -87,7 +87,7 @@ fn permission_is_approval_and_sandbox() {
 }
 
 #[test]
-fn arguments_of_the_session_come_last_and_say_it_instead_of_ours() {
+fn own_arguments_come_last_and_replace_our_permission() {
     let mut session = session();
     session.model = Some("m1".into());
     session.args = vec!["--sandbox=danger-full-access".into(), "-i".into(), "a.png".into()];
@@ -116,7 +116,7 @@ fn instructions_are_added_to_those_of_the_user() {
 }
 
 #[test]
-fn a_name_or_no_id_is_refused_rather_than_started_blank() {
+fn resume_by_name_or_without_an_id_is_refused() {
     let session = session();
     let disk = Disk::default();
     let name = VendorSessionId::new("my-name");

@@ -31,12 +31,13 @@ fn of_turn(text: &str, id: &str) -> Vec<Signal> {
 }
 
 #[test]
-fn the_lock_that_our_process_holds_is_evidence() {
+fn lock_that_the_own_process_holds_is_evidence() {
     let home = Home::new();
     let lock = locked(&home, TOOL_ID, 7);
     let wanted = [conversation(VendorSessionId::new(TOOL_ID))];
     assert_eq!(of_file(&home.disk, &lock, &agent()), wanted);
-    // It is taken while this one is held: its end is the last that is heard of it.
+    // Codex holds the coordination lock while it takes the lock of a conversation. So the release
+    // of the coordination lock is the last change that is reported.
     let coordination = home.write("thread-writer-locks/.coordination.lock", "");
     assert_eq!(of_file(&home.disk, &coordination, &agent()), wanted);
     let other = ProcessRef { pid: 8, ..agent() };
@@ -45,7 +46,7 @@ fn the_lock_that_our_process_holds_is_evidence() {
 }
 
 #[test]
-fn a_rollout_tells_of_its_turns_to_the_process_that_has_it_open() {
+fn rollout_yields_signals_only_for_the_process_that_has_it_open() {
     let idle = active(Activity::Idle, Source::Transcript);
     let found: [Signal; 2] = of_turn(TOOL, TOOL_ID).try_into().unwrap();
     let [Signal::TurnEnded { ok: true, text, failure: None }, last] = found else {
@@ -55,11 +56,11 @@ fn a_rollout_tells_of_its_turns_to_the_process_that_has_it_open() {
     assert_eq!(last, idle);
     let home = Home::new();
     let path = rollout(&home, TOOL_ID, TOOL);
-    assert_eq!(of_file(&home.disk, &path, &agent()), [], "somebody else's");
+    assert_eq!(of_file(&home.disk, &path, &agent()), [], "the process does not have it open");
 }
 
 #[test]
-fn a_turn_that_works_is_told_and_one_that_may_ask_is_not() {
+fn open_turn_is_working_unless_a_tool_may_wait_for_a_permission() {
     let up_to = |word: &str| &TOOL[..TOOL.find(word).unwrap()];
     let working = [active(Activity::Working, Source::Transcript)];
     assert_eq!(of_turn(up_to("\"function_call\""), TOOL_ID), working);
@@ -68,7 +69,7 @@ fn a_turn_that_works_is_told_and_one_that_may_ask_is_not() {
 }
 
 #[test]
-fn a_turn_that_failed_says_why() {
+fn failed_turn_reports_class_message_and_end_of_the_limit() {
     let [ended, idle]: [Signal; 2] = of_turn(FAILED, FAILED_ID).try_into().unwrap();
     let Signal::TurnEnded { ok: false, failure: Some(failure), .. } = ended else {
         panic!("{ended:?}");
@@ -80,7 +81,7 @@ fn a_turn_that_failed_says_why() {
 }
 
 #[test]
-fn turns_before_the_process_took_the_lock_are_not_its_own() {
+fn turns_from_before_the_lock_was_taken_yield_no_signal() {
     let at: jiff::Timestamp = "2026-11-16T00:00:00Z".parse().unwrap();
     let later = Some("2026-11-16T00:00:01Z".parse().unwrap());
     let open = Tail { began: Some(at), ..Tail::default() };
@@ -92,7 +93,7 @@ fn turns_before_the_process_took_the_lock_are_not_its_own() {
 }
 
 #[test]
-fn the_title_tells_what_it_does() {
+fn title_reports_the_activity() {
     let permission = Activity::Waiting(WaitingFor::Permission);
     for (title, wanted) in [
         ("", None),
@@ -110,7 +111,7 @@ fn the_title_tells_what_it_does() {
 }
 
 #[test]
-fn the_output_names_the_conversation_and_how_the_turn_ended() {
+fn stream_reports_the_conversation_and_how_the_turn_ended() {
     let started = format!(r#"{{"type":"thread.started","thread_id":"{TOOL_ID}"}}"#);
     let id = VendorSessionId::new(TOOL_ID);
     let named = Signal::Conversation { id, evidence: Evidence::Stream };
@@ -127,7 +128,7 @@ fn the_output_names_the_conversation_and_how_the_turn_ended() {
 }
 
 #[test]
-fn warnings_and_further_attempts_are_no_failures() {
+fn warnings_and_retries_yield_no_signal() {
     for line in [
         r#"{"type":"error","message":"Connection failed: error sending request"}"#,
         r#"{"type":"error","message":"Reconnecting... 1/1 (Connection failed)"}"#,

@@ -26,7 +26,7 @@ fn said(text: &str, offset: u64) -> Vec<String> {
     said_since(&home.disk, &write(&home, text), offset).unwrap()
 }
 
-/// Returns the lines up to the first that has this word, with it.
+/// Returns the lines up to and including the first line that contains this word.
 fn up_to(text: &str, word: &str) -> String {
     let end = text.find(word).unwrap();
     let line_end = text[end..].find('\n').unwrap();
@@ -34,7 +34,7 @@ fn up_to(text: &str, word: &str) -> String {
 }
 
 #[test]
-fn a_prepared_conversation_goes_on_in_the_form_without_numbers() {
+fn prepared_rollout_is_read_in_the_form_without_ordinals() {
     let found = look(PREPARED).unwrap();
     assert_eq!(found.id.as_str(), "01a1e1b4-0000-7600-96ed-000000000001");
     assert_eq!(found.cwd, Path::new("/code/a"));
@@ -45,10 +45,10 @@ fn a_prepared_conversation_goes_on_in_the_form_without_numbers() {
 }
 
 #[test]
-fn a_conversation_of_codexs_own_is_read_in_its_form() {
+fn rollout_of_codex_is_read_in_the_form_with_ordinals() {
     let found = look(TOOL).unwrap();
     assert_eq!(found.first_message.as_deref(), Some("[[tool: env | sort]]"));
-    assert_eq!(said(TOOL, 0), ["[[tool: env | sort]]"], "once, and nothing that Codex added");
+    assert_eq!(said(TOOL, 0), ["[[tool: env | sort]]"], "once, without texts that Codex added");
     assert!(!found.turn_open);
     let failed = look(FAILED).unwrap();
     assert!(!failed.turn_open, "it failed, and is over");
@@ -58,7 +58,7 @@ fn a_conversation_of_codexs_own_is_read_in_its_form() {
 }
 
 #[test]
-fn nothing_said_is_no_conversation_and_its_id_is_free() {
+fn rollout_without_a_message_is_no_conversation_and_its_id_is_free() {
     let home = Home::new();
     let id = id_in(PREPARED);
     let absent = home::prepared(home.folder.path(), id.as_str());
@@ -67,15 +67,15 @@ fn nothing_said_is_no_conversation_and_its_id_is_free() {
         assert_eq!(look(&text), None);
         assert!(is_free(&home.disk, &write(&home, &text), &id));
         let other = VendorSessionId::new("01a1e1b4-0000-7600-96ed-0000000000ff");
-        assert!(!is_free(&home.disk, &absent, &other), "another one is in its place");
+        assert!(!is_free(&home.disk, &absent, &other), "another conversation has this file");
     }
-    // The user's words come into the model's history before Codex says that it has them.
+    // A message is in the model's history before Codex records that it has accepted it.
     let heard = up_to(PREPARED, "\"--help is not a flag\"");
     assert_eq!(look(&heard).unwrap().first_message.as_deref(), Some("--help is not a flag"));
     assert!(!is_free(&home.disk, &write(&home, &heard), &id));
     assert!(!is_free(&home.disk, &home.write("x.jsonl", "no rollout"), &id));
     let fork = up_to(FORK, "session_meta");
-    assert!(look(&fork).is_some(), "it goes on from words in another rollout");
+    assert!(look(&fork).is_some(), "its messages are in another rollout");
     assert!(!is_free(&home.disk, &write(&home, &fork), &id_in(FORK)));
 }
 
@@ -93,7 +93,7 @@ fn a_turn_without_an_end_is_open() {
 }
 
 #[test]
-fn lines_that_cannot_be_read_are_passed_over() {
+fn invalid_lines_are_skipped() {
     let at = PREPARED.rfind("{\"timestamp\":\"2026-11-16T00:15:06.820Z\"").unwrap();
     let mended = format!("{}{}\n{}", &PREPARED[..at], "{\"timestamp\":\"2026-11", &PREPARED[at..]);
     assert_eq!(said(&mended, 0), ["--help is not a flag", "second"]);
@@ -101,7 +101,7 @@ fn lines_that_cannot_be_read_are_passed_over() {
 }
 
 #[test]
-fn what_was_said_is_read_from_a_byte_on() {
+fn said_since_returns_the_messages_after_a_byte_offset() {
     let end = PREPARED.find("task_complete").unwrap();
     let next = end + PREPARED[end..].find('\n').unwrap() + 1;
     assert_eq!(said(PREPARED, next as u64), ["second"]);
@@ -112,7 +112,7 @@ fn what_was_said_is_read_from_a_byte_on() {
 }
 
 #[test]
-fn a_long_rollout_costs_no_more_than_its_ends() {
+fn long_rollout_is_read_only_at_its_beginning_and_end() {
     let filler = r#"{"timestamp":"2026-11-16T00:15:03Z","type":"world_state","payload":{}}"#;
     let end = PREPARED.find("task_complete").unwrap();
     let middle = end + PREPARED[end..].find('\n').unwrap() + 1;
@@ -126,7 +126,7 @@ fn a_long_rollout_costs_no_more_than_its_ends() {
 }
 
 #[test]
-fn the_conversations_of_a_folder_are_those_of_people() {
+fn conversations_lists_those_of_people_in_the_folder() {
     let home = Home::new();
     write(&home, PREPARED);
     write(&home, TOOL);

@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use segue_core::ports::{Target, Vendor as _};
+use segue_core::ports::{Conversion as _, Target, TranscriptFiles as _, Transcripts as _};
 
 use super::*;
 use crate::codex::{Codex, home};
@@ -12,7 +12,7 @@ const PREPARED: &str = include_str!("../fixtures/prepared-two-turns.jsonl");
 const TOOL: &str = include_str!("../fixtures/paginated-tool.jsonl");
 const FAILED: &str = include_str!("../fixtures/paginated-failed.jsonl");
 
-/// A conversation of which two turns were taken back, and a fork of what it was then.
+/// A conversation of which two turns were rolled back, and a fork that was made after that.
 const FIRST: &str = include_str!("../fixtures/lineage-first.jsonl");
 const TAKEN_BACK: &str = include_str!("../fixtures/lineage-taken-back.jsonl");
 const FORK: &str = include_str!("../fixtures/lineage-fork.jsonl");
@@ -41,13 +41,13 @@ fn lineage(home: &Home, folders: [&str; 3]) -> [PathBuf; 3] {
     [write(first, CONVERSATION, FIRST), write(later, LATER, TAKEN_BACK), write(fork, FORKED, FORK)]
 }
 
-/// Returns the user's words.
+/// Returns the messages of the user.
 fn said(turns: &[String]) -> Vec<&str> {
     turns.iter().filter_map(|turn| turn.strip_prefix("user: ")).collect()
 }
 
 #[test]
-fn the_models_history_is_the_conversation_and_codexs_own_words_are_not() {
+fn turns_are_the_models_history_without_texts_that_codex_added() {
     assert_eq!(
         read(PREPARED),
         [
@@ -66,7 +66,7 @@ fn the_models_history_is_the_conversation_and_codexs_own_words_are_not() {
 }
 
 #[test]
-fn more_than_there_ever_was_can_be_taken_back() {
+fn rolling_back_more_turns_than_there_are_leaves_none() {
     let back = format!(
         r#"{{"timestamp":"2026-11-16T01:00:00Z","type":"event_msg","payload":{{"type":"thread_rolled_back","num_turns":{}}}}}"#,
         u64::MAX
@@ -75,7 +75,7 @@ fn more_than_there_ever_was_can_be_taken_back() {
 }
 
 #[test]
-fn a_turn_knows_when_it_was_and_whose_call_it_answers() {
+fn turns_have_timestamps_and_the_ids_of_tool_calls() {
     let home = Home::new();
     let turns = turns_of(&Codex, &home, &home.write("rollout.jsonl", TOOL));
     assert_eq!(turns[0].at, "2026-11-16T00:25:10.807Z".parse().ok());
@@ -85,7 +85,7 @@ fn a_turn_knows_when_it_was_and_whose_call_it_answers() {
 }
 
 #[test]
-fn what_was_taken_back_is_no_part_and_a_fork_begins_in_the_rollout_that_it_is_from() {
+fn rolled_back_turns_are_left_out_and_a_fork_includes_its_origin() {
     let beside = ["beside"; 3];
     let kept = ["sessions/2026/11/16", "sessions/2026/11/16", "sessions/2026/12/24"];
     let archived = ["archived_sessions", "sessions/2027/01/01", "sessions/2026/12/24"];
@@ -107,18 +107,18 @@ fn what_was_taken_back_is_no_part_and_a_fork_begins_in_the_rollout_that_it_is_fr
 }
 
 #[test]
-fn a_fork_whose_origin_is_gone_has_what_is_its_own() {
+fn fork_without_its_origin_has_its_own_turns() {
     let home = Home::new();
     let [first, later, fork] = lineage(&home, ["a/sessions/x"; 3]);
     fs::remove_file(first).unwrap();
     let own = ["after", "TOOL FAIL again", "in fork", "after compaction"];
     assert_eq!(said(&shorts(&home, &fork)), own);
     fs::write(later, FORK).unwrap();
-    assert_eq!(Codex.ancestors(&home.disk, &fork).len(), 1, "one that refers to itself ends");
+    assert_eq!(Codex.ancestors(&home.disk, &fork).len(), 1, "a self-reference ends the chain");
 }
 
 #[test]
-fn a_compaction_is_one_summary_and_what_was_before_stays() {
+fn compaction_is_one_summary_and_earlier_turns_stay() {
     let home = Home::new();
     let [.., fork] = lineage(&home, ["beside"; 3]);
     let turns = shorts(&home, &fork);
@@ -131,7 +131,7 @@ fn a_compaction_is_one_summary_and_what_was_before_stays() {
 }
 
 #[test]
-fn turns_that_an_older_codex_rolled_back_are_no_part() {
+fn turns_rolled_back_by_an_older_codex_are_left_out() {
     let marker = |turns| {
         format!(
             r#"{{"timestamp":"2026-11-16T00:16:00Z","type":"event_msg","payload":{{"type":"thread_rolled_back","num_turns":{turns}}}}}"#
@@ -145,7 +145,7 @@ fn turns_that_an_older_codex_rolled_back_are_no_part() {
 }
 
 #[test]
-fn all_sorts_of_tools_are_read() {
+fn calls_and_results_of_every_kind_of_tool_are_read() {
     let line = |payload: &str| {
         format!(
             r#"{{"timestamp":"2026-11-16T00:16:00Z","type":"response_item","payload":{payload}}}"#
@@ -175,7 +175,7 @@ fn all_sorts_of_tools_are_read() {
 }
 
 #[test]
-fn nothing_in_a_rollout_makes_a_reader_fail() {
+fn damaged_rollouts_do_not_fail() {
     for text in [PREPARED, TOOL, FORK] {
         is_robust(&Codex, &name(FORKED), text);
     }
@@ -184,7 +184,7 @@ fn nothing_in_a_rollout_makes_a_reader_fail() {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn written_turns_are_read_back() {
     let home = Home::new();
     home.write("config.toml", "model_provider = \"mine\"\n");
     let turns = conversation();
@@ -203,7 +203,7 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
-fn what_is_added_goes_on_in_the_form_of_the_rollout() {
+fn added_turns_have_the_form_of_the_rollout() {
     let turns = conversation();
     for (text, next) in [(PREPARED, None), (TOOL, Some(19)), (FORK, Some(76))] {
         let home = Home::new();
@@ -224,12 +224,12 @@ fn what_is_added_goes_on_in_the_form_of_the_rollout() {
         assert_eq!(all, [before, as_read(&turns)].concat());
         let (_, again) = written(&Codex, &home, (FORKED, Some(&path)), &turns[1..3]);
         let name = |text: &str| text.split("segue-").nth(1).unwrap()[..9].to_owned();
-        assert_ne!(name(&added), name(&String::from_utf8(again).unwrap()), "names are new");
+        assert_ne!(name(&added), name(&String::from_utf8(again).unwrap()), "new turn ids");
     }
 }
 
 #[test]
-fn what_is_no_id_is_refused() {
+fn transcription_refuses_an_invalid_id() {
     let home = Home::new();
     let id = segue_core::model::VendorSessionId::new("../x");
     let order = segue_core::ports::TranscriptionOrder {

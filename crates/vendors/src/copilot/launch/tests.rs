@@ -14,7 +14,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_fresh_start_names_the_id_and_keeps_a_message_that_looks_like_a_flag_or_a_command() {
+fn fresh_launch_sets_the_id_and_keeps_a_message_that_looks_like_a_flag_or_command() {
     let found = line(&session(), LaunchMode::Fresh, Some("--help"));
     let wanted =
         format!("--session-id={ID} --no-auto-update --log-level=info --interactive=--help");
@@ -25,7 +25,7 @@ fn a_fresh_start_names_the_id_and_keeps_a_message_that_looks_like_a_flag_or_a_co
 }
 
 #[test]
-fn a_resume_never_begins_a_new_conversation_and_keeps_everything() {
+fn resume_drops_only_the_arguments_that_choose_a_conversation() {
     let mut session = session();
     session.model = Some("m1".into());
     session.instructions = Some("be kind".into());
@@ -42,7 +42,7 @@ fn a_resume_never_begins_a_new_conversation_and_keeps_everything() {
 }
 
 #[test]
-fn a_headless_launch_streams_and_needs_a_message() {
+fn headless_launch_prints_json_and_requires_a_message() {
     let mut session = session();
     session.headless = true;
     session.permission = Permission::Auto;
@@ -57,7 +57,7 @@ fn a_headless_launch_streams_and_needs_a_message() {
 }
 
 #[test]
-fn what_may_be_done_is_said_once() {
+fn permission_argument_of_the_session_replaces_the_permission_flag() {
     let mut session = session();
     session.permission = Permission::Auto;
     session.args = words("--allow-tool=shell(git:*)");
@@ -75,7 +75,7 @@ fn a_resume_without_an_id_or_with_a_name_is_refused() {
 }
 
 #[test]
-fn a_session_that_chooses_its_conversation_gets_no_id() {
+fn session_whose_arguments_choose_a_conversation_gets_no_preset_id() {
     for (args, can_be_told) in [("--add-dir /srv", true), ("-r", false), ("--resume=x", false)] {
         let session = Session { args: words(args), ..session() };
         assert_eq!(preset_id(&session, Uuid::nil()).is_some(), can_be_told, "{args}");
@@ -87,7 +87,7 @@ fn environment(pairs: &[(&str, &str)]) -> Environment {
 }
 
 #[test]
-fn it_uses_the_recorded_folder_and_believes_to_be_nobodys_tool() {
+fn environment_names_the_config_dir_and_drops_variables_of_an_outer_copilot() {
     let place = Place { config_dir: "/srv/copilot".into(), cwd: "/code".into() };
     let caller = [("HOME", "/home/u"), ("COPILOT_CLI", "1"), ("COPILOT_ALLOW_ALL", "true")];
     let mut found = environment(&caller);
@@ -100,7 +100,7 @@ fn it_uses_the_recorded_folder_and_believes_to_be_nobodys_tool() {
 }
 
 #[test]
-fn instructions_are_looked_for_in_the_launchs_folder_beside_the_users() {
+fn instructions_add_the_launch_folder_to_the_users_instruction_folders() {
     let (folder, mut session) = (Path::new("/state/one"), session());
     let mut found = environment(&[(INSTRUCTIONS_VARIABLE, "/mine")]);
     tell_environment(&session, folder, &mut found);

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Reads a recorded screen, in which what was drawn faint is in brackets.
+/// Parses a recorded screen, in which faint text is between `⟦` and `⟧`.
 fn recorded(text: &str) -> Screen {
     let (mut rows, mut firm_rows) = (Vec::new(), Vec::new());
     for line in text.lines() {
@@ -28,7 +28,7 @@ macro_rules! screen {
 }
 
 #[test]
-fn an_empty_input_is_ready_in_every_look_and_size() {
+fn empty_input_is_ready_in_every_style_and_size() {
     for screen in [screen!("ready-120"), screen!("ready-80"), screen!("boxready-120")] {
         assert_eq!(read(&screen), Some(Showing::Ready), "{:#?}", screen.rows);
         assert_eq!(answer(&screen, &Answer::Yes), None);
@@ -65,7 +65,7 @@ fn a_question_for_permission_is_answered_by_a_number_or_by_escape() {
     for screen in [screen!("permission-120"), screen!("permission-80")] {
         assert_eq!(read(&screen), Some(Showing::Dialog(WaitingFor::Permission)));
         let keys = |wanted: &Answer| answer(&screen, wanted);
-        assert_eq!(keys(&Answer::Yes), Some(b"1".to_vec()), "and not for ever");
+        assert_eq!(keys(&Answer::Yes), Some(b"1".to_vec()), "yes allows it only once");
         assert_eq!(keys(&Answer::No), Some(ESCAPE.to_vec()));
         assert_eq!(keys(&Answer::Choice("2".into())), Some(b"2".to_vec()));
         assert_eq!(keys(&Answer::Choice("yes, and".into())), Some(b"2".to_vec()));
@@ -75,7 +75,7 @@ fn a_question_for_permission_is_answered_by_a_number_or_by_escape() {
 }
 
 #[test]
-fn a_question_about_the_folder_is_one_about_trust() {
+fn question_about_the_folder_is_a_trust_dialog() {
     let screen = screen!("trust-120");
     assert_eq!(read(&screen), Some(Showing::Dialog(WaitingFor::Trust)));
     assert_eq!(answer(&screen, &Answer::Yes), Some(b"1".to_vec()));
@@ -83,20 +83,20 @@ fn a_question_about_the_folder_is_one_about_trust() {
 }
 
 #[test]
-fn one_that_nobody_is_signed_in_to_waits_for_a_person() {
+fn signed_out_screen_waits_for_a_person() {
     let screen = screen!("signedout-120");
     assert_eq!(read(&screen), Some(Showing::Dialog(WaitingFor::Question)));
     assert_eq!(answer(&screen, &Answer::Yes), None);
 }
 
 #[test]
-fn what_is_neither_is_nothing() {
+fn screen_without_input_or_dialog_is_none() {
     assert_eq!(read(&recorded("$ copilot\n")), None);
     assert_eq!(read(&recorded("╭───╮\n│ 1. one │\n╰───╯\n")), None);
 }
 
 #[test]
-fn the_command_is_part_of_the_question_and_its_rows_are_no_choices() {
+fn command_rows_are_part_of_the_question_and_not_choices() {
     let rows = include_str!("../fixtures/screens/permission-80.txt");
     let command = rows.lines().find(|row| row.starts_with("│ │ touch made.txt")).unwrap();
     for text in ["2. No         ", "❯ 1. No       ", "──────────────"]

@@ -13,11 +13,12 @@ fn agent(pid: u32) -> ProcessRef {
     serde_json::from_value(serde_json::json!({"pid": pid, "started": 1, "boot": "b"})).unwrap()
 }
 
-/// Returns what a transcript says about a process that holds its lock, without its id.
+/// Returns the signals of a transcript whose lock the process holds, without the signal that names
+/// the conversation.
 fn told(text: &str) -> Vec<Signal> {
     let home = Home::new();
     let path = home.write(&format!("session-state/{ID}/events.jsonl"), text);
-    assert_eq!(of_file(&home.disk, &path, &agent(9)), [], "another process's");
+    assert_eq!(of_file(&home.disk, &path, &agent(9)), [], "the process holds no lock");
     let held = home.write(&format!("session-state/{ID}/inuse.9.hold"), "");
     home.disk.open_in(&held, 9);
     let named = conversation(VendorSessionId::new(ID), Evidence::Lock);
@@ -36,7 +37,7 @@ fn activity(activity: Activity) -> Signal {
     active(activity, Source::Transcript)
 }
 
-/// Returns how many lines there are up to and with the nth of this type.
+/// Returns the line number, from 1, of the nth event of this type.
 fn line_of(text: &str, kind: &str, nth: usize) -> usize {
     let kind = format!(r#"{{"type":"{kind}""#);
     let found = text.lines().enumerate().filter(|(_, line)| line.starts_with(&kind)).nth(nth);
@@ -44,7 +45,7 @@ fn line_of(text: &str, kind: &str, nth: usize) -> usize {
 }
 
 #[test]
-fn the_events_tell_work_questions_and_ends() {
+fn events_show_work_permission_requests_and_the_end_of_a_turn() {
     let at = |kind, nth| told(&first(PERMISSION, line_of(PERMISSION, kind, nth)));
     assert_eq!(at("session.start", 0), []);
     assert_eq!(at("user.message", 0), [activity(Activity::Working)]);
@@ -59,7 +60,7 @@ fn the_events_tell_work_questions_and_ends() {
 }
 
 #[test]
-fn a_turn_that_was_broken_off_or_failed_has_ended() {
+fn interrupted_or_failed_turn_has_ended() {
     let aborted = Signal::TurnEnded { ok: false, text: String::new(), failure: None };
     assert_eq!(told(PERMISSION), [aborted, activity(Activity::Idle)]);
     let failed = told(FAILED);
@@ -70,7 +71,7 @@ fn a_turn_that_was_broken_off_or_failed_has_ended() {
 }
 
 #[test]
-fn what_was_before_a_resume_says_nothing_about_the_process() {
+fn events_before_a_resume_give_no_signals() {
     let cut = first(PERMISSION, line_of(PERMISSION, "user.message", 0));
     let resumed = cut + "{\"type\":\"session.resume\",\"data\":{}}\n";
     let mended =
@@ -79,14 +80,14 @@ fn what_was_before_a_resume_says_nothing_about_the_process() {
 }
 
 #[test]
-fn a_subagent_is_not_the_agent() {
+fn events_of_a_subagent_are_ignored() {
     let own = first(PERMISSION, line_of(PERMISSION, "assistant.turn_end", 0));
     let theirs = "{\"type\":\"assistant.turn_start\",\"agentId\":\"x\",\"data\":{}}\n";
     assert_eq!(told(&(own.clone() + theirs)), told(&own));
 }
 
 #[test]
-fn its_log_and_the_list_of_open_conversations_name_its_conversation() {
+fn log_and_list_of_open_conversations_name_the_conversation_of_the_process() {
     let home = Home::new();
     let text = format!("x [INFO] Registering foreground session: {ID}\n");
     let log = home.write("logs/process-1-9.log", text);
@@ -95,14 +96,14 @@ fn its_log_and_the_list_of_open_conversations_name_its_conversation() {
     assert_eq!(of_file(&home.disk, &log, &agent(9)), [named(Evidence::Registry)]);
     assert_eq!(of_file(&home.disk, &log, &agent(8)), []);
     let list = home.write("open-sessions-state.json", format!(r#"{{"{ID}":{{}}}}"#));
-    assert_eq!(of_file(&home.disk, &list, &agent(9)), [], "it does not hold it");
+    assert_eq!(of_file(&home.disk, &list, &agent(9)), [], "the process does not hold it");
     let held = home.write(&format!("session-state/{ID}/inuse.9.hold"), "");
     home.disk.open_in(held, 9);
     assert_eq!(of_file(&home.disk, &list, &agent(9)), [named(Evidence::Lock)]);
 }
 
 #[test]
-fn a_headless_turn_is_good_by_its_answer_and_named_by_its_last_line() {
+fn headless_turn_succeeds_with_an_answer_and_its_last_line_names_the_conversation() {
     let signals: Vec<Signal> = STREAM.lines().flat_map(of_stream).collect();
     let id = VendorSessionId::new("11111111-2222-4333-8444-555555555555");
     let wanted = [
@@ -114,7 +115,7 @@ fn a_headless_turn_is_good_by_its_answer_and_named_by_its_last_line() {
 }
 
 #[test]
-fn a_headless_turn_that_was_broken_off_is_not_good_whatever_its_exit_code_says() {
+fn interrupted_headless_turn_fails_although_its_exit_code_is_zero() {
     assert!(ABORTED.contains(r#""exitCode":0"#));
     let signals: Vec<Signal> = ABORTED.lines().flat_map(of_stream).collect();
     let ends: Vec<&Signal> =

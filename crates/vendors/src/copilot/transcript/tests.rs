@@ -14,7 +14,7 @@ fn found(home: &Home, text: impl AsRef<[u8]>) -> Option<Conversation> {
     conversation(&home.disk, &path, &VendorSessionId::new(ID)).unwrap()
 }
 
-/// Returns a recording up to the first line of this type, without that one.
+/// Returns the lines of a recording before the first line of this type.
 fn until(text: &str, kind: &str) -> String {
     let kind = format!(r#"{{"type":"{kind}""#);
     text.lines()
@@ -24,16 +24,16 @@ fn until(text: &str, kind: &str) -> String {
 }
 
 #[test]
-fn a_recorded_conversation_is_understood() {
+fn recorded_conversation_is_read() {
     let found = found(&Home::new(), PERMISSION).unwrap();
     assert_eq!(found.cwd, Path::new("/code/a"));
     assert_eq!(found.first_message.as_deref(), Some("go [[slow: 6]]"));
-    assert!(!found.turn_open, "it was broken off");
+    assert!(!found.turn_open, "the turn was interrupted");
     assert_eq!(found.last_answer.as_deref(), Some("turns=2 answer"));
 }
 
 #[test]
-fn a_turn_is_open_until_an_answer_calls_nothing_or_it_failed() {
+fn turn_is_open_until_an_answer_without_tool_calls_or_a_failure() {
     let home = Home::new();
     let open = |text: &str| found(&home, text).unwrap().turn_open;
     assert!(open(&until(PERMISSION, "assistant.message")), "nothing was answered");
@@ -44,7 +44,7 @@ fn a_turn_is_open_until_an_answer_calls_nothing_or_it_failed() {
 }
 
 #[test]
-fn a_torn_tail_is_left_out_and_no_records_are_no_conversation() {
+fn truncated_last_line_is_ignored_and_a_file_without_records_is_no_conversation() {
     let home = Home::new();
     let torn = &PERMISSION[..PERMISSION.len() - 40];
     assert!(!found(&home, torn).unwrap().turn_open);
@@ -53,7 +53,7 @@ fn a_torn_tail_is_left_out_and_no_records_are_no_conversation() {
 }
 
 #[test]
-fn only_the_conversations_of_the_folder_are_listed() {
+fn conversations_lists_only_those_of_the_working_folder() {
     let home = Home::new();
     home.write(&at(ID), PERMISSION);
     let other = "31111111-2222-4333-8444-555555555555";
@@ -66,7 +66,7 @@ fn only_the_conversations_of_the_folder_are_listed() {
 }
 
 #[test]
-fn the_conversations_of_all_folders_are_kept_and_little_is_read_of_them() {
+fn kept_lists_the_conversations_of_all_folders_without_reading_them() {
     let home = Home::new();
     home.write(&at(ID), PERMISSION.replace("/code/a", "/code/b"));
     home.write(&at("named"), PERMISSION);
@@ -77,13 +77,13 @@ fn the_conversations_of_all_folders_are_kept_and_little_is_read_of_them() {
     let begun = beginning_of(&home.disk, &kept[0]).unwrap().unwrap();
     assert_eq!(begun.cwd, Path::new("/code/b"));
     assert_eq!(begun.first_message.as_deref(), Some("go [[slow: 6]]"));
-    assert!(begun.began_at > kept[0].modified, "the transcript tells when");
+    assert!(begun.began_at > kept[0].modified, "the time comes from the transcript");
     home.write(&at(ID), until(PERMISSION, "user.message"));
-    assert_eq!(beginning_of(&home.disk, &kept[0]).unwrap(), None, "nothing was said");
+    assert_eq!(beginning_of(&home.disk, &kept[0]).unwrap(), None, "there is no message");
 }
 
 #[test]
-fn what_was_said_is_listed_from_a_byte_on_with_what_was_pasted() {
+fn said_since_returns_messages_after_the_offset_with_their_pasted_texts() {
     let home = Home::new();
     let path = home.write(&at(ID), PERMISSION);
     let said = |offset| said_since(&home.disk, &path, offset).unwrap();

@@ -1,7 +1,7 @@
 use std::fs;
 
 use segue_core::model::VendorSessionId;
-use segue_core::ports::{Target, Vendor as _};
+use segue_core::ports::{Target, Transcripts as _};
 use serde_json::{Value, json};
 
 use crate::copilot::{Copilot, home};
@@ -29,7 +29,7 @@ fn line(kind: &str, data: &Value) -> String {
 }
 
 #[test]
-fn what_people_the_model_and_tools_said_is_the_conversation() {
+fn turns_are_the_messages_of_people_and_model_and_the_results_of_tools() {
     let found = read(PERMISSION);
     assert!(found[4].starts_with("tool_result : \n<shellId: 0 completed"), "{found:?}");
     assert_eq!(
@@ -48,7 +48,7 @@ fn what_people_the_model_and_tools_said_is_the_conversation() {
 }
 
 #[test]
-fn a_turn_knows_when_it_was_which_model_said_it_and_whose_call_it_answers() {
+fn turn_has_its_time_its_model_and_the_id_of_its_tool_call() {
     let home = Home::new();
     let turns = turns_of(&Copilot, &home, &home.write(&at(ID), PERMISSION));
     assert!(turns.iter().all(|turn| turn.at.is_some()));
@@ -60,7 +60,7 @@ fn a_turn_knows_when_it_was_which_model_said_it_and_whose_call_it_answers() {
 }
 
 #[test]
-fn what_is_not_said_to_the_model_or_by_it_is_no_turn() {
+fn events_outside_the_models_context_are_no_turns() {
     let tool = |more: &Value| {
         let mut data = json!({"toolCallId": "1", "success": true, "result": {"content": "r"}});
         data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -103,7 +103,7 @@ fn what_is_not_said_to_the_model_or_by_it_is_no_turn() {
 }
 
 #[test]
-fn a_compaction_is_one_summary_and_what_was_before_stays() {
+fn compaction_adds_one_summary_and_keeps_the_earlier_turns() {
     let wanted = [
         "user: hello one",
         "assistant: answer 1",
@@ -117,7 +117,7 @@ fn a_compaction_is_one_summary_and_what_was_before_stays() {
 }
 
 #[test]
-fn what_was_pasted_is_said() {
+fn pasted_text_is_part_of_the_message() {
     let home = Home::new();
     let pasted = home.write(&format!("session-state/{ID}/files/paste-1.txt"), "long\ntext");
     let content = format!(r#"see <pasted_content file="{}" size="1 KB" /> ok"#, pasted.display());
@@ -126,7 +126,7 @@ fn what_was_pasted_is_said() {
 }
 
 #[test]
-fn nothing_in_a_transcript_makes_a_reader_fail() {
+fn damaged_transcript_is_read_without_a_failure() {
     is_robust(&Copilot, &at(ID), PERMISSION);
     is_robust(&Copilot, &at(ID), COMPACTED);
     assert_eq!(read(""), Vec::<String>::new());
@@ -134,7 +134,7 @@ fn nothing_in_a_transcript_makes_a_reader_fail() {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn written_transcript_reads_back_as_the_same_turns() {
     let home = Home::new();
     let turns = conversation();
     let (transcription, bytes) = written(&Copilot, &home, (ID, None), &turns);
@@ -153,7 +153,7 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
-fn what_is_added_goes_on_from_the_last_event() {
+fn added_events_continue_from_the_last_event_with_new_ids() {
     let home = Home::new();
     let turns = conversation();
     let path = home.write(&at(ID), PERMISSION.to_owned() + "{\"torn\":");

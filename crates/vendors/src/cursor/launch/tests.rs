@@ -12,7 +12,7 @@ fn at(home: &Home) -> Session {
 }
 
 #[test]
-fn a_headless_turn_is_told_everything_in_its_arguments() {
+fn headless_turn_gets_permission_model_and_message_as_arguments() {
     let session = Session {
         headless: true,
         permission: Permission::Auto,
@@ -30,7 +30,7 @@ fn a_headless_turn_is_told_everything_in_its_arguments() {
 }
 
 #[test]
-fn an_interactive_launch_is_told_of_by_the_hooks_of_its_own_plugin() {
+fn interactive_launch_gets_a_plugin_with_hooks() {
     let (session, disk) = (session(), Disk::default());
     let events = |message| {
         let made = command(&plan(&session, &disk, (LaunchMode::Fresh, None, message))).unwrap();
@@ -46,7 +46,7 @@ fn an_interactive_launch_is_told_of_by_the_hooks_of_its_own_plugin() {
         hooks["hooks"].as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ")
     };
     assert_eq!(events(None), "beforeSubmitPrompt sessionStart stop");
-    // With a message it is never idle before its first turn.
+    // A launch with a message is never idle before its first turn.
     assert_eq!(events(Some("hello")), "beforeSubmitPrompt stop");
 }
 
@@ -63,7 +63,7 @@ fn instructions_are_a_rule_of_the_plugin() {
 }
 
 #[test]
-fn only_what_cursor_has_is_resumed() {
+fn resume_without_a_database_is_refused() {
     let home = Home::new();
     let session = at(&home);
     let id = VendorSessionId::new(ID);
@@ -80,7 +80,7 @@ fn only_what_cursor_has_is_resumed() {
 }
 
 #[test]
-fn own_arguments_decide_about_permission_and_choose_only_the_first_conversation() {
+fn own_arguments_set_the_permission_and_choose_only_the_first_conversation() {
     let home = Home::new();
     home.write(&format!("chats/x/{ID}/store.db"), "");
     let words = ["--plan", "--resume", "an-id", "--continue", "--resume=x", "--sandbox", "enabled"];

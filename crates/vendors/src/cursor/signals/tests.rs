@@ -1,5 +1,5 @@
-//! The recordings are written by hand, in the form that Cursor's documentation and measurements that
-//! others have published give: its program could not be had.
+//! These recordings are written by hand, because Cursor's program was not available. Their form
+//! follows Cursor's documentation and measurements that others have published.
 
 use segue_core::model::FailureClass;
 
@@ -17,7 +17,7 @@ fn activity(activity: Activity, source: Source) -> Signal {
 }
 
 #[test]
-fn a_headless_turn_tells_its_conversation_and_its_end() {
+fn headless_turn_names_its_conversation_and_its_end() {
     let signals: Vec<Signal> = STREAM.lines().flat_map(of_stream).collect();
     let text = "I'll look.blue".to_owned();
     let wanted = [
@@ -29,7 +29,7 @@ fn a_headless_turn_tells_its_conversation_and_its_end() {
 }
 
 #[test]
-fn what_is_no_signal_is_nothing() {
+fn other_lines_of_the_output_give_no_signals() {
     for line in [
         "",
         "not json",
@@ -58,7 +58,7 @@ fn hook(event: &str, more: &str) -> Vec<Signal> {
 }
 
 #[test]
-fn hooks_tell_the_conversation_and_what_is_done_in_it() {
+fn hooks_name_the_conversation_and_report_its_activity() {
     let idle = activity(Activity::Idle, Source::Hook);
     let working = activity(Activity::Working, Source::Hook);
     let said = conversation(Evidence::Hook);
@@ -79,7 +79,7 @@ fn hooks_tell_the_conversation_and_what_is_done_in_it() {
 }
 
 #[test]
-fn a_subagent_says_nothing_about_the_session() {
+fn hooks_of_a_subagent_give_no_signals() {
     let child = format!(
         r#","transcript_path":"/home/u/.cursor/projects/a/agent-transcripts/x/subagents/{ID}.jsonl""#
     );

@@ -1,5 +1,5 @@
-//! The transcript is written by hand, in the form that others have published: Cursor's program could
-//! not be had.
+//! The transcript is written by hand, in the form that others have published, because Cursor's
+//! program was not available.
 
 use super::*;
 use crate::samples::Home;
@@ -33,7 +33,7 @@ fn found(home: &Home) -> Option<Conversation> {
 }
 
 #[test]
-fn a_conversation_is_read_from_its_transcript_and_from_what_is_beside_its_database() {
+fn conversation_is_read_from_its_transcript_and_its_metadata() {
     let home = home(TRANSCRIPT);
     let found = found(&home).unwrap();
     assert_eq!(found.first_message.as_deref(), Some("say blue"));
@@ -44,7 +44,7 @@ fn a_conversation_is_read_from_its_transcript_and_from_what_is_beside_its_databa
 }
 
 #[test]
-fn a_turn_without_an_end_is_open() {
+fn turn_is_open_until_an_answer_without_tool_calls() {
     let lines: Vec<&str> = TRANSCRIPT.lines().collect();
     for (kept, wanted) in [(1, true), (2, true), (3, false), (4, false)] {
         let text = format!("{}\n", lines[..kept].join("\n"));
@@ -55,14 +55,14 @@ fn a_turn_without_an_end_is_open() {
 }
 
 #[test]
-fn without_its_database_a_conversation_is_lost_and_never_begun_blank() {
+fn transcript_without_a_database_in_the_folder_is_an_error() {
     let home = Home::new();
     assert_eq!(found(&home), None);
     write_transcript(&home, TRANSCRIPT);
     let error = conversation(&home.disk, &home.place, &id()).unwrap_err();
     assert!(error.to_string().contains("has no database"), "{error}");
     assert!(check(&home.disk, &home.place, &id()).is_err());
-    // One of the same id in another folder is another conversation.
+    // A conversation with the same id in another folder is a different one.
     write_chat(&home, &META.replace("/code/a", "/code/b"));
     assert!(check(&home.disk, &home.place, &id()).is_err());
     write_chat(&home, META);
@@ -70,7 +70,7 @@ fn without_its_database_a_conversation_is_lost_and_never_begun_blank() {
 }
 
 #[test]
-fn a_database_alone_can_be_gone_on_with_and_a_blank_one_is_nothing() {
+fn database_without_a_transcript_is_a_conversation_unless_it_is_blank() {
     let home = Home::new();
     write_chat(&home, META);
     assert_eq!(found(&home).unwrap().first_message, None);
@@ -80,7 +80,7 @@ fn a_database_alone_can_be_gone_on_with_and_a_blank_one_is_nothing() {
 }
 
 #[test]
-fn what_was_said_is_found_without_what_cursor_adds() {
+fn said_since_returns_messages_without_cursors_tags() {
     let home = home(TRANSCRIPT);
     let path = home::transcript(&home.disk, &home.place, ID);
     assert_eq!(said_since(&home.disk, &path, 0).unwrap(), ["say blue"]);
@@ -89,7 +89,7 @@ fn what_was_said_is_found_without_what_cursor_adds() {
 }
 
 #[test]
-fn conversations_begun_by_hand_are_listed_with_their_folder() {
+fn kept_conversations_have_a_beginning_only_with_their_database() {
     let home = home(TRANSCRIPT);
     let all = kept(&home.disk, &home.place.config_dir).unwrap();
     assert_eq!(all.iter().map(|kept| &kept.id).collect::<Vec<_>>(), [&id()]);

@@ -1,4 +1,4 @@
-//! What the agent was asked on its command line.
+//! The command line of the agent.
 
 use segue_core::model::Permission;
 
@@ -21,14 +21,14 @@ pub(super) struct Invocation {
     pub(super) prompt: Option<String>,
 }
 
-/// Which conversation is wanted.
+/// The conversation that the command line asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Identity {
-    /// A new one, with an id of the agent's own choice.
+    /// A new conversation with an id that the agent chooses.
     Own,
-    /// A new one with this id.
+    /// A new conversation with this id.
     Preset(String),
-    /// The one that has this id.
+    /// The existing conversation with this id.
     Resume(String),
 }
 
@@ -36,21 +36,21 @@ pub(super) enum Identity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shows {
     AtOnce,
-    /// Not before the folder is trusted.
+    /// Not before a person trusts the folder.
     OnceTrusted,
-    /// It shows nothing at all and does nothing.
+    /// The agent shows nothing and does nothing.
     Never,
 }
 
-/// How the agent talks.
+/// How the agent communicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     Interactive,
-    /// One turn, as JSON lines.
+    /// One turn, printed as JSON lines.
     Headless,
 }
 
-/// Reads a command line; the error is for a person.
+/// Parses a command line. The error is a message for a person.
 pub(super) fn parse(arguments: Vec<String>) -> Result<Invocation, String> {
     let mut flags = Flags::default();
     let mut rest = arguments.into_iter();
@@ -88,7 +88,7 @@ enum Switch {
 
 impl Flags {
     fn read(&mut self, flag: &str, rest: &mut impl Iterator<Item = String>) -> Result<(), String> {
-        // A value may be in the same word, as most programs have it.
+        // A value may follow the flag after `=`, as in most programs.
         let joined = flag.split_once('=').map(|(_, value)| value.to_owned());
         let name = flag.split('=').next().unwrap_or_default();
         let mut value = || {
@@ -161,9 +161,8 @@ impl Flags {
 }
 
 fn permission(word: &str) -> Result<Permission, String> {
-    let all = [Permission::Ask, Permission::AcceptEdits, Permission::Auto];
-    let found = all.into_iter().find(|permission| permission.word() == word);
-    found.ok_or_else(|| format!("unknown permission `{}`", word.escape_debug()))
+    Permission::from_word(word)
+        .ok_or_else(|| format!("unknown permission `{}`", word.escape_debug()))
 }
 
 #[cfg(test)]
@@ -175,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_at_all_is_an_interactive_agent_with_its_own_id() {
+    fn empty_command_line_is_an_interactive_agent_with_its_own_id() {
         let found = read(&[]).unwrap();
         assert_eq!(found.identity, Identity::Own);
         assert_eq!(found.mode, Mode::Interactive);
@@ -184,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_that_looks_like_a_flag_survives_behind_two_dashes() {
+    fn prompt_after_two_dashes_may_look_like_a_flag() {
         let found = read(&["--print", "--", "--resume"]).unwrap();
         assert_eq!(found.prompt.as_deref(), Some("--resume"));
         assert_eq!(found.identity, Identity::Own);
@@ -193,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn an_own_id_beats_a_preset_but_not_a_resume() {
+    fn own_id_overrides_a_preset_id_and_not_a_resume() {
         let preset = read(&["--session-id", "a", "--own-id"]).unwrap();
         assert_eq!(preset.identity, Identity::Own);
         let resume = read(&["--resume", "a", "--own-id"]).unwrap();
@@ -201,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused_with_words() {
+    fn invalid_command_line_is_refused_with_a_message() {
         let table: [(&[&str], &str); 8] = [
             (&["--verbose"], "unknown argument `--verbose`"),
             (&["--model"], "`--model` needs a value"),

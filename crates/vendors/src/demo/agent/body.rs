@@ -1,4 +1,4 @@
-//! The agent's body: carries out what the engine decides.
+//! Carries out the effects that the engine decides on.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -16,7 +16,7 @@ use super::{AgentHost, Tool, tool};
 
 const LARGEST_FILE: u64 = 4 * 1024 * 1024;
 
-/// Transcript, live entry, tools and the time of the next wake-up.
+/// The transcript, the live entry, the tools and the time of the next wake-up.
 #[derive(Debug)]
 pub(super) struct Body<'a> {
     pub(super) host: &'a dyn AgentHost,
@@ -26,7 +26,7 @@ pub(super) struct Body<'a> {
     pub(super) presence: Presence,
     pub(super) tools: Vec<Running>,
     pub(super) deadline: Option<Instant>,
-    /// Reads nothing from its terminal any more.
+    /// The agent no longer reads from its terminal.
     pub(super) is_deaf: bool,
 }
 
@@ -37,18 +37,18 @@ pub(super) struct Running {
     placement: Placement,
 }
 
-/// How the agent's life ends.
+/// How the agent's process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// It cleans up behind itself.
+    /// The agent stops its tool and removes its live entry.
     Clean(u8),
-    /// It leaves everything as it is.
+    /// The agent leaves everything as it is.
     Crash(u8),
 }
 
-/// What the agent looks like from outside.
+/// The output of the agent.
 pub(super) trait Face {
-    /// Shows an effect that was carried out, in the conversation with this id.
+    /// Shows an effect that was carried out in the conversation with this id.
     fn show(&mut self, effect: &Effect, id: &str) -> io::Result<()>;
 }
 
@@ -59,7 +59,8 @@ enum Outcome {
 }
 
 impl Body<'_> {
-    /// Has the engine handle an event, carries out what it decides, and shows that.
+    /// Passes an event to the engine, and carries out and shows the effects. Returns how the agent
+    /// ends, if it does.
     pub(super) fn live(
         &mut self,
         engine: &mut Engine,
@@ -81,17 +82,18 @@ impl Body<'_> {
         Ok(None)
     }
 
-    /// Says that the agent has begun to exist.
+    /// Writes the live entry of the agent with this status.
     pub(super) fn announce(&mut self, status: LiveStatus) -> io::Result<()> {
         self.presence.announce(self.log.id(), status, self.host.now())
     }
 
-    /// Returns the outputs of the tools that run, in the order of their numbers.
+    /// Returns the outputs of the running tools, in the order of their numbers.
     pub(super) fn tool_outputs(&self) -> Vec<BorrowedFd<'_>> {
         self.tools.iter().map(|running| running.tool.output()).collect()
     }
 
-    /// Looks at a tool that has something to say; returns what that means for the engine.
+    /// Reads the output of a tool. Returns an event if the tool has ended and the agent waits for
+    /// it.
     pub(super) fn hear_tool(&mut self, number: usize) -> io::Result<Option<Event>> {
         let Some(running) = self.tools.get(number) else { return Ok(None) };
         if read_some(running.tool.output())? > 0 {
@@ -102,7 +104,7 @@ impl Body<'_> {
         Ok((ended.placement == Placement::Foreground).then_some(Event::ToolEnded))
     }
 
-    /// Ends what shall not outlive the agent, and takes its entry away.
+    /// Ends the foreground tool and removes the live entry.
     pub(super) fn clean_up(&mut self) -> io::Result<()> {
         self.stop_tool()?;
         self.presence.remove()
@@ -155,7 +157,7 @@ impl Body<'_> {
         }
     }
 
-    /// Starts a tool and waits until it is in its place.
+    /// Starts a tool and waits until it reports that it is ready.
     fn try_tool(&self, lasts: Duration, placement: Placement) -> io::Result<Running> {
         let inside = [(NESTED_VARIABLE.to_owned(), self.log.id().to_owned())];
         let mut tool = self.host.start_tool(&tool::arguments(lasts, placement), &inside)?;
@@ -175,7 +177,7 @@ impl Body<'_> {
         if status.is_none() {
             self.host.crash();
         }
-        // A crash that did not happen still looks like one: 128 + SIGSEGV.
+        // If no signal ended the process, return the exit code of such a crash: 128 + SIGSEGV.
         Ending::Crash(status.unwrap_or(139))
     }
 }
@@ -185,14 +187,15 @@ pub(super) fn new_id() -> String {
     uuid::Uuid::new_v4().to_string()
 }
 
-/// Reads a file that somebody else wrote for the agent, up to a size that is no prompt any more.
+/// Reads the file that a message refers to, at most `LARGEST_FILE` bytes of it. A longer text is
+/// not a prompt.
 fn read_file(path: &str) -> io::Result<String> {
     let mut bytes = Vec::new();
     File::open(path)?.take(LARGEST_FILE).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Reads what is there; 0 at the end.
+/// Reads the available bytes of an output. Returns their number; 0 at EOF.
 fn read_some(output: BorrowedFd<'_>) -> io::Result<usize> {
     let mut bytes = [0; 256];
     loop {

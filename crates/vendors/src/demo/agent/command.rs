@@ -1,4 +1,4 @@
-//! Messages that tell the agent to show one of its awkward sides.
+//! Messages that make the agent misbehave in one of the known ways.
 
 use std::time::Duration;
 
@@ -23,12 +23,12 @@ pub(super) const HELP: &str = "\
 /deaf               reads nothing that is typed from then on
 /exit               leaves";
 
-/// What a message asks for.
+/// What a message requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Command {
-    /// Part of the conversation: recorded, and answered.
+    /// A turn of the conversation: recorded and answered.
     Turn(Work),
-    /// About the program: leaves no trace in the conversation.
+    /// A command for the program, which is not recorded in the conversation.
     Local(Local),
 }
 
@@ -36,9 +36,9 @@ pub(super) enum Command {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Work {
     Say,
-    /// Does what a file says: how a prompt comes that is too long for a command line.
+    /// Does what a file says. A prompt that is too long for a command line arrives in this way.
     Read(String),
-    /// With an exit status, or by a signal.
+    /// Crashes with this exit code. `None`: crashes by a signal.
     Crash(Option<u8>),
     Fail,
     Hang,
@@ -49,7 +49,7 @@ pub(super) enum Work {
     Daemonize(Duration),
 }
 
-/// What the program does for itself.
+/// A command for the program itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Local {
     Help,
@@ -63,11 +63,11 @@ pub(super) enum Local {
     Stray,
     Deaf,
     Exit,
-    /// A command with an argument that cannot be meant.
+    /// A command with an invalid argument.
     Unusable(String),
 }
 
-/// Reads a message. What is no known command is something to say.
+/// Parses a message. A message that is no known command becomes `Work::Say`.
 pub(super) fn parse(message: &str) -> Command {
     let message = message.trim();
     let (name, argument) = message.split_once(char::is_whitespace).unwrap_or((message, ""));
@@ -80,7 +80,7 @@ pub(super) fn parse(message: &str) -> Command {
         .unwrap_or(Command::Turn(Work::Say))
 }
 
-/// Returns the file that a message says to read.
+/// Returns the path of the file that a message says to read.
 pub(super) fn file_in(message: &str) -> Option<&str> {
     message.trim().strip_prefix("Read the file ")?.strip_suffix(" and do what it says.")
 }
@@ -154,14 +154,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_read_whatever_is_in_its_name() {
+    fn request_to_read_a_file_accepts_spaces_in_its_path() {
         let found = parse("Read the file /a b/c and do what it says.");
         assert_eq!(found, Command::Turn(Work::Read("/a b/c".into())));
         assert_eq!(parse("Read the file /a"), Command::Turn(Work::Say));
     }
 
     #[test]
-    fn text_that_only_looks_like_a_command_is_said() {
+    fn text_that_only_looks_like_a_command_is_a_plain_message() {
         for text in ["/home/user/file", "/", "hello /crash", "-x", "/crashed"] {
             assert_eq!(parse(text), Command::Turn(Work::Say), "{text}");
         }

@@ -1,10 +1,10 @@
-//! The line that a person is typing.
+//! The input line of the agent.
 
 use unicode_width::UnicodeWidthChar as _;
 
 use super::keys::Key;
 
-/// The draft and the place in it where typing goes on.
+/// The draft, and the cursor position in it.
 #[derive(Debug, Default)]
 pub(super) struct Editor {
     draft: Vec<char>,
@@ -21,7 +21,7 @@ impl Editor {
         self.cursor = 0;
     }
 
-    /// Takes the draft out.
+    /// Removes and returns the draft.
     pub(super) fn take(&mut self) -> String {
         self.cursor = 0;
         self.draft.drain(..).collect()
@@ -51,7 +51,8 @@ impl Editor {
         }
     }
 
-    /// Returns what fits into so many columns around the cursor, and the cursor's column in it.
+    /// Returns the part of the draft around the cursor that fits into this many columns, and the
+    /// cursor's column in that part.
     pub(super) fn view(&self, columns: usize) -> (String, usize) {
         let shown: Vec<char> = self.draft.iter().map(|c| visible(*c)).collect();
         let width = |c: &char| c.width().unwrap_or(0);
@@ -78,7 +79,7 @@ impl Editor {
     }
 }
 
-/// Shows what would move the cursor or worse as a sign of one column.
+/// Replaces a control character, which could move the cursor, with a sign of one column.
 fn visible(c: char) -> char {
     match c {
         '\n' => '⏎',
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_edit_where_the_cursor_is() {
+    fn keys_edit_at_the_cursor() {
         let mut editor = typed("wörld");
         editor.press(&Key::Home);
         editor.press(&Key::Paste("héllo\n".into()));
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_characters_take_their_columns() {
+    fn wide_characters_take_two_columns() {
         let mut editor = typed("日本語x");
         assert_eq!(editor.view(20), ("日本語x".to_owned(), 7));
         editor.press(&Key::Left);
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_only_shown_as_signs() {
+    fn control_characters_are_shown_as_signs_and_kept_in_the_draft() {
         let mut editor = Editor::default();
         editor.press(&Key::Paste("a\n\u{1b}[31m".into()));
         assert_eq!(editor.view(20), ("a⏎·[31m".to_owned(), 7));

@@ -1,10 +1,11 @@
-//! What happens to the agent, and what it then does: data, so that the engine does nothing itself.
+//! Events that happen to the agent, and the effects that follow. They are data, so that the engine
+//! does nothing itself.
 
 use std::time::Duration;
 
 use super::super::records::LiveStatus;
 
-/// Something that happens to the agent.
+/// An event that happens to the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Event {
     Begin {
@@ -12,30 +13,30 @@ pub(super) enum Event {
         prompt: Option<String>,
     },
     Message(String),
-    /// The answer to a dialog; none when it was dismissed.
+    /// The answer to a dialog. `None` if the dialog was dismissed.
     Choice(Option<usize>),
     Interrupt,
-    /// The wake-up that was asked for.
+    /// The requested wake-up time has come.
     Tick,
     ToolStarted(u32),
     ToolFailed(String),
     ToolEnded,
-    /// The content of a file, or why there is none.
+    /// The content of a file, or why it could not be read.
     FileRead(Result<String, String>),
 }
 
-/// Something that the agent does.
+/// An action of the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// Appends to the transcript, and shows it.
+    /// Appends a line to the transcript, and shows it.
     Record(Said, String),
     /// Completes the turn in the transcript.
     EndTurn,
-    /// Tells everybody what it does.
+    /// Publishes what the agent does.
     Status(LiveStatus),
-    /// Says something that is not part of the conversation.
+    /// Shows a text that is not part of the conversation.
     Notice(String),
-    /// The answer as far as it is there; not in the transcript before it is whole.
+    /// Shows an incomplete answer. The transcript gets the answer when it is complete.
     Streamed(String),
     Wake(Duration),
     StartTool {
@@ -44,26 +45,26 @@ pub(super) enum Effect {
     },
     StopTool,
     Read(String),
-    /// Remembers that the folder is trusted.
+    /// Records that the folder is trusted.
     Trust,
     Show(Show),
-    /// Goes on in a new conversation.
+    /// Continues in a new conversation.
     Clear,
-    /// Goes on in a copy of the conversation.
+    /// Continues in a copy of the conversation.
     Fork,
-    /// What was asked for is over.
+    /// The request is complete.
     Finished {
         ok: bool,
         text: String,
     },
-    /// Reads nothing from its terminal any more.
+    /// Stops reading from the terminal.
     Deaf,
     Exit(u8),
-    /// With an exit status, or by a signal.
+    /// Crashes with this exit code. `None`: crashes by a signal.
     Crash(Option<u8>),
 }
 
-/// Who said a line of the conversation.
+/// The author of a line of the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Said {
     User,
@@ -75,13 +76,13 @@ pub(super) enum Said {
 /// Where a tool runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Placement {
-    /// In the agent's process session; the agent waits for it.
+    /// In the agent's process session. The agent waits for the tool.
     Foreground,
-    /// In a process session of its own; it outlives the agent.
+    /// In a process session of its own. The tool outlives the agent.
     OwnSession,
 }
 
-/// What only a terminal can show.
+/// Output that only a terminal can show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Show {
     Fill(u32),
@@ -91,7 +92,7 @@ pub(super) enum Show {
     Bell,
 }
 
-/// A question that waits for a key.
+/// A question that is answered with a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Dialog {
     pub(super) question: &'static str,

@@ -1,4 +1,4 @@
-//! The agent's mind: a state machine from events to effects, without a machine under it.
+//! A state machine that turns events into effects. It accesses neither files nor processes.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -12,14 +12,14 @@ use super::command::{self, Command, HELP, Local, Work};
 use super::effect::{Dialog, Effect, Event, Placement, Said, Show};
 use super::memory::Memory;
 
-/// The agent's mind.
+/// The state machine of the agent.
 #[derive(Debug)]
 pub(super) struct Engine {
     memory: Memory,
     permission: Permission,
     mode: Mode,
     phase: Phase,
-    /// Messages that came while it was busy.
+    /// Messages that arrived while the agent was busy.
     waiting: VecDeque<String>,
     effects: Vec<Effect>,
 }
@@ -49,7 +49,7 @@ impl Engine {
         Self { memory, permission, mode, phase: Phase::Resting, waiting, effects }
     }
 
-    /// Takes in what happened and returns what to do about it, in order.
+    /// Handles an event. Returns the effects to carry out, in order.
     pub(super) fn handle(&mut self, event: Event) -> Vec<Effect> {
         match event {
             Event::Begin { trusted, prompt } => self.begin(trusted, prompt),
@@ -69,12 +69,12 @@ impl Engine {
         mem::take(&mut self.effects)
     }
 
-    /// Tells whether nothing is going on.
+    /// Returns whether no turn is running and no question is open.
     pub(super) fn is_resting(&self) -> bool {
         matches!(self.phase, Phase::Resting)
     }
 
-    /// Returns the question that is open.
+    /// Returns the open question.
     pub(super) fn dialog(&self) -> Option<Dialog> {
         let Phase::Asking(asked) = self.phase else { return None };
         Some(match asked {
@@ -112,7 +112,8 @@ impl Engine {
         match command::parse(text) {
             Command::Local(local) => self.perform_locally(local),
             Command::Turn(work) => {
-                // Whoever is told to go on begins with what is left of the turn before.
+                // If the agent is told to continue, it first reads the file that the previous turn
+                // left unread.
                 let unread = self.memory.unread().filter(|_| work == Work::Say);
                 let work = unread.map_or(work, |file| Work::Read(file.to_owned()));
                 self.memory.hear(text);

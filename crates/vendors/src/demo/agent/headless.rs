@@ -11,8 +11,8 @@ use super::effect::{Effect, Event, Said};
 use super::engine::Engine;
 use super::wait::{Signals, Wake};
 
-/// Lives for one turn. A turn that failed and a SIGTERM both end with status 0, as they do with
-/// real agents: only the `result` line says whether it went well.
+/// Runs one turn. A failed turn and a SIGTERM both end with exit code 0, as they do with real
+/// agents: only the `result` line shows whether the turn succeeded.
 pub(super) fn live(
     invocation: &Invocation,
     body: &mut Body<'_>,
@@ -62,7 +62,7 @@ impl Stream {
         Self { about }
     }
 
-    /// Names the conversation; again whenever it becomes another.
+    /// Prints the id of the conversation, at the start and after each change of the conversation.
     fn init(&self, id: &str) -> io::Result<()> {
         let mut line = self.about.clone();
         line["type"] = json!("init");

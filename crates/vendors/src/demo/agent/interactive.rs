@@ -1,4 +1,4 @@
-//! The agent at a terminal: from keys to events, until somebody leaves.
+//! The agent in a terminal: turns keys into events until the agent ends.
 
 use std::io::{self, Stdout};
 use std::time::Instant;
@@ -18,9 +18,10 @@ use super::terminal::Terminal;
 use super::wait::{Signals, Wake};
 use super::window::Window;
 
-/// Lives until the person leaves, a signal comes, or the terminal goes.
+/// Runs until the person leaves, a signal arrives, or the terminal is gone.
 ///
-/// A SIGTERM ends with status 0, which looks like a person who left: a known trap of real agents.
+/// A SIGTERM ends with exit code 0, which looks like a person who left: a known trap of real
+/// agents.
 pub(super) fn live(
     invocation: &Invocation,
     body: &mut Body<'_>,
@@ -152,7 +153,7 @@ impl Desk<'_> {
     }
 }
 
-/// What a key leads to.
+/// The result of a key.
 #[derive(Debug, PartialEq, Eq)]
 enum Meaning {
     Nothing,
@@ -161,8 +162,8 @@ enum Meaning {
     Leave,
 }
 
-/// Says what a key means now. In a dialog nothing is typed: a paste is lost, and the Enter after it
-/// says yes, as it does in real agents.
+/// Returns what a key means in the current state. A dialog accepts no typed text: a paste is lost,
+/// and the Enter after it answers yes, as it does in real agents.
 fn meaning(key: Key, engine: &Engine, editor: &mut Editor) -> Meaning {
     if let Some(dialog) = engine.dialog() {
         return answer(&key, &dialog);
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_is_sent_whole_and_only_when_there_is_one() {
+    fn enter_sends_the_whole_draft_and_ignores_an_empty_one() {
         let mut editor = typed("two\nlines ");
         let sent = Meaning::Event(Event::Message("two\nlines ".into()));
         assert_eq!(meaning(Key::Enter, &engine("hi"), &mut editor), sent);
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn control_d_leaves_only_when_nothing_would_be_lost() {
+    fn control_d_leaves_only_if_the_draft_is_empty() {
         let mut editor = typed("draft");
         assert_eq!(meaning(Key::Control('d'), &engine("hi"), &mut editor), Meaning::Nothing);
         editor.clear();
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dialog_takes_its_keys_and_swallows_the_rest() {
+    fn dialog_accepts_its_keys_and_ignores_all_others() {
         let asking = engine("/ask");
         let mut editor = Editor::default();
         let yes = Meaning::Event(Event::Choice(Some(0)));

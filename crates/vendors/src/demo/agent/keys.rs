@@ -1,14 +1,14 @@
-//! From the bytes of a terminal to keys.
+//! Converts the bytes of a terminal to keys.
 
 use std::mem;
 use std::time::Duration;
 
-/// How long a lone escape byte may be the beginning of something longer.
+/// How long a lone escape byte may be the beginning of a longer sequence.
 pub(super) const ESCAPE_WAIT: Duration = Duration::from_millis(50);
 
 const PASTE_END: &[u8] = b"\x1b[201~";
 
-/// Something that a person did at the terminal.
+/// A key, a paste or another input of the terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Key {
     Char(char),
@@ -23,13 +23,13 @@ pub(super) enum Key {
     /// A letter with the control key.
     Control(char),
     Paste(String),
-    /// A report of the mouse, as the terminal sent it.
+    /// A mouse report, as the terminal sent it.
     Mouse(String),
-    /// An answer, a focus report or a key without a meaning here.
+    /// A response of the terminal, a focus report, or a key that has no meaning here.
     Other,
 }
 
-/// Keys out of bytes that arrive in any pieces.
+/// Converts bytes to keys, however the bytes are split.
 #[derive(Debug, Default)]
 pub(super) struct KeyReader {
     pending: Vec<u8>,
@@ -43,7 +43,7 @@ enum Next {
 }
 
 impl KeyReader {
-    /// Takes in bytes and returns the keys that are complete.
+    /// Takes bytes and returns the keys that are complete.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> Vec<Key> {
         let mut keys = Vec::new();
         self.pending.extend(bytes);
@@ -65,12 +65,13 @@ impl KeyReader {
         }
     }
 
-    /// Tells whether an escape waits for what may follow it.
+    /// Returns whether an incomplete sequence waits for more bytes.
     pub(super) fn is_waiting(&self) -> bool {
         self.paste.is_none() && !self.pending.is_empty()
     }
 
-    /// Gives up waiting: a lone escape is the key, half a sequence is nothing.
+    /// Stops waiting: a lone escape byte becomes the Escape key, and an incomplete sequence becomes
+    /// `Key::Other`.
     pub(super) fn give_up(&mut self) -> Vec<Key> {
         if !self.is_waiting() {
             return Vec::new();
@@ -79,10 +80,10 @@ impl KeyReader {
         vec![if pending == b"\x1b" { Key::Escape } else { Key::Other }]
     }
 
-    /// Moves bytes into the paste; tells whether it is complete.
+    /// Moves bytes into the paste. Returns whether the paste is complete.
     fn read_paste(&mut self, keys: &mut Vec<Key>) -> bool {
         let Some(paste) = &mut self.paste else { return true };
-        // The end may be split between two pieces.
+        // The end marker may be split between two reads.
         let from = paste.len().saturating_sub(PASTE_END.len());
         paste.append(&mut self.pending);
         let end = paste[from..].windows(PASTE_END.len()).position(|window| window == PASTE_END);
@@ -116,7 +117,7 @@ fn escape(rest: &[u8]) -> Next {
         [b'O'] => Next::Incomplete,
         [b'O', last, ..] => Next::Key(named(*last), 3),
         [b']' | b'P' | b'_' | b'^', text @ ..] => control_string(text),
-        // A line break inside the message.
+        // Escape followed by Enter inserts a line break into the message.
         [b'\r', ..] => Next::Key(Key::Char('\n'), 2),
         _ => Next::Key(Key::Escape, 1),
     }
@@ -152,7 +153,7 @@ fn named(last: u8) -> Key {
     }
 }
 
-/// Skips a terminal's answer, up to a bell or a string terminator.
+/// Skips a response of the terminal, up to a bell or a string terminator.
 fn control_string(text: &[u8]) -> Next {
     let bell = text.iter().position(|byte| *byte == 0x07).map(|at| at + 3);
     let terminator = text.windows(2).position(|pair| pair == b"\x1b\\").map(|at| at + 4);
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_of_any_length_and_control_keys_are_read() {
+    fn multibyte_characters_and_control_keys_are_read() {
         let wanted = [Key::Char('a'), Key::Char('ü'), Key::Char('日'), Key::Char('🙂'), Key::Enter];
         assert_eq!(keys("aü日🙂\r".as_bytes()), wanted);
         assert_eq!(keys(b"\x03\x04\x7f"), [Key::Control('c'), Key::Control('d'), Key::Backspace]);
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_escape_is_a_key_once_nothing_follows() {
+    fn lone_escape_becomes_a_key_after_the_wait() {
         let mut reader = KeyReader::default();
         assert_eq!(reader.feed(b"\x1b"), []);
         assert!(reader.is_waiting());
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_of_the_terminal_are_not_typed_text() {
+    fn responses_of_the_terminal_are_not_text() {
         let answers =
             b"\x1b[?62;22c\x1b[12;3R\x1b]11;rgb:1/2/3\x1b\\\x1bP>|term\x1b\\\x1b[I\x1b[?0u";
         assert_eq!(keys(answers), vec![Key::Other; 6]);
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_bytes_do_not_stop_what_follows() {
+    fn keys_after_invalid_bytes_are_read() {
         let wanted = [Key::Char('\u{fffd}'), Key::Char('a')];
         assert_eq!(keys(b"\xffa"), wanted);
         assert_eq!(keys(b"\xe9a \r").last(), Some(&Key::Enter));

@@ -1,4 +1,4 @@
-//! The agent's transcript, as it writes and remembers it.
+//! The agent's transcript: writing it, and reading it back on a resume.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -12,11 +12,11 @@ use super::super::records::Record;
 use super::effect::Said;
 use super::memory::Memory;
 
-/// The transcript of the conversation that the agent is in.
+/// The transcript of the agent's conversation.
 ///
-/// There is no file before the first message, nothing locks it, lines are appended with plain
-/// writes and without a flush to the disk, and a line that was torn by a kill is not mended: the
-/// next one is glued to it. Real agents do all of this.
+/// The file does not exist before the first message, and nothing locks it. Lines are appended with
+/// plain writes and without a flush to the disk. A line that a kill has truncated is not repaired,
+/// so that the next line is appended to it. Real agents do all of this.
 #[derive(Debug)]
 pub(super) struct Log {
     home: PathBuf,
@@ -26,12 +26,13 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Prepares a conversation in which nothing was said yet.
+    /// Prepares a conversation without messages.
     pub(super) fn new(home: &Path, cwd: &Path, id: String) -> Self {
         Self { home: home.to_owned(), cwd: cwd.to_owned(), id, file: None }
     }
 
-    /// Opens a conversation and remembers it; `None` when there is none that can be read.
+    /// Opens a conversation and reads what it contains. `None` if it does not exist or has no
+    /// header.
     pub(super) fn resume(home: &Path, cwd: &Path, id: &str) -> io::Result<Option<(Self, Memory)>> {
         let mut log = Self::new(home, cwd, id.to_owned());
         if !home::is_id(id) || !log.exists()? {
@@ -46,12 +47,12 @@ impl Log {
         &self.id
     }
 
-    /// Tells whether there is a file of that conversation, whatever is in it.
+    /// Returns whether the file of this conversation exists, whatever it contains.
     pub(super) fn exists(&self) -> io::Result<bool> {
         self.path().try_exists()
     }
 
-    /// Appends what was said.
+    /// Appends a line of the conversation.
     pub(super) fn say(&mut self, said: Said, text: &str, at: Timestamp) -> io::Result<()> {
         let text = text.to_owned();
         self.append(&match said {
@@ -62,18 +63,18 @@ impl Log {
         })
     }
 
-    /// Completes the turn.
+    /// Records the end of the turn.
     pub(super) fn end_turn(&mut self, at: Timestamp) -> io::Result<()> {
         self.append(&Record::TurnEnd { at })
     }
 
-    /// Goes on in a new conversation, of which there is no file yet.
+    /// Continues in a new conversation, which has no file yet.
     pub(super) fn clear(&mut self, id: String) {
         self.id = id;
         self.file = None;
     }
 
-    /// Goes on in a copy of the conversation.
+    /// Continues in a copy of the conversation.
     pub(super) fn fork(&mut self, id: String, at: Timestamp) -> io::Result<()> {
         let was_begun = self.file.is_some();
         let source = self.path();
@@ -94,7 +95,7 @@ impl Log {
         home::transcript(&self.home, &self.cwd, &self.id)
     }
 
-    /// The header goes out together with the first message, in one write.
+    /// Appends a record. Writes the header together with the first message, in one write.
     fn append(&mut self, record: &Record) -> io::Result<()> {
         let mut bytes = Vec::new();
         if self.file.is_none() {
@@ -136,7 +137,7 @@ fn line(record: &Record) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a transcript line by line; without a header it is no conversation.
+/// Reads a transcript line by line. `None` if it has no header.
 fn remember(path: &Path) -> io::Result<Option<Memory>> {
     let mut reader = BufReader::new(File::open(path)?);
     let mut memory = Memory::default();
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_is_remembered_from_its_own_folder_only() {
+    fn resume_finds_a_conversation_only_in_its_own_folder() {
         let home = tempfile::tempdir().unwrap();
         begun(&home).end_turn(NOW).unwrap();
         assert_eq!(resumed(&home, "one").unwrap().answer("which word"), "The word is fox.");
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_line_is_tolerated_and_swallows_the_next_one() {
+    fn truncated_line_is_skipped_together_with_the_next_one() {
         let home = tempfile::tempdir().unwrap();
         let log = begun(&home);
         let path = log.path();
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fork_has_the_history_under_its_own_name_and_leaves_the_original_alone() {
+    fn fork_copies_the_history_under_a_new_id_and_keeps_the_original() {
         let home = tempfile::tempdir().unwrap();
         let mut log = begun(&home);
         let original = fs::read(log.path()).unwrap();

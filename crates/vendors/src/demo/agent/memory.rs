@@ -1,21 +1,21 @@
-//! What the agent knows of its conversation, and what it answers.
+//! What the agent remembers of its conversation, and its answers.
 
 use super::command;
 
 const LONGEST_QUOTE: usize = 200;
 
-/// What was said so far, as far as answers need it.
+/// The parts of the conversation that answers need.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Memory {
     heard: usize,
     first: Option<String>,
     word: Option<String>,
-    /// What it was told to read and has not read yet.
+    /// The file that the agent was told to read and has not read yet.
     unread: Option<String>,
 }
 
 impl Memory {
-    /// Takes in one message of the user.
+    /// Records a message of the user.
     pub(super) fn hear(&mut self, text: &str) {
         self.heard += 1;
         if self.first.is_none() {
@@ -27,18 +27,19 @@ impl Memory {
         }
     }
 
-    /// Takes in what the user did not say but had read: it counts as no message.
+    /// Records the content of a file that the user told the agent to read. It does not count as a
+    /// message.
     pub(super) fn learn(&mut self, text: &str) {
         self.unread = None;
         self.note_word(text);
     }
 
-    /// Takes in that the turn is over, whatever is left of it.
+    /// Records the end of the turn. A file that was not read is forgotten.
     pub(super) fn end_turn(&mut self) {
         self.unread = None;
     }
 
-    /// Returns the file that a turn which was cut off left unread.
+    /// Returns the file that an interrupted turn left unread.
     pub(super) fn unread(&self) -> Option<&str> {
         self.unread.as_deref()
     }
@@ -54,7 +55,7 @@ impl Memory {
         self.heard
     }
 
-    /// Answers a message that was heard.
+    /// Returns the answer to a message that was recorded.
     pub(super) fn answer(&self, text: &str) -> String {
         let asked = text.to_lowercase();
         if let Some(word) = word_in(text) {
@@ -95,14 +96,14 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_remembered_and_the_last_one_counts() {
+    fn last_word_to_remember_is_returned() {
         assert_eq!(talk(&["Please remember the word \"Zebra\"."]), "I will remember Zebra.");
         let told = ["remember the word one", "hello", "remember the word zwölf!", "Which word?"];
         assert_eq!(talk(&told), "The word is zwölf.");
     }
 
     #[test]
-    fn a_word_that_was_never_told_is_not_made_up() {
+    fn question_about_an_unknown_word_is_answered_without_one() {
         assert_eq!(talk(&["what is the word?"]), "I was told no word in this conversation.");
         assert_eq!(talk(&["remember the word"]), "This conversation has 1 message from you.");
     }

@@ -1,7 +1,8 @@
-//! The demo agent program: remembers, answers, and can be told to misbehave in every known way.
+//! The demo agent program. It remembers and answers messages, and misbehaves in every known way on
+//! request.
 //!
-//! `engine` decides what to do and does nothing; `body` has the transcript, the live entry and the
-//! tools; `interactive` and `headless` are its two faces.
+//! `engine` decides what to do and does nothing itself. `body` has the transcript, the live entry
+//! and the tools. `interactive` and `headless` are the two user interfaces.
 
 mod arguments;
 mod body;
@@ -43,30 +44,31 @@ pub trait AgentHost: Debug {
 
     fn now(&self) -> Timestamp;
 
-    /// Starts the agent program once more, with these arguments and additional variables. Its
-    /// input and its errors go nowhere, its output is the tool's.
+    /// Starts the agent program once more, with these arguments and additional environment
+    /// variables. Its standard input and standard error lead nowhere; its standard output is the
+    /// output of the tool.
     fn start_tool(
         &self,
         arguments: &[String],
         variables: &[(String, String)],
     ) -> io::Result<Box<dyn Tool>>;
 
-    /// Ends this process by a signal, as a bad access to memory would.
+    /// Ends this process by a signal, as a memory access violation would.
     fn crash(&self);
 }
 
-/// A tool that the agent started. Dropping it ends nothing.
+/// A tool that the agent started. Dropping this value does not end the tool.
 pub trait Tool: Debug {
     fn pid(&self) -> u32;
 
-    /// Returns what the tool prints; it is at its end when the tool has ended.
+    /// Returns the standard output of the tool. It reaches EOF when the tool has ended.
     fn output(&self) -> BorrowedFd<'_>;
 
-    /// Ends the tool if it still runs, and collects its status.
+    /// Ends the tool if it still runs, and collects its exit code.
     fn end(&mut self) -> io::Result<()>;
 }
 
-/// Why the agent does not start: its exit status, and words for a person.
+/// Why the agent does not start: its exit code and a message for a person.
 #[derive(Debug)]
 struct Refusal {
     status: u8,
@@ -85,7 +87,7 @@ impl From<io::Error> for Refusal {
     }
 }
 
-/// Runs the agent and returns its exit status.
+/// Runs the agent and returns its exit code.
 pub fn run(arguments: Vec<String>, host: &dyn AgentHost) -> u8 {
     let ended = match arguments.first().map(String::as_str) {
         Some(tool::FLAG) => tool::run(&arguments[1..]),
@@ -93,7 +95,7 @@ pub fn run(arguments: Vec<String>, host: &dyn AgentHost) -> u8 {
         _ => start::start(arguments, host),
     };
     ended.unwrap_or_else(|refusal| {
-        // With nobody left to read it, the status alone has to do.
+        // If standard error is closed, the exit code alone has to do.
         let _unread = writeln!(io::stderr(), "error: {}", refusal.message);
         refusal.status
     })

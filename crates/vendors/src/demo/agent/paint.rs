@@ -1,8 +1,9 @@
-//! Text as rows of a terminal: colours, widths, nothing that could move the cursor by surprise.
+//! Converts text to rows of a terminal, with colours and widths. The rows contain nothing that
+//! moves the cursor unexpectedly.
 
 use unicode_width::UnicodeWidthChar as _;
 
-/// A line to show, before it is cut into rows.
+/// A line to show, before it is wrapped into rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) tone: Tone,
@@ -42,12 +43,12 @@ impl Tone {
     }
 }
 
-/// Puts a row into its colour.
+/// Adds the colour codes of a tone to a row.
 pub(super) fn coloured(tone: Tone, row: &str) -> String {
     format!("\x1b[{}m{row}\x1b[0m", tone.codes())
 }
 
-/// Cuts a text into rows of at most so many columns.
+/// Wraps a text into rows of at most this many columns.
 pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut rows = Vec::new();
     for line in text.split('\n') {
@@ -66,7 +67,7 @@ pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
     rows
 }
 
-/// Returns the end of a text that fits into so many columns.
+/// Returns the end of a text that fits into this many columns.
 pub(super) fn end_of(text: &str, columns: usize) -> String {
     wrap(text, columns.max(1)).pop().unwrap_or_default()
 }
@@ -115,12 +116,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_text_can_move_the_cursor() {
+    fn wrap_replaces_characters_that_would_move_the_cursor() {
         assert_eq!(wrap("a\u{1b}[2J\r\tb\u{9b}", 40), ["a·[2J·    b·"]);
     }
 
     #[test]
-    fn a_box_is_as_wide_as_its_text() {
+    fn box_is_as_wide_as_its_text_or_the_screen() {
         assert_eq!(boxed("日?", 40), ["╭─────╮", "│ 日? │", "╰─────╯"]);
         assert!(boxed("a long question", 8).iter().all(|row| width(row) <= 8));
     }

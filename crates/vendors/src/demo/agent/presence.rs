@@ -1,4 +1,4 @@
-//! What the agent tells about itself in files: its live entry, and which folders are trusted.
+//! The files in which the agent publishes its live entry and the folders that are trusted.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -12,12 +12,12 @@ use super::super::home;
 use super::super::records::{LiveEntry, LiveStatus};
 use super::log::make_folder;
 
-/// The agent's entry among the live ones. A clean exit removes it; a crash leaves it behind.
+/// The live entry of the agent. A clean exit removes it; a crash leaves it behind.
 #[derive(Debug)]
 pub(super) struct Presence {
     folder: PathBuf,
     entry: LiveEntry,
-    /// Nobody is to see it yet.
+    /// While this is set, the entry is not written, so that no process can see it.
     pub(super) is_hidden: bool,
 }
 
@@ -34,7 +34,7 @@ impl Presence {
         Self { folder: home::live(home), entry, is_hidden: false }
     }
 
-    /// Says what the agent does, and in which conversation.
+    /// Writes what the agent does, and in which conversation.
     pub(super) fn announce(
         &mut self,
         id: &str,
@@ -56,7 +56,7 @@ impl Presence {
         self.entry.status
     }
 
-    /// Takes the entry away.
+    /// Removes the entry.
     pub(super) fn remove(&self) -> io::Result<()> {
         if self.is_hidden { Ok(()) } else { fs::remove_file(self.path()) }
     }
@@ -66,13 +66,13 @@ impl Presence {
     }
 }
 
-/// Tells whether somebody said that the agent may work in this folder.
+/// Returns whether a person has allowed the agent to work in this folder.
 pub(super) fn is_trusted(home: &Path, cwd: &Path) -> bool {
-    // The name of the file is not unique for a folder, its content is.
+    // Two folders can have the same file name, so the content decides.
     fs::read_to_string(trust_file(home, cwd)).is_ok_and(|trusted| trusted == cwd.to_string_lossy())
 }
 
-/// Remembers that the agent may work in this folder.
+/// Records that the agent may work in this folder.
 pub(super) fn trust(home: &Path, cwd: &Path) -> io::Result<()> {
     write_private(&trust_file(home, cwd), cwd.to_string_lossy().as_bytes())
 }
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_entry_follows_the_agent_and_goes_with_it() {
+    fn entry_contains_the_announced_status_and_is_removed() {
         let home = tempfile::tempdir().unwrap();
         let process = ProcessRef { pid: 7, started: 99, boot: "b".into() };
         let mut presence = Presence::new(home.path(), Path::new("/code"), &process, "one");
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn trust_is_for_one_folder() {
+    fn trust_applies_to_one_folder_only() {
         let home = tempfile::tempdir().unwrap();
         trust(home.path(), Path::new("/code/a_b")).unwrap();
         assert!(is_trusted(home.path(), Path::new("/code/a_b")));

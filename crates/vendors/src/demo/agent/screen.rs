@@ -1,30 +1,30 @@
-//! The agent's screen: lines that scroll, and a part at the bottom that is drawn again and again.
+//! The agent's screen: lines that scroll, and a bottom part that is redrawn.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
 use super::paint::{Line, coloured, wrap};
 
-/// How many lines are kept to draw the screen again after a change of its size.
+/// How many lines are kept for a redraw after a change of the terminal's size.
 const KEPT_LINES: usize = 300;
 
-/// How much is written at once.
+/// Writes are split after this many bytes.
 const CHUNK: usize = 32 * 1024;
 
-/// A screen on whatever shows it.
+/// A screen on any writer.
 #[derive(Debug)]
 pub(super) struct Screen<W> {
     out: W,
     columns: usize,
     rows: usize,
     kept: VecDeque<Line>,
-    /// Rows of the bottom part that are on the screen; the cursor is in the last of them.
+    /// How many rows of the bottom part are on the screen. The cursor is in the last of them.
     drawn: usize,
     modes: Vec<TerminalMode>,
     is_stale: bool,
 }
 
-/// What the person can switch on.
+/// Terminal modes that the person can switch on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TerminalMode {
     Alternate,
@@ -40,7 +40,7 @@ impl TerminalMode {
     }
 }
 
-/// The part at the bottom: each line one row, the cursor in the last.
+/// The bottom part of the screen. Each line is one row, and the cursor is in the last one.
 #[derive(Debug)]
 pub(super) struct Bottom {
     pub(super) lines: Vec<Line>,
@@ -48,7 +48,8 @@ pub(super) struct Bottom {
 }
 
 impl<W: Write> Screen<W> {
-    /// Takes the terminal over. It asks what the terminal is and does not wait for an answer.
+    /// Takes over the terminal. Sends queries about the terminal, and does not wait for the
+    /// responses.
     pub(super) fn open(out: W, columns: usize, rows: usize) -> io::Result<Self> {
         let mut screen = Self {
             out,
@@ -63,7 +64,7 @@ impl<W: Write> Screen<W> {
         Ok(screen)
     }
 
-    /// Gives the terminal back as it was.
+    /// Restores the terminal to its former state.
     pub(super) fn close(&mut self) -> io::Result<()> {
         let off: String =
             self.modes.iter().map(|mode| format!("\x1b[?{}l", mode.number())).collect();
@@ -74,7 +75,7 @@ impl<W: Write> Screen<W> {
         self.columns
     }
 
-    /// Shows lines above the bottom part.
+    /// Prints lines above the bottom part.
     pub(super) fn print(&mut self, lines: impl IntoIterator<Item = Line>) -> io::Result<()> {
         let mut text = self.erased();
         self.drawn = 0;
@@ -92,7 +93,7 @@ impl<W: Write> Screen<W> {
         self.write(&text)
     }
 
-    /// Draws the bottom part, and everything after a change of the size.
+    /// Draws the bottom part. After a change of the terminal's size, redraws everything.
     pub(super) fn draw(&mut self, bottom: &Bottom) -> io::Result<()> {
         let height = self.rows.saturating_sub(1).max(1);
         let shown = &bottom.lines[bottom.lines.len().saturating_sub(height)..];
@@ -103,7 +104,7 @@ impl<W: Write> Screen<W> {
         self.write(&text)
     }
 
-    /// Has everything drawn again for this size.
+    /// Sets the size, and makes the next draw redraw everything.
     pub(super) fn resize(&mut self, columns: usize, rows: usize) {
         (self.columns, self.rows, self.is_stale) = (columns, rows, true);
     }
@@ -146,7 +147,7 @@ impl<W: Write> Screen<W> {
         self.kept.push_back(line);
     }
 
-    /// Returns what takes the bottom part off the screen.
+    /// Returns the codes that erase the bottom part.
     fn erased(&self) -> String {
         match self.drawn {
             0 => String::new(),
@@ -155,7 +156,8 @@ impl<W: Write> Screen<W> {
         }
     }
 
-    /// Returns what draws the newest lines on an empty screen and leaves room below.
+    /// Returns the codes that draw the newest lines on an empty screen, with room for the bottom
+    /// part.
     fn repainted(&self, room: usize) -> String {
         let mut newest: Vec<String> = Vec::new();
         let height = self.rows.saturating_sub(room);
@@ -211,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tall_bottom_part_leaves_no_trace_when_it_shrinks() {
+    fn smaller_bottom_part_erases_the_rows_of_a_larger_one() {
         let mut screen = screen(12, 5);
         screen.print([plain("text")]).unwrap();
         let lines = ["a", "b", "c"].map(plain).to_vec();
@@ -221,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_size_shows_the_newest_lines_again() {
+    fn resize_redraws_the_newest_lines() {
         let mut screen = screen(10, 6);
         screen.print((1..=9).map(|number| plain(&format!("l{number} 日本語")))).unwrap();
         screen.draw(&prompt("> ")).unwrap();
@@ -232,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filled_screen_is_as_wide_as_it_says_and_bounded_in_memory() {
+    fn fill_shows_wide_characters_and_keeps_a_limited_number_of_lines() {
         let mut screen = screen(80, 5);
         screen.print(filling(2000)).unwrap();
         screen.draw(&prompt("> ")).unwrap();
@@ -245,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_terminal_is_given_back_as_it_was() {
+    fn close_restores_the_modes_of_the_terminal() {
         let mut screen = screen(20, 5);
         assert!(screen.toggle(TerminalMode::Alternate).unwrap());
         assert!(screen.toggle(TerminalMode::Mouse).unwrap());
@@ -258,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn the_conversation_is_on_both_screens_once() {
+    fn normal_and_alternate_screen_show_the_conversation_once() {
         let mut screen = screen(20, 4);
         screen.print([plain("before")]).unwrap();
         screen.draw(&prompt("> ")).unwrap();
@@ -272,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_without_any_room_is_survived() {
+    fn terminal_of_size_zero_is_drawn_without_a_failure() {
         let mut screen = screen(1, 1);
         screen.print(filling(2)).unwrap();
         screen.resize(0, 0);

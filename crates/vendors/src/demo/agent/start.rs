@@ -1,4 +1,4 @@
-//! The beginning of the agent: which conversation it is in, before it shows a face.
+//! The start of the agent: chooses the conversation and the user interface.
 
 use std::io;
 use std::path::Path;
@@ -15,10 +15,11 @@ use super::terminal::Terminal;
 use super::wait::{Signals, Wake};
 use super::{AgentHost, Refusal, headless, interactive};
 
-/// Makes `--resume` of an unknown conversation begin a new one, as several real agents do.
+/// If this environment variable is `1`, `--resume` of an unknown conversation begins a new one, as
+/// it does in several real agents.
 const BLANK_VARIABLE: &str = "SEGUE_DEMO_BLANK_ON_UNKNOWN";
 
-/// Runs the agent from its command line to its end.
+/// Runs the agent until its end. Returns its exit code.
 pub(super) fn start(arguments: Vec<String>, host: &dyn AgentHost) -> Result<u8, Refusal> {
     let invocation = arguments::parse(arguments)
         .map_err(|reason| Refusal::new(2, format!("{reason}\n{USAGE}")))?;
@@ -63,7 +64,7 @@ fn live(invocation: &Invocation, body: &mut Body<'_>, memory: Memory) -> Result<
     }
 }
 
-/// Waits to be ended, like a program that hangs before it draws anything.
+/// Waits for a signal to stop, like a program that hangs before it draws anything.
 fn show_nothing(mut signals: Signals) -> io::Result<Ending> {
     loop {
         if signals.wait(None, &[], None)?.contains(&Wake::Stop) {
@@ -82,7 +83,7 @@ fn refuse_nesting(host: &dyn AgentHost) -> Result<(), Refusal> {
     }
 }
 
-/// Ends like real agents whose service does not know them.
+/// Refuses to start with a rejected key, like real agents whose service rejects the API key.
 fn refuse_key(host: &dyn AgentHost) -> Result<(), Refusal> {
     match host.environment().get(KEY_VARIABLE) {
         Some("rejected") => Err(Refusal::new(1, KEY_REFUSED)),
@@ -90,7 +91,7 @@ fn refuse_key(host: &dyn AgentHost) -> Result<(), Refusal> {
     }
 }
 
-/// Decides which conversation it is. Nothing is locked: two agents can have the same one.
+/// Chooses the conversation. Nothing is locked: two agents can have the same conversation open.
 fn identify(
     invocation: &Invocation,
     host: &dyn AgentHost,

@@ -8,7 +8,7 @@ use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetat
 
 use super::Refusal;
 
-/// The terminal, in raw mode as long as this lives.
+/// The terminal, in raw mode while this value exists.
 #[derive(Debug)]
 pub(super) struct Terminal {
     input: io::Stdin,
@@ -32,7 +32,7 @@ impl Terminal {
         self.input.as_fd()
     }
 
-    /// Returns columns and rows; a terminal that knows none has the usual ones.
+    /// Returns columns and rows. A terminal that reports no size counts as 80 columns and 24 rows.
     pub(super) fn size(&self) -> (usize, usize) {
         match tcgetwinsize(&self.input) {
             Ok(size) if size.ws_col > 0 && size.ws_row > 0 => {
@@ -42,7 +42,7 @@ impl Terminal {
         }
     }
 
-    /// Reads what was typed; nothing when the terminal is gone.
+    /// Reads what was typed. Empty if the terminal is gone.
     pub(super) fn read(&self) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; 4096];
         match rustix::io::read(&self.input, &mut bytes) {
@@ -58,7 +58,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // A terminal that is gone needs nothing back.
+        // If the terminal is gone, its mode does not matter.
         let _gone = tcsetattr(&self.input, OptionalActions::Now, &self.saved);
     }
 }

@@ -1,4 +1,4 @@
-//! What the agent runs as a tool: itself, for a time.
+//! The tool of the agent: the agent program itself, which runs for a given time.
 
 use std::io::{self, Write as _};
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(super) fn arguments(lasts: Duration, placement: Placement) -> Vec<String> {
     arguments
 }
 
-/// Is the tool: takes its place, says so, and lasts.
+/// Runs as the tool: enters its process session, prints a line, and waits for the given time.
 pub(super) fn run(arguments: &[String]) -> Result<u8, Refusal> {
     let milliseconds = arguments.first().and_then(|time| time.parse().ok());
     let Some(milliseconds) = milliseconds else {
@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &[String]) -> Result<u8, Refusal> {
     if arguments.iter().any(|argument| argument == OWN_SESSION) {
         rustix::process::setsid().map_err(io::Error::from)?;
     }
-    // An agent that died meanwhile does not keep the tool from running.
+    // The tool keeps running even if the agent has died and nothing reads this line.
     let _unread = writeln!(io::stdout(), "ready");
     wait::pass(Duration::from_millis(milliseconds))?;
     Ok(0)

@@ -1,7 +1,7 @@
-//! Waiting for whatever comes first: a key, a signal, the end of a tool, a moment in time.
+//! Waits for the first of several events: a key, a signal, output of a tool, or a deadline.
 //!
-//! `signal-hook` writes a byte into a socket when a signal arrives, which `poll` then sees. That is
-//! one small crate without a runtime; tokio would bring a driver and its buffers into a process of
+//! `signal-hook` writes a byte into a socket when a signal arrives, which `poll` then reports. It
+//! is one small crate without a runtime. tokio would add a driver and its buffers to a process of
 //! which there can be fifty.
 
 use std::io::{self, Read as _};
@@ -14,19 +14,19 @@ use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGWINCH};
 use signal_hook::low_level::pipe;
 
-/// What ended the waiting.
+/// What ended the wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wake {
-    /// Somebody wants the agent to go.
+    /// A signal asks the agent to end.
     Stop,
     Resized,
     Input,
-    /// The tool with this number has something to say, or has ended.
+    /// The tool with this number has output, or has ended.
     Tool(usize),
     Deadline,
 }
 
-/// Signals as something that can be waited for.
+/// Signals as sockets that can be polled.
 #[derive(Debug)]
 pub(super) struct Signals {
     stop: UnixStream,
@@ -38,8 +38,8 @@ impl Signals {
         Ok(Self { stop: socket(&[SIGTERM, SIGINT, SIGHUP])?, resized: socket(&[SIGWINCH])? })
     }
 
-    /// Waits; returns what is ready, the most urgent first, and of the tools only the first: what
-    /// it leads to may change the numbers of the others.
+    /// Waits, and returns what is ready, the most urgent first. Returns at most one tool, because
+    /// handling it may change the numbers of the others.
     pub(super) fn wait(
         &mut self,
         input: Option<BorrowedFd<'_>>,
@@ -80,7 +80,7 @@ fn socket(signals: &[i32]) -> io::Result<UnixStream> {
     Ok(reader)
 }
 
-/// Takes out what many signals left, so that they count once.
+/// Reads all bytes that signals have written, so that several signals count once.
 fn drain(socket: &mut UnixStream) -> io::Result<()> {
     let mut bytes = [0; 64];
     loop {
@@ -93,7 +93,8 @@ fn drain(socket: &mut UnixStream) -> io::Result<()> {
     }
 }
 
-/// Returns the numbers of those that are ready; none when the time came or a signal did.
+/// Returns the indexes of the descriptors that are ready. Empty if the deadline has passed or a
+/// signal has interrupted the wait.
 fn poll_until(watched: &[BorrowedFd<'_>], deadline: Option<Instant>) -> io::Result<Vec<usize>> {
     let mut polled: Vec<PollFd<'_>> =
         watched.iter().map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)).collect();
@@ -107,7 +108,7 @@ fn poll_until(watched: &[BorrowedFd<'_>], deadline: Option<Instant>) -> io::Resu
     Ok(ready.map(|(index, _)| index).collect())
 }
 
-/// Lets time pass.
+/// Sleeps for this time.
 pub(super) fn pass(time: Duration) -> io::Result<()> {
     let deadline = Instant::now() + time;
     while Instant::now() < deadline {

@@ -1,4 +1,4 @@
-//! What a person sees of the agent.
+//! The agent's user interface in a terminal.
 
 use std::io::{self, Write};
 
@@ -9,14 +9,14 @@ use super::effect::{Dialog, Effect, Said, Show};
 use super::paint::{Line, Tone, boxed, end_of, filling};
 use super::screen::{Bottom, Screen, TerminalMode};
 
-/// How much of what was said is shown; the transcript has all of it.
+/// How many characters of a message are shown. The transcript contains all of them.
 const LONGEST_SHOWN: usize = 2000;
 
-/// The conversation on a screen, with the question or the draft under it.
+/// The conversation on a screen, with the open question or the draft below it.
 #[derive(Debug)]
 pub(super) struct Window<W> {
     screen: Screen<W>,
-    /// The answer that is still coming.
+    /// The part of an incomplete answer that has arrived.
     streamed: String,
     status: Option<LiveStatus>,
 }
@@ -39,7 +39,7 @@ impl<W: Write> Window<W> {
         self.screen.print([Line::new(Tone::Notice, text)])
     }
 
-    /// Draws the part at the bottom: an open question, or the draft.
+    /// Draws the bottom part: an open question, or the draft.
     pub(super) fn draw(&mut self, dialog: Option<Dialog>, editor: &Editor) -> io::Result<()> {
         let columns = self.screen.columns();
         let mut lines = Vec::new();
@@ -75,7 +75,8 @@ impl<W: Write> Window<W> {
         self.screen.print([Line::new(tone, format!("{mark} {shown}"))])
     }
 
-    /// The title follows the status; one that was set by hand stays until the next change.
+    /// Sets the status and the terminal's title. A title that `/title` has set stays until the next
+    /// change of the status.
     fn set_status(&mut self, status: LiveStatus) -> io::Result<()> {
         if self.status.replace(status) == Some(status) {
             return Ok(());

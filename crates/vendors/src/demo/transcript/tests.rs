@@ -24,7 +24,7 @@ fn look(home: &Home, bytes: impl AsRef<[u8]>) -> Option<Conversation> {
 }
 
 #[test]
-fn a_finished_turn_is_closed_and_the_first_message_is_known() {
+fn turn_with_an_end_is_not_open_and_the_first_message_is_read() {
     let home = Home::new();
     let text = lines(&[HEADER, &line("user", "first"), &line("assistant", "hi"), END]);
     let found = look(&home, text).unwrap();
@@ -45,7 +45,7 @@ fn a_turn_without_an_end_is_open() {
 }
 
 #[test]
-fn a_torn_last_line_is_as_if_it_was_never_written() {
+fn truncated_last_line_is_ignored() {
     let home = Home::new();
     let closed = lines(&[HEADER, &line("user", "a"), &line("assistant", "b"), END]);
     let torn_message = format!("{closed}{}", &line("user", "lost")[..20]);
@@ -55,7 +55,7 @@ fn a_torn_last_line_is_as_if_it_was_never_written() {
 }
 
 #[test]
-fn garbage_unknown_types_and_invalid_text_are_skipped() {
+fn invalid_lines_and_unknown_types_are_skipped() {
     let home = Home::new();
     let mut bytes = lines(&[HEADER]).into_bytes();
     bytes.extend(b"\xff\xfe{{{\n{\"type\":\"mood\",\"text\":\"fine\"}\n");
@@ -68,7 +68,7 @@ fn garbage_unknown_types_and_invalid_text_are_skipped() {
 }
 
 #[test]
-fn no_file_no_header_and_nothing_said_are_three_different_things() {
+fn missing_file_or_header_is_none_and_a_header_alone_is_a_conversation() {
     let home = Home::new();
     let absent = home.place.config_dir.join("none.jsonl");
     let id = VendorSessionId::new("none");
@@ -80,7 +80,7 @@ fn no_file_no_header_and_nothing_said_are_three_different_things() {
 }
 
 #[test]
-fn a_long_transcript_costs_no_more_than_a_short_one() {
+fn few_bytes_of_a_long_transcript_are_read() {
     let home = Home::new();
     let mut text = lines(&[HEADER, &line("user", "first")]);
     for _ in 0..200 {
@@ -93,7 +93,7 @@ fn a_long_transcript_costs_no_more_than_a_short_one() {
 }
 
 #[test]
-fn a_last_line_of_many_megabytes_is_an_open_turn_and_is_not_loaded() {
+fn last_line_above_the_budget_is_an_open_turn_and_is_not_read() {
     let home = Home::new();
     let huge = line("tool_result", &"x".repeat(20_000_000));
     let text = lines(&[HEADER, &line("user", "first"), END, &huge]);
@@ -103,7 +103,7 @@ fn a_last_line_of_many_megabytes_is_an_open_turn_and_is_not_loaded() {
 }
 
 #[test]
-fn a_first_message_that_is_longer_than_the_budget_is_not_nothing() {
+fn first_message_above_the_budget_is_read_in_part() {
     let home = Home::new();
     for unit in ["\u{1f642}", "\u{1}", "a\"b\\"] {
         let said = unit.repeat(2 * BUDGET / unit.len());
@@ -115,7 +115,7 @@ fn a_first_message_that_is_longer_than_the_budget_is_not_nothing() {
 }
 
 #[test]
-fn conversations_are_those_of_the_folder_in_the_order_of_their_beginning() {
+fn conversations_lists_those_of_the_folder_sorted_by_start_time() {
     let home = Home::new();
     let begun = |at: &str| HEADER.replace("2026-01-01T00:00:00Z", at);
     write(&home, "newer", lines(&[&begun("2026-02-01T00:00:00Z"), &line("user", "n"), END]));

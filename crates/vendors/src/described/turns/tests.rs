@@ -7,7 +7,7 @@ use super::*;
 use crate::said::both_ways;
 use crate::samples::Home;
 
-/// Reads a transcript in both directions, which tell the same.
+/// Reads a transcript in both directions, and expects the same turns.
 fn read(bytes: impl AsRef<[u8]>) -> Vec<Turn> {
     let home = Home::new();
     let path = home.write("transcript", bytes);
@@ -19,7 +19,7 @@ fn told(bytes: impl AsRef<[u8]>) -> Vec<String> {
     read(bytes).iter().map(short).collect()
 }
 
-/// Writes records one a line, and then as a document in which every field has a line.
+/// Writes the records one per line, and as a document with each field on a line of its own.
 fn in_both_forms(records: &[Value]) -> [String; 2] {
     let lines = records.iter().map(|record| format!("{record}\n")).collect();
     [lines, serde_json::to_string_pretty(records).unwrap()]
@@ -28,7 +28,7 @@ fn in_both_forms(records: &[Value]) -> [String; 2] {
 const NOTHING: [String; 0] = [];
 
 #[test]
-fn seed_23_lines_of_other_agents_are_told_and_nothing_is_nothing() {
+fn transcripts_of_other_agents_are_read_and_an_empty_one_has_no_turns() {
     let of_claude = [
         json!({"type": "user", "isMeta": true, "message": {"role": "user", "content": "aside"}}),
         json!({"type": "user", "message": {"role": "user", "content": "one"}, "uuid": "1",
@@ -79,7 +79,7 @@ fn seed_23_lines_of_other_agents_are_told_and_nothing_is_nothing() {
 }
 
 #[test]
-fn seed_24_json_of_any_shape_is_found() {
+fn messages_are_found_in_json_of_any_layout() {
     let wanted = ["user: one", "assistant: two"];
     let lists = [
         json!([{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]),
@@ -118,7 +118,7 @@ fn seed_24_json_of_any_shape_is_found() {
 }
 
 #[test]
-fn tools_are_recognised_in_the_forms_of_many() {
+fn tool_calls_and_results_are_recognised_in_many_formats() {
     let records = [
         json!({"role": "assistant", "content": null, "tool_calls": [
             {"id": "t1", "type": "function", "function": {"name": "f", "arguments": "{\"a\":1}"}}]}),
@@ -157,7 +157,7 @@ fn times_are_read_as_text_seconds_or_milliseconds() {
 }
 
 #[test]
-fn torn_lines_are_left_out_wherever_they_are() {
+fn truncated_lines_are_skipped() {
     let whole = "{\"role\":\"user\",\"content\":\"one\"}\n{\"role\":\"ai\",\"content\":\"two\"}\n";
     assert_eq!(
         told(format!("tent\":\"torn\"}}\n{whole}{{\"role\":\"us")),
@@ -173,7 +173,7 @@ fn torn_lines_are_left_out_wherever_they_are() {
 }
 
 #[test]
-fn a_document_that_is_too_large_is_refused_with_the_reason() {
+fn document_above_the_size_limit_is_an_error() {
     let home = Home::new();
     let path = home.write("transcript", "[\n");
     let file = std::fs::File::options().write(true).open(&path).unwrap();

@@ -44,7 +44,7 @@ fn instructions_are_written_into_a_new_conversation() {
 }
 
 #[test]
-fn a_headless_turn_streams_and_has_a_message() {
+fn headless_launch_streams_json_and_requires_a_message() {
     let headless = Session {
         headless: true,
         model: Some("m".to_owned()),
@@ -67,7 +67,7 @@ fn a_quoted_message_keeps_its_quotes() {
 }
 
 #[test]
-fn own_arguments_are_kept_but_what_they_chose_is_for_the_first_launch() {
+fn resume_keeps_own_arguments_except_those_that_chose_a_conversation() {
     let args = |words: &[&str]| Session {
         args: words.iter().map(|word| (*word).to_owned()).collect(),
         ..session()
@@ -83,7 +83,7 @@ fn own_arguments_are_kept_but_what_they_chose_is_for_the_first_launch() {
 }
 
 #[test]
-fn what_is_no_id_is_never_resumed() {
+fn resume_with_an_invalid_id_is_refused() {
     for id in ["3", "latest", "../x"] {
         let error = built(&session(), (LaunchMode::Resume, Some(id), None)).unwrap_err();
         assert_eq!(error.kind, Kind::Vendor, "{id}");

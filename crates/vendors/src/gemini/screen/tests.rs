@@ -66,7 +66,7 @@ fn an_input_is_ready_or_has_a_draft() {
 }
 
 #[test]
-fn questions_are_seen_as_what_they_are_whatever_the_title_says() {
+fn questions_are_recognized_whatever_the_title_shows() {
     for title in [READY_TITLE, "✦  Working… (proj)", ""] {
         let trust = read(&screen(title, TRUST));
         assert_eq!(trust, Some(Showing::Dialog(WaitingFor::Trust)), "{title}");

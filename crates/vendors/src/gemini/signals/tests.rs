@@ -10,7 +10,7 @@ fn activity(activity: Activity, source: Source) -> Vec<Signal> {
 }
 
 #[test]
-fn the_title_tells_work_and_questions_and_never_rest() {
+fn title_reports_work_and_questions_but_never_idle() {
     let works = activity(Activity::Working, Source::Title);
     assert_eq!(of_title("✦  Working… (proj)      "), works);
     let asks = activity(Activity::Waiting(WaitingFor::Permission), Source::Title);
@@ -21,7 +21,7 @@ fn the_title_tells_work_and_questions_and_never_rest() {
 }
 
 #[test]
-fn the_output_names_the_conversation_and_tells_the_end() {
+fn stream_reports_the_conversation_and_how_the_turn_ended() {
     let init = format!(
         r#"{{"type":"init","timestamp":"2026-11-16T01:31:09.911Z","session_id":"{ID}","model":"m"}}"#
     );
@@ -43,7 +43,7 @@ fn the_output_names_the_conversation_and_tells_the_end() {
 }
 
 #[test]
-fn a_transcript_tells_of_turns_that_ended_since_the_process_began() {
+fn transcript_reports_only_turns_since_the_process_started() {
     let home = Home::new();
     let path = home.write("session.jsonl", include_str!("../fixtures/interactive.jsonl"));
     let id = VendorSessionId::new(ID);
@@ -59,13 +59,13 @@ fn a_transcript_tells_of_turns_that_ended_since_the_process_began() {
     let working = home.write("working.jsonl", begun);
     let found = of_transcript(&home.disk, &working, id.clone(), Timestamp::UNIX_EPOCH);
     assert_eq!(found[1..], activity(Activity::Working, Source::Transcript));
-    // The files of these tests are as old as time itself.
+    // The test helper reports the Unix epoch as the modification time of every file.
     let later = "2026-11-17T00:00:00Z".parse().unwrap();
     assert_eq!(of_transcript(&home.disk, &path, id, later), []);
 }
 
 #[test]
-fn a_summary_that_another_process_wrote_proves_nothing() {
+fn summary_written_by_another_process_is_no_evidence() {
     let home = Home::new();
     let since = "2026-11-17T00:00:00Z".parse().unwrap();
     let own = |last: &str| {
@@ -81,7 +81,7 @@ fn a_summary_that_another_process_wrote_proves_nothing() {
 }
 
 #[test]
-fn the_file_of_the_start_tells_how_turns_failed_and_nothing_else() {
+fn first_file_of_a_process_reports_only_failed_turns() {
     let home = Home::new();
     let path = home.write("session.jsonl", include_str!("../fixtures/first-file.jsonl"));
     let found = of_first_file(&home.disk, &path, Timestamp::UNIX_EPOCH);

@@ -22,13 +22,13 @@ fn read_text(text: &str) -> Option<Conversation> {
     conversation(&home.disk, &home.place, &id()).unwrap()
 }
 
-/// The first lines of a transcript.
+/// Returns the first lines of a transcript.
 fn first(text: &str, count: usize) -> String {
     text.split_inclusive('\n').take(count).collect()
 }
 
 #[test]
-fn a_prepared_transcript_is_free_until_something_is_said() {
+fn prepared_transcript_is_free_until_it_has_a_message() {
     for lines in [2, 3, 4, 5] {
         let home = home_with(&first(TOOL, lines));
         assert_eq!(conversation(&home.disk, &home.place, &id()).unwrap(), None);
@@ -54,7 +54,7 @@ fn a_turn_is_open_until_the_last_answer() {
 }
 
 #[test]
-fn a_turn_that_failed_or_was_broken_off_is_over() {
+fn failed_or_interrupted_turn_is_over() {
     let found = read_text(INTERACTIVE).unwrap();
     assert!(!found.turn_open);
     assert_eq!(found.began_at.to_string(), "2026-11-16T00:14:30.929Z");
@@ -64,12 +64,12 @@ fn a_turn_that_failed_or_was_broken_off_is_over() {
     assert!(read_text(&first(INTERACTIVE, cancelled)).unwrap().turn_open);
     assert!(!read_text(&first(INTERACTIVE, cancelled + 1)).unwrap().turn_open);
     let failed = read_text(FAILED_FIRST).unwrap();
-    assert!(!failed.turn_open, "the message was taken back");
+    assert!(!failed.turn_open, "the message was undone");
     assert_eq!(failed.last_answer, None);
 }
 
 #[test]
-fn what_was_said_is_told_once_though_it_is_written_again() {
+fn said_since_returns_messages_once_that_are_written_again() {
     let home = home_with(INTERACTIVE);
     let path = home::transcript(&home.disk, &home.place, &id());
     let said = |offset| said_since(&home.disk, &path, offset).unwrap();
@@ -80,7 +80,7 @@ fn what_was_said_is_told_once_though_it_is_written_again() {
 }
 
 #[test]
-fn a_list_has_what_was_begun_here_and_nothing_without_a_word() {
+fn conversations_lists_those_of_the_folder_that_have_a_message() {
     let home = home_with(TOOL);
     let other = "1f1e1b40-9591-4600-96ed-7294b417ca9a";
     let named = FAILED_FIRST.replace("4f8985a6-7ca2-45db-9591-df663add1608", other);
@@ -94,7 +94,7 @@ fn a_list_has_what_was_begun_here_and_nothing_without_a_word() {
 }
 
 #[test]
-fn the_whole_of_a_long_conversation_is_not_read() {
+fn long_transcript_is_read_only_at_its_beginning_and_end() {
     let line = TOOL.lines().last().unwrap();
     let long = format!("{TOOL}{}{}", format!("{line}\n").repeat(100_000), first(TOOL, 6));
     let home = home_with(&long);

@@ -12,14 +12,14 @@ const TOOL: &str = include_str!("../fixtures/tool.jsonl");
 const RESUMED: &str = include_str!("../fixtures/resumed.jsonl");
 const FAILED_FIRST: &str = include_str!("../fixtures/failed-first.jsonl");
 
-/// Reads a transcript in both directions, which tell the same.
+/// Reads a transcript in both directions and expects the same turns from both.
 fn read_all(bytes: impl AsRef<[u8]>) -> Vec<Turn> {
     let home = Home::new();
     let path = home.write("session.jsonl", bytes);
     both_ways(|each| turns(&home.disk, &path, each), |each| turns_back(&home.disk, &path, each))
 }
 
-/// Reads what a transcript tells, in short.
+/// Reads a transcript and returns a short text for each turn.
 fn told(bytes: impl AsRef<[u8]>) -> Vec<String> {
     let short = |turn: &Turn| format!("{}: {}", turn.role.word(), turn.text);
     read_all(bytes).iter().map(short).collect()
@@ -43,7 +43,7 @@ fn at(moment: &str, mut message: Value) -> Value {
 }
 
 #[test]
-fn a_tool_is_told_once_and_a_context_never() {
+fn tool_call_is_returned_once_and_a_context_never() {
     let output =
         "<untrusted_context>\nOutput: (empty)\nProcess Group PGID: 1794\n</untrusted_context>";
     let wanted = [
@@ -63,7 +63,7 @@ fn a_tool_is_told_once_and_a_context_never() {
 }
 
 #[test]
-fn what_was_broken_off_is_no_part_of_it() {
+fn interrupted_and_failed_turns_are_left_out() {
     let found = told(INTERACTIVE);
     assert_eq!(found.len(), 4, "{found:#?}");
     assert_eq!((found[0].as_str(), found[3].as_str()), ("user: TOOL now", "assistant: ANSWER to "));
@@ -71,7 +71,7 @@ fn what_was_broken_off_is_no_part_of_it() {
 }
 
 #[test]
-fn what_a_resume_wrote_again_is_told_once() {
+fn messages_that_a_resume_wrote_again_are_returned_once() {
     let wanted = [
         "user: which files?",
         "assistant: calling",
@@ -92,7 +92,7 @@ fn what_a_resume_wrote_again_is_told_once() {
 }
 
 #[test]
-fn what_was_taken_back_is_no_part_of_it() {
+fn undone_messages_are_left_out() {
     let (one, two) = (user("1", "one"), gemini("2", "two"));
     let (three, four) = (user("3", "three"), gemini("4", "four"));
     let rewind = |id: &str| json!({"$rewindTo": id});
@@ -115,14 +115,14 @@ fn what_was_taken_back_is_no_part_of_it() {
 }
 
 #[test]
-fn a_later_message_takes_the_place_of_an_earlier_one() {
+fn later_message_replaces_an_earlier_one_with_the_same_id() {
     let text =
         lines(&[user("1", "one"), gemini("2", ""), gemini("2", "half"), gemini("2", "whole")]);
     assert_eq!(told(text), ["user: one", "assistant: whole"]);
 }
 
 #[test]
-fn what_was_before_a_compaction_is_still_there_and_nothing_twice() {
+fn turns_before_a_compaction_are_returned_and_copies_are_left_out() {
     let before = [user("1", "one"), gemini("2", "two"), user("3", "three"), gemini("4", "four")];
     let moment = "2026-11-16T02:00:00Z";
     let context = user("c", "<session_context>\nx</session_context>");
@@ -152,7 +152,7 @@ fn what_was_before_a_compaction_is_still_there_and_nothing_twice() {
 }
 
 #[test]
-fn an_older_version_wrote_one_document() {
+fn transcript_of_an_older_version_is_read_as_one_document() {
     let document = json!({
         "sessionId": "x", "projectHash": "x", "messages": [user("1", "one"), gemini("2", "two")],
     });
@@ -177,7 +177,7 @@ fn an_older_version_wrote_one_document() {
 }
 
 #[test]
-fn what_is_odd_is_left_out_and_the_rest_is_read() {
+fn invalid_messages_are_skipped_and_the_rest_is_read() {
     let odd = [
         user("1", "one"),
         json!({"id": "a", "type": "user", "content": 5}),
@@ -197,7 +197,7 @@ fn what_is_odd_is_left_out_and_the_rest_is_read() {
 }
 
 #[test]
-fn a_copy_of_a_long_conversation_keeps_the_ends_of_what_is_long() {
+fn long_text_in_a_copied_conversation_loses_only_its_middle() {
     let long = format!("BEGIN{}END", "x".repeat(4 * 1024 * 1024));
     let set = json!({"$set": {"messages": [user("1", &long), gemini("2", "two")]}});
     let home = Home::new();
@@ -214,7 +214,7 @@ fn a_copy_of_a_long_conversation_keeps_the_ends_of_what_is_long() {
 }
 
 #[test]
-fn whatever_is_cut_or_changed_both_ways_tell_the_same() {
+fn both_directions_agree_on_cut_and_changed_files() {
     for whole in [INTERACTIVE, TOOL, RESUMED] {
         for cut in (0..whole.len()).step_by(whole.len() / 60) {
             read_all(&whole.as_bytes()[..cut]);

@@ -58,7 +58,7 @@ fn conversation() -> Vec<Turn> {
 }
 
 #[test]
-fn what_is_written_is_read_as_it_was() {
+fn written_turns_are_read_back() {
     let home = Home::new();
     let said = conversation();
     let mut given = said.clone();
@@ -76,7 +76,7 @@ fn what_is_written_is_read_as_it_was() {
 }
 
 #[test]
-fn what_is_added_comes_behind_what_is_there() {
+fn added_turns_follow_the_existing_ones() {
     let home = Home::new();
     let said = conversation();
     let (_, mut bytes) = written(&home, None, &said[..7]);
@@ -95,7 +95,7 @@ fn what_is_added_comes_behind_what_is_there() {
 }
 
 #[test]
-fn a_summary_is_what_a_user_says_and_nothing_is_no_turn() {
+fn summary_is_written_as_a_user_message_and_blank_turns_are_left_out() {
     let home = Home::new();
     let said = [
         Turn::new(Role::Summary, "so far"),
@@ -109,7 +109,7 @@ fn a_summary_is_what_a_user_says_and_nothing_is_no_turn() {
 }
 
 #[test]
-fn what_is_no_id_gets_no_file() {
+fn transcription_refuses_an_invalid_id() {
     let home = Home::new();
     let id = VendorSessionId::new("../x");
     let order = TranscriptionOrder {

@@ -11,7 +11,7 @@ fn headless(home: &Home) -> Session {
 }
 
 #[test]
-fn a_turn_is_told_its_conversation_and_where_its_message_is() {
+fn arguments_name_the_conversation_and_the_file_with_the_message() {
     let home = Home::new();
     let session = Session {
         model: Some("scripted/scripted-2".to_owned()),
@@ -30,7 +30,7 @@ fn a_turn_is_told_its_conversation_and_where_its_message_is() {
 }
 
 #[test]
-fn only_what_openclaw_has_is_resumed() {
+fn resume_of_an_unknown_conversation_is_refused() {
     let home = Home::new();
     let session = headless(&home);
     let id = VendorSessionId::new(ID);
@@ -45,7 +45,7 @@ fn only_what_openclaw_has_is_resumed() {
 }
 
 #[test]
-fn what_openclaw_cannot_be_told_is_refused() {
+fn unsupported_sessions_are_usage_errors() {
     let home = Home::new();
     let id = VendorSessionId::new(ID);
     let kind = |session: &Session, message| {

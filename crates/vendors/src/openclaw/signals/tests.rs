@@ -2,13 +2,13 @@ use segue_core::model::FailureClass;
 
 use super::*;
 
-/// Recorded; its lists of tools and skills are left out, and its answer is one that looks like a
-/// field of the report.
+/// A recorded report without its lists of tools and skills. Its answer looks like a field of the
+/// report.
 const REPORT: &str = include_str!("../fixtures/report.json");
 const REFUSED: &str = include_str!("../fixtures/refused.json");
 
 #[test]
-fn a_report_tells_the_conversation_and_the_answer() {
+fn report_names_the_conversation_and_contains_the_answer() {
     let mut signals: Vec<Signal> = REPORT.lines().flat_map(of_stream).collect();
     signals.dedup();
     let id = VendorSessionId::new("019a0000-0000-7000-8000-000000000001");
@@ -21,7 +21,7 @@ fn a_report_tells_the_conversation_and_the_answer() {
 }
 
 #[test]
-fn a_turn_that_failed_says_why() {
+fn report_of_a_failed_turn_contains_the_failure() {
     let signals: Vec<Signal> = REFUSED.lines().flat_map(of_stream).collect();
     let [Signal::TurnEnded { ok: false, failure: Some(failure), .. }] = &signals[..] else {
         panic!("{signals:?}");
@@ -30,7 +30,7 @@ fn a_turn_that_failed_says_why() {
 }
 
 #[test]
-fn what_is_no_field_is_nothing() {
+fn lines_that_are_no_field_of_the_report_give_no_signals() {
     let lines = ["", "{", "[memory] x", r#"{"sessionId": "a"}"#, r#"      "sessionId": "a","#];
     for line in lines {
         assert_eq!(of_stream(line), [], "{line}");

@@ -20,7 +20,7 @@ fn found(home: &Home, id: &str) -> Option<Conversation> {
 }
 
 #[test]
-fn a_conversation_is_read_from_its_rows() {
+fn recorded_conversations_are_read_from_their_rows() {
     let (home, _writer) = home();
     let it = found(&home, ANSWERED).unwrap();
     assert_eq!(it.first_message.as_deref(), Some("hello one"));
@@ -41,17 +41,17 @@ fn a_turn_without_an_answer_is_open() {
 }
 
 #[test]
-fn what_openclaw_does_not_have_is_none() {
+fn unknown_conversation_or_one_without_messages_is_none() {
     let (home, writer) = home();
     assert_eq!(found(&home, "019a0000-0000-7000-8000-00000000000f"), None);
     writer.execute("DELETE FROM transcript_events WHERE seq >= 4", []).unwrap();
-    // It was begun, and nothing was said.
+    // The conversation exists and has no message.
     assert_eq!(found(&home, ANSWERED), None);
     assert_eq!(found(&Home::new(), ANSWERED), None);
 }
 
 #[test]
-fn a_database_that_is_not_as_known_is_an_error_and_no_blank_conversation() {
+fn database_with_an_unknown_schema_is_an_error() {
     let (home, writer) = home();
     writer.execute_batch("DROP TABLE transcript_events").unwrap();
     let id = VendorSessionId::new(ANSWERED);
@@ -59,7 +59,7 @@ fn a_database_that_is_not_as_known_is_an_error_and_no_blank_conversation() {
 }
 
 #[test]
-fn what_was_said_is_behind_an_extent() {
+fn said_since_returns_the_messages_from_the_given_row_on() {
     let (home, _writer) = home();
     let id = VendorSessionId::new(ANSWERED);
     let config_dir = &home.place.config_dir;

@@ -29,7 +29,7 @@ impl Recorded {
         self.writer.execute(row, params![ANSWERED, number, event.to_string()]).unwrap();
     }
 
-    /// Reads a conversation, and expects that it is the same in both directions.
+    /// Reads a conversation in both directions, and expects the same turns.
     fn turns(&self, id: &str) -> Vec<Turn> {
         let transcript = self.home.folder.path().join("claw.sqlite").join(id);
         let (mut forward, mut back) = (Vec::new(), Vec::new());
@@ -53,7 +53,7 @@ impl Recorded {
     }
 }
 
-/// The last row of the conversation.
+/// The id of the last row of the conversation.
 const TIP: &str = "a40c7faa-05bf-40df-b118-0483635f5f88";
 
 fn message(id: &str, parent: &str, message: &serde_json::Value) -> serde_json::Value {
@@ -61,7 +61,7 @@ fn message(id: &str, parent: &str, message: &serde_json::Value) -> serde_json::V
 }
 
 #[test]
-fn a_conversation_is_read_as_turns() {
+fn recorded_conversation_is_read_as_turns() {
     let recorded = Recorded::new();
     let turns = recorded.turns(ANSWERED);
     let said: Vec<_> = turns.iter().map(|turn| (turn.role, turn.text.as_str())).collect();
@@ -84,7 +84,7 @@ fn a_conversation_is_read_as_turns() {
 }
 
 #[test]
-fn tools_and_summaries_are_turns_and_thoughts_are_none() {
+fn tool_calls_results_and_summaries_are_turns_and_thinking_is_not() {
     let recorded = Recorded::new();
     let call = json!({"role": "assistant", "stopReason": "toolUse", "content": [
         {"type": "thinking", "thinking": "hm", "text": "hm"}, {"type": "text", "text": "I look"},
@@ -110,7 +110,7 @@ fn tools_and_summaries_are_turns_and_thoughts_are_none() {
 }
 
 #[test]
-fn a_branch_that_was_left_is_no_part_of_it() {
+fn abandoned_branch_is_left_out() {
     let recorded = Recorded::new();
     let answer = "33212237-e91f-4cad-88c3-bc663d2f9d6f";
     recorded.add(20, &message("x1", answer, &json!({"role": "user", "content": "rather this"})));
@@ -118,7 +118,7 @@ fn a_branch_that_was_left_is_no_part_of_it() {
 }
 
 #[test]
-fn rows_that_cannot_be_read_are_passed_over_and_what_is_before_them_stays() {
+fn unreadable_rows_are_skipped_and_earlier_rows_are_read() {
     let recorded = Recorded::new();
     let row = "UPDATE transcript_events SET event_json = ?1 WHERE session_id = ?2 AND seq = 7";
     for broken in [None, Some("{\"type\":\"mess"), Some("[]"), Some("{\"id\":1}")] {
@@ -133,7 +133,7 @@ fn rows_that_cannot_be_read_are_passed_over_and_what_is_before_them_stays() {
 }
 
 #[test]
-fn a_long_conversation_is_read_in_pages_and_no_further_than_wanted() {
+fn long_conversation_is_read_in_pages_until_the_caller_stops() {
     let recorded = Recorded::new();
     let mut parent = TIP.to_owned();
     for number in 20..120 {

@@ -2,7 +2,7 @@ use super::super::recorded::{FIRST_ID, OTHER_ID, Recorded};
 use super::*;
 
 #[test]
-fn everything_is_exported_and_comes_back_the_same() {
+fn exported_conversation_is_the_same_after_an_import() {
     let recorded = Recorded::new();
     let revert = r#"{"messageID":"msg_1e269920f001R2z6TBK4EBFjLk"}"#;
     recorded.change(&format!(
@@ -34,7 +34,7 @@ fn everything_is_exported_and_comes_back_the_same() {
 }
 
 #[test]
-fn what_is_too_large_or_nowhere_is_told() {
+fn export_is_none_without_a_database_and_fails_above_the_size_limit() {
     let recorded = Recorded::new();
     let id = VendorSessionId::new(OTHER_ID);
     assert_eq!(export(&recorded.folder.path().join("nowhere"), &id).unwrap(), None);

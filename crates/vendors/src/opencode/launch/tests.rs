@@ -15,7 +15,7 @@ fn arguments(session: &Session, mode: LaunchMode, message: Option<&str>) -> Vec<
 }
 
 #[test]
-fn an_interactive_launch_is_told_its_folder_and_its_conversation() {
+fn interactive_launch_names_its_folder_and_its_conversation() {
     let mut session = session();
     assert_eq!(
         arguments(&session, LaunchMode::Fresh, Some("hi")).join(" "),
@@ -29,7 +29,7 @@ fn an_interactive_launch_is_told_its_folder_and_its_conversation() {
 }
 
 #[test]
-fn a_headless_message_is_read_from_a_file_as_it_is() {
+fn headless_message_is_passed_unchanged_as_standard_input() {
     let session = Session { headless: true, ..session() };
     let found = line(&session, LaunchMode::Resume, Some("--help  a\n\"b c\" 1e3")).unwrap();
     assert_eq!(found.arguments, ["run", "--format", "json", "--dir", "/code", "-s", ID]);
@@ -41,7 +41,7 @@ fn a_headless_message_is_read_from_a_file_as_it_is() {
 }
 
 #[test]
-fn a_new_conversation_is_imported_first_and_a_known_one_is_not() {
+fn fresh_launch_imports_an_empty_conversation_and_a_resume_imports_none() {
     let (session, id, disk) = (session(), VendorSessionId::new(ID), Disk::default());
     let fresh = plan(&session, &disk, (LaunchMode::Fresh, Some(&id), None));
     let words = preparation(&fresh).unwrap();
@@ -59,7 +59,7 @@ fn a_new_conversation_is_imported_first_and_a_known_one_is_not() {
 }
 
 #[test]
-fn the_plugin_is_given_what_it_has_to_know() {
+fn plugin_file_contains_the_session_message_model_and_permission() {
     let plugin = |session: &Session, message| {
         let files = line(session, LaunchMode::Resume, message).unwrap().files;
         let file = files.into_iter().find(|file| file.path.ends_with(PLUGIN_FILE)).unwrap();
@@ -82,7 +82,7 @@ fn the_plugin_is_given_what_it_has_to_know() {
 }
 
 #[test]
-fn settings_in_the_environment_are_kept_and_those_of_another_launch_are_not() {
+fn settings_in_the_environment_are_kept_without_the_files_of_another_launch() {
     let mut session = session();
     session.instructions = Some("be kind".to_owned());
     let told = |given: Option<&str>| {
@@ -102,7 +102,7 @@ fn settings_in_the_environment_are_kept_and_those_of_another_launch_are_not() {
 }
 
 #[test]
-fn a_session_that_chooses_its_conversation_does_so_once() {
+fn arguments_that_choose_a_conversation_apply_to_the_first_launch_only() {
     let mut session = session();
     assert!(preset_id(&session, Uuid::nil()).is_some_and(|id| home::is_id(id.as_str())));
     session.args = ["--agent", "x", "-s", "ses_other", "--fork"].map(str::to_owned).to_vec();
@@ -117,7 +117,7 @@ fn a_session_that_chooses_its_conversation_does_so_once() {
 }
 
 #[test]
-fn a_conversation_from_elsewhere_is_imported_before_any_launch() {
+fn conversation_of_the_plan_is_imported_before_any_launch() {
     let (session, id, disk) = (session(), VendorSessionId::new(ID), Disk::default());
     for mode in [LaunchMode::Fresh, LaunchMode::Resume] {
         let plan = plan(&session, &disk, (mode, Some(&id), None));
@@ -141,7 +141,7 @@ fn an_installation_is_limited_unless_the_user_has_set_limits() {
     assert_eq!(limited.get("npm_config_fetch_retries"), Some("0"));
     let names = limited.get(LIMITS_VARIABLE).unwrap().to_owned();
     assert_eq!(names, "npm_config_fetch_retries npm_config_fetch_timeout");
-    // A restart is given the environment of the launch before.
+    // A restart gets the environment of the previous launch.
     let mut again = limited.clone();
     limit_installation(&mut again);
     assert_eq!(again, limited);

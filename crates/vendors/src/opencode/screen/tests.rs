@@ -1,6 +1,7 @@
 use super::*;
 
-/// Recorded with version 1.18.33 on 40 rows of 120 columns.
+/// Returns a screen that was recorded with version 1.18.33, in a terminal of 40 rows and 120
+/// columns.
 fn screen(text: &str, cursor: Option<(u16, u16)>) -> Screen {
     let rows: Vec<String> = text.lines().map(|row| row.trim_end().to_owned()).collect();
     Screen { firm_rows: rows.clone(), rows, title: "OC | x".to_owned(), cursor, revision: 1 }
@@ -15,7 +16,7 @@ const NEW: &str = include_str!("../fixtures/screen-new.txt");
 const PERMISSION: &str = include_str!("../fixtures/screen-permission.txt");
 
 #[test]
-fn what_is_on_the_screen_is_known() {
+fn recorded_screens_are_recognized() {
     let asks = Showing::Dialog(WaitingFor::Permission);
     for (name, text, cursor, wanted) in [
         ("empty", EMPTY, Some((34, 5)), Showing::Ready),
@@ -35,7 +36,7 @@ fn what_is_on_the_screen_is_known() {
 }
 
 #[test]
-fn what_is_beside_the_input_is_not_in_it() {
+fn text_beside_or_above_the_input_is_not_part_of_it() {
     let beside: String = EMPTY.lines().map(|row| format!("{row:<124}Context 3%\n")).collect();
     assert_eq!(read(&screen(&beside, Some((34, 5)))), Some(Showing::Ready));
     let said =
@@ -45,7 +46,7 @@ fn what_is_beside_the_input_is_not_in_it() {
 }
 
 #[test]
-fn a_permission_is_answered() {
+fn permission_question_is_answered_with_arrow_keys_and_enter() {
     let keys = |given: Answer| answer(&screen(PERMISSION, None), &given);
     assert_eq!(keys(Answer::Yes).as_deref(), Some(&b"\r"[..]));
     assert_eq!(keys(Answer::No).as_deref(), Some(&b"\x1b[C\x1b[C\r"[..]));
@@ -58,7 +59,7 @@ fn a_permission_is_answered() {
 }
 
 #[test]
-fn the_question_is_the_block_of_the_permission_and_not_what_the_agent_said() {
+fn permission_question_does_not_include_text_of_the_agent() {
     let rows = include_str!("../fixtures/screen-permission.txt");
     let said =
         rows.replace("     $ echo hi\n", "     1. Reject it and stop\n     2. Run it once\n");

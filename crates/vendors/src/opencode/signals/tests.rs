@@ -4,7 +4,7 @@ use super::*;
 
 const ID: &str = "ses_01980000000070008000000000000001";
 
-/// Recorded with version 1.18.33: a turn with a tool, and one that failed.
+/// Recorded with version 1.18.33: a turn with a tool call, and a failed turn.
 const STREAM: &str = include_str!("../fixtures/stream.jsonl");
 
 fn told(rest: &str) -> Vec<Signal> {
@@ -19,7 +19,7 @@ fn active(activity: Activity) -> Signal {
 }
 
 #[test]
-fn the_plugin_tells_what_the_process_does() {
+fn reports_of_the_plugin_become_activity_signals() {
     for (rest, wanted) in [
         (r#""event":"idle""#, vec![active(Activity::Idle)]),
         (r#""event":"working""#, vec![active(Activity::Working)]),
@@ -41,7 +41,7 @@ fn the_plugin_tells_what_the_process_does() {
 }
 
 #[test]
-fn the_end_of_a_turn_is_told_with_its_answer_or_its_failure() {
+fn end_of_a_turn_carries_its_answer_or_its_failure() {
     let ended = told(r#""event":"ended","text":"done""#);
     let well = Signal::TurnEnded { ok: true, text: "done".to_owned(), failure: None };
     assert_eq!(ended, [well, active(Activity::Idle)]);
@@ -56,7 +56,7 @@ fn the_end_of_a_turn_is_told_with_its_answer_or_its_failure() {
 }
 
 #[test]
-fn a_recorded_output_tells_the_conversation_and_the_end_of_its_turn() {
+fn recorded_output_names_the_conversation_and_ends_each_turn() {
     let signals: Vec<Signal> = STREAM.lines().flat_map(of_stream).collect();
     let named = |it: &&Signal| matches!(it, Signal::Conversation { id, evidence: Evidence::Stream } if id.as_str().starts_with("ses_"));
     assert_eq!(signals.iter().filter(named).count(), STREAM.lines().count());

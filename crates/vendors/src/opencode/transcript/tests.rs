@@ -10,7 +10,7 @@ impl Recorded {
 }
 
 #[test]
-fn a_conversation_is_read() {
+fn recorded_conversations_are_read_and_listed() {
     let recorded = Recorded::new();
     let found = recorded.conversation(OTHER_ID).unwrap();
     assert_eq!(found.cwd, Path::new("/code/a"));
@@ -19,7 +19,7 @@ fn a_conversation_is_read() {
     assert!(!found.turn_open);
     let failed = recorded.conversation(FIRST_ID).unwrap();
     assert_eq!(failed.first_message.as_deref(), Some("hello ALPHA"));
-    assert_eq!((failed.turn_open, failed.last_answer), (false, None), "it failed, and is over");
+    assert_eq!((failed.turn_open, failed.last_answer), (false, None), "a failed turn has ended");
     assert_eq!(recorded.conversation("ses_unknown"), None);
     let listed = conversations(&recorded.place()).unwrap();
     let ids: Vec<&str> = listed.iter().map(|it| it.id.as_str()).collect();
@@ -27,7 +27,7 @@ fn a_conversation_is_read() {
 }
 
 #[test]
-fn a_turn_without_an_end_is_open() {
+fn turn_is_open_until_an_answer_is_complete_or_a_tool_call_refused() {
     let recorded = Recorded::new();
     let last = "id = (SELECT max(id) FROM message)";
     recorded.change(&format!(
@@ -39,30 +39,30 @@ fn a_turn_without_an_end_is_open() {
     let tool = "UPDATE message SET data = json_set(data, '$.finish', 'tool-calls', '$.error', NULL) \
                 WHERE id = (SELECT max(id) FROM message WHERE session_id = '";
     recorded.change(&format!("{tool}{FIRST_ID}')"));
-    assert!(recorded.conversation(FIRST_ID).unwrap().turn_open, "killed behind a tool");
+    assert!(recorded.conversation(FIRST_ID).unwrap().turn_open, "killed after a tool call");
     let part = r#"{"type": "tool", "state": {"status": "error", "error": "The user rejected permission to use this specific tool call."}}"#;
     recorded.change(&format!(
         "INSERT INTO part SELECT 'prt_refused', max(id), session_id, 0, 0, '{part}' FROM message \
          WHERE session_id = '{FIRST_ID}'"
     ));
-    assert!(!recorded.conversation(FIRST_ID).unwrap().turn_open, "its user has refused it");
+    assert!(!recorded.conversation(FIRST_ID).unwrap().turn_open, "the user refused the tool call");
 }
 
 #[test]
-fn one_in_which_nothing_was_said_is_none_and_its_id_is_free() {
+fn conversation_without_text_is_none_and_its_id_is_free() {
     let recorded = Recorded::new();
     let free = |id: &str| is_free(recorded.folder.path(), &VendorSessionId::new(id));
     assert!(!free(OTHER_ID) && free("ses_unknown"));
-    // The row of a message is there before its words are.
+    // OpenCode writes the row of a message before the rows of its parts.
     recorded.change(&format!("DELETE FROM part WHERE session_id = '{OTHER_ID}'"));
     assert_eq!(recorded.conversation(OTHER_ID), None);
     assert!(free(OTHER_ID));
     recorded.change("ALTER TABLE message RENAME COLUMN data TO told");
-    assert!(!free(FIRST_ID), "nobody can tell");
+    assert!(!free(FIRST_ID), "the database cannot be read");
 }
 
 #[test]
-fn what_was_said_is_found_behind_an_extent() {
+fn said_since_returns_the_messages_after_the_given_count() {
     let recorded = Recorded::new();
     let (folder, id) = (recorded.folder.path(), VendorSessionId::new(FIRST_ID));
     let all = extent(folder, &id).unwrap().unwrap();
@@ -78,7 +78,7 @@ fn what_was_said_is_found_behind_an_extent() {
 }
 
 #[test]
-fn words_that_opencode_has_added_are_not_the_users() {
+fn text_added_by_opencode_is_not_a_message_of_the_user() {
     let recorded = Recorded::new();
     recorded.change("UPDATE part SET data = json_set(data, '$.synthetic', json('true')) WHERE data LIKE '%hello ALPHA\"}'");
     let said = said_since(recorded.folder.path(), &VendorSessionId::new(FIRST_ID), 0).unwrap();
@@ -86,7 +86,7 @@ fn words_that_opencode_has_added_are_not_the_users() {
 }
 
 #[test]
-fn everything_is_listed_but_what_helpers_said() {
+fn kept_lists_all_conversations_except_those_of_subagents() {
     let recorded = Recorded::new();
     recorded
         .change(&format!("UPDATE session SET parent_id = '{FIRST_ID}' WHERE id = '{OTHER_ID}'"));
@@ -96,11 +96,11 @@ fn everything_is_listed_but_what_helpers_said() {
     assert_eq!(begins.first_message.as_deref(), Some("hello ALPHA"));
     assert_eq!(begins.cwd, Path::new("/code/a"));
     assert!(kept(&recorded.folder.path().join("nowhere")).unwrap().is_empty());
-    assert!(fs::metadata(only.transcript).is_err(), "no file can be taken for it");
+    assert!(fs::metadata(only.transcript).is_err(), "no file has this path");
 }
 
 #[test]
-fn a_long_conversation_is_not_read_whole() {
+fn queries_for_a_long_conversation_use_an_index() {
     let recorded = Recorded::new();
     recorded.change(&format!(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)

@@ -13,7 +13,8 @@ fn exported(recorded: &Recorded, id: &str) -> Vec<u8> {
     export(recorded.folder.path(), &VendorSessionId::new(id)).unwrap().unwrap()
 }
 
-/// Where the parts of the first conversation's first two messages are.
+/// SQL conditions for parts of the first conversation: its first message, the answer, and a tool
+/// call.
 const QUESTION: &str = "id = 'prt_1e2696103001kjRTq67RT5mgL2'";
 const ANSWER: &str = "id = 'prt_1e2698518001Np0VDNV9Y9naH0'";
 const TOOL: &str = "id = 'prt_1e2699412001bWTpiIdX62OEr5'";
@@ -53,7 +54,7 @@ fn a_conversation_is_read_as_turns_from_the_database_and_from_a_document() {
 }
 
 #[test]
-fn what_opencode_has_added_or_what_failed_is_no_turn() {
+fn parts_added_by_opencode_and_failed_answers_are_no_turns() {
     let recorded = Recorded::new();
     let all = recorded.turns(FIRST_ID).len();
     for (change, fewer) in [
@@ -80,7 +81,7 @@ fn what_opencode_has_added_or_what_failed_is_no_turn() {
 }
 
 #[test]
-fn a_tool_that_failed_says_why() {
+fn failed_tool_call_has_its_error_or_partial_output_as_result() {
     let recorded = Recorded::new();
     let failed = "json_set(data, '$.state.status', 'error', '$.state.error', 'no such file'";
     recorded.change(&format!("UPDATE part SET data = {failed}) WHERE {TOOL}"));
@@ -92,7 +93,7 @@ fn a_tool_that_failed_says_why() {
 }
 
 #[test]
-fn a_compaction_is_one_summary_and_what_was_before_it_stays() {
+fn complete_compaction_becomes_one_summary() {
     let recorded = Recorded::new();
     recorded.change(&format!(
         "UPDATE part SET data = '{{\"type\":\"compaction\",\"auto\":true}}' WHERE {QUESTION}"
@@ -104,11 +105,11 @@ fn a_compaction_is_one_summary_and_what_was_before_it_stays() {
     assert_eq!(said(&turns)[0], (Role::Summary, "hmm turns=1 first=hello ALPHA"));
     assert_eq!(turns.len(), 9);
     recorded.change(&summary.replace("'$.summary', json('true')", "'$.finish', NULL"));
-    assert_eq!(recorded.turns(FIRST_ID).len(), 8, "it was never finished");
+    assert_eq!(recorded.turns(FIRST_ID).len(), 8, "the summary is incomplete");
 }
 
 #[test]
-fn what_was_taken_back_is_no_part_of_it() {
+fn reverted_messages_and_parts_are_no_turns() {
     let recorded = Recorded::new();
     let take_back = |revert: &str| {
         recorded.change(&format!("UPDATE session SET revert = '{revert}' WHERE id = '{FIRST_ID}'"));
@@ -128,7 +129,7 @@ fn what_was_taken_back_is_no_part_of_it() {
 }
 
 #[test]
-fn a_long_conversation_is_read_in_pages_and_no_further_than_wanted() {
+fn long_conversation_is_read_in_pages_until_the_caller_stops() {
     let recorded = Recorded::new();
     recorded.change(&format!(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
@@ -149,7 +150,7 @@ fn a_long_conversation_is_read_in_pages_and_no_further_than_wanted() {
 }
 
 #[test]
-fn what_is_cut_or_changed_anywhere_is_read_as_far_as_it_is_understood() {
+fn damaged_document_or_database_is_read_without_a_failure() {
     let recorded = Recorded::new();
     let document = exported(&recorded, FIRST_ID);
     for cut in (0..document.len()).step_by(61) {

@@ -52,7 +52,7 @@ fn written(recorded: &Recorded, id: &str, onto: bool, turns: &[Turn]) -> Result<
     Ok(out)
 }
 
-/// What a reader must find again.
+/// Returns the properties of turns that must be the same when they are read again.
 fn essence(turns: &[Turn]) -> Vec<(Role, String, Option<Tool>, Option<Timestamp>)> {
     turns.iter().map(|it| (it.role, it.text.clone(), it.tool.clone(), it.at)).collect()
 }
@@ -67,7 +67,7 @@ fn ids(document: &[u8]) -> Vec<(i64, String)> {
 }
 
 #[test]
-fn what_is_written_is_read_from_the_document_and_once_it_is_imported() {
+fn written_turns_read_back_from_the_document_and_after_its_import() {
     let recorded = Recorded::new();
     let document = written(&recorded, NEW_ID, false, &turns()).unwrap();
     assert_eq!(essence(&both_ways(&recorded.write(&document))), essence(&turns()));
@@ -78,17 +78,17 @@ fn what_is_written_is_read_from_the_document_and_once_it_is_imported() {
     }
     let second = written(&recorded, "ses_0198aaaaaaaa70008000000000000abd", false, &turns());
     recorded.import(&second.unwrap());
-    assert_eq!(essence(&recorded.turns(NEW_ID)), essence(&turns()), "ids of others are others");
+    assert_eq!(essence(&recorded.turns(NEW_ID)), essence(&turns()), "ids of conversations differ");
     assert_eq!(recorded.turns(FIRST_ID), others);
 }
 
 #[test]
-fn messages_are_in_order_whatever_the_times_and_in_the_form_that_is_wanted() {
+fn messages_are_in_order_whatever_their_times_and_have_the_expected_form() {
     let recorded = Recorded::new();
     let document = written(&recorded, NEW_ID, false, &turns()).unwrap();
     let ids = ids(&document);
     assert!(ids.is_sorted() && ids.iter().map(|(_, id)| id).is_sorted(), "{ids:?}");
-    // Some were said later than now, by another clock.
+    // Some turns are later than now, because another clock recorded them.
     assert_eq!(ids.last().unwrap().0, now().as_millisecond());
     assert!(ids.iter().all(|(_, id)| id.len() == 30 && id.as_str() < "msg_1"), "{ids:?}");
     let document: Value = serde_json::from_slice(&document).unwrap();
@@ -117,7 +117,7 @@ fn messages_are_in_order_whatever_the_times_and_in_the_form_that_is_wanted() {
 }
 
 #[test]
-fn arguments_that_are_no_object_and_calls_without_results_are_written_all_the_same() {
+fn arguments_that_are_no_object_and_calls_without_results_are_written() {
     let recorded = Recorded::new();
     let tool = Tool { id: "1".to_owned(), name: "t".to_owned(), failed: false };
     let call = Turn::new(Role::ToolCall, "plain words").with_tool(tool.clone());
@@ -132,10 +132,10 @@ fn arguments_that_are_no_object_and_calls_without_results_are_written_all_the_sa
 }
 
 #[test]
-fn turns_are_added_behind_what_is_there() {
+fn added_turns_follow_the_existing_turns() {
     let recorded = Recorded::new();
     let before = recorded.turns(OTHER_ID);
-    // Older than what is there.
+    // These turns are older than the existing ones.
     let old: Vec<Turn> = turns().into_iter().map(|it| it.at(Some(Timestamp::UNIX_EPOCH))).collect();
     for (round, added) in [old, turns()].into_iter().enumerate() {
         let there = recorded.turns(OTHER_ID);
@@ -154,7 +154,7 @@ fn turns_are_added_behind_what_is_there() {
 }
 
 #[test]
-fn what_was_taken_back_stays_behind_what_is_added() {
+fn reverted_messages_stay_reverted_when_turns_are_added() {
     let recorded = Recorded::new();
     let take_back = |revert: &str| {
         recorded.change(&format!("UPDATE session SET revert = '{revert}' WHERE id = '{FIRST_ID}'"));

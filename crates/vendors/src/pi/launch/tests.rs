@@ -22,14 +22,14 @@ fn resume(home: &Home, session: &Session, message: Option<&str>) -> Result<Comma
     command(&plan(session, &home.disk, (LaunchMode::Resume, Some(&id), message)))
 }
 
-/// Puts the prepared files where they belong.
+/// Writes the prepared transcript to its path.
 fn put(home: &Home, line: &CommandLine) {
     let file = &line.files[0];
     home.write(file.path.to_str().unwrap(), &file.contents);
 }
 
 #[test]
-fn a_new_conversation_goes_on_from_its_prepared_file() {
+fn fresh_launch_continues_the_prepared_transcript() {
     let (home, mut session) = (Home::new(), session());
     session.config_dir = "/home/u/.pi/agent".into();
     let line = prepare(&home, &session, Some("--help"));
@@ -42,7 +42,7 @@ fn a_new_conversation_goes_on_from_its_prepared_file() {
 }
 
 #[test]
-fn the_prepared_file_has_its_id_and_a_branch_that_is_left() {
+fn prepared_transcript_has_the_id_and_an_abandoned_branch() {
     let home = Home::new();
     let line = prepare(&home, &at_home(&home), None);
     let lines: Vec<Value> =
@@ -52,13 +52,13 @@ fn the_prepared_file_has_its_id_and_a_branch_that_is_left() {
     assert_eq!((&header["cwd"], &header["version"]), (&json!("/code"), &json!(3)));
     assert_eq!(answer["message"]["role"], "assistant");
     assert_eq!(answer["message"]["usage"]["totalTokens"], 0);
-    // Pi goes on from the last line: what is above it is the conversation.
+    // Pi continues from the last line: the ancestors of that line are the conversation.
     assert!(tip["parentId"].is_null() && tip["id"] != answer["id"]);
     assert!(line.files[0].contents.ends_with("}\n"));
 }
 
 #[test]
-fn the_extension_knows_whom_to_tell_and_whether_a_prompt_comes() {
+fn extension_contains_the_hook_and_whether_there_is_a_prompt() {
     let home = Home::new();
     let mut session = at_home(&home);
     let first = |line: &CommandLine| line.files[1].contents.lines().next().unwrap().to_owned();
@@ -70,7 +70,7 @@ fn the_extension_knows_whom_to_tell_and_whether_a_prompt_comes() {
 }
 
 #[test]
-fn a_headless_turn_speaks_json_and_needs_a_prompt() {
+fn headless_turn_prints_json_and_requires_a_prompt() {
     let home = Home::new();
     let mut session = at_home(&home);
     session.headless = true;
@@ -82,7 +82,7 @@ fn a_headless_turn_speaks_json_and_needs_a_prompt() {
 }
 
 #[test]
-fn the_session_is_as_described_and_the_users_instructions_stay() {
+fn model_and_instructions_are_passed_and_the_users_instructions_are_kept() {
     let home = Home::new();
     let mut session = at_home(&home);
     session.model = Some("scripted/one".into());
@@ -101,7 +101,7 @@ fn the_session_is_as_described_and_the_users_instructions_stay() {
 }
 
 #[test]
-fn a_conversation_that_the_arguments_choose_is_for_the_first_launch_only() {
+fn arguments_that_choose_a_conversation_apply_to_the_first_launch_only() {
     let home = Home::new();
     let mut session = at_home(&home);
     put(&home, &prepare(&home, &session, None));
@@ -120,13 +120,13 @@ fn a_conversation_that_the_arguments_choose_is_for_the_first_launch_only() {
 }
 
 #[test]
-fn a_file_that_pi_would_empty_is_never_given_to_it() {
+fn resume_of_a_transcript_that_pi_would_empty_is_refused() {
     let home = Home::new();
     let session = at_home(&home);
-    assert!(resume(&home, &session, None).is_err(), "it is not there");
+    assert!(resume(&home, &session, None).is_err(), "the file is missing");
     let line = prepare(&home, &session, None);
     put(&home, &line);
-    assert_eq!(resume(&home, &session, None).unwrap().files.len(), 1, "the extension alone");
+    assert_eq!(resume(&home, &session, None).unwrap().files.len(), 1, "only the extension");
     let whole = &line.files[0].contents;
     let beheaded = whole.split_once('\n').unwrap().1;
     let another = whole.replace(ID, "01a1e1fd-1e0a-7538-9b35-d40b3e394bc5");

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Makes a screen of 40 columns of rows; `=` stands for the lines around the input.
+/// Makes a screen of 40 columns from its rows. A row `=` becomes a border of the input.
 fn screen(text: &str) -> Screen {
     let rows: Vec<String> = text
         .lines()
@@ -22,7 +22,7 @@ fn an_empty_input_is_ready() {
 }
 
 #[test]
-fn it_works_while_something_turns_above_the_input() {
+fn spinner_above_the_input_is_busy() {
     for turning in ["⠦ Working...", "⠴ Retrying (3/3) in 2s... (escape to cancel)"] {
         let busy = format!(" now\n\n {turning}\n\n=\n\n=\n{FOOTER}");
         assert_eq!(read(&screen(&busy)), Showing::Busy, "{turning}");
@@ -30,7 +30,7 @@ fn it_works_while_something_turns_above_the_input() {
 }
 
 #[test]
-fn text_in_the_input_is_a_draft_and_so_is_a_choice() {
+fn text_or_a_menu_in_the_input_is_a_draft() {
     let scrolled = format!("─── ↑ 3 more {}", "─".repeat(27));
     let drafts = [
         format!("=\nhalf a thou\n=\n{FOOTER}"),
@@ -45,7 +45,7 @@ fn text_in_the_input_is_a_draft_and_so_is_a_choice() {
 }
 
 #[test]
-fn nothing_is_typed_where_no_input_is() {
+fn screen_without_an_input_is_busy() {
     for text in ["", " pi v0.73.1\n", "=\n x", "=\n="] {
         assert_eq!(read(&screen(text)), Showing::Busy, "{text}");
     }

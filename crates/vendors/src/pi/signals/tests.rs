@@ -4,7 +4,7 @@ use super::*;
 
 const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
 
-/// A turn that went well, then one that was refused.
+/// A successful turn, then a refused one.
 const STREAM: &str = include_str!("../fixtures/stream.jsonl");
 
 fn named(evidence: Evidence) -> Signal {
@@ -20,7 +20,7 @@ fn told(rest: &str) -> Vec<Signal> {
 }
 
 #[test]
-fn the_extension_names_the_conversation_with_all_that_it_tells() {
+fn every_report_of_the_extension_names_the_conversation() {
     for (event, activity) in [("working", Activity::Working), ("idle", Activity::Idle)] {
         let wanted = [named(Evidence::Hook), active(activity, Source::Hook)];
         assert_eq!(told(&format!(r#""event":"{event}""#)), wanted);
@@ -30,7 +30,7 @@ fn the_extension_names_the_conversation_with_all_that_it_tells() {
 }
 
 #[test]
-fn the_end_of_a_turn_says_how_it_ended() {
+fn end_of_a_turn_carries_its_answer_or_its_failure() {
     let ended = |message: &str| {
         let mut found = told(&format!(r#""event":"ended",{message}"#));
         assert_eq!(found.pop(), Some(active(Activity::Idle, Source::Hook)));
@@ -54,7 +54,7 @@ fn the_end_of_a_turn_says_how_it_ended() {
 }
 
 #[test]
-fn the_output_names_the_conversation_and_says_how_the_turn_ended() {
+fn recorded_output_names_the_conversation_and_ends_each_turn() {
     let found: Vec<Signal> = STREAM.lines().flat_map(of_stream).collect();
     let [named_first, works, answered, named_again, _, refused] = found.as_slice() else {
         panic!("{found:#?}")
@@ -70,13 +70,13 @@ fn the_output_names_the_conversation_and_says_how_the_turn_ended() {
 }
 
 #[test]
-fn the_line_that_we_prepared_is_repeated_as_it_is() {
+fn prepared_header_in_the_output_names_the_conversation() {
     let line = format!(r#"{{"cwd":"/code/a","id":"{ID}","type":"session","version":3}}"#);
     assert_eq!(of_stream(&line)[0], named(Evidence::Stream));
 }
 
 #[test]
-fn other_lines_say_nothing() {
+fn other_lines_of_the_output_give_no_signals() {
     for line in [r#"{"type":"agent_start"}"#, r#"{"type":"message_update","message":{}}"#, "{", ""]
     {
         assert_eq!(of_stream(line), [], "{line}");

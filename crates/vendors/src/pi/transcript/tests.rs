@@ -1,8 +1,8 @@
 use super::*;
 use crate::samples::Home;
 
-/// Prepared by us; then a first turn that was killed, one that went well, one that was refused, one
-/// that went well, and one that failed three times.
+/// A transcript that Segue prepared, with five turns. The first one was killed, the second
+/// succeeded, the third was refused, the fourth succeeded, and the fifth failed three times.
 const RECORDED: &str = include_str!("../fixtures/recorded.jsonl");
 const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
 
@@ -15,7 +15,7 @@ fn look(text: &str) -> Option<Conversation> {
     conversation(&home.disk, &write(&home, text), &VendorSessionId::new(ID)).unwrap()
 }
 
-/// Returns so many lines of the recorded transcript.
+/// Returns the first `count` lines of the recorded transcript.
 fn lines(count: usize) -> String {
     RECORDED.split_inclusive('\n').take(count).collect()
 }
@@ -28,11 +28,11 @@ fn a_conversation_is_read_from_both_ends() {
     assert_eq!(found.began_at.to_string(), "2026-11-16T00:00:00Z");
     assert_eq!(found.first_message.as_deref(), Some("first HANG"));
     assert_eq!(found.last_answer.as_deref(), Some("turns=4 last=<<hello SLOW>>"));
-    assert!(!found.turn_open, "it failed, and is over");
+    assert!(!found.turn_open, "a failed turn has ended");
 }
 
 #[test]
-fn nothing_was_said_in_what_is_only_prepared() {
+fn prepared_transcript_without_messages_is_none_and_its_id_is_free() {
     let home = Home::new();
     let id = VendorSessionId::new(ID);
     for count in [1, 3, 5] {
@@ -67,7 +67,7 @@ fn a_turn_is_open_until_it_is_answered_or_has_failed() {
 }
 
 #[test]
-fn what_was_said_is_found_from_any_line_on() {
+fn said_since_returns_the_messages_after_the_offset() {
     let home = Home::new();
     let path = write(&home, RECORDED);
     let said = |offset: usize| said_since(&home.disk, &path, offset as u64).unwrap();
@@ -90,7 +90,7 @@ fn a_damaged_beginning_is_an_error_and_a_missing_one_is_no_conversation() {
 }
 
 #[test]
-fn a_folder_lists_its_own_conversations_and_reads_little() {
+fn conversations_lists_only_those_of_the_folder_and_reads_few_bytes() {
     let home = Home::new();
     write(&home, RECORDED);
     let other = "01a1e1fd-1e0a-7538-9b35-d40b3e394bc5";

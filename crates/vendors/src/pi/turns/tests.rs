@@ -61,7 +61,7 @@ fn short(text: impl AsRef<[u8]>) -> Vec<String> {
 }
 
 #[test]
-fn a_recorded_conversation_is_read() {
+fn recorded_conversation_is_read_without_failed_answers() {
     let wanted = [
         "user: first HANG",
         "user: second",
@@ -79,7 +79,7 @@ fn a_recorded_conversation_is_read() {
 }
 
 #[test]
-fn everything_that_is_said_is_read() {
+fn messages_tool_calls_and_results_are_turns_but_failed_answers_are_not() {
     let entries = [user("q", ""), model("a", "q", "toolUse"), result("r", "a")];
     let turns = read(text(&entries));
     let wanted = [
@@ -99,7 +99,7 @@ fn everything_that_is_said_is_read() {
 }
 
 #[test]
-fn what_was_left_is_not_read_and_what_was_summed_up_is() {
+fn abandoned_branch_is_left_out_and_summaries_are_turns() {
     let entries = [
         user("q", ""),
         user("left", "q"),
@@ -121,7 +121,7 @@ fn what_was_left_is_not_read_and_what_was_summed_up_is() {
 }
 
 #[test]
-fn a_file_of_the_first_version_has_no_tree() {
+fn all_entries_of_a_first_version_file_are_read() {
     let without = |mut entry: Value| {
         entry.as_object_mut().unwrap().retain(|name, _| name != "id" && name != "parentId");
         entry
@@ -131,7 +131,7 @@ fn a_file_of_the_first_version_has_no_tree() {
 }
 
 #[test]
-fn a_damaged_line_costs_itself_only() {
+fn damaged_line_is_skipped_and_the_others_are_read() {
     let all = [user("q", ""), user("q2", "q"), user("q3", "q2")];
     let line = all[1].to_string();
     let hurt = "{\"type\":\"message\",\"id\":\"q2\",\"parentId\":\"q\",\"message\":{\"role";
@@ -139,7 +139,7 @@ fn a_damaged_line_costs_itself_only() {
 }
 
 #[test]
-fn both_ways_agree_whatever_happens_to_a_file() {
+fn damaged_transcript_is_read_without_a_failure() {
     let made = text(&[user("q", ""), model("a", "q", "toolUse"), result("r", "a"), user("x", "q")]);
     for fixture in [made.as_str(), RECORDED] {
         said::is_robust(&Pi, PATH, fixture);

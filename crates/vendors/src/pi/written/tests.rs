@@ -25,7 +25,7 @@ fn records(bytes: &[u8]) -> Vec<Value> {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn written_transcript_reads_back_as_the_same_turns() {
     let home = Home::new();
     let settings = r#"{"defaultProvider":"scripted","defaultModel":"scripted-1"}"#;
     home.write("settings.json", settings);
@@ -45,16 +45,16 @@ fn what_is_written_is_read() {
 }
 
 #[test]
-fn more_is_added_behind_the_last_line() {
+fn added_entries_follow_the_last_line_and_keep_the_model() {
     let home = Home::new();
     let path = home.write("transcript.jsonl", RECORDED);
     let before = turns_of(&Pi, &home, &path);
     let (transcription, bytes) = written(&Pi, &home, (ID, Some(&path)), &conversation());
     assert_eq!(transcription.target, Target::Transcript(path.clone()));
     let added = records(&bytes);
-    assert_eq!(added[0]["type"], "message", "nothing begins a conversation");
+    assert_eq!(added[0]["type"], "message", "an addition has no header");
     let last = added.last().unwrap();
-    assert_eq!([&last["provider"], &last["modelId"]], ["fake", "fake-1"], "it keeps its model");
+    assert_eq!([&last["provider"], &last["modelId"]], ["fake", "fake-1"], "the model is kept");
     home.write("transcript.jsonl", [RECORDED.as_bytes(), &bytes].concat());
     assert_eq!(turns_of(&Pi, &home, &path), [before, wanted()].concat());
 }

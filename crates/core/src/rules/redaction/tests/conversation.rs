@@ -1,4 +1,4 @@
-//! What a whole conversation tells about its secrets.
+//! Secrets that are found only with information from the whole conversation.
 
 use super::super::*;
 use crate::rules::shapes::samples::fill;
@@ -11,7 +11,7 @@ fn knowing(file: &str, environment: &[(&str, &str)]) -> Redactor {
 }
 
 #[test]
-fn values_of_a_file_of_variables_are_removed_from_prose() {
+fn values_of_an_env_file_are_removed_from_prose() {
     let file = "DB_PASS=swordfish\nSALT_X=\"aK3 9zQ7vB1m\"\nNODE_ENV=production\nPORT=3000\nBUCKET=q7Xb2LmZ9vTr4KpW\nREPO=https://u:hunter2x@host/a\n";
     let mut redactor = knowing(file, &[]);
     let table = [
@@ -29,7 +29,7 @@ fn values_of_a_file_of_variables_are_removed_from_prose() {
 }
 
 #[test]
-fn values_of_secret_variables_of_the_environment_are_removed_in_every_form() {
+fn values_of_secret_environment_variables_are_removed_in_every_encoding() {
     let environment = [
         ("SHOP_TOKEN", "open:sesame/4711 \"x\""),
         ("HOME", "/home/me"),
@@ -56,14 +56,14 @@ fn a_known_value_of_five_kilobytes_is_removed_to_its_end() {
 }
 
 #[test]
-fn known_values_are_not_printed() {
+fn debug_output_contains_no_known_values() {
     let redactor = knowing("DB_PASS=swordfish", &[("API_TOKEN", "open-sesame-4711")]);
     let shown = format!("{redactor:?}");
     assert!(!shown.contains("swordfish") && !shown.contains("4711"), "{shown}");
 }
 
 #[test]
-fn a_value_that_was_removed_by_its_name_is_removed_where_nothing_names_it() {
+fn value_removed_by_its_name_is_removed_later_without_the_name() {
     let mut redactor = Redactor::default();
     let value = fill("{a20}");
     redactor.redact(&format!("DB_PASSWORD={value}"));
@@ -86,7 +86,7 @@ fn a_private_key_in_several_results_is_removed_from_all_of_them() {
     assert_eq!(redactor.redact_result(&middle, false), "[redacted]\n");
     assert_eq!(redactor.redact_result(&last, false), "[redacted]\nand more words\n");
     assert_eq!(redactor.redact_result("plain words", false), "plain words");
-    // Without the first part, too.
+    // The last part alone is removed, too.
     assert_eq!(redact(&last), "[redacted]\nand more words\n");
     let numbered = format!("     7\t{}\n     8\tAb3dE=\n     9\t{end}\n", line());
     assert_eq!(redact(&numbered), "     7\t[redacted]\n");

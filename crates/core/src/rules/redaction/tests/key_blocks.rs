@@ -1,9 +1,9 @@
-//! Private keys of which a part is missing, in the forms in which tools print their lines.
+//! Private keys with a missing part, in the formats in which tools print their lines.
 
 use super::super::*;
 use crate::rules::shapes::samples::fill;
 
-/// What stands before and behind each line; `@` stands for the number of the line.
+/// The text before and after each line. `@` stands for the line number.
 const FORMS: &[(&str, &str)] = &[
     ("", ""),
     ("    ", ""),
@@ -45,7 +45,7 @@ fn shown(lines: &[String], (before, behind): (&str, &str)) -> String {
     lines.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the text as it is, with Windows line ends, and inside of strings of JSON.
+/// Returns the text with Windows line ends, unchanged, and inside one and two JSON strings.
 fn wrapped(text: &str) -> [String; 4] {
     let text = format!("some words before it\n{text}\nand a line behind it\n");
     let inside = serde_json::json!({ "output": text }).to_string();
@@ -71,21 +71,21 @@ fn label(word: &str) -> String {
 }
 
 #[test]
-fn a_key_without_its_first_line_is_removed_behind_any_prefix() {
+fn key_without_its_first_line_is_removed_after_any_prefix() {
     let body = lines_of_key();
     let lines = [body.clone(), vec![label("END")]].concat();
     assert_removed(&lines, &body);
 }
 
 #[test]
-fn a_key_without_its_last_line_is_removed_behind_any_prefix() {
+fn key_without_its_last_line_is_removed_after_any_prefix() {
     let body = lines_of_key();
     let lines = [vec![label("BEGIN")], body.clone()].concat();
     assert_removed(&lines, &body);
 }
 
 #[test]
-fn an_encrypted_key_without_its_last_line_is_removed_behind_any_prefix() {
+fn encrypted_key_without_its_last_line_is_removed_after_any_prefix() {
     let body = lines_of_key();
     let headers = ["Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-128-CBC,0011223344556677"];
     let headers = headers.map(str::to_owned).to_vec();
@@ -107,7 +107,7 @@ fn a_key_that_grep_prints_around_a_match_is_removed() {
 }
 
 #[test]
-fn a_key_in_several_results_is_removed_behind_a_prefix() {
+fn key_in_several_results_is_removed_after_a_prefix() {
     let body = lines_of_key();
     let form = ("2026-05-01 10:00:@ INFO ", "");
     let mut redactor = Redactor::default();
@@ -121,7 +121,7 @@ fn a_key_in_several_results_is_removed_behind_a_prefix() {
 }
 
 #[test]
-fn lines_around_a_label_that_are_no_key_stay() {
+fn lines_around_a_label_that_are_not_a_key_are_unchanged() {
     let end = label("END");
     let begin = label("BEGIN");
     for text in [

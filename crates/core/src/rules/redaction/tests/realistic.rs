@@ -1,11 +1,11 @@
-//! Lines as agents see them, each with a secret. `«…»` marks what must not be left.
+//! Lines as agents see them, each with a secret. `«…»` marks the text that must be removed.
 
 use super::super::*;
 use crate::rules::shapes::samples::fill;
 
-/// Secrets in the places where people have them. Nothing in here is real: long values are drawn.
+/// Secrets in typical places. None of them is real: long values are generated.
 const LINES: &[&str] = &[
-    // Variables and files of them.
+    // Variables and `.env` files.
     "DB_PASS=«hunter2horse»",
     "DB_PASS=«swordfish»",
     "export DB_PASS='«sword fish»'",
@@ -210,7 +210,7 @@ const LINES: &[&str] = &[
     "12:    api_token = \"«{a32}»\"",
     "     7\t  password: «hunter2»",
     "config/database.yml:9:  password: «hunter2»",
-    // Addresses.
+    // URLs and connection strings.
     "postgres://app:«p/ss#w0rd»@db.local:5432/shop",
     "postgres://app:«#x/ya»@db",
     "postgres://app:«/xyza»@db",
@@ -247,7 +247,7 @@ const LINES: &[&str] = &[
     "DD-APPLICATION-KEY: «{h40}»",
     "Authorization: Digest username=\"anna\", realm=\"x\", uri=\"/\", response=\"«{h32}»\", qop=auth",
     "X-Vault-Token: «hvs.{w90}»",
-    // Words of people.
+    // Prose.
     "The database password is «hunter2».",
     "my password is: «Winter2024!»",
     "Use the token «{a32}» for now.",
@@ -267,7 +267,7 @@ const LINES: &[&str] = &[
     "ключ: «sk-ant-api03-{w93}»",
 ];
 
-/// Lines with secrets of which only the beginning is looked at before they are believed.
+/// Lines with secrets that are longer than the part that is checked.
 const LONG: &[&str] = &[
     "aws configure set aws_session_token «{b700}»",
     "aws configure set aws_session_token \"«{b700}»\"",
@@ -295,7 +295,7 @@ fn marked(line: &str) -> (String, Vec<String>) {
     (line.replace(['«', '»'], ""), secrets)
 }
 
-/// Returns the longest part of the secret that is left.
+/// Returns the length of the longest part of the secret that is left.
 fn left_of(secret: &str, left: &str) -> usize {
     let letters: Vec<char> = secret.chars().collect();
     let has = |length: &usize| {
@@ -305,7 +305,7 @@ fn left_of(secret: &str, left: &str) -> usize {
 }
 
 #[test]
-fn no_secret_of_two_hundred_realistic_lines_passes() {
+fn secrets_in_realistic_lines_are_removed() {
     assert!(LINES.len() >= 150, "{}", LINES.len());
     let mut passed = Vec::new();
     for line in LINES {
@@ -324,7 +324,7 @@ fn no_secret_of_two_hundred_realistic_lines_passes() {
 }
 
 #[test]
-fn secrets_longer_than_what_is_looked_at_are_removed_to_their_end() {
+fn secrets_longer_than_the_checked_part_are_removed_to_their_end() {
     for line in LONG {
         let (text, secrets) = marked(line);
         let left = text.replace(&secrets[0], REDACTED);
@@ -335,7 +335,7 @@ fn secrets_longer_than_what_is_looked_at_are_removed_to_their_end() {
 }
 
 #[test]
-fn nothing_but_the_secret_is_removed_from_a_line() {
+fn only_the_secret_is_removed_from_nearly_every_line() {
     let mut wrong = Vec::new();
     for line in LINES {
         let line = fill(line);
@@ -350,7 +350,7 @@ fn nothing_but_the_secret_is_removed_from_a_line() {
 }
 
 #[test]
-fn secrets_are_found_inside_of_strings_of_json_and_with_windows_line_ends() {
+fn secrets_are_removed_inside_json_strings_and_with_windows_line_ends() {
     let mut passed = Vec::new();
     for line in LINES {
         let (text, secrets) = marked(line);

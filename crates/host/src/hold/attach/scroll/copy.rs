@@ -1,12 +1,12 @@
-//! Text for the clipboard of the person's terminal.
+//! Copies text to the clipboard of the user's terminal.
 
 use super::lines::is_shown;
 
-/// Terminals take about 100,000 bytes, encoded.
+/// Maximum number of bytes to copy. Terminals accept about 100,000 bytes after encoding.
 pub(super) const MOST_BYTES: usize = 74_000;
 
-/// Returns the sequence that has a terminal copy a text: `OSC 52`. Of the controls in the text only
-/// the ends of lines are copied. `None` if it is too long.
+/// Returns the sequence that makes a terminal copy a text: `OSC 52`. Control characters are left
+/// out, except for line ends. `None` if the text is too long.
 pub(super) fn sequence(text: &str) -> Option<String> {
     let text: String = text.chars().filter(|it| *it == '\n' || is_shown(*it)).collect();
     (text.len() <= MOST_BYTES).then(|| format!("\x1b]52;c;{}\x1b\\", base64(text.as_bytes())))
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base64_is_as_rfc_4648_has_it() {
+    fn base64_matches_the_examples_of_rfc_4648() {
         let table = [
             ("", ""),
             ("f", "Zg=="),
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn controls_are_not_copied_and_too_long_a_text_is_refused() {
+    fn control_characters_are_not_copied_and_too_long_a_text_is_refused() {
         assert_eq!(sequence("a\nb"), Some("\x1b]52;c;YQpi\x1b\\".to_owned()));
         assert_eq!(sequence("a\x1b\u{9b}\r\u{202e}\nb"), sequence("a\nb"));
         assert!(sequence(&"x".repeat(MOST_BYTES)).is_some());

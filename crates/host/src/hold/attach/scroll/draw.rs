@@ -1,5 +1,5 @@
-//! Painting scroll mode. Everything that is written comes from here, but for characters that draw
-//! something.
+//! Draws scroll mode. All control sequences are created here; only printable characters come from
+//! the agent's text.
 
 use std::iter;
 use std::ops::Range;
@@ -12,25 +12,25 @@ use super::lines::{Line, width};
 
 const BEGIN: &str = "\x1b[?2026h\x1b[?25l\x1b[m";
 const END: &str = "\x1b[?2026l";
-/// Black on yellow: what was found last.
+/// Black on yellow, for the last match.
 const FOUND: &str = "\x1b[0;30;43m";
-/// Inverse.
+/// Inverse, for the status line.
 const STATUS: &str = "\x1b[0;7m";
 
-/// How a character differs from what the agent wrote.
+/// How a character is drawn differently from the agent's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     None,
-    /// Selected, or found.
+    /// Selected, or a match.
     Inverse,
     Found,
 }
 
 impl ScrollMode {
-    /// Returns what shows the whole screen anew.
+    /// Returns the output that draws the whole screen.
     pub(in super::super) fn draw(&self) -> String {
         let mut out = String::from(BEGIN);
-        // A line can be many rows long: it is searched once.
+        // A line can fill many rows, so it is searched only once.
         let mut marked: Option<(usize, Marked)> = None;
         for index in 0..self.layout.height {
             push(&mut out, format_args!("\x1b[{};1H\x1b[m\x1b[2K", index + 1));
@@ -54,7 +54,7 @@ impl ScrollMode {
         let mut used = 0;
         for (at, character) in text.char_indices() {
             used += width(character);
-            // A character that is wider than the whole screen.
+            // The character is wider than the whole screen.
             if used > usize::from(self.size.cols) {
                 break;
             }
@@ -67,7 +67,7 @@ impl ScrollMode {
             out.push(character);
         }
         *out += "\x1b[m";
-        // An empty line shows that it is selected, too.
+        // An empty line has no character to invert, so draw a blank.
         if text.is_empty() && self.is_selected(row.line) {
             *out += "\x1b[7m \x1b[m";
         }
@@ -77,7 +77,7 @@ impl ScrollMode {
         self.selected().is_some_and(|selected| selected.contains(&line))
     }
 
-    /// Returns which parts of a line are marked.
+    /// Returns the marked parts of a line.
     fn marked(&self, number: usize, line: &Line) -> Marked {
         let found = self.found.as_ref().filter(|place| place.line == number);
         let found = found.map(|place| place.part.clone());
@@ -96,7 +96,7 @@ impl ScrollMode {
         push(out, format_args!("\x1b[{rows};1H{STATUS}\x1b[2K{status}"));
         (used..cols).for_each(|_| out.push(' '));
         *out += "\x1b[m";
-        // The cursor is where the next key has its effect.
+        // Put the cursor where the next key takes effect.
         let (row, col) = match &self.prompt {
             Some(_) => (usize::from(rows), used + 1),
             None => (self.layout.cursor - self.layout.top + 1, 1),
@@ -107,9 +107,9 @@ impl ScrollMode {
 
 /// The marked parts of a line.
 struct Marked {
-    /// What was found last.
+    /// The last match.
     found: Option<Range<usize>>,
-    /// In order, without overlaps.
+    /// In order and without overlaps.
     inverse: Vec<Range<usize>>,
 }
 

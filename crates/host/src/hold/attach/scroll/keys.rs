@@ -4,7 +4,7 @@ use crate::hold::terminal::{Kind, Scanner, Sequence, Token};
 
 use super::search::Direction;
 
-/// A key, however the terminal sends it.
+/// A key, independent of its encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     Character(char),
@@ -24,7 +24,7 @@ pub(crate) enum Key {
     Other,
 }
 
-/// What a key does while lines are shown.
+/// What a key does in scroll mode, except while a search is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     Up,
@@ -38,19 +38,19 @@ pub(super) enum Action {
     WheelUp,
     WheelDown,
     Search(Direction),
-    /// The same search again.
+    /// Repeat the search.
     Next,
-    /// The same search, the other way.
+    /// Repeat the search in the other direction.
     Previous,
     Select,
     Copy,
-    /// Ends a selection, or else scroll mode.
+    /// End the selection. Without a selection, leave scroll mode.
     Cancel,
     Leave,
     Nothing,
 }
 
-/// The table of keys.
+/// Returns the action of a key.
 pub(super) fn action(key: Key) -> Action {
     match key {
         Key::Up | Key::Character('k') | Key::Control('p') => Action::Up,
@@ -75,17 +75,17 @@ pub(super) fn action(key: Key) -> Action {
     }
 }
 
-/// Reads keys; it keeps what a read has torn.
+/// Decodes keys. It keeps sequences that a read has cut.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     scanner: Scanner,
     pasting: bool,
-    /// Whether `ESC O` came, which the letter of a key follows.
+    /// Whether `ESC O` has arrived, which is followed by the letter of a key.
     is_letter_next: bool,
 }
 
 impl Decoder {
-    /// Takes in what was typed; pasted text is characters.
+    /// Decodes input. Pasted text is decoded as characters.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> Vec<Key> {
         let mut keys = Vec::new();
         self.scanner.push(bytes);
@@ -108,7 +108,7 @@ impl Decoder {
         }
     }
 
-    /// Returns what waits, after a pause in which no rest came.
+    /// Returns the key of the incomplete input, after a pause in which its rest did not arrive.
     pub(crate) fn after_pause(&mut self) -> Vec<Key> {
         if self.pasting {
             return Vec::new();
@@ -161,7 +161,8 @@ fn of_letter(letter: char) -> Key {
     }
 }
 
-/// Returns the key of a control sequence; `None` if nobody pressed anything.
+/// Returns the key of a control sequence. `None` if it is a report or a release, and nothing was
+/// pressed.
 fn of_sequence(sequence: &Sequence<'_>) -> Option<Key> {
     const RELEASED: u16 = 3;
     if sequence.parts(1).nth(1).flatten() == Some(RELEASED) {
@@ -207,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_read_in_every_encoding() {
+    fn keys_are_decoded_in_every_encoding() {
         let table: [(&[u8], &[Key]); 22] = [
             (b"jk", &[Key::Character('j'), Key::Character('k')]),
             ("é漢".as_bytes(), &[Key::Character('é'), Key::Character('漢')]),
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn escape_alone_is_known_after_a_pause() {
+    fn escape_alone_is_decoded_after_a_pause() {
         let mut decoder = Decoder::default();
         assert_eq!(decoder.take(b"\x1b"), []);
         assert_eq!(decoder.after_pause(), [Key::Escape]);

@@ -1,4 +1,4 @@
-//! Which part of the lines is on the screen, and where the cursor is.
+//! The rows that are on the screen, and the position of the cursor.
 
 use std::ops::Range;
 
@@ -8,11 +8,11 @@ use super::lines::{Line, width};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) line: usize,
-    /// Which bytes of the line's text.
+    /// The byte range in the line's text.
     pub(super) part: Range<usize>,
 }
 
-/// Wraps lines into rows of so many columns; every line has at least one.
+/// Wraps lines into rows of at most `cols` columns. Every line has at least one row.
 pub(super) fn wrap(lines: &[Line], cols: usize) -> Vec<Row> {
     let mut rows = Vec::with_capacity(lines.len());
     for (line, Line { text, .. }) in lines.iter().enumerate() {
@@ -30,27 +30,28 @@ pub(super) fn wrap(lines: &[Line], cols: usize) -> Vec<Row> {
     rows
 }
 
-/// The view on wrapped lines.
+/// The view of wrapped lines.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub(super) rows: Vec<Row>,
-    /// How many rows are seen.
+    /// How many rows are visible.
     pub(super) height: usize,
-    /// The first row that is seen.
+    /// The first visible row.
     pub(super) top: usize,
-    /// The row with the cursor, which is always seen.
+    /// The row with the cursor. It is always visible.
     pub(super) cursor: usize,
 }
 
 impl Layout {
-    /// Shows the end as it was on a screen with one row more, with the cursor at the top.
+    /// Shows the end of the lines as it was on a screen with one more row, with the cursor at the
+    /// top.
     pub(super) fn at_end(lines: &[Line], cols: usize, height: usize) -> Self {
         let rows = wrap(lines, cols);
         let top = rows.len().saturating_sub(height + 1);
         Self { rows, height, top, cursor: top }
     }
 
-    /// Wraps anew for a screen of another size; the cursor stays on its text.
+    /// Wraps the lines for a screen of another size. The cursor stays on its text.
     pub(super) fn resize(&mut self, lines: &[Line], cols: usize, height: usize) {
         let at = self.rows.get(self.cursor).map_or((0, 0), |row| (row.line, row.part.start));
         let below_top = self.cursor - self.top;
@@ -61,7 +62,7 @@ impl Layout {
         self.keep_within();
     }
 
-    /// Returns the row that has this byte of a line.
+    /// Returns the row that contains this byte of a line.
     pub(super) fn row_of(&self, (line, byte): (usize, usize)) -> usize {
         let later = self.rows.partition_point(|row| (row.line, row.part.start) <= (line, byte));
         later.saturating_sub(1)
@@ -76,7 +77,7 @@ impl Layout {
         self.top >= self.last_top()
     }
 
-    /// Moves the cursor; the view follows it.
+    /// Moves the cursor up. The view follows it.
     pub(super) fn up(&mut self, count: usize) {
         self.go_to(self.cursor.saturating_sub(count));
     }
@@ -85,11 +86,11 @@ impl Layout {
         self.go_to(self.cursor + count);
     }
 
-    /// Moves the view, and the cursor with it.
+    /// Moves the view up, and the cursor with it.
     pub(super) fn scroll_up(&mut self, count: usize) {
         let moved = count.min(self.top);
         self.top -= moved;
-        // There is nothing more above: the cursor goes on alone.
+        // At the first row, only the cursor moves.
         self.cursor = self.cursor.saturating_sub(if moved == 0 { count } else { moved });
         self.keep_within();
     }
@@ -101,7 +102,7 @@ impl Layout {
         self.keep_within();
     }
 
-    /// Puts the cursor on a row; the view moves only if the row is not seen.
+    /// Puts the cursor on a row. The view moves only if the row is not visible.
     pub(super) fn go_to(&mut self, row: usize) {
         self.cursor = row.min(self.rows.len().saturating_sub(1));
         if self.cursor < self.top {
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_wrapped_at_whole_characters() {
+    fn wrap_splits_lines_between_characters() {
         let table: [(&str, usize, &[&str]); 8] = [
             ("abc\n\ndef", 5, &["abc", "", "def"]),
             ("abcdef", 3, &["abc", "def"]),
@@ -158,8 +159,8 @@ mod tests {
     }
 
     #[test]
-    fn it_begins_where_the_screen_was_and_moves_within_the_lines() {
-        // What is done, then the first row that is seen and the row with the cursor.
+    fn layout_begins_at_the_old_screen_and_moves_within_the_lines() {
+        // An action, the expected first visible row and the expected row of the cursor.
         type Step = (fn(&mut Layout), usize, usize);
         let steps: [Step; 12] = [
             (|_| {}, 89, 89),
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn few_lines_and_a_tiny_screen_are_no_trouble() {
+    fn cursor_stays_visible_with_few_lines_and_on_a_tiny_screen() {
         for (count, height) in [(0, 1), (1, 1), (1, 10), (3, 1), (3, 10)] {
             let mut layout = layout(count, height);
             for _ in 0..5 {
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cursor_stays_on_its_text_when_the_size_changes() {
+    fn cursor_stays_on_its_text_when_the_size_changes() {
         let text: Vec<String> =
             (0..50).map(|number| format!("{number:02}{}", "x".repeat(20))).collect();
         let lines = parse(&text.join("\n"));

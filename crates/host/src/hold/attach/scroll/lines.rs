@@ -1,27 +1,27 @@
 //! Lines of text with colours, as a holder sends them.
 //!
-//! An agent chose the text. Only characters that draw something are kept of it, so that nothing in
-//! it can command the terminal on which it is shown.
+//! The text comes from an agent. Only printable characters of it are kept, so that it cannot
+//! control the terminal on which it is shown.
 
 use segue_core::rules::display;
 use unicode_width::UnicodeWidthChar as _;
 
 use crate::hold::terminal::{Sequence, Style};
 
-/// More lines than these are not kept; the oldest go first.
+/// Maximum number of lines. The oldest are dropped first.
 const MOST_LINES: usize = 20_000;
 const TAB: usize = 8;
 
-/// One line, however long.
+/// One line of any length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) text: String,
-    /// Where in the text a style begins, in order.
+    /// The byte offsets at which a style begins, in order.
     styles: Vec<(usize, Style)>,
 }
 
 impl Line {
-    /// Returns the style of the character at this byte.
+    /// Returns the style of the character at this byte offset.
     pub(super) fn style_at(&self, at: usize) -> Style {
         let later = self.styles.partition_point(|(from, _)| *from <= at);
         let known = later.checked_sub(1).and_then(|index| self.styles.get(index));
@@ -37,12 +37,12 @@ impl Line {
     }
 }
 
-/// Returns how many columns a character takes.
+/// Returns how many columns a character occupies.
 pub(super) fn width(character: char) -> usize {
     character.width().unwrap_or(0).min(2)
 }
 
-/// Reads lines. At most [`MOST_LINES`] are returned, the newest.
+/// Parses lines. Returns at most [`MOST_LINES`], the newest.
 pub(super) fn parse(text: &str) -> Vec<Line> {
     let mut pen = Style::default();
     let lines: Vec<Line> = text.split('\n').map(|line| parse_line(line, &mut pen)).collect();
@@ -72,7 +72,7 @@ fn parse_line(text: &str, pen: &mut Style) -> Line {
     line
 }
 
-/// Takes in the sequence at the beginning; returns what comes after it.
+/// Applies the sequence at the beginning, and returns the text after it.
 fn after_sequence<'a>(text: &'a str, pen: &mut Style) -> &'a str {
     let body = text.get(1..).unwrap_or_default();
     let Some(parameters) = body.strip_prefix('[') else { return body };
@@ -89,7 +89,7 @@ fn after_sequence<'a>(text: &'a str, pen: &mut Style) -> &'a str {
     text.get(length..).unwrap_or_default()
 }
 
-/// Tells whether a character draws something, or belongs to one that does.
+/// Returns whether a character is visible, or belongs to one that is.
 pub(super) fn is_shown(character: char) -> bool {
     !display::is_misleading(character)
 }
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_keep_their_text_and_lose_every_control() {
+    fn lines_keep_their_text_without_control_characters() {
         let table = [
             ("one\ntwo\n", vec!["one", "two", ""]),
             ("\x1b[31mred\x1b[m", vec!["red"]),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_begin_and_end_where_they_were_written() {
+    fn styles_begin_and_end_where_they_were_written() {
         let lines = parse("a\x1b[1;31mbc\x1b[mde\x1b[4m\nf\x1b[mg");
         let style = |codes: &str| {
             let mut style = Style::default();
@@ -134,12 +134,12 @@ mod tests {
         let found: Vec<Style> = (0..5).map(|at| lines[0].style_at(at)).collect();
         let (plain, red) = (Style::default(), style("\x1b[1;31m"));
         assert_eq!(found, [plain, red, red, plain, plain]);
-        assert_eq!(lines[1].style_at(0), style("\x1b[4m"), "it goes on in the next line");
+        assert_eq!(lines[1].style_at(0), style("\x1b[4m"), "it continues in the next line");
         assert_eq!(lines[1].style_at(1), plain);
     }
 
     #[test]
-    fn the_newest_lines_are_kept() {
+    fn parse_keeps_the_newest_lines() {
         let text: String = (0..MOST_LINES + 5).map(|number| format!("{number}\n")).collect();
         let lines = texts(&text);
         assert_eq!(lines.len(), MOST_LINES);

@@ -1,7 +1,7 @@
-//! Scroll mode: what an agent has written, as it was when the mode was entered.
+//! Scroll mode: shows what an agent has written, as it was when the mode was entered.
 //!
-//! Everything here is a function of the lines and the keys; it sends nothing and reads nothing.
-//! The agent goes on, and nothing that it does changes what is shown.
+//! Everything here is a function of the lines and the keys, without I/O. The agent continues to
+//! run, and nothing that it does changes what is shown.
 
 mod copy;
 mod draw;
@@ -22,22 +22,22 @@ use super::keys::Entry;
 use keys::Action;
 pub(super) use keys::{Decoder, Key};
 
-/// How many rows one step of the wheel is.
+/// The number of rows per step of the wheel.
 const WHEEL_ROWS: usize = 3;
-/// A longer text is not searched for.
+/// Maximum length of a search text in bytes.
 const LONGEST_PATTERN: usize = 200;
 
-/// What comes of a key.
+/// The result of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reaction {
-    /// Show it again.
+    /// Draw again.
     Stay,
     Leave,
-    /// Send this to the terminal, and show it again.
+    /// Send this to the terminal, and draw again.
     Send(String),
 }
 
-/// The lines and the state of the view on them.
+/// The lines, and the state of the view.
 #[derive(Debug)]
 pub(super) struct ScrollMode {
     lines: Vec<Line>,
@@ -46,16 +46,16 @@ pub(super) struct ScrollMode {
     layout: Layout,
     entry: Entry,
     search: Option<(Pattern, Direction)>,
-    /// What was found last.
+    /// The last match.
     found: Option<Match>,
-    /// The line at which a selection began.
+    /// The line at which the selection began.
     anchor: Option<usize>,
     prompt: Option<Prompt>,
-    /// Said once, until the next key.
+    /// A message that is shown until the next key.
     message: Option<String>,
 }
 
-/// A search that is being typed.
+/// A search text that is being typed.
 #[derive(Debug)]
 struct Prompt {
     direction: Direction,
@@ -63,7 +63,7 @@ struct Prompt {
 }
 
 impl ScrollMode {
-    /// Begins at the end, as the agent's screen was, or above it where the entry scrolls.
+    /// Begins at the end, as the agent's screen was. If the entry key scrolls, begins above that.
     pub(super) fn new(text: &str, facts: ScrollbackFacts, size: Size, entry: Entry) -> Self {
         let lines = lines::parse(text);
         let layout = Layout::at_end(&lines, cols(size), height(size));
@@ -92,12 +92,12 @@ impl ScrollMode {
         self.layout.resize(&self.lines, cols(size), height(size));
     }
 
-    /// Says something until the next key.
+    /// Shows a message until the next key.
     pub(super) fn say(&mut self, words: &str) {
         self.message = Some(words.to_owned());
     }
 
-    /// Takes a key.
+    /// Handles a key.
     pub(super) fn key(&mut self, key: Key) -> Reaction {
         self.message = None;
         match self.prompt.take() {
@@ -139,7 +139,7 @@ impl ScrollMode {
         Reaction::Stay
     }
 
-    /// Scrolls down; at the end this leaves, if the same key has entered.
+    /// Scrolls down. At the end, leaves scroll mode if it was entered with the corresponding key.
     fn forward(&mut self, entry: Entry, rows: usize) -> Reaction {
         if self.entry == entry && self.layout.is_at_end() && self.anchor.is_none() {
             return Reaction::Leave;
@@ -163,7 +163,7 @@ impl ScrollMode {
         self.prompt = Some(prompt);
     }
 
-    /// Searches; nothing typed is the text that was searched for before.
+    /// Starts a search. An empty text repeats the text of the previous search.
     fn search_for(&mut self, prompt: &Prompt) {
         let before = self.search.take().map(|(pattern, _)| pattern);
         let pattern = match prompt.text.as_str() {
@@ -184,7 +184,7 @@ impl ScrollMode {
         };
         let row = self.layout.rows.get(self.layout.cursor);
         let cursor = row.map_or((0, 0), |row| (row.line, row.part.start));
-        // From the place that was found last, unless the cursor has left it.
+        // Start at the last match, unless the cursor has left it.
         let last = self.found.as_ref().map(|place| (place.line, place.part.start));
         let from = last.filter(|at| self.layout.row_of(*at) == self.layout.cursor);
         let from = from.unwrap_or(cursor);
@@ -201,7 +201,7 @@ impl ScrollMode {
         }
     }
 
-    /// Returns the lines that are selected, if any.
+    /// Returns the selected lines. `None` without a selection.
     fn selected(&self) -> Option<std::ops::RangeInclusive<usize>> {
         let (anchor, line) = (self.anchor?, self.layout.line());
         Some(anchor.min(line)..=anchor.max(line))
@@ -235,7 +235,8 @@ fn cols(size: Size) -> usize {
     usize::from(size.cols)
 }
 
-/// The last row is the status line, if there are two.
+/// Returns the number of rows for lines. If the screen has at least two rows, the last one is the
+/// status line.
 fn height(size: Size) -> usize {
     usize::from(size.rows).saturating_sub(1).max(1)
 }

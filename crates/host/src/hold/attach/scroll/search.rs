@@ -1,10 +1,10 @@
-//! Finding text in lines.
+//! Finds text in lines.
 
 use std::ops::Range;
 
 use super::lines::Line;
 
-/// Which way a search goes.
+/// The direction of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     Forward,
@@ -20,25 +20,25 @@ impl Direction {
     }
 }
 
-/// What is searched for. Small letters find capitals, too.
+/// A search text. If it has no capital letters, upper and lower case are not distinguished.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pattern {
     pub(super) text: String,
     ignores_case: bool,
 }
 
-/// A place in the lines: a line, and bytes of its text.
+/// A match: a line, and a byte range in its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Match {
     pub(super) line: usize,
     pub(super) part: Range<usize>,
 }
 
-/// What a search has found.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) place: Match,
-    /// Whether it went on at the other end.
+    /// Whether the search continued at the other end.
     pub(super) has_wrapped: bool,
 }
 
@@ -47,7 +47,7 @@ impl Pattern {
         Self { text: text.to_owned(), ignores_case: !text.chars().any(char::is_uppercase) }
     }
 
-    /// Returns every place in a text, none of which overlap.
+    /// Returns all matches in a text, without overlaps.
     pub(super) fn places(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         let mut from = 0;
@@ -63,7 +63,8 @@ impl Pattern {
         found
     }
 
-    /// Returns how many bytes at the beginning of a text are what is searched for.
+    /// Returns the length in bytes of a match at the beginning of a text. `None` if there is no
+    /// match.
     fn length_at(&self, text: &str) -> Option<usize> {
         let mut length = 0;
         let mut characters = text.chars();
@@ -79,7 +80,7 @@ impl Pattern {
     }
 }
 
-/// Finds the next place after this line and byte, or before it; goes on at the other end.
+/// Finds the next match after or before this line and byte. Continues at the other end.
 pub(super) fn find(
     lines: &[Line],
     pattern: &Pattern,
@@ -127,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_letters_find_capitals_and_capitals_only_themselves() {
+    fn lower_case_finds_capitals_and_capitals_find_only_capitals() {
         type Places = &'static [(usize, usize)];
         let table: [(&str, &str, Places); 8] = [
             ("ab", "xabABx", &[(1, 3), (3, 5)]),
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_goes_both_ways_and_on_at_the_other_end() {
+    fn find_searches_in_both_directions_and_wraps_around() {
         let lines = parse("x a a\nnone\na\n");
         let pattern = Pattern::new("a");
         let table = [

@@ -3,17 +3,18 @@
 use super::lines::width;
 use super::{Direction, ScrollMode};
 
-/// The key without which nobody gets out: it stands in front, and goes last.
+/// The key that leaves scroll mode. It comes first, and is dropped last if there is too little
+/// room.
 const LEAVE: &str = "q leave";
 /// The other keys that the status line names, as far as there is room.
 const KEYS: [&str; 4] = ["/ search", "v select", "y copy", "Ctrl-\\ ? keys"];
 
 impl ScrollMode {
-    /// Returns the status line, at most so many columns wide.
+    /// Returns the status line, at most `cols` columns wide.
     pub(super) fn status(&self, cols: usize) -> String {
         if let Some(prompt) = &self.prompt {
             let sign = if prompt.direction == Direction::Forward { '/' } else { '?' };
-            // The end of what is typed is seen.
+            // The end of the typed text must be visible.
             return newest(&format!("{sign}{}", prompt.text), cols);
         }
         let mut line = format!(" scroll  {LEAVE}");
@@ -52,7 +53,7 @@ impl ScrollMode {
         })
     }
 
-    /// Says honestly where the history ends.
+    /// Explains where the history ends, and why.
     fn limit(&self) -> Option<String> {
         if self.facts.alternate {
             return Some("its earlier screens are not kept".to_owned());
@@ -65,7 +66,7 @@ fn columns(text: &str) -> usize {
     text.chars().map(width).sum()
 }
 
-/// Adds a part if there is room for all of it; returns whether there was.
+/// Adds a part if there is room for all of it. Returns whether there was.
 fn add(line: &mut String, part: &str, cols: usize) -> bool {
     let has_room = columns(line) + columns(part) < cols;
     if has_room {
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_cut_at_whole_characters() {
+    fn text_is_cut_between_characters() {
         for (text, cols, beginning, end) in [
             ("abc", 2, "ab", "c"),
             ("漢字", 3, "漢", "字"),

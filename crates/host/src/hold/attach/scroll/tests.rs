@@ -1,4 +1,4 @@
-//! What a person sees in scroll mode, key by key.
+//! Tests of what a user sees in scroll mode, key by key.
 
 use std::num::NonZeroU16;
 
@@ -19,7 +19,7 @@ fn entered(text: &str, size: Size, entry: Entry) -> ScrollMode {
     ScrollMode::new(text, KEPT, size, entry)
 }
 
-/// Presses keys; returns what the last one brought about.
+/// Presses keys. Returns the result of the last one.
 fn press(mode: &mut ScrollMode, keys: &[u8]) -> Reaction {
     let mut reaction = Reaction::Stay;
     let mut decoder = Decoder::default();
@@ -52,7 +52,7 @@ fn status(mode: &ScrollMode) -> String {
 }
 
 #[test]
-fn it_begins_with_the_screen_as_it_was_and_the_status_line_over_its_last_row() {
+fn scroll_mode_begins_with_the_screen_and_a_status_line_in_its_last_row() {
     let mode = entered(&numbered(100), size(10, 80), Entry::Key);
     let shown = rows(&mode);
     assert_eq!(shown[0], "line 91");
@@ -63,7 +63,7 @@ fn it_begins_with_the_screen_as_it_was_and_the_status_line_over_its_last_row() {
 }
 
 #[test]
-fn key_that_leaves_stands_in_front_and_goes_last() {
+fn leave_key_comes_first_in_the_status_line_and_is_dropped_last() {
     let mode = entered("one", size(2, 80), Entry::Key);
     let table = [
         (7, "q leave"),
@@ -80,7 +80,7 @@ fn key_that_leaves_stands_in_front_and_goes_last() {
 }
 
 #[test]
-fn every_key_moves_the_view_as_it_should() {
+fn every_key_moves_the_view_as_documented() {
     let table: [(&[u8], &str, u16); 26] = [
         (b"k", "line 90", 0),
         (b"\x1b[A", "line 89", 0),
@@ -118,7 +118,7 @@ fn every_key_moves_the_view_as_it_should() {
 }
 
 #[test]
-fn page_up_and_the_wheel_scroll_as_they_enter_and_leave_at_the_end() {
+fn page_up_and_wheel_scroll_on_entry_and_leave_at_the_end() {
     let mut page = entered(&numbered(100), size(10, 80), Entry::PageUp);
     assert_eq!(first(&page), "line 82");
     assert_eq!(press(&mut page, b"\x1b[6~\x1b[6~"), Reaction::Stay);
@@ -132,7 +132,7 @@ fn page_up_and_the_wheel_scroll_as_they_enter_and_leave_at_the_end() {
 }
 
 #[test]
-fn it_is_left_with_q_escape_and_control_c() {
+fn q_escape_and_control_c_leave_scroll_mode() {
     for keys in [&b"q"[..], b"\x1b", b"\x03", b"v\x1b\x1b", b"/x\rq"] {
         let mut mode = entered(&numbered(100), size(10, 80), Entry::Key);
         let mut last = Reaction::Stay;
@@ -144,7 +144,7 @@ fn it_is_left_with_q_escape_and_control_c() {
 }
 
 #[test]
-fn a_search_goes_to_its_next_place_and_marks_all_of_them() {
+fn search_goes_to_the_next_match_and_marks_all_matches() {
     let mut mode = entered(&numbered(100), size(10, 80), Entry::Key);
     press(&mut mode, b"g/line 5");
     assert_eq!(status(&mode), "/line 5");
@@ -155,7 +155,7 @@ fn a_search_goes_to_its_next_place_and_marks_all_of_them() {
     press(&mut mode, b"n");
     let shown = screen(&mode);
     assert_eq!(first(&mode), "line 42", "{:?}", rows(&mode));
-    assert_eq!(shown.cell(8, 0).unwrap().bgcolor(), vt100::Color::Idx(3), "found last");
+    assert_eq!(shown.cell(8, 0).unwrap().bgcolor(), vt100::Color::Idx(3), "last match");
     press(&mut mode, b"nG");
     press(&mut mode, b"?LINE 99\x7f\x7f9\r");
     assert!(status(&mode).contains("not found: LINE 9"), "capitals find capitals");
@@ -163,12 +163,12 @@ fn a_search_goes_to_its_next_place_and_marks_all_of_them() {
     assert_eq!(mode.layout.line(), 58);
     assert!(!screen(&mode).cell(0, 0).unwrap().inverse() || first(&mode).starts_with("line 5"));
     press(&mut mode, b"N");
-    assert_eq!(mode.layout.line(), 4, "the other way, and on at the other end");
+    assert_eq!(mode.layout.line(), 4, "the other direction, after wrapping around");
     assert!(status(&mode).contains("other end"), "{}", status(&mode));
 }
 
 #[test]
-fn a_search_can_be_given_up_and_nothing_searched_for_is_said() {
+fn search_can_be_cancelled_and_repeating_none_shows_a_message() {
     let mut mode = entered(&numbered(100), size(10, 80), Entry::Key);
     assert_eq!(press(&mut mode, b"n"), Reaction::Stay);
     assert!(status(&mode).contains("press / or ?"), "{}", status(&mode));
@@ -181,7 +181,7 @@ fn a_search_can_be_given_up_and_nothing_searched_for_is_said() {
 }
 
 #[test]
-fn whole_lines_are_selected_and_copied_without_anything_but_text() {
+fn whole_lines_are_selected_and_copied_as_plain_text() {
     let text = "zero\n\x1b[31mone\x1b[m  \ntwo is longer than a row\n\x1b]52;c;eA==\x07three\nfour";
     let mut mode = entered(text, size(6, 10), Entry::Key);
     assert_eq!(press(&mut mode, b"y"), Reaction::Stay);
@@ -202,7 +202,7 @@ fn whole_lines_are_selected_and_copied_without_anything_but_text() {
 }
 
 #[test]
-fn too_much_for_a_clipboard_is_not_copied_and_said() {
+fn selection_too_large_for_the_clipboard_is_refused_with_a_message() {
     let mut mode = entered(&vec!["x".repeat(100); 1000].join("\n"), size(10, 80), Entry::Key);
     assert_eq!(press(&mut mode, b"gvGy"), Reaction::Stay);
     assert!(status(&mode).contains("not copied"), "{}", status(&mode));
@@ -210,7 +210,7 @@ fn too_much_for_a_clipboard_is_not_copied_and_said() {
 }
 
 #[test]
-fn wide_characters_and_colours_are_shown_as_they_were() {
+fn wide_characters_and_colours_are_preserved() {
     let mut mode = entered("漢字漢字\x1b[1;32m漢\x1b[m\nx", size(4, 7), Entry::Key);
     press(&mut mode, b"g");
     let shown = screen(&mode);
@@ -220,7 +220,7 @@ fn wide_characters_and_colours_are_shown_as_they_were() {
 }
 
 #[test]
-fn no_screen_is_too_small_and_none_scrolls_its_terminal() {
+fn drawing_never_scrolls_the_terminal_on_any_screen_size() {
     let text = format!("{}\n漢字 wide \u{1f600}\n{}", numbered(50), "y".repeat(300));
     for (rows, cols) in [(1, 2), (1, 80), (2, 2), (2, 3), (3, 10), (24, 80), (5, 1000)] {
         let mut mode = entered(&text, size(rows, cols), Entry::PageUp);
@@ -235,7 +235,7 @@ fn no_screen_is_too_small_and_none_scrolls_its_terminal() {
 }
 
 #[test]
-fn a_resize_keeps_the_place() {
+fn resize_keeps_the_cursor_on_its_line() {
     let mut mode = entered(&numbered(100), size(10, 80), Entry::Key);
     press(&mut mode, b"g/line 37\r");
     for (rows, cols) in [(5, 4), (24, 80), (2, 3), (10, 80)] {
@@ -247,7 +247,7 @@ fn a_resize_keeps_the_place() {
 }
 
 #[test]
-fn the_status_line_says_what_is_not_kept() {
+fn status_line_says_which_lines_are_not_kept() {
     let facts = ScrollbackFacts { has_forgotten: true, alternate: false };
     let mode = ScrollMode::new("x", facts, size(5, 80), Entry::Key);
     assert!(status(&mode).contains("older lines are gone"), "{}", status(&mode));
@@ -257,7 +257,7 @@ fn the_status_line_says_what_is_not_kept() {
 }
 
 #[test]
-fn nothing_that_an_agent_wrote_commands_the_terminal() {
+fn agent_text_cannot_control_the_terminal() {
     let evil = "\x1b]52;c;ZXZpbA==\x07\x1b]0;title\x07\x1b[?1049l\x1b[2J\x1bc\x1bP1$r\x1b\\\u{9b}2J\
                 \x1b[200~\x07\x0e\x1b(0\u{90}q\u{9c}\x1b_G\x1b\\\x1b[6n\x1b[>c\x1b]8;;http://x\x07";
     let mut mode = entered(&format!("{evil}\n{evil}"), size(10, 80), Entry::Key);

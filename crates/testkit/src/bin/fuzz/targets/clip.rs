@@ -1,4 +1,5 @@
-//! Lines that are too long to be held: they stay JSON, and nothing but the middle of long texts goes.
+//! Lines that are too long to keep in memory. Clipping keeps them valid JSON, and removes only the
+//! middle of long strings.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +9,10 @@ use serde_json::Value;
 
 use super::transcripts;
 
-/// A text shorter than this is never cut.
+/// Strings that take fewer bytes than this in JSON are never cut.
 const SHORT: usize = 512 * 1024;
 
-/// Returns lines with a long text in some of them.
+/// Returns single lines, some of them with a long string.
 pub(super) fn samples() -> Vec<Vec<u8>> {
     let everybody = transcripts::of_everybody();
     let lines = everybody.iter().flat_map(|text| text.split(|byte| *byte == b'\n'));
@@ -30,10 +31,10 @@ pub(super) fn check(bytes: &[u8], folder: &Path) {
     fs::write(&path, bytes).expect("a line");
     let clipped = segue_vendors::clipped(&LocalFiles, &path).expect("a file");
     let clipped = clipped.expect("no line here is too long");
-    assert!(clipped.len() <= bytes.len() + 64 * (1 + bytes.len() / SHORT), "it does not grow");
+    assert!(clipped.len() <= bytes.len() + 64 * (1 + bytes.len() / SHORT), "the line grew");
     if let Ok(before) = serde_json::from_slice::<Value>(bytes) {
         let after = serde_json::from_slice(&clipped).expect("what was JSON stays JSON");
-        assert!(is_same(&before, &after), "only the middle of long texts goes");
+        assert!(is_same(&before, &after), "more than the middle of long strings was removed");
     }
 }
 
@@ -55,7 +56,8 @@ fn is_same(before: &Value, after: &Value) -> bool {
     }
 }
 
-/// Tells whether a text is the beginning and the end of another one.
+/// Returns `true` if `after` is the beginning and the end of `before`, with the marker for omitted
+/// bytes between them.
 fn is_cut(before: &str, after: &str) -> bool {
     let Some((head, rest)) = after.split_once("\n[… ") else { return false };
     let tail = rest.split_once(" bytes left out …]\n").map(|(_, tail)| tail);

@@ -1,4 +1,4 @@
-//! Conversations in databases, of which the rows or the file are damaged.
+//! Conversations in databases with damaged rows or a damaged file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use rusqlite::Connection;
 use segue_core::model::VendorSessionId;
 use segue_host::LocalFiles;
 
-use super::transcripts::{both_ways, look, place, vendor};
+use super::transcripts::{both_ways, look, place, transcripts, vendor};
 use crate::corpus;
 
-/// The conversation that was recorded.
+/// Returns the id of the conversation in a vendor's recorded database.
 fn id(vendor: &str) -> VendorSessionId {
     VendorSessionId::new(match vendor {
         "opencode" => "ses_01980000000070008000000000000001",
@@ -22,7 +22,7 @@ pub(super) fn scripts(vendor: &str) -> Vec<Vec<u8>> {
     corpus::recorded(vendor, ".sql")
 }
 
-/// Returns databases as the bytes of their files.
+/// Returns the contents of database files, which are created from the recorded scripts.
 pub(super) fn files(vendor: &str) -> Vec<Vec<u8>> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("sample.db");
@@ -33,23 +33,25 @@ pub(super) fn files(vendor: &str) -> Vec<Vec<u8>> {
     scripts(vendor).into_iter().map(sample).collect()
 }
 
-/// Returns conversations as their program would take them in.
+/// Returns the exports of `OpenCode`'s recorded conversations, in the format that `OpenCode`
+/// imports.
 pub(super) fn exports() -> Vec<Vec<u8>> {
     let (folder, vendor) = (tempfile::tempdir().expect("a folder"), vendor("opencode"));
     let (place, id) = (place(folder.path()), id("opencode"));
-    let path = vendor.transcript(&LocalFiles, &place, &id);
+    let path = transcripts(vendor.as_ref()).transcript(&LocalFiles, &place, &id);
     let scripts = scripts("opencode");
+    let database = vendor.transcript_database().expect("a database");
     let export = |script: &Vec<u8>| {
         make(path.parent().expect("a database"), script);
-        vendor.export(&place, &id).expect("a database").expect("a conversation")
+        database.export(&place, &id).expect("a database").expect("a conversation")
     };
     scripts.iter().map(export).collect()
 }
 
-/// Makes a database. What its script says wrong is not in it.
+/// Creates a database from an SQL script. Skips statements that fail.
 fn make(path: &Path, script: &[u8]) {
     fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-    // There may be none yet.
+    // Removing fails if no database exists yet.
     let _removed = fs::remove_file(path);
     let database = Connection::open(path).expect("a database");
     database.pragma_update(None, "journal_mode", "off").expect("a setting");
@@ -75,10 +77,10 @@ pub(super) fn check_file(name: &str, bytes: &[u8], folder: &Path) {
 
 fn check(name: &str, folder: &Path, write: impl FnOnce(&Path)) {
     let (vendor, place, id) = (vendor(name), place(folder), id(name));
-    let transcript: PathBuf = vendor.transcript(&LocalFiles, &place, &id);
+    let transcript: PathBuf = transcripts(vendor.as_ref()).transcript(&LocalFiles, &place, &id);
     write(transcript.parent().expect("a database"));
-    // What is damaged may be an error.
+    // An error is a valid result for a damaged database. Only a panic is a bug.
     let _read = both_ways(vendor.as_ref(), &transcript);
     look(vendor.as_ref(), &place, &transcript, &id);
-    let _exported = vendor.export(&place, &id);
+    let _exported = vendor.transcript_database().map(|it| it.export(&place, &id));
 }

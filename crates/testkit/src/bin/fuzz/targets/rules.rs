@@ -1,4 +1,4 @@
-//! What is done with turns on their way to another vendor.
+//! The rules for turns that are handed off to another vendor: redaction, cleaning and the digest.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -11,17 +11,17 @@ use segue_testkit::chance::Chance;
 
 use super::transcripts;
 
-/// What a tool's result is at most long.
+/// The maximum length of a tool's result, in characters.
 const RESULT: usize = 20_000;
 
-/// Returns chance that is the same for the same text.
+/// Returns a random number generator whose seed is the hash of a text.
 fn chance(text: &str) -> Chance {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     Chance::of(hasher.finish())
 }
 
-/// Returns texts with secrets, as agents see them, and without.
+/// Returns texts with secrets in the forms in which agents see them, and texts without secrets.
 pub(super) fn texts() -> Vec<Vec<u8>> {
     let drawn = "q7Xb2LmZ9vTr4KpWc8Ny";
     let block = |name: &str, inside: &str| {
@@ -60,20 +60,20 @@ pub(super) fn check_redaction(text: &str) {
     let drawn: String = (0..40).map(|_| char::from(letters[chance.below(letters.len())])).collect();
     let secret = format!("sk-ant-api03-{drawn}");
     let planted = format!("{}\n{secret}\n{}", &text[..at], &text[at..]);
-    assert!(!redact(&planted).contains(&drawn), "a key on a line of its own is found");
-    assert!(!redact_assignments(&planted).contains(&drawn), "a key is found among variables");
+    assert!(!redact(&planted).contains(&drawn), "a key on its own line remains");
+    assert!(!redact_assignments(&planted).contains(&drawn), "a key in a variable remains");
     let mut known = KnownSecrets::default();
     known.add_variables(text);
     known.add_environment([("SHOP_TOKEN", drawn.as_str())].into_iter());
     let mut redactor = Redactor::new(known);
     let planted = format!("{}{drawn}{}", &text[..at], &text[at..]);
-    assert!(!redactor.redact(&planted).contains(&drawn), "a known value is found anywhere");
+    assert!(!redactor.redact(&planted).contains(&drawn), "a known value remains");
     let result = redactor.redact_result(&planted, chance.below(2) == 0).into_owned();
-    assert!(!result.contains(&drawn), "a known value is found in a result");
-    assert!(!redactor.redact_result(text, false).contains(&drawn), "it stays away");
+    assert!(!result.contains(&drawn), "a known value remains in a result");
+    assert!(!redactor.redact_result(text, false).contains(&drawn), "a value of another text");
 }
 
-/// Makes turns clean.
+/// Passes turns through the `Cleaner`, as a handoff does.
 pub(super) fn clean(turns: Vec<Turn>) -> Vec<Turn> {
     let mut cleaner = Cleaner::new("call_1", Timestamp::UNIX_EPOCH);
     let mut clean = Vec::new();
@@ -86,34 +86,34 @@ pub(super) fn check_cleaner(turns: Vec<Turn>) {
     let is_word = |turn: &&Turn| turn.role == Role::User && !turn.text.trim().is_empty();
     let said = turns.iter().filter(is_word).count();
     let clean = clean(turns);
-    assert!(clean.iter().filter(|turn| turn.role == Role::User).count() >= said, "nothing is lost");
-    assert!(clean.is_sorted_by_key(|turn| turn.at), "times go on");
+    assert!(clean.iter().filter(|turn| turn.role == Role::User).count() >= said, "a lost message");
+    assert!(clean.is_sorted_by_key(|turn| turn.at), "timestamps are out of order");
     for (number, turn) in clean.iter().enumerate() {
-        assert!(turn.at.is_some(), "{turn:?} has a time");
+        assert!(turn.at.is_some(), "{turn:?} has no timestamp");
         let next = clean.get(number + 1);
         match turn.role {
-            Role::ToolCall => check_call(turn, next.expect("a call has a result")),
+            Role::ToolCall => check_call(turn, next.expect("a call without a result")),
             Role::ToolResult => {
                 let before = number.checked_sub(1).map(|at| clean[at].role);
-                assert_eq!(before, Some(Role::ToolCall), "a result has a call");
-                assert!(turn.text.chars().count() <= RESULT, "a result is short");
+                assert_eq!(before, Some(Role::ToolCall), "a result without a call");
+                assert!(turn.text.chars().count() <= RESULT, "a result is too long");
             }
             Role::User | Role::Assistant => assert!(turn.tool.is_none(), "{turn:?}"),
-            Role::Summary => panic!("a summary is what the user says"),
+            Role::Summary => panic!("a summary must become a user message"),
         }
     }
 }
 
 fn check_call(call: &Turn, result: &Turn) {
     let (call_tool, result_tool) = (call.tool.as_ref(), result.tool.as_ref());
-    let (tool, its) = call_tool.zip(result_tool).expect("both know their tool");
-    assert_eq!((result.role, &tool.id), (Role::ToolResult, &its.id), "a call has its result");
+    let (tool, its) = call_tool.zip(result_tool).expect("a call or a result without a tool");
+    assert_eq!((result.role, &tool.id), (Role::ToolResult, &its.id), "the wrong result");
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
     assert!(!tool.id.is_empty() && tool.id.chars().all(is_plain), "{tool:?}");
     let arguments: serde_json::Result<Box<serde_json::value::RawValue>> =
         serde_json::from_str(&call.text);
     let is_object = arguments.is_ok_and(|it| it.get().starts_with('{'));
-    assert!(is_object, "arguments are an object: {}", call.text);
+    assert!(is_object, "arguments are not an object: {}", call.text);
 }
 
 pub(super) fn check_digest(turns: Vec<Turn>) {
@@ -142,7 +142,7 @@ pub(super) fn check_digest(turns: Vec<Turn>) {
     let length = told.chars().count();
     assert!(length <= budget, "{length} characters in a budget of {budget}");
     let tag = told.rsplit_once("</").and_then(|(_, rest)| rest.split_once('>'));
-    let (tag, _) = tag.expect("a record has an end");
+    let (tag, _) = tag.expect("the record has no end tag");
     let ends = told.to_ascii_lowercase().matches(&format!("</{tag}>")).count();
-    assert_eq!(ends, 1, "nothing in the record ends it");
+    assert_eq!(ends, 1, "the end tag is also inside the record");
 }

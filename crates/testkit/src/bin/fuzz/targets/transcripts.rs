@@ -1,4 +1,4 @@
-//! Transcripts in files: both ways of reading tell the same.
+//! Transcripts in files. Reading forwards and reading backwards must return the same turns.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -9,13 +9,16 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::{Role, Turn, VendorDescription, VendorId, VendorSessionId};
-use segue_core::ports::{Kept, Place, Transcription, TranscriptionOrder, Vendor, Vendors as _};
+use segue_core::ports::{
+    Kept, Place, Transcription, TranscriptionOrder, Transcripts, Vendor, Vendors as _,
+};
 use segue_host::LocalFiles;
 
 use super::{databases, turns};
 use crate::corpus;
 
-/// A fork of another conversation, which is beside it.
+/// The id of the conversation. In Codex's recordings it is a fork of the conversation in `PARENT`,
+/// which is stored in the same folder.
 const ID: &str = "01a1e314-01ed-7c00-99ec-6209a75b8c75";
 const PARENT: &str = "rollout-2026-11-16T06-38-20-01a1e313-ff12-75e0-941c-2288f559f3f9.jsonl";
 
@@ -23,6 +26,11 @@ const VENDORS: [&str; 6] = ["claude", "codex", "copilot", "cursor", "gemini", "p
 
 pub(super) fn vendor(name: &str) -> Arc<dyn Vendor> {
     segue_vendors::all().get(&VendorId::new(name)).expect("a vendor")
+}
+
+/// Returns the transcripts of a vendor that has some.
+pub(super) fn transcripts(vendor: &dyn Vendor) -> &dyn Transcripts {
+    vendor.transcripts().expect("a vendor with transcripts")
 }
 
 pub(super) fn place(folder: &Path) -> Place {
@@ -37,7 +45,7 @@ pub(super) fn samples(vendor: &str) -> Vec<Vec<u8>> {
     if vendor == "demo" { vec![turns::as_demo()] } else { corpus::recorded(vendor, ".jsonl") }
 }
 
-/// Returns transcripts that are one document.
+/// Returns a vendor's transcripts as single JSON documents.
 pub(super) fn documents(vendor: &str) -> Vec<Vec<u8>> {
     if vendor == "opencode" {
         return databases::exports();
@@ -46,7 +54,7 @@ pub(super) fn documents(vendor: &str) -> Vec<Vec<u8>> {
     lines.iter().map(|lines| as_document(lines)).collect()
 }
 
-/// Returns the records of a transcript as the list in one document.
+/// Returns a JSON document whose list `messages` has the records of a transcript.
 fn as_document(lines: &[u8]) -> Vec<u8> {
     let records: Vec<&[u8]> =
         lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
@@ -55,7 +63,7 @@ fn as_document(lines: &[u8]) -> Vec<u8> {
     [head.as_bytes(), b"\"messages\":[\n", &records, b"\n]}"].concat()
 }
 
-/// Returns transcripts of every vendor, of lines and as documents.
+/// Returns transcripts of all vendors, both as lines and as documents.
 pub(super) fn of_everybody() -> Vec<Vec<u8>> {
     let mut samples: Vec<Vec<u8>> = VENDORS.iter().flat_map(|it| samples(it)).collect();
     let documents: Vec<Vec<u8>> = samples.iter().map(|lines| as_document(lines)).collect();
@@ -65,7 +73,10 @@ pub(super) fn of_everybody() -> Vec<Vec<u8>> {
 
 pub(super) fn check(name: &str, bytes: &[u8], folder: &Path) {
     let (vendor, place) = (vendor(name), place(folder));
-    let path = vendor.restored_as(&LocalFiles, &place, &id());
+    let path = match vendor.transcript_files() {
+        Some(own) => own.restored_as(&LocalFiles, &place, &id()),
+        None => transcripts(vendor.as_ref()).transcript(&LocalFiles, &place, &id()),
+    };
     fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
     fs::write(&path, bytes).expect("a transcript");
     if name == "codex" && !path.with_file_name(PARENT).exists() {
@@ -91,34 +102,35 @@ pub(super) fn check_described(bytes: &[u8], folder: &Path) {
     };
     let vendor = segue_vendors::all().described(&VendorId::new("own"), &description);
     let (place, id) = (place(folder), id());
-    let path = vendor.transcript(&LocalFiles, &place, &id);
+    let path = transcripts(vendor.as_ref()).transcript(&LocalFiles, &place, &id);
     fs::write(&path, bytes).expect("a transcript");
     both_ways(vendor.as_ref(), &path).expect("a transcript that can be read");
     look(vendor.as_ref(), &place, &path, &id);
 }
 
-/// Reads a transcript in both directions, and a part of it.
+/// Reads a transcript forwards, backwards, and only its newest turns. Panics if the results differ.
 pub(super) fn both_ways(vendor: &dyn Vendor, path: &Path) -> Result<()> {
     let (mut forwards, mut back, mut newest) = (Vec::new(), Vec::new(), Vec::new());
-    vendor.turns(&LocalFiles, path, &mut |turn| {
+    let transcripts = transcripts(vendor);
+    transcripts.turns(&LocalFiles, path, &mut |turn| {
         forwards.push(print(&turn));
         ControlFlow::Continue(())
     })?;
-    vendor.turns_back(&LocalFiles, path, &mut |turn| {
+    transcripts.turns_back(&LocalFiles, path, &mut |turn| {
         back.push(print(&turn));
         ControlFlow::Continue(())
     })?;
-    vendor.turns_back(&LocalFiles, path, &mut |turn| {
+    transcripts.turns_back(&LocalFiles, path, &mut |turn| {
         newest.push(print(&turn));
         if newest.len() < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
-    assert_eq!(newest, back[..back.len().min(3)], "a part is the end of the whole");
+    assert_eq!(newest, back[..back.len().min(3)], "the newest turns differ");
     back.reverse();
-    assert_eq!(forwards, back, "both ways tell the same");
+    assert_eq!(forwards, back, "reading forwards and backwards returned different turns");
     Ok(())
 }
 
-/// Returns a number for a turn: nothing is held of what was read.
+/// Returns a hash of a turn, so that the turns themselves need not be kept in memory.
 fn print(turn: &Turn) -> u64 {
     let mut hasher = DefaultHasher::new();
     let tool = turn.tool.as_ref().map(|tool| (&tool.id, &tool.name, tool.failed));
@@ -126,21 +138,22 @@ fn print(turn: &Turn) -> u64 {
     hasher.finish()
 }
 
-/// Asks for all else that a transcript is read for. Errors are no faults.
+/// Calls all other functions that read a transcript. They may return errors, but must not panic.
 pub(super) fn look(vendor: &dyn Vendor, place: &Place, path: &Path, id: &VendorSessionId) {
     let kept =
         Kept { id: id.clone(), transcript: path.to_owned(), modified: Timestamp::UNIX_EPOCH };
-    let _begun = vendor.beginning(&LocalFiles, &kept);
-    let _known = vendor.conversation(&LocalFiles, place, id);
-    let _all = vendor.conversations(&LocalFiles, place);
-    let _said = vendor.said_since(&LocalFiles, place, id, 0);
-    let _later = vendor.said_since(&LocalFiles, place, id, 1000);
-    let _extent = vendor.extent(&LocalFiles, place, id);
-    let _older = vendor.ancestors(&LocalFiles, path);
+    let transcripts = transcripts(vendor);
+    let _begun = transcripts.beginning(&LocalFiles, &kept);
+    let _known = transcripts.conversation(&LocalFiles, place, id);
+    let _all = transcripts.conversations(&LocalFiles, place);
+    let _said = transcripts.said_since(&LocalFiles, place, id, 0);
+    let _later = transcripts.said_since(&LocalFiles, place, id, 1000);
+    let _extent = transcripts.extent(&LocalFiles, place, id);
+    let _older = vendor.transcript_files().map(|own| own.ancestors(&LocalFiles, path));
     go_on(vendor, place, path, id);
 }
 
-/// Writes more turns behind what is there. Errors are no faults.
+/// Continues a transcript with more turns. It may return an error, but must not panic.
 fn go_on(vendor: &dyn Vendor, place: &Place, path: &Path, id: &VendorSessionId) {
     let order = TranscriptionOrder {
         files: &LocalFiles,
@@ -151,7 +164,8 @@ fn go_on(vendor: &dyn Vendor, place: &Place, path: &Path, id: &VendorSessionId) 
         now: Timestamp::UNIX_EPOCH,
         onto: Some(path),
     };
-    let Ok(Some(Transcription { mut writer, .. })) = vendor.transcription(&order) else { return };
+    let transcription = vendor.conversion().map(|it| it.transcription(&order));
+    let Some(Ok(Transcription { mut writer, .. })) = transcription else { return };
     let mut written = Vec::new();
     writer.begin(&mut written);
     for role in [Role::User, Role::Assistant, Role::User] {

@@ -1,4 +1,4 @@
-//! Turns as lines of JSON, which what takes turns is tried with.
+//! Turns as lines of JSON: the inputs for targets that take turns.
 
 use std::ops::ControlFlow;
 
@@ -7,12 +7,12 @@ use segue_core::model::{Role, Turn};
 use segue_core::ports::{Transcription, TranscriptionOrder};
 use segue_host::LocalFiles;
 
-use super::transcripts::{id, place, vendor};
+use super::transcripts::{id, place, transcripts, vendor};
 use crate::corpus;
 
 const VENDORS: [&str; 5] = ["claude", "codex", "copilot", "gemini", "pi"];
 
-/// Returns the turns of recorded conversations.
+/// Returns the turns of the recorded conversations, one JSON line for each turn.
 pub(super) fn samples() -> Vec<Vec<u8>> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("sample.jsonl");
@@ -26,7 +26,8 @@ pub(super) fn samples() -> Vec<Vec<u8>> {
                 lines.push(b'\n');
                 ControlFlow::Continue(())
             };
-            vendor(name).turns(&LocalFiles, &path, each).expect("a sample");
+            let vendor = vendor(name);
+            transcripts(vendor.as_ref()).turns(&LocalFiles, &path, each).expect("a sample");
             samples.push(lines);
         }
     }
@@ -34,13 +35,14 @@ pub(super) fn samples() -> Vec<Vec<u8>> {
     samples
 }
 
-/// Reads the lines that are turns. A time that no vendor could have written is none.
+/// Parses each line as a turn. Skips lines that are no valid turn, for example because of an
+/// invalid timestamp.
 pub(super) fn read(bytes: &[u8]) -> Vec<Turn> {
     let lines = bytes.split(|byte| *byte == b'\n');
     lines.filter_map(|line| serde_json::from_slice(line).ok()).collect()
 }
 
-/// Returns all of them as a transcript of the demo agent.
+/// Returns short turns of all samples as a transcript of the demo agent.
 pub(super) fn as_demo() -> Vec<u8> {
     let (place, id) = (place("/nowhere".as_ref()), id());
     let order = TranscriptionOrder {
@@ -52,8 +54,9 @@ pub(super) fn as_demo() -> Vec<u8> {
         now: Timestamp::UNIX_EPOCH,
         onto: None,
     };
-    let transcription = vendor("demo").transcription(&order).expect("a vendor that takes turns");
-    let Transcription { mut writer, .. } = transcription.expect("a vendor that takes turns");
+    let demo = vendor("demo");
+    let conversion = demo.conversion().expect("a vendor that takes turns");
+    let Transcription { mut writer, .. } = conversion.transcription(&order).expect("a writer");
     let mut written = Vec::new();
     writer.begin(&mut written);
     let turns: Vec<Turn> = samples().iter().flat_map(|lines| read(lines)).collect();

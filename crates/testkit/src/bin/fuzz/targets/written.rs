@@ -1,4 +1,4 @@
-//! Turns that are written as a vendor's own: it reads the same.
+//! Turns that Segue writes in a vendor's format. Reading them back must return the same turns.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -11,7 +11,7 @@ use segue_host::LocalFiles;
 use serde_json::Value;
 
 use super::rules::clean;
-use super::transcripts::{both_ways, id, place, vendor};
+use super::transcripts::{both_ways, id, place, transcripts, vendor};
 
 pub(super) fn check(name: &str, turns: Vec<Turn>, folder: &Path) {
     let turns = clean(turns);
@@ -25,8 +25,9 @@ pub(super) fn check(name: &str, turns: Vec<Turn>, folder: &Path) {
         now: Timestamp::UNIX_EPOCH,
         onto: None,
     };
-    let transcription = vendor.transcription(&order).expect("a transcription");
-    let Transcription { target, mut writer, .. } = transcription.expect("it takes turns");
+    let conversion = vendor.conversion().expect("it takes turns");
+    let transcription = conversion.transcription(&order).expect("a transcription");
+    let Transcription { target, mut writer, .. } = transcription;
     let path = match target {
         Target::Transcript(path) => path,
         Target::Import => folder.join("import.json"),
@@ -40,15 +41,18 @@ pub(super) fn check(name: &str, turns: Vec<Turn>, folder: &Path) {
     both_ways(vendor.as_ref(), &path).expect("a transcript that can be read");
     let mut wanted = turns.iter();
     let each = &mut |read: Turn| {
-        let written = wanted.next().unwrap_or_else(|| panic!("nobody wrote {read:?}"));
+        let written = wanted.next().unwrap_or_else(|| panic!("{read:?} was not written"));
         assert!(is_same(written, &read), "{written:?} was read as {read:?}");
         ControlFlow::Continue(())
     };
-    vendor.turns(&LocalFiles, &path, each).expect("a transcript that can be read");
-    assert!(wanted.next().is_none(), "all is read");
+    transcripts(vendor.as_ref())
+        .turns(&LocalFiles, &path, each)
+        .expect("a transcript that can be read");
+    assert!(wanted.next().is_none(), "not all turns were read back");
 }
 
-/// Spaces at the ends, and those between arguments, are no vendor's to keep.
+/// Compares a written turn with the turn that was read back. Ignores whitespace at both ends and
+/// between JSON arguments, because a vendor need not keep it.
 fn is_same(written: &Turn, read: &Turn) -> bool {
     let arguments = |text: &str| serde_json::from_str::<Value>(text).ok();
     written.role == read.role

@@ -36,7 +36,7 @@ fn answered(text: &str, answer: &str) -> Vec<Effect> {
 }
 
 #[test]
-fn a_message_is_on_disk_before_its_answer_and_the_turn_ends() {
+fn message_is_recorded_before_its_answer_and_the_turn_ends() {
     let mut engine = interactive();
     let told = tell(&mut engine, "remember the word fox");
     assert_eq!(told, answered("remember the word fox", "I will remember fox."));
@@ -45,7 +45,7 @@ fn a_message_is_on_disk_before_its_answer_and_the_turn_ends() {
 }
 
 #[test]
-fn a_prompt_is_the_first_message_and_none_is_idle() {
+fn prompt_is_the_first_message_and_without_one_the_agent_is_idle() {
     let begin = |prompt: Option<&str>| {
         let prompt = prompt.map(str::to_owned);
         interactive().handle(Event::Begin { trusted: true, prompt })
@@ -55,7 +55,7 @@ fn a_prompt_is_the_first_message_and_none_is_idle() {
 }
 
 #[test]
-fn an_untrusted_folder_holds_the_prompt_back() {
+fn prompt_waits_until_the_folder_is_trusted() {
     let begin = Event::Begin { trusted: false, prompt: Some("hi".into()) };
     let mut engine = interactive();
     assert_eq!(engine.handle(begin.clone()), [status(LiveStatus::WaitingTrust)]);
@@ -70,7 +70,7 @@ fn an_untrusted_folder_holds_the_prompt_back() {
 }
 
 #[test]
-fn a_permission_is_asked_unless_everything_is_allowed() {
+fn permission_is_asked_unless_auto_or_headless() {
     let edit = record(Said::ToolCall, "edit notes.txt");
     for permission in [Permission::Ask, Permission::AcceptEdits] {
         let mut engine = engine(permission, Mode::Interactive);
@@ -88,7 +88,7 @@ fn a_permission_is_asked_unless_everything_is_allowed() {
 }
 
 #[test]
-fn a_question_takes_one_of_its_choices() {
+fn question_is_answered_with_a_choice_or_dismissed() {
     let mut engine = interactive();
     tell(&mut engine, "/question");
     let effects = engine.handle(Event::Choice(Some(2)));
@@ -99,7 +99,7 @@ fn a_question_takes_one_of_its_choices() {
 }
 
 #[test]
-fn a_slow_answer_is_recorded_only_when_it_is_whole() {
+fn slow_answer_is_recorded_only_when_it_is_complete() {
     let mut engine = interactive();
     let begun = tell(&mut engine, "/slow 10");
     assert_eq!(begun[2..], [Effect::Wake(Duration::from_secs(1))]);
@@ -135,7 +135,7 @@ fn a_crash_leaves_the_turn_open() {
 }
 
 #[test]
-fn a_tool_is_waited_for_unless_it_has_its_own_session() {
+fn agent_waits_for_a_tool_unless_the_tool_has_its_own_process_session() {
     let mut engine = interactive();
     let lasts = Duration::from_millis(1500);
     let effects = tell(&mut engine, "/tool 1.5");
@@ -163,7 +163,7 @@ fn an_interrupted_tool_is_stopped() {
 }
 
 #[test]
-fn a_file_that_a_cut_turn_left_unread_is_read_by_whoever_goes_on() {
+fn next_turn_reads_the_file_that_an_interrupted_turn_left_unread() {
     let mut memory = Memory::default();
     memory.hear("Read the file /p and do what it says.");
     let mut engine = Engine::new(memory, Permission::Ask, Mode::Interactive);
@@ -175,7 +175,7 @@ fn a_file_that_a_cut_turn_left_unread_is_read_by_whoever_goes_on() {
 }
 
 #[test]
-fn a_file_is_done_what_it_says() {
+fn message_that_names_a_file_is_answered_from_its_content() {
     let mut engine = interactive();
     let told = "Read the file /p and do what it says.";
     let effects = tell(&mut engine, told);
@@ -213,7 +213,7 @@ fn local_commands_leave_no_trace_in_the_conversation() {
 }
 
 #[test]
-fn a_failed_turn_is_over_but_not_well() {
+fn failed_turn_ends_without_success() {
     let effects = tell(&mut interactive(), "/fail");
     assert_eq!(effects[2..], finished(false, "This turn failed, as it was told to."));
 }

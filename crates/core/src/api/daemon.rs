@@ -1,0 +1,36 @@
+//! The daemon itself, and who asks it.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::model::Environment;
+
+/// Version of the protocol. It increases if a client and a daemon of different versions would
+/// misunderstand each other.
+pub const PROTOCOL: u32 = 3;
+
+/// The HTTP header with the id of a request that changes something. The client creates the id, a
+/// UUIDv7. Requests of one caller with the same id are the same request, and it is carried out
+/// once.
+pub const REQUEST_HEADER: &str = "segue-request";
+
+/// `GET /v1/health`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Health {
+    pub version: String,
+    pub protocol: u32,
+    pub pid: u32,
+    pub started_at: Timestamp,
+    /// The daemon is stopping: it finishes earlier requests and accepts no new ones.
+    #[serde(default)]
+    pub ending: bool,
+}
+
+/// The working folder and the environment of the command that sends a request.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Caller {
+    pub cwd: PathBuf,
+    pub environment: Environment,
+}

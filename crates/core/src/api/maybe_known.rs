@@ -1,0 +1,73 @@
+//! Words that a newer daemon may send and this version does not know.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A value of an answer that is a word in JSON. A word that this version does not know is kept as
+/// text, so that the rest of the answer can be read and the word can be shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum MaybeKnown<T> {
+    Known(T),
+    Unknown(String),
+}
+
+impl<T: Copy> MaybeKnown<T> {
+    /// Returns the value. `None` if this version does not know the word.
+    pub fn known(&self) -> Option<T> {
+        match self {
+            Self::Known(value) => Some(*value),
+            Self::Unknown(_) => None,
+        }
+    }
+}
+
+impl<T: AsRef<str>> MaybeKnown<T> {
+    /// Returns the word, known or not.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Known(value) => value.as_ref(),
+            Self::Unknown(word) => word,
+        }
+    }
+}
+
+impl<T> From<T> for MaybeKnown<T> {
+    fn from(value: T) -> Self {
+        Self::Known(value)
+    }
+}
+
+impl<T: AsRef<str>> fmt::Display for MaybeKnown<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::StatusKind;
+
+    fn read(json: &str) -> serde_json::Result<MaybeKnown<StatusKind>> {
+        serde_json::from_str(json)
+    }
+
+    #[test]
+    fn word_is_read_and_written_unchanged_whether_it_is_known_or_not() {
+        let table = [("idle", Some(StatusKind::Idle)), ("Idle", None), ("dreaming", None)];
+        for (word, expected) in table {
+            let json = format!("\"{word}\"");
+            let value = read(&json).unwrap();
+            assert_eq!(value.known(), expected, "{word}");
+            assert_eq!((value.as_str(), value.to_string().as_str()), (word, word));
+            assert_eq!(serde_json::to_string(&value).unwrap(), json);
+        }
+    }
+
+    #[test]
+    fn other_json_than_a_text_is_an_error() {
+        assert!(read("7").is_err() && read("null").is_err() && read("{}").is_err());
+    }
+}

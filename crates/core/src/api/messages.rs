@@ -1,0 +1,86 @@
+//! Messages to agents.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Caller, FailedTarget, MaybeKnown, SessionRef, SessionView};
+use crate::model::{Failure, MessageId, MessageStateKind};
+use crate::word_enum::word_enum;
+
+/// `POST /v1/send`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SendRequest {
+    pub caller: Caller,
+    pub session: String,
+    pub text: String,
+    /// Interrupt the agent's current turn first.
+    pub interrupt: bool,
+    pub until: Until,
+    pub timeout_ms: u64,
+}
+
+word_enum! {
+    /// How long a sender wants to wait.
+    pub enum Until {
+        /// The message is recorded.
+        Recorded = "recorded",
+        /// The agent has taken it.
+        Taken = "taken",
+        /// The agent's turn is over.
+        TurnEnded = "turn_ended",
+    }
+}
+
+/// The current state of a sent message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendReport {
+    #[serde(flatten)]
+    pub session: SessionView,
+    pub message: MessageView,
+    /// The turn that the sender waited for has ended.
+    pub turn_ended: bool,
+    /// The agent's answer at the end of that turn.
+    pub answer: Option<String>,
+    /// Why the turn failed.
+    pub failure: Option<Failure>,
+    /// Why the message has not arrived yet.
+    pub note: Option<String>,
+}
+
+/// A message as `segue messages --json` shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageView {
+    pub id: MessageId,
+    #[serde(flatten)]
+    pub of: SessionRef,
+    pub state: MaybeKnown<MessageStateKind>,
+    pub text: String,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+/// `POST /v1/messages`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessagesRequest {
+    pub cwd: PathBuf,
+    /// Sessions or fleets. If empty, the messages of all sessions are listed.
+    pub names: Vec<String>,
+}
+
+/// Messages, oldest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageList {
+    pub messages: Vec<MessageView>,
+    /// Names that match no session.
+    #[serde(default)]
+    pub failed: Vec<FailedTarget>,
+}
+
+/// `POST /v1/cancel`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CancelRequest {
+    /// The id of a message, or the beginning of an id.
+    pub message: String,
+}

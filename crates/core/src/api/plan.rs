@@ -1,0 +1,68 @@
+//! What `segue resume --plan` reports.
+
+use serde::{Deserialize, Serialize};
+
+use super::{FailedTarget, LeftAlone, SessionRef};
+use crate::model::{VendorId, VendorSessionId};
+use crate::word_enum::word_enum;
+
+/// The output of `--plan`: the decision for each session. Nothing is done yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanReport {
+    pub plan: Vec<PlannedOutcome>,
+    /// How many sessions in `plan` do not run and would be brought back.
+    #[serde(default)]
+    pub to_bring_back: usize,
+    /// Sessions that would not be brought back, for example because they were ended on purpose.
+    #[serde(default)]
+    pub left_alone: Vec<LeftAlone>,
+    /// Names that match no session.
+    #[serde(default)]
+    pub failed: Vec<FailedTarget>,
+}
+
+/// One line of a [`PlanReport`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedOutcome {
+    #[serde(flatten)]
+    pub of: SessionRef,
+    pub vendor: VendorId,
+    pub decision: PlannedDecision,
+    pub vendor_session_id: Option<VendorSessionId>,
+    /// One line for the user: what would be done, or why nothing would be done.
+    pub note: String,
+}
+
+word_enum! {
+    /// What a resume would do with a session.
+    pub enum PlannedDecision {
+        /// It runs: nothing would be started.
+        Running = "running",
+        /// It runs and asks a person something.
+        Waiting = "waiting",
+        /// It is headless and between two turns: nothing would be started.
+        Rest = "rest",
+        Resume = "resume",
+        /// The transcript would be put back first.
+        Restore = "restore",
+        /// The only conversation that can be its own would be taken in.
+        Adopt = "adopt",
+        /// Nothing was said yet: it would be started again.
+        Start = "start",
+        /// A new conversation would begin.
+        Fresh = "fresh",
+        Refuse = "refuse",
+    }
+}
+
+impl PlannedDecision {
+    /// Returns whether this decision brings back a session that does not run.
+    pub fn brings_back(self) -> bool {
+        match self {
+            Self::Running | Self::Waiting | Self::Refuse => false,
+            Self::Rest | Self::Resume | Self::Restore | Self::Adopt | Self::Start | Self::Fresh => {
+                true
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Bringing sessions back.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Caller, PlanReport, RestoreReport, Selection};
+
+/// `POST /v1/resume`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ResumeRequest {
+    pub caller: Caller,
+    pub selection: Selection,
+    pub fresh: Vec<String>,
+    /// Only reports what would be done.
+    pub plan: bool,
+    /// Also brings back sessions that were ended on purpose.
+    #[serde(default)]
+    pub stopped: bool,
+}
+
+/// `POST /v1/resume`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ResumeAnswer {
+    Restored(RestoreReport),
+    /// The request asked for the plan only.
+    Planned(PlanReport),
+}
+
+/// `POST /v1/resume/count`: how many sessions `segue resume` would bring back in this folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResumeCount {
+    /// How many sessions do not run and would be brought back.
+    pub to_bring_back: usize,
+}

@@ -1,0 +1,34 @@
+//! Starting a session, and the end of a headless turn.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Caller, SessionView};
+use crate::model::{Failure, Permission};
+
+/// `POST /v1/run`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RunRequest {
+    pub caller: Caller,
+    pub prompt: Option<String>,
+    pub agent: Option<String>,
+    pub vendor: Option<String>,
+    pub name: Option<String>,
+    pub cwd: Option<PathBuf>,
+    pub model: Option<String>,
+    pub permission: Option<Permission>,
+    pub headless: bool,
+    pub args: Vec<String>,
+}
+
+/// How a headless turn ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnReport {
+    #[serde(flatten)]
+    pub session: SessionView,
+    pub ok: bool,
+    pub text: String,
+    #[serde(default)]
+    pub failure: Option<Failure>,
+}

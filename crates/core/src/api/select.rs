@@ -1,0 +1,112 @@
+//! Which sessions a command is about.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{LeftAlone, SessionView};
+use crate::Error;
+
+/// The sessions that a request applies to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Selection {
+    /// The sessions of fleets that belong to the caller's folder, and the sessions that work in
+    /// that folder.
+    Here,
+    All,
+    /// Fleets or sessions, by their addresses.
+    Named(Vec<String>),
+}
+
+/// `POST /v1/select`: finds the sessions that names refer to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SelectRequest {
+    pub cwd: PathBuf,
+    pub names: Vec<String>,
+    /// Names must be complete. A prefix of a name does not match.
+    pub whole: bool,
+    /// A fleet's name also selects its sessions that were ended on purpose or handed over.
+    pub finished: bool,
+}
+
+/// The sessions that the names refer to, without duplicates.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SelectReport {
+    pub sessions: Vec<SessionView>,
+    /// Sessions of a fleet that were left out because they were ended on purpose or handed over.
+    #[serde(default)]
+    pub left_out: Vec<LeftAlone>,
+    /// Names that match no session.
+    pub failed: Vec<FailedTarget>,
+}
+
+/// The query of `/v1/session` and `GET /v1/attach`: which session, said by a person in a folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddressQuery {
+    pub address: String,
+    pub cwd: PathBuf,
+    #[serde(default)]
+    pub purge: bool,
+    /// Of a fleet only the session that asks something is meant.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asking: bool,
+}
+
+impl AddressQuery {
+    pub fn new(address: &str, cwd: &Path, purge: bool) -> Self {
+        Self { address: address.to_owned(), cwd: cwd.to_owned(), purge, asking: false }
+    }
+}
+
+/// A session or fleet for which a command failed. The command may have named several.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedTarget {
+    /// The name as the user gave it, or the address of a session of a fleet.
+    pub target: String,
+    pub error: Error,
+}
+
+/// Returns the error of a command that failed for every name. `None` if `failed` is empty. A single
+/// error is returned unchanged. Several errors become causes of a new error, which has the kind of
+/// the first one.
+pub fn none_done(failed: &[FailedTarget]) -> Option<Error> {
+    let (first, rest) = failed.split_first()?;
+    if rest.is_empty() {
+        return Some(first.error.clone());
+    }
+    let message = format!("nothing was done for any of {} names", failed.len());
+    let all = Error::new(first.error.kind, message);
+    let all = failed.iter().fold(all, |all, it| all.caused_by(&it.error));
+    let hints = failed.iter().flat_map(|it| it.error.hints.iter().map(move |hint| (it, hint)));
+    Some(hints.fold(all, |all, (it, hint)| {
+        let is_shared = failed.iter().all(|other| other.error.hints.contains(hint));
+        // A hint that does not apply to all names gets its own name as a prefix.
+        let hint = if is_shared { hint.clone() } else { format!("`{}`: {hint}", it.target) };
+        if all.hints.contains(&hint) { all } else { all.hint(hint) }
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_of_several_names_are_equal_causes_of_one_error() {
+        let failed = |target: &str, hints: &[&str]| {
+            let error = Error::not_found(format!("there is no session `{target}`"));
+            let error = hints.iter().fold(error, |error, hint| error.hint(*hint));
+            FailedTarget { target: target.to_owned(), error }
+        };
+        assert_eq!(none_done(&[]), None);
+        let one = failed("a", &["run `segue ls`"]);
+        assert_eq!(none_done(std::slice::from_ref(&one)), Some(one.error.clone()));
+        let two = failed("fx", &["did you mean `fox`?", "run `segue ls`"]);
+        let expected = Error::not_found("nothing was done for any of 2 names")
+            .caused_by("there is no session `a`")
+            .caused_by("there is no session `fx`")
+            .hint("run `segue ls`")
+            .hint("`fx`: did you mean `fox`?");
+        assert_eq!(none_done(&[one, two]), Some(expected));
+    }
+}

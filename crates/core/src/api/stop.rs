@@ -1,0 +1,41 @@
+//! Stopping sessions.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::{FailedTarget, Selection, SessionRef};
+use crate::word_enum::word_enum;
+
+/// `POST /v1/stop`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct StopRequest {
+    pub cwd: PathBuf,
+    pub selection: Selection,
+}
+
+/// `POST /v1/stop`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StopReport {
+    pub stopped: Vec<StoppedSession>,
+    /// Names that match no session, and sessions that could not be stopped.
+    #[serde(default)]
+    pub failed: Vec<FailedTarget>,
+}
+
+/// One line of a [`StopReport`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoppedSession {
+    #[serde(flatten)]
+    pub of: SessionRef,
+    pub outcome: StopOutcome,
+}
+
+word_enum! {
+    /// How a stop of one session ended.
+    pub enum StopOutcome {
+        Stopped = "stopped",
+        /// Nothing ran.
+        NotRunning = "not_running",
+    }
+}

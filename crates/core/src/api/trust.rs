@@ -1,0 +1,28 @@
+//! Trust in a project file.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// `POST /v1/trust`: asks what a project file would run, or trusts it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrustRequest {
+    pub folder: PathBuf,
+    /// The digest that was shown to the user. `None` if the request only asks and trusts nothing.
+    pub digest: Option<String>,
+}
+
+/// What the user sees before trusting a project file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrustView {
+    pub folder: PathBuf,
+    /// SHA-256 of everything that is trusted.
+    pub digest: String,
+    pub trusted: bool,
+    /// Everything in the file that runs a program, loosens a limit or reaches an agent, with the
+    /// lines of the texts.
+    pub contents: Vec<String>,
+    /// The changes since the file was trusted. Empty if it was never trusted.
+    #[serde(default)]
+    pub changes: Vec<String>,
+}

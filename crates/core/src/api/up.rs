@@ -1,0 +1,17 @@
+//! Starting the agents of a project.
+
+use serde::{Deserialize, Serialize};
+
+use super::Caller;
+
+/// `POST /v1/up`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct UpRequest {
+    pub caller: Caller,
+    pub agents: Vec<String>,
+    pub fleet: Option<String>,
+    pub fresh: Vec<String>,
+    /// Also starts agents that were ended on purpose.
+    #[serde(default)]
+    pub stopped: bool,
+}

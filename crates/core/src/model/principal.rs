@@ -1,0 +1,49 @@
+//! Who makes a request.
+
+use std::collections::BTreeSet;
+
+use super::Session;
+
+/// Who makes a request. It is determined once for each connection, and every decision about
+/// permissions depends on it alone (`rules::scope`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Principal {
+    /// The user whose daemon this is.
+    User,
+    /// A process that descends from a launch of this session.
+    Agent(Box<Session>),
+    /// A program with a token.
+    Token(AccessToken),
+}
+
+/// A token, without its secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessToken {
+    /// The name that its user gave it.
+    pub name: String,
+    pub scopes: BTreeSet<TokenScope>,
+}
+
+/// What a token is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TokenScope {
+    /// Lists sessions, and reads conversations and events.
+    Read,
+    /// Sends messages and answers questions.
+    Send,
+    /// Starts, resumes and stops agents that the user has configured.
+    Work,
+    /// Does everything that the user may do.
+    Admin,
+}
+
+impl TokenScope {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Send => "send",
+            Self::Work => "work",
+            Self::Admin => "admin",
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Why a commit contradicts what is stored.
+
+use crate::error::Error;
+use crate::model::{
+    Fleet, FleetName, LaunchId, MessageId, MessageState, RequestId, SessionId, SessionName,
+    VendorId, VendorSessionId,
+};
+
+/// What a commit contradicts. Nothing of the commit is written. Sessions are named by their
+/// addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Conflict {
+    /// Another session of the fleet has this name.
+    NameTaken {
+        fleet: FleetName,
+        name: SessionName,
+    },
+    SessionIdTaken {
+        id: SessionId,
+        owner: String,
+    },
+    /// A session with a launch without an end cannot be removed.
+    SessionIsOpen {
+        session: String,
+    },
+    /// A session has at most one launch without an end.
+    SecondOpenLaunch {
+        session: String,
+    },
+    LaunchIdTaken {
+        id: LaunchId,
+    },
+    LaunchHasEnded {
+        id: LaunchId,
+        session: String,
+    },
+    LaunchOfAnotherSession {
+        id: LaunchId,
+        owner: String,
+        session: String,
+    },
+    /// Another session is or was bound to this conversation.
+    ConversationTaken {
+        vendor: VendorId,
+        id: VendorSessionId,
+        owner: String,
+    },
+    /// One fleet name stands for one folder.
+    FleetOfAnotherFolder {
+        known: Fleet,
+        wanted: Fleet,
+    },
+    /// The fate of a message is settled once.
+    MessageIsSettled {
+        id: MessageId,
+        state: MessageState,
+    },
+    /// The request has this step already.
+    RequestRepeated {
+        id: RequestId,
+    },
+}
+
+impl From<Conflict> for Error {
+    fn from(conflict: Conflict) -> Self {
+        let mut error = explain(&conflict);
+        error.conflict = Some(Box::new(conflict));
+        error
+    }
+}
+
+fn explain(conflict: &Conflict) -> Error {
+    match conflict {
+        Conflict::NameTaken { fleet, name } => {
+            Error::conflict(format!("the name `{name}` is taken in fleet `{fleet}`"))
+                .hint("choose another name with `--name NAME`")
+                .hint(format!(
+                    "run `segue resume {fleet}/{name}` to go on with the session that has it"
+                ))
+        }
+        Conflict::SessionIdTaken { id, owner } => {
+            Error::conflict(format!("the session id `{id}` belongs to `{owner}`"))
+                .hint("run `segue ls --all` to see all sessions")
+        }
+        Conflict::SessionIsOpen { session } => {
+            Error::conflict(format!("session `{session}` has a live launch"))
+                .hint(format!("run `segue stop {session}` first"))
+        }
+        Conflict::SecondOpenLaunch { session } => Error::conflict(format!(
+            "session `{session}` has a live launch already"
+        ))
+        .hint(format!("run `segue attach {session}` to see it, or `segue stop {session}` first")),
+        Conflict::LaunchIdTaken { id } => Error::conflict(format!("the launch id `{id}` is taken"))
+            .hint("run `segue log` to see what was launched"),
+        Conflict::LaunchHasEnded { id, session } => {
+            Error::conflict(format!("launch `{id}` of `{session}` has ended"))
+                .hint(format!("run `segue log {session}` to see how"))
+        }
+        Conflict::LaunchOfAnotherSession { id, owner, session } => {
+            Error::conflict(format!("launch `{id}` belongs to `{owner}`, not to `{session}`"))
+                .hint(format!("run `segue log {owner}` to see its launches"))
+        }
+        Conflict::ConversationTaken { vendor, id, owner } => Error::conflict(format!(
+            "the {vendor} conversation `{id}` belongs to session `{owner}`"
+        ))
+        .hint(format!("run `segue log {owner}` to see since when")),
+        Conflict::FleetOfAnotherFolder { known, wanted } => other_folder(known, wanted),
+        Conflict::MessageIsSettled { id, state } => {
+            Error::conflict(format!("message `{id}` is {} already", state.word()))
+                .hint("run `segue messages` to see all messages")
+        }
+        Conflict::RequestRepeated { id } => {
+            Error::conflict(format!("request `{id}` was carried out already"))
+                .hint("run `segue log` to see what was done")
+        }
+    }
+}
+
+fn other_folder(known: &Fleet, wanted: &Fleet) -> Error {
+    let place = |fleet: &Fleet| match &fleet.folder {
+        Some(folder) => format!("the folder `{}`", folder.display()),
+        None => "sessions outside any project".to_owned(),
+    };
+    Error::conflict(format!("the fleet name `{}` is taken by {}", known.name, place(known)))
+        .caused_by(format!("it cannot also be the fleet of {}", place(wanted)))
+        .hint("give this folder's fleet another name: `segue up --fleet NAME`")
+}
+
+/// An object that a commit names and that is not stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    Session(SessionId),
+    Launch(LaunchId),
+    Message(MessageId),
+}
+
+impl From<Missing> for Error {
+    fn from(missing: Missing) -> Self {
+        match missing {
+            Missing::Session(id) => Self::not_found(format!("no session has the id `{id}`"))
+                .hint("run `segue ls --all` to see all sessions"),
+            Missing::Launch(id) => Self::not_found(format!("no launch has the id `{id}`"))
+                .hint("run `segue ls --all` to see all sessions"),
+            Missing::Message(id) => Self::not_found(format!("no message has the id `{id}`"))
+                .hint("run `segue messages` to see all messages"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kind;
+
+    #[test]
+    fn error_of_a_conflict_keeps_the_conflict_and_its_kind() {
+        let fleet = FleetName::parse("shop").unwrap();
+        let name = SessionName::parse("coder").unwrap();
+        let conflict = Conflict::NameTaken { fleet, name };
+        let error = Error::from(conflict.clone());
+        assert_eq!(error.kind, Kind::Conflict);
+        assert_eq!(error.message, "the name `coder` is taken in fleet `shop`");
+        assert_eq!(error.conflict.as_deref(), Some(&conflict));
+    }
+}

@@ -1,0 +1,115 @@
+//! Reading an agent's screen and typing into it.
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use crate::model::WaitingFor;
+use crate::rules::dialog;
+
+/// What an agent's screen means, and which keys the agent's program expects.
+pub trait Interaction: Debug + Send + Sync {
+    /// Returns the state that the screen shows. `None` if the screen is not recognized.
+    fn read_screen(&self, _screen: &Screen) -> Option<Showing> {
+        None
+    }
+
+    /// Returns the text and the choices of the question on the screen.
+    fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
+        dialog::read(&screen.rows)
+    }
+
+    /// Returns how long a question must be on the screen before it accepts keys. This version of
+    /// the program ignores earlier keys because a user could not have read the question yet.
+    fn question_ignores_keys_for(&self, _version: Option<&str>) -> Duration {
+        Duration::ZERO
+    }
+
+    /// Returns how Segue learns that the agent's input accepts text.
+    fn readiness(&self) -> Readiness {
+        Readiness::Said
+    }
+
+    /// Returns the text to type for a message, and the text that the transcript will contain for
+    /// it.
+    fn typing(&self, message: &str) -> Typing {
+        Typing { text: message.to_owned(), recorded_as: message.to_owned() }
+    }
+
+    /// Returns the keys that give this answer to the dialog on the screen. `None` if the screen
+    /// shows no dialog with this answer.
+    fn answer(&self, _screen: &Screen, _answer: &Answer) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Returns the keys that interrupt a turn.
+    fn interrupt(&self) -> Vec<u8> {
+        b"\x1b".to_vec()
+    }
+}
+
+/// The contents of an agent's screen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Screen {
+    /// The rows from top to bottom, without trailing spaces.
+    pub rows: Vec<String>,
+    /// The same rows without faint text: hints and placeholders, which no user typed.
+    pub firm_rows: Vec<String>,
+    pub title: String,
+    /// Row and column, starting at 0. `None` while the cursor is hidden.
+    pub cursor: Option<(u16, u16)>,
+    /// Increases whenever the agent draws or a user types.
+    pub revision: u64,
+}
+
+/// The state of a screen with regard to typing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Showing {
+    /// The input is visible and empty.
+    Ready,
+    /// The input contains text.
+    Draft,
+    /// The agent works.
+    Busy,
+    /// A dialog waits for an answer.
+    Dialog(WaitingFor),
+}
+
+/// How Segue learns that an agent's input accepts text. An input can be drawn before it accepts
+/// text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readiness {
+    /// The vendor itself reports it, and Segue waits for that report.
+    Said,
+    /// The screen shows it, until the vendor has sent a signal. A launch that starts with a message
+    /// is an exception: the vendor reports how that turn went.
+    ShownUntilSaid,
+    /// Only the screen shows it. No signal of the vendor does.
+    Shown,
+}
+
+/// How a message is typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Typing {
+    /// Pasted in one piece, then sent with Enter.
+    pub text: String,
+    /// The text that the transcript will contain.
+    pub recorded_as: String,
+}
+
+/// The text of a dialog on a screen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DialogText {
+    pub question: String,
+    /// Whether the question is complete.
+    pub is_whole: bool,
+    pub choices: Vec<String>,
+}
+
+/// A user's answer to a dialog.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Yes,
+    No,
+    /// One of the choices, by its number or by the beginning of its text.
+    Choice(String),
+}

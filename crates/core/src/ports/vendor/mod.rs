@@ -1,0 +1,159 @@
+//! The interface to one vendor: which program to start, and what its files and output mean. A
+//! vendor does not start processes itself.
+
+mod conversion;
+mod interaction;
+mod launching;
+mod signals;
+mod transcripts;
+
+use std::fmt::Debug;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::{Rehearsal, Stage, Support};
+use crate::error::Result;
+use crate::model::{Session, VendorDescription, VendorId};
+use crate::rules::address;
+use crate::rules::recovery::Resumes;
+
+pub use conversion::Conversion;
+pub use interaction::{Answer, DialogText, Interaction, Readiness, Screen, Showing, Typing};
+pub use launching::{CommandLine, CommandPlan, HeadlessLaunching, Launching, NewFile, ProgramSpec};
+pub use signals::{Activity, Signal, SignalSources};
+pub use transcripts::{
+    Beginning, Conversation, EachTurn, Kept, Live, TranscriptDatabase, TranscriptFiles,
+    TranscriptStorage, Transcripts, WriteMode,
+};
+
+/// The vendors that this build supports.
+pub trait Vendors: Debug + Send + Sync {
+    /// Returns the vendor with this id. The error for an unknown id lists the known vendors.
+    fn get(&self, id: &VendorId) -> Result<Arc<dyn Vendor>>;
+
+    /// Returns the vendor that a user refers to: the one with this name, or the only one whose name
+    /// begins with `word`.
+    fn named(&self, word: &str) -> Result<Arc<dyn Vendor>> {
+        let ids: Vec<VendorId> = self.all().iter().map(|vendor| vendor.id()).collect();
+        let names: Vec<&str> = ids.iter().map(VendorId::as_str).collect();
+        match address::find_name(&names, word) {
+            Ok(name) => self.get(&VendorId::new(name)),
+            Err(unclear) => match self.get(&VendorId::new(word)) {
+                Ok(vendor) => Ok(vendor),
+                Err(unknown) => Err(unclear.explain(word, unknown)),
+            },
+        }
+    }
+
+    /// Returns a vendor that a project file describes.
+    fn described(&self, id: &VendorId, description: &VendorDescription) -> Arc<dyn Vendor>;
+
+    /// Returns the vendor of a session.
+    fn of(&self, session: &Session) -> Result<Arc<dyn Vendor>> {
+        match &session.description {
+            Some(description) => Ok(self.described(&session.vendor, description)),
+            None => self.get(&session.vendor),
+        }
+    }
+
+    fn all(&self) -> Vec<Arc<dyn Vendor>>;
+}
+
+/// One agent CLI.
+pub trait Vendor: Debug + Send + Sync {
+    fn id(&self) -> VendorId;
+
+    fn capabilities(&self) -> Capabilities;
+
+    /// Returns how well the vendor is supported.
+    fn support(&self) -> Support;
+
+    /// Returns what the program needs to be tested without an account. `None` if it cannot be
+    /// tested.
+    fn rehearsal(&self, _stage: &Stage<'_>) -> Option<Rehearsal> {
+        None
+    }
+
+    /// Returns how the vendor's program is started.
+    fn launching(&self) -> &dyn Launching;
+
+    /// Returns what the agent's screen means, and which keys the agent's program expects.
+    fn interaction(&self) -> &dyn Interaction;
+
+    /// Returns the vendor's transcripts. `None` if Segue cannot read the vendor's conversations.
+    fn transcripts(&self) -> Option<&dyn Transcripts> {
+        None
+    }
+
+    /// Returns the vendor's transcripts if each of them is a file of its own.
+    fn transcript_files(&self) -> Option<&dyn TranscriptFiles> {
+        match self.transcripts()?.storage() {
+            TranscriptStorage::Files(files) => Some(files),
+            TranscriptStorage::Database(_) => None,
+        }
+    }
+
+    /// Returns the vendor's transcripts if they are in a database.
+    fn transcript_database(&self) -> Option<&dyn TranscriptDatabase> {
+        match self.transcripts()?.storage() {
+            TranscriptStorage::Files(_) => None,
+            TranscriptStorage::Database(database) => Some(database),
+        }
+    }
+
+    /// Returns the sources of the vendor's signals. `None` if launches never show which
+    /// conversation they are in or what they do, so that a resume stays unverified.
+    fn signals(&self) -> Option<&dyn SignalSources> {
+        None
+    }
+
+    /// Returns how the vendor takes over conversations. `None` if it cannot.
+    fn conversion(&self) -> Option<&dyn Conversion> {
+        None
+    }
+}
+
+/// What a vendor supports, as plain data. A capability with operations is a facet of [`Vendor`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    pub resume: Resumes,
+    pub permission: PermissionEffect,
+    pub first_turn: FirstTurn,
+    pub pace: Pace,
+}
+
+/// What a session's permission does to an agent of a vendor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PermissionEffect {
+    /// It limits what the agent may do without asking.
+    Limits,
+    /// It has none. An agent with limits could escape them by starting an agent of this vendor.
+    Nothing,
+}
+
+/// What an agent's first turn shows about its account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FirstTurn {
+    /// Whether the service accepts the account. One of several agents starts first, and the others
+    /// start as soon as it has shown this.
+    ShowsAccount,
+    /// Nothing: the vendor has no account, or no signal shows it. No agent waits for another.
+    ShowsNothing,
+}
+
+/// Limits for starting launches of one account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// How many launches may be starting at the same time.
+    pub at_once: usize,
+    /// The first launch must be running before a second one starts. It creates files that two
+    /// concurrent starts would corrupt.
+    pub first_alone: bool,
+}
+
+/// Where a vendor keeps a conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    pub config_dir: PathBuf,
+    pub cwd: PathBuf,
+}

@@ -1,0 +1,118 @@
+//! Enums whose values are words: in JSON, in the store, on the command line and in tables.
+
+/// Declares an enum without data, and the word of each value. A word is written once, here: the enum
+/// gets `word`, `from_word`, `ALL` and `AsRef<str>`, and is serialized as its word. A word after `|`
+/// is one that earlier versions wrote; it is only read.
+macro_rules! word_enum {
+    (
+        $(#[$enum_attribute:meta])*
+        pub enum $name:ident {
+            $(
+                $(#[$attribute:meta])*
+                $variant:ident = $word:literal $(| $earlier:literal)*
+            ),+ $(,)?
+        }
+    ) => {
+        $(#[$enum_attribute])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ::serde::Serialize, ::serde::Deserialize)]
+        pub enum $name {
+            $(
+                $(#[$attribute])*
+                #[serde(rename = $word $(, alias = $earlier)*)]
+                $variant,
+            )+
+        }
+
+        impl $name {
+            /// All values, in the order of their declaration.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// Returns the word that stands for the value.
+            pub fn word(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word),+
+                }
+            }
+
+            /// Returns the value of a word. `None` if no value has this word.
+            pub fn from_word(word: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|value| value.word() == word)
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                self.word()
+            }
+        }
+    };
+}
+
+pub(crate) use word_enum;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fmt::Debug;
+
+    use serde::Serialize;
+    use serde::de::DeserializeOwned;
+
+    use crate::api::{DryRun, Outcome, PlannedDecision, Severity, StopOutcome, Until, WaitTarget};
+    use crate::error::Kind;
+    use crate::model::{
+        EventKind, Evidence, FailureClass, Form, LaunchMode, MessageStateKind, Permission, Restart,
+        Role, StatusKind, WaitingFor,
+    };
+    use crate::rules::bringing_back::Rest;
+    use crate::rules::handoff::Mode;
+
+    fn check<T>(all: &[T], from_word: fn(&str) -> Option<T>)
+    where
+        T: AsRef<str> + Copy + Debug + PartialEq + Serialize + DeserializeOwned,
+    {
+        let words: BTreeSet<&str> = all.iter().map(AsRef::as_ref).collect();
+        assert_eq!(words.len(), all.len(), "{words:?}");
+        for value in all {
+            let word = value.as_ref();
+            let json = serde_json::to_string(value).unwrap();
+            assert_eq!(json, format!("\"{word}\""));
+            assert_eq!(serde_json::from_str::<T>(&json).unwrap(), *value);
+            assert_eq!(from_word(word), Some(*value));
+        }
+        assert_eq!(from_word("no such word"), None);
+        assert!(serde_json::from_str::<T>("\"no such word\"").is_err());
+    }
+
+    #[test]
+    fn every_word_is_read_back_as_the_value_that_it_stands_for() {
+        check(DryRun::ALL, DryRun::from_word);
+        check(EventKind::ALL, EventKind::from_word);
+        check(Evidence::ALL, Evidence::from_word);
+        check(FailureClass::ALL, FailureClass::from_word);
+        check(Form::ALL, Form::from_word);
+        check(Kind::ALL, Kind::from_word);
+        check(LaunchMode::ALL, LaunchMode::from_word);
+        check(MessageStateKind::ALL, MessageStateKind::from_word);
+        check(Mode::ALL, Mode::from_word);
+        check(Outcome::ALL, Outcome::from_word);
+        check(Permission::ALL, Permission::from_word);
+        check(PlannedDecision::ALL, PlannedDecision::from_word);
+        check(Rest::ALL, Rest::from_word);
+        check(Restart::ALL, Restart::from_word);
+        check(Role::ALL, Role::from_word);
+        check(Severity::ALL, Severity::from_word);
+        check(StatusKind::ALL, StatusKind::from_word);
+        check(StopOutcome::ALL, StopOutcome::from_word);
+        check(Until::ALL, Until::from_word);
+        check(WaitTarget::ALL, WaitTarget::from_word);
+        check(WaitingFor::ALL, WaitingFor::from_word);
+    }
+
+    #[test]
+    fn word_of_an_earlier_version_is_read_but_not_written() {
+        let read: Outcome = serde_json::from_str("\"attached\"").unwrap();
+        assert_eq!((read, read.word()), (Outcome::Running, "running"));
+        assert_eq!(serde_json::to_string(&read).unwrap(), "\"running\"");
+    }
+}

@@ -1,0 +1,96 @@
+//! Identifies the caller of a request: a user, or an agent that one of our launches started.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::extract::connect_info::ConnectInfo;
+use axum::http::request::Parts;
+use segue_core::model::Principal;
+use segue_core::rules::origin;
+use segue_core::rules::scope::RestrictedAction;
+use segue_core::{Error, Result};
+use segue_host::peer::Peer;
+use tokio::net::UnixStream;
+
+use super::{App, Refusal};
+use crate::supervisor::Supervisor;
+
+/// The process that opened a connection, as it was when the connection was accepted. Later changes
+/// of that process, or other processes that have its file descriptors, do not matter.
+#[derive(Clone, Debug)]
+pub(crate) struct PeerInfo(Option<Arc<Peer>>);
+
+impl PeerInfo {
+    /// Identifies the peer of a connection. Call it right after the connection was accepted.
+    pub(crate) fn of(stream: &UnixStream) -> Self {
+        Self(Peer::of(stream).ok().map(Arc::new))
+    }
+}
+
+/// The process that made a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller(Arc<Peer>);
+
+impl FromRequestParts<App> for Caller {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Refusal> {
+        let info = ConnectInfo::<PeerInfo>::from_request_parts(parts, app).await;
+        let peer = info.ok().and_then(|ConnectInfo(info)| info.0);
+        let unknown = || Error::usage("the calling process cannot be identified");
+        let peer = peer.ok_or_else(unknown)?;
+        if peer.uid != app.owner {
+            return Err(Error::usage("this daemon belongs to another user").into());
+        }
+        Ok(Self(peer))
+    }
+}
+
+impl Caller {
+    /// Returns an error if an agent calls and only a user may do this. A user needs no store for
+    /// it, because a daemon without a store must still be repaired or stopped.
+    pub(crate) async fn allow(self, app: &App, action: RestrictedAction) -> Result<()> {
+        if self.0.evidence.is_of_a_person() {
+            return Ok(());
+        }
+        self.principal(&*app.ready().await?).await?.allow(action)
+    }
+
+    /// Returns whether a user calls. Returns an error if the caller cannot be identified.
+    pub(crate) async fn is_person(&self, app: &App) -> Result<bool> {
+        if self.0.evidence.is_of_a_person() {
+            return Ok(true);
+        }
+        Ok(self.clone().principal(&*app.ready().await?).await? == Principal::User)
+    }
+
+    /// Returns the principal that the calling process stands for.
+    async fn principal(self, supervisor: &Supervisor) -> Result<Principal> {
+        let Some(session) = supervisor.live.caller(&self.0.evidence)? else {
+            return Ok(Principal::User);
+        };
+        match supervisor.ports.store.session(session).await? {
+            Some(session) => Ok(Principal::Agent(Box::new(session))),
+            None => Err(origin::Refusal::DeadLaunch.into()),
+        }
+    }
+}
+
+/// The principal of a request, and the supervisor once it knows what became of every launch. The
+/// only way in which routes learn who calls.
+#[derive(Debug)]
+pub(crate) struct Admitted {
+    pub(crate) supervisor: Arc<Supervisor>,
+    pub(crate) principal: Principal,
+}
+
+impl FromRequestParts<App> for Admitted {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Refusal> {
+        let caller = Caller::from_request_parts(parts, app).await?;
+        let supervisor = app.ready().await?;
+        let principal = caller.principal(&supervisor).await?;
+        Ok(Self { supervisor, principal })
+    }
+}

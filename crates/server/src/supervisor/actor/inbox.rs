@@ -1,0 +1,205 @@
+//! What an actor is sent: requests, observations and timeouts.
+
+use std::path::PathBuf;
+
+use segue_core::api::{
+    AgentOutcome, AnswerReport, PlannedOutcome, SendReport, SessionView, TurnReport,
+};
+use segue_core::flows::launch::LaunchRequest;
+use segue_core::flows::look::Asked;
+use segue_core::model::{
+    Environment, LaunchId, MessageId, RequestKey, SessionName, SessionSettings, Timer,
+};
+use segue_core::ports::{self, Change, HolderEvent};
+use tokio::sync::oneshot;
+
+use super::super::accounts::Wish;
+use super::{Outgoing, Renewal, Reply, Start, Waiter};
+
+/// Everything that an actor handles, one after the other.
+#[derive(Debug)]
+pub(crate) enum ActorMessage {
+    Request(SessionRequest),
+    Observation(SessionObservation),
+    Timeout(SessionTimeout),
+}
+
+impl From<SessionRequest> for ActorMessage {
+    fn from(request: SessionRequest) -> Self {
+        Self::Request(request)
+    }
+}
+
+impl From<SessionObservation> for ActorMessage {
+    fn from(observation: SessionObservation) -> Self {
+        Self::Observation(observation)
+    }
+}
+
+impl From<SessionTimeout> for ActorMessage {
+    fn from(timeout: SessionTimeout) -> Self {
+        Self::Timeout(timeout)
+    }
+}
+
+/// What a client or the supervisor wants of a session.
+#[derive(Debug)]
+pub(crate) enum SessionRequest {
+    /// Starts a new session.
+    Start {
+        start: Box<Start>,
+        reply: Reply<SessionView>,
+    },
+    /// Starts a new session, and replies when it has proven its conversation.
+    StartVerified {
+        start: Box<Start>,
+        reply: Reply<AgentOutcome>,
+    },
+    Resume {
+        environment: Environment,
+        asked: Asked,
+        /// `Some` starts a new conversation.
+        fresh: Option<Renewal>,
+        wish: Wish,
+        reply: Reply<AgentOutcome>,
+    },
+    /// Starts the session with a conversation that a handoff brought to it.
+    Arrive {
+        launch: Box<LaunchRequest>,
+        wish: Wish,
+        reply: Reply<AgentOutcome>,
+    },
+    Rename {
+        name: SessionName,
+        reply: Reply<()>,
+    },
+    Plan {
+        asked: Asked,
+        reply: Reply<PlannedOutcome>,
+    },
+    Stop {
+        reply: Reply<bool>,
+    },
+    Remove {
+        purge: bool,
+        /// Recorded in the same commit.
+        along: Vec<Change>,
+        reply: Reply<()>,
+    },
+    WaitTurn {
+        reply: Reply<TurnReport>,
+    },
+    /// Finds out what happened to the launch that was open when the daemon started.
+    Reconcile {
+        reply: oneshot::Sender<()>,
+    },
+    SetTimers {
+        timers: Vec<Timer>,
+        reply: Reply<()>,
+    },
+    /// Records the settings of the project file. Returns the keys that change the next launch.
+    Configure {
+        settings: Box<SessionSettings>,
+        reply: Reply<Vec<&'static str>>,
+    },
+    /// Copies the conversation into the archive: it has grown while no actor watched it.
+    Archive,
+    /// Too many idle sessions are in memory. The actor ends, unless it has something left to do.
+    Retire,
+    /// Queues a message to the agent.
+    Send {
+        outgoing: Outgoing,
+        reply: Reply<MessageId>,
+    },
+    Cancel {
+        message: MessageId,
+        /// Recorded in the same commit.
+        along: Vec<Change>,
+        reply: Reply<()>,
+    },
+    /// Returns the current state of a message.
+    Report {
+        message: MessageId,
+        reply: Reply<SendReport>,
+    },
+    Answer {
+        answer: ports::Answer,
+        /// The id of the question to answer. `None` accepts any question.
+        question: Option<String>,
+        request: Option<RequestKey>,
+        reply: Reply<AnswerReport>,
+    },
+    Wait(Waiter),
+}
+
+/// What happened to the processes and files of a session.
+#[derive(Debug)]
+pub(crate) enum SessionObservation {
+    Holder {
+        launch: LaunchId,
+        event: HolderEvent,
+    },
+    /// The daemon receives the events of this launch's holder from now on.
+    Subscribed {
+        launch: LaunchId,
+    },
+    HolderGone {
+        launch: LaunchId,
+    },
+    FileChanged {
+        path: PathBuf,
+    },
+    /// Events about file changes were lost: read all files again.
+    LookAgain,
+    /// A copy into the archive is finished.
+    Archived {
+        round: u64,
+    },
+}
+
+/// A time that the actor chose has passed.
+#[derive(Debug)]
+pub(crate) enum SessionTimeout {
+    /// Retries to record an event that could not be stored.
+    CatchUp,
+    RestartDue {
+        after: LaunchId,
+    },
+    /// The silence timeout of a headless launch has passed. `heard` is the number of output lines
+    /// that had been read when the timeout started.
+    Silent {
+        launch: LaunchId,
+        heard: u64,
+    },
+    Deadline {
+        launch: LaunchId,
+    },
+    /// The time in which a launch should show its conversation is over.
+    NoSign {
+        launch: LaunchId,
+    },
+    /// The time for which a launch may block other starts is over.
+    HoldsUp {
+        launch: LaunchId,
+    },
+    TimerDue {
+        launch: LaunchId,
+        round: u64,
+    },
+    /// The time for which other sessions wait for the scout of their account is over.
+    HeardNothing {
+        launch: LaunchId,
+    },
+    /// Typing was disturbed, and may be tried again now.
+    TryAgain,
+    /// The question on the screen may have changed.
+    ReadDialog,
+    /// A message was typed and should have been accepted by now.
+    Follow {
+        message: MessageId,
+    },
+    /// A message was typed and is overdue now.
+    Overdue {
+        message: MessageId,
+    },
+}

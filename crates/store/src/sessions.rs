@@ -1,0 +1,253 @@
+//! Lists of sessions: the statement that fits a query, and the places that sessions have.
+
+use std::path::PathBuf;
+
+use rusqlite::types::{FromSqlError, ToSqlOutput, Value};
+use rusqlite::{Connection, ToSql, params_from_iter};
+use segue_core::model::VendorId;
+use segue_core::ports::{SessionActivity, SessionQuery, SessionSummary, VendorPlace};
+
+use crate::read::all;
+use crate::rows;
+use crate::values::{Json, Location, Time, Word};
+
+/// Launches are only touched through their indexes and, where one is open, its short columns.
+const SELECT: &str = concat!(
+    "SELECT ",
+    rows::summary_columns!(),
+    " FROM sessions s
+      LEFT JOIN bindings b ON b.seq = (SELECT max(seq) FROM bindings WHERE session = s.id)
+      LEFT JOIN launches o ON o.session = s.id AND o.ended IS NULL"
+);
+
+const COUNT: &str = "SELECT count(*) FROM sessions s";
+
+const OPEN: &str = "SELECT session FROM launches WHERE ended IS NULL";
+
+const UNSETTLED: &str = "
+    SELECT id FROM sessions WHERE settled = 0
+    UNION ALL SELECT session FROM launches WHERE ended IS NULL
+    UNION ALL SELECT session FROM messages WHERE state IN ('queued', 'typing')";
+
+const CHANGED_SINCE: &str = "UNION ALL SELECT id FROM sessions WHERE updated_at >= ?";
+
+const CLAIMING: &str =
+    "SELECT session FROM claims WHERE vendor_session IN (SELECT value FROM json_each(?))";
+
+/// The conditions of a query, with their parameters in the same order.
+#[derive(Debug, Default)]
+struct Conditions {
+    sql: Vec<String>,
+    parameters: Vec<Value>,
+}
+
+impl Conditions {
+    fn of(query: &SessionQuery) -> rusqlite::Result<Self> {
+        let mut conditions = Self::default();
+        conditions.add_identity(query)?;
+        conditions.add_place(query)?;
+        if query.is_agents {
+            conditions.add_plain("s.agent IS NOT NULL");
+        }
+        match query.activity {
+            None => {}
+            Some(SessionActivity::Open) => conditions.add_plain(&format!("s.id IN ({OPEN})")),
+            Some(SessionActivity::Unsettled) => {
+                conditions.add_plain(&format!("s.id IN ({UNSETTLED})"));
+            }
+            Some(SessionActivity::UnsettledOrChangedSince(time)) => {
+                let sql = format!("s.id IN ({UNSETTLED} {CHANGED_SINCE})");
+                conditions.add(&sql, &Time(time))?;
+            }
+        }
+        if let Some((created_at, id)) = query.page.and_then(|page| page.after) {
+            conditions.add("(s.created_at, s.id) > (?, ?)", &Time(created_at))?;
+            conditions.parameters.push(value(&Word(&id))?);
+        }
+        Ok(conditions)
+    }
+
+    fn add_identity(&mut self, query: &SessionQuery) -> rusqlite::Result<()> {
+        if let Some(ids) = &query.ids {
+            self.add("s.id IN (SELECT value FROM json_each(?))", &Json(ids))?;
+        }
+        if let Some(fleet) = &query.fleet {
+            self.add("s.fleet = ?", &Word(fleet))?;
+        }
+        if let Some(name) = &query.name {
+            self.add("s.name = ?", &Word(name))?;
+        }
+        if let Some(id) = &query.reachable_from {
+            self.add("(s.id = ? OR s.parent = ?)", &Word(id))?;
+            self.parameters.push(value(&Word(id))?);
+        }
+        if let Some(ids) = &query.vendor_sessions {
+            self.add(&format!("s.id IN ({CLAIMING})"), &Json(ids))?;
+        }
+        Ok(())
+    }
+
+    fn add_place(&mut self, query: &SessionQuery) -> rusqlite::Result<()> {
+        if let Some(vendor) = &query.vendor {
+            self.add("s.vendor = ?", &Word(vendor))?;
+        }
+        if let Some(config_dir) = &query.config_dir {
+            self.add("s.config_dir = ?", &Location(config_dir))?;
+        }
+        if let Some(cwd) = &query.cwd {
+            self.add("s.cwd = ?", &Location(cwd))?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, sql: &str, parameter: &dyn ToSql) -> rusqlite::Result<()> {
+        self.sql.push(sql.to_owned());
+        self.parameters.push(value(parameter)?);
+        Ok(())
+    }
+
+    fn add_plain(&mut self, sql: &str) {
+        self.sql.push(sql.to_owned());
+    }
+
+    /// Returns a whole statement.
+    fn statement(&self, select: &str, end: &str) -> String {
+        if self.sql.is_empty() {
+            return format!("{select} {end}");
+        }
+        format!("{select} WHERE {} {end}", self.sql.join(" AND "))
+    }
+}
+
+fn value(parameter: &dyn ToSql) -> rusqlite::Result<Value> {
+    Ok(match parameter.to_sql()? {
+        ToSqlOutput::Owned(value) => value,
+        ToSqlOutput::Borrowed(value) => value.try_into().map_err(from_sql)?,
+        _ => Value::Null,
+    })
+}
+
+fn from_sql(error: FromSqlError) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(Box::new(error))
+}
+
+pub(crate) fn list(
+    connection: &Connection,
+    query: &SessionQuery,
+) -> rusqlite::Result<Vec<SessionSummary>> {
+    let conditions = Conditions::of(query)?;
+    let limit = query.page.map(|page| format!(" LIMIT {}", page.size)).unwrap_or_default();
+    let sql = conditions.statement(SELECT, &format!("ORDER BY s.created_at, s.id{limit}"));
+    all(connection, &sql, params_from_iter(conditions.parameters), rows::summary)
+}
+
+pub(crate) fn count(connection: &Connection, query: &SessionQuery) -> rusqlite::Result<u32> {
+    let conditions = Conditions::of(query)?;
+    let sql = conditions.statement(COUNT, "");
+    let parameters = params_from_iter(conditions.parameters);
+    connection.prepare_cached(&sql)?.query_row(parameters, |row| row.get(0))
+}
+
+const RESTING_PLACES: &str = "
+    SELECT vendor, config_dir, cwd FROM places p
+    WHERE EXISTS (
+        SELECT 1 FROM sessions s
+        WHERE s.cwd = p.cwd AND s.vendor = p.vendor AND s.config_dir = p.config_dir
+          AND NOT EXISTS (SELECT 1 FROM launches WHERE session = s.id AND ended IS NULL)
+    )
+    ORDER BY used_at DESC LIMIT ?1";
+
+pub(crate) fn resting_places(
+    connection: &Connection,
+    limit: u32,
+) -> rusqlite::Result<Vec<VendorPlace>> {
+    all(connection, RESTING_PLACES, [limit], rows::vendor_place)
+}
+
+pub(crate) fn vendor_ids(connection: &Connection) -> rusqlite::Result<Vec<VendorId>> {
+    all(connection, "SELECT DISTINCT vendor FROM places ORDER BY vendor", [], rows::word)
+}
+
+pub(crate) fn config_dirs(
+    connection: &Connection,
+    vendor: &VendorId,
+) -> rusqlite::Result<Vec<PathBuf>> {
+    let sql = "SELECT DISTINCT config_dir FROM places WHERE vendor = ?1";
+    all(connection, sql, [Word(vendor)], rows::path)
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use segue_core::model::{FleetName, SessionId, SessionName, VendorSessionId};
+    use segue_core::ports::SessionPage;
+
+    use super::*;
+    use crate::migrations;
+
+    fn plan(query: &SessionQuery, select: &str, end: &str) -> String {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrations::apply(&mut connection, migrations::ALL).unwrap();
+        let conditions = Conditions::of(query).unwrap();
+        let sql = format!("EXPLAIN QUERY PLAN {}", conditions.statement(select, end));
+        let mut statement = connection.prepare(&sql).unwrap();
+        let parameters = params_from_iter(conditions.parameters);
+        let lines = statement.query_map(parameters, |row| row.get::<_, String>(3)).unwrap();
+        lines.map(|line| line.unwrap() + "\n").collect()
+    }
+
+    fn list_plan(query: &SessionQuery) -> String {
+        plan(query, SELECT, "ORDER BY s.created_at, s.id")
+    }
+
+    #[test]
+    fn list_of_all_sessions_scans_only_the_sessions_in_their_order() {
+        let plan = list_plan(&SessionQuery::default());
+        let scans: Vec<_> = plan.lines().filter(|line| line.starts_with("SCAN")).collect();
+        assert_eq!(scans, ["SCAN s USING INDEX sessions_by_age"], "{plan}");
+        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+        assert!(plan.contains("USING COVERING INDEX launches_by_number"), "{plan}");
+        assert!(plan.contains("USING INDEX launches_one_open"), "{plan}");
+        assert!(plan.contains("INDEX messages_open"), "{plan}");
+    }
+
+    #[test]
+    fn query_with_a_condition_scans_no_sessions() {
+        let id: SessionId = "00000000-0000-7000-8000-000000000001".parse().unwrap();
+        let (fleet, vendor) = (FleetName::parse("shop").unwrap(), VendorId::new("tool"));
+        let default = SessionQuery::default;
+        let since = SessionActivity::UnsettledOrChangedSince(Timestamp::UNIX_EPOCH);
+        let queries = [
+            SessionQuery::id(id),
+            SessionQuery::address(&fleet, &SessionName::parse("coder").unwrap()),
+            SessionQuery::fleet(&fleet),
+            SessionQuery { is_agents: true, ..SessionQuery::fleet(&fleet) },
+            SessionQuery::vendor_session(&vendor, &VendorSessionId::new("1")),
+            SessionQuery::activity(SessionActivity::Open),
+            SessionQuery::activity(SessionActivity::Unsettled),
+            SessionQuery::activity(since),
+            SessionQuery { reachable_from: Some(id), ..default() },
+            SessionQuery { name: Some(SessionName::parse("coder").unwrap()), ..default() },
+            SessionQuery {
+                page: Some(SessionPage { after: Some((Timestamp::UNIX_EPOCH, id)), size: 9 }),
+                ..default()
+            },
+            SessionQuery { cwd: Some("/src".into()), ..default() },
+            SessionQuery { cwd: Some("/src".into()), vendor: Some(vendor), ..default() },
+        ];
+        for query in queries {
+            for plan in [list_plan(&query), plan(&query, COUNT, "")] {
+                assert!(!plan.contains("SCAN s\n"), "{query:?}: {plan}");
+                assert!(!plan.contains("SCAN s USING"), "{query:?}: {plan}");
+                let scans_all = |line: &&str| {
+                    let own_index = ["sessions_unsettled", "launches_one_open", "messages_open"];
+                    line.trim_start().starts_with("SCAN")
+                        && !line.contains("json_each")
+                        && !line.contains("(subquery")
+                        && own_index.iter().all(|index| !line.contains(index))
+                };
+                assert_eq!(plan.lines().find(scans_all), None, "{query:?}: {plan}");
+            }
+        }
+    }
+}
