@@ -1,5 +1,6 @@
 //! The vocabulary of Segue as types, one file per concept.
 
+mod archive;
 mod binding;
 mod description;
 mod dialog;
@@ -10,17 +11,21 @@ mod handoff;
 mod ids;
 mod launch;
 mod message;
+mod permission_effect;
 mod principal;
 mod process;
 mod record;
 mod request;
+mod screen;
 mod session;
+mod signal;
 mod source;
 mod status;
 mod terminal_size;
 mod timer;
 mod turn;
 
+pub use archive::{Archived, Holding};
 pub use binding::{Binding, Evidence};
 pub use description::VendorDescription;
 pub use dialog::Dialog;
@@ -34,11 +39,14 @@ pub use ids::{
 };
 pub use launch::{Exit, Launch, LaunchEnd, LaunchMode};
 pub use message::{Message, MessageState, MessageStateKind, Trace};
+pub use permission_effect::PermissionEffect;
 pub use principal::{AccessToken, Principal, TokenScope};
 pub use process::{Environment, ProcessRef};
 pub use record::{LaunchRecord, LaunchTexts};
 pub use request::{RequestKey, RequestRecord, RequestStep};
+pub use screen::{DialogText, Screen, Showing};
 pub use session::{Permission, Restart, Session, SessionSettings};
+pub use signal::{Activity, Signal};
 pub use source::Source;
 pub use status::{How, Status, StatusKind, WaitingFor};
 pub use terminal_size::TerminalSize;

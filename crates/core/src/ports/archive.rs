@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::Place;
 use crate::error::Result;
-use crate::model::{VendorId, VendorSessionId};
+use crate::model::{Archived, Holding};
 
 /// Append-only copies of conversations. Every write is on disk when its method returns. An
 /// interrupted write has no effect.
@@ -54,13 +54,6 @@ pub trait Archive: Debug + Send + Sync {
     fn size(&self) -> Result<u64>;
 }
 
-/// Identifies a conversation in the archive, by the vendor's own id.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Archived {
-    pub vendor: VendorId,
-    pub id: VendorSessionId,
-}
-
 /// A request to copy a conversation: the files that belong to it now.
 #[derive(Clone, Debug)]
 pub struct ArchiveOrder {
@@ -101,13 +94,4 @@ pub struct DamagedCopy {
     pub conversation: Option<Archived>,
     pub folder: PathBuf,
     pub why: String,
-}
-
-/// A conversation that has a copy.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holding {
-    pub conversation: Archived,
-    pub bytes: u64,
-    /// When the copy last grew.
-    pub kept_at: Timestamp,
 }

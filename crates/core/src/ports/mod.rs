@@ -15,7 +15,12 @@ mod vendor;
 
 use std::sync::Arc;
 
-pub use archive::{Archive, ArchiveOrder, Archived, Content, DamagedCopy, Holding, RestoreOrder};
+// Plain data that the methods of ports take and return.
+pub use crate::model::{
+    Activity, Archived, DialogText, Holding, PermissionEffect, Screen, Showing, Signal,
+};
+
+pub use archive::{Archive, ArchiveOrder, Content, DamagedCopy, RestoreOrder};
 pub use clock::Clock;
 pub use conflict::{Conflict, Missing};
 pub use files::{FileFacts, Files, NewContents, Taken};
@@ -30,11 +35,10 @@ pub use store::{
 pub use support::{Proof, Rehearsal, Stage, Support};
 pub use transcription::{Target, Transcription, TranscriptionOrder, TurnWriter};
 pub use vendor::{
-    Activity, Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion,
-    DialogText, EachTurn, FirstTurn, HeadlessLaunching, Interaction, Kept, Launching, Live,
-    NewFile, Pace, PermissionEffect, Place, ProgramSpec, Readiness, Screen, Showing, Signal,
-    SignalSources, TranscriptDatabase, TranscriptFiles, TranscriptStorage, Transcripts, Typing,
-    Vendor, Vendors, WriteMode,
+    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion, EachTurn,
+    FirstTurn, HeadlessLaunching, Interaction, Kept, Launching, Live, NewFile, Pace, Place,
+    ProgramSpec, Readiness, SignalSources, TranscriptDatabase, TranscriptFiles, TranscriptStorage,
+    Transcripts, Typing, Vendor, Vendors, WriteMode,
 };
 
 /// All ports that a flow gets.

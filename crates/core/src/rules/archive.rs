@@ -1,8 +1,7 @@
 //! Decides when a conversation is copied into the archive, and which copies are deleted if the
 //! archive is too large.
 
-use crate::model::{Status, VendorSessionId};
-use crate::ports::{Archived, Holding};
+use crate::model::{Archived, Holding, Status, VendorSessionId};
 
 /// Archive in the middle of a turn after this many new bytes.
 pub const MUCH: u64 = 256 * 1024;

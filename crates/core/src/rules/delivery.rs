@@ -1,7 +1,6 @@
 //! Decides when a message may be typed, and whether a typed message has arrived.
 
-use crate::model::Status;
-use crate::ports::{Screen, Showing};
+use crate::model::{Screen, Showing, Status};
 
 /// Returns whether the agent's input is ready, according to the vendor's signal and the screen. If
 /// the vendor's screen cannot be read, only the signal counts.

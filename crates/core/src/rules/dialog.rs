@@ -2,8 +2,7 @@
 
 mod choices;
 
-use crate::model::{Dialog, WaitingFor};
-use crate::ports::{DialogText, Screen};
+use crate::model::{Dialog, DialogText, Screen, WaitingFor};
 use crate::rules::display;
 
 pub use choices::{Choices, numbered, unnumbered};

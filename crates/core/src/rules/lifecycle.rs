@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use super::restarts::{Failures, Next};
 use crate::model::{
-    Evidence, Exit, FailureClass, How, LaunchEnd, LaunchId, LaunchMode, Restart, Source, Status,
-    VendorSessionId, WaitingFor,
+    Activity, Evidence, Exit, FailureClass, How, LaunchEnd, LaunchId, LaunchMode, Restart, Signal,
+    Source, Status, VendorSessionId, WaitingFor,
 };
-use crate::ports::{Activity, Signal};
 
 /// What is known about a session when an observation arrives.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -76,7 +76,7 @@ fn unknown(what: &str, word: &str, known: &[&str]) -> Error {
 }
 
 impl Filter {
-    /// Tells whether every condition is one that a [`SessionQuery`](crate::ports::SessionQuery) has.
+    /// Returns whether the store can check every condition.
     pub fn is_simple(&self) -> bool {
         let Self { all: _, fleets, vendors, statuses, folder } = self;
         fleets.len() <= 1 && vendors.len() <= 1 && statuses.is_empty() && folder.is_none()

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::model::{
-    AccessToken, Permission, Principal, Session, SessionId, TokenScope, VendorDescription, VendorId,
+    AccessToken, Permission, PermissionEffect, Principal, Session, SessionId, TokenScope,
+    VendorDescription, VendorId,
 };
-use crate::ports::PermissionEffect;
 
 /// An action that an agent may not take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::time::Duration;
 
-use crate::model::WaitingFor;
+use crate::model::{DialogText, Screen, Showing};
 use crate::rules::dialog;
 
 /// What an agent's screen means, and which keys the agent's program expects.
@@ -47,33 +47,6 @@ pub trait Interaction: Debug + Send + Sync {
     }
 }
 
-/// The contents of an agent's screen.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Screen {
-    /// The rows from top to bottom, without trailing spaces.
-    pub rows: Vec<String>,
-    /// The same rows without faint text: hints and placeholders, which no user typed.
-    pub firm_rows: Vec<String>,
-    pub title: String,
-    /// Row and column, starting at 0. `None` while the cursor is hidden.
-    pub cursor: Option<(u16, u16)>,
-    /// Increases whenever the agent draws or a user types.
-    pub revision: u64,
-}
-
-/// The state of a screen with regard to typing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Showing {
-    /// The input is visible and empty.
-    Ready,
-    /// The input contains text.
-    Draft,
-    /// The agent works.
-    Busy,
-    /// A dialog waits for an answer.
-    Dialog(WaitingFor),
-}
-
 /// How Segue learns that an agent's input accepts text. An input can be drawn before it accepts
 /// text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,15 +67,6 @@ pub struct Typing {
     pub text: String,
     /// The text that the transcript will contain.
     pub recorded_as: String,
-}
-
-/// The text of a dialog on a screen.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DialogText {
-    pub question: String,
-    /// Whether the question is complete.
-    pub is_whole: bool,
-    pub choices: Vec<String>,
 }
 
 /// A user's answer to a dialog.

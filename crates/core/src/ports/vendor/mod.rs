@@ -13,14 +13,14 @@ use std::sync::Arc;
 
 use super::{Rehearsal, Stage, Support};
 use crate::error::Result;
-use crate::model::{Session, VendorDescription, VendorId};
+use crate::model::{PermissionEffect, Session, VendorDescription, VendorId};
 use crate::rules::address;
 use crate::rules::recovery::Resumes;
 
 pub use conversion::Conversion;
-pub use interaction::{Answer, DialogText, Interaction, Readiness, Screen, Showing, Typing};
+pub use interaction::{Answer, Interaction, Readiness, Typing};
 pub use launching::{CommandLine, CommandPlan, HeadlessLaunching, Launching, NewFile, ProgramSpec};
-pub use signals::{Activity, Signal, SignalSources};
+pub use signals::SignalSources;
 pub use transcripts::{
     Beginning, Conversation, EachTurn, Kept, Live, TranscriptDatabase, TranscriptFiles,
     TranscriptStorage, Transcripts, WriteMode,
@@ -120,15 +120,6 @@ pub struct Capabilities {
     pub permission: PermissionEffect,
     pub first_turn: FirstTurn,
     pub pace: Pace,
-}
-
-/// What a session's permission does to an agent of a vendor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PermissionEffect {
-    /// It limits what the agent may do without asking.
-    Limits,
-    /// It has none. An agent with limits could escape them by starting an agent of this vendor.
-    Nothing,
 }
 
 /// What an agent's first turn shows about its account.

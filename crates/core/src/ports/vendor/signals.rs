@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::Place;
-use crate::model::{Evidence, Failure, ProcessRef, Source, VendorSessionId, WaitingFor};
+use crate::model::{Failure, ProcessRef, Signal, VendorSessionId};
 use crate::ports::Files;
 
 /// The sources of a vendor's signals: files, output, hooks and the terminal's title.
@@ -62,32 +62,4 @@ pub trait SignalSources: Debug + Send + Sync {
     fn last_words(&self, _errors: &str) -> Option<Failure> {
         None
     }
-}
-
-/// What a vendor's process shows about itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Signal {
-    /// The process is in this conversation.
-    Conversation {
-        id: VendorSessionId,
-        evidence: Evidence,
-    },
-    Activity {
-        activity: Activity,
-        source: Source,
-    },
-    /// A turn ended, successfully or not.
-    TurnEnded {
-        ok: bool,
-        text: String,
-        failure: Option<Failure>,
-    },
-}
-
-/// What the agent does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Activity {
-    Working,
-    Idle,
-    Waiting(WaitingFor),
 }

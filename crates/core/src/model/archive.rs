@@ -1,0 +1,21 @@
+//! Conversations in the archive.
+
+use jiff::Timestamp;
+
+use super::{VendorId, VendorSessionId};
+
+/// Identifies a conversation in the archive, by the vendor's own id.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Archived {
+    pub vendor: VendorId,
+    pub id: VendorSessionId,
+}
+
+/// A conversation that has a copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holding {
+    pub conversation: Archived,
+    pub bytes: u64,
+    /// When the copy last grew.
+    pub kept_at: Timestamp,
+}

@@ -1,0 +1,31 @@
+//! What a vendor's process shows about itself.
+
+use super::{Evidence, Failure, Source, VendorSessionId, WaitingFor};
+
+/// One fact that a vendor's process shows about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// The process is in this conversation.
+    Conversation {
+        id: VendorSessionId,
+        evidence: Evidence,
+    },
+    Activity {
+        activity: Activity,
+        source: Source,
+    },
+    /// A turn ended, successfully or not.
+    TurnEnded {
+        ok: bool,
+        text: String,
+        failure: Option<Failure>,
+    },
+}
+
+/// What the agent does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activity {
+    Working,
+    Idle,
+    Waiting(WaitingFor),
+}
