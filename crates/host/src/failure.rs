@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+pub use segue_core::rules::shell::quoted;
 use segue_core::{Error, Kind};
 
 /// Makes an error "cannot `action` `path`" from an I/O error, with a hint if the cause allows one.
@@ -20,16 +21,6 @@ pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error) -> Error {
         }
         _ => worded,
     }
-}
-
-/// Quotes a path, so that a shell reads it as one word.
-pub fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        return text;
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 fn kind_of(error: &io::Error) -> Kind {
@@ -56,11 +47,5 @@ mod tests {
         assert_eq!(error.kind, Kind::Unavailable);
         assert_eq!(error.message, "cannot write `/dev/a b/c`");
         assert!(error.hints[0].contains("`df -h /dev`"), "{:?}", error.hints);
-    }
-
-    #[test]
-    fn quoted_escapes_a_single_quote_in_a_path() {
-        assert_eq!(quoted(Path::new("/it's")), r"'/it'\''s'");
-        assert_eq!(quoted(Path::new("/plain-1.x")), "/plain-1.x");
     }
 }

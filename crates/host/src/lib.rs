@@ -51,4 +51,4 @@ pub use leftovers::LAUNCH_MARK;
 pub use machine::LocalMachine;
 pub use paths::Paths;
 pub use surroundings::{Surroundings, has_variable};
-pub use watch::{Change, Watcher};
+pub use watch::Watcher;

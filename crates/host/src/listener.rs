@@ -6,12 +6,13 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use segue_core::ports::FolderChange;
 use segue_core::{Error, Result};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::socket;
-use crate::watch::{Change, Watcher};
+use crate::watch::Watcher;
 
 /// Listens at a path for as long as it lives.
 #[derive(Debug)]
@@ -111,7 +112,7 @@ async fn changed(watcher: &mut Option<Watcher>) {
         Some(watcher) => watcher.next().await,
         None => pending().await,
     };
-    if matches!(change, Ok(Change::Unwatched { .. }) | Err(_)) {
+    if matches!(change, Ok(FolderChange::Unwatched { .. }) | Err(_)) {
         *watcher = None;
     }
 }

@@ -48,6 +48,10 @@ impl Machine for LocalMachine {
         programs::find(spec, environment)
     }
 
+    fn is_program(&self, name: &str, environment: &Environment) -> bool {
+        programs::is_there(name, environment)
+    }
+
     fn folder_state(&self, path: &Path) -> FolderState {
         checkout::state(path)
     }

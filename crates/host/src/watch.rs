@@ -17,8 +17,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::io::Errno;
+use segue_core::ports::{FolderChange, FolderWatcher, FolderWatchers};
 use segue_core::{Error, Result};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -29,15 +31,14 @@ use crate::failure::cannot;
 /// Polling interval of a [`Lookout`] without a watch.
 const UNWATCHED_LOOK: Duration = Duration::from_millis(200);
 
-/// A change in the watched folders.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// The file or folder at this path was created, changed or removed.
-    At { path: PathBuf, gone: bool },
-    /// The kernel has dropped events: examine everything again.
-    Overflow,
-    /// A folder was moved or recreated, and cannot be watched any more. Adding it again is a retry.
-    Unwatched { folder: PathBuf, error: Error },
+/// Creates watchers for the folders of this machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LocalWatchers;
+
+impl FolderWatchers for LocalWatchers {
+    fn watcher(&self) -> Result<Box<dyn FolderWatcher>> {
+        Ok(Box::new(Watcher::new()?))
+    }
 }
 
 /// Watches folders, but not their subfolders.
@@ -48,7 +49,7 @@ pub struct Watcher {
     aims: BTreeMap<PathBuf, Aim>,
     /// The wanted folders that each inotify watch serves.
     served: HashMap<i32, BTreeSet<PathBuf>>,
-    changes: VecDeque<Change>,
+    changes: VecDeque<FolderChange>,
 }
 
 /// Waits for changes in a few folders. Polls them if the system has no watch left.
@@ -68,11 +69,26 @@ impl Lookout {
     pub(crate) async fn changed(&mut self) {
         match &mut self.0 {
             Some(watcher) => match watcher.next().await {
-                Ok(Change::At { .. } | Change::Overflow) => {}
-                Ok(Change::Unwatched { .. }) | Err(_) => self.0 = None,
+                Ok(FolderChange::At { .. } | FolderChange::Overflow) => {}
+                Ok(FolderChange::Unwatched { .. }) | Err(_) => self.0 = None,
             },
             None => tokio::time::sleep(UNWATCHED_LOOK).await,
         }
+    }
+}
+
+#[async_trait]
+impl FolderWatcher for Watcher {
+    fn add(&mut self, folder: &Path) -> Result<()> {
+        Self::add(self, folder)
+    }
+
+    fn remove(&mut self, folder: &Path) {
+        Self::remove(self, folder);
+    }
+
+    async fn next(&mut self) -> Result<FolderChange> {
+        Self::next(self).await
     }
 }
 
@@ -118,7 +134,7 @@ impl Watcher {
     }
 
     /// Waits for the next change. The future may be dropped at any time without losing a change.
-    pub async fn next(&mut self) -> Result<Change> {
+    pub async fn next(&mut self) -> Result<FolderChange> {
         loop {
             if let Some(change) = self.changes.pop_front() {
                 return Ok(change);
@@ -137,7 +153,7 @@ impl Watcher {
 
     fn take(&mut self, event: &Happened) {
         if event.flags.contains(ReadFlags::QUEUE_OVERFLOW) {
-            self.changes.push_back(Change::Overflow);
+            self.changes.push_back(FolderChange::Overflow);
             let wanted: Vec<PathBuf> = self.aims.keys().cloned().collect();
             wanted.iter().for_each(|folder| self.aim_again(folder));
             return;
@@ -175,7 +191,7 @@ impl Watcher {
             self.leave(folder, aim.watch);
         }
         if let Err(error) = self.aim(folder) {
-            self.changes.push_back(Change::Unwatched { folder: folder.to_owned(), error });
+            self.changes.push_back(FolderChange::Unwatched { folder: folder.to_owned(), error });
             return;
         }
         let arrived = self.aims.get(folder).is_some_and(|aim| aim.at == folder);
@@ -220,7 +236,7 @@ impl Watcher {
     }
 
     fn report(&mut self, path: PathBuf, gone: bool) {
-        let change = Change::At { path, gone };
+        let change = FolderChange::At { path, gone };
         if self.changes.back() != Some(&change) {
             self.changes.push_back(change);
         }

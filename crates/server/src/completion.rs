@@ -1,12 +1,11 @@
 //! Returns names for shell completion. This must be quick and silent, and starts no process.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use segue_core::api::{ListRequest, SessionView};
 
 use crate::client::Client;
-use crate::project::Project;
 use crate::wiring::{self, Local};
 
 /// Returns the sessions that the caller may reach. Empty if no daemon answers in time.
@@ -27,7 +26,9 @@ pub fn sessions(local: &Local, longest: Duration) -> Vec<SessionView> {
 /// Returns the names of the agents of the project around a folder. Empty if the project cannot be
 /// read. The project does not have to be trusted.
 pub fn agents(folder: &Path) -> Vec<String> {
-    let project = Project::around(folder, wiring::vendors().as_ref()).ok().flatten();
+    // The user's settings are not read.
+    let projects = wiring::projects(PathBuf::new());
+    let project = projects.around(folder).ok().flatten();
     project.map_or_else(Vec::new, |project| {
         let agents = project.agent_names().into_iter().map(str::to_owned);
         agents.chain(project.kinds.iter().map(ToString::to_string)).collect()

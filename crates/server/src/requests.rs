@@ -9,14 +9,16 @@ use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use segue_core::model::{RequestKey, RequestRecord, RequestStep};
-use segue_core::ports::{Change, Commit, Ports};
+use segue_core::model::{RequestKey, RequestStep};
+use segue_core::ports::{Commit, Ports};
 use segue_core::{Error, Kind, Result, failpoint};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
+
+pub(crate) use segue_core::flows::requests::step;
 
 /// How many responses are kept per caller. The requests of one caller never displace those of
 /// another.
@@ -164,12 +166,6 @@ async fn record_answer(ports: &Ports, key: RequestKey, answer: &Value) {
         tracing::warn!(%error, "the answer to a request cannot be recorded");
     }
     failpoint::hit("request.done.after");
-}
-
-/// Returns the change that records a step of a request. Empty if the request has no id.
-pub(crate) fn step(ports: &Ports, key: Option<RequestKey>, step: RequestStep) -> Vec<Change> {
-    let record = |key| RequestRecord { key, step, at: ports.clock.now() };
-    key.map(|key| Change::RecordRequest(Box::new(record(key)))).into_iter().collect()
 }
 
 fn parse<T: DeserializeOwned>(answer: Value) -> Result<T> {

@@ -3,13 +3,13 @@
 mod agent_host;
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use segue_core::api::{AttachPoint, Caller, Finding, Severity};
 use segue_core::model::Environment;
-use segue_core::ports::{Files, Machine, Ports, Store, Vendors};
+use segue_core::ports::{Files, Machine, Ports, Projects, Store, Vendors};
 use segue_core::rules::{self, environment};
 use segue_core::{Error, Result};
 use segue_host::archive::DiskArchive;
@@ -18,7 +18,10 @@ use segue_host::files::LocalFiles;
 use segue_host::folders::DiskFolders;
 use segue_host::hold::{self, LocalHolders};
 use segue_host::machine::LocalMachine;
+use segue_host::watch::LocalWatchers;
 use segue_host::{Paths, Surroundings, cgroup, failpoints, orphans, peer, scope, surroundings};
+
+use crate::project::ProjectFolders;
 
 pub use segue_host::has_variable;
 pub use segue_host::hold::AttachEnd;
@@ -107,6 +110,8 @@ pub(crate) fn ports(paths: &Paths, store: Arc<dyn Store>) -> Ports {
         archive: Arc::new(DiskArchive::new(paths)),
         files: files(),
         machine: machine(),
+        projects: projects(paths.config_file()),
+        watchers: Arc::new(LocalWatchers),
         clock: Arc::new(SystemClock),
     }
 }
@@ -140,6 +145,11 @@ pub(crate) fn forget_readings(paths: &Paths) {
 
 pub(crate) fn vendors() -> Arc<dyn Vendors> {
     Arc::new(segue_vendors::all())
+}
+
+/// Returns the project files of this machine, with the user's settings.
+pub(crate) fn projects(config_file: PathBuf) -> Arc<dyn Projects> {
+    Arc::new(ProjectFolders::new(vendors(), config_file))
 }
 
 pub(crate) fn files() -> Arc<dyn Files> {

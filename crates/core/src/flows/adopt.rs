@@ -6,17 +6,25 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::api::AdoptCandidate;
+use crate::api::{AdoptCandidate, AdoptReport, AdoptRequest, SessionView};
 use crate::error::{Error, Result};
 use crate::failpoint;
-use crate::flows::SessionState;
+use crate::flows::create::{SessionBeginning, SessionDraft, create};
 use crate::flows::elsewhere::known_homes;
 use crate::flows::look::claimed;
-use crate::model::{Binding, Environment, EventKind, Evidence, Session, VendorId, VendorSessionId};
+use crate::flows::requests::step;
+use crate::flows::{SessionState, naming, projects, view};
+use crate::model::{
+    Binding, Environment, EventKind, Evidence, RequestKey, RequestStep, Session, SessionName,
+    SessionSettings, VendorId, VendorSessionId,
+};
 use crate::ports::{Change, Commit, Kept, Live, Place, Ports, SessionQuery, Vendor};
+use crate::rules::{self, words};
 
 /// At most this many characters of a first message are shown.
 const SHOWN: usize = 80;
+/// How many candidates are listed at most.
+const MOST_LISTED: usize = 50;
 
 /// Filters for conversations that can be adopted.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +36,125 @@ pub struct Wanted {
     /// Only conversations that changed at or after this timestamp.
     pub since: Option<Timestamp>,
     pub at_most: Option<usize>,
+}
+
+/// What a request to adopt conversations does.
+#[derive(Clone, Debug)]
+pub enum AdoptPlan {
+    /// The request only lists the conversations.
+    Listed(AdoptReport),
+    /// These conversations are adopted. The report contains those that an earlier attempt of the
+    /// same request adopted.
+    Adopt(Vec<AdoptCandidate>, AdoptReport),
+}
+
+/// Decides which conversations a request adopts.
+pub async fn plan(
+    ports: &Ports,
+    key: Option<RequestKey>,
+    request: &AdoptRequest,
+) -> Result<AdoptPlan> {
+    let adopts = request.id.is_some() || request.all;
+    let vendor = request.vendor.as_deref().map(|word| ports.vendors.named(word)).transpose()?;
+    let wanted = Wanted {
+        vendor: vendor.map(|vendor| vendor.id()),
+        id: request.id.clone().map(VendorSessionId::new),
+        cwd: None,
+        since: request.since,
+        at_most: (!adopts).then_some(MOST_LISTED),
+    };
+    wanted.id.as_ref().map_or(Ok(()), words::check_id)?;
+    let candidates = candidates(ports, &request.caller.environment, &wanted).await?;
+    if !adopts {
+        return Ok(AdoptPlan::Listed(AdoptReport { candidates, ..AdoptReport::default() }));
+    }
+    let adopted = adopted_before(ports, key).await?;
+    if candidates.is_empty() && adopted.is_empty() && request.id.is_some() {
+        return Err(unknown(ports, &wanted).await?);
+    }
+    Ok(AdoptPlan::Adopt(candidates, AdoptReport { adopted, ..AdoptReport::default() }))
+}
+
+/// Returns the sessions that an earlier attempt of the same request created.
+async fn adopted_before(ports: &Ports, key: Option<RequestKey>) -> Result<Vec<SessionView>> {
+    let Some(key) = key else { return Ok(Vec::new()) };
+    let mut adopted = Vec::new();
+    for step in ports.store.request(key).await? {
+        if let RequestStep::Adopted { session, .. } = step
+            && let Ok(state) = SessionState::load(ports, session).await
+        {
+            adopted.push(view::session(&view::summary(&state)));
+        }
+    }
+    Ok(adopted)
+}
+
+/// Returns the error for a conversation that cannot be adopted: it belongs to a session already, or
+/// it does not exist.
+async fn unknown(ports: &Ports, wanted: &Wanted) -> Result<Error> {
+    let id = wanted.id.as_ref().map(ToString::to_string).unwrap_or_default();
+    let query = SessionQuery {
+        vendor: wanted.vendor.clone(),
+        vendor_sessions: Some(wanted.id.iter().cloned().collect()),
+        ..SessionQuery::default()
+    };
+    let sessions = ports.store.sessions(&query).await?;
+    Ok(match sessions.first() {
+        Some(summary) => {
+            let name = summary.session.address();
+            Error::conflict(format!("the conversation `{id}` belongs to `{name}` already"))
+                .hint(format!("run `segue resume {name}` to go on with it"))
+        }
+        None => Error::not_found(format!("there is no conversation `{id}`"))
+            .hint("run `segue adopt` to see what could be taken in"),
+    })
+}
+
+/// Creates the session for a conversation.
+pub async fn adopt(
+    ports: &Ports,
+    candidate: &AdoptCandidate,
+    (name, key): (Option<&str>, Option<RequestKey>),
+) -> Result<SessionState> {
+    let session = draft(ports, candidate, name).await?;
+    let conversation = candidate.vendor_session_id.clone();
+    let along = step(ports, key, RequestStep::Adopted { session: session.id, conversation });
+    take_in(ports, session, &candidate.vendor_session_id, along).await
+}
+
+/// Returns the session to create for a conversation.
+pub async fn draft(
+    ports: &Ports,
+    candidate: &AdoptCandidate,
+    name: Option<&str>,
+) -> Result<Session> {
+    let folder = ports.machine.folder(&candidate.cwd)?;
+    if folder.real_path != candidate.cwd {
+        let error = Error::conflict(format!("`{}` is another folder now", candidate.cwd.display()));
+        return Err(error.caused_by(format!("it leads to `{}`", folder.real_path.display())));
+    }
+    let project = ports.projects.around(&candidate.cwd)?;
+    let fleet = projects::ensure_fleet(ports, project.as_ref()).await?;
+    let name = match name {
+        Some(name) => SessionName::parse(name)?,
+        None => {
+            let suggestions = rules::naming::suggestions(ports.clock.random_id());
+            naming::first_free(ports, &fleet, suggestions).await?
+        }
+    };
+    let draft = SessionDraft {
+        fleet,
+        name,
+        vendor: candidate.vendor.clone(),
+        cwd: candidate.cwd.clone(),
+        config_dir: candidate.config_dir.clone(),
+        agent: None,
+        settings: SessionSettings::default(),
+        headless: false,
+        parent: None,
+        beginning: SessionBeginning::Adoption,
+    };
+    Ok(create(ports, draft))
 }
 
 /// Lists conversations that belong to no session, newest first. Reads names and timestamps of all

@@ -4,8 +4,10 @@
 //! operations need no locks.
 
 pub mod adopt;
+pub mod agent;
 pub mod archive;
 pub mod bringing_back;
+pub mod caller_environment;
 pub mod conversation;
 pub mod create;
 pub mod doctor;
@@ -14,20 +16,30 @@ pub mod guard;
 pub mod handoff;
 pub mod last_words;
 pub mod launch;
+pub mod list;
 pub mod look;
 pub mod messages;
 pub mod naming;
 pub mod neighbours;
 pub mod observe;
 pub mod open_elsewhere;
+pub mod projects;
 mod put_back;
+pub mod requests;
 pub mod restore;
+pub mod resume;
+pub mod run;
 pub mod salvage;
 #[cfg(test)]
 pub(crate) mod samples;
+pub mod scale;
+pub mod select;
 pub mod state;
+pub mod stop;
 pub mod story;
 pub mod strangers;
+pub mod trust;
+pub mod up;
 pub mod view;
 
 pub use state::SessionState;

@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::model::{
-    FleetName, Permission, Restart, Session, SessionId, SessionName, Status, VendorId,
+    AgentName, FleetName, Permission, Project, ProjectAgent, Restart, Session, SessionId,
+    SessionName, Status, VendorId,
 };
 
 pub(crate) fn session(number: u128, name: &str) -> Session {
@@ -33,5 +34,30 @@ pub(crate) fn session(number: u128, name: &str) -> Session {
         spoke: false,
         created_at: Timestamp::UNIX_EPOCH,
         updated_at: Timestamp::UNIX_EPOCH,
+    }
+}
+
+/// Returns a project with these agents: a name and a vendor each.
+pub(crate) fn project(kinds: &[&str], agents: &[(&str, &str)]) -> Project {
+    let agent = |(name, vendor): &(&str, &str)| ProjectAgent {
+        name: AgentName::parse(name).unwrap(),
+        vendor: VendorId::new(*vendor),
+        model: None,
+        permission: Permission::Ask,
+        instructions: None,
+        prompt: None,
+        restart: Restart::OnCrash,
+        archive: true,
+        env: BTreeMap::new(),
+        args: Vec::new(),
+        timers: Vec::new(),
+    };
+    Project {
+        folder: PathBuf::from("/work/shop"),
+        fleet: FleetName::parse("shop").unwrap(),
+        agents: agents.iter().map(agent).collect(),
+        kinds: kinds.iter().map(|name| AgentName::parse(name).unwrap()).collect(),
+        vendors: BTreeMap::new(),
+        claims: Vec::new(),
     }
 }

@@ -40,6 +40,10 @@ pub trait Machine: Debug + Send + Sync {
     /// folders.
     fn find_program(&self, spec: &ProgramSpec, environment: &Environment) -> Option<Program>;
 
+    /// Returns whether a program can be started by this name: an absolute path, or a name in the
+    /// PATH of the given environment.
+    fn is_program(&self, name: &str, environment: &Environment) -> bool;
+
     /// Returns the state of the work in a folder, as far as git knows it.
     fn folder_state(&self, path: &Path) -> FolderState;
 

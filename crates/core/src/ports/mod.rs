@@ -7,11 +7,13 @@ mod files;
 mod folders;
 mod holders;
 mod machine;
+mod projects;
 mod salvage;
 mod store;
 mod support;
 mod transcription;
 mod vendor;
+mod watch;
 
 use std::sync::Arc;
 
@@ -27,6 +29,7 @@ pub use files::{FileFacts, Files, NewContents, Taken};
 pub use folders::{Guarded, LaunchFolders, LaunchPaths, LaunchRecords, TranscriptGuards};
 pub use holders::{Fault, Held, HolderEvent, HolderEvents, Holders, StartOrder, TypeOrder, Typed};
 pub use machine::{Ended, Folder, Machine, Program};
+pub use projects::{ProjectFile, Projects};
 pub use salvage::{Salvaged, SalvagedSession};
 pub use store::{
     Change, Commit, EventQuery, MessageQuery, OpenLaunch, SessionActivity, SessionPage,
@@ -40,6 +43,7 @@ pub use vendor::{
     ProgramSpec, Readiness, SignalSources, TranscriptDatabase, TranscriptFiles, TranscriptStorage,
     Transcripts, Typing, Vendor, Vendors, WriteMode,
 };
+pub use watch::{FolderChange, FolderWatcher, FolderWatchers};
 
 /// All ports that a flow gets.
 #[derive(Clone, Debug)]
@@ -51,5 +55,7 @@ pub struct Ports {
     pub archive: Arc<dyn Archive>,
     pub files: Arc<dyn Files>,
     pub machine: Arc<dyn Machine>,
+    pub projects: Arc<dyn Projects>,
+    pub watchers: Arc<dyn FolderWatchers>,
     pub clock: Arc<dyn Clock>,
 }

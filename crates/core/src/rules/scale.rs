@@ -4,6 +4,14 @@
 
 use crate::model::{AgentName, Counts};
 
+/// The largest number of agents of one kind. No real project runs more on one machine.
+pub const MOST_OF_ONE: u32 = 100;
+
+/// Returns whether a project file may set this number of agents of one kind.
+pub fn is_in_range(count: u32) -> bool {
+    (1..=MOST_OF_ONE).contains(&count)
+}
+
 /// Returns the names of the agents of a kind. Their number is `scaled`, which `segue scale` sets,
 /// or `written`, the number in the project file. An agent that had the plain name before `segue
 /// scale` is the first of them and keeps its name.

@@ -1,7 +1,13 @@
 //! Records what a user trusts in a project file, and finds what has changed since.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+
+use crate::error::Error;
+use crate::model::{PROJECT_FILE, TrustClaim};
+use crate::rules::shell::quoted;
 
 /// Version of the recorded format. It is increased when more of a project file is covered. Then
 /// users are asked again about files that they trusted before.
@@ -12,42 +18,13 @@ const SHOWN_LINES: usize = 40;
 /// At most this many characters of a line are shown.
 const SHOWN_CHARACTERS: usize = 300;
 
+/// How many lines of untrusted content an error shows. `segue trust` shows all of them.
+const REFUSAL_LINES: usize = 30;
+
 /// Prefix of each line of a text that is shown.
 const TEXT_MARK: &str = "  | ";
 
-/// One part of a project file that runs a program, loosens a limit or reaches an agent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Claim {
-    /// Which agent or vendor it belongs to, and where it comes from.
-    pub what: String,
-    /// The complete value, so that two different files never count as equal.
-    pub value: String,
-    /// Whether the value is a text for an agent, which is shown line by line.
-    #[serde(default)]
-    pub is_text: bool,
-    /// How the value is shown to a user, if not literally. Older records do not have this field,
-    /// and it is not compared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub words: Option<String>,
-}
-
-impl Claim {
-    /// Creates a claim for a setting, which is shown in one line.
-    pub fn setting(what: impl Into<String>, value: impl Into<String>) -> Self {
-        Self { what: what.into(), value: value.into(), is_text: false, words: None }
-    }
-
-    /// Creates a claim for a text that an agent gets.
-    pub fn text(what: impl Into<String>, value: impl Into<String>) -> Self {
-        Self { what: what.into(), value: value.into(), is_text: true, words: None }
-    }
-
-    /// Sets the words in which a setting is shown.
-    #[must_use]
-    pub fn in_words(self, words: impl Into<String>) -> Self {
-        Self { words: Some(words.into()), ..self }
-    }
-
+impl TrustClaim {
     fn shown(&self) -> &str {
         self.words.as_deref().unwrap_or(&self.value)
     }
@@ -69,25 +46,25 @@ impl Claim {
 #[derive(Serialize, Deserialize)]
 struct Trusted {
     form: u32,
-    claims: Vec<Claim>,
+    claims: Vec<TrustClaim>,
 }
 
 /// Returns the text to record for these claims. It contains all of them, so that a later change can
 /// be shown.
-pub fn recorded(claims: &[Claim]) -> String {
+pub fn recorded(claims: &[TrustClaim]) -> String {
     let trusted = Trusted { form: FORM, claims: claims.to_vec() };
     // Serialization cannot fail: the value consists of strings, numbers and booleans.
     serde_json::to_string(&trusted).unwrap_or_default()
 }
 
 /// Returns a hash of these claims. Different claims have different hashes.
-pub fn digest(claims: &[Claim]) -> String {
+pub fn digest(claims: &[TrustClaim]) -> String {
     let hash = Sha256::digest(recorded(claims));
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns the claims for display, with their texts.
-pub fn shown(claims: &[Claim]) -> Vec<String> {
+pub fn shown(claims: &[TrustClaim]) -> Vec<String> {
     let mut lines = Vec::new();
     for claim in claims {
         if claim.is_text {
@@ -102,8 +79,8 @@ pub fn shown(claims: &[Claim]) -> Vec<String> {
 }
 
 /// Returns the claims for display, one line each.
-pub fn headlines(claims: &[Claim]) -> Vec<String> {
-    claims.iter().map(Claim::headline).collect()
+pub fn headlines(claims: &[TrustClaim]) -> Vec<String> {
+    claims.iter().map(TrustClaim::headline).collect()
 }
 
 /// The changes, for display.
@@ -116,7 +93,7 @@ pub struct Changes {
 }
 
 /// Returns what has changed since a project file was trusted. Empty if nothing has changed.
-pub fn changes(trusted: &str, now: &[Claim]) -> Changes {
+pub fn changes(trusted: &str, now: &[TrustClaim]) -> Changes {
     let mut changes = Changes::default();
     let before = match serde_json::from_str::<Trusted>(trusted) {
         Ok(before) if before.form == FORM => before.claims,
@@ -158,7 +135,7 @@ impl Changes {
 
 /// Returns the lines that differ: all lines except those that both texts have in common at the
 /// beginning and at the end.
-fn difference(old: &Claim, new: &Claim) -> Vec<String> {
+fn difference(old: &TrustClaim, new: &TrustClaim) -> Vec<String> {
     let (old, new): (Vec<&str>, Vec<&str>) =
         (old.shown().lines().collect(), new.shown().lines().collect());
     let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| {
@@ -184,6 +161,21 @@ fn limited(lines: &[&str], mark: &str) -> Vec<String> {
     shown
 }
 
+/// Returns the error for a project file that the user has not trusted as it is now. `None` if
+/// nothing has changed since the user trusted it. `changes` is `None` if it was never trusted.
+pub fn refusal(folder: &Path, changes: Option<Changes>, now: &[TrustClaim]) -> Option<Error> {
+    let lines = match changes {
+        Some(changes) if changes.headlines.is_empty() => return None,
+        Some(changes) => changes.lines,
+        None => headlines(now),
+    };
+    let file = folder.join(PROJECT_FILE);
+    let error = Error::config(format!("`{}` is not trusted as it is now", file.display()));
+    let shown = lines.iter().take(REFUSAL_LINES).map(|line| line.trim_start());
+    let error = shown.fold(error, |error, line| error.caused_by(line));
+    Some(error.hint(format!("look at it, then run `segue trust {}`", quoted(folder))))
+}
+
 fn shortened(line: &str) -> String {
     let mut short: String = line.chars().take(SHOWN_CHARACTERS).collect();
     if short.len() < line.len() {
@@ -197,10 +189,10 @@ fn shortened(line: &str) -> String {
 mod tests {
     use super::*;
 
-    fn claims(prompt: &str) -> Vec<Claim> {
+    fn claims(prompt: &str) -> Vec<TrustClaim> {
         vec![
-            Claim::setting("agent coder", "demo with permission ask"),
-            Claim::text("agent coder: prompt of `p.md`", prompt),
+            TrustClaim::setting("agent coder", "demo with permission ask"),
+            TrustClaim::text("agent coder: prompt of `p.md`", prompt),
         ]
     }
 
@@ -233,7 +225,7 @@ mod tests {
         let found = changes(&old, &claims("one\ntwo\nthree")[..1]);
         assert_eq!(found.headlines, ["gone: agent coder: prompt of `p.md`"]);
         let mut more = claims("one\ntwo\nthree");
-        more.push(Claim::setting("agent coder: environment A", "1"));
+        more.push(TrustClaim::setting("agent coder: environment A", "1"));
         assert_eq!(changes(&old, &more).lines, ["new: agent coder: environment A", "  + 1"]);
         more.truncate(2);
         more.reverse();
@@ -261,11 +253,27 @@ mod tests {
 
     #[test]
     fn words_for_a_setting_do_not_change_recorded_trust() {
-        let setting = Claim::setting("vendor mytool", "[\"mytool\"], new None");
+        let setting = TrustClaim::setting("vendor mytool", "[\"mytool\"], new None");
         let before = recorded(std::slice::from_ref(&setting));
         let now = [setting.in_words("runs `mytool`")];
         assert_eq!(changes(&before, &now), Changes::default());
         assert_eq!(headlines(&now), ["vendor mytool: runs `mytool`"]);
         assert_eq!(changes(&recorded(&now), &now), Changes::default());
+    }
+
+    #[test]
+    fn refusal_lists_what_is_not_trusted_and_names_the_command() {
+        let (now, folder) = (claims("one\ntwo"), Path::new("/my shop"));
+        let same = Some(changes(&recorded(&now), &now));
+        assert_eq!(refusal(folder, same, &now), None);
+        let never = refusal(folder, None, &now).unwrap();
+        assert_eq!(never.message, "`/my shop/segue.toml` is not trusted as it is now");
+        assert_eq!(never.causes, headlines(&now));
+        assert_eq!(never.hints, ["look at it, then run `segue trust '/my shop'`"]);
+        let changed = refusal(folder, Some(changes(&recorded(&claims("one")), &now)), &now);
+        assert_eq!(changed.unwrap().causes[1..], ["+ two"]);
+        let long = claims(&"line\n".repeat(100));
+        let many = refusal(folder, Some(changes(&recorded(&claims("")), &long)), &long);
+        assert_eq!(many.unwrap().causes.len(), REFUSAL_LINES);
     }
 }

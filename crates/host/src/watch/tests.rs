@@ -2,23 +2,23 @@ use tempfile::TempDir;
 
 use super::*;
 
-fn at(path: impl Into<PathBuf>) -> Change {
-    Change::At { path: path.into(), gone: false }
+fn at(path: impl Into<PathBuf>) -> FolderChange {
+    FolderChange::At { path: path.into(), gone: false }
 }
 
-fn gone(path: impl Into<PathBuf>) -> Change {
-    Change::At { path: path.into(), gone: true }
+fn gone(path: impl Into<PathBuf>) -> FolderChange {
+    FolderChange::At { path: path.into(), gone: true }
 }
 
 /// Waits until this change is reported.
-async fn until(watcher: &mut Watcher, wanted: &Change) {
+async fn until(watcher: &mut Watcher, wanted: &FolderChange) {
     let look = async { while watcher.next().await.unwrap() != *wanted {} };
     let in_time = tokio::time::timeout(Duration::from_secs(20), look).await;
     assert!(in_time.is_ok(), "never reported: {wanted:?}");
 }
 
 /// Creates a marker file and returns all changes that are reported before it.
-async fn before_marker(watcher: &mut Watcher, folder: &Path) -> Vec<Change> {
+async fn before_marker(watcher: &mut Watcher, folder: &Path) -> Vec<FolderChange> {
     let marker = folder.join("marker");
     fs::write(&marker, "").unwrap();
     let mut seen = Vec::new();
@@ -151,7 +151,7 @@ async fn overflow_is_reported_and_all_folders_stay_watched() {
     }
     // The event of this creation is lost, but the folder is noticed anyway.
     fs::create_dir(&late).unwrap();
-    until(&mut watcher, &Change::Overflow).await;
+    until(&mut watcher, &FolderChange::Overflow).await;
     fs::write(late.join("file"), "x").unwrap();
     until(&mut watcher, &at(late.join("file"))).await;
     until_written(&mut watcher, &busy.join("file")).await;

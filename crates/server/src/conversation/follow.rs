@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use segue_core::Result;
 use segue_core::model::Turn;
-use segue_host::watch::{Change, Watcher};
+use segue_core::ports::FolderChange;
+use segue_host::watch::Watcher;
 
 use super::{Numbered, Reading};
 
@@ -207,8 +208,8 @@ struct Seen {
 
 /// Returns whether a change concerns one of these files, or a file next to a database such as its
 /// write-ahead log.
-fn concerns(change: &Change, bases: &[PathBuf]) -> bool {
-    let Change::At { path, .. } = change else { return true };
+fn concerns(change: &FolderChange, bases: &[PathBuf]) -> bool {
+    let FolderChange::At { path, .. } = change else { return true };
     let name = |path: &Path| path.file_name().map(|name| name.as_encoded_bytes().to_vec());
     let Some(changed) = name(path) else { return true };
     let is_of = |base: &PathBuf| name(base).is_some_and(|base| changed.starts_with(&base));

@@ -1,6 +1,15 @@
+use segue_core::model::{AgentName, Counts};
 use tempfile::TempDir;
 
 use super::*;
+
+fn projects() -> ProjectFolders {
+    ProjectFolders::new(Arc::new(segue_vendors::all()), PathBuf::from("/nowhere/config.toml"))
+}
+
+fn project_in(folder: &Path) -> Result<Project> {
+    projects().read(folder)?.project(&FleetScale::default())
+}
 
 fn folder(files: &[(&str, &str)]) -> (TempDir, PathBuf) {
     let temporary = tempfile::tempdir().unwrap();
@@ -15,7 +24,7 @@ fn folder(files: &[(&str, &str)]) -> (TempDir, PathBuf) {
 
 fn read(text: &str) -> Result<Project> {
     let (_temporary, folder) = folder(&[("segue.toml", text)]);
-    Project::read(&folder, &segue_vendors::all())
+    project_in(&folder)
 }
 
 const CODER: &str = "[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n";
@@ -45,7 +54,7 @@ fn prompt_file_is_read_and_its_variables_are_replaced() {
         format!("{CODER}prompt = \"p.md\"\n[[agents]]\nname = \"tester\"\nvendor = \"demo\"\n");
     let prompt = "{{agent}} of {{fleet}} works with {{peers}}";
     let (_temporary, folder) = folder(&[("segue.toml", &file), ("p.md", prompt)]);
-    let project = Project::read(&folder, &segue_vendors::all()).unwrap();
+    let project = project_in(&folder).unwrap();
     assert_eq!(project.agents[0].prompt.as_deref(), Some("coder of my-shop works with tester"));
 }
 
@@ -117,7 +126,7 @@ fn trust_covers_everything_that_reaches_an_agent() {
     let read_with = |key: &str, text: &str| {
         let file = format!("{CODER}{key}\n");
         let (_temporary, folder) = folder(&[("segue.toml", &file), ("a.md", text)]);
-        Project::read(&folder, &segue_vendors::all()).unwrap().claims
+        project_in(&folder).unwrap().claims
     };
     let plain = read_with("", "one");
     assert_eq!(read_with("archive = false", "one"), plain);
@@ -150,7 +159,7 @@ fn changed_variable_value_needs_no_new_trust() {
         (".git/HEAD", "ref: refs/heads/one\n"),
     ];
     let (_temporary, folder) = folder(&files);
-    let read = || Project::read(&folder, &segue_vendors::all()).unwrap();
+    let read = || project_in(&folder).unwrap();
     let before = read();
     fs::write(folder.join(".git/HEAD"), "ref: refs/heads/two\n").unwrap();
     let after = read();
@@ -162,12 +171,12 @@ fn changed_variable_value_needs_no_new_trust() {
 fn scaled_project_keeps_the_texts_that_were_read_first() {
     let file = format!("{CODER}prompt = \"p.md\"\n");
     let (_temporary, folder) = folder(&[("segue.toml", &file), ("p.md", "trusted")]);
-    let vendors = segue_vendors::all();
-    let project = Project::read(&folder, &vendors).unwrap();
+    let file = projects().read(&folder).unwrap();
+    let project = file.project(&FleetScale::default()).unwrap();
     fs::write(folder.join("p.md"), "swapped").unwrap();
     fs::write(folder.join("segue.toml"), "nonsense").unwrap();
     let counts = Counts::from([(AgentName::parse("coder").unwrap(), 3)]);
-    let scaled = project.scaled(&vendors, &Scaled { counts, ..Scaled::default() }).unwrap();
+    let scaled = file.project(&FleetScale { counts, ..FleetScale::default() }).unwrap();
     assert_eq!(scaled.agents.len(), 3);
     assert!(scaled.agents.iter().all(|it| it.prompt.as_deref() == Some("trusted")));
     assert_eq!(scaled.claims, project.claims);
@@ -199,7 +208,7 @@ fn text_file_outside_the_project_is_an_error_that_names_its_line() {
             if key.contains("timers") && !path.contains('/') {
                 continue;
             }
-            let error = Project::read(&folder, &segue_vendors::all()).unwrap_err();
+            let error = project_in(&folder).unwrap_err();
             assert!(error.message.contains("segue.toml` line "), "{path}: {error}");
             assert!(error.message.contains(path), "{path}: {error}");
             assert!(!error.causes.is_empty() && !error.hints.is_empty(), "{path}: {error:?}");
@@ -257,14 +266,14 @@ fn timers_are_parsed_and_checked_and_belong_to_the_claims_to_trust() {
     };
     let text = timer("20m", "{{agent}}: go on") + "interrupt = true\n";
     let (_temporary, place) = folder(&[("segue.toml", &text)]);
-    let project = Project::read(&place, &segue_vendors::all()).unwrap();
+    let project = project_in(&place).unwrap();
     let timers = &project.agents[0].timers;
     assert_eq!(timers[0].prompt, "coder: go on");
     assert_eq!(timers[0].every.as_secs(), 1200);
     assert!(project.claims.iter().any(|claim| claim.value == "{{agent}}: go on"));
     let (_temporary, place) =
         folder(&[("segue.toml", &timer("1s", "tick.md")), ("tick.md", "from a file")]);
-    let project = Project::read(&place, &segue_vendors::all()).unwrap();
+    let project = project_in(&place).unwrap();
     assert_eq!(project.agents[0].timers[0].prompt, "from a file");
     let table = [
         (timer("0s", "go on"), "line 5", "every"),

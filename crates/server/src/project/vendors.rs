@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use segue_core::model::{AgentName, VendorDescription, VendorId};
+use segue_core::model::{AgentName, DescribedVendors, TrustClaim, VendorDescription, VendorId};
 use segue_core::ports::Vendors;
-use segue_core::rules::trust::Claim;
 use segue_core::{Error, Result};
 use serde::Deserialize;
 use toml::Spanned;
@@ -13,9 +12,6 @@ use super::source::Source;
 
 /// The placeholder for the id of a conversation.
 const ID: &str = "{id}";
-
-/// The vendors that a project file defines.
-pub(crate) type Described = BTreeMap<VendorId, VendorDescription>;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,8 +28,8 @@ pub(super) fn mean(
     written: BTreeMap<String, Spanned<WrittenVendor>>,
     source: &Source,
     built_in: &dyn Vendors,
-) -> Result<Described> {
-    let mut described = Described::new();
+) -> Result<DescribedVendors> {
+    let mut described = DescribedVendors::new();
     for (name, vendor) in written {
         let checked = check_name(&name, built_in).and_then(|()| vendor.as_ref().check(&name));
         checked.map_err(|error| source.at(&vendor, error))?;
@@ -45,12 +41,12 @@ pub(super) fn mean(
 }
 
 /// Returns the claim about a vendor that the user has to trust.
-pub(super) fn claim((name, vendor): (&VendorId, &VendorDescription)) -> Claim {
+pub(super) fn claim((name, vendor): (&VendorId, &VendorDescription)) -> TrustClaim {
     let VendorDescription { command, new, resume, transcript } = vendor;
     // Recorded trust is compared with this text. If its form changes, users have to trust their
     // files again.
     let how = format!("new {new:?}, resume {resume:?}, transcript {transcript:?}");
-    let claim = Claim::setting(format!("vendor {name}"), format!("{command:?}, {how}"));
+    let claim = TrustClaim::setting(format!("vendor {name}"), format!("{command:?}, {how}"));
     claim.in_words(words(vendor))
 }
 

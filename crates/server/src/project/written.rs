@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use segue_core::model::{AgentName, FleetName, Permission, Restart, Timer, VendorId};
+use segue_core::model::{
+    AgentName, DescribedVendors, FleetName, FleetScale, Permission, Project, ProjectAgent, Restart,
+    Timer, TrustClaim, VendorId,
+};
 use segue_core::ports::Vendors;
 use segue_core::rules::address::{self, Unclear};
-use segue_core::rules::trust::Claim;
 use segue_core::rules::{environment, scale, secrets, words};
 use segue_core::{Error, Result};
 use serde::Deserialize;
@@ -17,11 +18,8 @@ use toml::Spanned;
 
 use super::source::{NOT_BUILT, Source};
 use super::variables::Variables;
-use super::vendors::{self, Described, WrittenVendor};
-use super::{Agent, Project, Scaled};
+use super::vendors::{self, WrittenVendor};
 
-/// The largest number of agents of one kind. No real project runs more on one machine.
-pub(crate) const MOST_OF_ONE: u32 = 100;
 /// The largest number of kinds. No real project file has more.
 const MOST_KINDS: usize = 500;
 /// The longest instructions in bytes. They are passed as one command line argument, which cannot be
@@ -115,10 +113,9 @@ impl Written {
     pub(super) fn mean(
         self,
         folder: &Path,
-        shared: &Arc<Source>,
-        (vendors, scaled): (&dyn Vendors, &Scaled),
+        source: &Source,
+        (vendors, scaled): (&dyn Vendors, &FleetScale),
     ) -> Result<Project> {
-        let source: &Source = shared;
         let described = vendors::mean(self.vendors, source, vendors)?;
         let fleet = match &self.fleet.name {
             Some(name) => {
@@ -137,14 +134,14 @@ impl Written {
             written.take_names((source, scaled), &mut names)?;
         }
         let (mut agents, mut kinds) = (Vec::new(), Vec::new());
-        let mut claims: Vec<Claim> = described.iter().map(vendors::claim).collect();
+        let mut claims: Vec<TrustClaim> = described.iter().map(vendors::claim).collect();
         for written in self.agents {
             claims.extend(written.claims(source)?);
             kinds.push(AgentName::parse(written.name.as_ref())?);
             agents.extend(written.mean((source, scaled), (&fleet, folder), &names)?);
         }
-        let (folder, source) = (folder.to_owned(), Arc::clone(shared));
-        Ok(Project { folder, fleet, agents, kinds, vendors: described, claims, source })
+        let folder = folder.to_owned();
+        Ok(Project { folder, fleet, agents, kinds, vendors: described, claims })
     }
 }
 
@@ -161,7 +158,7 @@ fn folder_name(folder: &Path) -> String {
 fn similar_vendors(
     unknown: &VendorId,
     vendors: &dyn Vendors,
-    described: &Described,
+    described: &DescribedVendors,
     error: Error,
 ) -> Error {
     let built_in = vendors.all().into_iter().map(|vendor| vendor.id());
@@ -172,7 +169,12 @@ fn similar_vendors(
 
 impl WrittenAgent {
     /// Returns an error for an invalid value. The error names the line.
-    fn check(&self, source: &Source, vendors: &dyn Vendors, described: &Described) -> Result<()> {
+    fn check(
+        &self,
+        source: &Source,
+        vendors: &dyn Vendors,
+        described: &DescribedVendors,
+    ) -> Result<()> {
         self.refuse_unbuilt(source)?;
         let vendor = VendorId::new(self.vendor.as_ref().clone());
         if !described.contains_key(&vendor) {
@@ -183,9 +185,10 @@ impl WrittenAgent {
         } else {
             self.refuse_for_described(source, &vendor)?;
         }
-        if let Some(count) = self.count.as_ref().filter(|it| !in_range(*it.as_ref())) {
+        if let Some(count) = self.count.as_ref().filter(|it| !scale::is_in_range(*it.as_ref())) {
             let error = Error::config(format!(
-                "`count` must be between 1 and {MOST_OF_ONE}, got {}",
+                "`count` must be between 1 and {}, got {}",
+                scale::MOST_OF_ONE,
                 count.as_ref()
             ))
             .hint("write more kinds of agents if you need more");
@@ -232,7 +235,7 @@ impl WrittenAgent {
     /// Adds the names of these agents to `taken`. Returns an error if one is taken already.
     fn take_names(
         &self,
-        (source, scaled): (&Source, &Scaled),
+        (source, scaled): (&Source, &FleetScale),
         taken: &mut Vec<AgentName>,
     ) -> Result<()> {
         for name in self.names(source, scaled)? {
@@ -246,7 +249,7 @@ impl WrittenAgent {
         Ok(())
     }
 
-    fn names(&self, source: &Source, scaled: &Scaled) -> Result<Vec<AgentName>> {
+    fn names(&self, source: &Source, scaled: &FleetScale) -> Result<Vec<AgentName>> {
         let parse =
             |name: &str| AgentName::parse(name).map_err(|error| source.at(&self.name, error));
         let kind = parse(self.name.as_ref())?;
@@ -258,7 +261,7 @@ impl WrittenAgent {
 
     /// Returns the claims that the user has to trust. Texts are compared before variables are
     /// filled in: the values are only names of the project, its agents, its folder and its branch.
-    fn claims(&self, source: &Source) -> Result<Vec<Claim>> {
+    fn claims(&self, source: &Source) -> Result<Vec<TrustClaim>> {
         let name = self.name.as_ref();
         let agent = format!("agent {name}");
         let permission = self.permission.unwrap_or(Permission::Ask).word();
@@ -268,16 +271,16 @@ impl WrittenAgent {
         if let Some(model) = &self.model {
             what = format!("{what}, model {:?}", model.as_ref());
         }
-        let mut claims = vec![Claim::setting(&agent, what)];
+        let mut claims = vec![TrustClaim::setting(&agent, what)];
         let variables = self.env.as_ref().map(|it| it.as_ref().clone()).unwrap_or_default();
         claims.extend(variables.iter().map(|(name, value)| {
-            Claim::setting(format!("{agent}: environment {name}"), format!("{value:?}"))
+            TrustClaim::setting(format!("{agent}: environment {name}"), format!("{value:?}"))
         }));
         for (key, file) in [("instructions", &self.instructions), ("prompt", &self.prompt)] {
             if let Some(file) = file {
                 let (_, text) = source.text_file(key, file)?;
                 let what = format!("{agent}: {key} of `{}`", file.as_ref().display());
-                claims.push(Claim::text(what, text));
+                claims.push(TrustClaim::text(what, text));
             }
         }
         for (number, timer) in (1..).zip(&self.timers) {
@@ -285,22 +288,22 @@ impl WrittenAgent {
             let how = if timer.interrupt { ", interrupting it" } else { "" };
             let every = timer.every(source)?;
             let timer = format!("{agent}: timer {number}");
-            claims.push(Claim::setting(&timer, format!("every {every:?}{how}")));
-            claims.push(Claim::text(format!("{timer} says"), text));
+            claims.push(TrustClaim::setting(&timer, format!("every {every:?}{how}")));
+            claims.push(TrustClaim::text(format!("{timer} says"), text));
         }
         Ok(claims)
     }
 
     fn mean(
         self,
-        (source, scaled): (&Source, &Scaled),
+        (source, scaled): (&Source, &FleetScale),
         (fleet, folder): (&FleetName, &Path),
         all: &[AgentName],
-    ) -> Result<Vec<Agent>> {
+    ) -> Result<Vec<ProjectAgent>> {
         let names = self.names(source, scaled)?;
         let agent = |name: AgentName| {
             let texts = Texts { variables: Variables { own: &name, fleet, all, folder }, source };
-            Ok(Agent {
+            Ok(ProjectAgent {
                 vendor: VendorId::new(self.vendor.as_ref().clone()),
                 model: self.model.as_ref().map(|it| it.as_ref().clone()),
                 permission: self.permission.unwrap_or(Permission::Ask),
@@ -316,11 +319,6 @@ impl WrittenAgent {
         };
         names.into_iter().map(agent).collect()
     }
-}
-
-/// Returns whether a file may set this number of agents of one kind.
-pub(crate) fn in_range(count: u32) -> bool {
-    (1..=MOST_OF_ONE).contains(&count)
 }
 
 fn check_variables(variables: &BTreeMap<String, String>) -> Result<()> {

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use axum::Json;
 use segue_core::api::{ConversationPart, ConversationReport, ConversationRequest};
-use segue_core::flows::{conversation, story};
+use segue_core::flows::{conversation, select, story};
 use segue_core::model::{Principal, VendorId, VendorSessionId};
 use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Kind, Result};
 
 use super::{Admitted, Answer};
-use crate::supervisor::{self, Supervisor};
+use crate::supervisor::Supervisor;
 
 pub(crate) async fn find(
     Admitted { supervisor, principal }: Admitted,
@@ -26,7 +26,7 @@ async fn parts(
 ) -> Result<Vec<ConversationPart>> {
     let ConversationRequest { caller, address, story } = request;
     let ports = &supervisor.ports;
-    let found = supervisor::find(supervisor, principal, address, &caller.cwd).await;
+    let found = select::find(ports, principal, address, &caller.cwd).await;
     match (found, address.split_once(':')) {
         (Ok(summary), _) if *story => story::parts(ports, principal, &summary).await,
         (Ok(summary), _) => Ok(vec![conversation::of_session(ports, &summary).await?]),

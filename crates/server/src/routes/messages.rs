@@ -11,7 +11,8 @@ use segue_core::api::{
     AnswerReport, AnswerRequest, CancelRequest, MessageList, MessageView, MessagesRequest,
     SelectRequest, SendReport, SendRequest, Until, WaitReport, WaitRequest,
 };
-use segue_core::flows::{bringing_back, view};
+use segue_core::flows::select::{self, Chosen};
+use segue_core::flows::{bringing_back, caller_environment, view};
 use segue_core::model::{
     Message as Told, MessageStateKind, Principal, RequestKey, RequestStep, SessionId,
 };
@@ -22,7 +23,7 @@ use tokio::time::timeout;
 
 use super::{Admitted, Answer, App, Asked};
 use crate::requests::{Keep, step};
-use crate::supervisor::{self, Chosen, Outgoing, SessionRequest, Supervisor, Waiter};
+use crate::supervisor::{Outgoing, SessionRequest, Supervisor, Waiter};
 
 /// The largest message in bytes. A message that is typed or carried over is never longer.
 const LONGEST_MESSAGE: usize = 16 * 1024 * 1024;
@@ -35,11 +36,11 @@ pub(crate) async fn send(
 ) -> Answer<SendReport> {
     let SendRequest { caller, session, text, interrupt, until, timeout_ms } = request;
     check(&text)?;
-    let found = supervisor::find(&supervisor, &principal, &session, &caller.cwd).await?;
+    let found = select::find(&supervisor.ports, &principal, &session, &caller.cwd).await?;
     bringing_back::refuse_handed_over(&supervisor.ports, &found, "send").await?;
     let session = found.session.id;
     let environment =
-        supervisor::calling_environment(&supervisor.ports, &principal, caller.environment).await?;
+        caller_environment::environment(&supervisor.ports, &principal, caller.environment).await?;
     let once = asked.once(&app, &supervisor, &principal, &("send", session, &text, interrupt));
     let (request, along) = (once.key(), Commit::default());
     let outgoing = Outgoing { text, environment, interrupt, request, along };
@@ -85,7 +86,8 @@ pub(crate) async fn list(
         return Ok(Json(MessageList { messages, failed: Vec::new() }));
     }
     let request = SelectRequest { cwd, names, whole: false, finished: true };
-    let Chosen { sessions, failed } = supervisor::select(&supervisor, &principal, &request).await?;
+    let Chosen { sessions, failed } =
+        select::select(&supervisor.ports, &principal, &request).await?;
     let mut messages = Vec::new();
     for it in &sessions {
         let session = &it.summary.session;
@@ -164,8 +166,10 @@ pub(crate) async fn answer(
 ) -> Answer<AnswerReport> {
     principal.allow(RestrictedAction::Answer)?;
     let once = asked.once(&app, &supervisor, &principal, &("answer", &request));
-    let found =
-        supervisor::find(&supervisor, &principal, &request.session, &request.cwd).await?.session.id;
+    let found = select::find(&supervisor.ports, &principal, &request.session, &request.cwd)
+        .await?
+        .session
+        .id;
     let answer = match request.answer.to_lowercase().as_str() {
         "yes" | "y" => ports::Answer::Yes,
         "no" | "n" => ports::Answer::No,
@@ -185,7 +189,7 @@ pub(crate) async fn wait(
     Json(request): Json<WaitRequest>,
 ) -> Answer<WaitReport> {
     let WaitRequest { cwd, session, target, timeout_ms } = request;
-    let found = supervisor::find(&supervisor, &principal, &session, &cwd).await?;
+    let found = select::find(&supervisor.ports, &principal, &session, &cwd).await?;
     if let Some(fault) = supervisor.stopped_holder(&found) {
         return Err(Error::from(fault).into());
     }
@@ -198,6 +202,7 @@ pub(crate) async fn wait(
     if let Ok(report) = timeout(limit, reached).await {
         return Ok(Json(report?));
     }
-    let now = supervisor::find(&supervisor, &principal, &found.to_string(), Path::new("/")).await?;
+    let now =
+        select::find(&supervisor.ports, &principal, &found.to_string(), Path::new("/")).await?;
     Ok(Json(WaitReport { session: supervisor.view(&now), reached: false, why: Vec::new() }))
 }

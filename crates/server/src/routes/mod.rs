@@ -9,7 +9,7 @@ mod limits;
 mod messages;
 mod once;
 mod sessions;
-pub(crate) mod trust;
+mod trust;
 
 use std::sync::Arc;
 

@@ -8,7 +8,9 @@ use segue_core::api::{
     ScaleRequest, SelectReport, SelectRequest, SessionList, SessionRef, SessionView, StopReport,
     StopRequest, Stranger, TurnReport, UpRequest,
 };
-use segue_core::flows::{SessionState, bringing_back, last_words, open_elsewhere, strangers};
+use segue_core::flows::{
+    SessionState, bringing_back, last_words, open_elsewhere, select, strangers,
+};
 use segue_core::model::{RequestStep, SessionId};
 use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Error, api};
@@ -23,11 +25,9 @@ pub(crate) async fn run(
     asked: Asked,
     Json(request): Json<RunRequest>,
 ) -> Answer<SessionView> {
-    let config_file = app.paths.config_file();
     let once = asked.once(&app, &supervisor, &principal, &("run", &request));
     let key = once.key();
-    let run =
-        async move { supervisor::run(&supervisor, &principal, (&config_file, key), request).await };
+    let run = async move { supervisor::run(&supervisor, &principal, key, request).await };
     Ok(Json(once.carry_out(Keep::Nothing, run).await?))
 }
 
@@ -147,8 +147,11 @@ pub(crate) async fn show(
         principal.allow(RestrictedAction::Answer)?;
     }
     let summary = match asking {
-        true => supervisor::find_asking(&supervisor, &principal, address, cwd).await?,
-        false => supervisor::find(&supervisor, &principal, address, cwd).await?,
+        true => {
+            let question = |session| supervisor.question(session);
+            select::find_asking(&supervisor.ports, &principal, (address, cwd), question).await?
+        }
+        false => select::find(&supervisor.ports, &principal, address, cwd).await?,
     };
     let places = open_elsewhere::place_of(&summary).into_iter().collect();
     let open_elsewhere = supervisor.open_elsewhere(places).await?;
@@ -160,10 +163,10 @@ pub(crate) async fn select(
     Admitted { supervisor, principal }: Admitted,
     Json(request): Json<SelectRequest>,
 ) -> Answer<SelectReport> {
-    let chosen = supervisor::select(&supervisor, &principal, &request).await?;
+    let chosen = select::select(&supervisor.ports, &principal, &request).await?;
     let (chosen, left_out) = match request.finished {
         true => (chosen, Vec::new()),
-        false => supervisor::without_resting(&supervisor, chosen).await?,
+        false => select::without_resting(&supervisor.ports, chosen).await?,
     };
     let sessions = chosen.sessions.iter().map(|it| supervisor.view(&it.summary)).collect();
     Ok(Json(SelectReport { sessions, left_out, failed: chosen.failed }))
@@ -180,7 +183,7 @@ pub(crate) async fn remove(
     let key = once.key();
     let remove = async move {
         let summary =
-            supervisor::find_whole(&supervisor, &principal, &query.address, &query.cwd).await?;
+            select::find_whole(&supervisor.ports, &principal, &query.address, &query.cwd).await?;
         let (id, purge) = (summary.session.id, query.purge);
         let done = RequestStep::Done { answer: "null".to_owned() };
         let along = step(&supervisor.ports, key, done);
@@ -194,7 +197,7 @@ pub(crate) async fn attach(
     Admitted { supervisor, principal }: Admitted,
     Query(query): Query<AddressQuery>,
 ) -> Answer<AttachPoint> {
-    let summary = supervisor::find(&supervisor, &principal, &query.address, &query.cwd).await?;
+    let summary = select::find(&supervisor.ports, &principal, &query.address, &query.cwd).await?;
     principal.allow(RestrictedAction::Attach)?;
     let name = summary.session.address();
     if summary.session.headless {
@@ -218,6 +221,6 @@ pub(crate) async fn turn(
     Admitted { supervisor, principal }: Admitted,
     Path(id): Path<SessionId>,
 ) -> Answer<TurnReport> {
-    supervisor::find(&supervisor, &principal, &id.to_string(), std::path::Path::new("/")).await?;
+    select::find(&supervisor.ports, &principal, &id.to_string(), std::path::Path::new("/")).await?;
     Ok(Json(supervisor.ask(id, |reply| SessionRequest::WaitTurn { reply }).await?))
 }

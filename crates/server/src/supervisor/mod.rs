@@ -7,20 +7,22 @@
 mod accounts;
 mod actor;
 mod adopt;
+mod agent_start;
 mod archive;
-mod bulk;
-mod calling;
+mod concurrent;
 mod gate;
 mod handoff;
-mod lift;
 mod list;
 mod live;
+mod resume;
 mod run;
+mod scale;
 mod scribe;
-mod select;
 mod shown;
+mod stop;
 mod stops;
 mod stream;
+mod up;
 mod watch;
 
 use std::collections::{HashMap, VecDeque};
@@ -31,10 +33,9 @@ use std::time::Duration;
 use segue_core::api::{Finding, SessionView};
 use segue_core::flows::open_elsewhere::{self, OpenElsewhere};
 use segue_core::flows::{SessionState, bringing_back, view};
-use segue_core::model::{Environment, How, SessionId, Status, WaitingFor};
+use segue_core::model::{Dialog, Environment, How, SessionId, Status, WaitingFor};
 use segue_core::ports::{Fault, Ports, SessionActivity, SessionQuery, SessionSummary, VendorPlace};
 use segue_core::{Error, Result};
-use segue_host::programs;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 pub(crate) use accounts::{Account, Wish};
@@ -43,12 +44,13 @@ pub(crate) use actor::{
     Waiter,
 };
 pub(crate) use adopt::adopt;
-pub(crate) use bulk::{count, plan, resume, scale, stop, up};
-pub(crate) use calling::environment as calling_environment;
 pub(crate) use handoff::handoff;
 pub(crate) use list::list;
+pub(crate) use resume::{count, plan, resume};
 pub(crate) use run::run;
-pub(crate) use select::{Chosen, find, find_asking, find_whole, select, without_resting};
+pub(crate) use scale::scale;
+pub(crate) use stop::stop;
+pub(crate) use up::up;
 
 use crate::project;
 use accounts::Accounts;
@@ -92,7 +94,7 @@ const MAX_RESTING: usize = 64;
 impl Supervisor {
     pub(crate) fn new(ports: Ports, config_file: PathBuf) -> Arc<Self> {
         let scribe = Scribe::start(ports.clone());
-        let (watch, router) = Watch::new();
+        let (watch, router) = Watch::new(Arc::clone(&ports.watchers));
         let (actors, gates, live) = (Mutex::default(), Gates::default(), LiveLaunches::default());
         let (accounts, room) = (Accounts::default(), Arc::new(Semaphore::new(1)));
         let on_the_way = OnTheWay::default();
@@ -194,6 +196,11 @@ impl Supervisor {
         Ok(inbox)
     }
 
+    /// Returns the question that a session shows now.
+    pub(crate) fn question(&self, session: SessionId) -> Option<Dialog> {
+        self.shown.dialog(session)
+    }
+
     /// Returns the view of a session for clients. It includes the agent's question and faults of
     /// its processes.
     pub(crate) fn view(&self, summary: &SessionSummary) -> SessionView {
@@ -262,7 +269,7 @@ impl Supervisor {
             let what = format!("{error}; until it can be read, every setting has its default");
             return vec![Finding { what, ..Finding::problem(&error) }];
         }
-        let is_program = |name: &str| programs::is_there(name, environment);
+        let is_program = |name: &str| self.ports.machine.is_program(name, environment);
         let vendors = self.ports.vendors.as_ref();
         let missing = project::check_names(&self.config_file, vendors, is_program);
         missing.iter().map(Finding::problem).collect()

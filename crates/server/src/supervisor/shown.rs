@@ -37,6 +37,11 @@ impl Shown {
         self.all().entry(session).or_default().dialog = dialog;
     }
 
+    /// Returns the question that a session asks.
+    pub(crate) fn dialog(&self, session: SessionId) -> Option<Dialog> {
+        self.all().get(&session)?.dialog.clone()
+    }
+
     /// Sets what a starting session has not shown yet.
     pub(crate) fn set_missing(&self, session: SessionId, missing: Option<String>) {
         self.all().entry(session).or_default().missing = missing;

@@ -69,48 +69,47 @@ mod tests {
     use std::fs::OpenOptions;
     use std::io::Write as _;
 
-    use segue_host::files::LocalFiles;
-
     use super::*;
+    use crate::wiring;
 
     #[test]
     fn complete_lines_are_returned_once_and_a_partial_line_when_complete() {
-        let folder = tempfile::tempdir().unwrap();
+        let (folder, files) = (tempfile::tempdir().unwrap(), wiring::files());
         let path = folder.path().join("stream.jsonl");
         let add = |text: &[u8]| {
             let mut file = OpenOptions::new().create(true).append(true).open(&path).unwrap();
             file.write_all(text).unwrap();
         };
         let mut reader = StreamReader::new(path.clone());
-        assert_eq!(reader.new_lines(&LocalFiles), Vec::<String>::new(), "not there yet");
+        assert_eq!(reader.new_lines(files.as_ref()), Vec::<String>::new(), "not there yet");
         add(b"one\ntw");
-        assert_eq!(reader.new_lines(&LocalFiles), ["one"]);
+        assert_eq!(reader.new_lines(files.as_ref()), ["one"]);
         add(b"o\nthr\xffee\n");
-        assert_eq!(reader.new_lines(&LocalFiles), ["two", "thr\u{fffd}ee"]);
-        assert_eq!(reader.new_lines(&LocalFiles), Vec::<String>::new());
+        assert_eq!(reader.new_lines(files.as_ref()), ["two", "thr\u{fffd}ee"]);
+        assert_eq!(reader.new_lines(files.as_ref()), Vec::<String>::new());
     }
 
     #[test]
     fn long_file_is_read_from_near_its_end() {
-        let folder = tempfile::tempdir().unwrap();
+        let (folder, files) = (tempfile::tempdir().unwrap(), wiring::files());
         let path = folder.path().join("hooks.jsonl");
-        assert_eq!(StreamReader::near_end(&LocalFiles, path.clone()).offset, 0);
+        assert_eq!(StreamReader::near_end(files.as_ref(), path.clone()).offset, 0);
         let old = "x".repeat(1_000) + "\n";
         std::fs::write(&path, old.repeat(1_000) + "last\n").unwrap();
-        let lines = StreamReader::near_end(&LocalFiles, path).new_lines(&LocalFiles);
+        let lines = StreamReader::near_end(files.as_ref(), path).new_lines(files.as_ref());
         assert!(lines.len() < 70, "{}", lines.len());
         assert!(lines[0].len() == 1_000 && lines[lines.len() - 1] == "last", "{:?}", lines.last());
     }
 
     #[test]
     fn overlong_line_is_skipped_and_not_kept_in_memory() {
-        let folder = tempfile::tempdir().unwrap();
+        let (folder, files) = (tempfile::tempdir().unwrap(), wiring::files());
         let path = folder.path().join("stream.jsonl");
         let mut content = vec![b'x'; 2 * LONGEST_LINE];
         content.extend_from_slice(b"\nafter\n");
         std::fs::write(&path, content).unwrap();
         let mut reader = StreamReader::new(path);
-        assert_eq!(reader.new_lines(&LocalFiles), ["after"]);
+        assert_eq!(reader.new_lines(files.as_ref()), ["after"]);
         assert!(reader.partial.capacity() <= 4 * LONGEST_LINE);
     }
 }

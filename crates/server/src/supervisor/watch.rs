@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use segue_core::api::{Finding, Severity};
 use segue_core::model::SessionId;
+use segue_core::ports::{FolderChange, FolderWatcher, FolderWatchers};
 use segue_core::{Error, Kind, Result};
-use segue_host::watch::{Change, Watcher};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
@@ -61,12 +61,13 @@ impl Shortage {
 
 impl Watch {
     /// Returns a handle to a new router, and the router, which is not started yet.
-    pub(crate) fn new() -> (Self, Router) {
+    pub(crate) fn new(watchers: Arc<dyn FolderWatchers>) -> (Self, Router) {
         let (sender, orders) = mpsc::unbounded_channel();
         let shortage = Arc::<Mutex<Shortage>>::default();
         let router = Router {
             orders,
             supervisor: Weak::new(),
+            watchers,
             watcher: None,
             interest: HashMap::new(),
             unwatched: BTreeMap::new(),
@@ -109,8 +110,9 @@ fn locked(shortage: &Mutex<Shortage>) -> MutexGuard<'_, Shortage> {
 pub(crate) struct Router {
     orders: mpsc::UnboundedReceiver<Order>,
     supervisor: Weak<Supervisor>,
+    watchers: Arc<dyn FolderWatchers>,
     /// `None` before the first folder, and while the system has no watcher left.
-    watcher: Option<Watcher>,
+    watcher: Option<Box<dyn FolderWatcher>>,
     interest: HashMap<PathBuf, HashSet<SessionId>>,
     /// The folders that cannot be watched, and why.
     unwatched: BTreeMap<PathBuf, Error>,
@@ -179,7 +181,7 @@ impl Router {
     fn try_to_watch(&mut self, folder: &Path) -> Result<()> {
         match &mut self.watcher {
             Some(watcher) => watcher.add(folder),
-            None => self.watcher.insert(Watcher::new()?).add(folder),
+            None => self.watcher.insert(self.watchers.watcher()?).add(folder),
         }
     }
 
@@ -248,19 +250,19 @@ impl Router {
         });
     }
 
-    fn route(&mut self, change: Change) {
+    fn route(&mut self, change: FolderChange) {
         match change {
-            Change::At { path, .. } => {
+            FolderChange::At { path, .. } => {
                 let Some(supervisor) = self.supervisor.upgrade() else { return };
                 for session in self.interested(&path) {
                     supervisor
                         .tell(session, SessionObservation::FileChanged { path: path.clone() });
                 }
             }
-            Change::Overflow => {
+            FolderChange::Overflow => {
                 self.look_again(self.interest.values().flatten().copied().collect());
             }
-            Change::Unwatched { folder, error } => {
+            FolderChange::Unwatched { folder, error } => {
                 self.unwatched.insert(folder, error);
                 self.plan_look();
             }
@@ -275,7 +277,7 @@ impl Router {
 }
 
 /// Waits for a change, forever if there is no watcher.
-async fn next_change(watcher: &mut Option<Watcher>) -> Result<Change> {
+async fn next_change(watcher: &mut Option<Box<dyn FolderWatcher>>) -> Result<FolderChange> {
     match watcher {
         Some(watcher) => watcher.next().await,
         None => pending().await,

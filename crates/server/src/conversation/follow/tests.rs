@@ -86,12 +86,12 @@ async fn transcript_without_known_turns_is_reported_as_rewritten() {
 #[test]
 fn changes_of_database_files_concern_it_and_other_changes_do_not() {
     let bases = [PathBuf::from("/home/store.db")];
-    let at = |path: &str| Change::At { path: PathBuf::from(path), gone: false };
+    let at = |path: &str| FolderChange::At { path: PathBuf::from(path), gone: false };
     for path in ["/home/store.db", "/home/store.db-wal", "/home"] {
         assert!(concerns(&at(path), &bases), "{path}");
     }
     for path in ["/home/other.db", "/elsewhere/store.db", "/home/stor"] {
         assert!(!concerns(&at(path), &bases), "{path}");
     }
-    assert!(concerns(&Change::Overflow, &bases));
+    assert!(concerns(&FolderChange::Overflow, &bases));
 }

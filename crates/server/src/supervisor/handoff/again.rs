@@ -9,7 +9,7 @@ use segue_core::model::{RequestKey, RequestStep, SessionId};
 use segue_core::rules::accounts::Wanted;
 use segue_core::{Error, Result};
 
-use super::super::bulk::bring_back;
+use super::super::resume::bring_back;
 use super::super::{Supervisor, Wish};
 
 /// Returns the result of an earlier attempt of the same request. `None` if no attempt recorded a

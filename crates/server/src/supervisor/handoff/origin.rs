@@ -5,14 +5,14 @@ use std::sync::Arc;
 use segue_core::api::{AdoptCandidate, HandoffRequest};
 use segue_core::flows::handoff::Source;
 use segue_core::flows::look::{self, Asked};
+use segue_core::flows::select::find as find_session;
 use segue_core::flows::{SessionState, adopt, conversation, view};
 use segue_core::model::{Launch, Principal, Session, VendorSessionId};
 use segue_core::ports::Place;
 use segue_core::rules::redaction::KnownSecrets;
 use segue_core::{Error, Kind, Result};
 
-use super::super::adopt as taking_in;
-use super::super::{Supervisor, find as find_session};
+use super::super::Supervisor;
 
 /// The session that a handoff starts from, and its conversation if it has one.
 #[derive(Clone, Debug)]
@@ -35,16 +35,22 @@ pub(super) async fn find(
     principal: &Principal,
     request: &HandoffRequest,
 ) -> Result<Origin> {
-    let unknown =
-        match find_session(supervisor, principal, &request.from, &request.caller.cwd).await {
-            Ok(summary) => return Origin::of(supervisor, summary.session).await,
-            Err(error) if error.kind == Kind::NotFound => error,
-            Err(error) => return Err(error),
-        };
+    let unknown = match find_session(
+        &supervisor.ports,
+        principal,
+        &request.from,
+        &request.caller.cwd,
+    )
+    .await
+    {
+        Ok(summary) => return Origin::of(supervisor, summary.session).await,
+        Err(error) if error.kind == Kind::NotFound => error,
+        Err(error) => return Err(error),
+    };
     let Some((vendor, id)) = request.from.split_once(':') else { return Err(unknown) };
     let vendor = supervisor.ports.vendors.named(vendor)?;
     // If a session has this conversation, use that session.
-    if let Ok(summary) = find_session(supervisor, principal, id, &request.caller.cwd).await
+    if let Ok(summary) = find_session(&supervisor.ports, principal, id, &request.caller.cwd).await
         && summary.session.vendor == vendor.id()
     {
         return Origin::of(supervisor, summary.session).await;
@@ -101,7 +107,7 @@ impl Origin {
         let known = conversation::read(ports, vendor.as_ref(), &place, id)?;
         let is_cut_off = known.as_ref().is_some_and(|it| it.turn_open);
         let source = known.map(|it| Source { vendor, place, id: it.id, transcript: it.transcript });
-        let session = taking_in::draft(supervisor, &stranger, None).await?;
+        let session = adopt::draft(&supervisor.ports, &stranger, None).await?;
         let known = values_of(supervisor, &session, None).await;
         Ok(Self { session, source, queued: 0, is_cut_off, known, stranger: Some(stranger) })
     }

@@ -4,25 +4,23 @@ use std::sync::Arc;
 
 use segue_core::api::HandoffRequest;
 use segue_core::flows::create::{SessionBeginning, SessionDraft, create};
-use segue_core::flows::naming;
+use segue_core::flows::{naming, trust};
 use segue_core::model::{
-    Environment, How, Session, SessionName, SessionSettings, Status, VendorDescription, VendorId,
+    Environment, How, Project, ProjectAgent, Session, SessionName, SessionSettings, Status,
+    VendorDescription, VendorId,
 };
 use segue_core::ports::Vendor;
 use segue_core::rules::{self, address};
 use segue_core::{Error, Result};
 
 use super::super::Supervisor;
-use super::super::run::with_own;
-use crate::project::{Agent, Project};
-use crate::routes::trust;
 
 /// The vendor that continues the conversation, and the agent of the project if one was named.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
     pub(super) vendor: Arc<dyn Vendor>,
     description: Option<VendorDescription>,
-    agent: Option<Agent>,
+    agent: Option<ProjectAgent>,
     /// The new session, if it is decided already.
     draft: Option<Session>,
     environment: Environment,
@@ -37,7 +35,7 @@ impl Target {
     ) -> Result<Self> {
         let ports = &supervisor.ports;
         let cwd = ports.machine.folder(&request.caller.cwd)?.real_path;
-        let project = Project::around(&cwd, ports.vendors.as_ref())?;
+        let project = ports.projects.around(&cwd)?;
         let wanted = VendorId::new(whole_name(supervisor, project.as_ref(), &request.to)?);
         let described = project.as_ref().and_then(|project| project.vendors.get(&wanted));
         let agent = project.as_ref().and_then(|project| project.whole_agent(wanted.as_str()).ok());
@@ -63,7 +61,7 @@ impl Target {
     pub(super) fn new(
         supervisor: &Arc<Supervisor>,
         (id, description): (VendorId, Option<VendorDescription>),
-        agent: Option<Agent>,
+        agent: Option<ProjectAgent>,
         environment: Environment,
     ) -> Result<Self> {
         let vendors = &supervisor.ports.vendors;
@@ -111,7 +109,8 @@ impl Target {
         }
         let agent = self.agent.as_ref();
         let is_same = from.vendor == self.vendor.id();
-        let environment = with_own(&self.environment, agent);
+        let own = || self.environment.clone();
+        let environment = agent.map_or_else(own, |agent| agent.environment(&self.environment));
         let settings = match agent {
             Some(agent) => agent.settings(self.description.clone()),
             None => SessionSettings {

@@ -11,10 +11,12 @@ use std::time::Duration;
 
 use segue_core::flows::handoff::{self, Amount, Destination, Source};
 use segue_core::model::{Environment, VendorId, VendorSessionId};
-use segue_core::ports::{Place, Ports, Transcripts, Vendor, Vendors as _};
+use segue_core::ports::{Place, Ports, ProjectFile, Projects, Transcripts, Vendor, Vendors as _};
 use segue_core::rules::redaction::KnownSecrets;
+use segue_core::{Error, Result};
 use segue_host::archive::DiskArchive;
 use segue_host::hold::LocalHolders;
+use segue_host::watch::LocalWatchers;
 use segue_host::{DiskFolders, LocalFiles, LocalMachine, Paths, SystemClock};
 
 use crate::recording::{CWD, ID};
@@ -177,6 +179,24 @@ impl Trip {
     }
 }
 
+/// No folder has a project file.
+#[derive(Debug)]
+struct NoProjects;
+
+impl Projects for NoProjects {
+    fn root(&self, _folder: &Path) -> Option<PathBuf> {
+        None
+    }
+
+    fn read(&self, root: &Path) -> Result<Arc<dyn ProjectFile>> {
+        Err(Error::not_found(format!("there is no project in `{}`", root.display())))
+    }
+
+    fn default_vendor(&self) -> Result<Option<VendorId>> {
+        Ok(None)
+    }
+}
+
 fn ports(home: &Path) -> Ports {
     let home = home.join("segue").display().to_string();
     let environment = Environment::new([("SEGUE_HOME".to_owned(), home)]);
@@ -191,6 +211,8 @@ fn ports(home: &Path) -> Ports {
         archive: Arc::new(DiskArchive::new(&paths)),
         files: Arc::new(LocalFiles),
         machine: Arc::new(LocalMachine),
+        projects: Arc::new(NoProjects),
+        watchers: Arc::new(LocalWatchers),
         clock: Arc::new(SystemClock),
     }
 }

@@ -4,67 +4,65 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use jiff::Timestamp;
-use segue_core::api::{self, FailedTarget, LeftAlone, SelectRequest, Selection, SessionView};
-use segue_core::flows::bringing_back::Sorter;
-use segue_core::flows::look::Asked;
-use segue_core::model::{
-    FleetName, How, Principal, SessionId, SessionName, Status, VendorSessionId,
-};
-use segue_core::ports::{SessionQuery, SessionSummary};
-use segue_core::rules::address::{self, Addressable, Candidate, Found, Precision, Reach, Reading};
-use segue_core::rules::bringing_back::AskedFor;
-use segue_core::rules::scope::RestrictedAction;
-use segue_core::rules::{dialog, words};
-use segue_core::{Error, Kind, Result};
 
-use super::Supervisor;
-use crate::project;
+use crate::api::{self, FailedTarget, LeftAlone, SelectRequest, Selection};
+use crate::error::{Error, Kind, Result};
+use crate::flows::bringing_back::Sorter;
+use crate::flows::look::Asked;
+use crate::model::{
+    Dialog, FleetName, How, Principal, SessionId, SessionName, Status, VendorSessionId,
+};
+use crate::ports::{Ports, SessionQuery, SessionSummary};
+use crate::rules::address::{self, Addressable, Candidate, Found, Precision, Reach, Reading};
+use crate::rules::bringing_back::AskedFor;
+use crate::rules::scope::RestrictedAction;
+use crate::rules::{dialog, words};
 
 /// A selected session, and whether it was selected by its own name.
 #[derive(Clone, Debug)]
-pub(crate) struct Selected {
-    pub(crate) summary: SessionSummary,
-    pub(crate) asked: Asked,
+pub struct Selected {
+    pub summary: SessionSummary,
+    pub asked: Asked,
 }
 
 /// The sessions of a selection, oldest first, and the names that match no session.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Chosen {
-    pub(crate) sessions: Vec<Selected>,
-    pub(crate) failed: Vec<FailedTarget>,
+pub struct Chosen {
+    pub sessions: Vec<Selected>,
+    pub failed: Vec<FailedTarget>,
 }
 
 /// Finds the one session that an address means, among those that the caller may reach. The name of
 /// a fleet with one session means that session.
-pub(crate) async fn find(
-    supervisor: &Supervisor,
+pub async fn find(
+    ports: &Ports,
     principal: &Principal,
     text: &str,
     cwd: &Path,
 ) -> Result<SessionSummary> {
-    find_one(supervisor, principal, (text, cwd), Precision::Beginning).await
+    find_one(ports, principal, (text, cwd), Precision::Beginning).await
 }
 
 /// Finds a session by its whole name, or by the beginning of its id.
-pub(crate) async fn find_whole(
-    supervisor: &Supervisor,
+pub async fn find_whole(
+    ports: &Ports,
     principal: &Principal,
     text: &str,
     cwd: &Path,
 ) -> Result<SessionSummary> {
-    find_one(supervisor, principal, (text, cwd), Precision::Whole).await
+    find_one(ports, principal, (text, cwd), Precision::Whole).await
 }
 
-/// Finds the session to answer. A fleet means its only session that asks a question.
-pub(crate) async fn find_asking(
-    supervisor: &Supervisor,
+/// Finds the session to answer. A fleet means its only session that asks a question. `question`
+/// returns the question that a session shows now.
+pub async fn find_asking(
+    ports: &Ports,
     principal: &Principal,
-    text: &str,
-    cwd: &Path,
+    (text, cwd): (&str, &Path),
+    question: impl Fn(SessionId) -> Option<Dialog>,
 ) -> Result<SessionSummary> {
-    let known =
-        Known::of_names(supervisor, principal, (cwd, Precision::Beginning), &[text.to_owned()])
-            .await?;
+    let names = [text.to_owned()];
+    let known = Known::of_names(ports, principal, (cwd, Precision::Beginning), &names).await?;
     let members = match known.find(text)? {
         Meant::Session(summary) => return Ok(summary.clone()),
         Meant::Fleet(members) => members,
@@ -74,8 +72,8 @@ pub(crate) async fn find_asking(
         ([only], _) | (_, [only]) => Ok((*only).clone()),
         (asking, members) => {
             let fleet = members.first().map_or(text, |it| it.session.fleet.as_str());
-            let asking: Vec<_> = asking.iter().map(|it| supervisor.view(it)).collect();
-            Err(not_one_question(fleet, &asking))
+            let commands = asking.iter().map(|it| answer_command(it, question(it.session.id)));
+            Err(not_one_question(fleet, &commands.collect::<Vec<_>>()))
         }
     }
 }
@@ -85,31 +83,34 @@ fn asks(summary: &SessionSummary) -> bool {
     matches!(status, Status::Waiting(_)) && status.expects_process()
 }
 
+/// Returns the command that answers a session's question.
+fn answer_command(summary: &SessionSummary, dialog: Option<Dialog>) -> String {
+    match dialog {
+        Some(dialog) => dialog::hint(&dialog),
+        None => format!("run `segue attach {}` to answer it", summary.session.address()),
+    }
+}
+
 /// Returns the error for an answer to a fleet in which no session or several sessions ask a
-/// question.
-fn not_one_question(fleet: &str, asking: &[SessionView]) -> Error {
-    if asking.is_empty() {
+/// question. `commands` answer the questions, one each.
+fn not_one_question(fleet: &str, commands: &[String]) -> Error {
+    if commands.is_empty() {
         return Error::conflict(format!("no session of fleet `{fleet}` asks anything"))
             .hint(format!("run `segue ls --fleet {fleet}` to see its sessions"));
     }
-    let count = asking.len();
+    let count = commands.len();
     let error =
         Error::usage(format!("{count} sessions of fleet `{fleet}` ask something: name one"));
-    let command = |it: &SessionView| match &it.dialog {
-        Some(dialog) => dialog::hint(dialog),
-        None => format!("run `segue attach {}` to answer it", it.address),
-    };
-    asking.iter().take(MOST_LISTED).fold(error, |error, it| error.hint(command(it)))
+    commands.iter().take(MOST_LISTED).fold(error, Error::hint)
 }
 
 async fn find_one(
-    supervisor: &Supervisor,
+    ports: &Ports,
     principal: &Principal,
     (text, cwd): (&str, &Path),
     precision: Precision,
 ) -> Result<SessionSummary> {
-    let known =
-        Known::of_names(supervisor, principal, (cwd, precision), &[text.to_owned()]).await?;
+    let known = Known::of_names(ports, principal, (cwd, precision), &[text.to_owned()]).await?;
     match known.find(text)? {
         Meant::Session(summary) => Ok(summary.clone()),
         Meant::Fleet(members) => match members.as_slice() {
@@ -125,13 +126,13 @@ fn in_scope(principal: &Principal, error: Error) -> Error {
 
 /// Returns the query for the sessions that a caller may reach. An agent must not learn of any
 /// others, not even from an error.
-pub(super) fn reachable(principal: &Principal) -> SessionQuery {
+pub(crate) fn reachable(principal: &Principal) -> SessionQuery {
     SessionQuery { reachable_from: principal.parent(), ..SessionQuery::default() }
 }
 
 /// Returns the sessions of a selection. Returns an error if no name matches a session.
-pub(crate) async fn selected(
-    supervisor: &Supervisor,
+pub async fn selected(
+    ports: &Ports,
     principal: &Principal,
     selection: &Selection,
     cwd: &Path,
@@ -139,11 +140,11 @@ pub(crate) async fn selected(
     let sessions = match selection {
         Selection::Named(names) => {
             let reading = (cwd, Precision::Beginning);
-            let known = Known::of_names(supervisor, principal, reading, names).await?;
+            let known = Known::of_names(ports, principal, reading, names).await?;
             return known.named(names, Finished::Included);
         }
-        Selection::All => supervisor.ports.store.sessions(&SessionQuery::default()).await?,
-        Selection::Here => sessions_here(supervisor, cwd).await?,
+        Selection::All => ports.store.sessions(&SessionQuery::default()).await?,
+        Selection::Here => sessions_here(ports, cwd).await?,
     };
     principal.allow(RestrictedAction::Everything)?;
     let in_bulk = |summary| Selected { summary, asked: Asked::InBulk };
@@ -151,25 +152,22 @@ pub(crate) async fn selected(
 }
 
 /// Returns the sessions that the names mean. Returns an error if no name matches a session.
-pub(crate) async fn select(
-    supervisor: &Supervisor,
+pub async fn select(
+    ports: &Ports,
     principal: &Principal,
     request: &SelectRequest,
 ) -> Result<Chosen> {
     let SelectRequest { cwd, names, whole, finished } = request;
     let precision = if *whole { Precision::Whole } else { Precision::Beginning };
     let finished = if *finished { Finished::Included } else { Finished::LeftOut };
-    let known = Known::of_names(supervisor, principal, (cwd, precision), names).await?;
+    let known = Known::of_names(ports, principal, (cwd, precision), names).await?;
     known.named(names, finished)
 }
 
 /// Removes the sessions that were stopped on purpose or handed off, unless they were named. Returns
 /// them as the second value.
-pub(crate) async fn without_resting(
-    supervisor: &Supervisor,
-    chosen: Chosen,
-) -> Result<(Chosen, Vec<LeftAlone>)> {
-    let sorter = Sorter::new(&supervisor.ports).await?;
+pub async fn without_resting(ports: &Ports, chosen: Chosen) -> Result<(Chosen, Vec<LeftAlone>)> {
+    let sorter = Sorter::new(ports).await?;
     let asked = AskedFor { by_name: false, with_stopped: false };
     let (mut sessions, mut left_out) = (Vec::new(), Vec::new());
     for selected in chosen.sessions {
@@ -193,9 +191,9 @@ enum Finished {
 }
 
 /// Returns the sessions of the fleets that belong to a folder, and the sessions that work in it.
-async fn sessions_here(supervisor: &Supervisor, cwd: &Path) -> Result<Vec<SessionSummary>> {
-    let store = &supervisor.ports.store;
-    let here = fleets_here(supervisor, cwd).await?;
+async fn sessions_here(ports: &Ports, cwd: &Path) -> Result<Vec<SessionSummary>> {
+    let store = &ports.store;
+    let here = fleets_here(ports, cwd).await?;
     let in_folder = SessionQuery { cwd: Some(cwd.to_owned()), ..SessionQuery::default() };
     let mut sessions = store.sessions(&in_folder).await?;
     sessions.retain(|it| !here.contains(&it.session.fleet));
@@ -209,7 +207,7 @@ async fn sessions_here(supervisor: &Supervisor, cwd: &Path) -> Result<Vec<Sessio
 impl Selected {
     /// Returns whether a command that ends processes skips the session, because it ended by itself
     /// and was not named.
-    pub(crate) fn is_finished(&self) -> bool {
+    pub fn is_finished(&self) -> bool {
         self.asked == Asked::InBulk && ended_by_itself(&self.summary)
     }
 }
@@ -237,15 +235,15 @@ impl<'a> Known<'a> {
     /// Loads the sessions that these names may mean. If every name is complete, few sessions are
     /// loaded. Otherwise all sessions that the caller may reach are loaded.
     async fn of_names(
-        supervisor: &Supervisor,
+        ports: &Ports,
         principal: &'a Principal,
         (cwd, precision): (&Path, Precision),
         names: &[String],
     ) -> Result<Self> {
-        let here = fleets_here(supervisor, cwd).await?;
-        let sessions = match named_exactly(supervisor, principal, names).await? {
+        let here = fleets_here(ports, cwd).await?;
+        let sessions = match named_exactly(ports, principal, names).await? {
             Some(sessions) => sessions,
-            None => supervisor.ports.store.sessions(&reachable(principal)).await?,
+            None => ports.store.sessions(&reachable(principal)).await?,
         };
         Ok(Self { principal, sessions, here, precision })
     }
@@ -358,7 +356,7 @@ fn as_addressable(summary: &SessionSummary) -> Addressable<'_> {
 /// if a name matches nothing exactly, or if an agent chose that name for a session. In both cases
 /// names with this prefix have to be considered, too.
 async fn named_exactly(
-    supervisor: &Supervisor,
+    ports: &Ports,
     principal: &Principal,
     names: &[String],
 ) -> Result<Option<Vec<SessionSummary>>> {
@@ -366,7 +364,7 @@ async fn named_exactly(
     for name in names {
         let mut found = Vec::new();
         for query in exact_queries(principal, name) {
-            found.extend(supervisor.ports.store.sessions(&query).await?);
+            found.extend(ports.store.sessions(&query).await?);
         }
         let is_chosen_by_agent =
             |it: &SessionSummary| it.session.parent.is_some() && it.session.name.as_str() == name;
@@ -397,8 +395,8 @@ fn exact_queries(principal: &Principal, text: &str) -> Vec<SessionQuery> {
 
 /// Returns the fleets that belong to the project around this folder. The project's own fleet comes
 /// first.
-async fn fleets_here(supervisor: &Supervisor, cwd: &Path) -> Result<Vec<FleetName>> {
-    let root = project::root(cwd).unwrap_or_else(|| cwd.to_owned());
-    let fleets = supervisor.ports.store.fleets_of(&root).await?;
+async fn fleets_here(ports: &Ports, cwd: &Path) -> Result<Vec<FleetName>> {
+    let root = ports.projects.root(cwd).unwrap_or_else(|| cwd.to_owned());
+    let fleets = ports.store.fleets_of(&root).await?;
     Ok(fleets.into_iter().map(|fleet| fleet.name).collect())
 }

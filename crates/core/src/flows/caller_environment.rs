@@ -1,14 +1,14 @@
 //! The environment of a launch that a user or an agent requests.
 
-use segue_core::model::{Environment, Principal, Session};
-use segue_core::ports::Ports;
-use segue_core::{Error, Result};
+use crate::error::{Error, Result};
+use crate::model::{Environment, Principal, Session};
+use crate::ports::Ports;
 
 /// Returns the environment for a requested launch. A user's request uses the environment that was
 /// sent. A request of an agent uses the environment that the agent itself was started with, from
 /// its holder's memory: the agent could send any environment, and the environment decides which
 /// program is found and which code is loaded into it.
-pub(crate) async fn environment(
+pub async fn environment(
     ports: &Ports,
     principal: &Principal,
     sent: Environment,

@@ -1,0 +1,266 @@
+//! One agent of a project that is brought up: its sessions, and the conversation it continues.
+
+use crate::api::{AdoptCandidate, AgentOutcome, LeftAlone, Outcome, SessionRef};
+use crate::error::{Error, Result};
+use crate::flows::bringing_back::Sorter;
+use crate::flows::resume::{RequestedStart, refused};
+use crate::flows::{adopt, naming, projects};
+use crate::model::{
+    Environment, How, Project, ProjectAgent, Session, SessionId, SessionName, Status, Timer,
+};
+use crate::ports::{Ports, SessionQuery, SessionSummary};
+use crate::rules;
+use crate::rules::handoff::{Candidate, Source, source};
+
+/// An agent of a project that is to be brought up.
+#[derive(Clone, Debug)]
+pub struct AgentPlan {
+    /// The session to create if the agent has none yet.
+    pub draft: Session,
+    pub prompt: Option<String>,
+    pub timers: Vec<Timer>,
+    pub environment: Environment,
+    pub requested: RequestedStart,
+    /// Whether no other agent of the project has the same vendor.
+    pub is_only_of_vendor: bool,
+}
+
+/// The sessions of one agent.
+#[derive(Clone, Debug, Default)]
+pub struct AgentSessions {
+    /// The session that has the agent's vendor and the agent's name.
+    pub current: Option<SessionSummary>,
+    /// A session that has the agent's vendor and another name.
+    pub renamed: Option<SessionId>,
+    /// A session that has another vendor and the agent's name.
+    pub of_other_vendor: Option<Session>,
+    /// Sessions with other vendors whose conversations the agent can continue, newest first.
+    pub to_continue: Vec<SessionId>,
+}
+
+/// What happens to the session that an agent has already.
+#[derive(Clone, Debug)]
+pub enum CurrentSession {
+    BroughtBack,
+    /// It is not started although it was named.
+    Refused(AgentOutcome),
+    LeftAlone(LeftAlone),
+}
+
+impl AgentPlan {
+    pub fn new(
+        ports: &Ports,
+        (project, agent): (&Project, &ProjectAgent),
+        environment: &Environment,
+        requested: RequestedStart,
+    ) -> Result<Self> {
+        Ok(Self {
+            draft: projects::agent_session(ports, project, agent, environment)?,
+            prompt: agent.prompt.clone(),
+            timers: agent.timers.clone(),
+            environment: environment.clone(),
+            requested,
+            is_only_of_vendor: project.is_only_agent_of_vendor(agent),
+        })
+    }
+
+    /// Returns the agent's sessions. It has more than one if its vendor was changed in the project
+    /// file.
+    pub async fn sessions(&self, ports: &Ports) -> Result<AgentSessions> {
+        let Session { fleet, name, .. } = &self.draft;
+        let agents = SessionQuery { is_agents: true, ..SessionQuery::fleet(fleet) };
+        let mut sessions = ports.store.sessions(&agents).await?;
+        sessions.retain(|it| it.session.name != *name);
+        sessions.extend(ports.store.sessions(&SessionQuery::address(fleet, name)).await?);
+        Ok(agent_sessions(&self.draft, sessions))
+    }
+
+    /// Decides whether the agent's session is brought back. It is not if it was ended on purpose.
+    pub async fn current(&self, ports: &Ports, own: &SessionSummary) -> Result<CurrentSession> {
+        let asked = self.requested.asked_for();
+        let resting = Sorter::new(ports).await?.resting(own, asked).await?;
+        Ok(match resting.filter(|it| it.rest.is_deliberate()) {
+            Some(resting) if asked.by_name => CurrentSession::Refused(refused(own, &resting)),
+            Some(resting) => CurrentSession::LeftAlone(resting.report(&own.session)),
+            None => CurrentSession::BroughtBack,
+        })
+    }
+
+    /// Returns the new name for the agent's session with its previous vendor, so that the new
+    /// session can have the agent's name. `None` if another request has renamed it already.
+    pub async fn name_to_free(
+        &self,
+        ports: &Ports,
+        other: &Session,
+    ) -> Result<Option<SessionName>> {
+        let known = ports.store.session(other.id).await?;
+        if known.is_none_or(|known| known.name != other.name) {
+            return Ok(None);
+        }
+        let (own, vendor) = (other.name.as_str(), other.vendor.as_str());
+        let names = rules::naming::names_with_vendor(own, vendor);
+        naming::first_free(ports, &other.fleet, names).await.map(Some)
+    }
+
+    /// Lists the conversations that were started without Segue in this folder. Returns an empty
+    /// list if several agents of the project have this vendor, because a conversation could belong
+    /// to any of them.
+    pub async fn conversations(&self, ports: &Ports) -> Result<Vec<AdoptCandidate>> {
+        if self.requested.is_fresh || !self.is_only_of_vendor || self.draft.description.is_some() {
+            return Ok(Vec::new());
+        }
+        let (vendor, cwd) = (Some(self.draft.vendor.clone()), Some(self.draft.cwd.clone()));
+        let query = SessionQuery { vendor: vendor.clone(), cwd: cwd.clone(), ..Default::default() };
+        if ports.store.count_sessions(&query).await? > 0 {
+            return Ok(Vec::new());
+        }
+        let wanted = adopt::Wanted { vendor, cwd, ..adopt::Wanted::default() };
+        adopt::candidates(ports, &self.environment, &wanted).await
+    }
+
+    /// Adopts the only conversation in the folder. Returns `None` if the conversation is open in
+    /// another process, belongs to another config directory, or was adopted by another request.
+    pub async fn adopt(&self, ports: &Ports, only: &AdoptCandidate) -> Result<Option<SessionId>> {
+        if only.open_in.is_some() || self.draft.config_dir != only.config_dir {
+            return Ok(None);
+        }
+        let status = Status::Ended(How::Quit);
+        let session = Session { status, spoke: true, ..self.draft.clone() };
+        let id = session.id;
+        match adopt::take_in(ports, session, &only.vendor_session_id, Vec::new()).await {
+            Ok(_) => Ok(Some(id)),
+            // Another request took the agent's name or the conversation meanwhile.
+            Err(error) if error.conflict.is_some() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the session with the agent's name that another request has created meanwhile.
+    pub async fn created_meanwhile(&self, ports: &Ports) -> Result<Option<SessionId>> {
+        let query = SessionQuery::address(&self.draft.fleet, &self.draft.name);
+        let sessions = ports.store.sessions(&query).await?;
+        Ok(sessions.iter().find(|it| it.session.parent.is_none()).map(|it| it.session.id))
+    }
+
+    /// Reports that nothing was started, because the account is refused. No session was created.
+    pub fn refused_account(&self, error: &Error) -> AgentOutcome {
+        AgentOutcome {
+            of: SessionRef::of_draft(&self.draft),
+            vendor: self.draft.vendor.clone(),
+            outcome: Outcome::Refused,
+            vendor_session_id: None,
+            note: Some(error.in_one_line()),
+            dialog: None,
+            lost: true,
+        }
+    }
+
+    /// Adds to the outcome of a session that was brought back which of its settings have changed in
+    /// the project file. A process that ran already does not have the new values.
+    pub fn with_changed_settings(
+        &self,
+        outcome: AgentOutcome,
+        (changed, was_open): (&[&str], bool),
+    ) -> AgentOutcome {
+        if changed.is_empty() || outcome.outcome == Outcome::Refused {
+            return outcome;
+        }
+        let (keys, address) = (changed.join(", "), &outcome.of.address);
+        let note = match was_open && !self.requested.is_fresh {
+            true => format!(
+                "the project file has other values: {keys}; `segue stop {address}` and `segue up \
+                 --stopped` start it with them"
+            ),
+            false => format!("now as in the project file: {keys}"),
+        };
+        with_note(outcome, &note)
+    }
+
+    /// Adds to the outcome of a new conversation which conversations of the folder it does not
+    /// continue.
+    pub fn with_ignored(&self, outcome: AgentOutcome, found: &[AdoptCandidate]) -> AgentOutcome {
+        let begins = matches!(outcome.outcome, Outcome::Started | Outcome::Waiting);
+        if !begins || found.is_empty() {
+            return outcome;
+        }
+        with_note(outcome, &ignored(&self.draft, found))
+    }
+}
+
+/// Sorts the sessions that can belong to an agent.
+fn agent_sessions(draft: &Session, mut sessions: Vec<SessionSummary>) -> AgentSessions {
+    let has_name = |it: &Session| it.name == draft.name;
+    // A session that was started by another agent belongs to that agent, whatever its name is.
+    sessions.retain(|SessionSummary { session, .. }| {
+        let is_former = session.agent == draft.agent && has_former_name(draft, session);
+        session.parent.is_none() && (has_name(session) || is_former)
+    });
+    sessions.sort_by_key(|it| (it.session.created_at, it.session.id));
+    let is_own = |it: &Session| it.vendor == draft.vendor;
+    let candidates: Vec<Candidate> = sessions
+        .iter()
+        .map(|it| Candidate {
+            session: it.session.id,
+            id: it.binding.as_ref().map(|binding| binding.vendor_session.clone()),
+            is_own: is_own(&it.session),
+            at: it.session.updated_at,
+        })
+        .collect();
+    let (renamed, to_continue) = match source(&candidates) {
+        Source::Own(own) => (Some(own.session), Vec::new()),
+        Source::FirstOf(others) => (None, others.iter().map(|it| it.session).collect()),
+    };
+    let mut named = sessions.into_iter().filter(|it| has_name(&it.session));
+    let (current, of_other_vendor) = match named.next() {
+        Some(own) if is_own(&own.session) => (Some(own), None),
+        other => (None, other.map(|it| it.session)),
+    };
+    AgentSessions { current, renamed, of_other_vendor, to_continue }
+}
+
+/// Returns whether a session has the name that Segue gives to an agent's session when the agent
+/// continues with another vendor. Excludes sessions that were started with `segue run`.
+fn has_former_name(draft: &Session, session: &Session) -> bool {
+    let (own, vendor) = (draft.name.as_str(), session.vendor.as_str());
+    rules::naming::is_with_vendor(session.name.as_str(), own, vendor)
+}
+
+/// Sets the outcome of a session that has adopted the only conversation of its folder.
+pub fn adopted(outcome: AgentOutcome, only: &AdoptCandidate) -> AgentOutcome {
+    let began = only.began_at;
+    let begins = only.begins.as_deref().unwrap_or_default();
+    let note =
+        format!("the only conversation in this folder, begun by hand at {began:.0}: {begins}");
+    match outcome.outcome {
+        Outcome::Resumed => AgentOutcome { outcome: Outcome::Adopted, note: Some(note), ..outcome },
+        Outcome::Waiting => with_note(outcome, &note),
+        _ => outcome,
+    }
+}
+
+fn with_note(outcome: AgentOutcome, more: &str) -> AgentOutcome {
+    let note = outcome.note.map_or_else(|| more.to_owned(), |note| format!("{note}; {more}"));
+    AgentOutcome { note: Some(note), ..outcome }
+}
+
+fn ignored(draft: &Session, found: &[AdoptCandidate]) -> String {
+    let (vendor, name) = (&draft.vendor, &draft.name);
+    match found {
+        [only] => {
+            let id = &only.vendor_session_id;
+            let why = match only.open_in {
+                Some(pid) => format!("is open in process {pid}"),
+                None => format!("is in `{}`", only.config_dir.display()),
+            };
+            format!("began a new conversation; {vendor}:{id} of this folder {why}")
+        }
+        several => format!(
+            "began a new conversation; {} others are in this folder: `segue adopt {vendor}` lists \
+             them, and `segue rm {name}` first makes room for one",
+            several.len()
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! The project of a request, its fleet, and the sessions of its agents.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::flows::create::{SessionBeginning, SessionDraft, create};
+use crate::model::{
+    AgentName, Environment, Fleet, FleetName, FleetScale, PROJECT_FILE, Project, ProjectAgent,
+    Session, SessionName, VendorDescription, VendorId,
+};
+use crate::ports::{Change, Commit, Ports, ProjectFile, SessionQuery, Vendor};
+use crate::rules::scale;
+
+/// The fleet of sessions that belong to no project.
+const NO_PROJECT: &str = "default";
+
+/// A project, and the file that it was read from.
+#[derive(Clone, Debug)]
+pub struct OpenProject {
+    pub project: Project,
+    file: Arc<dyn ProjectFile>,
+}
+
+impl OpenProject {
+    /// Reads the project around a folder. `fleet` overrides the project's own fleet name.
+    pub fn around(ports: &Ports, cwd: &Path, fleet: Option<&str>) -> Result<Self> {
+        let cwd = ports.machine.folder(cwd)?.real_path;
+        let root = ports.projects.root(&cwd).ok_or_else(|| {
+            Error::config(format!("no `{PROJECT_FILE}` is in this folder or above it"))
+                .hint("run `segue init` to write one")
+        })?;
+        let file = ports.projects.read(&root)?;
+        let mut project = file.project(&FleetScale::default())?;
+        if let Some(name) = fleet {
+            project.fleet = FleetName::parse(name)?;
+        }
+        Ok(Self { project, file })
+    }
+
+    /// Returns the project with the number of agents of each kind that `segue scale` has set.
+    /// `wanted` overrides the number of one kind.
+    pub async fn scaled(&self, ports: &Ports, wanted: Option<(AgentName, u32)>) -> Result<Project> {
+        let Project { fleet, kinds, claims, .. } = &self.project;
+        let mut counts = ports.store.counts(fleet).await?;
+        counts.extend(wanted);
+        // Ignore the stored numbers of kinds that are no longer in the file.
+        counts.retain(|kind, _| kinds.contains(kind));
+        let sessions = ports.store.sessions(&SessionQuery::fleet(fleet)).await?;
+        let names = sessions.into_iter().map(|it| it.session.name.to_string());
+        let sessions = names.filter(|name| !scale::is_of_its_own(kinds, name)).collect();
+        let scaled = self.file.project(&FleetScale { counts, sessions })?;
+        // The project counts as trusted with these claims.
+        Ok(Project { fleet: fleet.clone(), claims: claims.clone(), ..scaled })
+    }
+}
+
+/// Returns the fleet of a project, or of sessions without a project. Records the fleet, so that it
+/// exists before its first session.
+pub async fn ensure_fleet(ports: &Ports, project: Option<&Project>) -> Result<FleetName> {
+    let name = match project {
+        Some(project) => project.fleet.clone(),
+        None => FleetName::parse(NO_PROJECT)?,
+    };
+    let fleet = Fleet { name, folder: project.map(|project| project.folder.clone()) };
+    let name = fleet.name.clone();
+    if ports.store.fleet(&name).await?.as_ref() != Some(&fleet) {
+        let changes = vec![Change::PutFleet(fleet)];
+        ports.store.commit(Commit { changes, events: Vec::new() }).await?;
+    }
+    Ok(name)
+}
+
+/// Returns a vendor: one that a project file describes, or a built-in one.
+pub fn vendor(
+    ports: &Ports,
+    id: &VendorId,
+    description: Option<&VendorDescription>,
+) -> Result<Arc<dyn Vendor>> {
+    match description {
+        Some(description) => Ok(ports.vendors.described(id, description)),
+        None => ports.vendors.get(id),
+    }
+}
+
+/// Returns the session to create for an agent of a project.
+pub fn agent_session(
+    ports: &Ports,
+    project: &Project,
+    agent: &ProjectAgent,
+    environment: &Environment,
+) -> Result<Session> {
+    let description = project.vendors.get(&agent.vendor).cloned();
+    let vendor = vendor(ports, &agent.vendor, description.as_ref())?;
+    let draft = SessionDraft {
+        fleet: project.fleet.clone(),
+        name: SessionName::parse(agent.name.as_str())?,
+        vendor: agent.vendor.clone(),
+        cwd: ports.machine.folder(&project.folder)?.real_path,
+        config_dir: vendor.launching().config_dir(&agent.environment(environment))?,
+        agent: Some(agent.name.clone()),
+        settings: agent.settings(description),
+        headless: false,
+        parent: None,
+        beginning: SessionBeginning::Launch,
+    };
+    Ok(create(ports, draft))
+}

@@ -1,0 +1,243 @@
+//! Resuming sessions: which sessions come back, which are left alone, and which are refused.
+
+use std::collections::BTreeSet;
+
+use crate::api::{
+    AgentOutcome, FailedTarget, LeftAlone, Outcome, PlannedDecision, PlannedOutcome, ResumeRequest,
+    SessionRef,
+};
+use crate::error::Result;
+use crate::flows::bringing_back::{Resting, Sorter};
+use crate::flows::look::Asked;
+use crate::flows::select::{self, Chosen, Selected};
+use crate::model::{FleetName, Principal, Session, SessionId};
+use crate::ports::{Ports, SessionSummary};
+use crate::rules::bringing_back::AskedFor;
+use crate::rules::scale;
+
+/// What a resume does with the sessions of a request.
+#[derive(Clone, Debug, Default)]
+pub struct ResumePlan {
+    pub sessions: Vec<SessionToResume>,
+    /// Sessions that ended on purpose, and that the request does not name.
+    pub left_alone: Vec<LeftAlone>,
+    /// Names that match no session.
+    pub failed: Vec<FailedTarget>,
+}
+
+/// A session that a resume starts or refuses.
+#[derive(Clone, Debug)]
+pub struct SessionToResume {
+    pub summary: SessionSummary,
+    pub asked: Asked,
+    /// Whether a new conversation starts.
+    pub is_fresh: bool,
+    /// Why the session is refused although the request names it.
+    pub refused: Option<Resting>,
+}
+
+/// How a request wants one session to be started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestedStart {
+    pub asked: Asked,
+    /// Whether a new conversation starts.
+    pub is_fresh: bool,
+    /// Whether a session that was stopped on purpose is started, too.
+    pub with_stopped: bool,
+}
+
+impl RequestedStart {
+    /// Returns how the user selected the session. A session that starts a new conversation was
+    /// named.
+    pub fn asked_for(self) -> AskedFor {
+        AskedFor {
+            by_name: self.asked == Asked::ByName || self.is_fresh,
+            with_stopped: self.with_stopped || self.is_fresh,
+        }
+    }
+}
+
+/// Decides what a resume does. Changes nothing.
+pub async fn plan(
+    ports: &Ports,
+    principal: &Principal,
+    request: &ResumeRequest,
+) -> Result<ResumePlan> {
+    let cwd = &request.caller.cwd;
+    let mut chosen = select::selected(ports, principal, &request.selection, cwd).await?;
+    leave_out_too_many(ports, &mut chosen.sessions).await?;
+    let mut fresh = Vec::new();
+    for name in &request.fresh {
+        let summary = select::find_whole(ports, principal, name, cwd).await?;
+        let id = summary.session.id;
+        fresh.push(id);
+        if chosen.sessions.iter().all(|it| it.summary.session.id != id) {
+            chosen.sessions.push(Selected { summary, asked: Asked::ByName });
+        }
+    }
+    sorted(ports, chosen, &fresh, request.stopped).await
+}
+
+/// Splits the selected sessions into those to bring back and those to leave alone.
+async fn sorted(
+    ports: &Ports,
+    chosen: Chosen,
+    fresh: &[SessionId],
+    with_stopped: bool,
+) -> Result<ResumePlan> {
+    let sorter = Sorter::new(ports).await?;
+    let mut plan = ResumePlan { failed: chosen.failed, ..ResumePlan::default() };
+    for Selected { summary, asked } in chosen.sessions {
+        let is_fresh = fresh.contains(&summary.session.id);
+        let requested = RequestedStart { asked, is_fresh, with_stopped };
+        let resting = sorter.resting(&summary, requested.asked_for()).await?;
+        match Fate::of(resting, asked) {
+            Fate::BroughtBack => {
+                let refused = None;
+                plan.sessions.push(SessionToResume { summary, asked, is_fresh, refused });
+            }
+            Fate::Refused(resting) => {
+                let refused = Some(resting);
+                plan.sessions.push(SessionToResume { summary, asked, is_fresh, refused });
+            }
+            Fate::LeftAlone(resting) => plan.left_alone.push(resting.report(&summary.session)),
+            Fate::Skipped => {}
+        }
+    }
+    Ok(plan)
+}
+
+/// What a resume does with one session.
+#[derive(Clone, Debug)]
+enum Fate {
+    BroughtBack,
+    /// It is not started although it was named.
+    Refused(Resting),
+    /// It is not started, and the report mentions it.
+    LeftAlone(Resting),
+    Skipped,
+}
+
+impl Fate {
+    fn of(resting: Option<Resting>, asked: Asked) -> Self {
+        match resting {
+            None => Self::BroughtBack,
+            Some(resting) if asked == Asked::ByName => Self::Refused(resting),
+            Some(resting) if resting.rest.is_reported() => Self::LeftAlone(resting),
+            Some(_) => Self::Skipped,
+        }
+    }
+}
+
+/// Removes the agents that exceed the configured count of their kind, unless the request names
+/// them.
+async fn leave_out_too_many(ports: &Ports, chosen: &mut Vec<Selected>) -> Result<()> {
+    let fleets: BTreeSet<FleetName> =
+        chosen.iter().map(|it| it.summary.session.fleet.clone()).collect();
+    for fleet in fleets {
+        let counts = ports.store.counts(&fleet).await?;
+        chosen.retain(|it| {
+            let Session { fleet: own, agent, .. } = &it.summary.session;
+            let too_many = |agent| scale::is_too_many(&counts, agent);
+            it.asked == Asked::ByName || *own != fleet || !agent.as_ref().is_some_and(too_many)
+        });
+    }
+    Ok(())
+}
+
+impl ResumePlan {
+    /// Returns the sessions that do not run. A handoff that is in progress may decide which of them
+    /// continues a conversation.
+    pub fn not_running(&self) -> Vec<SessionId> {
+        let resting = self.sessions.iter().filter(|it| it.summary.open.is_none());
+        resting.map(|it| it.summary.session.id).collect()
+    }
+
+    /// Returns how many sessions are started, or joined if they run.
+    pub fn to_start(&self) -> usize {
+        self.sessions.iter().filter(|it| it.refused.is_none()).count()
+    }
+}
+
+impl SessionToResume {
+    /// Returns whether the session does not run and is not refused.
+    pub fn is_due(&self) -> bool {
+        self.refused.is_none() && self.summary.open.is_none()
+    }
+
+    /// Completes the plan for the session with what this request decides.
+    pub fn planned(&self, planned: PlannedOutcome) -> PlannedOutcome {
+        if self.is_fresh {
+            let note = "begin a new conversation, as asked".to_owned();
+            return PlannedOutcome { decision: PlannedDecision::Fresh, note, ..planned };
+        }
+        match &self.refused {
+            Some(resting) => {
+                let note = resting.reason();
+                PlannedOutcome { decision: PlannedDecision::Refuse, note, ..planned }
+            }
+            None => planned,
+        }
+    }
+}
+
+/// Reports a session that is not started although the request names it: another session continues
+/// its conversation.
+pub fn refused(summary: &SessionSummary, resting: &Resting) -> AgentOutcome {
+    let session = &summary.session;
+    AgentOutcome {
+        of: SessionRef::of(session),
+        vendor: session.vendor.clone(),
+        outcome: Outcome::Refused,
+        vendor_session_id: summary.binding.as_ref().map(|it| it.vendor_session.clone()),
+        note: Some(resting.refusal(session).in_one_line()),
+        dialog: None,
+        lost: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::bringing_back::Rest;
+
+    #[test]
+    fn session_at_rest_is_refused_if_named_and_otherwise_reported_or_skipped() {
+        let table = [
+            (None, Asked::InBulk, "brought back"),
+            (None, Asked::ByName, "brought back"),
+            (Some(Rest::HandedOver), Asked::ByName, "refused"),
+            (Some(Rest::HandedOver), Asked::InBulk, "left alone"),
+            (Some(Rest::Stopped), Asked::InBulk, "left alone"),
+            (Some(Rest::NeverRan), Asked::InBulk, "left alone"),
+            (Some(Rest::BetweenTurns), Asked::InBulk, "skipped"),
+            (Some(Rest::TurnFailed), Asked::InBulk, "skipped"),
+        ];
+        for (rest, asked, expected) in table {
+            let resting = rest.map(|rest| Resting { rest, successor: None });
+            let fate = match Fate::of(resting, asked) {
+                Fate::BroughtBack => "brought back",
+                Fate::Refused(_) => "refused",
+                Fate::LeftAlone(_) => "left alone",
+                Fate::Skipped => "skipped",
+            };
+            assert_eq!(fate, expected, "{rest:?} {asked:?}");
+        }
+    }
+
+    #[test]
+    fn session_with_a_new_conversation_counts_as_named_and_may_have_been_stopped() {
+        let table = [
+            ((Asked::InBulk, false, false), (false, false)),
+            ((Asked::InBulk, false, true), (false, true)),
+            ((Asked::InBulk, true, false), (true, true)),
+            ((Asked::ByName, false, false), (true, false)),
+            ((Asked::ByName, false, true), (true, true)),
+        ];
+        for ((asked, is_fresh, with_stopped), (by_name, stopped)) in table {
+            let expected = AskedFor { by_name, with_stopped: stopped };
+            let requested = RequestedStart { asked, is_fresh, with_stopped };
+            assert_eq!(requested.asked_for(), expected, "{requested:?}");
+        }
+    }
+}

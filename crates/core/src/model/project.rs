@@ -1,0 +1,118 @@
+//! A project: the fleet and the agents that a project file defines.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    AgentName, Counts, Environment, FleetName, Permission, Restart, SessionSettings, Timer,
+    VendorDescription, VendorId,
+};
+
+/// The name of a project file.
+pub const PROJECT_FILE: &str = "segue.toml";
+
+/// A fleet, its agents, and what the user has to trust about them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Project {
+    /// The folder that contains the project file.
+    pub folder: PathBuf,
+    pub fleet: FleetName,
+    pub agents: Vec<ProjectAgent>,
+    /// The names of the agents as written in the file. With `count`, one name stands for several
+    /// agents.
+    pub kinds: Vec<AgentName>,
+    pub vendors: DescribedVendors,
+    /// Everything that a user has to trust: settings that run a program, relax a permission, or
+    /// reach an agent.
+    pub claims: Vec<TrustClaim>,
+}
+
+/// The vendors that a project file defines.
+pub type DescribedVendors = BTreeMap<VendorId, VendorDescription>;
+
+/// An agent of a project, with the contents of its text files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectAgent {
+    pub name: AgentName,
+    pub vendor: VendorId,
+    pub model: Option<String>,
+    pub permission: Permission,
+    pub instructions: Option<String>,
+    pub prompt: Option<String>,
+    pub restart: Restart,
+    pub archive: bool,
+    pub env: BTreeMap<String, String>,
+    pub args: Vec<String>,
+    pub timers: Vec<Timer>,
+}
+
+impl ProjectAgent {
+    /// Returns the settings of the agent's session. `description` is that of its vendor, if the
+    /// project file has one.
+    pub fn settings(&self, description: Option<VendorDescription>) -> SessionSettings {
+        SessionSettings {
+            description,
+            model: self.model.clone(),
+            permission: self.permission,
+            instructions: self.instructions.clone(),
+            restart: self.restart,
+            archive: self.archive,
+            args: self.args.clone(),
+            env: self.env.clone(),
+        }
+    }
+
+    /// Returns the caller's environment with the variables that the project file sets for the
+    /// agent. One of them may set the vendor's config directory.
+    pub fn environment(&self, caller: &Environment) -> Environment {
+        let mut environment = caller.clone();
+        for (name, value) in &self.env {
+            environment.set(name, value);
+        }
+        environment
+    }
+}
+
+/// How many agents of each kind a fleet has, if `segue scale` has changed the numbers of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FleetScale {
+    pub counts: Counts,
+    /// The names of the existing sessions. An agent that has a session keeps its name.
+    pub sessions: BTreeSet<String>,
+}
+
+/// One part of a project file that runs a program, relaxes a permission or reaches an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrustClaim {
+    /// Which agent or vendor it belongs to, and where it comes from.
+    pub what: String,
+    /// The complete value, so that two different files never count as equal.
+    pub value: String,
+    /// Whether the value is a text for an agent, which is shown line by line.
+    #[serde(default)]
+    pub is_text: bool,
+    /// How the value is shown to a user, if not literally. Older records do not have this field,
+    /// and it is not compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
+}
+
+impl TrustClaim {
+    /// Creates a claim for a setting, which is shown in one line.
+    pub fn setting(what: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { what: what.into(), value: value.into(), is_text: false, words: None }
+    }
+
+    /// Creates a claim for a text that an agent gets.
+    pub fn text(what: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { what: what.into(), value: value.into(), is_text: true, words: None }
+    }
+
+    /// Sets the words in which a setting is shown.
+    #[must_use]
+    pub fn in_words(self, words: impl Into<String>) -> Self {
+        Self { words: Some(words.into()), ..self }
+    }
+}

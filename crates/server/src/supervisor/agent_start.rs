@@ -1,0 +1,213 @@
+//! Brings up one agent of a project: resumes its session, adopts a conversation, or starts a new
+//! one.
+
+use std::sync::Arc;
+
+use segue_core::api::{AgentOutcome, LeftAlone, RestoreReport};
+use segue_core::flows::SessionState;
+use segue_core::flows::agent::{self, AgentPlan, AgentSessions, CurrentSession};
+use segue_core::flows::run::is_name_taken;
+use segue_core::model::{RequestKey, Session, SessionId};
+use segue_core::ports::{Ports, SessionQuery, SessionSummary};
+use segue_core::{Kind, Result};
+
+use super::concurrent::all;
+use super::handoff::{self, Carried};
+use super::resume::{bring_back, wish};
+use super::{Account, Renewal, SessionRequest, Start, Supervisor, Wish, ask};
+
+/// One agent of a project that is being brought up.
+struct AgentStart {
+    supervisor: Arc<Supervisor>,
+    plan: AgentPlan,
+    /// `Some` starts a new conversation.
+    fresh: Option<Renewal>,
+    wish: Wish,
+}
+
+/// The result of bringing up an agent.
+enum BroughtUp {
+    Came(AgentOutcome),
+    LeftAlone(LeftAlone),
+}
+
+/// Brings agents up, concurrently.
+pub(super) async fn bring_up(
+    supervisor: &Arc<Supervisor>,
+    agents: Vec<AgentPlan>,
+    key: Option<RequestKey>,
+) -> Result<RestoreReport> {
+    let wish = wish(agents.len());
+    let starts = agents.into_iter().map(|plan| AgentStart {
+        supervisor: Arc::clone(supervisor),
+        fresh: plan.requested.is_fresh.then_some(Renewal(key)),
+        plan,
+        wish,
+    });
+    let (mut agents, mut left_alone) = (Vec::new(), Vec::new());
+    for brought_up in all(starts.map(AgentStart::up)).await? {
+        match brought_up {
+            BroughtUp::Came(outcome) => agents.push(outcome),
+            BroughtUp::LeftAlone(session) => left_alone.push(session),
+        }
+    }
+    Ok(RestoreReport::new(agents, left_alone, Vec::new()))
+}
+
+impl AgentStart {
+    /// Brings the agent up. It continues its conversation if it has one.
+    async fn up(self) -> Result<BroughtUp> {
+        let brought_up = self.come_up().await?;
+        let id = match &brought_up {
+            BroughtUp::Came(outcome) => outcome.of.session,
+            BroughtUp::LeftAlone(session) => Some(session.session),
+        };
+        if let Some(id) = id {
+            self.configure(id).await?;
+            let timers = self.plan.timers.clone();
+            self.supervisor.ask(id, |reply| SessionRequest::SetTimers { timers, reply }).await?;
+        }
+        Ok(brought_up)
+    }
+
+    async fn come_up(&self) -> Result<BroughtUp> {
+        loop {
+            let own = self.plan.sessions(self.ports()).await?;
+            if let Some(current) = &own.current {
+                let rests = current.open.is_none();
+                if rests && self.supervisor.on_the_way.wait_for(&[current.session.id]).await {
+                    continue;
+                }
+                return self.come_back(current).await;
+            }
+            if let Some(outcome) = self.try_to_come_up(own).await? {
+                return Ok(BroughtUp::Came(outcome));
+            }
+        }
+    }
+
+    /// Brings the agent's own session back, unless it was ended on purpose.
+    async fn come_back(&self, own: &SessionSummary) -> Result<BroughtUp> {
+        match self.plan.current(self.ports(), own).await? {
+            CurrentSession::BroughtBack => {
+                self.bring_back(own.session.id).await.map(BroughtUp::Came)
+            }
+            CurrentSession::Refused(outcome) => Ok(BroughtUp::Came(outcome)),
+            CurrentSession::LeftAlone(session) => Ok(BroughtUp::LeftAlone(session)),
+        }
+    }
+
+    /// Brings up an agent that has no session with its name and vendor. Returns `None` if another
+    /// request created that session meanwhile.
+    async fn try_to_come_up(&self, own: AgentSessions) -> Result<Option<AgentOutcome>> {
+        if let Some(other) = &own.of_other_vendor {
+            self.free_name(other).await?;
+        }
+        if let Some(id) = own.renamed {
+            return self.come_back_renamed(id, own.of_other_vendor.as_ref()).await.map(Some);
+        }
+        if self.fresh.is_none() {
+            match self.carry_over(&own.to_continue).await? {
+                Carried::Done(outcome) => return Ok(Some(*outcome)),
+                Carried::SessionExists => return Ok(None),
+                Carried::NothingToCarry => {}
+            }
+        }
+        let found = self.plan.conversations(self.ports()).await?;
+        if let [only] = found.as_slice()
+            && let Some(id) = self.plan.adopt(self.ports(), only).await?
+        {
+            return Ok(Some(agent::adopted(self.bring_back(id).await?, only)));
+        }
+        Ok(Some(self.plan.with_ignored(self.start_or_join().await?, &found)))
+    }
+
+    /// Gives a session of the agent its name back, and brings it back.
+    async fn come_back_renamed(
+        &self,
+        id: SessionId,
+        other: Option<&Session>,
+    ) -> Result<AgentOutcome> {
+        if let Some(other) = other {
+            // An agent runs with one vendor at a time, so its session with the other vendor is
+            // stopped.
+            handoff::quiet(&self.supervisor, other.id, false).await?;
+        }
+        let name = self.plan.draft.name.clone();
+        self.supervisor.ask(id, |reply| SessionRequest::Rename { name, reply }).await?;
+        self.bring_back(id).await
+    }
+
+    /// Renames the agent's session with its previous vendor, so that the new session can have its
+    /// name.
+    async fn free_name(&self, other: &Session) -> Result<()> {
+        match self.plan.name_to_free(self.ports(), other).await? {
+            Some(name) => {
+                self.supervisor.ask(other.id, |reply| SessionRequest::Rename { name, reply }).await
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Continues the conversation that the agent had with another vendor.
+    async fn carry_over(&self, others: &[SessionId]) -> Result<Carried> {
+        let AgentPlan { draft, environment, .. } = &self.plan;
+        handoff::carry_to(&self.supervisor, draft, others, environment).await
+    }
+
+    async fn start_or_join(&self) -> Result<AgentOutcome> {
+        match self.start().await {
+            // Another request started this agent at the same time: this request joins it.
+            Err(error) if is_name_taken(&error) => {
+                match self.plan.created_meanwhile(self.ports()).await? {
+                    Some(id) => self.bring_back(id).await,
+                    None => Err(error.hint(format!(
+                        "run `segue rm {}` if another agent started the session of that name",
+                        self.plan.draft.address()
+                    ))),
+                }
+            }
+            Err(error) if error.kind == Kind::Vendor && self.is_held() => {
+                Ok(self.plan.refused_account(&error))
+            }
+            result => result,
+        }
+    }
+
+    fn is_held(&self) -> bool {
+        let Session { vendor, config_dir, .. } = self.plan.draft.clone();
+        self.supervisor.accounts.is_held(&Account { vendor, config_dir })
+    }
+
+    /// Brings a session back with the settings that the project file has now.
+    async fn bring_back(&self, id: SessionId) -> Result<AgentOutcome> {
+        let was_open = self.is_open(id).await?;
+        let changed = self.configure(id).await?;
+        let how = (self.plan.environment.clone(), self.fresh);
+        let start = (self.plan.requested.asked, self.wish);
+        let outcome = bring_back(&self.supervisor, id, start, how).await?;
+        Ok(self.plan.with_changed_settings(outcome, (&changed, was_open)))
+    }
+
+    /// Records the settings of the project file. Returns the keys that change the next launch.
+    async fn configure(&self, id: SessionId) -> Result<Vec<&'static str>> {
+        let settings = Box::new(self.plan.draft.settings());
+        self.supervisor.ask(id, |reply| SessionRequest::Configure { settings, reply }).await
+    }
+
+    async fn is_open(&self, id: SessionId) -> Result<bool> {
+        let sessions = self.ports().store.sessions(&SessionQuery::id(id)).await?;
+        Ok(sessions.iter().any(|it| it.open.is_some()))
+    }
+
+    async fn start(&self) -> Result<AgentOutcome> {
+        let AgentPlan { draft, prompt, environment, .. } = self.plan.clone();
+        let inbox = self.supervisor.adopt_new(SessionState::new(draft));
+        let start = Start { message: prompt, environment, wish: self.wish, request: None };
+        ask(&inbox, |reply| SessionRequest::StartVerified { start: Box::new(start), reply }).await
+    }
+
+    fn ports(&self) -> &Ports {
+        &self.supervisor.ports
+    }
+}

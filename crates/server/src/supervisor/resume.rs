@@ -1,0 +1,121 @@
+//! Brings sessions back, or reports what that would do.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use segue_core::Result;
+use segue_core::api::{AgentOutcome, PlanReport, RestoreReport, ResumeCount, ResumeRequest};
+use segue_core::flows::caller_environment;
+use segue_core::flows::look::Asked;
+use segue_core::flows::resume::{self, ResumePlan, SessionToResume};
+use segue_core::model::{Environment, Principal, RequestKey, SessionId};
+use segue_core::rules::accounts::Wanted;
+use tokio::time::timeout;
+
+use super::concurrent::{all, each};
+use super::{Renewal, SessionRequest, Supervisor, Wish};
+
+/// How long `count` waits for one session.
+const COUNT_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Brings the selected sessions back.
+pub(crate) async fn resume(
+    supervisor: &Arc<Supervisor>,
+    principal: &Principal,
+    key: Option<RequestKey>,
+    request: ResumeRequest,
+) -> Result<RestoreReport> {
+    let plan = settled(supervisor, principal, &request).await?;
+    let sent = request.caller.environment;
+    let environment = caller_environment::environment(&supervisor.ports, principal, sent).await?;
+    let wish = wish(plan.to_start());
+    let tasks =
+        plan.sessions.into_iter().map(|SessionToResume { summary, asked, is_fresh, refused }| {
+            let environment = environment.clone();
+            let fresh = is_fresh.then_some(Renewal(key));
+            let supervisor = Arc::clone(supervisor);
+            async move {
+                match refused {
+                    Some(resting) => Ok(resume::refused(&summary, &resting)),
+                    None => {
+                        let id = summary.session.id;
+                        bring_back(&supervisor, id, (asked, wish), (environment, fresh)).await
+                    }
+                }
+            }
+        });
+    Ok(RestoreReport::new(all(tasks).await?, plan.left_alone, plan.failed))
+}
+
+/// Returns what a resume would do, and changes nothing.
+pub(crate) async fn plan(
+    supervisor: &Arc<Supervisor>,
+    principal: &Principal,
+    request: ResumeRequest,
+) -> Result<PlanReport> {
+    let ResumePlan { sessions, left_alone, failed } =
+        resume::plan(&supervisor.ports, principal, &request).await?;
+    let mut plan = Vec::new();
+    for session in sessions {
+        let (id, asked) = (session.summary.session.id, session.asked);
+        let planned = supervisor.ask(id, |reply| SessionRequest::Plan { asked, reply }).await?;
+        plan.push(session.planned(planned));
+    }
+    let to_bring_back = plan.iter().filter(|it| it.decision.brings_back()).count();
+    Ok(PlanReport { plan, to_bring_back, left_alone, failed })
+}
+
+/// Counts the sessions that a resume would bring back. The sessions are planned concurrently; each
+/// plan reads at most the end of a transcript. A session that does not answer in time is being
+/// started and counts, too.
+pub(crate) async fn count(
+    supervisor: &Arc<Supervisor>,
+    principal: &Principal,
+    request: ResumeRequest,
+) -> Result<ResumeCount> {
+    let wanted = resume::plan(&supervisor.ports, principal, &request).await?;
+    let due = wanted.sessions.into_iter().filter(SessionToResume::is_due);
+    let tasks = due.map(|SessionToResume { summary, asked, .. }| {
+        let supervisor = Arc::clone(supervisor);
+        async move {
+            let plan = |reply| SessionRequest::Plan { asked, reply };
+            let planned = timeout(COUNT_PATIENCE, supervisor.ask(summary.session.id, plan)).await;
+            planned.map_or(Ok(true), |planned| Ok(planned?.decision.brings_back()))
+        }
+    });
+    // A session that cannot be planned is refused by a resume, too.
+    let comes_back = each(tasks).await?.into_iter().map(|it: Result<bool>| it.unwrap_or(false));
+    Ok(ResumeCount { to_bring_back: comes_back.filter(|it| *it).count() })
+}
+
+/// Returns the sessions to bring back after all handoffs that concern them have ended. A handoff
+/// decides which session continues a conversation.
+async fn settled(
+    supervisor: &Arc<Supervisor>,
+    principal: &Principal,
+    request: &ResumeRequest,
+) -> Result<ResumePlan> {
+    loop {
+        let plan = resume::plan(&supervisor.ports, principal, request).await?;
+        if !supervisor.on_the_way.wait_for(&plan.not_running()).await {
+            return Ok(plan);
+        }
+    }
+}
+
+/// Returns the start request for this number of sessions.
+pub(super) fn wish(sessions: usize) -> Wish {
+    Wish::now(if sessions > 1 { Wanted::Many } else { Wanted::One })
+}
+
+/// Asks a session's actor to bring the session back.
+pub(super) async fn bring_back(
+    supervisor: &Arc<Supervisor>,
+    id: SessionId,
+    (asked, wish): (Asked, Wish),
+    (environment, fresh): (Environment, Option<Renewal>),
+) -> Result<AgentOutcome> {
+    supervisor
+        .ask(id, |reply| SessionRequest::Resume { environment, asked, fresh, wish, reply })
+        .await
+}
