@@ -1,60 +1,11 @@
-//! The store: sessions, launches, bindings and events in SQLite.
+//! The store: sessions, launches, bindings and events behind `ports::Store`.
 //!
-//! One thread owns the connection (`sqlite`), and all other code sends requests to it. A commit is
-//! one transaction (`write`), and is on disk when it returns. Everything that could make this
-//! untrue (a network filesystem, a damaged or newer database, a deleted file) is refused with a
-//! clear error.
+//! Each backend has a folder of its own. Today there is one: `sqlite`. Whatever depends on the
+//! database being a file (locks, backups, the check of the filesystem) is in that folder.
 
-mod backup;
-mod change;
-mod database;
-mod fault;
-mod files;
-mod filesystem;
-mod lock;
-mod migrations;
-mod opening;
-mod read;
-mod rows;
-mod salvage;
-mod sessions;
-mod soundness;
 mod sqlite;
-mod values;
-mod write;
 
-use std::path::Path;
-use std::sync::Arc;
-
-use segue_core::Result;
-use segue_core::ports::{Salvaged, Store};
-
-pub use files::{exists, finish_rebuilt, publish_rebuilt, rebuilding, set_aside};
-pub use sqlite::SqliteStore;
-
-/// Checks the store's file as it is on disk now. An overwritten file may still work for a process
-/// that has it open. Blocks the thread.
-pub fn check(path: &Path) -> Result<()> {
-    opening::check(path)
-}
-
-/// Reads what can be read from an unusable store, and from its backup. Blocks the thread.
-pub fn salvage(path: &Path) -> Result<Salvaged> {
-    salvage::salvage(path)
-}
-
-/// Returns whether there is an intact backup of a store at this path.
-pub fn has_backup(path: &Path) -> bool {
-    backup::newest(path).is_some()
-}
-
-/// Opens the store at this path. Creates it if it does not exist, but its folder must exist. Two
-/// recent backups are kept beside it.
-pub async fn open(path: &Path) -> Result<Arc<dyn Store>> {
-    Ok(Arc::new(SqliteStore::open(path).await?.backed_up(path)?))
-}
-
-/// Opens a store that is not at its final path yet, without a backup.
-pub async fn open_without_backup(path: &Path) -> Result<Arc<dyn Store>> {
-    Ok(Arc::new(SqliteStore::open(path).await?))
-}
+pub use sqlite::{
+    SqliteStore, check, exists, finish_rebuilt, has_backup, open, open_without_backup,
+    publish_rebuilt, rebuilding, salvage, set_aside,
+};

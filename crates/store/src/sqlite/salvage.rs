@@ -13,8 +13,8 @@ use segue_core::Result;
 use segue_core::model::{RequestKey, RequestRecord};
 use segue_core::ports::{Salvaged, SalvagedSession};
 
-use crate::files::{beside, exists};
-use crate::{backup, fault, rows};
+use crate::sqlite::files::{beside, exists};
+use crate::sqlite::{backup, fault, rows};
 
 /// Reads everything that can be read. Blocks the thread.
 pub(crate) fn salvage(path: &Path) -> Result<Salvaged> {

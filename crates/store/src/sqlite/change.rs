@@ -12,9 +12,9 @@ use rusqlite::Transaction;
 use segue_core::model::SessionId;
 use segue_core::ports::{Change, Missing};
 
-use crate::fault::Fault;
-use crate::read;
-use crate::values::Word;
+use crate::sqlite::fault::Fault;
+use crate::sqlite::read;
+use crate::sqlite::values::Word;
 
 /// Applies one change inside a transaction.
 pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<(), Fault> {

@@ -4,7 +4,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use segue_core::Error;
 use segue_core::failpoint::hit;
 
-use crate::fault::Fault;
+use crate::sqlite::fault::Fault;
 
 /// One step. It starts from the version before it.
 #[derive(Debug)]
@@ -15,14 +15,14 @@ pub(crate) struct Migration {
 
 /// All steps, in order.
 pub(crate) const ALL: &[Migration] = &[
-    Migration { number: 1, sql: include_str!("../migrations/sqlite/0001_sessions.sql") },
-    Migration { number: 2, sql: include_str!("../migrations/sqlite/0002_trusts.sql") },
-    Migration { number: 3, sql: include_str!("../migrations/sqlite/0003_messages.sql") },
-    Migration { number: 4, sql: include_str!("../migrations/sqlite/0004_fleets.sql") },
-    Migration { number: 5, sql: include_str!("../migrations/sqlite/0005_archive.sql") },
-    Migration { number: 6, sql: include_str!("../migrations/sqlite/0006_handoffs.sql") },
-    Migration { number: 7, sql: include_str!("../migrations/sqlite/0007_requests.sql") },
-    Migration { number: 8, sql: include_str!("../migrations/sqlite/0008_queries.sql") },
+    Migration { number: 1, sql: include_str!("../../migrations/sqlite/0001_sessions.sql") },
+    Migration { number: 2, sql: include_str!("../../migrations/sqlite/0002_trusts.sql") },
+    Migration { number: 3, sql: include_str!("../../migrations/sqlite/0003_messages.sql") },
+    Migration { number: 4, sql: include_str!("../../migrations/sqlite/0004_fleets.sql") },
+    Migration { number: 5, sql: include_str!("../../migrations/sqlite/0005_archive.sql") },
+    Migration { number: 6, sql: include_str!("../../migrations/sqlite/0006_handoffs.sql") },
+    Migration { number: 7, sql: include_str!("../../migrations/sqlite/0007_requests.sql") },
+    Migration { number: 8, sql: include_str!("../../migrations/sqlite/0008_queries.sql") },
 ];
 
 /// Returns the version that these steps lead to.

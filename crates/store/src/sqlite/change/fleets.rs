@@ -4,9 +4,9 @@ use rusqlite::Transaction;
 use segue_core::model::{AgentName, Fleet, FleetName, SessionId, Timer, Trust};
 use segue_core::ports::Conflict;
 
-use crate::fault::Fault;
-use crate::read;
-use crate::values::{Json, Location, Time, Word};
+use crate::sqlite::fault::Fault;
+use crate::sqlite::read;
+use crate::sqlite::values::{Json, Location, Time, Word};
 
 pub(super) fn put(transaction: &Transaction<'_>, fleet: &Fleet) -> Result<(), Fault> {
     if let Some(known) = read::fleet(transaction, &fleet.name)? {

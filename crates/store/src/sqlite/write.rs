@@ -5,10 +5,10 @@ use segue_core::failpoint::hit;
 use segue_core::model::NewEvent;
 use segue_core::ports::Commit;
 
-use crate::change;
-use crate::database::Database;
-use crate::fault::Fault;
-use crate::values::{Time, Word};
+use crate::sqlite::change;
+use crate::sqlite::database::Database;
+use crate::sqlite::fault::Fault;
+use crate::sqlite::values::{Time, Word};
 
 /// Applies a commit. It is on disk when this returns. Returns the number of the last event in the
 /// log.
@@ -60,7 +60,7 @@ mod tests {
     use segue_core::model::EventKind;
 
     use super::*;
-    use crate::opening;
+    use crate::sqlite::opening;
 
     fn told(length: usize) -> Commit {
         let text = "x".repeat(length);

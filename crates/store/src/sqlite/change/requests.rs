@@ -5,8 +5,8 @@ use rusqlite::Transaction;
 use segue_core::model::{RequestRecord, SessionId};
 use segue_core::ports::Conflict;
 
-use crate::fault::Fault;
-use crate::values::{self, Json, Time, Word};
+use crate::sqlite::fault::Fault;
+use crate::sqlite::values::{self, Json, Time, Word};
 
 /// How long a step is kept. Clients repeat a request within minutes.
 const KEPT_HOURS: i64 = 24;

@@ -59,7 +59,7 @@ fn read_session(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Session> {
 macro_rules! summary_columns {
     () => {
         concat!(
-            $crate::rows::session_columns!(),
+            $crate::sqlite::rows::session_columns!(),
             ", b.launch, b.vendor_session, b.evidence, b.at, o.id, o.holder, o.agent, \
              (SELECT count(*) FROM launches WHERE session = s.id), \
              (SELECT count(*) FROM messages WHERE session = s.id AND state IN ('queued', 'typing'))"

@@ -4,8 +4,8 @@ use rusqlite::Transaction;
 use segue_core::model::Handoff;
 
 use super::address;
-use crate::fault::Fault;
-use crate::values::{Json, Word};
+use crate::sqlite::fault::Fault;
+use crate::sqlite::values::{Json, Word};
 
 pub(super) fn add(transaction: &Transaction<'_>, handoff: &Handoff) -> Result<(), Fault> {
     address(transaction, handoff.from)?;

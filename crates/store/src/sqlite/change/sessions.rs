@@ -6,9 +6,9 @@ use segue_core::model::{Session, SessionId, SessionName, SessionSettings, Status
 use segue_core::ports::{Conflict, Missing};
 
 use super::address;
-use crate::fault::Fault;
-use crate::read;
-use crate::values::{Json, Location, Time, Word};
+use crate::sqlite::fault::Fault;
+use crate::sqlite::read;
+use crate::sqlite::values::{Json, Location, Time, Word};
 
 const INSERT: &str = "
     INSERT INTO sessions (

@@ -5,10 +5,10 @@ use segue_core::model::{Launch, LaunchEnd, LaunchId, ProcessRef, SessionId};
 use segue_core::ports::{Conflict, Missing};
 
 use super::address;
-use crate::fault::Fault;
-use crate::read;
-use crate::rows;
-use crate::values::{Json, Location, Time, Word};
+use crate::sqlite::fault::Fault;
+use crate::sqlite::read;
+use crate::sqlite::rows;
+use crate::sqlite::values::{Json, Location, Time, Word};
 
 const INSERT: &str = "
     INSERT INTO launches (

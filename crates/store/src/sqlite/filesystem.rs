@@ -5,7 +5,7 @@ use std::path::Path;
 use rustix::fs::{major, minor};
 use segue_core::{Error, Result};
 
-use crate::fault;
+use crate::sqlite::fault;
 
 /// Network and cluster filesystems, by the magic number that `statfs` returns.
 const NETWORK: &[(u32, &str)] = &[

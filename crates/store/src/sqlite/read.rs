@@ -9,8 +9,8 @@ use segue_core::model::{
 };
 use segue_core::ports::{EventQuery, MessageQuery};
 
-use crate::rows;
-use crate::values::{self, Json, Location, Word};
+use crate::sqlite::rows;
+use crate::sqlite::values::{self, Json, Location, Word};
 
 const SESSION: &str =
     concat!("SELECT ", rows::session_columns!(), " FROM sessions s WHERE s.id = ?1");
@@ -212,7 +212,7 @@ pub(crate) fn all<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::migrations;
+    use crate::sqlite::migrations;
 
     fn plan(sql: &str) -> String {
         let mut connection = Connection::open_in_memory().unwrap();

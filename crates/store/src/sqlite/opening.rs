@@ -10,14 +10,14 @@ use rusqlite::{Connection, OpenFlags};
 use segue_core::failpoint::hit;
 use segue_core::{Error, Result};
 
-use crate::database::Database;
-use crate::fault::{self, Fault};
-use crate::files::{
+use crate::sqlite::database::Database;
+use crate::sqlite::fault::{self, Fault};
+use crate::sqlite::files::{
     beside, create_private, exists, move_aside, remove_whole, rename_new, sync_folder,
 };
-use crate::lock::OpeningLock;
-use crate::migrations::{self, Migration};
-use crate::{backup, filesystem, soundness};
+use crate::sqlite::lock::OpeningLock;
+use crate::sqlite::migrations::{self, Migration};
+use crate::sqlite::{backup, filesystem, soundness};
 
 /// Identifies a database as ours. The first migration writes it.
 const APPLICATION_ID: i64 = 0x5365_6775;

@@ -6,10 +6,10 @@ use segue_core::ports::{Conflict, Missing};
 
 use super::address;
 use super::launches::session_of;
-use crate::fault::Fault;
-use crate::read;
-use crate::rows;
-use crate::values::{Time, Word};
+use crate::sqlite::fault::Fault;
+use crate::sqlite::read;
+use crate::sqlite::rows;
+use crate::sqlite::values::{Time, Word};
 
 pub(super) fn add(transaction: &Transaction<'_>, binding: &Binding) -> Result<(), Fault> {
     let vendor = vendor_of(transaction, binding.session)?;

@@ -7,9 +7,9 @@ use rusqlite::{Connection, ToSql, params_from_iter};
 use segue_core::model::VendorId;
 use segue_core::ports::{SessionActivity, SessionQuery, SessionSummary, VendorPlace};
 
-use crate::read::all;
-use crate::rows;
-use crate::values::{Json, Location, Time, Word};
+use crate::sqlite::read::all;
+use crate::sqlite::rows;
+use crate::sqlite::values::{Json, Location, Time, Word};
 
 /// Launches are only touched through their indexes and, where one is open, its short columns.
 const SELECT: &str = concat!(
@@ -183,7 +183,7 @@ mod tests {
     use segue_core::ports::SessionPage;
 
     use super::*;
-    use crate::migrations;
+    use crate::sqlite::migrations;
 
     fn plan(query: &SessionQuery, select: &str, end: &str) -> String {
         let mut connection = Connection::open_in_memory().unwrap();

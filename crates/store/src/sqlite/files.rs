@@ -12,8 +12,8 @@ use rustix::io::Errno;
 use segue_core::failpoint::hit;
 use segue_core::{Error, Result};
 
-use crate::fault;
-use crate::lock::OpeningLock;
+use crate::sqlite::fault;
+use crate::sqlite::lock::OpeningLock;
 
 /// Suffixes of the files that SQLite may keep beside a database: write-ahead log, its index,
 /// rollback journal.

@@ -6,9 +6,9 @@ use segue_core::model::{Message, MessageId, MessageState};
 use segue_core::ports::{Conflict, Missing};
 
 use super::address;
-use crate::fault::Fault;
-use crate::read;
-use crate::values::{Json, Time, Word};
+use crate::sqlite::fault::Fault;
+use crate::sqlite::read;
+use crate::sqlite::values::{Json, Time, Word};
 
 const INSERT: &str = "
     INSERT INTO messages (id, session, text, state, detail, created_at, updated_at)

@@ -11,9 +11,11 @@ use rusqlite::{Connection, OpenFlags};
 use segue_core::failpoint::hit;
 use segue_core::{Error, Result};
 
-use crate::fault::{self, Fault};
-use crate::files::{beside, create_private, free_name, remove_whole, rename_new, sync_folder};
-use crate::soundness::is_sound;
+use crate::sqlite::fault::{self, Fault};
+use crate::sqlite::files::{
+    beside, create_private, free_name, remove_whole, rename_new, sync_folder,
+};
+use crate::sqlite::soundness::is_sound;
 
 /// Copies the database to `<path>.before-<from>-to-<to>`, or to the next free name. Returns the
 /// path of the copy.

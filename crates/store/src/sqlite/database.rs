@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use segue_core::Result;
 
-use crate::fault;
-use crate::files::beside;
+use crate::sqlite::fault;
+use crate::sqlite::files::beside;
 
 /// A connection that notices if its files at the path were deleted or replaced.
 #[derive(Debug)]

@@ -16,10 +16,10 @@ use segue_core::ports::{
 use segue_core::{Error, Result};
 use tokio::sync::{oneshot, watch};
 
-use crate::backup::Keeper;
-use crate::database::Database;
-use crate::fault::Fault;
-use crate::{opening, read, sessions, write};
+use crate::sqlite::backup::Keeper;
+use crate::sqlite::database::Database;
+use crate::sqlite::fault::Fault;
+use crate::sqlite::{opening, read, sessions, write};
 
 type Request = Box<dyn FnOnce(&mut Database) + Send>;
 

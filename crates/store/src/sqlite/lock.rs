@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::FlockOperation;
 use segue_core::Result;
 
-use crate::fault;
-use crate::files::beside;
+use crate::sqlite::fault;
+use crate::sqlite::files::beside;
 
 /// Held while a store is opened. The file `segue.db.lock` exists only while a process holds the
 /// lock.

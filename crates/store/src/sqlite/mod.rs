@@ -1,0 +1,60 @@
+//! The store in one SQLite file.
+//!
+//! One thread owns the connection (`store`), and all other code sends requests to it. A commit is
+//! one transaction (`write`), and is on disk when it returns. Everything that could make this
+//! untrue (a network filesystem, a damaged or newer database, a deleted file) is refused with a
+//! clear error.
+
+mod backup;
+mod change;
+mod database;
+mod fault;
+mod files;
+mod filesystem;
+mod lock;
+mod migrations;
+mod opening;
+mod read;
+mod rows;
+mod salvage;
+mod sessions;
+mod soundness;
+mod store;
+mod values;
+mod write;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use segue_core::Result;
+use segue_core::ports::{Salvaged, Store};
+
+pub use files::{exists, finish_rebuilt, publish_rebuilt, rebuilding, set_aside};
+pub use store::SqliteStore;
+
+/// Checks the store's file as it is on disk now. An overwritten file may still work for a process
+/// that has it open. Blocks the thread.
+pub fn check(path: &Path) -> Result<()> {
+    opening::check(path)
+}
+
+/// Reads what can be read from an unusable store, and from its backup. Blocks the thread.
+pub fn salvage(path: &Path) -> Result<Salvaged> {
+    salvage::salvage(path)
+}
+
+/// Returns whether there is an intact backup of a store at this path.
+pub fn has_backup(path: &Path) -> bool {
+    backup::newest(path).is_some()
+}
+
+/// Opens the store at this path. Creates it if it does not exist, but its folder must exist. Two
+/// recent backups are kept beside it.
+pub async fn open(path: &Path) -> Result<Arc<dyn Store>> {
+    Ok(Arc::new(SqliteStore::open(path).await?.backed_up(path)?))
+}
+
+/// Opens a store that is not at its final path yet, without a backup.
+pub async fn open_without_backup(path: &Path) -> Result<Arc<dyn Store>> {
+    Ok(Arc::new(SqliteStore::open(path).await?))
+}
