@@ -2,6 +2,8 @@
 //! a guess, and never a silently empty conversation.
 #![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
+#[path = "recovery/machines.rs"]
+mod machines;
 #[path = "recovery/parts.rs"]
 mod parts;
 #[path = "recovery/places.rs"]

@@ -9,8 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use segue_core::model::Environment;
-use segue_core::ports::{Machine as _, ProgramSpec, Stage, Vendor};
-use segue_host::LocalMachine;
+use segue_core::ports::{ProgramSpec, Stage, Vendor};
+use segue_host::programs;
 
 use crate::behaviours::Behaviour;
 use crate::isolation;
@@ -92,7 +92,7 @@ fn command(setting: &Setting, vendor: &dyn Vendor, behaviour: &Behaviour) -> Com
 fn program(vendor: &dyn Vendor, environment: &Environment) -> Option<PathBuf> {
     let ProgramSpec::Named { name, .. } = vendor.launching().program() else { return None };
     let script = ProgramSpec::Named { name, native: &[] };
-    LocalMachine.find_program(&script, environment).map(|program| program.path)
+    programs::find(&script, environment).map(|program| program.path)
 }
 
 /// Returns why a behaviour cannot be checked for a vendor. `None` if it can.

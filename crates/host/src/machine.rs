@@ -1,21 +1,37 @@
 //! The `Machine` port for this machine.
 
+mod ids;
+
 use std::path::Path;
 
 use async_trait::async_trait;
 use segue_core::Result;
-use segue_core::model::{Environment, LaunchId, ProcessRef};
+use segue_core::model::{Environment, LaunchId, MachineIds, ProcessRef};
 use segue_core::ports::{Ended, Folder, Machine, Program, ProgramSpec};
 use segue_core::rules::digest::FolderState;
 
+use crate::paths::Paths;
 use crate::{cgroup, checkout, folder, git, hold, leftovers, process, programs, variables};
 
 /// The machine that this program runs on.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct LocalMachine;
+#[derive(Clone, Debug)]
+pub struct LocalMachine {
+    ids: MachineIds,
+}
+
+impl LocalMachine {
+    /// Reads the ids of this machine from the state folder. Makes an id at the first call.
+    pub fn of(paths: &Paths) -> Result<Self> {
+        Ok(Self { ids: ids::read_or_create(&paths.machine_ids())? })
+    }
+}
 
 #[async_trait]
 impl Machine for LocalMachine {
+    fn ids(&self) -> &MachineIds {
+        &self.ids
+    }
+
     fn process(&self, pid: u32) -> Option<ProcessRef> {
         process::find(pid)
     }
@@ -33,7 +49,7 @@ impl Machine for LocalMachine {
     }
 
     fn has_cgroup(&self, process: &ProcessRef, launch: LaunchId) -> bool {
-        cgroup::launch_of(process.pid) == Some(launch) && process::is_alive(process)
+        has_cgroup(process, launch)
     }
 
     fn marked(&self) -> Vec<(u32, LaunchId)> {
@@ -63,6 +79,11 @@ impl Machine for LocalMachine {
     fn folder(&self, path: &Path) -> Result<Folder> {
         folder::look(path)
     }
+}
+
+/// Returns whether a process is alive and in the cgroup of this launch.
+pub(crate) fn has_cgroup(process: &ProcessRef, launch: LaunchId) -> bool {
+    cgroup::launch_of(process.pid) == Some(launch) && process::is_alive(process)
 }
 
 /// Returns the branch that is checked out in a folder.

@@ -101,6 +101,12 @@ impl Paths {
         beside.or_else(|| self.data.canonicalize().ok()).unwrap_or_else(|| self.data.clone())
     }
 
+    /// Returns the file with the ids of this machine. It is in the state folder because a copy of
+    /// the data folder may be on another machine.
+    pub fn machine_ids(&self) -> PathBuf {
+        self.state.join("machine-id")
+    }
+
     pub fn daemon_socket(&self) -> PathBuf {
         self.state.join("daemon.sock")
     }

@@ -11,7 +11,7 @@ use segue_core::ports::{Program, ProgramSpec};
 use crate::version;
 
 /// Finds a vendor's program.
-pub(crate) fn find(spec: &ProgramSpec, environment: &Environment) -> Option<Program> {
+pub fn find(spec: &ProgramSpec, environment: &Environment) -> Option<Program> {
     match spec {
         ProgramSpec::Itself { subcommand } => Some(Program {
             path: installed().unwrap_or_else(|| PathBuf::from("/proc/self/exe")),

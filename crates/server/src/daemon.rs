@@ -94,7 +94,7 @@ async fn open(paths: &Paths) -> Result<Opened> {
             .hint("run `segue doctor --fix` to rebuild it from them"));
     }
     let store = store::open(&database).await?;
-    let supervisor = Supervisor::new(wiring::ports(paths, store), paths.config_file());
+    let supervisor = Supervisor::new(wiring::ports(paths, store)?, paths.config_file());
     let reconciled = reconcile(Arc::clone(&supervisor));
     Ok(Opened { supervisor, reconciled })
 }

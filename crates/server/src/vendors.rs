@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use segue_core::api::{Exemption, VendorList, VendorReport};
-use segue_core::ports::{Machine, Proof, Stage, Vendor};
+use segue_core::ports::{Proof, Stage, Vendor};
 use segue_core::rules::recovery::Resumes;
 use segue_core::rules::versions;
 
@@ -12,8 +12,8 @@ use crate::wiring::{self, Local};
 
 /// Looks for every vendor's program in the caller's environment. Starts nothing.
 pub fn list(local: &Local) -> VendorList {
-    let (machine, vendors) = (wiring::machine(), wiring::vendors().all());
-    VendorList { vendors: vendors.iter().map(|it| report(it, machine.as_ref(), local)).collect() }
+    let vendors = wiring::vendors().all();
+    VendorList { vendors: vendors.iter().map(|it| report(it, local)).collect() }
 }
 
 /// Returns every vendor that this build can drive.
@@ -21,9 +21,9 @@ pub fn all() -> Vec<Arc<dyn Vendor>> {
     wiring::vendors().all()
 }
 
-fn report(vendor: &Arc<dyn Vendor>, machine: &dyn Machine, local: &Local) -> VendorReport {
+fn report(vendor: &Arc<dyn Vendor>, local: &Local) -> VendorReport {
     let support = vendor.support();
-    let program = machine.find_program(&vendor.launching().program(), local.environment());
+    let program = wiring::find_program(&vendor.launching().program(), local.environment());
     let version = program.as_ref().and_then(|program| program.version.clone());
     VendorReport {
         newer_than_tried: versions::is_newer_than_tried(version.as_deref(), support.tried),

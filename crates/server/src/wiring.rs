@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use segue_core::api::{AttachPoint, Caller, Finding, Severity};
 use segue_core::model::Environment;
-use segue_core::ports::{Files, Machine, Ports, Projects, Store, Vendors};
+use segue_core::ports::{Files, Ports, Program, ProgramSpec, Projects, Store, Vendors};
 use segue_core::rules::{self, environment};
 use segue_core::{Error, Result};
 use segue_host::archive::DiskArchive;
@@ -101,19 +101,19 @@ impl Local {
 }
 
 /// Creates the implementations that the flows use.
-pub(crate) fn ports(paths: &Paths, store: Arc<dyn Store>) -> Ports {
-    Ports {
+pub(crate) fn ports(paths: &Paths, store: Arc<dyn Store>) -> Result<Ports> {
+    Ok(Ports {
         store,
         vendors: vendors(),
         holders: Arc::new(LocalHolders::new(paths.clone())),
         folders: Arc::new(DiskFolders::new(paths.clone())),
         archive: Arc::new(DiskArchive::new(paths)),
         files: files(),
-        machine: machine(),
+        machine: Arc::new(LocalMachine::of(paths)?),
         projects: projects(paths.config_file()),
         watchers: Arc::new(LocalWatchers),
         clock: Arc::new(SystemClock),
-    }
+    })
 }
 
 /// Removes the empty cgroups of ended launches, and starts to end the processes that killed holders
@@ -156,8 +156,9 @@ pub(crate) fn files() -> Arc<dyn Files> {
     Arc::new(LocalFiles)
 }
 
-pub(crate) fn machine() -> Arc<dyn Machine> {
-    Arc::new(LocalMachine)
+/// Finds a vendor's program.
+pub(crate) fn find_program(spec: &ProgramSpec, environment: &Environment) -> Option<Program> {
+    segue_host::programs::find(spec, environment)
 }
 
 /// Returns the current time.

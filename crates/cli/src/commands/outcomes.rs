@@ -99,9 +99,11 @@ pub(crate) fn left_alone(sessions: &[LeftAlone]) -> Option<String> {
 }
 
 /// Returns a hint with the command that starts the sessions that were left alone. `None` if there
-/// are none, or if all of them go on in other sessions.
+/// are none, or if all of them go on in other sessions or run on other machines.
 fn ways_on(sessions: &[LeftAlone], command: &str) -> Option<String> {
-    let ended: Vec<&LeftAlone> = sessions.iter().filter(|it| it.goes_on_as.is_none()).collect();
+    let is_startable =
+        |it: &&LeftAlone| it.goes_on_as.is_none() && it.why.known() != Some(Rest::OtherMachine);
+    let ended: Vec<&LeftAlone> = sessions.iter().filter(is_startable).collect();
     // `--stopped` does not start sessions that never ran here. The user has to name them.
     let never_ran = |it: &&&LeftAlone| it.why.known() == Some(Rest::NeverRan);
     let named = ended.iter().all(|it| never_ran(&it));

@@ -10,6 +10,7 @@ use crate::model::{
 };
 use crate::ports::{Ports, SessionQuery, SessionSummary};
 use crate::rules;
+use crate::rules::bringing_back::Rest;
 use crate::rules::handoff::{Candidate, Source, source};
 
 /// An agent of a project that is to be brought up.
@@ -45,6 +46,8 @@ pub enum CurrentSession {
     /// It is not started although it was named.
     Refused(AgentOutcome),
     LeftAlone(LeftAlone),
+    /// It runs on another machine. Nothing is changed.
+    OnOtherMachine(LeftAlone),
 }
 
 impl AgentPlan {
@@ -79,6 +82,9 @@ impl AgentPlan {
     pub async fn current(&self, ports: &Ports, own: &SessionSummary) -> Result<CurrentSession> {
         let asked = self.requested.asked_for();
         let resting = Sorter::new(ports).await?.resting(own, asked).await?;
+        if let Some(resting) = resting.as_ref().filter(|it| it.rest == Rest::OtherMachine) {
+            return Ok(CurrentSession::OnOtherMachine(resting.report(&own.session)));
+        }
         Ok(match resting.filter(|it| it.rest.is_deliberate()) {
             Some(resting) if asked.by_name => CurrentSession::Refused(refused(own, &resting)),
             Some(resting) => CurrentSession::LeftAlone(resting.report(&own.session)),

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::api::LeftAlone;
 use crate::error::{Error, Result};
+use crate::flows::machines;
 use crate::model::{Handoff, Session, SessionId};
 use crate::ports::{MessageQuery, Ports, SessionSummary};
 use crate::rules::bringing_back::{self, AskedFor, BringingBack, LastSeen, Rest};
@@ -39,6 +40,8 @@ impl<'a> Sorter<'a> {
         let seen = LastSeen {
             status: session.status,
             is_open: summary.open.is_some(),
+            is_on_other_machine: machines::other_machine(self.ports, summary.open.as_ref())
+                .is_some(),
             was_launched: summary.launches > 0,
             is_headless: session.headless,
             has_messages: self.with_messages.contains(&session.id),
@@ -159,6 +162,7 @@ impl Resting {
     pub fn reason(&self) -> String {
         match &self.successor {
             Some(successor) => format!("its conversation goes on as `{}`", successor.address()),
+            None if self.rest == Rest::OtherMachine => "it runs on another machine".to_owned(),
             None => self.rest.word().replace('_', " "),
         }
     }

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 
 use crate::api::{Finding, Severity};
 use crate::error::Result;
-use crate::flows::archive;
+use crate::flows::{archive, machines};
 use crate::model::{
     EventKind, Exit, Fleet, FleetName, Launch, LaunchEnd, LaunchId, LaunchRecord, NewEvent,
     SessionId,
 };
 use crate::ports::{Change, Commit, EventQuery, Ports, SessionQuery};
+use crate::rules::machines::other_machine;
 
 /// Whether `segue doctor` only reports problems or also fixes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,12 +125,10 @@ async fn take_in(ports: &Ports, launches: &[&LaunchRecord]) -> Result<()> {
     for record in launches {
         let launch = Launch { end: None, ..record.launch.clone() };
         changes.push(Change::CreateLaunch(Box::new(launch)));
-        // The newest launch stays open even if its folder records an end. The next check of the
-        // session finds a live holder or the end, and sets the matching status.
-        if record.launch.id != newest.launch.id {
-            let (launch, end) = (record.launch.id, end_of(ports, record)?);
-            changes.push(Change::EndLaunch { launch, end });
-        }
+        changes.extend(
+            known_end(ports, record, record.launch.id == newest.launch.id)?
+                .map(|end| Change::EndLaunch { launch: record.launch.id, end }),
+        );
     }
     let mut seen = BTreeSet::new();
     for binding in launches.iter().flat_map(|record| &record.bindings) {
@@ -163,6 +162,18 @@ fn fleet(ports: &Ports, name: &FleetName) -> Result<Vec<Change>> {
     Ok(changes)
 }
 
+/// Returns the end to record for a launch. The newest launch of a session stays open even if its
+/// folder records an end: the next check of the session finds a live holder or the end, and sets
+/// the matching status. There is no such check for a launch of another machine.
+fn known_end(ports: &Ports, record: &LaunchRecord, is_newest: bool) -> Result<Option<LaunchEnd>> {
+    let is_here = other_machine(record.launch.machine, ports.machine.ids()).is_none();
+    match (is_newest, is_here) {
+        (true, true) => Ok(None),
+        (true, false) => Ok(record.launch.end),
+        (false, _) => end_of(ports, record).map(Some),
+    }
+}
+
 /// Returns the end of a launch that has a successor. Such a launch is over, even if no end was
 /// recorded.
 fn end_of(ports: &Ports, LaunchRecord { launch, .. }: &LaunchRecord) -> Result<LaunchEnd> {
@@ -171,12 +182,15 @@ fn end_of(ports: &Ports, LaunchRecord { launch, .. }: &LaunchRecord) -> Result<L
     Ok(known.unwrap_or(unknown))
 }
 
-/// Finds processes that are marked with the id of a launch that has ended.
+/// Finds processes that are marked with the id of a launch of this machine that has ended.
 async fn leftovers(ports: &Ports, mode: Mode) -> Result<Vec<Finding>> {
-    let open: HashSet<LaunchId> =
-        ports.store.open_launches().await?.iter().map(|launch| launch.id).collect();
-    let known: HashSet<LaunchId> =
-        ports.folders.read_all()?.0.iter().map(|record| record.launch.id).collect();
+    let here = ports.machine.ids();
+    let open = ports.store.open_launches(&here.all()).await?;
+    let open: HashSet<LaunchId> = open.iter().map(|launch| launch.id).collect();
+    let (records, _unreadable) = ports.folders.read_all()?;
+    let is_here = |launch: &&Launch| other_machine(launch.machine, here).is_none();
+    let known = records.iter().map(|record| &record.launch).filter(is_here);
+    let known: HashSet<LaunchId> = known.map(|launch| launch.id).collect();
     let left: Vec<(u32, LaunchId)> = ports
         .machine
         .marked()
@@ -205,6 +219,9 @@ async fn leftovers(ports: &Ports, mode: Mode) -> Result<Vec<Finding>> {
 async fn lost_transcripts(ports: &Ports) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for summary in ports.store.sessions(&SessionQuery::default()).await? {
+        if machines::other_machine(ports, summary.open.as_ref()).is_some() {
+            continue;
+        }
         let Some(binding) = summary.binding.filter(|_| summary.session.spoke) else { continue };
         let Ok(vendor) = ports.vendors.of(&summary.session) else { continue };
         let Some(transcripts) = vendor.transcripts() else { continue };

@@ -134,6 +134,7 @@ fn prepare(
         git_commit: folder.git_commit,
         environment: Vec::new(),
         created_at: ports.clock.now(),
+        machine: Some(ports.machine.ids().own),
         holder: None,
         agent: None,
         end: None,

@@ -18,6 +18,7 @@ pub mod last_words;
 pub mod launch;
 pub mod list;
 pub mod look;
+pub mod machines;
 pub mod messages;
 pub mod naming;
 pub mod neighbours;

@@ -12,7 +12,7 @@ use crate::flows::look::Asked;
 use crate::flows::select::{self, Chosen, Selected};
 use crate::model::{FleetName, Principal, Session, SessionId};
 use crate::ports::{Ports, SessionSummary};
-use crate::rules::bringing_back::AskedFor;
+use crate::rules::bringing_back::{AskedFor, Rest};
 use crate::rules::scale;
 
 /// What a resume does with the sessions of a request.
@@ -146,6 +146,17 @@ async fn leave_out_too_many(ports: &Ports, chosen: &mut Vec<Selected>) -> Result
 }
 
 impl ResumePlan {
+    /// Moves the sessions that run on another machine to the failed ones: this machine cannot tell
+    /// how they would come back.
+    #[must_use]
+    pub fn without_other_machines(mut self) -> Self {
+        let (elsewhere, here) = self.sessions.into_iter().partition(SessionToResume::is_elsewhere);
+        self.sessions = here;
+        let elsewhere: Vec<SessionToResume> = elsewhere;
+        self.failed.extend(elsewhere.iter().filter_map(SessionToResume::failure));
+        self
+    }
+
     /// Returns the sessions that do not run. A handoff that is in progress may decide which of them
     /// continues a conversation.
     pub fn not_running(&self) -> Vec<SessionId> {
@@ -160,6 +171,16 @@ impl ResumePlan {
 }
 
 impl SessionToResume {
+    fn is_elsewhere(&self) -> bool {
+        self.refused.as_ref().is_some_and(|it| it.rest == Rest::OtherMachine)
+    }
+
+    fn failure(&self) -> Option<FailedTarget> {
+        let session = &self.summary.session;
+        let error = self.refused.as_ref()?.refusal(session);
+        Some(FailedTarget { target: session.address(), error })
+    }
+
     /// Returns whether the session does not run and is not refused.
     pub fn is_due(&self) -> bool {
         self.refused.is_none() && self.summary.open.is_none()

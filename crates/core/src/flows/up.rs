@@ -6,7 +6,7 @@ use crate::flows::agent::AgentPlan;
 use crate::flows::look::Asked;
 use crate::flows::projects::{OpenProject, ensure_fleet};
 use crate::flows::resume::RequestedStart;
-use crate::flows::trust;
+use crate::flows::{machines, trust};
 use crate::model::{AgentName, Principal, Project, Session};
 use crate::ports::{Ports, SessionActivity, SessionQuery, SessionSummary};
 use crate::rules::scale;
@@ -55,7 +55,8 @@ impl UpPlan {
         }
         let activity = Some(SessionActivity::Open);
         let query = SessionQuery { activity, ..SessionQuery::fleet(&self.project.fleet) };
-        let sessions = ports.store.sessions(&query).await?;
+        let mut sessions = ports.store.sessions(&query).await?;
+        sessions.retain(|it| machines::other_machine(ports, it.open.as_ref()).is_none());
         Ok(surplus(&self.project, sessions))
     }
 }

@@ -57,6 +57,7 @@ pub fn summary(state: &SessionState) -> SessionSummary {
         binding: state.bound().cloned(),
         open: state.open().map(|launch| OpenLaunch {
             id: launch.id,
+            machine: launch.machine,
             holder: launch.holder.clone(),
             agent: launch.agent.clone(),
         }),

@@ -51,6 +51,11 @@ uuid_id! {
 }
 
 uuid_id! {
+    /// Identifies a machine that runs launches. It stays the same across reboots.
+    MachineId
+}
+
+uuid_id! {
     /// Identifies one message to an agent.
     MessageId
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{LaunchId, ProcessRef, SessionId, VendorSessionId};
+use super::{LaunchId, MachineId, ProcessRef, SessionId, VendorSessionId};
 use crate::word_enum::word_enum;
 
 /// One process life of a session: what was started, where, when, and how it ended.
@@ -31,6 +31,10 @@ pub struct Launch {
     /// Names of the environment variables. Only the holder's memory has the values.
     pub environment: Vec<String>,
     pub created_at: Timestamp,
+    /// The machine that started the launch. `None` if the launch is older than this record; it then
+    /// counts as a launch of this machine.
+    #[serde(default)]
+    pub machine: Option<MachineId>,
     pub holder: Option<ProcessRef>,
     pub agent: Option<ProcessRef>,
     pub end: Option<LaunchEnd>,

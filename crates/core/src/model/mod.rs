@@ -10,6 +10,7 @@ mod fleet;
 mod handoff;
 mod ids;
 mod launch;
+mod machine;
 mod message;
 mod permission_effect;
 mod principal;
@@ -35,10 +36,11 @@ pub use failure::{Failure, FailureClass};
 pub use fleet::{Counts, Fleet, FleetMember, FleetRecord, Trust};
 pub use handoff::{Form, Handoff};
 pub use ids::{
-    AgentName, FleetName, LaunchId, MessageId, RequestId, SessionId, SessionName, VendorId,
-    VendorSessionId,
+    AgentName, FleetName, LaunchId, MachineId, MessageId, RequestId, SessionId, SessionName,
+    VendorId, VendorSessionId,
 };
 pub use launch::{Exit, Launch, LaunchEnd, LaunchMode};
+pub use machine::MachineIds;
 pub use message::{Message, MessageState, MessageStateKind, Trace};
 pub use permission_effect::PermissionEffect;
 pub use principal::{AccessToken, Principal, TokenScope};

@@ -7,12 +7,15 @@ use async_trait::async_trait;
 
 use super::ProgramSpec;
 use crate::error::Result;
-use crate::model::{Environment, LaunchId, ProcessRef};
+use crate::model::{Environment, LaunchId, MachineIds, ProcessRef};
 use crate::rules::digest::FolderState;
 
 /// Inspects this machine and ends processes that dead launches left behind.
 #[async_trait]
 pub trait Machine: Debug + Send + Sync {
+    /// Returns the ids by which launches name this machine.
+    fn ids(&self) -> &MachineIds;
+
     /// Returns the process that has this PID now. `None` for a zombie.
     fn process(&self, pid: u32) -> Option<ProcessRef>;
 

@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use crate::error::Result;
 use crate::model::{
     AgentName, Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, LaunchEnd, LaunchId,
-    Message, MessageId, MessageState, NewEvent, ProcessRef, RequestKey, RequestRecord, RequestStep,
-    Session, SessionId, SessionName, SessionSettings, Status, Timer, Trust, VendorId,
+    MachineId, Message, MessageId, MessageState, NewEvent, ProcessRef, RequestKey, RequestRecord,
+    RequestStep, Session, SessionId, SessionName, SessionSettings, Status, Timer, Trust, VendorId,
     VendorSessionId,
 };
 use crate::ports::Place;
@@ -43,8 +43,9 @@ pub trait Store: Debug + Send + Sync {
     /// Returns a session's launches, oldest first.
     async fn launches(&self, session: SessionId) -> Result<Vec<Launch>>;
 
-    /// Returns every launch that has no recorded end.
-    async fn open_launches(&self) -> Result<Vec<Launch>>;
+    /// Returns every launch of these machines that has no recorded end. Includes launches without a
+    /// recorded machine.
+    async fn open_launches(&self, machines: &[MachineId]) -> Result<Vec<Launch>>;
 
     /// Returns a session's bindings, oldest first.
     async fn bindings(&self, session: SessionId) -> Result<Vec<Binding>>;
@@ -259,6 +260,8 @@ pub struct SessionSummary {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenLaunch {
     pub id: LaunchId,
+    /// The machine that started the launch: see [`Launch::machine`].
+    pub machine: Option<MachineId>,
     pub holder: Option<ProcessRef>,
     pub agent: Option<ProcessRef>,
 }

@@ -10,11 +10,13 @@ use crate::word_enum::word_enum;
 
 /// What is known about a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "four facts that do not depend on each other")]
+#[expect(clippy::struct_excessive_bools, reason = "five facts that do not depend on each other")]
 pub struct LastSeen {
     pub status: Status,
     /// Its newest launch has no recorded end.
     pub is_open: bool,
+    /// That launch is on another machine.
+    pub is_on_other_machine: bool,
     pub was_launched: bool,
     pub is_headless: bool,
     /// Messages to its agent are queued.
@@ -48,6 +50,8 @@ word_enum! {
         BetweenTurns = "between_turns",
         /// The session is headless, and its last turn failed. The user was informed.
         TurnFailed = "turn_failed",
+        /// The session runs on another machine.
+        OtherMachine = "other_machine",
     }
 }
 
@@ -62,6 +66,9 @@ pub struct AskedFor {
 
 /// Decides what to do with a session that the user did not name.
 pub fn bringing_back(seen: &LastSeen) -> BringingBack {
+    if seen.is_open && seen.is_on_other_machine {
+        return BringingBack::Left(Rest::OtherMachine);
+    }
     if seen.is_open {
         return BringingBack::Runs;
     }
@@ -89,6 +96,7 @@ impl Rest {
             Self::HandedOver => !(asked.by_name && asked.with_stopped),
             Self::Stopped | Self::Quit => !asked.by_name && !asked.with_stopped,
             Self::NeverRan | Self::BetweenTurns | Self::TurnFailed => !asked.by_name,
+            Self::OtherMachine => true,
         }
     }
 
@@ -100,7 +108,7 @@ impl Rest {
     /// Returns whether the report mentions a session that is not brought back. Headless sessions
     /// between their turns would fill most of the report.
     pub fn is_reported(self) -> bool {
-        self.is_deliberate() || self == Self::NeverRan
+        self.is_deliberate() || matches!(self, Self::NeverRan | Self::OtherMachine)
     }
 }
 

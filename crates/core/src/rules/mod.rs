@@ -16,6 +16,7 @@ pub mod handoff;
 pub mod last_words;
 pub mod lifecycle;
 pub mod listing;
+pub mod machines;
 pub mod naming;
 pub mod origin;
 mod project;

@@ -61,6 +61,7 @@ fn record() -> LaunchRecord {
         git_commit: None,
         environment: Vec::new(),
         created_at: Timestamp::UNIX_EPOCH,
+        machine: None,
         holder: None,
         agent: None,
         end: None,

@@ -282,6 +282,7 @@ fn launch(wanted: &Wanted) -> Launch {
         git_commit: None,
         environment: Vec::new(),
         created_at: Timestamp::now(),
+        machine: None,
         holder: None,
         agent: None,
         end: None,

@@ -24,7 +24,8 @@ fn stop(target: &ProcessRef) {
 }
 
 fn open(launch: LaunchId, held: &Held) -> OpenLaunch {
-    OpenLaunch { id: launch, holder: Some(held.holder.clone()), agent: held.agent.clone() }
+    let (holder, agent) = (Some(held.holder.clone()), held.agent.clone());
+    OpenLaunch { id: launch, machine: None, holder, agent }
 }
 
 #[tokio::test]

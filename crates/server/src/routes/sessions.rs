@@ -9,7 +9,7 @@ use segue_core::api::{
     StopRequest, Stranger, TurnReport, UpRequest,
 };
 use segue_core::flows::{
-    SessionState, bringing_back, last_words, open_elsewhere, select, strangers,
+    SessionState, bringing_back, last_words, machines, open_elsewhere, select, strangers,
 };
 use segue_core::model::{RequestStep, SessionId};
 use segue_core::rules::scope::RestrictedAction;
@@ -213,6 +213,7 @@ pub(crate) async fn attach(
         let error = why.into_iter().fold(error, Error::caused_by);
         return Err(error.hint(format!("run `segue resume {name}`, then attach")).into());
     };
+    machines::refuse_other(&supervisor.ports, &summary.session, open.machine)?;
     let socket = segue_host::hold::socket_path(&app.paths.launch(open.id));
     Ok(Json(AttachPoint { of: SessionRef::of(&summary.session), launch: open.id, socket }))
 }

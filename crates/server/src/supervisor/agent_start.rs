@@ -29,6 +29,8 @@ struct AgentStart {
 enum BroughtUp {
     Came(AgentOutcome),
     LeftAlone(LeftAlone),
+    /// The agent runs on another machine. Nothing was changed.
+    OnOtherMachine(LeftAlone),
 }
 
 /// Brings agents up, concurrently.
@@ -48,7 +50,9 @@ pub(super) async fn bring_up(
     for brought_up in all(starts.map(AgentStart::up)).await? {
         match brought_up {
             BroughtUp::Came(outcome) => agents.push(outcome),
-            BroughtUp::LeftAlone(session) => left_alone.push(session),
+            BroughtUp::LeftAlone(session) | BroughtUp::OnOtherMachine(session) => {
+                left_alone.push(session);
+            }
         }
     }
     Ok(RestoreReport::new(agents, left_alone, Vec::new()))
@@ -61,6 +65,7 @@ impl AgentStart {
         let id = match &brought_up {
             BroughtUp::Came(outcome) => outcome.of.session,
             BroughtUp::LeftAlone(session) => Some(session.session),
+            BroughtUp::OnOtherMachine(_) => None,
         };
         if let Some(id) = id {
             self.configure(id).await?;
@@ -94,6 +99,7 @@ impl AgentStart {
             }
             CurrentSession::Refused(outcome) => Ok(BroughtUp::Came(outcome)),
             CurrentSession::LeftAlone(session) => Ok(BroughtUp::LeftAlone(session)),
+            CurrentSession::OnOtherMachine(session) => Ok(BroughtUp::OnOtherMachine(session)),
         }
     }
 

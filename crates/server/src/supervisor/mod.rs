@@ -32,9 +32,10 @@ use std::time::Duration;
 
 use segue_core::api::{Finding, SessionView};
 use segue_core::flows::open_elsewhere::{self, OpenElsewhere};
-use segue_core::flows::{SessionState, bringing_back, view};
+use segue_core::flows::{SessionState, bringing_back, machines, view};
 use segue_core::model::{Dialog, Environment, How, SessionId, Status, WaitingFor};
 use segue_core::ports::{Fault, Ports, SessionActivity, SessionQuery, SessionSummary, VendorPlace};
+use segue_core::rules::machines::ON_ANOTHER_MACHINE;
 use segue_core::{Error, Result};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
@@ -124,7 +125,10 @@ impl Supervisor {
         let sessions = self.ports.store.sessions(&query).await?;
         let mut answers = Vec::new();
         let unseen = |it: &&SessionSummary| !self.actors().contains_key(&it.session.id);
-        for summary in sessions.iter().filter(|it| needs_a_look(it)).filter(unseen) {
+        let is_here =
+            |it: &&SessionSummary| machines::other_machine(&self.ports, it.open.as_ref()).is_none();
+        let sessions = sessions.iter().filter(|it| needs_a_look(it)).filter(is_here);
+        for summary in sessions.filter(unseen) {
             let (reply, answer) = oneshot::channel();
             let inbox = self.actor(summary.session.id).await?;
             if inbox.send(SessionRequest::Reconcile { reply }.into()).is_ok() {
@@ -185,6 +189,8 @@ impl Supervisor {
             return Ok(inbox.clone());
         }
         let state = SessionState::load(&self.ports, id).await?;
+        let machine = state.open().and_then(|launch| launch.machine);
+        machines::refuse_other(&self.ports, &state.session, machine)?;
         let mut actors = self.actors();
         // Another request may have loaded the session meanwhile. The first actor is the owner.
         if let Some(inbox) = actors.get(&id).filter(|inbox| !inbox.is_closed()) {
@@ -205,8 +211,13 @@ impl Supervisor {
     /// its processes.
     pub(crate) fn view(&self, summary: &SessionSummary) -> SessionView {
         let mut view = self.shown.complete(view::session(summary));
-        let fault = summary.open.as_ref().and_then(|open| self.ports.holders.fault(open));
-        let fault = fault.map(|fault| fault.to_string());
+        let open = summary.open.as_ref();
+        let fault = if machines::other_machine(&self.ports, open).is_some() {
+            (view.pid, view.holder_pid) = (None, None);
+            Some(ON_ANOTHER_MACHINE.to_owned())
+        } else {
+            open.and_then(|open| self.ports.holders.fault(open)).map(|fault| fault.to_string())
+        };
         let shortage = self.watch.shortage_of(summary.session.id);
         let details = view.status_detail.take().into_iter();
         let details: Vec<String> = details.chain(fault).chain(shortage).collect();

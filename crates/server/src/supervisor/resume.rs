@@ -53,8 +53,8 @@ pub(crate) async fn plan(
     principal: &Principal,
     request: ResumeRequest,
 ) -> Result<PlanReport> {
-    let ResumePlan { sessions, left_alone, failed } =
-        resume::plan(&supervisor.ports, principal, &request).await?;
+    let plan = resume::plan(&supervisor.ports, principal, &request).await?;
+    let ResumePlan { sessions, left_alone, failed } = plan.without_other_machines();
     let mut plan = Vec::new();
     for session in sessions {
         let (id, asked) = (session.summary.session.id, session.asked);

@@ -23,6 +23,7 @@ pub(crate) const ALL: &[Migration] = &[
     Migration { number: 6, sql: include_str!("../../migrations/sqlite/0006_handoffs.sql") },
     Migration { number: 7, sql: include_str!("../../migrations/sqlite/0007_requests.sql") },
     Migration { number: 8, sql: include_str!("../../migrations/sqlite/0008_queries.sql") },
+    Migration { number: 9, sql: include_str!("../../migrations/sqlite/0009_machines.sql") },
 ];
 
 /// Returns the version that these steps lead to.

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row};
 use segue_core::model::{
-    Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, Message, MessageId, RequestKey,
-    RequestStep, Session, SessionId, Timer, Trust,
+    Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, MachineId, Message, MessageId,
+    RequestKey, RequestStep, Session, SessionId, Timer, Trust,
 };
 use segue_core::ports::{EventQuery, MessageQuery};
 
@@ -24,7 +24,9 @@ const LAUNCHES: &str = concat!(
 const OPEN_LAUNCHES: &str = concat!(
     "SELECT ",
     rows::launch_columns!(),
-    " FROM launches WHERE ended IS NULL ORDER BY created_at, id"
+    " FROM launches WHERE ended IS NULL
+      AND (machine IS NULL OR machine IN (SELECT value FROM json_each(?1)))
+      ORDER BY created_at, id"
 );
 
 const BINDINGS: &str = "
@@ -99,8 +101,11 @@ pub(crate) fn launches(
     all(connection, LAUNCHES, [Word(&session)], rows::launch)
 }
 
-pub(crate) fn open_launches(connection: &Connection) -> rusqlite::Result<Vec<Launch>> {
-    all(connection, OPEN_LAUNCHES, [], rows::launch)
+pub(crate) fn open_launches(
+    connection: &Connection,
+    machines: &[MachineId],
+) -> rusqlite::Result<Vec<Launch>> {
+    all(connection, OPEN_LAUNCHES, [Json(&machines)], rows::launch)
 }
 
 pub(crate) fn bindings(

@@ -60,7 +60,7 @@ macro_rules! summary_columns {
     () => {
         concat!(
             $crate::sqlite::rows::session_columns!(),
-            ", b.launch, b.vendor_session, b.evidence, b.at, o.id, o.holder, o.agent, \
+            ", b.launch, b.vendor_session, b.evidence, b.at, o.id, o.machine, o.holder, o.agent, \
              (SELECT count(*) FROM launches WHERE session = s.id), \
              (SELECT count(*) FROM messages WHERE session = s.id AND state IN ('queued', 'typing'))"
         )
@@ -96,15 +96,16 @@ fn newest_binding(
 
 fn open_launch(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Option<OpenLaunch>> {
     let id: Option<LaunchId> = columns.optional_word()?;
+    let machine = columns.optional_word()?;
     let holder = columns.optional_json()?;
     let agent = columns.optional_json()?;
-    Ok(id.map(|id| OpenLaunch { id, holder, agent }))
+    Ok(id.map(|id| OpenLaunch { id, machine, holder, agent }))
 }
 
 macro_rules! launch_columns {
     () => {
         "id, session, number, mode, planned, message, program, argv, cwd, vendor_version, git_commit, \
-         environment, created_at, holder, agent, ended"
+         environment, created_at, machine, holder, agent, ended"
     };
 }
 pub(crate) use launch_columns;
@@ -125,6 +126,7 @@ pub(crate) fn launch(row: &Row<'_>) -> rusqlite::Result<Launch> {
         git_commit: columns.plain()?,
         environment: columns.json()?,
         created_at: columns.word()?,
+        machine: columns.optional_word()?,
         holder: columns.optional_json()?,
         agent: columns.optional_json()?,
         end: columns.optional_json()?,

@@ -150,17 +150,23 @@ impl Sources {
         parse: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
         notes: &mut Notes,
     ) -> Vec<T> {
-        let sql = format!(
-            "SELECT {columns}, rowid AS number FROM {table} NOT INDEXED
-             WHERE rowid > ?1 ORDER BY rowid"
-        );
-        let damaged = read(self.damaged.as_ref(), &sql, &parse);
+        let statement = |connection: &Connection| {
+            let columns = existing(connection, table, columns);
+            format!(
+                "SELECT {columns}, rowid AS number FROM {table} NOT INDEXED
+                 WHERE rowid > ?1 ORDER BY rowid"
+            )
+        };
+        let read = |source: Option<&Connection>| {
+            read(source, &source.map(&statement).unwrap_or_default(), &parse)
+        };
+        let damaged = read(self.damaged.as_ref());
         if !damaged.is_whole {
             notes.unreadable.push(name);
         }
         let mut all = damaged.rows;
         let own = all.len();
-        for (number, row) in read(self.backup.as_ref(), &sql, &parse).rows {
+        for (number, row) in read(self.backup.as_ref()).rows {
             all.entry(number).or_insert(row);
         }
         if all.len() > own {
@@ -168,6 +174,23 @@ impl Sources {
         }
         all.into_values().collect()
     }
+}
+
+/// Replaces the columns that a database of an earlier version does not have by null. If the columns
+/// of the table cannot be read, all are kept.
+fn existing(connection: &Connection, table: &str, columns: &str) -> String {
+    let name = table.split(' ').next().unwrap_or(table);
+    let known: rusqlite::Result<Vec<String>> = connection
+        .prepare("SELECT name FROM pragma_table_info(?1)")
+        .and_then(|mut statement| statement.query_map([name], |row| row.get(0))?.collect());
+    let known = known.unwrap_or_default();
+    let has = |column: &str| {
+        let column = column.rsplit('.').next().unwrap_or(column);
+        known.is_empty() || known.iter().any(|it| it == column)
+    };
+    let columns = columns.split(',').map(str::trim);
+    let columns = columns.map(|column| if has(column) { column } else { "NULL" });
+    columns.collect::<Vec<_>>().join(", ")
 }
 
 /// The names of the tables that could not be read completely, and of those that were completed from

@@ -7,8 +7,8 @@ use std::thread::{self, JoinHandle};
 use async_trait::async_trait;
 use rusqlite::Connection;
 use segue_core::model::{
-    Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, Message, MessageId, RequestKey,
-    RequestStep, Session, SessionId, Timer, Trust, VendorId,
+    Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, MachineId, Message, MessageId,
+    RequestKey, RequestStep, Session, SessionId, Timer, Trust, VendorId,
 };
 use segue_core::ports::{
     Commit, EventQuery, MessageQuery, SessionQuery, SessionSummary, Store, VendorPlace,
@@ -141,8 +141,9 @@ impl Store for SqliteStore {
         self.read(move |connection| read::launches(connection, session)).await
     }
 
-    async fn open_launches(&self) -> Result<Vec<Launch>> {
-        self.read(read::open_launches).await
+    async fn open_launches(&self, machines: &[MachineId]) -> Result<Vec<Launch>> {
+        let machines = machines.to_vec();
+        self.read(move |connection| read::open_launches(connection, &machines)).await
     }
 
     async fn bindings(&self, session: SessionId) -> Result<Vec<Binding>> {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 use segue_core::model::{
-    Evidence, Exit, FailureClass, How, Permission, SessionId, Status, Trust, WaitingFor,
+    Evidence, Exit, FailureClass, How, LaunchId, Permission, SessionId, Status, Trust, WaitingFor,
 };
 use segue_core::ports::{Change, SessionActivity, SessionQuery, SessionSummary};
 use segue_testkit::contract::store::{Samples, commit};
@@ -86,6 +86,40 @@ async fn migration_to_version_8_settles_the_sessions_that_rest() {
     };
     assert_eq!(found, names(all.into_iter().filter(is_unsettled).collect()));
     assert_eq!(store.resting_places(9).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn migration_to_version_9_keeps_launches_which_have_no_machine() {
+    let place = Place::new();
+    database_of_version(&place.store, 8);
+    let launch = old_launch(&place.store);
+    let store = segue_store::open(&place.store).await.unwrap();
+    let open = store.open_launches(&[]).await.unwrap();
+    assert_eq!(open.iter().map(|it| (it.id, it.machine)).collect::<Vec<_>>(), [(launch, None)]);
+    let second = Samples::default().launch(open[0].session, 2);
+    let refused = store.commit(commit([Change::CreateLaunch(Box::new(second))])).await;
+    assert!(refused.is_err(), "a session has two open launches");
+}
+
+#[test]
+fn launches_of_an_unmigrated_store_are_salvaged() {
+    let place = Place::new();
+    database_of_version(&place.store, 8);
+    let launch = old_launch(&place.store);
+    let salvaged = segue_store::salvage(&place.store).unwrap();
+    let launches = salvaged.sessions.iter().flat_map(|it| &it.launches);
+    assert_eq!(launches.map(|it| (it.id, it.machine)).collect::<Vec<_>>(), [(launch, None)]);
+    assert_eq!(salvaged.unreadable, Vec::<&str>::new());
+}
+
+/// Adds an open launch to a database of version 8.
+fn old_launch(path: &Path) -> LaunchId {
+    let id = "01890000-0000-7000-8000-000000000002";
+    let sql = "INSERT INTO launches VALUES (?1, ?2, 1, 'fresh', '2026-01-02T03:04:05.000000006Z', \
+               NULL, NULL, NULL, NULL, NULL, NULL, '/bin/sample', '/code/shop', '[]', '[]', 'hi')";
+    let database = Connection::open(path).unwrap();
+    assert_eq!(database.execute(sql, [id, OLD_SESSION_ID]).unwrap(), 1);
+    id.parse().unwrap()
 }
 
 #[tokio::test]

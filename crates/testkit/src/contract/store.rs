@@ -69,6 +69,7 @@ macro_rules! store_contract {
             ending_a_launch_again_keeps_its_first_end
             processes_of_a_launch_are_recorded_only_while_it_is_open
             open_launches_returns_the_launches_without_an_end
+            open_launches_of_other_machines_are_left_out
             changes_to_an_unknown_launch_fail_with_not_found
             bindings_are_returned_in_the_order_in_which_they_were_added
             a_vendor_session_id_of_another_session_is_a_conflict

@@ -3,14 +3,18 @@
 use super::{Mode, curable};
 use crate::api::Finding;
 use crate::error::{Kind, Result};
+use crate::flows::machines;
 use crate::ports::{Fault, OpenLaunch, Ports, SessionActivity, SessionQuery};
 
-/// Checks the processes of every open launch.
+/// Checks the processes of every open launch of this machine.
 pub(super) async fn examine(ports: &Ports, mode: Mode) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let query = SessionQuery::activity(SessionActivity::Open);
     for summary in ports.store.sessions(&query).await? {
         let Some(open) = summary.open else { continue };
+        if machines::other_machine(ports, Some(&open)).is_some() {
+            continue;
+        }
         let Some(fault) = fault(ports, &open).await else { continue };
         let name = summary.session.address();
         let what = format!("`{name}` does not work: {fault}");

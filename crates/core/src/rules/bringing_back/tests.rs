@@ -8,6 +8,7 @@ fn seen(status: Status) -> LastSeen {
     LastSeen {
         status,
         is_open: false,
+        is_on_other_machine: false,
         was_launched: true,
         is_headless: false,
         has_messages: false,
@@ -30,6 +31,11 @@ fn only_sessions_that_no_user_ended_are_brought_back() {
     let table = [
         ("running", open(Status::Working), BringingBack::Runs),
         ("asks for permission", open(Status::Waiting(WaitingFor::Permission)), BringingBack::Runs),
+        (
+            "runs on another machine",
+            LastSeen { is_on_other_machine: true, ..open(Status::Working) },
+            left(Rest::OtherMachine),
+        ),
         ("stopped", seen(STOPPED), left(Rest::Stopped)),
         ("quit by the user", seen(QUIT), left(Rest::Quit)),
         ("crashed", seen(Status::Ended(How::Crashed(Exit::Code(1)))), BringingBack::Due),
@@ -81,6 +87,7 @@ fn naming_a_session_or_the_stopped_flag_includes_sessions_ended_on_purpose() {
         (Rest::NeverRan, [true, true, false, false]),
         (Rest::BetweenTurns, [true, true, false, false]),
         (Rest::TurnFailed, [true, true, false, false]),
+        (Rest::OtherMachine, [true, true, true, true]),
     ];
     let asked = [(false, false), (false, true), (true, false), (true, true)];
     let asked = asked.map(|(by_name, with_stopped)| AskedFor { by_name, with_stopped });

@@ -26,6 +26,7 @@ pub(crate) fn launch(number: u32) -> Launch {
         git_commit: None,
         environment: Vec::new(),
         created_at: Timestamp::UNIX_EPOCH,
+        machine: None,
         holder: None,
         agent: None,
         end: None,

@@ -5,7 +5,6 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use segue_core::failpoint;
-use segue_core::ports::Machine as _;
 use segue_core::rules::origin::{Evidence, LiveLaunch, Origin, origin};
 use tokio::net::UnixStream;
 use tokio::time::{Instant, sleep_until};
@@ -17,7 +16,7 @@ use super::{Holder, log};
 use crate::hold::descriptors::{read_batch, write_some};
 use crate::hold::order::socket_path;
 use crate::hold::wire::{Answer, Event, Hello, encode_message, kind};
-use crate::machine::LocalMachine;
+use crate::machine;
 use crate::peer::Peer;
 
 /// Maximum number of input bytes that are queued for an agent that does not read them.
@@ -159,7 +158,7 @@ impl Holder {
         let own = LiveLaunch {
             launch: self.launch,
             holder: Some(self.live.holder.clone()),
-            has_cgroup: LocalMachine.has_cgroup(&self.live.agent, self.launch),
+            has_cgroup: machine::has_cgroup(&self.live.agent, self.launch),
         };
         origin(evidence, &[own]) == Origin::Person
     }

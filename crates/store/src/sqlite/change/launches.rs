@@ -12,10 +12,10 @@ use crate::sqlite::values::{Json, Location, Time, Word};
 
 const INSERT: &str = "
     INSERT INTO launches (
-        id, session, number, mode, created_at, holder, agent, ended, planned, vendor_version,
+        id, session, number, mode, created_at, machine, holder, agent, ended, planned, vendor_version,
         git_commit, program, cwd, environment, argv, message
     ) VALUES (
-        :id, :session, :number, :mode, :created_at, :holder, :agent, :ended, :planned,
+        :id, :session, :number, :mode, :created_at, :machine, :holder, :agent, :ended, :planned,
         :vendor_version, :git_commit, :program, :cwd, :environment, :argv, :message
     )";
 
@@ -31,6 +31,7 @@ pub(super) fn create(transaction: &Transaction<'_>, launch: &Launch) -> Result<(
         ":number": launch.number,
         ":mode": Word(&launch.mode),
         ":created_at": Time(launch.created_at),
+        ":machine": Word(&launch.machine),
         ":holder": launch.holder.as_ref().map(Json),
         ":agent": launch.agent.as_ref().map(Json),
         ":ended": launch.end.as_ref().map(Json),

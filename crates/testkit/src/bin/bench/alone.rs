@@ -210,7 +210,7 @@ fn ports(home: &Path) -> Ports {
         folders: Arc::new(DiskFolders::new(paths.clone())),
         archive: Arc::new(DiskArchive::new(&paths)),
         files: Arc::new(LocalFiles),
-        machine: Arc::new(LocalMachine),
+        machine: Arc::new(LocalMachine::of(&paths).expect("an id")),
         projects: Arc::new(NoProjects),
         watchers: Arc::new(LocalWatchers),
         clock: Arc::new(SystemClock),

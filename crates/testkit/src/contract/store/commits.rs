@@ -38,7 +38,7 @@ async fn assert_only_this_is_stored(store: &dyn Store, session: &Session) {
         queued_messages: 0,
     };
     assert_eq!(store.sessions(&SessionQuery::default()).await.unwrap(), [summary]);
-    assert_eq!(store.open_launches().await.unwrap(), []);
+    assert_eq!(store.open_launches(&[]).await.unwrap(), []);
     assert_eq!(events(store).await, [""; 0]);
 }
 

@@ -2,9 +2,9 @@
 
 use segue_core::Kind;
 use segue_core::model::{
-    Exit, Launch, LaunchEnd, LaunchId, LaunchMode, SessionId, VendorSessionId,
+    Exit, Launch, LaunchEnd, LaunchId, LaunchMode, MachineId, SessionId, VendorSessionId,
 };
-use segue_core::ports::{Change, Store};
+use segue_core::ports::{Change, SessionQuery, Store};
 use uuid::Uuid;
 
 use super::{Backend, Samples, assert_conflict, assert_refused, commit};
@@ -21,6 +21,7 @@ pub async fn every_field_of_a_launch_is_read_back_unchanged(backend: &impl Backe
         vendor_version: Some("1.2.3".to_owned()),
         git_commit: Some("0123abc".to_owned()),
         environment: vec!["HOME".to_owned(), "PATH".to_owned()],
+        machine: Some(MachineId::new(Uuid::from_u128(7))),
         holder: Some(samples.process(1)),
         agent: Some(samples.process(2)),
         end: Some(LaunchEnd { asked: true, ..samples.end(Exit::Signal(15)) }),
@@ -98,7 +99,26 @@ pub async fn open_launches_returns_the_launches_without_an_end(backend: &impl Ba
             open.push(samples.stored_launch(&*store, session, 2).await);
         }
     }
-    assert_eq!(store.open_launches().await.unwrap(), open);
+    assert_eq!(store.open_launches(&[]).await.unwrap(), open);
+}
+
+pub async fn open_launches_of_other_machines_are_left_out(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let [own, replaced, other] = [1, 2, 3].map(|number| MachineId::new(Uuid::from_u128(number)));
+    let mut launches = Vec::new();
+    for (number, machine) in [None, Some(own), Some(replaced), Some(other)].into_iter().enumerate()
+    {
+        let session = samples.stored_session(&*store, "shop", &format!("coder-{number}")).await.id;
+        let launch = Launch { machine, ..samples.launch(session, 1) };
+        store.commit(commit([Change::CreateLaunch(Box::new(launch.clone()))])).await.unwrap();
+        launches.push(launch);
+    }
+    assert_eq!(store.open_launches(&[]).await.unwrap(), launches[..1]);
+    assert_eq!(store.open_launches(&[own]).await.unwrap(), launches[..2]);
+    assert_eq!(store.open_launches(&[own, replaced]).await.unwrap(), launches[..3]);
+    let listed = store.sessions(&SessionQuery::default()).await.unwrap();
+    let machines: Vec<_> = listed.into_iter().map(|it| it.open.unwrap().machine).collect();
+    assert_eq!(machines, [None, Some(own), Some(replaced), Some(other)]);
 }
 
 pub async fn changes_to_an_unknown_launch_fail_with_not_found(backend: &impl Backend) {

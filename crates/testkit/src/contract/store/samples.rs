@@ -70,6 +70,7 @@ impl Samples {
             git_commit: None,
             environment: Vec::new(),
             created_at: self.time(),
+            machine: None,
             holder: None,
             agent: None,
             end: None,

@@ -164,7 +164,7 @@ pub async fn sessions_are_listed_oldest_first_with_binding_and_launches(backend:
         ]))
         .await
         .unwrap();
-    let open = Some(OpenLaunch { id: open.id, holder, agent });
+    let open = Some(OpenLaunch { id: open.id, machine: None, holder, agent });
     let first = SessionSummary {
         session: old,
         binding: Some(newest),

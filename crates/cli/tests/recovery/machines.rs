@@ -1,0 +1,74 @@
+//! Launches of other machines: a store that was copied contains open launches whose processes are
+//! not here.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+
+use segue_testkit::scene::{assert_knows, kill_daemon, process, text, told};
+use segue_testkit::{World, launches, processes};
+
+use crate::world;
+
+const ANOTHER: &str = "7c1f6f7e-3a07-4d4b-9d5a-1f1c3a3f9b11";
+
+/// Gives this machine another id, as if the store had been copied here. Returns the old id.
+fn move_store(world: &World) -> String {
+    let file = world.state().join("machine-id");
+    let old = fs::read_to_string(&file).unwrap();
+    fs::write(file, format!("{ANOTHER}\n")).unwrap();
+    old.trim().to_owned()
+}
+
+fn assert_refused<const N: usize>(world: &World, command: [&str; N]) {
+    let outcome = world.segue(command);
+    assert_eq!(outcome.status, 4, "{command:?}: {outcome:#?}");
+    let error = "`default/coder` runs on another machine";
+    assert!(outcome.stderr.contains(error), "{command:?}: {outcome:#?}");
+}
+
+#[test]
+fn open_launch_of_another_machine_is_listed_and_left_alone() {
+    let world = world();
+    let before = told(&world, "coder", "fox");
+    let agent = process(&before, "pid");
+    kill_daemon(&world);
+    let old = move_store(&world);
+
+    let there = world.session("coder");
+    assert_eq!(there["status"], before["status"], "{there:#}");
+    assert!(text(&there, "status_detail").contains("on another machine"), "{there:#}");
+    assert!(there["pid"].is_null() && there["holder_pid"].is_null(), "{there:#}");
+    assert_refused(&world, ["stop", "coder"]);
+    assert_refused(&world, ["rm", "coder"]);
+    assert_refused(&world, ["send", "coder", "--no-wait", "are you here?"]);
+    let report = world.resume(["coder"]);
+    report.assert_not_back("coder", "refused");
+    assert!(report.note("coder").contains("it runs on another machine"), "{report:#?}");
+    let all = world.json(["resume", "--all", "--json"]);
+    assert_eq!(all["left_alone"][0]["why"], "other_machine", "{all:#}");
+    let found = world.segue(["doctor", "--fix"]);
+    assert!(!found.stdout.contains("coder"), "{found:#?}");
+    assert!(processes::is_alive(agent), "the agent was ended");
+
+    kill_daemon(&world);
+    let mut ids = OpenOptions::new().append(true).open(world.state().join("machine-id")).unwrap();
+    writeln!(ids, "{old}").unwrap();
+    let after = world.session("coder");
+    assert_eq!(process(&after, "pid"), agent, "{after:#}");
+    assert_knows(&world, "coder", "fox");
+}
+
+#[test]
+fn rebuilt_store_keeps_the_machine_of_a_launch() {
+    let world = world();
+    let before = told(&world, "coder", "fox");
+    let (_, record) = launches::of(&world, &before).pop().unwrap();
+    kill_daemon(&world);
+    let old = move_store(&world);
+    assert_eq!(record.launch.machine.unwrap().to_string(), old);
+    fs::remove_dir_all(world.database().parent().unwrap()).unwrap();
+    world.ok(["doctor", "--fix"]);
+    let there = world.session("coder");
+    assert!(text(&there, "status_detail").contains("on another machine"), "{there:#}");
+    assert!(processes::is_alive(process(&before, "pid")), "the agent was ended");
+}
