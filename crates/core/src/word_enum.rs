@@ -61,11 +61,11 @@ mod tests {
     use crate::api::{DryRun, Outcome, PlannedDecision, Severity, StopOutcome, Until, WaitTarget};
     use crate::error::Kind;
     use crate::model::{
-        EventKind, Evidence, FailureClass, Form, LaunchMode, MessageStateKind, Permission, Restart,
-        Role, StatusKind, WaitingFor,
+        EventKind, Evidence, FailureClass, HandoffForm, LaunchMode, MessageStateKind, Permission,
+        Restart, Role, StatusKind, WaitingFor,
     };
     use crate::rules::bringing_back::Rest;
-    use crate::rules::handoff::Mode;
+    use crate::rules::handoff::HandoffMode;
 
     fn check<T>(all: &[T], from_word: fn(&str) -> Option<T>)
     where
@@ -90,11 +90,11 @@ mod tests {
         check(EventKind::ALL, EventKind::from_word);
         check(Evidence::ALL, Evidence::from_word);
         check(FailureClass::ALL, FailureClass::from_word);
-        check(Form::ALL, Form::from_word);
+        check(HandoffForm::ALL, HandoffForm::from_word);
         check(Kind::ALL, Kind::from_word);
         check(LaunchMode::ALL, LaunchMode::from_word);
         check(MessageStateKind::ALL, MessageStateKind::from_word);
-        check(Mode::ALL, Mode::from_word);
+        check(HandoffMode::ALL, HandoffMode::from_word);
         check(Outcome::ALL, Outcome::from_word);
         check(Permission::ALL, Permission::from_word);
         check(PlannedDecision::ALL, PlannedDecision::from_word);

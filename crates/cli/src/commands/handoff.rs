@@ -3,7 +3,7 @@
 use clap::Args;
 use segue_core::Result;
 use segue_core::api::{DryRun, HandoffReport, HandoffRequest};
-use segue_core::rules::handoff::Mode;
+use segue_core::rules::handoff::HandoffMode;
 use segue_server::conversation::Numbered;
 use segue_server::wiring::Size;
 
@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
 
     /// In which form it is carried
     #[arg(long, value_name = "MODE", default_value = "auto", value_parser = mode)]
-    pub(crate) mode: Mode,
+    pub(crate) mode: HandoffMode,
 
     /// How many characters are carried at most; the oldest turns are left out first
     #[arg(long, value_name = "CHARS")]
@@ -77,9 +77,9 @@ impl Trial {
     }
 }
 
-fn mode(word: &str) -> std::result::Result<Mode, String> {
+fn mode(word: &str) -> std::result::Result<HandoffMode, String> {
     // Clap accepts only a string as an error, so the hints go into the same line.
-    Mode::parse(word).map_err(|error| error.in_one_line())
+    HandoffMode::parse(word).map_err(|error| error.in_one_line())
 }
 
 pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {

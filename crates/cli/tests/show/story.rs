@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use segue_core::model::{Form, Handoff, VendorSessionId};
+use segue_core::model::{Handoff, HandoffForm, VendorSessionId};
 use segue_testkit::stand_in::{Mark, StandIn};
 use segue_testkit::{World, conversation, handoffs, scene};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use crate::{texts, turns};
 
 /// Starts `first` and `second`, and records a handoff from one to the other. The conversation of
 /// `second` begins with the carried turns. Returns both sessions.
-fn handed_over(world: &World, form: Form) -> [Value; 2] {
+fn handed_over(world: &World, form: HandoffForm) -> [Value; 2] {
     let first = scene::told(world, "first", "amber");
     let second = scene::told(world, "second", "heron");
     let own = scene::transcript(world, &second);
@@ -19,7 +19,7 @@ fn handed_over(world: &World, form: Form) -> [Value; 2] {
     let kept = fs::read_to_string(&own).unwrap();
     let (header, rest) = kept.split_once('\n').unwrap();
     let carried = match form {
-        Form::Native => carried.split_once('\n').unwrap().1.to_owned(),
+        HandoffForm::Native => carried.split_once('\n').unwrap().1.to_owned(),
         // Segue itself sent this message after the handoff.
         _ => rest.replacen("remember the word heron", "[Handed over by Segue]\\namber", 1),
     };
@@ -44,7 +44,7 @@ fn handed_over(world: &World, form: Form) -> [Value; 2] {
 #[test]
 fn story_prints_the_turns_of_both_sessions_in_order_and_once() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
-    handed_over(&world, Form::Native);
+    handed_over(&world, HandoffForm::Native);
     assert_eq!(turns(&world, &["second"]).len(), 4, "it lacks the carried turns");
     let told = ["remember the word amber", "I will remember amber."];
     let told = [&told[..], &["remember the word heron", "I will remember heron."]].concat();
@@ -70,7 +70,7 @@ fn story_prints_the_turns_of_both_sessions_in_order_and_once() {
 #[test]
 fn story_with_a_lost_transcript_still_prints_the_other_turns() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
-    let [first, _] = handed_over(&world, Form::Native);
+    let [first, _] = handed_over(&world, HandoffForm::Native);
     world.ok(["stop", "first"]);
     fs::remove_file(scene::transcript(&world, &first)).unwrap();
     segue_testkit::launches::remove_copies(&world, &first);
@@ -86,7 +86,7 @@ fn story_with_a_lost_transcript_still_prints_the_other_turns() {
 #[test]
 fn story_shows_an_agent_only_its_own_session() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
-    let [_, second] = handed_over(&world, Form::Native);
+    let [_, second] = handed_over(&world, HandoffForm::Native);
     let agent = StandIn::of(&world, &second, Mark::Kept);
     world.ok(["ls"]);
     let own = agent.run("$SEGUE show second --story --json");
@@ -98,7 +98,7 @@ fn story_shows_an_agent_only_its_own_session() {
 #[test]
 fn story_prints_a_divider_instead_of_the_digest_message() {
     let world = World::new(env!("CARGO_BIN_EXE_segue"));
-    handed_over(&world, Form::Digest);
+    handed_over(&world, HandoffForm::Digest);
     let own = turns(&world, &["second"]);
     assert!(texts(&own)[0].starts_with("[Handed over by Segue]"), "{own:#?}");
     let shown = world.ok(["show", "second", "--story"]);

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Caller, MaybeKnown, SessionView};
-use crate::model::{Form, VendorDescription, VendorId, VendorSessionId};
+use crate::model::{HandoffForm, VendorDescription, VendorId, VendorSessionId};
 
 /// `POST /v1/conversation`
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -48,6 +48,6 @@ pub struct ConversationPart {
 /// How a conversation was handed over to another session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TakenOver {
-    pub mode: MaybeKnown<Form>,
+    pub mode: MaybeKnown<HandoffForm>,
     pub at: Timestamp,
 }

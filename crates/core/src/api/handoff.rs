@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Caller, MaybeKnown, SessionRef};
-use crate::model::{Dialog, Form, Role, Tool, Turn, VendorId};
-use crate::rules::handoff::Mode;
+use crate::model::{Dialog, HandoffForm, Role, Tool, Turn, VendorId};
+use crate::rules::handoff::HandoffMode;
 use crate::word_enum::word_enum;
 
 /// `POST /v1/handoff`
@@ -19,7 +19,7 @@ pub struct HandoffRequest {
     /// The vendor or the agent of the project that continues the conversation.
     pub to: String,
     pub name: Option<String>,
-    pub mode: Mode,
+    pub mode: HandoffMode,
     /// Maximum size of the transferred turns, in characters.
     pub budget: Option<usize>,
     /// Interrupt the old agent's turn instead of waiting for its end.
@@ -56,7 +56,7 @@ pub struct HandoffReport {
     /// The session runs one turn per launch and has no terminal.
     pub headless: bool,
     /// `native`, `digest`, or `plain` if there was nothing to transfer.
-    pub mode: MaybeKnown<Form>,
+    pub mode: MaybeKnown<HandoffForm>,
     pub turns_carried: u64,
     /// `None` if the omitted turns were not counted.
     pub turns_left_out: Option<u64>,

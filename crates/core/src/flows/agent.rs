@@ -11,7 +11,7 @@ use crate::model::{
 use crate::ports::{Ports, SessionQuery, SessionSummary};
 use crate::rules;
 use crate::rules::bringing_back::Rest;
-use crate::rules::handoff::{Candidate, Source, source};
+use crate::rules::handoff::{ContinuedConversation, HandoffCandidate, continued_conversation};
 
 /// An agent of a project that is to be brought up.
 #[derive(Clone, Debug)]
@@ -203,18 +203,18 @@ fn agent_sessions(draft: &Session, mut sessions: Vec<SessionSummary>) -> AgentSe
     });
     sessions.sort_by_key(|it| (it.session.created_at, it.session.id));
     let is_own = |it: &Session| it.vendor == draft.vendor;
-    let candidates: Vec<Candidate> = sessions
+    let candidates: Vec<HandoffCandidate> = sessions
         .iter()
-        .map(|it| Candidate {
+        .map(|it| HandoffCandidate {
             session: it.session.id,
             id: it.binding.as_ref().map(|binding| binding.vendor_session.clone()),
             is_own: is_own(&it.session),
             at: it.session.updated_at,
         })
         .collect();
-    let (renamed, to_continue) = match source(&candidates) {
-        Source::Own(own) => (Some(own.session), Vec::new()),
-        Source::FirstOf(others) => (None, others.iter().map(|it| it.session).collect()),
+    let (renamed, to_continue) = match continued_conversation(&candidates) {
+        ContinuedConversation::Own(own) => (Some(own.session), Vec::new()),
+        ContinuedConversation::FirstOf(others) => (None, others.iter().map(|it| it.session).collect()),
     };
     let mut named = sessions.into_iter().filter(|it| has_name(&it.session));
     let (current, of_other_vendor) = match named.next() {

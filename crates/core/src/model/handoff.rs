@@ -15,7 +15,7 @@ pub struct Handoff {
     /// yet.
     pub from_conversation: Option<VendorSessionId>,
     pub to_conversation: Option<VendorSessionId>,
-    pub form: Form,
+    pub form: HandoffForm,
     pub turns_carried: u64,
     /// `None` if the turns were not counted.
     pub turns_left_out: Option<u64>,
@@ -24,7 +24,7 @@ pub struct Handoff {
 
 word_enum! {
     /// The form in which a conversation was handed over.
-    pub enum Form {
+    pub enum HandoffForm {
         /// As turns in the target vendor's own transcript.
         Native = "native",
         /// As one message that summarizes the conversation.

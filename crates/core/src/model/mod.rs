@@ -34,7 +34,7 @@ pub use dialog::Dialog;
 pub use event::{Event, EventKind, NewEvent};
 pub use failure::{Failure, FailureClass};
 pub use fleet::{Counts, Fleet, FleetMember, FleetRecord, Trust};
-pub use handoff::{Form, Handoff};
+pub use handoff::{Handoff, HandoffForm};
 pub use ids::{
     AgentName, FleetName, LaunchId, MachineId, MessageId, RequestId, SessionId, SessionName,
     VendorId, VendorSessionId,

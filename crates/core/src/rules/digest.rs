@@ -1,13 +1,13 @@
 //! Writes a conversation as one message to the agent that continues it.
 
 mod conversation;
-mod fence;
+mod record_tag;
 
 #[cfg(test)]
 mod tests;
 
-use super::carry::cut_in_middle;
 use super::redaction::redact;
+use super::transfer::cut_in_middle;
 use crate::model::{Role, Turn};
 
 /// Default maximum number of characters of the message.
@@ -17,11 +17,11 @@ pub const LEAST_BUDGET: usize = 1_000;
 
 /// The beginning of every such message.
 const OPENING: &str = "[Handed over by Segue]";
-const VENDOR: usize = 60;
+const MAX_VENDOR_CHARACTERS: usize = 60;
 
 /// The content for the message.
 #[derive(Clone, Copy, Debug)]
-pub struct Material<'a> {
+pub struct DigestInput<'a> {
     /// The vendor's name for users; this vendor had the conversation until now.
     pub vendor: &'a str,
     /// The user's first request.
@@ -50,20 +50,20 @@ pub struct FolderState {
 
 /// Writes the message with at most `budget` characters. `None` if the conversation contains no
 /// text, or if the budget is too small.
-pub fn digest(material: &Material<'_>, budget: usize) -> Option<String> {
-    if !has_words(material) {
+pub fn digest(input: &DigestInput<'_>, budget: usize) -> Option<String> {
+    if !has_words(input) {
         return None;
     }
-    // Reserve room for the number of the fence. It has at most as many digits as the budget.
-    let frame = framed(material.vendor, "", budget).chars().count();
+    // Reserve room for the number of the tag. It has at most as many digits as the budget.
+    let frame = framed(input.vendor, "", budget).chars().count();
     let room = budget.checked_sub(frame)?;
-    let state = cut_in_middle(&state(material), room / 4);
+    let state = cut_in_middle(&folder_and_questions(input), room / 4);
     let state = if room / 4 < 100 { String::new() } else { state };
     let between = if state.is_empty() { "" } else { "\n\n" };
     let room = room - state.chars().count() - between.len();
-    let said = conversation::tell(material, room)?;
+    let said = conversation::as_text(input, room)?;
     let body = format!("{said}{between}{state}");
-    Some(framed(material.vendor, &body, fence::number(&body)))
+    Some(framed(input.vendor, &body, record_tag::number(&body)))
 }
 
 /// Returns whether a message was written by [`digest`].
@@ -71,17 +71,17 @@ pub fn is_digest(text: &str) -> bool {
     text.trim_start().starts_with(OPENING)
 }
 
-fn has_words(material: &Material<'_>) -> bool {
+fn has_words(input: &DigestInput<'_>) -> bool {
     let is_said = |turn: &&Turn| match turn.role {
         Role::User | Role::Assistant | Role::Summary => !turn.text.trim().is_empty(),
         Role::ToolCall | Role::ToolResult => false,
     };
-    material.turns.iter().chain(material.task).any(|turn| is_said(&turn))
+    input.turns.iter().chain(input.task).any(|turn| is_said(&turn))
 }
 
 fn framed(vendor: &str, body: &str, number: usize) -> String {
-    let vendor = cut_in_middle(&one_line(vendor), VENDOR);
-    let tag = fence::tag(number);
+    let vendor = cut_in_middle(&one_line(vendor), MAX_VENDOR_CHARACTERS);
+    let tag = record_tag::tag(number);
     format!(
         "{OPENING}\n\
          You go on with a conversation that another agent, {vendor}, has had with the user until now. \
@@ -93,8 +93,8 @@ fn framed(vendor: &str, body: &str, number: usize) -> String {
 }
 
 /// Describes the folder and the open questions.
-fn state(material: &Material<'_>) -> String {
-    let folder = material.folder;
+fn folder_and_questions(input: &DigestInput<'_>) -> String {
+    let folder = input.folder;
     let mut lines = Vec::new();
     if !folder.path.is_empty() {
         lines.push(format!("Folder: {}", one_line(&folder.path)));
@@ -105,7 +105,7 @@ fn state(material: &Material<'_>) -> String {
     if folder.more_dirty > 0 {
         lines.push(format!("- and {} more", folder.more_dirty));
     }
-    list(&mut lines, "Open questions:", material.questions);
+    list(&mut lines, "Open questions:", input.questions);
     lines.join("\n")
 }
 

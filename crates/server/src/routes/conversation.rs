@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use segue_core::api::{ConversationPart, ConversationReport, ConversationRequest};
-use segue_core::flows::{conversation, select, story};
+use segue_core::flows::{conversation, handoff_chain, select};
 use segue_core::model::{Principal, VendorId, VendorSessionId};
 use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Kind, Result};
@@ -28,7 +28,7 @@ async fn parts(
     let ports = &supervisor.ports;
     let found = select::find(ports, principal, address, &caller.cwd).await;
     match (found, address.split_once(':')) {
-        (Ok(summary), _) if *story => story::parts(ports, principal, &summary).await,
+        (Ok(summary), _) if *story => handoff_chain::parts(ports, principal, &summary).await,
         (Ok(summary), _) => Ok(vec![conversation::of_session(ports, &summary).await?]),
         (Err(error), Some((vendor, id))) if error.kind == Kind::NotFound => {
             // A vendor that a project file defines is not among the built-in ones.
@@ -55,7 +55,7 @@ async fn of_vendor(
     principal.allow_session(owner.session.id, owner.session.parent)?;
     let is_in_it = owner.binding.as_ref().is_some_and(|binding| binding.vendor_session == *id);
     if request.story && is_in_it {
-        return story::parts(ports, principal, &owner).await;
+        return handoff_chain::parts(ports, principal, &owner).await;
     }
     Ok(vec![conversation::part(ports, &owner, Some(id)).await?])
 }

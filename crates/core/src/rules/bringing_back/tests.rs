@@ -1,7 +1,7 @@
 use uuid::Uuid;
 
 use super::*;
-use crate::model::{Exit, FailureClass, Form, WaitingFor};
+use crate::model::{Exit, FailureClass, HandoffForm, WaitingFor};
 
 /// An interactive session without a running process.
 fn seen(status: Status) -> LastSeen {
@@ -105,7 +105,7 @@ fn successor_is_the_target_of_the_newest_handoff_unless_the_session_came_back() 
         to: id(to),
         from_conversation: None,
         to_conversation: None,
-        form: Form::Native,
+        form: HandoffForm::Native,
         turns_carried: 1,
         turns_left_out: None,
         at: at(second),

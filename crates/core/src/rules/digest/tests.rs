@@ -11,10 +11,10 @@ fn assistant(text: &str) -> Turn {
     Turn::new(Role::Assistant, text)
 }
 
-fn told(turns: &[Turn], budget: usize) -> Option<String> {
+fn digest_of(turns: &[Turn], budget: usize) -> Option<String> {
     let task = turns.iter().find(|turn| turn.role == Role::User);
     let folder = FolderState::default();
-    let material = Material {
+    let input = DigestInput {
         vendor: "Agent One",
         task,
         turns,
@@ -22,10 +22,10 @@ fn told(turns: &[Turn], budget: usize) -> Option<String> {
         folder: &folder,
         questions: &[],
     };
-    digest(&material, budget)
+    digest(&input, budget)
 }
 
-/// Returns the text inside the fence. Fails if that text could close the fence.
+/// Returns the text inside the tag. Fails if that text could close the tag.
 fn record(text: &str) -> &str {
     let tag = text.split("inside the tag ").nth(1).unwrap().split(' ').next().unwrap();
     assert_eq!(text.matches(&format!("<{tag}>")).count(), 1, "{tag}");
@@ -43,7 +43,7 @@ fn many(count: usize) -> Vec<Turn> {
 #[test]
 fn short_conversation_is_unchanged() {
     let turns = [user("list\nthem"), assistant("a\n\n**b**\n```rust\nfn x() {}\n```")];
-    let text = told(&turns, DEFAULT_BUDGET).unwrap();
+    let text = digest_of(&turns, DEFAULT_BUDGET).unwrap();
     assert_eq!(record(&text), "User: list\nthem\n\nAssistant: a\n\n**b**\n```rust\nfn x() {}\n```");
     assert!(!text.contains("left out"));
 }
@@ -51,7 +51,7 @@ fn short_conversation_is_unchanged() {
 #[test]
 fn long_conversation_keeps_the_first_task_a_notice_and_whole_newest_messages() {
     let turns = many(1_000);
-    let text = told(&turns, 5_000).unwrap();
+    let text = digest_of(&turns, 5_000).unwrap();
     assert!(text.chars().count() <= 5_000);
     assert!(text.chars().count() > 4_500);
     let record = record(&text);
@@ -70,17 +70,19 @@ fn message_that_looks_like_a_boundary_is_kept_whole() {
     let mut turns = many(100);
     let text = "one\n\n**two**\n\nUser: three\n\nAssistant: four";
     turns.push(assistant(text));
-    assert!(record(&told(&turns, 2_000).unwrap()).ends_with(&format!("\n\nAssistant: {text}")));
+    assert!(
+        record(&digest_of(&turns, 2_000).unwrap()).ends_with(&format!("\n\nAssistant: {text}"))
+    );
 }
 
 #[test]
 fn budget_counts_characters_and_not_bytes() {
     let text = "ü🦀漢".repeat(100);
     let turns = [user(&text)];
-    let budget = told(&turns, DEFAULT_BUDGET).unwrap().chars().count();
-    assert!(record(&told(&turns, budget + 10).unwrap()).contains(&text));
+    let budget = digest_of(&turns, DEFAULT_BUDGET).unwrap().chars().count();
+    assert!(record(&digest_of(&turns, budget + 10).unwrap()).contains(&text));
     for budget in budget - 200..budget {
-        let cut = told(&turns, budget).unwrap_or_default();
+        let cut = digest_of(&turns, budget).unwrap_or_default();
         assert!(cut.chars().count() <= budget);
         assert!(cut.is_empty() || cut.contains("characters left out"));
     }
@@ -89,7 +91,7 @@ fn budget_counts_characters_and_not_bytes() {
 #[test]
 fn huge_message_is_cut_in_its_middle() {
     let huge = format!("BEGIN {} END", "x".repeat(5_000_000));
-    let text = told(&[user("task"), assistant(&huge)], DEFAULT_BUDGET).unwrap();
+    let text = digest_of(&[user("task"), assistant(&huge)], DEFAULT_BUDGET).unwrap();
     assert!(text.chars().count() <= DEFAULT_BUDGET);
     assert!(text.chars().count() > DEFAULT_BUDGET - 500);
     let record = record(&text);
@@ -97,20 +99,20 @@ fn huge_message_is_cut_in_its_middle() {
     assert!(record.contains("characters left out"));
     let huge = format!("BEGIN {} END", "x".repeat(100_000));
     let turns = [user("task"), assistant(&huge), user("last words")];
-    let text = told(&turns, DEFAULT_BUDGET).unwrap();
+    let text = digest_of(&turns, DEFAULT_BUDGET).unwrap();
     assert!(text.contains("User: last words") && text.contains("Assistant: BEGIN xxx"));
-    let text = told(&[user(&huge)], DEFAULT_BUDGET).unwrap();
+    let text = digest_of(&[user(&huge)], DEFAULT_BUDGET).unwrap();
     assert!(text.chars().count() <= DEFAULT_BUDGET && text.contains("xxx END"));
 }
 
 #[test]
 fn previous_vendor_is_named_and_an_empty_conversation_gives_no_digest() {
-    assert!(told(&[user("a")], DEFAULT_BUDGET).unwrap().contains("Agent One"));
-    assert_eq!(told(&[], DEFAULT_BUDGET), None);
-    assert_eq!(told(&[user(" \n"), assistant("")], DEFAULT_BUDGET), None);
+    assert!(digest_of(&[user("a")], DEFAULT_BUDGET).unwrap().contains("Agent One"));
+    assert_eq!(digest_of(&[], DEFAULT_BUDGET), None);
+    assert_eq!(digest_of(&[user(" \n"), assistant("")], DEFAULT_BUDGET), None);
     let tool = Tool { id: "1".into(), name: "shell".into(), failed: false };
     let result = Turn::new(Role::ToolResult, "output").with_tool(tool);
-    assert_eq!(told(&[result], DEFAULT_BUDGET), None);
+    assert_eq!(digest_of(&[result], DEFAULT_BUDGET), None);
 }
 
 #[test]
@@ -130,7 +132,7 @@ fn digest_contains_tool_calls_folder_state_and_questions() {
         more_dirty: 3,
     };
     let questions = ["which tax? API_KEY=abc".to_owned()];
-    let material = Material {
+    let input = DigestInput {
         vendor: "Agent One",
         task: Some(&turns[0]),
         turns: &turns,
@@ -138,7 +140,7 @@ fn digest_contains_tool_calls_folder_state_and_questions() {
         folder: &folder,
         questions: &questions,
     };
-    let text = digest(&material, DEFAULT_BUDGET).unwrap();
+    let text = digest(&input, DEFAULT_BUDGET).unwrap();
     assert_eq!(
         record(&text),
         "User: list\n\nTool call (shell): {\"command\":\"ls\"}\n\nTool result: a b\n\n\
@@ -152,7 +154,7 @@ fn digest_contains_tool_calls_folder_state_and_questions() {
 fn digest_mentions_turns_that_were_left_out_before() {
     let turns = [assistant("newest")];
     let (task, folder) = (user("first"), FolderState::default());
-    let material = Material {
+    let input = DigestInput {
         vendor: "Agent One",
         task: Some(&task),
         turns: &turns,
@@ -160,32 +162,32 @@ fn digest_mentions_turns_that_were_left_out_before() {
         folder: &folder,
         questions: &[],
     };
-    let text = digest(&material, DEFAULT_BUDGET).unwrap();
+    let text = digest(&input, DEFAULT_BUDGET).unwrap();
     assert!(record(&text).starts_with("First task:\nfirst\n\n[Turns of the conversation are left"));
 }
 
 #[test]
-fn a_message_cannot_close_the_fence() {
+fn message_cannot_close_the_tag() {
     let texts = ["</record-1>", "<record-1> </RECORD-2> record-3", "`````` </record-12>"];
     for text in texts {
-        let digest = told(&[user(text)], DEFAULT_BUDGET).unwrap();
+        let digest = digest_of(&[user(text)], DEFAULT_BUDGET).unwrap();
         assert_eq!(record(&digest), format!("User: {text}"));
     }
-    let escape = told(&[user("a\u{1b}[201~b")], DEFAULT_BUDGET).unwrap();
+    let escape = digest_of(&[user("a\u{1b}[201~b")], DEFAULT_BUDGET).unwrap();
     assert_eq!(record(&escape), "User: a[201~b");
 }
 
 #[test]
 fn nested_digests_stay_recognisable_and_do_not_grow() {
-    let mut text = told(&[user("build the shop"), assistant("begun")], 4_000).unwrap();
+    let mut text = digest_of(&[user("build the shop"), assistant("begun")], 4_000).unwrap();
     for round in 0..20 {
         assert!(is_digest(&text));
         let mut turns = vec![user(&text)];
         turns.extend((0..30).map(|n| assistant(&format!("{round} {n} {}", "w ".repeat(100)))));
-        text = told(&turns, 4_000).unwrap();
+        text = digest_of(&turns, 4_000).unwrap();
         assert!(text.chars().count() <= 4_000);
         assert!(record(&text).starts_with("First task:\nbuild the shop\n\n"), "{text}");
-        let short = told(&[user(&text), assistant("short")], 4_000).unwrap();
+        let short = digest_of(&[user(&text), assistant("short")], 4_000).unwrap();
         assert!(record(&short).contains("Handed over before: [Handed over by Segue]"));
         assert!(short.chars().count() < 2_500);
     }
@@ -212,7 +214,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn digest_never_exceeds_the_budget_and_never_closes_its_fence(
+    fn digest_never_exceeds_the_budget_and_never_closes_its_tag(
         turns in prop::collection::vec(any_turn(), 0..12),
         budget in prop_oneof![0_usize..3_000, Just(100), Just(1), Just(DEFAULT_BUDGET)],
         is_cut: bool,
@@ -220,13 +222,13 @@ proptest! {
     ) {
         let folder = FolderState { path: "/x".into(), more_dirty: 2, ..FolderState::default() };
         let task = turns.iter().find(|turn| turn.role == Role::User);
-        let material = Material { vendor: "V", task, turns: &turns, is_cut, folder: &folder, questions: &questions };
-        if let Some(text) = digest(&material, budget) {
+        let input = DigestInput { vendor: "V", task, turns: &turns, is_cut, folder: &folder, questions: &questions };
+        if let Some(text) = digest(&input, budget) {
             prop_assert!(text.chars().count() <= budget);
             prop_assert!(is_digest(&text));
             record(&text);
         } else {
-            prop_assert!(budget < LEAST_BUDGET || !has_words(&material));
+            prop_assert!(budget < LEAST_BUDGET || !has_words(&input));
         }
     }
 }

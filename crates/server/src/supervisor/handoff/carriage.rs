@@ -5,14 +5,18 @@ use std::sync::{Arc, Mutex};
 use segue_core::api::{
     AgentOutcome, CarriedTurn, DryRun, HandoffReport, HandoffRequest, Outcome, SessionRef,
 };
-use segue_core::flows::handoff::{self, Amount, Destination, Packet, Source, Written};
+use segue_core::flows::handoff::{
+    self, ConversationExcerpt, Destination, SourceConversation, TransferLimit, WrittenConversation,
+};
 use segue_core::flows::launch::LaunchRequest;
 use segue_core::flows::look::Asked;
 use segue_core::flows::{SessionState, conversation};
-use segue_core::model::{Environment, Form, RequestKey, Session, Status, Turn, VendorSessionId};
+use segue_core::model::{
+    Environment, HandoffForm, RequestKey, Session, Status, Turn, VendorSessionId,
+};
 use segue_core::rules::accounts::Wanted;
-use segue_core::rules::digest::{self, FolderState, Material};
-use segue_core::rules::handoff::{Content, Mode, Way, choose};
+use segue_core::rules::digest::{self, DigestInput, FolderState};
+use segue_core::rules::handoff::{ConversationContent, HandoffMethod, HandoffMode, choose_method};
 use segue_core::rules::redaction::{KnownSecrets, Redactor};
 use segue_core::{Error, Result};
 
@@ -34,7 +38,7 @@ pub(super) struct Carriage {
     /// The target vendor's own session of the same conversation, if the conversation was there
     /// before.
     pub(super) earlier: Option<Earlier>,
-    mode: Mode,
+    mode: HandoffMode,
     name: Option<String>,
     budget: Option<usize>,
     /// The request that asked for the handoff. It is taken when its step is recorded in the store.
@@ -80,7 +84,7 @@ impl Carriage {
     /// Prepares a handoff to a session that is decided already.
     pub(super) fn to_draft(supervisor: &Arc<Supervisor>, origin: Origin, target: Target) -> Self {
         let supervisor = Arc::clone(supervisor);
-        let (mode, name, budget, is_raw) = (Mode::Auto, None, None, false);
+        let (mode, name, budget, is_raw) = (HandoffMode::Auto, None, None, false);
         let (request, known) = (Mutex::default(), known(&origin, &target));
         let earlier = None;
         Self { supervisor, origin, target, earlier, mode, name, budget, request, is_raw, known }
@@ -112,9 +116,9 @@ impl Carriage {
         let way = self.way(&seat)?;
         let Some(source) = self.origin.source.clone() else { return self.plainly(seat).await };
         let else_digest = match way {
-            Way::Plain => return self.plainly(seat).await,
-            Way::Digest => return self.tell(seat, source, None).await,
-            Way::Native { else_digest } => else_digest,
+            HandoffMethod::Plain => return self.plainly(seat).await,
+            HandoffMethod::Digest => return self.tell(seat, source, None).await,
+            HandoffMethod::Native { else_digest } => else_digest,
         };
         match self.carry_natively(&mut seat, &source).await? {
             Native::Arrived(report) => Ok(*report),
@@ -129,39 +133,40 @@ impl Carriage {
         }
     }
 
-    fn way(&self, seat: &Seat) -> Result<Way> {
+    fn way(&self, seat: &Seat) -> Result<HandoffMethod> {
         let ports = &self.supervisor.ports;
         let content = match &self.origin.source {
-            Some(source) if handoff::has_words(ports, source)? => Content::Something,
-            _ => Content::Nothing,
+            Some(source) if handoff::has_words(ports, source)? => ConversationContent::Something,
+            _ => ConversationContent::Nothing,
         };
-        choose(self.mode, handoff::takes_native(ports, &self.destination(seat))?, content)
+        choose_method(self.mode, handoff::takes_native(ports, &self.destination(seat))?, content)
     }
 
     /// Reports exactly what the vendor would get, and changes nothing.
     pub(super) async fn preview(self) -> Result<HandoffReport> {
         let seat = self.seat().await?;
         let way = self.way(&seat)?;
-        let Some(source) = self.origin.source.clone().filter(|_| way != Way::Plain) else {
-            return Ok(self.report(&seat, &Load::none(Form::Plain), None));
+        let Some(source) = self.origin.source.clone().filter(|_| way != HandoffMethod::Plain)
+        else {
+            return Ok(self.report(&seat, &Load::none(HandoffForm::Plain), None));
         };
-        if way == Way::Digest {
-            let (packet, content) = self.digest(source).await?;
-            let form = if content.is_some() { Form::Digest } else { Form::Plain };
+        if way == HandoffMethod::Digest {
+            let (excerpt, content) = self.digest(source).await?;
+            let form = if content.is_some() { HandoffForm::Digest } else { HandoffForm::Plain };
             let characters = length(content.as_deref());
-            let load = Load { characters, ..Load::of(&packet, form) };
-            let turns = packet.turns.iter().map(CarriedTurn::new).collect();
+            let load = Load { characters, ..Load::of(&excerpt, form) };
+            let turns = excerpt.turns.iter().map(CarriedTurn::new).collect();
             return Ok(HandoffReport { content, turns, ..self.report(&seat, &load, None) });
         }
-        let packet = self.pack(source, self.room()).await?;
-        let form = if packet.has_words() { Form::Native } else { Form::Plain };
-        let turns = packet.turns.iter().map(CarriedTurn::new).collect();
-        let report = HandoffReport { turns, ..self.report(&seat, &Load::of(&packet, form), None) };
+        let excerpt = self.pack(source, self.room()).await?;
+        let form = if excerpt.has_words() { HandoffForm::Native } else { HandoffForm::Plain };
+        let turns = excerpt.turns.iter().map(CarriedTurn::new).collect();
+        let report = HandoffReport { turns, ..self.report(&seat, &Load::of(&excerpt, form), None) };
         if !self.is_raw {
             return Ok(report);
         }
         let (ports, to) = (self.supervisor.ports.clone(), self.destination(&seat));
-        let written = blocking(move || handoff::preview(&ports, &packet, &to)).await?;
+        let written = blocking(move || handoff::preview(&ports, &excerpt, &to)).await?;
         let content = written.map(|it| String::from_utf8_lossy(&it).into_owned());
         Ok(HandoffReport { content, ..report })
     }
@@ -204,15 +209,15 @@ impl Carriage {
         self.target.vendor.conversion().map_or(0, |conversion| conversion.room())
     }
 
-    async fn pack(&self, source: Source, budget: usize) -> Result<Packet> {
+    async fn pack(&self, source: SourceConversation, budget: usize) -> Result<ConversationExcerpt> {
         let since = self.earlier.as_ref().and_then(|earlier| earlier.newest);
-        let amount = Amount { budget: self.budget.unwrap_or(budget), since };
+        let amount = TransferLimit { budget: self.budget.unwrap_or(budget), since };
         let ports = self.supervisor.ports.clone();
         let known = Arc::clone(&self.known);
-        blocking(move || handoff::pack(&ports, &source, amount, &known)).await
+        blocking(move || handoff::gather(&ports, &source, amount, &known)).await
     }
 
-    async fn carry_natively(&self, seat: &mut Seat, source: &Source) -> Result<Native> {
+    async fn carry_natively(&self, seat: &mut Seat, source: &SourceConversation) -> Result<Native> {
         let (written, load) = match self.write(seat, source).await? {
             Ok(written) => written,
             Err(native) => return Ok(native),
@@ -249,8 +254,8 @@ impl Carriage {
     async fn write(
         &self,
         seat: &Seat,
-        source: &Source,
-    ) -> Result<std::result::Result<(Written, Load), Native>> {
+        source: &SourceConversation,
+    ) -> Result<std::result::Result<(WrittenConversation, Load), Native>> {
         let (ports, to) = (self.supervisor.ports.clone(), self.destination(seat));
         let facts = ports.files.facts(&source.transcript).ok().flatten();
         let budget = self.budget.unwrap_or_else(|| self.room());
@@ -258,14 +263,14 @@ impl Carriage {
         let (written, load) = if all && self.earlier.is_none() {
             let (source, known) = (source.clone(), Arc::clone(&self.known));
             let written = blocking(move || handoff::convert(&ports, &source, &to, &known)).await;
-            (written, Load::none(Form::Native))
+            (written, Load::none(HandoffForm::Native))
         } else {
-            let packet = self.pack(source.clone(), self.room()).await?;
-            if !packet.has_words() {
+            let excerpt = self.pack(source.clone(), self.room()).await?;
+            if !excerpt.has_words() {
                 return Ok(Err(Native::NothingSaid));
             }
-            let load = Load::of(&packet, Form::Native);
-            (blocking(move || handoff::write(&ports, &packet, &to)).await, load)
+            let load = Load::of(&excerpt, HandoffForm::Native);
+            (blocking(move || handoff::write(&ports, &excerpt, &to)).await, load)
         };
         Ok(match written {
             Ok(Some(written)) => Ok((written, load)),
@@ -274,7 +279,7 @@ impl Carriage {
         })
     }
 
-    async fn undo(&self, written: Written) -> Result<()> {
+    async fn undo(&self, written: WrittenConversation) -> Result<()> {
         let ports = self.supervisor.ports.clone();
         blocking(move || handoff::undo(&ports, &written)).await
     }
@@ -291,33 +296,37 @@ impl Carriage {
     async fn tell(
         &self,
         mut seat: Seat,
-        source: Source,
+        source: SourceConversation,
         why: Option<String>,
     ) -> Result<HandoffReport> {
-        let (packet, message) = self.digest(source).await?;
+        let (excerpt, message) = self.digest(source).await?;
         let Some(message) = message else { return self.plainly(seat).await };
-        let load = Load { characters: length(Some(&message)), ..Load::of(&packet, Form::Digest) };
+        let load =
+            Load { characters: length(Some(&message)), ..Load::of(&excerpt, HandoffForm::Digest) };
         self.begin(&mut seat, &load, Some(message), why).await
     }
 
-    async fn digest(&self, source: Source) -> Result<(Packet, Option<String>)> {
+    async fn digest(
+        &self,
+        source: SourceConversation,
+    ) -> Result<(ConversationExcerpt, Option<String>)> {
         let title = source.vendor.support().title;
-        let packet = self.pack(source, digest::DEFAULT_BUDGET).await?;
+        let excerpt = self.pack(source, digest::DEFAULT_BUDGET).await?;
         let (ports, cwd) = (self.supervisor.ports.clone(), self.origin.session.cwd.clone());
         let known = Arc::clone(&self.known);
         let look = move || Ok(without(&known, ports.machine.folder_state(&cwd)));
         let folder = blocking(look).await?;
         let told = |turn: &&Turn| self.earlier.is_none() && !turn.text.is_empty();
-        let material = Material {
+        let input = DigestInput {
             vendor: title,
-            task: packet.task.as_ref().filter(told),
-            turns: &packet.turns,
-            is_cut: packet.is_cut,
+            task: excerpt.task.as_ref().filter(told),
+            turns: &excerpt.turns,
+            is_cut: excerpt.is_cut,
             folder: &folder,
             questions: &self.questions(),
         };
-        let message = digest::digest(&material, self.budget.unwrap_or(digest::DEFAULT_BUDGET));
-        Ok((packet, message))
+        let message = digest::digest(&input, self.budget.unwrap_or(digest::DEFAULT_BUDGET));
+        Ok((excerpt, message))
     }
 
     /// Returns what the old agent waited for.
@@ -331,7 +340,7 @@ impl Carriage {
     /// Starts the next agent without a message, because the conversation is empty.
     async fn plainly(&self, mut seat: Seat) -> Result<HandoffReport> {
         let why = Some("there was nothing to carry".to_owned());
-        self.begin(&mut seat, &Load::none(Form::Plain), None, why).await
+        self.begin(&mut seat, &Load::none(HandoffForm::Plain), None, why).await
     }
 
     /// Starts the next agent with a message. If the agent has an earlier conversation, it continues

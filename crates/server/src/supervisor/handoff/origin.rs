@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use segue_core::api::{AdoptCandidate, HandoffRequest};
-use segue_core::flows::handoff::Source;
+use segue_core::flows::handoff::SourceConversation;
 use segue_core::flows::look::{self, Asked};
 use segue_core::flows::select::find as find_session;
 use segue_core::flows::{SessionState, adopt, conversation, view};
@@ -18,7 +18,7 @@ use super::super::Supervisor;
 #[derive(Clone, Debug)]
 pub(super) struct Origin {
     pub(super) session: Session,
-    pub(super) source: Option<Source>,
+    pub(super) source: Option<SourceConversation>,
     /// How many messages are queued for its agent. They stay there.
     pub(super) queued: usize,
     /// Whether its last turn is incomplete.
@@ -87,7 +87,8 @@ impl Origin {
                 .map(|part| part.vendor_session_id.zip(part.transcript))?,
         };
         let place = state.place();
-        let source = kept.map(|(id, transcript)| Source { vendor, place, id, transcript });
+        let source =
+            kept.map(|(id, transcript)| SourceConversation { vendor, place, id, transcript });
         let queued = state.outbox.len();
         let known = values_of(supervisor, &session, state.launches.last()).await;
         Ok(Self { session, source, queued, is_cut_off, known, stranger: None })
@@ -106,7 +107,12 @@ impl Origin {
         let id = &stranger.vendor_session_id;
         let known = conversation::read(ports, vendor.as_ref(), &place, id)?;
         let is_cut_off = known.as_ref().is_some_and(|it| it.turn_open);
-        let source = known.map(|it| Source { vendor, place, id: it.id, transcript: it.transcript });
+        let source = known.map(|it| SourceConversation {
+            vendor,
+            place,
+            id: it.id,
+            transcript: it.transcript,
+        });
         let session = adopt::draft(&supervisor.ports, &stranger, None).await?;
         let known = values_of(supervisor, &session, None).await;
         Ok(Self { session, source, queued: 0, is_cut_off, known, stranger: Some(stranger) })

@@ -3,9 +3,10 @@
 use std::sync::PoisonError;
 
 use segue_core::flows::SessionState;
-use segue_core::flows::handoff::Packet;
+use segue_core::flows::handoff::ConversationExcerpt;
 use segue_core::model::{
-    Binding, EventKind, Evidence, Form, Handoff, RequestStep, Session, Status, VendorSessionId,
+    Binding, EventKind, Evidence, Handoff, HandoffForm, RequestStep, Session, Status,
+    VendorSessionId,
 };
 use segue_core::ports::{Change, Commit};
 use segue_core::rules::redaction::Removed;
@@ -26,7 +27,7 @@ pub(super) struct Seat {
 /// How much is carried over, and in which form.
 #[derive(Clone)]
 pub(super) struct Load {
-    pub(super) form: Form,
+    pub(super) form: HandoffForm,
     pub(super) turns: u64,
     pub(super) left_out: Option<u64>,
     pub(super) characters: u64,
@@ -36,14 +37,14 @@ pub(super) struct Load {
 
 impl Load {
     /// Returns the load of an empty conversation.
-    pub(super) fn none(form: Form) -> Self {
+    pub(super) fn none(form: HandoffForm) -> Self {
         let removed = Removed::default();
         Self { form, turns: 0, left_out: Some(0), characters: 0, removed }
     }
 
-    pub(super) fn of(packet: &Packet, form: Form) -> Self {
-        let (turns, characters) = (packet.turns.len() as u64, packet.characters());
-        let (left_out, removed) = (packet.left_out, packet.removed.clone());
+    pub(super) fn of(excerpt: &ConversationExcerpt, form: HandoffForm) -> Self {
+        let (turns, characters) = (excerpt.turns.len() as u64, excerpt.characters());
+        let (left_out, removed) = (excerpt.left_out, excerpt.removed.clone());
         Self { form, turns, left_out, characters, removed }
     }
 }
@@ -63,7 +64,7 @@ impl Carriage {
             let created = state.event(ports, EventKind::SessionCreated, seat.session.address());
             commit.events.push(created);
         }
-        if seat.is_new && load.form == Form::Native {
+        if seat.is_new && load.form == HandoffForm::Native {
             let binding = self.binding(seat);
             let text = format!("{} ({})", seat.id, binding.evidence);
             commit.changes.push(Change::AddBinding(binding));
@@ -108,7 +109,7 @@ impl Carriage {
     }
 
     fn step(&self, seat: &Seat, load: &Load) -> Handoff {
-        let is_known = load.form == Form::Native || self.earlier.is_some();
+        let is_known = load.form == HandoffForm::Native || self.earlier.is_some();
         Handoff {
             from: self.origin.session.id,
             to: seat.session.id,

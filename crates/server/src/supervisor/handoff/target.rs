@@ -105,7 +105,7 @@ impl Target {
         }
         if from.headless && self.vendor.launching().headless().is_none() {
             let error = Error::usage(format!("`{}` cannot run headless", self.vendor.id()));
-            return Err(error.hint("choose another vendor with `--to`"));
+            return Err(error.hint("choose_method another vendor with `--to`"));
         }
         let agent = self.agent.as_ref();
         let is_same = from.vendor == self.vendor.id();
@@ -162,7 +162,7 @@ impl Target {
 fn name_taken(name: &SessionName, from: &Session) -> Error {
     let fleet = &from.fleet;
     Error::conflict(format!("the name `{name}` is taken in fleet `{fleet}`"))
-        .hint("choose another name with `--name NAME`")
+        .hint("choose_method another name with `--name NAME`")
         .hint(format!("run `segue resume {fleet}/{name}` to go on with the session that has it"))
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::flows::SessionState;
-use segue_core::flows::handoff::{self, Source};
+use segue_core::flows::handoff::{self, SourceConversation};
 use segue_core::flows::look::{self, Asked};
 use segue_core::model::{Session, SessionId, VendorId};
 use segue_core::rules::recovery::{self, Decision};
@@ -18,7 +18,7 @@ use super::quiet;
 #[derive(Clone, Debug)]
 pub(super) struct Earlier {
     pub(super) session: Session,
-    pub(super) source: Source,
+    pub(super) source: SourceConversation,
     /// The timestamp of the newest turn that both sessions have.
     pub(super) newest: Option<Timestamp>,
     /// When the conversation last moved between the two sessions.
@@ -102,7 +102,7 @@ async fn earlier(
         Decision::Attach | Decision::Rest { .. } | Decision::Resume { .. }
     );
     let Some(conversation) = sight.conversation.filter(|_| can_go_on) else { return Ok(None) };
-    let source = Source {
+    let source = SourceConversation {
         vendor: ports.vendors.of(&session)?,
         place: state.place(),
         id: conversation.id,

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use segue_core::flows::handoff::{self, Amount, Destination, Source};
+use segue_core::flows::handoff::{self, Destination, SourceConversation, TransferLimit};
 use segue_core::model::{Environment, VendorId, VendorSessionId};
 use segue_core::ports::{Place, Ports, ProjectFile, Projects, Transcripts, Vendor, Vendors as _};
 use segue_core::rules::redaction::KnownSecrets;
@@ -132,7 +132,7 @@ fn lines(path: &Path) -> usize {
 /// A handoff of a conversation to another vendor.
 struct Trip {
     ports: Ports,
-    source: Source,
+    source: SourceConversation,
     to: Destination,
 }
 
@@ -144,7 +144,7 @@ impl Trip {
         let place = Place { config_dir: goal.clone(), cwd: PathBuf::from(CWD) };
         let (claude, id) = (vendor("claude"), VendorSessionId::new(ID));
         let transcript = transcripts(claude.as_ref()).transcript(&LocalFiles, &from, &id);
-        let source = Source { vendor: claude, place: from, id, transcript };
+        let source = SourceConversation { vendor: claude, place: from, id, transcript };
         let to = Destination {
             vendor: vendor(to),
             place,
@@ -168,11 +168,11 @@ impl Trip {
 
     /// Measures the handoff of at most `budget` characters of the conversation.
     fn within(&self, budget: usize) -> Duration {
-        let amount = Amount { budget, since: None };
+        let limit = TransferLimit { budget, since: None };
         let (time, written) = timed(|| {
-            let packet =
-                handoff::pack(&self.ports, &self.source, amount, &KnownSecrets::default())?;
-            handoff::write(&self.ports, &packet, &self.to)
+            let excerpt =
+                handoff::gather(&self.ports, &self.source, limit, &KnownSecrets::default())?;
+            handoff::write(&self.ports, &excerpt, &self.to)
         });
         assert!(written.expect("a conversion").is_some(), "it takes turns");
         time

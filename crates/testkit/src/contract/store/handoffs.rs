@@ -1,6 +1,6 @@
 //! Handoffs between sessions, and sessions that get a new name.
 
-use segue_core::model::{Form, Handoff, Session, SessionName, VendorSessionId};
+use segue_core::model::{Handoff, HandoffForm, Session, SessionName, VendorSessionId};
 use segue_core::ports::Change;
 
 use super::{Backend, Samples, assert_conflict, commit};
@@ -17,7 +17,7 @@ pub async fn a_handoff_is_found_from_its_source_and_its_target_session(backend: 
         to: to.id,
         from_conversation: Some(VendorSessionId::new("a")),
         to_conversation: None,
-        form: Form::Native,
+        form: HandoffForm::Native,
         turns_carried: 7,
         turns_left_out: None,
         at: samples.time(),

@@ -4,9 +4,9 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use jiff::Timestamp;
 use segue_core::model::{Role, Turn};
-use segue_core::rules::carry::Cleaner;
-use segue_core::rules::digest::{FolderState, LEAST_BUDGET, Material, digest};
+use segue_core::rules::digest::{DigestInput, FolderState, LEAST_BUDGET, digest};
 use segue_core::rules::redaction::{KnownSecrets, Redactor, redact, redact_assignments};
+use segue_core::rules::transfer::TurnCleaner;
 use segue_testkit::chance::Chance;
 
 use super::transcripts;
@@ -73,9 +73,9 @@ pub(super) fn check_redaction(text: &str) {
     assert!(!redactor.redact_result(text, false).contains(&drawn), "a value of another text");
 }
 
-/// Passes turns through the `Cleaner`, as a handoff does.
+/// Passes turns through the `TurnCleaner`, as a handoff does.
 pub(super) fn clean(turns: Vec<Turn>) -> Vec<Turn> {
-    let mut cleaner = Cleaner::new("call_1", Timestamp::UNIX_EPOCH);
+    let mut cleaner = TurnCleaner::new("call_1", Timestamp::UNIX_EPOCH);
     let mut clean = Vec::new();
     turns.into_iter().for_each(|turn| cleaner.turn(turn, &mut clean));
     cleaner.end(&mut clean);
@@ -130,7 +130,7 @@ pub(super) fn check_digest(turns: Vec<Turn>) {
         dirty: vec![start.clone(); 3],
         more_dirty: 2,
     };
-    let material = Material {
+    let input = DigestInput {
         vendor: &start,
         task: task.as_ref(),
         turns: &turns[chance.below(turns.len() + 1)..],
@@ -138,7 +138,7 @@ pub(super) fn check_digest(turns: Vec<Turn>) {
         folder: &folder,
         questions: std::slice::from_ref(&start),
     };
-    let Some(told) = digest(&material, budget) else { return };
+    let Some(told) = digest(&input, budget) else { return };
     let length = told.chars().count();
     assert!(length <= budget, "{length} characters in a budget of {budget}");
     let tag = told.rsplit_once("</").and_then(|(_, rest)| rest.split_once('>'));

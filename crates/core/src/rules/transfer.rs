@@ -1,18 +1,18 @@
 //! Prepares the turns of one vendor's conversation for another vendor.
 
 mod cleaner;
-mod gathering;
-mod news;
+mod collector;
+mod new_turns;
 
 #[cfg(test)]
 mod tests;
 
-pub use cleaner::Cleaner;
-pub use gathering::{Carried, Gathering};
-pub use news::{News, since};
+pub use cleaner::TurnCleaner;
+pub use collector::{CollectedTurns, TurnCollector};
+pub use new_turns::{NewTurns, since};
 
 /// A cut moves to a line break that is at most this many bytes away.
-const LINE: usize = 80;
+const MAX_LINE_BYTES: usize = 80;
 
 /// Cuts out the middle of a text and inserts a mark with the number of missing characters. The
 /// result has at most `most` characters, including the mark.
@@ -46,10 +46,10 @@ fn place_of(text: &str, number: usize) -> usize {
 
 /// Removes an incomplete line from the end of the text, unless that line is long.
 fn end_of_line(text: &str) -> &str {
-    text.rfind('\n').filter(|at| text.len() - at <= LINE).map_or(text, |at| &text[..at])
+    text.rfind('\n').filter(|at| text.len() - at <= MAX_LINE_BYTES).map_or(text, |at| &text[..at])
 }
 
 /// Removes an incomplete line from the start of the text, unless that line is long.
 fn start_of_line(text: &str) -> &str {
-    text.find('\n').filter(|at| *at < LINE).map_or(text, |at| &text[at + 1..])
+    text.find('\n').filter(|at| *at < MAX_LINE_BYTES).map_or(text, |at| &text[at + 1..])
 }

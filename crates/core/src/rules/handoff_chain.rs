@@ -31,7 +31,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::model::Form;
+    use crate::model::HandoffForm;
 
     fn session(number: u128) -> SessionId {
         SessionId::new(Uuid::from_u128(number))
@@ -43,7 +43,7 @@ mod tests {
             to: session(to),
             from_conversation: None,
             to_conversation: None,
-            form: Form::Native,
+            form: HandoffForm::Native,
             turns_carried: 1,
             turns_left_out: None,
             at: Timestamp::from_second(second).unwrap(),

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Packet, Source, cleaner, first_task, transcripts_of};
+use super::{ConversationExcerpt, SourceConversation, first_task, transcripts_of, turn_cleaner};
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::model::{Role, Turn, VendorSessionId};
@@ -17,10 +17,10 @@ use crate::ports::{
 use crate::rules::redaction::{KnownSecrets, Redactor, Removed};
 
 /// The buffer is written to the file when it has at least this many bytes.
-const BUFFER: usize = 256 * 1024;
+const BUFFER_BYTES: usize = 256 * 1024;
 
 /// This many of the newest turns are read back, to check that the vendor's reader understands them.
-const READ_BACK: usize = 20;
+const READ_BACK_TURNS: usize = 20;
 
 /// Where a conversation is written.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ pub struct Destination {
 
 /// The result of writing a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenConversation {
     pub path: PathBuf,
     /// The vendor's program must import the file.
     pub is_import: bool,
@@ -55,31 +55,35 @@ pub struct Written {
 
 /// Writes turns in the format of the destination's vendor. `None` if that vendor cannot take over
 /// conversations.
-pub fn write(ports: &Ports, packet: &Packet, to: &Destination) -> Result<Option<Written>> {
-    let Some(mut sheet) = Sheet::begin(ports, to)? else { return Ok(None) };
-    for turn in &packet.turns {
-        sheet.turn(turn)?;
+pub fn write(
+    ports: &Ports,
+    excerpt: &ConversationExcerpt,
+    to: &Destination,
+) -> Result<Option<WrittenConversation>> {
+    let Some(mut transcript) = TranscriptWriter::begin(ports, to)? else { return Ok(None) };
+    for turn in &excerpt.turns {
+        transcript.turn(turn)?;
     }
-    sheet.finish(packet.removed.clone()).map(Some)
+    transcript.finish(excerpt.removed.clone()).map(Some)
 }
 
 /// Converts a whole conversation and keeps only a few turns in memory at a time. `None` if the
 /// destination's vendor cannot take over conversations.
 pub fn convert(
     ports: &Ports,
-    source: &Source,
+    source: &SourceConversation,
     to: &Destination,
     known: &KnownSecrets,
-) -> Result<Option<Written>> {
-    let Some(mut sheet) = Sheet::begin(ports, to)? else { return Ok(None) };
+) -> Result<Option<WrittenConversation>> {
+    let Some(mut transcript) = TranscriptWriter::begin(ports, to)? else { return Ok(None) };
     let task = first_task(ports, source)?;
     let redactor = Redactor::new(known.clone());
-    let mut cleaner = cleaner(ports, source, task.as_ref()).with_redactor(redactor);
+    let mut cleaner = turn_cleaner(ports, source, task.as_ref()).with_redactor(redactor);
     let mut clean = Vec::new();
     let mut failure = None;
     source.transcripts()?.turns(ports.files.as_ref(), &source.transcript, &mut |turn| {
         cleaner.turn(turn, &mut clean);
-        match clean.drain(..).try_for_each(|turn| sheet.turn(&turn)) {
+        match clean.drain(..).try_for_each(|turn| transcript.turn(&turn)) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 failure = Some(error);
@@ -91,17 +95,21 @@ pub fn convert(
         return Err(error);
     }
     cleaner.end(&mut clean);
-    clean.iter().try_for_each(|turn| sheet.turn(turn))?;
-    sheet.finish(cleaner.removed().clone()).map(Some)
+    clean.iter().try_for_each(|turn| transcript.turn(turn))?;
+    transcript.finish(cleaner.removed().clone()).map(Some)
 }
 
 /// Returns exactly the bytes that would be written. `None` if the vendor cannot take over
 /// conversations.
-pub fn preview(ports: &Ports, packet: &Packet, to: &Destination) -> Result<Option<Vec<u8>>> {
+pub fn preview(
+    ports: &Ports,
+    excerpt: &ConversationExcerpt,
+    to: &Destination,
+) -> Result<Option<Vec<u8>>> {
     let Some(Transcription { mut writer, .. }) = transcription(ports, to)? else { return Ok(None) };
     let mut out = Vec::new();
     writer.begin(&mut out);
-    packet.turns.iter().for_each(|turn| writer.turn(turn, &mut out));
+    excerpt.turns.iter().for_each(|turn| writer.turn(turn, &mut out));
     writer.end(&mut out);
     Ok(Some(out))
 }
@@ -126,7 +134,7 @@ fn transcription(ports: &Ports, to: &Destination) -> Result<Option<Transcription
 }
 
 /// A transcript that is being written.
-struct Sheet<'a> {
+struct TranscriptWriter<'a> {
     ports: &'a Ports,
     to: &'a Destination,
     path: PathBuf,
@@ -140,7 +148,7 @@ struct Sheet<'a> {
     newest: VecDeque<(Role, String)>,
 }
 
-impl<'a> Sheet<'a> {
+impl<'a> TranscriptWriter<'a> {
     fn begin(ports: &'a Ports, to: &'a Destination) -> Result<Option<Self>> {
         let Some(Transcription { target, beside, writer }) = transcription(ports, to)? else {
             return Ok(None);
@@ -155,7 +163,7 @@ impl<'a> Sheet<'a> {
         if let Some(onto) = to.onto.as_deref().filter(|_| !is_import) {
             contents.copy_lines(onto).map_err(failed)?;
         }
-        let mut sheet = Self {
+        let mut transcript = Self {
             ports,
             to,
             path,
@@ -168,19 +176,19 @@ impl<'a> Sheet<'a> {
             characters: 0,
             newest: VecDeque::new(),
         };
-        sheet.writer.begin(&mut sheet.buffer);
-        Ok(Some(sheet))
+        transcript.writer.begin(&mut transcript.buffer);
+        Ok(Some(transcript))
     }
 
     fn turn(&mut self, turn: &Turn) -> Result<()> {
         self.turns += 1;
         self.characters += turn.text.chars().count() as u64;
-        if self.newest.len() == READ_BACK {
+        if self.newest.len() == READ_BACK_TURNS {
             self.newest.pop_front();
         }
         self.newest.push_back((turn.role, turn.text.clone()));
         self.writer.turn(turn, &mut self.buffer);
-        if self.buffer.len() < BUFFER { Ok(()) } else { self.flush() }
+        if self.buffer.len() < BUFFER_BYTES { Ok(()) } else { self.flush() }
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -189,7 +197,7 @@ impl<'a> Sheet<'a> {
         written.map_err(|error| unwritable(&self.path, &error))
     }
 
-    fn finish(mut self, removed: Removed) -> Result<Written> {
+    fn finish(mut self, removed: Removed) -> Result<WrittenConversation> {
         self.writer.end(&mut self.buffer);
         self.flush()?;
         let files = self.ports.files.as_ref();
@@ -204,7 +212,7 @@ impl<'a> Sheet<'a> {
         let replaces = self.to.onto.is_some() || self.is_import;
         let taken = if replaces { Taken::Replace } else { Taken::Refuse };
         self.contents.finish(taken).map_err(|error| unwritable(&self.path, &error))?;
-        let written = Written {
+        let written = WrittenConversation {
             beside: self.beside.into_iter().map(|file| file.path).collect(),
             grown: before.zip(length(&self.path)),
             path: self.path,
@@ -226,7 +234,7 @@ impl<'a> Sheet<'a> {
 fn read_back(
     files: &dyn Files,
     to: &Destination,
-    written: &Written,
+    written: &WrittenConversation,
     newest: &VecDeque<(Role, String)>,
 ) -> Result<()> {
     let mut wanted = newest.iter().rev();
@@ -234,7 +242,7 @@ fn read_back(
     let mut is_same = true;
     transcripts_of(to.vendor.as_ref())?.turns_back(files, &written.path, &mut |turn| {
         let Some((role, text)) = next else { return ControlFlow::Break(()) };
-        is_same = is_alike(*role, turn.role) && says_the_same(*role, text, &turn.text);
+        is_same = has_same_role(*role, turn.role) && has_same_text(*role, text, &turn.text);
         next = wanted.next();
         if is_same { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
@@ -250,7 +258,7 @@ fn read_back(
 
 /// Compares two texts. Vendors need not preserve whitespace at the ends, or between the arguments
 /// of a tool call.
-fn says_the_same(role: Role, written: &str, read: &str) -> bool {
+fn has_same_text(role: Role, written: &str, read: &str) -> bool {
     let arguments = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
     written.trim() == read.trim()
         || role == Role::ToolCall
@@ -259,14 +267,14 @@ fn says_the_same(role: Role, written: &str, read: &str) -> bool {
 
 /// Compares two roles. Vendors may store a summary as a user's message, so these roles count as
 /// equal.
-fn is_alike(written: Role, read: Role) -> bool {
+fn has_same_role(written: Role, read: Role) -> bool {
     let plain = |role| if role == Role::Summary { Role::User } else { role };
     plain(written) == plain(read)
 }
 
 /// Reverts a write. New files are deleted. An extended transcript is shortened to its earlier
 /// length, unless the vendor has changed its length since.
-pub fn undo(ports: &Ports, written: &Written) -> Result<()> {
+pub fn undo(ports: &Ports, written: &WrittenConversation) -> Result<()> {
     failpoint::hit("handoff.undo.before");
     let files = ports.files.as_ref();
     let undone = match written.grown {

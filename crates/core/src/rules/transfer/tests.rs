@@ -41,7 +41,7 @@ fn assistant(text: &str) -> Turn {
 }
 
 fn clean(turns: impl IntoIterator<Item = Turn>) -> Vec<Turn> {
-    let mut cleaner = Cleaner::new("call", at(100));
+    let mut cleaner = TurnCleaner::new("call", at(100));
     let mut out = Vec::new();
     turns.into_iter().for_each(|turn| cleaner.turn(turn, &mut out));
     cleaner.end(&mut out);
@@ -100,7 +100,7 @@ fn call_without_a_result_gets_a_failed_one_and_result_without_a_call_is_dropped(
 
 #[test]
 fn missing_tool_result_holds_back_at_most_a_thousand_turns() {
-    let mut cleaner = Cleaner::new("call", at(0));
+    let mut cleaner = TurnCleaner::new("call", at(0));
     let mut out = Vec::new();
     cleaner.turn(call("a"), &mut out);
     (0..1_000).for_each(|_| cleaner.turn(assistant("x"), &mut out));
@@ -154,7 +154,7 @@ fn secrets_and_all_values_of_env_files_are_removed() {
     let read = turn(Role::ToolCall, "a", r#"{"path":"/x/.env"}"#);
     let gave = turn(Role::ToolResult, "a", "NAME=shop\nPORT=80");
     let other = turn(Role::ToolResult, "b", "NAME=shop API_KEY=abc");
-    let mut cleaner = Cleaner::new("call", at(0));
+    let mut cleaner = TurnCleaner::new("call", at(0));
     let mut out = Vec::new();
     for turn in [user("my sk-ant-api03-abcdefghijklmnop"), read, gave, call("b"), other] {
         cleaner.turn(turn, &mut out);
@@ -199,12 +199,12 @@ fn secrets_removed_before_a_cut_are_counted_once() {
     assert_eq!(carried.removed.by_kind(), [("github-token".to_owned(), 2)].into());
 }
 
-fn gather(turns: &[Turn], budget: usize, task: Option<Turn>) -> (Carried, usize) {
-    let mut gathering = Gathering::new(budget);
-    let taken = turns.iter().rev().take_while(|it| gathering.take((*it).clone()).is_continue());
+fn gather(turns: &[Turn], budget: usize, task: Option<Turn>) -> (CollectedTurns, usize) {
+    let mut collector = TurnCollector::new(budget);
+    let taken = turns.iter().rev().take_while(|it| collector.take((*it).clone()).is_continue());
     let taken = taken.count();
     let left_out = u64::try_from(turns.len() - taken).unwrap();
-    (gathering.finish(task, Some(left_out)), taken)
+    (collector.finish(task, Some(left_out)), taken)
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn turns_that_fit_into_the_budget_are_unchanged() {
     let (carried, _) = gather(&turns, 1_000, Some(turns[0].clone()));
     assert_eq!(
         carried,
-        Carried { turns: turns.to_vec(), is_cut: false, removed: Removed::default() }
+        CollectedTurns { turns: turns.to_vec(), is_cut: false, removed: Removed::default() }
     );
 }
 
@@ -289,13 +289,11 @@ fn only_turns_after_the_handoff_are_news() {
         user("untimed"),
     ];
     assert_eq!(turns.iter().filter(|turn| since(turn, at(10))).count(), 1);
-    let mut news = News::new(at(10));
-    let found: Vec<bool> = turns.iter().rev().map(|turn| news.is_news(turn)).collect();
+    let mut news = NewTurns::new(at(10));
+    let found: Vec<bool> = turns.iter().rev().map(|turn| news.is_new(turn)).collect();
     assert_eq!(found, [true, true, false, false]);
-    let mut news = News::new(at(12));
-    assert!(
-        news.is_news(&user("untimed")) && !news.is_news(&turns[2]) && !news.is_news(&user("x"))
-    );
+    let mut news = NewTurns::new(at(12));
+    assert!(news.is_new(&user("untimed")) && !news.is_new(&turns[2]) && !news.is_new(&user("x")));
 }
 
 fn any_turn() -> impl Strategy<Value = Turn> {
@@ -334,18 +332,18 @@ proptest! {
     }
 
     #[test]
-    fn gathering_never_exceeds_its_budget(
+    fn collector_never_exceeds_its_budget(
         turns in prop::collection::vec(any_turn(), 0..30),
         budget in 0_usize..1_500,
         has_task: bool,
     ) {
         let task = turns.iter().find(|turn| turn.role == Role::User).filter(|_| has_task);
-        let mut gathering = Gathering::new(budget);
-        let _ = turns.iter().rev().try_for_each(|turn| match gathering.take(turn.clone()) {
+        let mut collector = TurnCollector::new(budget);
+        let _ = turns.iter().rev().try_for_each(|turn| match collector.take(turn.clone()) {
             ControlFlow::Break(()) => ControlFlow::Break(()),
             ControlFlow::Continue(()) => ControlFlow::Continue(()),
         });
-        let carried = gathering.finish(task.cloned(), None);
+        let carried = collector.finish(task.cloned(), None);
         let used: usize = carried.turns.iter().map(|turn| turn.text.chars().count()).sum();
         prop_assert!(used <= budget, "{used} > {budget}");
         if carried.is_cut {

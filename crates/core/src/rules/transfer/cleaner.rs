@@ -11,9 +11,9 @@ use crate::model::{Role, Tool, Turn};
 use crate::rules::redaction::{Redactor, Removed};
 
 /// At most this many turns are held back while the result of a tool call is missing.
-const HELD: usize = 1_000;
+const MAX_HELD_TURNS: usize = 1_000;
 /// Maximum number of characters of a tool result.
-const RESULT: usize = 20_000;
+const MAX_RESULT_CHARACTERS: usize = 20_000;
 /// After these words `.env` is a property of a program and not a file name, as in `process.env`.
 const PROGRAMS: [&str; 4] = ["process", "meta", "Deno", "Bun"];
 const NO_RESULT: &str = "No result of this call was recorded.";
@@ -21,7 +21,7 @@ const SUMMARY: &str = "This is a summary of what was said before:";
 
 /// Cleans turns in one pass from the oldest to the newest.
 #[derive(Debug)]
-pub struct Cleaner {
+pub struct TurnCleaner {
     prefix: String,
     fallback_time: Timestamp,
     /// The timestamp of the newest turn that was returned.
@@ -29,11 +29,11 @@ pub struct Cleaner {
     calls: usize,
     redactor: Redactor,
     /// Turns that wait for the results of tool calls, in order.
-    held: VecDeque<Held>,
+    held: VecDeque<HeldTurn>,
 }
 
 #[derive(Debug)]
-enum Held {
+enum HeldTurn {
     Plain(Turn),
     Call {
         /// The id that the vendor assigned.
@@ -43,13 +43,13 @@ enum Held {
     },
 }
 
-impl Held {
+impl HeldTurn {
     fn is_open(&self) -> bool {
         matches!(self, Self::Call { result: None, .. })
     }
 }
 
-impl Cleaner {
+impl TurnCleaner {
     /// Creates a cleaner. All tool ids begin with `id_prefix`. Turns at the beginning without a
     /// timestamp get `fallback_time`. Timestamps never decrease from one turn to the next.
     pub fn new(id_prefix: &str, fallback_time: Timestamp) -> Self {
@@ -73,15 +73,15 @@ impl Cleaner {
     pub fn turn(&mut self, turn: Turn, out: &mut Vec<Turn>) {
         match turn.role {
             Role::ToolCall => self.hold_call(turn),
-            Role::ToolResult => self.join(turn),
+            Role::ToolResult => self.add_result(turn),
             Role::User | Role::Summary => {
                 self.end(out);
                 self.held.extend(plain(turn));
             }
             Role::Assistant => self.held.extend(plain(turn)),
         }
-        self.give(out);
-        if self.held.len() > HELD {
+        self.release(out);
+        if self.held.len() > MAX_HELD_TURNS {
             self.end(out);
         }
     }
@@ -101,23 +101,23 @@ impl Cleaner {
 
     fn hold_call(&mut self, turn: Turn) {
         let id = turn.tool.as_ref().map(|tool| tool.id.clone()).unwrap_or_default();
-        self.held.push_back(Held::Call { id, call: turn, result: None });
+        self.held.push_back(HeldTurn::Call { id, call: turn, result: None });
     }
 
     /// Adds a result to the oldest open call with the same id. A result without an id goes to the
     /// oldest open call.
-    fn join(&mut self, turn: Turn) {
+    fn add_result(&mut self, turn: Turn) {
         let wanted = turn.tool.as_ref().map_or("", |tool| tool.id.as_str());
-        let is_its = |held: &&mut Held| match held {
-            Held::Call { id, result: None, .. } => wanted.is_empty() || id == wanted,
-            Held::Call { .. } | Held::Plain(_) => false,
+        let is_its = |held: &&mut HeldTurn| match held {
+            HeldTurn::Call { id, result: None, .. } => wanted.is_empty() || id == wanted,
+            HeldTurn::Call { .. } | HeldTurn::Plain(_) => false,
         };
-        if let Some(Held::Call { result, .. }) = self.held.iter_mut().find(is_its) {
+        if let Some(HeldTurn::Call { result, .. }) = self.held.iter_mut().find(is_its) {
             *result = Some(turn);
         }
     }
 
-    fn give(&mut self, out: &mut Vec<Turn>) {
+    fn release(&mut self, out: &mut Vec<Turn>) {
         while self.held.front().is_some_and(|held| !held.is_open()) {
             if let Some(held) = self.held.pop_front() {
                 self.write(held, out);
@@ -125,13 +125,13 @@ impl Cleaner {
         }
     }
 
-    fn write(&mut self, held: Held, out: &mut Vec<Turn>) {
+    fn write(&mut self, held: HeldTurn, out: &mut Vec<Turn>) {
         match held {
-            Held::Plain(turn) => {
+            HeldTurn::Plain(turn) => {
                 let text = self.redact(&turn.text);
                 out.push(self.timed(Turn { text, tool: None, ..turn }));
             }
-            Held::Call { call, result, .. } => self.write_call(call, result, out),
+            HeldTurn::Call { call, result, .. } => self.write_call(call, result, out),
         }
     }
 
@@ -139,9 +139,9 @@ impl Cleaner {
         self.calls += 1;
         let id = format!("{}_{}", self.prefix, self.calls);
         let is_of_variables = mentions_variables(&call.text);
-        let told = call.tool.as_ref().map(|tool| tool.name.clone()).unwrap_or_default();
+        let called = call.tool.as_ref().map(|tool| tool.name.clone()).unwrap_or_default();
         let answered = result.as_ref().and_then(|it| it.tool.as_ref()).map(|it| it.name.clone());
-        let name = if told.is_empty() { answered.unwrap_or_default() } else { told };
+        let name = if called.is_empty() { answered.unwrap_or_default() } else { called };
         let name = if name.is_empty() { "tool".to_owned() } else { name };
         let tool = |failed| Tool { id: id.clone(), name: name.clone(), failed };
         let text = object(self.redact(&call.text));
@@ -153,7 +153,7 @@ impl Cleaner {
     }
 
     fn result(&mut self, text: &str, is_of_variables: bool) -> String {
-        cut_in_middle(&self.redactor.redact_result(text, is_of_variables), RESULT)
+        cut_in_middle(&self.redactor.redact_result(text, is_of_variables), MAX_RESULT_CHARACTERS)
     }
 
     fn redact(&mut self, text: &str) -> String {
@@ -168,11 +168,11 @@ impl Cleaner {
     }
 }
 
-fn plain(turn: Turn) -> Option<Held> {
+fn plain(turn: Turn) -> Option<HeldTurn> {
     if turn.text.trim().is_empty() {
         return None;
     }
-    Some(Held::Plain(match turn.role {
+    Some(HeldTurn::Plain(match turn.role {
         Role::Summary => {
             Turn { role: Role::User, text: format!("{SUMMARY}\n\n{}", turn.text), ..turn }
         }

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::flows::conversation;
 use crate::model::{Handoff, Principal, SessionId, VendorSessionId};
 use crate::ports::{Ports, SessionQuery, SessionSummary};
-use crate::rules::story;
+use crate::rules::handoff_chain;
 
 /// Returns where each conversation that handoffs connect with this session can be read, oldest
 /// first. Sessions that were removed or that the caller may not see are left out.
@@ -16,17 +16,17 @@ pub async fn parts(
     principal: &Principal,
     summary: &SessionSummary,
 ) -> Result<Vec<ConversationPart>> {
-    let steps = story::steps(&linked(ports, summary.session.id).await?, summary.session.id);
+    let steps = handoff_chain::steps(&linked(ports, summary.session.id).await?, summary.session.id);
     let Some(first) = steps.first() else {
         return Ok(vec![conversation::of_session(ports, summary).await?]);
     };
-    let tellers: Vec<SessionId> =
+    let ids: Vec<SessionId> =
         [first.from].into_iter().chain(steps.iter().map(|step| step.to)).collect();
-    let sessions = ports.store.sessions(&SessionQuery::ids(tellers.clone())).await?;
+    let sessions = ports.store.sessions(&SessionQuery::ids(ids.clone())).await?;
     let mut parts = Vec::new();
-    for (number, teller) in tellers.into_iter().enumerate() {
-        let known = sessions.iter().find(|it| it.session.id == teller);
-        let known = known.filter(|it| principal.allow_session(teller, it.session.parent).is_ok());
+    for (number, session) in ids.into_iter().enumerate() {
+        let known = sessions.iter().find(|it| it.session.id == session);
+        let known = known.filter(|it| principal.allow_session(session, it.session.parent).is_ok());
         let Some(known) = known else { continue };
         let before = number.checked_sub(1).and_then(|number| steps.get(number));
         let id = id_of(known, before, steps.get(number));
@@ -39,11 +39,11 @@ pub async fn parts(
 
 /// Returns the conversation that a session was in between two handoffs.
 fn id_of<'a>(
-    teller: &'a SessionSummary,
+    session: &'a SessionSummary,
     before: Option<&'a Handoff>,
     after: Option<&'a Handoff>,
 ) -> Option<&'a VendorSessionId> {
-    let newest = teller.binding.as_ref().map(|binding| &binding.vendor_session);
+    let newest = session.binding.as_ref().map(|binding| &binding.vendor_session);
     match after {
         Some(after) => after
             .from_conversation

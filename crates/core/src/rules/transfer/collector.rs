@@ -8,27 +8,27 @@ use crate::model::{Role, Turn};
 use crate::rules::redaction::{KnownSecrets, Redactor, Removed, is_of_variables};
 
 /// Maximum number of characters of a tool's arguments or result.
-const OF_TOOL: usize = 20_000;
+const MAX_TOOL_CHARACTERS: usize = 20_000;
 
 /// Collects turns from the newest to the oldest until a number of characters is reached.
 #[derive(Debug)]
-pub struct Gathering {
+pub struct TurnCollector {
     budget: usize,
     used: usize,
     /// Newest first.
-    turns: Vec<Taken>,
+    turns: Vec<CollectedTurn>,
     is_full: bool,
     redactor: Redactor,
 }
 
 /// A collected turn, and the number of secrets that were removed from it before it was cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Taken {
+struct CollectedTurn {
     turn: Turn,
     removed: Removed,
 }
 
-impl Deref for Taken {
+impl Deref for CollectedTurn {
     type Target = Turn;
 
     fn deref(&self) -> &Turn {
@@ -38,7 +38,7 @@ impl Deref for Taken {
 
 /// The turns that the other vendor gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Carried {
+pub struct CollectedTurns {
     /// Oldest first, not cleaned yet.
     pub turns: Vec<Turn>,
     /// Whether turns are left out.
@@ -48,14 +48,14 @@ pub struct Carried {
     pub removed: Removed,
 }
 
-impl Gathering {
-    /// Creates an empty gathering with a budget in characters.
+impl TurnCollector {
+    /// Creates an empty collector with a budget in characters.
     pub fn new(budget: usize) -> Self {
-        Self::knowing(budget, KnownSecrets::default())
+        Self::with_known_secrets(budget, KnownSecrets::default())
     }
 
-    /// Creates an empty gathering that also removes these known secrets before it cuts a turn.
-    pub fn knowing(budget: usize, known: KnownSecrets) -> Self {
+    /// Creates an empty collector that also removes these known secrets before it cuts a turn.
+    pub fn with_known_secrets(budget: usize, known: KnownSecrets) -> Self {
         let redactor = Redactor::new(known);
         Self { budget, used: 0, turns: Vec::new(), is_full: false, redactor }
     }
@@ -81,11 +81,11 @@ impl Gathering {
     ///
     /// `left_out` is the number of turns that were not collected, including the turn at which
     /// `take` returned `Break`.
-    pub fn finish(mut self, first_task: Option<Turn>, left_out: Option<u64>) -> Carried {
+    pub fn finish(mut self, first_task: Option<Turn>, left_out: Option<u64>) -> CollectedTurns {
         let mut turns = std::mem::take(&mut self.turns);
         if !self.is_full {
             turns.reverse();
-            return carried(turns, false);
+            return collected(turns, false);
         }
         let taken = turns.len();
         let kept = u64::from(first_task.is_some());
@@ -97,7 +97,7 @@ impl Gathering {
         let head = if has_line { with_line } else { characters(&task) };
         self.fit(&mut turns, self.budget - head);
         turns.reverse();
-        begin_well(&mut turns);
+        drop_incomplete_start(&mut turns);
         // A turn with the same text and timestamp is the task itself.
         if task.at.is_some() && turns.first().is_some_and(|first| first.turn == task.turn) {
             turns.remove(0);
@@ -105,18 +105,18 @@ impl Gathering {
         let dropped = u64::try_from(taken - turns.len()).unwrap_or(u64::MAX);
         let missing = left_out.map(|count| count.saturating_add(dropped).saturating_sub(kept));
         let line = if has_line { notice(missing) } else { String::new() };
-        let Taken { turn, removed } = task;
+        let CollectedTurn { turn, removed } = task;
         let text = format!("{}{line}", turn.text).trim_start().to_owned();
-        let head = Taken { turn: Turn { text, ..turn }, removed };
+        let head = CollectedTurn { turn: Turn { text, ..turn }, removed };
         turns.splice(0..0, (!head.text.is_empty()).then_some(head));
-        carried(turns, true)
+        collected(turns, true)
     }
 
     /// Cuts out the middle of a turn that is too long.
-    fn shortened(&mut self, turn: Turn) -> Taken {
+    fn shortened(&mut self, turn: Turn) -> CollectedTurn {
         let most = match turn.role {
             // A call, its result and the first task must fit next to each other.
-            Role::ToolCall | Role::ToolResult => OF_TOOL.min(self.budget / 4),
+            Role::ToolCall | Role::ToolResult => MAX_TOOL_CHARACTERS.min(self.budget / 4),
             _ if self.turns.is_empty() => self.budget,
             // One huge message must not displace everything before it.
             Role::User | Role::Assistant | Role::Summary => self.budget / 2,
@@ -126,10 +126,10 @@ impl Gathering {
 
     /// Cuts out the middle of a text that is too long. Secrets are removed first, because half a
     /// secret would not be recognized.
-    fn shorten(&mut self, turn: Turn, most: usize) -> Taken {
+    fn shorten(&mut self, turn: Turn, most: usize) -> CollectedTurn {
         let is_short = turn.text.len() <= most || turn.text.chars().count() <= most;
         if is_short {
-            return Taken { turn, removed: Removed::default() };
+            return CollectedTurn { turn, removed: Removed::default() };
         }
         let text = if turn.role == Role::ToolResult {
             self.redactor.redact_result(&turn.text, is_of_variables(&turn.text))
@@ -137,14 +137,14 @@ impl Gathering {
             self.redactor.redact(&turn.text)
         };
         let text = cut_in_middle(&text, most);
-        Taken { turn: Turn { text, ..turn }, removed: self.redactor.take_removed() }
+        CollectedTurn { turn: Turn { text, ..turn }, removed: self.redactor.take_removed() }
     }
 
     /// Keeps the newest turns that fit into `room`; `turns` has the newest turn first. If no turn
     /// fits, the newest one is cut.
-    fn fit(&mut self, turns: &mut Vec<Taken>, room: usize) {
+    fn fit(&mut self, turns: &mut Vec<CollectedTurn>, room: usize) {
         let mut used = 0;
-        let has_room = |turn: &&Taken| {
+        let has_room = |turn: &&CollectedTurn| {
             used += characters(turn);
             used <= room
         };
@@ -158,10 +158,10 @@ impl Gathering {
     }
 }
 
-fn carried(turns: Vec<Taken>, is_cut: bool) -> Carried {
+fn collected(turns: Vec<CollectedTurn>, is_cut: bool) -> CollectedTurns {
     let mut removed = Removed::default();
     turns.iter().for_each(|taken| removed.merge(&taken.removed));
-    Carried { turns: turns.into_iter().map(|taken| taken.turn).collect(), is_cut, removed }
+    CollectedTurns { turns: turns.into_iter().map(|taken| taken.turn).collect(), is_cut, removed }
 }
 
 fn characters(turn: &Turn) -> usize {
@@ -179,8 +179,8 @@ fn notice(missing: Option<u64>) -> String {
 }
 
 /// Removes turns at the start that cannot be understood without the missing turns.
-fn begin_well(turns: &mut Vec<Taken>) {
-    let start = beginning(turns);
+fn drop_incomplete_start(turns: &mut Vec<CollectedTurn>) {
+    let start = first_to_keep(turns);
     turns.drain(..start);
     let mut open = HashSet::new();
     let mut nameless = 0_usize;
@@ -204,7 +204,7 @@ fn begin_well(turns: &mut Vec<Taken>) {
 /// Returns the index of the first turn to keep: the first message of the user, unless this would
 /// drop more than half of the text. Otherwise the first text of the agent, otherwise the first tool
 /// call.
-fn beginning(turns: &[Taken]) -> usize {
+fn first_to_keep(turns: &[CollectedTurn]) -> usize {
     let first = |is_it: fn(Role) -> bool| turns.iter().position(|turn| is_it(turn.role));
     let all: usize = turns.iter().map(|turn| characters(turn)).sum();
     let lost = |at: &usize| turns[..*at].iter().map(|turn| characters(turn)).sum::<usize>();

@@ -8,31 +8,31 @@ use crate::rules::digest::is_digest;
 /// Returns whether a turn was added after the handoff, so that the original session does not have
 /// it yet. The message with which the conversation was handed over does not count.
 pub fn since(turn: &Turn, handed_over_at: Timestamp) -> bool {
-    turn.at.is_some_and(|at| at > handed_over_at) && !tells_of_before(turn)
+    turn.at.is_some_and(|at| at > handed_over_at) && !is_digest_message(turn)
 }
 
 /// Finds the turns that were added after a handoff, while the conversation is read from the newest
 /// turn to the oldest.
 #[derive(Clone, Copy, Debug)]
-pub struct News {
+pub struct NewTurns {
     handed_over_at: Timestamp,
     is_over: bool,
 }
 
-impl News {
+impl NewTurns {
     pub fn new(handed_over_at: Timestamp) -> Self {
         Self { handed_over_at, is_over: false }
     }
 
     /// Returns whether the next older turn was added after the handoff. Once this is `false`, it is
     /// `false` for all older turns. A turn without a timestamp is treated like the turn after it.
-    pub fn is_news(&mut self, turn: &Turn) -> bool {
+    pub fn is_new(&mut self, turn: &Turn) -> bool {
         let is_old = turn.at.is_some_and(|at| at <= self.handed_over_at);
-        self.is_over = self.is_over || is_old || tells_of_before(turn);
+        self.is_over = self.is_over || is_old || is_digest_message(turn);
         !self.is_over
     }
 }
 
-fn tells_of_before(turn: &Turn) -> bool {
+fn is_digest_message(turn: &Turn) -> bool {
     matches!(turn.role, Role::User | Role::Summary) && is_digest(&turn.text)
 }
