@@ -214,7 +214,9 @@ fn agent_sessions(draft: &Session, mut sessions: Vec<SessionSummary>) -> AgentSe
         .collect();
     let (renamed, to_continue) = match continued_conversation(&candidates) {
         ContinuedConversation::Own(own) => (Some(own.session), Vec::new()),
-        ContinuedConversation::FirstOf(others) => (None, others.iter().map(|it| it.session).collect()),
+        ContinuedConversation::FirstOf(others) => {
+            (None, others.iter().map(|it| it.session).collect())
+        }
     };
     let mut named = sessions.into_iter().filter(|it| has_name(&it.session));
     let (current, of_other_vendor) = match named.next() {

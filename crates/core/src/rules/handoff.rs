@@ -1,12 +1,25 @@
-//! Decides in which form a conversation is handed over to another vendor, and which conversation.
+//! Decides whether and in which form a conversation is handed over to another vendor.
 
-use std::cmp::Reverse;
+mod changed_vendor;
+
+#[cfg(test)]
+mod tests;
 
 use jiff::Timestamp;
 
+use super::digest::LEAST_BUDGET;
+use super::recovery::Decision;
 use crate::error::{Error, Result};
-use crate::model::{SessionId, VendorSessionId};
+use crate::model::{
+    Handoff, Session, SessionId, SessionSettings, Status, VendorDescription, VendorId,
+};
 use crate::word_enum::word_enum;
+
+pub use changed_vendor::{ContinuedConversation, HandoffCandidate, continued_conversation};
+
+/// A transcript of at most this many bytes is loaded as a whole. A longer one is converted as a
+/// stream if all of it fits into the budget.
+const MAX_LOADED_BYTES: u64 = 8 * 1024 * 1024;
 
 word_enum! {
     /// How the user wants to hand over a conversation.
@@ -71,155 +84,81 @@ pub fn choose_method(
     }
 }
 
-/// An earlier session of an agent whose vendor was changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HandoffCandidate {
-    pub session: SessionId,
-    /// The vendor's session id of its conversation. `None` if it never had one.
-    pub id: Option<VendorSessionId>,
-    /// Whether the session belongs to the agent's current vendor.
-    pub is_own: bool,
-    /// When something last happened in the session.
-    pub at: Timestamp,
+/// Returns an error if a budget in characters is too small for a conversation.
+pub fn check_budget(budget: Option<usize>) -> Result<()> {
+    if budget.is_none_or(|budget| budget >= LEAST_BUDGET) {
+        return Ok(());
+    }
+    Err(Error::usage("with so few characters nothing can be told")
+        .hint(format!("use `--budget {LEAST_BUDGET}` or more")))
 }
 
-/// The conversation that an agent continues.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ContinuedConversation<'a> {
-    /// A session of its current vendor. Nothing is handed over.
-    Own(&'a HandoffCandidate),
-    /// The first of these sessions that has content is handed over.
-    FirstOf(Vec<&'a HandoffCandidate>),
+/// Returns whether a transcript of this length is converted as a stream. All turns are written
+/// then, so they must be new to the target and fit into the budget. A short transcript is loaded.
+pub fn is_converted_as_stream(
+    length: Option<u64>,
+    budget: usize,
+    target_has_earlier_turns: bool,
+) -> bool {
+    let is_long_and_fits =
+        length.is_some_and(|length| length > MAX_LOADED_BYTES && length <= budget as u64);
+    is_long_and_fits && !target_has_earlier_turns
 }
 
-/// Chooses the conversation that an agent continues after its vendor was changed: the newest
-/// session of its current vendor. If there is none, the other sessions that have an id, most recent
-/// first.
-pub fn continued_conversation(candidates: &[HandoffCandidate]) -> ContinuedConversation<'_> {
-    let mut order: Vec<&HandoffCandidate> =
-        candidates.iter().filter(|it| it.id.is_some()).collect();
-    order.sort_by_key(|candidate| Reverse(candidate.at));
-    match order.iter().find(|candidate| candidate.is_own) {
-        Some(own) => ContinuedConversation::Own(own),
-        None => ContinuedConversation::FirstOf(order),
+/// Returns whether a session can continue its conversation, so that a conversation that comes back
+/// to its vendor is added there.
+pub fn can_continue(decision: &Decision) -> bool {
+    matches!(decision, Decision::Attach | Decision::Rest { .. } | Decision::Resume { .. })
+}
+
+/// Returns the time of a session's last handoff from or to another session. If there is none,
+/// returns the time of its last handoff. `steps` are all handoffs that the session took part in.
+pub fn last_handoff_between(steps: &[Handoff], other: SessionId) -> Option<Timestamp> {
+    let common = steps.iter().filter(|step| step.from == other || step.to == other);
+    let newest = common.map(|step| step.at).max();
+    newest.or_else(|| steps.iter().map(|step| step.at).max())
+}
+
+/// Returns the timestamp up to which two sessions have the same turns. `newest_turn` is that of the
+/// earlier session. Turns that were added to the earlier session after the conversation left it do
+/// not count: they do not show which turns of the other session it has.
+pub fn shared_until(
+    newest_turn: Option<Timestamp>,
+    last_handoff: Option<Timestamp>,
+) -> Option<Timestamp> {
+    newest_turn.map(|newest| last_handoff.map_or(newest, |handoff| newest.min(handoff)))
+}
+
+/// Returns the settings of a new session that continues the conversation of the session `from`, if
+/// the request names a vendor and no agent. Model and arguments are kept only for the same vendor,
+/// because other vendors do not understand them.
+pub fn settings_without_agent(
+    from: &Session,
+    vendor: &VendorId,
+    description: Option<VendorDescription>,
+) -> SessionSettings {
+    let is_same = from.vendor == *vendor;
+    SessionSettings {
+        description,
+        model: from.model.clone().filter(|_| is_same),
+        args: if is_same { from.args.clone() } else { Vec::new() },
+        ..from.settings()
     }
 }
 
-impl<'a> ContinuedConversation<'a> {
-    /// Returns the session to hand over and the content that `read` returned for it. `read` returns
-    /// `None` if a session has an id but no content; then the next session is tried.
-    pub fn hand_over<T>(
-        &self,
-        mut read: impl FnMut(&HandoffCandidate) -> Result<Option<T>>,
-    ) -> Result<Option<(&'a HandoffCandidate, T)>> {
-        let Self::FirstOf(order) = self else {
-            return Ok(None);
-        };
-        for candidate in order {
-            if let Some(content) = read(candidate)? {
-                return Ok(Some((candidate, content)));
-            }
-        }
-        Ok(None)
+/// Returns the questions that the old agent had when it was ended.
+pub fn open_questions(status: Status) -> Vec<String> {
+    match status {
+        Status::Waiting(reason) => vec![format!("it waited for an answer ({reason})")],
+        _ => Vec::new(),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use uuid::Uuid;
-
-    use super::*;
-
-    fn candidate(number: u8, is_own: bool) -> HandoffCandidate {
-        let id = VendorSessionId::new(format!("id-{number}"));
-        HandoffCandidate {
-            session: SessionId::new(Uuid::from_u128(u128::from(number))),
-            id: Some(id),
-            is_own,
-            at: Timestamp::from_second(i64::from(number)).unwrap(),
-        }
-    }
-
-    /// Returns the index of the session that is handed over if the sessions `with_content` have
-    /// content.
-    fn handed(candidates: &[HandoffCandidate], with_content: &[usize]) -> Option<usize> {
-        let number =
-            |it: &HandoffCandidate| candidates.iter().position(|other| other == it).unwrap();
-        let read = |it: &HandoffCandidate| Ok(with_content.contains(&number(it)).then_some(()));
-        continued_conversation(candidates).hand_over(read).unwrap().map(|(it, ())| number(it))
-    }
-
-    #[test]
-    fn every_mode_is_parsed_from_its_word() {
-        for mode in HandoffMode::ALL {
-            assert_eq!(HandoffMode::parse(mode.word()).unwrap(), *mode);
-        }
-        assert!(HandoffMode::parse("Native").is_err());
-    }
-
-    #[test]
-    fn handoff_form_depends_on_mode_target_and_content() {
-        let native = |else_digest| Some(HandoffMethod::Native { else_digest });
-        let (some, none) = (ConversationContent::Something, ConversationContent::Nothing);
-        let table = [
-            (HandoffMode::Auto, true, some, native(true)),
-            (HandoffMode::Auto, false, some, Some(HandoffMethod::Digest)),
-            (HandoffMode::Auto, true, none, Some(HandoffMethod::Plain)),
-            (HandoffMode::Native, true, some, native(false)),
-            (HandoffMode::Native, false, some, None),
-            (HandoffMode::Native, true, none, Some(HandoffMethod::Plain)),
-            (HandoffMode::Digest, true, some, Some(HandoffMethod::Digest)),
-            (HandoffMode::Digest, false, none, Some(HandoffMethod::Plain)),
-        ];
-        for (mode, takes, content, method) in table {
-            assert_eq!(
-                choose_method(mode, takes, content).ok(),
-                method,
-                "{mode:?} {takes} {content:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn session_of_the_current_vendor_is_continued_and_not_handed_over() {
-        let candidates = [candidate(1, true), candidate(2, false)];
-        assert_eq!(continued_conversation(&candidates), ContinuedConversation::Own(&candidates[0]));
-        assert_eq!(handed(&candidates, &[0, 1]), None);
-    }
-
-    #[test]
-    fn session_of_another_vendor_is_handed_over() {
-        assert_eq!(handed(&[candidate(2, false)], &[0]), Some(0));
-    }
-
-    #[test]
-    fn nothing_is_handed_over_without_a_session_that_has_content() {
-        assert_eq!(handed(&[], &[]), None);
-        assert_eq!(handed(&[candidate(1, false)], &[]), None);
-    }
-
-    #[test]
-    fn session_without_content_is_skipped_for_the_next_one() {
-        let candidates = [candidate(1, false), candidate(3, false), candidate(2, false)];
-        assert_eq!(handed(&candidates, &[0, 2]), Some(2));
-        assert_eq!(handed(&candidates, &[0]), Some(0));
-    }
-
-    #[test]
-    fn most_recent_session_is_handed_over() {
-        let candidates = [candidate(1, false), candidate(3, false), candidate(2, false)];
-        assert_eq!(handed(&candidates, &[0, 1, 2]), Some(1));
-    }
-
-    #[test]
-    fn after_a_change_back_the_newest_session_of_that_vendor_is_continued() {
-        let candidates = [candidate(1, true), candidate(2, false), candidate(3, true)];
-        assert_eq!(continued_conversation(&candidates), ContinuedConversation::Own(&candidates[2]));
-    }
-
-    #[test]
-    fn session_without_an_id_is_ignored() {
-        let nameless = HandoffCandidate { id: None, ..candidate(3, true) };
-        assert_eq!(handed(&[nameless, candidate(1, false)], &[0, 1]), Some(1));
-    }
+/// Returns the message that asks the next agent to continue a turn that was cut off. `vendor` is the
+/// name of the old agent's vendor for users.
+pub fn unfinished_turn_message(vendor: &str) -> String {
+    format!(
+        "This conversation was carried over from {vendor} in the middle of a turn. Look at what is \
+         already done, then go on."
+    )
 }

@@ -9,7 +9,7 @@ mod tests;
 
 pub use cleaner::TurnCleaner;
 pub use collector::{CollectedTurns, TurnCollector};
-pub use new_turns::{NewTurns, since};
+pub use new_turns::NewTurns;
 
 /// A cut moves to a line break that is at most this many bytes away.
 const MAX_LINE_BYTES: usize = 80;

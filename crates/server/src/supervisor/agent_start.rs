@@ -12,7 +12,7 @@ use segue_core::ports::{Ports, SessionQuery, SessionSummary};
 use segue_core::{Kind, Result};
 
 use super::concurrent::all;
-use super::handoff::{self, Carried};
+use super::handoff::{self, ChangedVendor};
 use super::resume::{bring_back, wish};
 use super::{Account, Renewal, SessionRequest, Start, Supervisor, Wish, ask};
 
@@ -80,7 +80,7 @@ impl AgentStart {
             let own = self.plan.sessions(self.ports()).await?;
             if let Some(current) = &own.current {
                 let rests = current.open.is_none();
-                if rests && self.supervisor.on_the_way.wait_for(&[current.session.id]).await {
+                if rests && self.supervisor.handoff_claims.wait_for(&[current.session.id]).await {
                     continue;
                 }
                 return self.come_back(current).await;
@@ -113,10 +113,10 @@ impl AgentStart {
             return self.come_back_renamed(id, own.of_other_vendor.as_ref()).await.map(Some);
         }
         if self.fresh.is_none() {
-            match self.carry_over(&own.to_continue).await? {
-                Carried::Done(outcome) => return Ok(Some(*outcome)),
-                Carried::SessionExists => return Ok(None),
-                Carried::NothingToCarry => {}
+            match self.hand_over(&own.to_continue).await? {
+                ChangedVendor::HandedOver(outcome) => return Ok(Some(*outcome)),
+                ChangedVendor::SessionExists => return Ok(None),
+                ChangedVendor::NothingToHandOver => {}
             }
         }
         let found = self.plan.conversations(self.ports()).await?;
@@ -137,7 +137,7 @@ impl AgentStart {
         if let Some(other) = other {
             // An agent runs with one vendor at a time, so its session with the other vendor is
             // stopped.
-            handoff::quiet(&self.supervisor, other.id, false).await?;
+            handoff::end_agent(&self.supervisor, other.id, false).await?;
         }
         let name = self.plan.draft.name.clone();
         self.supervisor.ask(id, |reply| SessionRequest::Rename { name, reply }).await?;
@@ -156,9 +156,9 @@ impl AgentStart {
     }
 
     /// Continues the conversation that the agent had with another vendor.
-    async fn carry_over(&self, others: &[SessionId]) -> Result<Carried> {
+    async fn hand_over(&self, others: &[SessionId]) -> Result<ChangedVendor> {
         let AgentPlan { draft, environment, .. } = &self.plan;
-        handoff::carry_to(&self.supervisor, draft, others, environment).await
+        handoff::hand_over_to_changed_vendor(&self.supervisor, draft, others, environment).await
     }
 
     async fn start_or_join(&self) -> Result<AgentOutcome> {

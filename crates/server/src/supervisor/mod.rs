@@ -57,7 +57,7 @@ use crate::project;
 use accounts::Accounts;
 use actor::Actor;
 use gate::Gates;
-use handoff::OnTheWay;
+use handoff::HandoffClaims;
 use live::LiveLaunches;
 use scribe::Scribe;
 use shown::Shown;
@@ -80,7 +80,7 @@ pub(crate) struct Supervisor {
     config_file: PathBuf,
     /// At most one task at a time makes room in the archive.
     room: Arc<Semaphore>,
-    on_the_way: OnTheWay,
+    handoff_claims: HandoffClaims,
     shown: Shown,
     stops: Stops,
     /// Sessions whose actors have nothing left to do. The session that has been idle longest comes
@@ -98,7 +98,7 @@ impl Supervisor {
         let (watch, router) = Watch::new(Arc::clone(&ports.watchers));
         let (actors, gates, live) = (Mutex::default(), Gates::default(), LiveLaunches::default());
         let (accounts, room) = (Accounts::default(), Arc::new(Semaphore::new(1)));
-        let on_the_way = OnTheWay::default();
+        let handoff_claims = HandoffClaims::default();
         let supervisor = Arc::new(Self {
             ports,
             actors,
@@ -109,7 +109,7 @@ impl Supervisor {
             live,
             config_file,
             room,
-            on_the_way,
+            handoff_claims,
             shown: Shown::default(),
             stops: Stops::default(),
             resting: Mutex::default(),

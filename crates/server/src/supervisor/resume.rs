@@ -97,7 +97,7 @@ async fn settled(
 ) -> Result<ResumePlan> {
     loop {
         let plan = resume::plan(&supervisor.ports, principal, request).await?;
-        if !supervisor.on_the_way.wait_for(&plan.not_running()).await {
+        if !supervisor.handoff_claims.wait_for(&plan.not_running()).await {
             return Ok(plan);
         }
     }

@@ -6,7 +6,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{ConversationExcerpt, SourceConversation, first_task, transcripts_of, turn_cleaner};
+use super::gather::{first_task, turn_cleaner};
+use super::read_back::read_back;
+use super::{ConversationExcerpt, SourceConversation};
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::model::{Role, Turn, VendorSessionId};
@@ -101,12 +103,12 @@ pub fn convert(
 
 /// Returns exactly the bytes that would be written. `None` if the vendor cannot take over
 /// conversations.
-pub fn preview(
+pub(super) fn content_of(
     ports: &Ports,
     excerpt: &ConversationExcerpt,
     to: &Destination,
 ) -> Result<Option<Vec<u8>>> {
-    let Some(Transcription { mut writer, .. }) = transcription(ports, to)? else { return Ok(None) };
+    let Some(Transcription { mut writer, .. }) = to.transcription(ports)? else { return Ok(None) };
     let mut out = Vec::new();
     writer.begin(&mut out);
     excerpt.turns.iter().for_each(|turn| writer.turn(turn, &mut out));
@@ -114,23 +116,25 @@ pub fn preview(
     Ok(Some(out))
 }
 
-/// Returns whether the destination's vendor can take over a conversation in its own format.
-pub fn takes_native(ports: &Ports, to: &Destination) -> Result<bool> {
-    Ok(transcription(ports, to)?.is_some())
-}
+impl Destination {
+    /// Returns whether the vendor can take over a conversation in its own format.
+    pub(super) fn takes_native(&self, ports: &Ports) -> Result<bool> {
+        Ok(self.transcription(ports)?.is_some())
+    }
 
-fn transcription(ports: &Ports, to: &Destination) -> Result<Option<Transcription>> {
-    let Some(conversion) = to.vendor.conversion() else { return Ok(None) };
-    let transcription = conversion.transcription(&TranscriptionOrder {
-        files: ports.files.as_ref(),
-        place: &to.place,
-        id: &to.id,
-        title: &to.title,
-        model: to.model.as_deref(),
-        now: ports.clock.now(),
-        onto: to.onto.as_deref(),
-    })?;
-    Ok(Some(transcription))
+    fn transcription(&self, ports: &Ports) -> Result<Option<Transcription>> {
+        let Some(conversion) = self.vendor.conversion() else { return Ok(None) };
+        let transcription = conversion.transcription(&TranscriptionOrder {
+            files: ports.files.as_ref(),
+            place: &self.place,
+            id: &self.id,
+            title: &self.title,
+            model: self.model.as_deref(),
+            now: ports.clock.now(),
+            onto: self.onto.as_deref(),
+        })?;
+        Ok(Some(transcription))
+    }
 }
 
 /// A transcript that is being written.
@@ -150,7 +154,7 @@ struct TranscriptWriter<'a> {
 
 impl<'a> TranscriptWriter<'a> {
     fn begin(ports: &'a Ports, to: &'a Destination) -> Result<Option<Self>> {
-        let Some(Transcription { target, beside, writer }) = transcription(ports, to)? else {
+        let Some(Transcription { target, beside, writer }) = to.transcription(ports)? else {
             return Ok(None);
         };
         let is_import = target == Target::Import;
@@ -227,49 +231,6 @@ impl<'a> TranscriptWriter<'a> {
         }
         Ok(written)
     }
-}
-
-/// Reads the newest turns from the written file with the vendor's reader. Returns an error if they
-/// differ from those that were written.
-fn read_back(
-    files: &dyn Files,
-    to: &Destination,
-    written: &WrittenConversation,
-    newest: &VecDeque<(Role, String)>,
-) -> Result<()> {
-    let mut wanted = newest.iter().rev();
-    let mut next = wanted.next();
-    let mut is_same = true;
-    transcripts_of(to.vendor.as_ref())?.turns_back(files, &written.path, &mut |turn| {
-        let Some((role, text)) = next else { return ControlFlow::Break(()) };
-        is_same = has_same_role(*role, turn.role) && has_same_text(*role, text, &turn.text);
-        next = wanted.next();
-        if is_same { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    })?;
-    if is_same && next.is_none() {
-        return Ok(());
-    }
-    Err(Error::internal(format!(
-        "what was written to `{}` reads otherwise",
-        written.path.display()
-    ))
-    .caused_by(format!("{} would not go on with the same conversation", to.vendor.id())))
-}
-
-/// Compares two texts. Vendors need not preserve whitespace at the ends, or between the arguments
-/// of a tool call.
-fn has_same_text(role: Role, written: &str, read: &str) -> bool {
-    let arguments = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
-    written.trim() == read.trim()
-        || role == Role::ToolCall
-            && arguments(written).is_some_and(|it| Some(it) == arguments(read))
-}
-
-/// Compares two roles. Vendors may store a summary as a user's message, so these roles count as
-/// equal.
-fn has_same_role(written: Role, read: Role) -> bool {
-    let plain = |role| if role == Role::Summary { Role::User } else { role };
-    plain(written) == plain(read)
 }
 
 /// Reverts a write. New files are deleted. An extended transcript is shortened to its earlier

@@ -5,12 +5,6 @@ use jiff::Timestamp;
 use crate::model::{Role, Turn};
 use crate::rules::digest::is_digest;
 
-/// Returns whether a turn was added after the handoff, so that the original session does not have
-/// it yet. The message with which the conversation was handed over does not count.
-pub fn since(turn: &Turn, handed_over_at: Timestamp) -> bool {
-    turn.at.is_some_and(|at| at > handed_over_at) && !is_digest_message(turn)
-}
-
 /// Finds the turns that were added after a handoff, while the conversation is read from the newest
 /// turn to the oldest.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +27,7 @@ impl NewTurns {
     }
 }
 
+/// Returns whether a turn is the message with which the conversation was handed over.
 fn is_digest_message(turn: &Turn) -> bool {
     matches!(turn.role, Role::User | Role::Summary) && is_digest(&turn.text)
 }

@@ -280,7 +280,7 @@ fn huge_turn_in_the_middle_is_cut_and_older_turns_are_kept() {
 }
 
 #[test]
-fn only_turns_after_the_handoff_are_news() {
+fn only_turns_after_the_handoff_are_new() {
     let digest = user("[Handed over by Segue]\nYou go on");
     let turns = [
         user("old").at(Some(at(5))),
@@ -288,12 +288,15 @@ fn only_turns_after_the_handoff_are_news() {
         assistant("new").at(Some(at(12))),
         user("untimed"),
     ];
-    assert_eq!(turns.iter().filter(|turn| since(turn, at(10))).count(), 1);
-    let mut news = NewTurns::new(at(10));
-    let found: Vec<bool> = turns.iter().rev().map(|turn| news.is_new(turn)).collect();
+    let mut new_turns = NewTurns::new(at(10));
+    let found: Vec<bool> = turns.iter().rev().map(|turn| new_turns.is_new(turn)).collect();
     assert_eq!(found, [true, true, false, false]);
-    let mut news = NewTurns::new(at(12));
-    assert!(news.is_new(&user("untimed")) && !news.is_new(&turns[2]) && !news.is_new(&user("x")));
+    let mut new_turns = NewTurns::new(at(12));
+    assert!(
+        new_turns.is_new(&user("untimed"))
+            && !new_turns.is_new(&turns[2])
+            && !new_turns.is_new(&user("x"))
+    );
 }
 
 fn any_turn() -> impl Strategy<Value = Turn> {

@@ -1,69 +1,52 @@
-//! Carries an agent's conversation over after its vendor was changed in the project file.
+//! Hands an agent's conversation over after its vendor was changed in the project file.
 
 use std::sync::Arc;
 
+use segue_core::Result;
 use segue_core::api::{AgentOutcome, HandoffReport, Outcome};
-use segue_core::flows::{handoff, naming};
+use segue_core::flows::handoff::{HandoffPlan, HandoffTarget};
+use segue_core::flows::naming;
 use segue_core::model::{Environment, Session, SessionId};
-use segue_core::{Error, Result};
 
 use super::super::Supervisor;
-use super::carriage::Carriage;
-use super::origin::Origin;
-use super::quiet;
-use super::target::Target;
+use super::{end_agent, source, transfer};
 
-/// The result of carrying an agent's conversation to its new vendor.
-pub(in super::super) enum Carried {
-    Done(Box<AgentOutcome>),
+/// The result of handing an agent's conversation over to its new vendor.
+pub(in super::super) enum ChangedVendor {
+    HandedOver(Box<AgentOutcome>),
     /// All earlier conversations of the agent are empty.
-    NothingToCarry,
+    NothingToHandOver,
     /// Another request created the agent's session meanwhile.
     SessionExists,
 }
 
-/// Carries the first of these conversations that is not empty to a session that does not exist yet.
-pub(in super::super) async fn carry_to(
+/// Hands the first of these conversations that is not empty over to a session that does not exist
+/// yet.
+pub(in super::super) async fn hand_over_to_changed_vendor(
     supervisor: &Arc<Supervisor>,
     draft: &Session,
     candidates: &[SessionId],
     environment: &Environment,
-) -> Result<Carried> {
-    let target = Target::drafted(supervisor, draft.clone(), environment.clone())?;
+) -> Result<ChangedVendor> {
+    let ports = &supervisor.ports;
+    let target = HandoffTarget::of_draft(ports, draft.clone(), environment.clone())?;
     for id in candidates {
-        let Some(session) = supervisor.ports.store.session(*id).await? else { continue };
-        let origin = Origin::of(supervisor, session).await?;
-        if !has_words(supervisor, &origin)? {
+        let Some(session) = ports.store.session(*id).await? else { continue };
+        let source = source::read(supervisor, session).await?;
+        if !source.has_words(ports)? {
             continue;
         }
-        let claim = supervisor.on_the_way.claim_after_others(&origin.session).await;
-        if exists(supervisor, draft).await? {
-            return Ok(Carried::SessionExists);
+        let claim = supervisor.handoff_claims.claim_after_others(&source.session).await;
+        if naming::is_taken(ports, &draft.fleet, &draft.name).await? {
+            return Ok(ChangedVendor::SessionExists);
         }
-        quiet(supervisor, *id, false).await?;
-        let origin = origin.looked_at_again(supervisor).await?;
-        let carriage = Carriage::to_draft(supervisor, origin, target);
-        // Runs as its own task, so that the handoff is completed even if the client goes away.
-        let carried = tokio::spawn(async move {
-            let _until_it_is_done = claim;
-            carriage.carry().await
-        });
-        let cut_short = |error| Error::internal("a handoff was cut short").caused_by(error);
-        let report = carried.await.map_err(cut_short)??;
-        return Ok(Carried::Done(Box::new(outcome(&report))));
+        end_agent(supervisor, *id, false).await?;
+        let source = source::read_again(supervisor, source).await?;
+        let plan = HandoffPlan::to_new_session(source, target);
+        let report = transfer::transfer(supervisor, plan, claim).await?;
+        return Ok(ChangedVendor::HandedOver(Box::new(outcome(&report))));
     }
-    Ok(Carried::NothingToCarry)
-}
-
-async fn exists(supervisor: &Arc<Supervisor>, draft: &Session) -> Result<bool> {
-    naming::is_taken(&supervisor.ports, &draft.fleet, &draft.name).await
-}
-
-fn has_words(supervisor: &Arc<Supervisor>, origin: &Origin) -> Result<bool> {
-    match &origin.source {
-        Some(source) => handoff::has_words(&supervisor.ports, source),
-        None => Ok(false),
-    }
+    Ok(ChangedVendor::NothingToHandOver)
 }
 
 fn outcome(report: &HandoffReport) -> AgentOutcome {

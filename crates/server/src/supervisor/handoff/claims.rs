@@ -10,23 +10,26 @@ use tokio::sync::Notify;
 
 /// The sessions that take part in a handoff now.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct OnTheWay {
+pub(crate) struct HandoffClaims {
     sessions: Arc<Mutex<BTreeSet<SessionId>>>,
     released: Arc<Notify>,
 }
 
 /// Reserves sessions for one handoff until it is dropped.
 #[derive(Debug)]
-pub(super) struct Claim {
-    on_the_way: OnTheWay,
+pub(super) struct HandoffClaim {
+    claims: HandoffClaims,
     ids: Vec<SessionId>,
 }
 
-impl OnTheWay {
+impl HandoffClaims {
     /// Reserves sessions for a handoff. Returns an error if another handoff has reserved one of
     /// them.
-    pub(super) fn claim<'a>(&self, sessions: impl Iterator<Item = &'a Session>) -> Result<Claim> {
-        let mut claim = Claim { on_the_way: self.clone(), ids: Vec::new() };
+    pub(super) fn claim<'a>(
+        &self,
+        sessions: impl Iterator<Item = &'a Session>,
+    ) -> Result<HandoffClaim> {
+        let mut claim = HandoffClaim { claims: self.clone(), ids: Vec::new() };
         for session in sessions {
             if !self.sessions().insert(session.id) {
                 let address = session.address();
@@ -39,7 +42,7 @@ impl OnTheWay {
     }
 
     /// Reserves a session for a handoff, after any other handoff of that session has ended.
-    pub(super) async fn claim_after_others(&self, session: &Session) -> Claim {
+    pub(super) async fn claim_after_others(&self, session: &Session) -> HandoffClaim {
         loop {
             let mut released = pin!(self.released.notified());
             // Enabled before the check, so that a claim that is dropped in between is noticed.
@@ -72,19 +75,19 @@ impl OnTheWay {
     }
 }
 
-impl Drop for Claim {
+impl Drop for HandoffClaim {
     fn drop(&mut self) {
         // A claim without sessions must not wake the task that failed to get it. That task would
         // try again at once, in an endless loop.
         if self.ids.is_empty() {
             return;
         }
-        let mut sessions = self.on_the_way.sessions();
+        let mut sessions = self.claims.sessions();
         self.ids.iter().for_each(|id| {
             sessions.remove(id);
         });
         drop(sessions);
-        self.on_the_way.released.notify_waiters();
+        self.claims.released.notify_waiters();
     }
 }
 
@@ -101,25 +104,25 @@ mod tests {
 
     #[tokio::test]
     async fn refused_claim_does_not_wake_a_waiting_task() {
-        let on_the_way = OnTheWay::default();
+        let claims = HandoffClaims::default();
         let ids: [SessionId; 1] = ["00000000-0000-7000-8000-000000000001".parse().unwrap()];
-        on_the_way.sessions().extend(ids);
-        let mut released = pin!(on_the_way.released.notified());
+        claims.sessions().extend(ids);
+        let mut released = pin!(claims.released.notified());
         released.as_mut().enable();
-        drop(Claim { on_the_way: on_the_way.clone(), ids: Vec::new() });
+        drop(HandoffClaim { claims: claims.clone(), ids: Vec::new() });
         assert!(is_pending(released));
     }
 
     #[tokio::test]
     async fn wait_for_returns_after_the_handoff_of_the_session_ends() {
-        let on_the_way = OnTheWay::default();
+        let claims = HandoffClaims::default();
         let ids = ["00000000-0000-7000-8000-000000000001".parse::<SessionId>().unwrap()];
-        on_the_way.sessions().extend(ids);
-        let claim = Claim { on_the_way: on_the_way.clone(), ids: ids.to_vec() };
-        let mut waiting = pin!(on_the_way.wait_for(&ids));
+        claims.sessions().extend(ids);
+        let claim = HandoffClaim { claims: claims.clone(), ids: ids.to_vec() };
+        let mut waiting = pin!(claims.wait_for(&ids));
         assert!(is_pending(waiting.as_mut()));
         drop(claim);
         assert!(waiting.await);
-        assert!(!on_the_way.wait_for(&ids).await);
+        assert!(!claims.wait_for(&ids).await);
     }
 }

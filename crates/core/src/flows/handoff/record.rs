@@ -1,0 +1,103 @@
+//! Records a handoff: the next session, its binding, the step between the sessions and the request
+//! are stored in one commit.
+
+use super::{HandoffPlan, TargetSession, TransferSummary};
+use crate::error::Result;
+use crate::failpoint;
+use crate::flows::SessionState;
+use crate::model::{
+    Binding, EventKind, Evidence, Handoff, HandoffForm, RequestRecord, RequestStep, Session, Status,
+};
+use crate::ports::{Change, Commit, Ports};
+
+impl HandoffPlan {
+    /// Stores the next session, its conversation and the handoff in one commit.
+    pub async fn record(
+        &self,
+        ports: &Ports,
+        target: &mut TargetSession,
+        summary: &TransferSummary,
+    ) -> Result<()> {
+        let mut commit = Commit::default();
+        if !target.is_recorded {
+            create_session(ports, target, &mut commit);
+        }
+        if target.is_new && summary.form == HandoffForm::Native {
+            bind(ports, target, &mut commit);
+        }
+        let Commit { changes, events } = self.step(ports, target, summary);
+        commit.changes.extend(changes);
+        commit.events.extend(events);
+        failpoint::hit("handoff.commit.before");
+        ports.store.commit(commit).await?;
+        failpoint::hit("handoff.commit.after");
+        target.is_recorded = true;
+        Ok(())
+    }
+
+    /// Returns the changes and events that record the step from one session to the next. Both
+    /// sessions get an event in their logs. The caller commits them together with the launch or the
+    /// message that continues the conversation.
+    pub fn step(
+        &self,
+        ports: &Ports,
+        target: &mut TargetSession,
+        summary: &TransferSummary,
+    ) -> Commit {
+        let (from, to) = (&self.source.session, &target.session);
+        let text = format!("{} → {} ({})", from.address(), to.address(), summary.form.word());
+        let event = |session: &Session| {
+            SessionState::new(session.clone()).event(ports, EventKind::HandedOver, text.clone())
+        };
+        let events = vec![event(from), event(to)];
+        let mut changes = vec![Change::AddHandoff(Box::new(self.handoff(ports, target, summary)))];
+        let step = RequestStep::Carried { session: to.id, characters: summary.characters };
+        if let Some(key) = target.request.take() {
+            let at = ports.clock.now();
+            changes.push(Change::RecordRequest(Box::new(RequestRecord { key, step, at })));
+        }
+        Commit { changes, events }
+    }
+
+    fn handoff(&self, ports: &Ports, target: &TargetSession, summary: &TransferSummary) -> Handoff {
+        let is_known = summary.form == HandoffForm::Native || self.earlier.is_some();
+        Handoff {
+            from: self.source.session.id,
+            to: target.session.id,
+            from_conversation: self.source.conversation.as_ref().map(|it| it.id.clone()),
+            to_conversation: is_known.then(|| target.conversation.clone()),
+            form: summary.form,
+            turns_carried: summary.turns,
+            turns_left_out: summary.left_out,
+            at: ports.clock.now(),
+        }
+    }
+}
+
+fn create_session(ports: &Ports, target: &TargetSession, commit: &mut Commit) {
+    let mut session = target.session.clone();
+    let state = SessionState::new(session.clone());
+    if session.headless {
+        session.status = Status::Idle;
+    }
+    let text = session.address();
+    commit.changes.push(Change::CreateSession(Box::new(session)));
+    commit.events.push(state.event(ports, EventKind::SessionCreated, text));
+}
+
+/// Binds a new session to the conversation that was written for it.
+fn bind(ports: &Ports, target: &TargetSession, commit: &mut Commit) {
+    let session = target.session.id;
+    let binding = Binding {
+        session,
+        launch: None,
+        vendor_session: target.conversation.clone(),
+        evidence: Evidence::Import,
+        at: ports.clock.now(),
+    };
+    let text = format!("{} ({})", target.conversation, binding.evidence);
+    commit.changes.push(Change::AddBinding(binding));
+    commit.changes.push(Change::MarkSpoke { session });
+    let state = SessionState::new(target.session.clone());
+    commit.events.push(state.event(ports, EventKind::Bound, text));
+}

@@ -1,0 +1,152 @@
+//! The vendor that continues the conversation, and the session in which it does.
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::flows::create::{SessionBeginning, SessionDraft, create};
+use crate::flows::naming;
+use crate::model::{
+    AgentName, Environment, How, RequestKey, Session, SessionName, SessionSettings, Status,
+    VendorDescription, VendorId, VendorSessionId,
+};
+use crate::ports::{Ports, Vendor};
+use crate::rules;
+use crate::rules::handoff::settings_without_agent;
+
+/// The vendor that continues the conversation, and the agent of the project if one was named.
+#[derive(Clone, Debug)]
+pub struct HandoffTarget {
+    pub vendor: Arc<dyn Vendor>,
+    description: Option<VendorDescription>,
+    agent: Option<TargetAgent>,
+    /// The new session, if it is decided already.
+    draft: Option<Session>,
+    pub environment: Environment,
+}
+
+/// The agent of a project that continues the conversation.
+#[derive(Clone, Debug)]
+pub struct TargetAgent {
+    pub name: AgentName,
+    pub settings: SessionSettings,
+    /// The environment of the request, with the variables that the project file sets for the agent.
+    pub environment: Environment,
+}
+
+/// The session that continues the conversation.
+#[derive(Clone, Debug)]
+pub struct TargetSession {
+    pub session: Session,
+    /// The vendor's session id of the conversation.
+    pub conversation: VendorSessionId,
+    pub is_new: bool,
+    /// Whether the session is in the store.
+    pub is_recorded: bool,
+    /// The request that asked for the handoff. The first commit that records the handoff takes it,
+    /// because a request has each step at most once.
+    pub(super) request: Option<RequestKey>,
+}
+
+impl HandoffTarget {
+    /// Returns the target for a vendor. Returns an error if its program is not installed.
+    pub fn new(
+        ports: &Ports,
+        (id, description): (VendorId, Option<VendorDescription>),
+        agent: Option<TargetAgent>,
+        environment: Environment,
+    ) -> Result<Self> {
+        let vendor = match &description {
+            Some(description) => ports.vendors.described(&id, description),
+            None => ports.vendors.get(&id)?,
+        };
+        let program = vendor.launching().program();
+        if ports.machine.find_program(&program, &environment).is_none() {
+            return Err(Error::vendor(format!("the program of `{id}` is not installed"))
+                .caused_by(program.absence())
+                .hint(format!("run `segue vendors` to see how `{id}` is installed")));
+        }
+        Ok(Self { vendor, description, agent, draft: None, environment })
+    }
+
+    /// Returns the target for a session that is decided already.
+    pub fn of_draft(ports: &Ports, draft: Session, environment: Environment) -> Result<Self> {
+        let vendor = (draft.vendor.clone(), draft.description.clone());
+        Ok(Self { draft: Some(draft), ..Self::new(ports, vendor, None, environment)? })
+    }
+
+    /// Returns the new session for a conversation of the session `from`. Returns an error if the
+    /// wanted name is taken.
+    pub(super) async fn new_session(
+        &self,
+        ports: &Ports,
+        from: &Session,
+        wanted_name: Option<&str>,
+    ) -> Result<TargetSession> {
+        let name = self.name(ports, from, wanted_name).await?;
+        let session = self.session(ports, from, name)?;
+        let unique = ports.clock.new_id();
+        let preset = self.vendor.launching().preset_id(&session, unique);
+        let conversation = preset.unwrap_or_else(|| VendorSessionId::new(unique.to_string()));
+        let (is_new, is_recorded) = (true, false);
+        Ok(TargetSession { session, conversation, is_new, is_recorded, request: None })
+    }
+
+    /// Chooses a name that no session of the fleet has.
+    async fn name(
+        &self,
+        ports: &Ports,
+        from: &Session,
+        wanted: Option<&str>,
+    ) -> Result<SessionName> {
+        if let Some(draft) = &self.draft {
+            return Ok(draft.name.clone());
+        }
+        if let Some(wanted) = wanted {
+            let name = SessionName::parse(wanted)?;
+            let is_taken = naming::is_taken(ports, &from.fleet, &name).await?;
+            return if is_taken { Err(name_taken(&name, from)) } else { Ok(name) };
+        }
+        let own = self.agent.as_ref().map(|agent| agent.name.to_string());
+        let (name, vendor) = (from.name.as_str(), self.vendor.id());
+        let others = rules::naming::names_with_vendor(name, vendor.as_str());
+        naming::first_free(ports, &from.fleet, own.into_iter().chain(others)).await
+    }
+
+    /// Returns the session in the same folder and with the same permission, but without the
+    /// settings that only the other vendor understands.
+    fn session(&self, ports: &Ports, from: &Session, name: SessionName) -> Result<Session> {
+        if let Some(draft) = &self.draft {
+            return Ok(Session { status: Status::Ended(How::NeverStarted), ..draft.clone() });
+        }
+        if from.headless && self.vendor.launching().headless().is_none() {
+            let error = Error::usage(format!("`{}` cannot run headless", self.vendor.id()));
+            return Err(error.hint("choose another vendor with `--to`"));
+        }
+        let agent = self.agent.as_ref();
+        let environment = agent.map_or(&self.environment, |agent| &agent.environment);
+        let settings = match agent {
+            Some(agent) => agent.settings.clone(),
+            None => settings_without_agent(from, &self.vendor.id(), self.description.clone()),
+        };
+        let draft = SessionDraft {
+            fleet: from.fleet.clone(),
+            name,
+            vendor: self.vendor.id(),
+            cwd: from.cwd.clone(),
+            config_dir: self.vendor.launching().config_dir(environment)?,
+            agent: agent.map(|agent| agent.name.clone()).or_else(|| from.agent.clone()),
+            settings,
+            headless: from.headless,
+            parent: None,
+            beginning: SessionBeginning::Handoff,
+        };
+        Ok(create(ports, draft))
+    }
+}
+
+fn name_taken(name: &SessionName, from: &Session) -> Error {
+    let fleet = &from.fleet;
+    Error::conflict(format!("the name `{name}` is taken in fleet `{fleet}`"))
+        .hint("choose another name with `--name NAME`")
+        .hint(format!("run `segue resume {fleet}/{name}` to go on with the session that has it"))
+}
